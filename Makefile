@@ -23,8 +23,9 @@ ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnyS
 # Long tests of merges that ask the same of each server, so that "make test" runs them on MariaDB and SQLite alone. See docs/proved.md.
 ALIKE = ^TestUndoLeaves$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
 
-# The tests of merges in which several goroutines, or two processes, meet: these are raced.
-MEET = Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch
+# The longest packages: each test of them runs without the race detector, and with it those in which several goroutines, or two processes, meet.
+LONGEST = ./merge/transfer ./merge/campaign ./merge/check
+MEET = Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
 
@@ -40,8 +41,8 @@ RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org
 # What has no goroutines to race: documents, pages, and what looks at the repository.
 SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/platforms ./internal/rooms ./internal/setmodule
 
-# What is raced: all but that, the commands and example servers, whose goroutines are those of the rooms, and merge/transfer, see MEET.
-RACED = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey|quickstart)|internal/(docs|platforms|rooms|setmodule)|merge/report|merge/transfer|spec)$$')
+# What is raced whole: all but that, the commands and example servers, whose goroutines are those of the rooms, and the longest.
+RACED = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey|quickstart)|internal/(docs|platforms|rooms|setmodule)|merge/(report|transfer|campaign|check)|spec)$$')
 
 # Several packages at a time: much of what they do is to wait for a disk. The stories of examples, which have no goroutines
 # of their own, are told without the race detector, and so are the long comparisons of checks with SQL. The measured
@@ -57,13 +58,16 @@ test: check toolchain browser languages dump mariadb mysql ## everything that pr
 
 test: SKIP = $(ALIKE)
 
-# Side by side: the longest package, which mostly waits for its server, and all others.
+# Side by side: the longest packages, which mostly wait for their server, and all others.
 test-merges:
-	$(GO) test -vet=off -timeout 30m ./merge/transfer
+	$(GO) test -p 2 -vet=off -timeout 30m -skip '$(NOT_RACED)' $(LONGEST)
 
 test-raced:
-	$(GO) test -p 3 $(RACE) -skip '^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$' -vet=off -timeout 30m $(RACED)
-	$(GO) test $(RACE) -vet=off -timeout 30m -run '$(MEET)' ./merge/transfer
+	$(GO) test -p 3 $(RACE) -skip '$(NOT_RACED)' -vet=off -timeout 30m $(RACED)
+	$(GO) test $(RACE) -vet=off -timeout 30m -run '$(MEET)' $(LONGEST)
+
+# These run without any server, below, or on MySQL.
+NOT_RACED = ^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$
 
 .PHONY: test-merges test-raced
 
