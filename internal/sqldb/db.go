@@ -191,7 +191,7 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Kept() error { return db.keeps(true) }
 
 // keeps is [DB.Kept]. Without all it costs a commit less than a hundredth of its time, and
-// looks only at the file, not at those that SQLite keeps beside it.
+// looks only at the database file, not at -wal and -shm.
 func (db *DB) keeps(all bool) error {
 	if db.kept == nil {
 		return nil

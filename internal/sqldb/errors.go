@@ -16,7 +16,7 @@ import (
 )
 
 // What callers branch on, with errors.Is. The error of the driver is wrapped
-// beside it.
+// with it.
 var (
 	// ErrNotFound: there is no such row.
 	ErrNotFound = errors.New("not found")

@@ -14,7 +14,7 @@ import (
 // has our form, and each part that is shown has plain characters only.
 
 // plainText matches a text that separates nothing in any kind of connection string, and so has no
-// part that could be a secret. A space does, if words of such a string are beside it.
+// part that could be a secret. A space does, if the words around it are those of such a string.
 var plainText = regexp.MustCompile("^[\\pL\\pN\\pM\\p{So}_.$#+~'` /\\\\-]*$")
 
 // namedSecret matches the name of a secret. In a DSN of another driver, or a

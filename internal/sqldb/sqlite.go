@@ -133,7 +133,12 @@ var headers openFiles
 
 type openFiles struct {
 	mu    sync.Mutex
-	files []*os.File
+	files []openFile
+}
+
+type openFile struct {
+	*os.File
+	info os.FileInfo
 }
 
 func (o *openFiles) read(path string, b []byte) (int, error) {
@@ -148,11 +153,14 @@ func (o *openFiles) read(path string, b []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if opened, err := f.Stat(); err == nil {
+		info = opened // whatever is at the path by now
+	}
 	if runtime.GOOS == "windows" { // where locks belong to the handle, and an open file cannot be moved
 		defer f.Close()
 	} else {
 		o.mu.Lock()
-		o.files = append(o.files, f)
+		o.files = append(o.files, openFile{f, info})
 		o.mu.Unlock()
 	}
 	return f.ReadAt(b, 0)
@@ -160,12 +168,10 @@ func (o *openFiles) read(path string, b []byte) (int, error) {
 
 func (o *openFiles) find(info os.FileInfo) *os.File {
 	o.mu.Lock()
-	files := slices.Clone(o.files)
-	o.mu.Unlock()
-	for _, f := range files {
-		if known, err := f.Stat(); err == nil && os.SameFile(known, info) {
-			return f
-		}
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.files, func(f openFile) bool { return os.SameFile(f.info, info) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return o.files[i].File
 }

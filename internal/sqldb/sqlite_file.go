@@ -50,7 +50,7 @@ func lookAt(path string) (seenFile, error) {
 }
 
 // check returns [ErrReplaced] if the file is not where it was. With all it looks also at what
-// SQLite keeps beside it: -wal has the newest rows, and -shm the locks. Both stay what they
+// SQLite keeps next to it: -wal has the newest rows, and -shm the locks. Both stay what they
 // are as long as a connection is open. A look takes about a microsecond.
 func (f *sqliteFile) check(all bool) error {
 	seen := f.seen.Load()
@@ -197,8 +197,8 @@ type fileConn struct {
 	file *sqliteFile
 }
 
-// Close implements [driver.Conn]. The last connection to a file removes what SQLite keeps
-// beside it.
+// Close implements [driver.Conn]. The last connection to a file removes its -wal
+// and -shm.
 func (c *fileConn) Close() error {
 	f := c.file
 	f.mu.Lock()

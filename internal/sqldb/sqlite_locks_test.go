@@ -48,7 +48,7 @@ func TestOpeningKeepsLocks(t *testing.T) {
 	}
 }
 
-// locks counts the locks on a file, and on what SQLite keeps beside it.
+// locks counts the locks on a database file and on its -shm.
 func locks(t *testing.T, path string) (n int) {
 	t.Helper()
 	held, err := os.ReadFile("/proc/locks")

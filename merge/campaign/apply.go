@@ -252,7 +252,7 @@ func candidateOf(ctx context.Context, r *runner, j *job) (d candidate, problem s
 	return candidate{j, plan, options}, "", nil
 }
 
-// leaveOut leaves merges out that are not ready, if err says so and the campaign goes on without
+// leaveOut leaves merges out that are not ready, if err says so and the campaign continues without
 // them.
 func leaveOut(r *runner, err error, all []candidate) ([]candidate, error) {
 	if err == nil {
@@ -270,7 +270,7 @@ func leaveOut(r *runner, err error, all []candidate) ([]candidate, error) {
 	}), nil
 }
 
-// recordNotReady records what is not ready. It returns the error, unless the campaign goes on without
+// recordNotReady records what is not ready. It returns the error, unless the campaign continues without
 // these merges.
 func recordNotReady(r *runner, not *NotReadyError) error {
 	reasons, findings := make(map[string][]string), make(map[string]bool)

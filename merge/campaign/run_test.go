@@ -152,7 +152,7 @@ func TestOneFails(t *testing.T) {
 }
 
 // Before the first write all merges are looked at: one that is not ready keeps all from being
-// begun, unless the campaign goes on without it.
+// begun, unless the campaign continues without it.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ head, want string }{
