@@ -72,15 +72,27 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	return n, err
 }
 
-// openWhole is open for a command that takes no target.
-func (s surroundings) openWhole(ctx context.Context, cmd *cliv3.Command) (*night, error) {
-	if cmd.NArg() > 1 {
-		return nil, cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+// on is the action of a command about a campaign.
+func (s surroundings) on(act func(*night, context.Context) error) cliv3.ActionFunc {
+	return func(ctx context.Context, cmd *cliv3.Command) error {
+		n, err := s.open(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		defer n.book.Close()
+		return act(n, ctx)
 	}
-	return s.open(ctx, cmd)
 }
 
-func (n *night) close() { n.book.Close() }
+// onWhole is on for a command that takes no target.
+func (s surroundings) onWhole(act func(*night, context.Context) error) cliv3.ActionFunc {
+	return func(ctx context.Context, cmd *cliv3.Command) error {
+		if cmd.NArg() > 1 {
+			return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+		}
+		return s.on(act)(ctx, cmd)
+	}
+}
 
 // workFlags are those of the commands that work with the databases of a campaign.
 func workFlags() []cliv3.Flag {
@@ -125,7 +137,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 			if d, ok := worlds[world]; ok {
 				return d, nil
 			}
-			return n.world(ctx, config, world)
+			return databaseOf(ctx, cmd, config, world)
 		},
 		Plan:    transfer.PlanOptions{Check: r.Check, Names: r.Names, Copies: r.Copies},
 		Basis:   basis,
@@ -158,8 +170,8 @@ func (n *night) worlds(ctx context.Context, config *databases.Config) (map[strin
 	return all, databases.Distinct(places)
 }
 
-func (n *night) world(ctx context.Context, config *databases.Config, world string) (transfer.Database, error) {
-	w, err := config.World(ctx, n.cmd, world)
+func databaseOf(ctx context.Context, cmd *cliv3.Command, config *databases.Config, world string) (transfer.Database, error) {
+	w, err := config.World(ctx, cmd, world)
 	return transfer.Database{Name: world, DSN: w.DSN.Reveal()}, err
 }
 

@@ -13,40 +13,30 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-func planCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "plan", Description: helpPlan, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
-		Action: s.works("plan", campaign.Plan, nil)}
-}
-
 func applyCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
 		Action: s.works("apply", campaign.Apply, func(n *night) string {
-			return fmt.Sprintf("This writes to %s.", amount(n, "database", "databases"))
+			return fmt.Sprintf("This writes to %s.", amount(n))
 		})}
-}
-
-func verifyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "verify", Description: helpVerify, Flags: workFlags(),
-		Action: s.works("verify", campaign.Verify, nil)}
 }
 
 func undoCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "undo", Description: helpUndo,
 		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
 		Action: s.works("undo", campaign.Undo, func(n *night) string {
-			return fmt.Sprintf("This removes rows from %s.", amount(n, "database", "databases"))
+			return fmt.Sprintf("This removes rows from %s.", amount(n))
 		})}
 }
 
 // amount counts the targets that a command is about.
-func amount(n *night, one, many string) string {
+func amount(n *night) string {
 	targets := n.targets
 	if len(targets) == 0 {
 		for _, m := range n.book.Campaign().Merges {
 			targets = append(targets, m.Target)
 		}
 	}
-	return printable.Count(int64(len(targets)), one, many) + ": " + printable.Names(targets)
+	return printable.Count(int64(len(targets)), "database", "databases") + ": " + printable.Names(targets)
 }
 
 // works is the action of a command that works on a campaign. question is asked before, if it is
@@ -55,12 +45,8 @@ func (s surroundings) works(
 	name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error),
 	question func(*night) string,
 ) cliv3.ActionFunc {
-	return func(ctx context.Context, cmd *cliv3.Command) error {
-		n, err := s.open(ctx, cmd)
-		if err != nil {
-			return err
-		}
-		defer n.close()
+	return s.on(func(n *night, ctx context.Context) error {
+		cmd := n.cmd
 		if name == "undo" {
 			switch all := cmd.Bool("all"); {
 			case all && len(n.targets) > 0:
@@ -98,7 +84,7 @@ func (s surroundings) works(
 			}
 		}
 		return n.failed(err)
-	}
+	})
 }
 
 // failed puts the error of a command into words, with its exit code.
@@ -126,16 +112,7 @@ func (n *night) failed(err error) error {
 	return err
 }
 
-func statusCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{cli.JSONFlag()}, Action: s.status}
-}
-
-func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.openWhole(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	defer n.close()
+func (n *night) status(ctx context.Context) error {
 	status, err := n.book.Status(ctx)
 	if err != nil {
 		return err
@@ -143,41 +120,18 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	return n.conclude("status", status, nil)
 }
 
-func pauseCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "pause", Description: helpPause, Action: s.wishes((*campaign.Book).Pause,
-		"paused: a running process stops between two batches, and begins no merge")}
-}
-
-func resumeCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "resume", Description: helpResume, Action: s.wishes((*campaign.Book).Resume, "resumed")}
-}
-
 // wishes is the action of a command that says a wish about the whole campaign.
 func (s surroundings) wishes(wish func(*campaign.Book, context.Context) error, said string) cliv3.ActionFunc {
-	return func(ctx context.Context, cmd *cliv3.Command) error {
-		n, err := s.openWhole(ctx, cmd)
-		if err != nil {
-			return err
-		}
-		defer n.close()
+	return s.onWhole(func(n *night, ctx context.Context) error {
 		if err := wish(n.book, ctx); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.Root().Writer, n.book.File()+": "+said)
+		fmt.Fprintln(n.cmd.Root().Writer, n.book.File()+": "+said)
 		return nil
-	}
+	})
 }
 
-func skipCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "skip", Description: helpSkip, Action: s.skip}
-}
-
-func (s surroundings) skip(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.open(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	defer n.close()
+func (n *night) skip(ctx context.Context) error {
 	if len(n.targets) == 0 {
 		return cli.Usage("no merge given: want the targets of those to leave out")
 	}
@@ -185,7 +139,7 @@ func (s surroundings) skip(ctx context.Context, cmd *cliv3.Command) error {
 		if err := n.book.Skip(ctx, t); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.Root().Writer, n.book.File()+": the merge into "+printable.Text(t)+" is left out; to carry it out after all: "+n.command("apply", t))
+		fmt.Fprintln(n.cmd.Root().Writer, n.book.File()+": the merge into "+printable.Text(t)+" is left out; to carry it out after all: "+n.command("apply", t))
 	}
 	return nil
 }

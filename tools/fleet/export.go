@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
-
-	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/live"
@@ -13,21 +10,12 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-func exportCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "export", Description: helpExport, Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.export}
-}
-
 // export writes a campaign as one page.
-func (s surroundings) export(ctx context.Context, cmd *cliv3.Command) error {
-	name := cmd.String("o")
+func (n *night) export(ctx context.Context) error {
+	name := n.cmd.String("o")
 	if name == "" {
 		return cli.Usage("no file for the page: want -o page.html")
 	}
-	n, err := s.openWhole(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	defer n.close()
 	file, err := cli.NewFile("o", name, cli.Input{What: "the campaign file", Name: n.book.File()})
 	if err != nil {
 		return err
@@ -37,8 +25,8 @@ func (s surroundings) export(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	record.Program = cmd.Root().Version
-	return file.Write(func(w io.Writer) error { return record.WriteHTML(w) })
+	record.Program = n.cmd.Root().Version
+	return file.Write(record.WriteHTML)
 }
 
 func recordOf(ctx context.Context, book *campaign.Book) (*live.Record, error) {

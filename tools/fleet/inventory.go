@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -28,9 +30,9 @@ func inventoryCommand(s surroundings) *cliv3.Command {
 			&cliv3.StringFlag{Name: "csv"},
 			&cliv3.StringFlag{Name: "html"},
 			cli.JSONFlag(),
-			&cliv3.IntFlag{Name: "parallel", Value: 16, Validator: atLeastOne},
-			&cliv3.IntFlag{Name: "per-server", Value: 4, Validator: atLeastOne},
-			&cliv3.DurationFlag{Name: "timeout", Value: 2 * time.Minute, Validator: positive},
+			&cliv3.IntFlag{Name: "parallel", Value: 16, Validator: atLeast(1, "want 1 or more")},
+			&cliv3.IntFlag{Name: "per-server", Value: 4, Validator: atLeast(1, "want 1 or more")},
+			&cliv3.DurationFlag{Name: "timeout", Value: 2 * time.Minute, Validator: atLeast[time.Duration](1, "want a time such as 30s")},
 		),
 		Action: s.inventory,
 	}
@@ -38,18 +40,14 @@ func inventoryCommand(s surroundings) *cliv3.Command {
 	return cmd
 }
 
-func atLeastOne(n int) error {
-	if n < 1 {
-		return fmt.Errorf("want 1 or more")
+// atLeast judges the value of a flag.
+func atLeast[T cmp.Ordered](least T, want string) func(T) error {
+	return func(value T) error {
+		if value < least {
+			return errors.New(want)
+		}
+		return nil
 	}
-	return nil
-}
-
-func positive(d time.Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("want a time such as 30s")
-	}
-	return nil
 }
 
 func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {

@@ -8,6 +8,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/merge/campaign"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 
@@ -23,7 +24,7 @@ func run(ctx context.Context, args []string, env cli.Env, stdout, stderr io.Writ
 	return cli.Run(ctx, command(env, stdout), args, stdout, stderr)
 }
 
-// command is the command line. A command is a file.
+// command is the command line.
 func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 	s := surroundings{env, stdout}
 	cmd := &cliv3.Command{
@@ -31,18 +32,19 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Description: help,
 		Commands: []*cliv3.Command{
 			inventoryCommand(s), suggestCommand(s),
-			planCommand(s),
+			{Name: "plan", Description: helpPlan, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}), Action: s.works("plan", campaign.Plan, nil)},
 			rehearseCommand(s),
 			applyCommand(s),
-			statusCommand(s),
-			verifyCommand(s),
+			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{cli.JSONFlag()}, Action: s.onWhole((*night).status)},
+			{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.works("verify", campaign.Verify, nil)},
 			undoCommand(s),
-			pauseCommand(s),
-			resumeCommand(s),
-			skipCommand(s),
+			{Name: "pause", Description: helpPause, Action: s.wishes((*campaign.Book).Pause,
+				"paused: a running process stops between two batches, and begins no merge")},
+			{Name: "resume", Description: helpResume, Action: s.wishes((*campaign.Book).Resume, "resumed")},
+			{Name: "skip", Description: helpSkip, Action: s.on((*night).skip)},
 			playersCommand(s),
-			serveCommand(s),
-			exportCommand(s),
+			{Name: "serve", Description: helpServe, Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.onWhole((*night).serve)},
+			{Name: "export", Description: helpExport, Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.onWhole((*night).export)},
 		},
 	}
 	for _, c := range cmd.Commands {

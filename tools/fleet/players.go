@@ -20,19 +20,15 @@ func playersCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "players", Description: helpPlayers,
 		Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"},
 			tableFlag(), namesFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "renamed"}},
-		Action: s.players}
+		Action: s.onWhole((*night).players)}
 }
 
 // tableFlag and namesFlag say which table has the players: see [night.who].
 func tableFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "table"} }
 func namesFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "names"} }
 
-func (s surroundings) players(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.openWhole(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	defer n.close()
+func (n *night) players(ctx context.Context) error {
+	cmd := n.cmd
 	name := cmd.String("csv")
 	if name == "" && !cmd.Bool("json") {
 		return cli.Usage("no file given: want -csv FILE, -csv - for the output, or -json")

@@ -18,15 +18,11 @@ import (
 func rehearseCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "rehearse", Description: helpRehearse,
 		Flags:  append(workFlags(), &cliv3.StringFlag{Name: "dir"}, &cliv3.StringFlag{Name: "on"}, &cliv3.BoolFlag{Name: "keep"}),
-		Action: s.rehearse}
+		Action: s.on((*night).rehearse)}
 }
 
-func (s surroundings) rehearse(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.open(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	defer n.close()
+func (n *night) rehearse(ctx context.Context) error {
+	cmd := n.cmd
 	o, err := n.options(ctx)
 	if err != nil {
 		return err
@@ -92,12 +88,7 @@ func kindsOf(left []string) string {
 
 func writeRehearsed(out io.Writer, name string, r *campaign.Rehearsed) error {
 	var b strings.Builder
-	verified := 0
-	for _, m := range r.Merges {
-		if m.Phase == campaign.Verified {
-			verified++
-		}
-	}
+	verified := count(&campaign.Status{Merges: r.Merges}).verified
 	fmt.Fprintf(&b, "REHEARSED: %s: %d of %s verified on copies, in %s; the worlds were copied in %s\n\n", printable.Text(name),
 		verified, printable.Count(int64(len(r.Merges)), "merge", "merges"), printable.Seconds(r.Took), printable.Seconds(r.Copied))
 	for _, m := range r.Merges {

@@ -20,14 +20,9 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/live"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/databases"
 )
 
 const defaultAddress = "127.0.0.1:9200"
-
-func serveCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "serve", Description: helpServe, Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.serve}
-}
 
 // pageFlags are the flags of a command with a live page: see [night.openPage].
 func pageFlags() []cliv3.Flag {
@@ -38,13 +33,8 @@ func pageFlags() []cliv3.Flag {
 }
 
 // serve shows a campaign until it is interrupted. It works on nothing itself.
-func (s surroundings) serve(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.openWhole(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	defer n.close()
-	page, err := n.openPage(ctx, cmp.Or(cmd.String("http"), defaultAddress))
+func (n *night) serve(ctx context.Context) error {
+	page, err := n.openPage(ctx, cmp.Or(n.cmd.String("http"), defaultAddress))
 	if err != nil {
 		return err
 	}

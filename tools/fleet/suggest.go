@@ -27,15 +27,15 @@ func suggestCommand(s surroundings) *cliv3.Command {
 		Description:               helpSuggest,
 		DisableSliceFlagSeparator: true,
 		Flags: append(databases.WorldFlags(),
-			&cliv3.Int64Flag{Name: "players", Validator: notNegative},
-			&cliv3.Int64Flag{Name: "players-most", Validator: notNegative},
-			&cliv3.IntFlag{Name: "most", Validator: atLeastOne},
+			&cliv3.Int64Flag{Name: "players", Validator: atLeast[int64](0, "want 0 or more")},
+			&cliv3.Int64Flag{Name: "players-most", Validator: atLeast[int64](0, "want 0 or more")},
+			&cliv3.IntFlag{Name: "most", Validator: atLeast(1, "want 1 or more")},
 			&cliv3.StringSliceFlag{Name: "apart"},
 			&cliv3.StringSliceFlag{Name: "same"},
 			&cliv3.StringFlag{Name: "disk"},
 			&cliv3.StringSliceFlag{Name: "room"},
-			&cliv3.DurationFlag{Name: "time", Validator: positive},
-			&cliv3.IntFlag{Name: "parallel", Value: 1, Validator: atLeastOne},
+			&cliv3.DurationFlag{Name: "time", Validator: atLeast[time.Duration](1, "want a time such as 30s")},
+			&cliv3.IntFlag{Name: "parallel", Value: 1, Validator: atLeast(1, "want 1 or more")},
 			&cliv3.StringFlag{Name: "inventory"},
 			&cliv3.StringFlag{Name: "rate"},
 			&cliv3.StringFlag{Name: "rates"},
@@ -47,13 +47,6 @@ func suggestCommand(s surroundings) *cliv3.Command {
 	}
 	cli.Topics(cmd, map[string]string{"json": helpSuggestJSON})
 	return cmd
-}
-
-func notNegative(n int64) error {
-	if n < 0 {
-		return fmt.Errorf("want 0 or more")
-	}
-	return nil
 }
 
 func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
@@ -78,10 +71,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer file.Close()
-	find := func(name string) (transfer.Database, error) {
-		w, err := config.World(ctx, cmd, name)
-		return transfer.Database{Name: name, DSN: w.DSN.Reveal()}, err
-	}
+	find := func(name string) (transfer.Database, error) { return databaseOf(ctx, cmd, config, name) }
 	var inv *inventory.Inventory
 	if name := cmd.String("inventory"); name != "" {
 		if cmd.Args().Present() || cmd.Bool("all") {
@@ -122,7 +112,8 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	if len(suggestion.Merges) > 0 {
 		err = file.Write(func(w io.Writer) error {
-			_, err := suggestion.Campaign(campaignName(cmd.String("o"))).WriteTo(w)
+			name := filepath.Base(cmd.String("o"))
+			_, err := suggestion.Campaign(strings.TrimSuffix(name, filepath.Ext(name))).WriteTo(w)
 			return err
 		})
 		if err != nil {
@@ -142,12 +133,6 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		return cli.Conflicts
 	}
 	return err
-}
-
-// campaignName is the name of a campaign: that of its file, without the ending.
-func campaignName(file string) string {
-	name := filepath.Base(file)
-	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
 // wishesOf are the wishes that the flags say.
