@@ -81,8 +81,8 @@ var arrows = map[string]string{
 // onlyTests are rooms that no program has.
 var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "store/cluster", "merge/mergetest"}
 
-// shared are the rooms of words and numbers for people.
-var shared = []string{"internal/printable", "internal/nearest", "internal/columns", "internal/pattern"}
+// shared are the rooms of words and numbers for people, and of slices.
+var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}
 
 // pure are the rooms that have no need of them.
 var pure = []string{"gameid", "number", "entity"}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 )
 
@@ -211,10 +212,7 @@ func candidatesOf(ctx context.Context, r *runner, jobs []*job) (all []candidate,
 
 // jobsIn are the merges of candidates.
 func jobsIn(all []candidate) (jobs []*job) {
-	for _, c := range all {
-		jobs = append(jobs, c.job)
-	}
-	return jobs
+	return slice.Map(all, func(c candidate) *job { return c.job })
 }
 
 // candidateOf is a merge with what has to be looked at before the first write. problem is why it

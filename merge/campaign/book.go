@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 )
 
@@ -224,10 +225,7 @@ func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && 
 func (b *Book) merge(target string) (Merge, error) {
 	at := b.campaign.place(target)
 	if at < 0 {
-		var names []string
-		for _, m := range b.campaign.Merges {
-			names = append(names, m.Target)
-		}
+		names := slice.Map(b.campaign.Merges, func(m Merge) string { return m.Target })
 		return Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
 	}
 	return b.campaign.Merges[at], nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -17,10 +18,7 @@ func plainly(err error) string { return printable.Text(report.Plainly(err).Error
 // refused says what blocks a merge: the first reasons.
 func refused(refusals []transfer.Refusal) string {
 	const most = 5
-	var reasons []string
-	for _, r := range refusals {
-		reasons = append(reasons, r.String())
-	}
+	reasons := slice.Map(refusals, transfer.Refusal.String)
 	return printable.List(reasons, "; ", most)
 }
 

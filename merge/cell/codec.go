@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/rekey"
 )
 
@@ -125,9 +126,7 @@ type coded struct {
 
 func (c *coded) keys(cell []byte) (all []Key, err error) {
 	values, err := c.read(cell)
-	for _, v := range values {
-		all = append(all, Key{Value: v})
-	}
+	all = slice.Map(values, func(v rekey.Integer) Key { return Key{Value: v} })
 	return all, err
 }
 

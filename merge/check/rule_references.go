@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
@@ -184,10 +185,7 @@ func judgeRebound(table string, ref declare.Ref, read *read.StrayReading) verdic
 
 // danglingQuery selects the rows of which a reference leads nowhere.
 func danglingQuery(table string, ref declare.Ref) string {
-	var set []string
-	for _, name := range ref.Columns {
-		set = append(set, "c."+catalog.SQLName(name)+" IS NOT NULL")
-	}
+	set := slice.Map(ref.Columns, func(name string) string { return "c." + catalog.SQLName(name) + " IS NOT NULL" })
 	if ref.When != nil {
 		set = append(set, "c."+catalog.SQLName(ref.When.Column)+ref.When.SQL())
 	}

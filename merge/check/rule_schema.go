@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
@@ -82,10 +83,7 @@ func (all *schemaFindings) table(f *read.Facts, table string) {
 
 	model, _ := f.Model(table)
 	columns := union(model, with, func(db *declare.Database) (names []string) {
-		for _, col := range db.Tables[table].Columns {
-			names = append(names, col.Name)
-		}
-		return names
+		return slice.Map(db.Tables[table].Columns, func(col catalog.Column) string { return col.Name })
 	})
 	all.parts(verdict.CodeSchemaColumn, table, columns, model, with, func(db *declare.Database, name string) string {
 		return db.Tables[table].Describe(name)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 )
 
@@ -445,10 +446,7 @@ func NameOf(columnType string) string {
 }
 
 func Qualified(table string, columns []string) (names []string) {
-	for _, c := range columns {
-		names = append(names, Place(table, c))
-	}
-	return names
+	return slice.Map(columns, func(c string) string { return Place(table, c) })
 }
 
 // Place writes a column as declarations name it.

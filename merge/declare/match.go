@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
@@ -26,10 +27,7 @@ type MatchedBy struct {
 }
 
 func (m *MatchedBy) String() string {
-	var all []string
-	for _, c := range m.Columns {
-		all = append(all, Place(m.Table, c))
-	}
+	all := slice.Map(m.Columns, func(c string) string { return Place(m.Table, c) })
 	return strings.Join(all, ", ")
 }
 
@@ -100,10 +98,7 @@ func matchBy(f *Resolved, n Names, k *KeySpace) error {
 }
 
 func columnNames(all []ColumnName) string {
-	var names []string
-	for _, at := range all {
-		names = append(names, at.String())
-	}
+	names := slice.Map(all, ColumnName.String)
 	return catalog.Few(names)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 )
 
@@ -46,10 +47,7 @@ func (s *Reviewed) Fingerprint() string {
 }
 
 func fingerprint(all []ColumnName) string {
-	var lines []string
-	for _, at := range all {
-		lines = append(lines, Place(at.Table, at.Column)+"\n")
-	}
+	lines := slice.Map(all, func(at ColumnName) string { return Place(at.Table, at.Column) + "\n" })
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "")))
 	return hex.EncodeToString(sum[:6])

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
@@ -212,10 +213,7 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 	case declare.RoleUndecided:
 		return "undecided: NOT VERIFIED until a person says what it is"
 	case declare.RoleReference:
-		var all []string
-		for _, r := range role.References {
-			all = append(all, referenceClass(*r))
-		}
+		all := slice.Map(role.References, func(r *declare.Ref) string { return referenceClass(*r) })
 		return strings.Join(all, "; ")
 	}
 	for _, ref := range f.References(at.Table) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
@@ -58,10 +59,7 @@ func (f rulesFile) of(class verdict.ColumnClass) (all []verdict.ProposedColumn) 
 }
 
 func (f rulesFile) header() {
-	var names []string
-	for _, s := range f.r.Sources {
-		names = append(names, s.Name)
-	}
+	names := slice.Map(f.r.Sources, func(s verdict.Summary) string { return s.Name })
 	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
 	f.comment("How sure that is: %s", f.r.Proposed.Gaps)
 	f.line("#")

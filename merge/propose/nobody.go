@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
@@ -104,11 +105,7 @@ func (e *examined) tooLarge(f *read.Facts, to *space) []string {
 	case len(odd) == 0:
 		return nil
 	case len(odd) == 1 && !several || most.Bits > math.MaxInt64:
-		var all []string
-		for _, n := range odd {
-			all = append(all, n.String())
-		}
-		return all
+		return slice.Map(odd, rekey.Integer.String)
 	default:
 		return []string{fmt.Sprintf(">%s", most)}
 	}

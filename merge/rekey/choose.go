@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"mergesafe/internal/slice"
 )
 
 // Limit is a column of a space that ends somewhere: by its type, or by the limit
@@ -60,10 +62,7 @@ func Choose(target Range, sources []Want, step uint64, given map[int]uint64,
 		offsets, narrow = choose(target, sources, step, given)
 		return offsets, step, narrow
 	}
-	var moved []Range
-	for _, s := range sources {
-		moved = append(moved, s.Values)
-	}
+	moved := slice.Map(sources, func(s Want) Range { return s.Values })
 	exact, narrow := choose(target, sources, 1, given)
 	if narrow != nil {
 		return exact, 1, narrow

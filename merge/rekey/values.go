@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mergesafe/internal/slice"
 )
 
 // Values are some values of a column: those of a reference that name nothing, say.
@@ -132,10 +134,7 @@ func (n *Values) IntegerSQL(column string) (all []string) {
 }
 
 func (n *Values) boundsSQL(column string) (all []string) {
-	for _, b := range n.bounds {
-		all = append(all, fmt.Sprintf("NOT %s %s %d", column, b.sign(), b.value))
-	}
-	return all
+	return slice.Map(n.bounds, func(b bound) string { return fmt.Sprintf("NOT %s %s %d", column, b.sign(), b.value) })
 }
 
 func (b bound) sign() string {

@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/verdict"
 )
 
@@ -63,10 +64,7 @@ func writeWhole(t *text, c *Check) {
 // writeLast names once more what keeps the check from passing: it may have scrolled away.
 func writeLast(t *text, c *Check) {
 	codes := func(all []finding) []string {
-		var results []verdict.Result
-		for _, f := range all {
-			results = append(results, f.Result)
-		}
+		results := slice.Map(all, func(f finding) verdict.Result { return f.Result })
 		return byCode(results, func(r verdict.Result) string { return r.Table }, func(tables []string) string {
 			tables = slices.DeleteFunc(slices.Compact(tables), func(table string) bool { return table == "" })
 			if len(tables) == 0 {
@@ -75,10 +73,7 @@ func writeLast(t *text, c *Check) {
 			return " (" + printable.List(tables, ", ", 2) + ")"
 		})
 	}
-	var open []string
-	for _, f := range c.Open {
-		open = append(open, f.Table+"."+f.Subject)
-	}
+	open := slice.Map(c.Open, func(f finding) string { return f.Table + "." + f.Subject })
 	begun := false
 	for _, line := range []struct {
 		head string

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/verdict"
 )
@@ -102,10 +103,7 @@ func (t *text) values(v propose.ValuesOf) {
 		}
 		t.wrapped(2, first, strings.Join(frequent, ", "))
 	}
-	var samples []string
-	for _, s := range v.Samples {
-		samples = append(samples, quotedText(s))
-	}
+	samples := slice.Map(v.Samples, quotedText)
 	if len(samples) > 0 {
 		t.wrapped(2, "others: ", strings.Join(samples, ", "))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/verdict"
 )
@@ -228,10 +229,7 @@ func (v *Inventory) Heads() []head {
 func (h head) Cell(w inventory.World) string { return h.of(&w) }
 
 func labelWords(w *inventory.World) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(w.Labels)) {
-		all = append(all, w.Labels[name])
-	}
+	all := slice.Map(slices.Sorted(maps.Keys(w.Labels)), func(name string) string { return w.Labels[name] })
 	return strings.Join(all, ", ")
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -188,8 +189,5 @@ func keyProofCount(k transfer.KeyProof) string {
 }
 
 func printed(lines []string) (all []string) {
-	for _, l := range lines {
-		all = append(all, printable.Text(strings.TrimSpace(l)))
-	}
-	return all
+	return slice.Map(lines, func(l string) string { return printable.Text(strings.TrimSpace(l)) })
 }

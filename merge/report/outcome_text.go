@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -101,9 +102,7 @@ func unequalLines(t transfer.TableProof, target string) (lines []string) {
 
 // differences shows samples of a number of rows.
 func differences(samples []transfer.Difference, all int64) (lines []string) {
-	for _, d := range samples {
-		lines = append(lines, printable.Text(d.String()))
-	}
+	lines = slice.Map(samples, func(d transfer.Difference) string { return printable.Text(d.String()) })
 	if n := all - int64(len(samples)); len(samples) > 0 && n > 0 {
 		lines = append(lines, "and "+printable.Number(n)+" more")
 	}

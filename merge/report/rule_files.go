@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 )
 
@@ -68,10 +69,7 @@ func byTable(columns []string) string {
 
 // RuleFiles are the lines about files of rules.
 func (c *Check) RuleFiles() (lines []string) {
-	for _, r := range c.Report.RuleFiles {
-		lines = append(lines, ruleFileText(r))
-	}
-	return lines
+	return slice.Map(c.Report.RuleFiles, ruleFileText)
 }
 
 // ruleFiles writes a line for each file of rules that says what it was written for.

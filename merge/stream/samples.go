@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 )
 
@@ -17,10 +18,7 @@ func Cut(v []byte) string {
 
 // RowText names a row by what the stream carries of its key.
 func (s *Stream) RowText(row int) string {
-	var all []string
-	for _, v := range s.Carried(row)[:s.Names] {
-		all = append(all, Cut(v))
-	}
+	all := slice.Map(s.Carried(row)[:s.Names], Cut)
 	return printable.Text(strings.Join(all, ", "))
 }
 

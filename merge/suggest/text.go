@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
 )
 
@@ -107,10 +108,7 @@ func (t *text) left(all []LeftOut, one, many string) {
 
 // reasons are the reasons and numbers of a merge, in short sentences.
 func (m Merge) reasons() []string {
-	var before []string
-	for _, n := range m.Before {
-		before = append(before, printable.Number(n))
-	}
+	before := slice.Map(m.Before, printable.Number)
 	if len(before) > 9 { // too many to be read
 		before = []string{before[0], fmt.Sprintf("%s of %d worlds", printable.Number(m.After-m.Before[0]), len(m.Sources))}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 )
@@ -40,10 +41,7 @@ func parseAllowance(s string, all []Code) (a Allowance, err error) {
 	a = Allowance{text: s, code: code}
 	i := slices.IndexFunc(all, func(c Code) bool { return c.Code == code })
 	if i < 0 {
-		var codes []string
-		for _, c := range all {
-			codes = append(codes, c.Code)
-		}
+		codes := slice.Map(all, func(c Code) string { return c.Code })
 		return a, declare.Unsuitable("allow: no rule has the code %q%s", code, nearest.Hint(code, codes))
 	}
 	if placed {

@@ -5,19 +5,14 @@ import (
 	"slices"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 )
 
 // Validate checks what needs no database.
 func Validate(o declare.Options) error {
-	var codes []string
-	for _, c := range Codes() {
-		codes = append(codes, c.Code)
-	}
-	var only []string
-	for _, s := range o.Only {
-		only = append(only, s.Code)
-	}
+	codes := slice.Map(Codes(), func(c Code) string { return c.Code })
+	only := slice.Map(o.Only, func(s declare.Selection) string { return s.Code })
 	for _, named := range []struct {
 		option string
 		codes  []string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 )
@@ -236,10 +237,7 @@ type SampleRow struct {
 // keys, and names the first eight.
 func PlainWithKeys(n int, columns []string) string {
 	text := printable.Count(int64(n), "column declared plain holds", "columns declared plain hold") + " values that are keys"
-	var shown []string
-	for _, c := range columns[:min(len(columns), 8)] {
-		shown = append(shown, printable.Text(c))
-	}
+	shown := slice.Map(columns[:min(len(columns), 8)], printable.Text)
 	if len(shown) == 0 {
 		return text // a plan of before has no names
 	}

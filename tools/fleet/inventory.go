@@ -12,6 +12,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -70,10 +71,7 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	options.Players, options.Active = who.Players, who.Active
 	worlds := worldsAt(places)
-	var dsns []string
-	for _, w := range worlds {
-		dsns = append(dsns, w.DSN)
-	}
+	dsns := slice.Map(worlds, func(w inventory.Database) string { return w.DSN })
 	inputs := databases.Inputs(cmd, dsns...)
 	var files [2]*cli.File
 	for i, flag := range []string{"csv", "html"} {

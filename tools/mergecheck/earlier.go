@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/verdict"
@@ -81,11 +82,7 @@ func hasContents(r *verdict.Report) bool {
 }
 
 func sourceNames(r *verdict.Report) []string {
-	var names []string
-	for _, s := range r.Sources {
-		names = append(names, s.Name)
-	}
-	return names
+	return slice.Map(r.Sources, func(s verdict.Summary) string { return s.Name })
 }
 
 // comparable returns an error if an earlier report is not about the same

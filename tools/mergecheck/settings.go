@@ -7,6 +7,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/transfer"
@@ -107,10 +108,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	if s.places, err = config.Locate(args); err != nil {
 		return s, err
 	}
-	var dsns []string
-	for _, p := range s.places {
-		dsns = append(dsns, p.DSN.Reveal())
-	}
+	dsns := slice.Map(s.places, func(p databases.Place) string { return p.DSN.Reveal() })
 	s.inputs = append(databases.Inputs(cmd, dsns...), cli.Input{What: "the file of -o", Name: s.rules})
 	if s.options.Target, err = findTarget(target, s.places); err != nil {
 		return s, err
@@ -137,10 +135,7 @@ func checkFlags(cmd *cliv3.Command) error {
 	if s := cmd.String("snapshot"); s != "on" && s != "off" {
 		return cli.Usage("-snapshot %q: want on or off", s)
 	}
-	var codes []string
-	for _, c := range verdict.Codes() {
-		codes = append(codes, c.Code)
-	}
+	codes := slice.Map(verdict.Codes(), func(c verdict.Code) string { return c.Code })
 	for _, flag := range []string{"allow", "fail-on"} {
 		for _, text := range cmd.StringSlice(flag) {
 			code, place, _ := strings.Cut(text, ":")

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/declare"
@@ -12,10 +13,7 @@ import (
 
 // CellsOf returns what lists the cells of a row in which a format looks, from what a stream carries.
 func CellsOf(r *cell.Row, s *stream.Stream) func(row int) [][]byte {
-	var at []int
-	for _, name := range r.Columns() {
-		at = append(at, s.Carry(name))
-	}
+	at := slice.Map(r.Columns(), s.Carry)
 	cells := make([][]byte, len(at))
 	return func(row int) [][]byte {
 		for i := range at {

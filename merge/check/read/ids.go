@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/stream"
@@ -309,9 +310,7 @@ func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code st
 	}
 	carry := t.RowKey(columns[:1])
 	s := r.Stream(db, code, len(carry), catalog.Scan{Table: table, Order: []catalog.Order{{Column: columns[0]}}, Carry: slices.Clip(carry)})
-	for _, name := range columns {
-		scans = append(scans, r.judge(s, name))
-	}
+	scans = slice.Map(columns, func(name string) *idScan { return r.judge(s, name) })
 	if err := s.Drain(ctx); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -118,10 +119,7 @@ func (r *NoneReader) ReadRows(ctx context.Context, db *declare.Database, t *cata
 	if about.Cells != nil {
 		inCells := InCellsOf(&about, s)
 		values = func(_ *catalog.Batch, row int) (all [][]byte) {
-			for _, n := range inCells(row) {
-				all = append(all, []byte(n.String()))
-			}
-			return all
+			return slice.Map(inCells(row), func(n rekey.Integer) []byte { return []byte(n.String()) })
 		}
 	}
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/moved"
 	"mergesafe/merge/check/read"
@@ -84,10 +85,7 @@ func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalo
 }
 
 func naturalKey(values [][]byte) string {
-	var all []string
-	for _, v := range values {
-		all = append(all, printable.Text(fmt.Sprintf("%q", stream.Cut(v))))
-	}
+	all := slice.Map(values, func(v []byte) string { return printable.Text(fmt.Sprintf("%q", stream.Cut(v))) })
 	return strings.Join(all, ", ")
 }
 

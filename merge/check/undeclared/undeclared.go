@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
@@ -485,10 +486,7 @@ func readsAs(c *catalog.Column, classes map[keyClass]bool) func(*openScan, []byt
 }
 
 func (p *openPass) results() (all []*OpenColumn) {
-	for _, s := range p.columns {
-		all = append(all, s.OpenColumn)
-	}
-	return all
+	return slice.Map(p.columns, func(s *openScan) *OpenColumn { return s.OpenColumn })
 }
 
 func (p *openPass) visit(b *catalog.Batch) {

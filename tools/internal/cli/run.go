@@ -48,6 +48,7 @@ import (
 	"mergesafe/internal/garbage"
 	"mergesafe/internal/masked"
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
 )
 
 // Env looks a variable of the environment up, as os.LookupEnv does.
@@ -250,10 +251,7 @@ func noCommand(cmd *cli.Command, given string) error {
 }
 
 func namesOf(commands []*cli.Command) (names []string) {
-	for _, c := range commands {
-		names = append(names, c.Name)
-	}
-	return names
+	return slice.Map(commands, func(c *cli.Command) string { return c.Name })
 }
 
 // misplaced is the error of a flag that a command does not know and one below it does: the name of

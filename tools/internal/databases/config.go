@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
@@ -158,8 +159,5 @@ func (c *Config) SourceNames() (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, s := range file.Sources {
-		names = append(names, s.Name)
-	}
-	return names
+	return slice.Map(file.Sources, func(s config.Source) string { return s.Name })
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/config"
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/tools/internal/cli"
 )
@@ -95,11 +96,7 @@ func Where(dsn string) string {
 
 // Names returns the names of places.
 func Names(places []Place) []string {
-	var all []string
-	for _, p := range places {
-		all = append(all, p.Name)
-	}
-	return all
+	return slice.Map(places, func(p Place) string { return p.Name })
 }
 
 // Distinct returns an error if two places are the same database as far as their DSNs tell.
