@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 )
 
@@ -96,7 +97,7 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 		if unknownCombine(p, &table) {
 			continue
 		}
-		rows := [][]string{append(append([]string{"sum of", printable.Text(p.Target.Name) + " before"}, sourceNames(p)...), printable.Text(p.Target.Name)+" after")}
+		rows := [][]string{append(append([]string{"sum of", printable.Text(p.Target.Name) + " before"}, texts(names(p))...), printable.Text(p.Target.Name)+" after")}
 		for _, s := range c.Sums {
 			rows = append(rows, append(append([]string{printable.Text(s.Column), printable.Text(s.Target)}, texts(s.Sources)...), printable.Text(s.After)))
 		}
@@ -118,7 +119,7 @@ func writeCombineProof(t *text, o *Outcome) {
 		for _, detail := range c.Details {
 			t.line(4, printable.Text(detail))
 		}
-		rows := [][]string{append(append([]string{"sum of", printable.Text(o.Plan.Target.Name) + " before"}, sourceNames(o.Plan)...), printable.Text(o.Plan.Target.Name)+" after")}
+		rows := [][]string{append(append([]string{"sum of", printable.Text(o.Plan.Target.Name) + " before"}, texts(names(o.Plan))...), printable.Text(o.Plan.Target.Name)+" after")}
 		for _, s := range c.Sums {
 			rows = append(rows, append(append([]string{printable.Text(s.Column), printable.Text(s.Target)}, texts(s.Sources)...), printable.Text(s.After), string(s.Verdict)))
 		}
@@ -126,34 +127,21 @@ func writeCombineProof(t *text, o *Outcome) {
 	}
 }
 
-func sourceNames(p *transfer.Plan) (names []string) {
-	for _, s := range p.Sources {
-		names = append(names, s.Name)
-	}
-	return texts(names)
+// names are those of the sources of a plan.
+func names(p *transfer.Plan) []string {
+	return slice.Map(p.Sources, func(w transfer.World) string { return w.Name })
 }
 
 // texts are texts that can be printed.
-func texts(all []string) []string {
-	printed := make([]string, len(all))
-	for i, text := range all {
-		printed[i] = printable.Text(text)
-	}
-	return printed
-}
+func texts(all []string) []string { return slice.Map(all, printable.Text) }
 
 // sums writes what databases have together, if there are any rows below the heading.
 func (t *text) sums(rows [][]string) {
 	if len(rows) < 2 {
 		return
 	}
-	of := []columns.Column{{}}
-	for range rows[0][1:] {
-		of = append(of, wide)
-	}
-	for _, line := range columns.Lines(rows, of...) {
-		t.line(4, line)
-	}
+	of := append([]columns.Column{{}}, slices.Repeat([]columns.Column{wide}, len(rows[0])-1)...)
+	t.lines(4, columns.Lines(rows, of...))
 }
 
 // writtenOver is how many rows of the target are combined with others.

@@ -32,11 +32,11 @@ type Inventory struct {
 	HasServers, HasLabels, HasPlayers, HasGrowth bool // whether any world has them
 	Engines                                      int  // how many kinds there are
 
-	total, players, active7 int64
-	rows, bytes             int64
-	estimated               bool
-	states                  map[inventory.State]int
-	drifting                int
+	players, active7 int64
+	rows, bytes      int64
+	estimated        bool
+	states           map[inventory.State]int
+	drifting         int
 }
 
 type inventorySchema struct {

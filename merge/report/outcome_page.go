@@ -50,12 +50,8 @@ func newOutcomeView(o *Outcome) *outcomeView {
 	if o.Forced {
 		v.Command += " -force"
 	}
-	var sources []string
-	for _, w := range p.Sources {
-		sources = append(sources, w.Name)
-	}
-	v.Databases = append(v.Databases, sources...)
-	v.Title = v.Word + ": " + v.Command + ", " + into(sources, p.Target.Name)
+	v.Databases = append(v.Databases, names(p)...)
+	v.Title = v.Word + ": " + v.Command + ", " + into(names(p), p.Target.Name)
 	v.addTables()
 	if o.Proof != nil {
 		for _, u := range newUnequal(o) {

@@ -29,11 +29,7 @@ func Merging(p *transfer.Plan) string {
 
 // Sources is, for example, "s2 and s3".
 func Sources(p *transfer.Plan) string {
-	var names []string
-	for _, w := range p.Sources {
-		names = append(names, w.Name)
-	}
-	return printable.Names(names)
+	return printable.Names(names(p))
 }
 
 // Amount is, for example, "12,345 rows in 4 tables, 3 renames, about 5s".
@@ -72,16 +68,12 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	}
 	if len(p.Prepare) > 0 {
 		t.WriteString("\nTo be run in " + printable.Text(p.Target.Name) + " first, as one script:\n")
-		for _, statement := range p.Prepare {
-			t.verbatim(2, []string{statement})
-		}
+		t.verbatim(2, p.Prepare)
 	}
 	if len(p.Lacks) > 0 {
 		t.line(0, "")
 		t.line(0, "The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:")
-		for _, right := range p.Lacks {
-			t.line(2, right)
-		}
+		t.lines(2, p.Lacks)
 	}
 	t.plannedTables(p)
 	t.plannedResets(p)

@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/verdict"
 )
@@ -15,10 +16,8 @@ func (t *text) samples(samples []verdict.Sample) {
 	if len(samples) == 0 {
 		return
 	}
-	header := []string{"source"}
-	for _, f := range samples[0].Rows[0].Fields {
-		header = append(header, f.Column)
-	}
+	header := slice.Map(samples[0].Rows[0].Fields, func(f catalog.Field) string { return f.Column })
+	header = append([]string{"source"}, header...)
 	rows := [][]string{header}
 	for i, s := range samples {
 		if i > 0 {

@@ -54,26 +54,18 @@ func servers(p *transfer.Plan) (all []server) {
 // FenceIn says whether a server that ends is fenced, according to the state of the
 // merge. For one that continues it says so only if it is fenced.
 func (s server) FenceIn(at *transfer.Status) string {
-	if s.Fate == goesOn {
-		if at != nil && s.fencedIn(at) {
-			return "fenced"
-		}
-		return ""
-	}
+	fenced := at != nil && slices.Contains(at.Fences, transfer.FenceStatus{Source: s.Database, Server: s.Number.String(), Fenced: true})
 	switch {
+	case s.Fate == goesOn && fenced:
+		return "fenced"
 	case s.Fate != ends:
 		return ""
 	case !s.Fence:
 		return "not planned"
 	case at == nil:
 		return "not known"
-	}
-	if s.fencedIn(at) {
+	case fenced:
 		return "fenced"
 	}
 	return "not fenced"
-}
-
-func (s server) fencedIn(at *transfer.Status) bool {
-	return slices.Contains(at.Fences, transfer.FenceStatus{Source: s.Database, Server: s.Number.String(), Fenced: true})
 }

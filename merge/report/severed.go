@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+
 	"mergesafe/internal/printable"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
@@ -16,12 +18,6 @@ func (t *text) severed(p *transfer.Plan) {
 	t.WriteString("\n")
 	t.line(0, "Rows that reference rows that stay behind, also if these are gone already:")
 	for _, s := range p.Severed {
-		var counts []string
-		for i, n := range s.Counts {
-			if n > 0 && i < len(p.Sources) {
-				counts = append(counts, p.Sources[i].Name+" "+printable.Number(n))
-			}
-		}
 		becomes := "get no reference (NULL)"
 		switch {
 		case s.Rows == declare.RowsDrop:
@@ -29,11 +25,20 @@ func (t *text) severed(p *transfer.Plan) {
 		case s.Becomes != nil:
 			becomes = "get no reference (" + *s.Becomes + ")"
 		}
-		if len(counts) == 0 {
-			counts = []string{"none"}
-		}
-		t.line(2, printable.Text(s.Table)+"."+printable.Text(s.Column)+" to "+printable.Text(s.To)+": "+becomes+": "+printable.List(counts, ", ", 8))
+		counts := cmp.Or(countsText(p, s.Counts, 1), "none")
+		t.line(2, printable.Text(s.Table)+"."+printable.Text(s.Column)+" to "+printable.Text(s.To)+": "+becomes+": "+counts)
 	}
+}
+
+// countsText writes the rows of each source, if there are so many at least.
+func countsText(p *transfer.Plan, counts []int64, least int64) string {
+	var all []string
+	for i, n := range counts[:min(len(counts), len(p.Sources))] {
+		if n >= least {
+			all = append(all, p.Sources[i].Name+" "+printable.Number(n))
+		}
+	}
+	return printable.List(all, ", ", 8)
 }
 
 // leftRows writes which rows stay behind, of tables of which others come.
@@ -44,13 +49,7 @@ func (t *text) leftRows(p *transfer.Plan) {
 	t.WriteString("\n")
 	t.line(0, "Rows that stay behind in tables of which others are copied:")
 	for _, l := range p.LeftRows {
-		var counts []string
-		for i, n := range l.Counts {
-			if i < len(p.Sources) {
-				counts = append(counts, p.Sources[i].Name+" "+printable.Number(n))
-			}
-		}
-		t.line(2, printable.Text(l.Table)+" when "+printable.Text(l.When.String())+": "+printable.List(counts, ", ", 8))
+		t.line(2, printable.Text(l.Table)+" when "+printable.Text(l.When.String())+": "+countsText(p, l.Counts, 0))
 	}
 }
 
@@ -62,12 +61,6 @@ func (t *text) renumbered(p *transfer.Plan) {
 	t.WriteString("\n")
 	t.line(0, "Rows that get the next free value (each is among the renames):")
 	for _, n := range p.Renumbered {
-		var counts []string
-		for i, rows := range n.Counts {
-			if i < len(p.Sources) {
-				counts = append(counts, p.Sources[i].Name+" "+printable.Number(rows))
-			}
-		}
-		t.line(2, printable.Text(n.Table)+"."+printable.Text(n.Column)+" within "+printable.Names(n.Within)+": "+printable.List(counts, ", ", 8))
+		t.line(2, printable.Text(n.Table)+"."+printable.Text(n.Column)+" within "+printable.Names(n.Within)+": "+countsText(p, n.Counts, 0))
 	}
 }

@@ -96,9 +96,7 @@ func (w *Words) applied(o *Outcome) {
 		return
 	}
 	w.Sentence += ", in " + durationWords(o.Ended.Sub(o.Began))
-	for _, note := range o.Applied.Notes {
-		w.Details = append(w.Details, printable.Text(note))
-	}
+	w.Details = texts(o.Applied.Notes)
 	w.next("Now prove it, before any game server is started:", o.Then.Verify)
 }
 
