@@ -13,7 +13,10 @@ import (
 
 	"mergesafe/internal/garbage"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
+	reports "mergesafe/merge/verdict"
 	verdicts "mergesafe/merge/verdict"
 )
 
@@ -137,11 +140,11 @@ var asTheTools = sync.OnceFunc(garbage.Allow)
 
 // check opens the databases and checks them: by the rules with these codes, or by all.
 func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err error) {
-	var only []merge.Selection
+	var only []declare.Selection
 	for _, code := range codes {
-		only = append(only, merge.Selection{Code: code})
+		only = append(only, declare.Selection{Code: code})
 	}
-	var sources []merge.Source
+	var sources []catalog.Source
 	for i, dsn := range dsns {
 		s, err := sqlsource.Open(ctx, fmt.Sprintf("s%d", i+1), dsn)
 		if err != nil {
@@ -152,7 +155,7 @@ func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err 
 	}
 	began := time.Now()
 	keys := began
-	report, err := merge.Check(ctx, sources, merge.Options{Only: only}, func(*merge.Report) { keys = time.Now() })
+	report, err := merge.Check(ctx, sources, declare.Options{Only: only}, func(*reports.Report) { keys = time.Now() })
 	if err != nil {
 		return o, err
 	}

@@ -68,10 +68,6 @@ func sizeError(b []byte) error {
 	}
 }
 
-func serverZeroError(b []byte) error {
-	return &ParseError{Input: string(b), Offset: 5, Reason: zeroServer}
-}
-
 // ServerError is a server number that is not 1 to 1,048,575.
 type ServerError struct {
 	Server string // as it was given

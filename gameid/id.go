@@ -53,7 +53,7 @@ func FromBytes(b []byte) (ID, error) {
 	}
 	id := ID{hi: binary.BigEndian.Uint64(b), lo: binary.BigEndian.Uint16(b[8:])}
 	if !id.IsValid() {
-		return ID{}, serverZeroError(b)
+		return ID{}, &ParseError{Input: string(b), Offset: 5, Reason: zeroServer}
 	}
 	return id, nil
 }

@@ -1,6 +1,7 @@
 package fleetworlds
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -65,9 +66,7 @@ const (
 // Make makes a fleet: at least two SQLite worlds, or none; and one world on a server that does not
 // answer, if there are any databases of a server.
 func Make(ctx context.Context, o Options) (*Fleet, error) {
-	if o.Prefix == "" {
-		o.Prefix = DefaultPrefix
-	}
+	o.Prefix = cmp.Or(o.Prefix, DefaultPrefix)
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ package inventory
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -121,9 +122,7 @@ func (c Codec) Serve(in io.Reader, out io.Writer) error {
 			answer = "ready."
 		case "older":
 			answer, last = last, answer
-			if answer == "" {
-				answer = last
-			}
+			answer = cmp.Or(answer, last)
 		case "extra":
 			answer += "\n" + answer
 		}

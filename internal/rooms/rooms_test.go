@@ -74,7 +74,6 @@ var arrows = map[string]string{
 	"merge/mergetest":       "gameid merge/catalog merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
-	"internal/pictures":     "gameid",
 	"internal/fleetworlds/": "gameid internal/fleetworlds internal/sqldb store/registry",
 }
 

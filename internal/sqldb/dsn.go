@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -100,9 +101,7 @@ func mysqlConfig(dsn string, readOnly bool, files tlsFiles) (*mysql.Config, erro
 	cfg.MultiStatements = false
 	cfg.ColumnsWithAlias = false    // columns are found by their names
 	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 10 * time.Second
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	return cfg, nil
 }
 

@@ -44,7 +44,7 @@ const groupMembers = `SELECT COUNT(*) FROM performance_schema.replication_group_
 // settings of one server are worth a warning only, while it has two members.
 func (db *DB) Durability(ctx context.Context) ([]Lossy, error) {
 	if db.dialect == SQLite {
-		return db.sqliteDurability(ctx)
+		return db.journal(ctx) // how a session of ours is set up needs no look
 	}
 	has := make(map[string]string)
 	for _, query := range []string{durability, redoLog} {
@@ -104,10 +104,6 @@ func (db *DB) replicates(ctx context.Context, galera bool) bool {
 	// MariaDB has no such table, and an account may not see it.
 	return db.Get(ctx, &members, groupMembers) == nil && members >= 2
 }
-
-// sqliteDurability looks at a file that is written by a pool of the game's own.
-// How a session of ours is set up needs no look.
-func (db *DB) sqliteDurability(ctx context.Context) ([]Lossy, error) { return db.journal(ctx) }
 
 // AcceptLossy has [DB.Change] work also on a connection without a journal.
 func (db *DB) AcceptLossy() { db.lossy.Store(true) }

@@ -17,9 +17,7 @@ func plainly(err error) string { return printable.Text(report.Plainly(err).Error
 
 // refused says what blocks a merge: the first reasons.
 func refused(refusals []transfer.Refusal) string {
-	const most = 5
-	reasons := slice.Map(refusals, transfer.Refusal.String)
-	return printable.List(reasons, "; ", most)
+	return printable.List(slice.Map(refusals, transfer.Refusal.String), "; ", 5)
 }
 
 // commands are those about one merge, for the words of an outcome.
@@ -86,11 +84,8 @@ func unproved(p *transfer.Proof) string {
 		}
 		tables = append(tables, fmt.Sprintf("%q (%s)", t.Table, what))
 	}
-	for _, f := range p.Findings {
-		tables = append(tables, f.String())
-	}
-	const most = 5
-	return printable.List(tables, "; ", most)
+	tables = append(tables, slice.Map(p.Findings, transfer.Refusal.String)...)
+	return printable.List(tables, "; ", 5)
 }
 
 // lasting reports whether trying again cannot help.

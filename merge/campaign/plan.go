@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -147,9 +149,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 // completed was verified if the report beside its plan says so.
 func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 	phase := map[transfer.State]Phase{transfer.StateNone: Planned, transfer.StateCopied: Copied, transfer.StateUndoing: Undoing}[at.State]
-	if phase == "" {
-		phase = Copying
-	}
+	phase = cmp.Or(phase, Copying)
 	reports, verified := r.reportsOf(j, plan)
 	if phase == Copied && verified {
 		phase = Verified
@@ -266,9 +266,5 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 
 // namesOf are the names of the databases of a plan, the target's first.
 func namesOf(plan *transfer.Plan) []string {
-	names := []string{plan.Target.Name}
-	for _, w := range plan.Sources {
-		names = append(names, w.Name)
-	}
-	return names
+	return append([]string{plan.Target.Name}, slice.Map(plan.Sources, func(w transfer.World) string { return w.Name })...)
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -50,9 +51,7 @@ func Parse(file, text string) (*Campaign, error) {
 		return nil, err
 	}
 	c.Parallel = max(c.Parallel, 1)
-	if c.PerServer == 0 {
-		c.PerServer = c.Parallel
-	}
+	c.PerServer = cmp.Or(c.PerServer, c.Parallel)
 	return c, nil
 }
 

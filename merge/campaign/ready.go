@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 )
 
@@ -58,11 +59,8 @@ func (e *NotReadyError) Incomplete() bool {
 }
 
 func (e *NotReadyError) Error() string {
-	lines := []string{fmt.Sprintf("%s before the first write, nothing was changed:", printable.Count(int64(len(e.Problems)), "problem", "problems"))}
-	for _, p := range e.Problems {
-		lines = append(lines, p.String())
-	}
-	return strings.Join(lines, "\n  ")
+	lines := slice.Map(e.Problems, Problem.String)
+	return fmt.Sprintf("%s before the first write, nothing was changed:\n  %s", printable.Count(int64(len(lines)), "problem", "problems"), strings.Join(lines, "\n  "))
 }
 
 // lookReady looks before the first write at all merges that have not begun: that no world is there

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -87,10 +87,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	again.Name += " (rehearsal)"
 	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
 	again.Continue, again.Undo = true, false
-	again.Merges = nil
-	for _, j := range jobs {
-		again.Merges = append(again.Merges, j.Merge)
-	}
+	again.Merges = slice.Map(jobs, func(j *job) Merge { return j.Merge })
 	book, err := Open(ctx, &again, filepath.Join(how.Folder, "campaign"))
 	if err != nil {
 		return err
@@ -119,11 +116,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 }
 
 // noReserving knows which ranges worlds have, and gives none.
-type noReserving struct{ of Ranges }
-
-func (n noReserving) Given(ctx context.Context) ([]declare.FleetRange, string, error) {
-	return n.of.Given(ctx)
-}
+type noReserving struct{ Ranges }
 
 func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 

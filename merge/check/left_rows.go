@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
@@ -35,16 +34,11 @@ func judgeLeft(ctx context.Context, f *read.Facts, r *read.Reader, l *declare.Le
 			if n, err = r.Referring(ctx, db, l.Table, l.All(), nil); err != nil {
 				return o, err
 			}
-			for table, ref := range referringTo(f, db, l.Table) {
-				lost, err := r.Referring(ctx, db, table, nil, &ref)
-				if err != nil {
-					return o, err
-				}
-				if lost > 0 {
-					orphans.Count += lost
-					leave = append(leave, fmt.Sprintf("%s of %s in %s (%s)", printable.Count(lost, "row", "rows"), table, db.Name, strings.Join(ref.Columns, ", ")))
-				}
+			lost, err := orphaned(ctx, f, r, db, l.Table, nil, &orphans)
+			if err != nil {
+				return o, err
 			}
+			leave = append(leave, lost...)
 		}
 		now.Counts = append(now.Counts, n)
 		result.Read += n

@@ -115,7 +115,7 @@ func settle(all *verdict.Renumbered, f *declare.Resolved, group []numberedRow, m
 		rank[db] = len(rank) + 1 // the target is 0
 	}
 	slices.SortStableFunc(group, func(a, b numberedRow) int {
-		return cmp.Or(rank[a.db]-rank[b.db], compareIntegers(a.value, b.value), slices.CompareFunc(a.key, b.key, func(a, b []byte) int {
+		return cmp.Or(rank[a.db]-rank[b.db], a.value.Compare(b.value), slices.CompareFunc(a.key, b.key, func(a, b []byte) int {
 			return cmp.Or(len(a)-len(b), bytes.Compare(a, b)) // as numbers of one sign are ordered
 		}))
 	})
@@ -165,17 +165,6 @@ func settle(all *verdict.Renumbered, f *declare.Resolved, group []numberedRow, m
 		group = group[n:]
 	}
 	return ""
-}
-
-func compareIntegers(a, b rekey.Integer) int {
-	switch {
-	case a.Less(b):
-		return -1
-	case b.Less(a):
-		return 1
-	default:
-		return 0
-	}
 }
 
 // resolveByRenumbering takes what a result counts as settled if its rows get other values.

@@ -49,8 +49,10 @@ func judgeSevered(ctx context.Context, f *read.Facts, r *read.Reader, s *declare
 			}
 			if now.Counts = append(now.Counts, n); n > 0 {
 				parts = append(parts, db.Name+": "+printable.Number(n))
-				if left, err = orphaned(ctx, f, r, db, s, &result); err != nil {
-					return o, err
+				if s.Rows != declare.RowsNone {
+					if left, err = orphaned(ctx, f, r, db, s.Table, s, &result); err != nil {
+						return o, err
+					}
 				}
 			}
 			orphans = append(orphans, left...)
@@ -116,14 +118,10 @@ func judgeOdd(ctx context.Context, f *read.Facts, r *read.Reader, s *declare.Sev
 	return []verdict.Result{result}, nil
 }
 
-// orphaned counts the rows that refer to those which stay behind only because of what they
-// refer to.
-func orphaned(ctx context.Context, f *read.Facts, r *read.Reader, db *declare.Database, s *declare.SeveredReference, result *verdict.Result) (all []string, err error) {
-	if s.Rows == declare.RowsNone {
-		return nil, nil
-	}
-	for table, ref := range referringTo(f, db, s.Table) {
-		n, err := r.Referring(ctx, db, table, s, &ref)
+// orphaned counts the rows that refer to those of a table which stay behind: to some, or if these are nil, to all.
+func orphaned(ctx context.Context, f *read.Facts, r *read.Reader, db *declare.Database, to string, some *declare.SeveredReference, result *verdict.Result) (all []string, err error) {
+	for table, ref := range referringTo(f, db, to) {
+		n, err := r.Referring(ctx, db, table, some, &ref)
 		if err != nil {
 			return nil, err
 		}

@@ -31,10 +31,8 @@ type CombinedColumn struct {
 
 // Formula returns the formula of a column.
 func (c *Combined) Formula(column string) Formula {
-	for _, f := range c.Columns {
-		if f.Column == column {
-			return f.Formula
-		}
+	if i := slices.IndexFunc(c.Columns, func(f CombinedColumn) bool { return f.Column == column }); i >= 0 {
+		return c.Columns[i].Formula
 	}
 	return Formula{}
 }
@@ -85,7 +83,7 @@ func validate(c *Combined, f *Resolved, t *catalog.Table) error {
 		return fmt.Errorf("when: it has no column %q", c.When.Column)
 	}
 	for _, col := range c.Columns {
-		if err := validateColumn(c, f, t, key, col); err != nil {
+		if err := validateColumn(f, t, key, col); err != nil {
 			return fmt.Errorf("column %s, %q: %w", col.Column, col.Formula, err)
 		}
 	}
@@ -107,7 +105,7 @@ func validate(c *Combined, f *Resolved, t *catalog.Table) error {
 	return nil
 }
 
-func validateColumn(c *Combined, f *Resolved, t *catalog.Table, key []string, of CombinedColumn) error {
+func validateColumn(f *Resolved, t *catalog.Table, key []string, of CombinedColumn) error {
 	col := t.Column(of.Column)
 	switch {
 	case col == nil:

@@ -203,14 +203,10 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	if f.Moving, err = moves(f); err != nil {
 		return nil, err
 	}
-	if err := checkNoNames(f); err != nil {
-		return nil, err
-	}
-	if err := checkSettings(f); err != nil {
-		return nil, err
-	}
-	if err := checkRenumbers(f); err != nil {
-		return nil, err
+	for _, check := range []func(*Resolved) error{checkNoNames, checkSettings, checkRenumbers} {
+		if err := check(f); err != nil {
+			return nil, err
+		}
 	}
 	return f, nil
 }

@@ -130,17 +130,14 @@ func exclude(opts Options, dbs []*Database) error {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	matches := func(patterns []string, table string) bool {
-		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, table); return ok })
-	}
 	for _, p := range slices.Concat(opts.Include, opts.Exclude) {
-		if !slices.ContainsFunc(all, func(table string) bool { return matches([]string{p}, table) }) {
+		if !slices.ContainsFunc(all, func(table string) bool { return Globbed([]string{p}, table) }) {
 			return Unsuitable("no source has a table that matches %q%s", p, nearest.Hint(p, all))
 		}
 	}
 	for _, db := range dbs {
 		out := func(table string) bool {
-			return len(opts.Include) > 0 && !matches(opts.Include, table) || matches(opts.Exclude, table)
+			return len(opts.Include) > 0 && !Globbed(opts.Include, table) || Globbed(opts.Exclude, table)
 		}
 		for name := range db.Tables {
 			if out(name) {
@@ -159,6 +156,11 @@ func exclude(opts Options, dbs []*Database) error {
 		slices.Sort(db.Excluded)
 	}
 	return nil
+}
+
+// Globbed reports whether a table matches one of the patterns, as [path.Match] takes them.
+func Globbed(patterns []string, table string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, table); return ok })
 }
 
 const ExcludedReason = "excluded by the operator"

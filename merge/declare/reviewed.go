@@ -3,9 +3,7 @@ package declare
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -123,7 +121,7 @@ func (g Missing) eachLeft(text string, use func(at ColumnName, exact bool) error
 }
 
 // tables reports whether all that a pattern of tables names is gone.
-func (g Missing) tables(text string, match func(table string) bool) bool {
+func (g Missing) tables(match func(table string) bool) bool {
 	for table := range g.Names {
 		if match(table) {
 			return false
@@ -156,11 +154,11 @@ func (g Missing) Without(o Options) Options {
 	for i := range o.Tables {
 		o.Tables[i].Tables = slices.DeleteFunc(slices.Clone(o.Tables[i].Tables), func(text string) bool {
 			table, column, err := ParsePlace(text)
-			return err == nil && column == nil && g.tables(text, table.Match)
+			return err == nil && column == nil && g.tables(table.Match)
 		})
 	}
 	glob := func(text string) bool {
-		return g.tables(text, func(table string) bool { ok, _ := path.Match(text, table); return ok })
+		return g.tables(func(table string) bool { return Globbed([]string{text}, table) })
 	}
 	o.Exclude = slices.DeleteFunc(slices.Clone(o.Exclude), glob)
 	if included := slices.DeleteFunc(slices.Clone(o.Include), glob); len(included) > 0 {
@@ -276,9 +274,4 @@ func isDeclared(f *Resolved, at ColumnName) bool {
 	}
 	moved := f.Moving != nil && f.Moving.Columns[at] != nil
 	return moved || f.Same[at.Table] || f.Skip[at.Table] || ForeignKey(f, at.Table, at.Column)
-}
-
-// notListed is the error of a file that names a column that its list does not have.
-func notListed(at ColumnName) error {
-	return fmt.Errorf("%s is not in [schema.tables] of the same file: add it there", Place(at.Table, at.Column))
 }

@@ -165,7 +165,7 @@ func (d *Declared) say(at ColumnName, r *role) error {
 	d.Said[at] = append(d.Said[at], r)
 	if !r.Source.Schema.Has(at) {
 		if r.Source.Exact {
-			return notListed(at)
+			return fmt.Errorf("%s is not in [schema.tables] of the same file: add it there", Place(at.Table, at.Column))
 		}
 		return nil // the pattern was not written with the column in mind
 	}
@@ -237,7 +237,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 	if len(r.At) == 0 || len(r.To) == 0 {
 		return fmt.Errorf(`it lacks at or to: want at = ["mail.receiver"] and to = "characters.guid"`)
 	}
-	to, space, err := d.named(r.To, n)
+	to, space, err := d.named(r.To)
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func neverHolds(w *When, table string, n Names) error {
 }
 
 // named returns the keys that a reference names, or the space if it has none.
-func (d *Declared) named(texts []string, n Names) (to []ColumnName, space string, err error) {
+func (d *Declared) named(texts []string) (to []ColumnName, space string, err error) {
 	for i := 0; i < len(texts); i++ {
 		text := texts[i]
 		if name, is := strings.CutPrefix(text, SpacePrefix); is {

@@ -64,14 +64,10 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		if j.class == verdict.ClassReference {
 			one.None = e.none(c.f, found.to)
 		}
-		one.Evidence = caseEvidence(found)
+		one.Evidence = fmt.Sprintf("found by value: when %s, it avoids the gaps in the keys; %s", found.when, leadsNowhere(found.fit))
 		all = append(all, one)
 	}
 	return all
-}
-
-func caseEvidence(found proposedCase) string {
-	return fmt.Sprintf("found by value: when %s, it avoids the gaps in the keys; %s", found.when, leadsNowhere(found.fit))
 }
 
 // leadsNowhere counts the rows that lead nowhere.

@@ -93,16 +93,7 @@ func (c *valueCounts) values() (all []valueRows) {
 			all = append(all, valueRows{rekey.Integer{Bits: uint64(v)}, int64(n)})
 		}
 	}
-	slices.SortFunc(all, func(a, b valueRows) int {
-		switch {
-		case a.value == b.value:
-			return 0
-		case a.value.Less(b.value):
-			return -1
-		default:
-			return 1
-		}
-	})
+	slices.SortFunc(all, func(a, b valueRows) int { return a.value.Compare(b.value) })
 	return all
 }
 

@@ -218,7 +218,7 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 	}
 	for _, ref := range f.References(at.Table) {
 		if slices.Contains(ref.Columns, at.Column) {
-			text := "a reference to " + qualifiedText(ref.ToTable, ref.ToColumns)
+			text := "a reference to " + strings.Join(declare.Qualified(ref.ToTable, ref.ToColumns), ", ")
 			if len(ref.Columns) > 1 {
 				text += ", by " + catalog.ColumnList(ref.Columns) + " together"
 			}
@@ -240,10 +240,6 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 		}
 	}
 	return "open: nothing declares it; a check judges it by its values"
-}
-
-func qualifiedText(table string, columns []string) string {
-	return strings.Join(declare.Qualified(table, columns), ", ")
 }
 
 func referenceClass(r declare.Ref) string {

@@ -141,13 +141,7 @@ func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, co
 func compare(c *catalog.Column, a, b []byte) int {
 	if x, ok := rekey.ParseInteger(a); ok {
 		if y, ok := rekey.ParseInteger(b); ok {
-			switch {
-			case x.Less(y):
-				return -1
-			case y.Less(x):
-				return 1
-			}
-			return 0
+			return x.Compare(y)
 		}
 	}
 	if c.Kind == catalog.KindDecimal || c.Kind == catalog.KindReal {

@@ -100,7 +100,7 @@ func (p *expressionParser) product() func(uint64) uint64 {
 		}
 		start := p.at
 		a, b := left, p.value()
-		if p.err == nil && (op == "/" || op == "%") && (!isConstant(p.text[start:p.at]) || b(0) == 0) {
+		if p.err == nil && (op == "/" || op == "%") && (strings.Contains(p.text[start:p.at], "id") || b(0) == 0) {
 			p.at = start
 			p.fail("want a number above 0 to divide by")
 		}
@@ -121,8 +121,6 @@ func (p *expressionParser) product() func(uint64) uint64 {
 	}
 	return left
 }
-
-func isConstant(text string) bool { return !strings.Contains(text, "id") }
 
 func (p *expressionParser) value() func(uint64) uint64 {
 	none := func(uint64) uint64 { return 0 }

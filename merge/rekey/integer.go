@@ -2,6 +2,7 @@ package rekey
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -92,11 +93,14 @@ func (n Integer) Is(text []byte) bool {
 }
 
 // Less reports whether it is the smaller number.
-func (n Integer) Less(other Integer) bool {
+func (n Integer) Less(other Integer) bool { return n.Compare(other) < 0 }
+
+// Compare orders numbers as [cmp.Compare] does.
+func (n Integer) Compare(other Integer) int {
 	if n.Negative != other.Negative {
-		return n.Negative
+		return map[bool]int{true: -1, false: 1}[n.Negative]
 	}
-	return n.Bits < other.Bits
+	return cmp.Compare(n.Bits, other.Bits)
 }
 
 // Whole returns the number as one of any size.

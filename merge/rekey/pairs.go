@@ -24,11 +24,11 @@ type Pairs struct {
 // NewPairs makes pairs, in any order. A key that is there twice, on either side, is an error.
 func NewPairs(all []Pair) (*Pairs, error) {
 	p := &Pairs{all: slices.Clone(all), back: make([]int, len(all))}
-	slices.SortFunc(p.all, func(a, b Pair) int { return compare(a.Old, b.Old) })
+	slices.SortFunc(p.all, func(a, b Pair) int { return a.Old.Compare(b.Old) })
 	for i := range p.back {
 		p.back[i] = i
 	}
-	slices.SortFunc(p.back, func(a, b int) int { return compare(p.all[a].New, p.all[b].New) })
+	slices.SortFunc(p.back, func(a, b int) int { return p.all[a].New.Compare(p.all[b].New) })
 	for i := 1; i < len(p.all); i++ {
 		if p.all[i].Old == p.all[i-1].Old {
 			return nil, fmt.Errorf("the key %s would become two", p.all[i].Old)
@@ -38,16 +38,6 @@ func NewPairs(all []Pair) (*Pairs, error) {
 		}
 	}
 	return p, nil
-}
-
-func compare(a, b Integer) int {
-	switch {
-	case a.Less(b):
-		return -1
-	case b.Less(a):
-		return 1
-	}
-	return 0
 }
 
 // Len is how many there are.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -69,11 +70,8 @@ func (e *Error) Unwrap() []error {
 }
 
 func (f *Fleet) notClaimed(server gameid.ServerID, name string) error {
-	if name == "" {
-		name = "NAME"
-	}
 	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
-		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -server %s", f, printable.Quoted(name), server)}
+		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -server %s", f, printable.Quoted(cmp.Or(name, "NAME")), server)}
 }
 
 // lastSeen describes who had the lease, for a message.

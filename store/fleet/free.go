@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,10 +174,7 @@ func (j *freeJoin) notClaimed(server gameid.ServerID) error {
 	for last < j.numbers.Last && j.rows[last+1] == nil {
 		last++
 	}
-	name := j.options.Name
-	if name == "" {
-		name = "NAME"
-	}
+	name := cmp.Or(j.options.Name, "NAME")
 	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
 		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -numbers %s", j.fleet, printable.Quoted(name), registry.NumberRange{First: server, Last: last})}
 }

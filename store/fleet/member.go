@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,17 +45,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults(reg *registry.Registry) (Options, error) {
-	set := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	set(&o.Heartbeat, 30*time.Second)
-	set(&o.Lease, 3*o.Heartbeat)
-	set(&o.Timeout, o.Heartbeat/3)
-	if o.Place == "" {
-		o.Place = reg.Place()
-	}
+	o.Heartbeat = cmp.Or(o.Heartbeat, 30*time.Second)
+	o.Lease = cmp.Or(o.Lease, 3*o.Heartbeat)
+	o.Timeout = cmp.Or(o.Timeout, o.Heartbeat/3)
+	o.Place = cmp.Or(o.Place, reg.Place())
 	if runes := []rune(o.Place); len(runes) > maxPlace {
 		o.Place = string(runes[:maxPlace])
 	}

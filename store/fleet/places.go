@@ -130,10 +130,8 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	if len([]rune(string(labels))) > maxLabels {
 		return fmt.Errorf("the labels of %q: want at most %d characters in all", place.World, maxLabels)
 	}
-	if has, err := f.hasPlaces(ctx); err != nil {
+	if err := f.needs(ctx, PlacesTable); err != nil {
 		return err
-	} else if !has {
-		return f.fault(&sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, PlacesTable)})
 	}
 	set := func() error {
 		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
@@ -182,7 +180,7 @@ func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
 // cannot be used says so in its Err, and the others are as ever. For a fleet registry of an
 // older version, which has no places, it returns none.
 func (f *Fleet) Places(ctx context.Context) ([]Place, error) {
-	if has, err := f.hasPlaces(ctx); err != nil || !has {
+	if has, err := f.has(ctx, PlacesTable); err != nil || !has {
 		return nil, err
 	}
 	var rows []placeRow
@@ -224,11 +222,20 @@ func (row placeRow) place() (Place, error) {
 	return p, p.validate()
 }
 
-func (f *Fleet) hasPlaces(ctx context.Context) (bool, error) {
+// has reports whether there is a table that came later than the rest.
+func (f *Fleet) has(ctx context.Context, table string) (bool, error) {
 	if _, err := f.Identity(ctx); err != nil {
 		return false, err
 	}
 	var tables []string
 	err := f.db.Select(ctx, &tables, f.db.Dialect().TableNames())
-	return slices.Contains(tables, PlacesTable), f.fault(err)
+	return slices.Contains(tables, table), f.fault(err)
+}
+
+// needs returns an error unless there is such a table.
+func (f *Fleet) needs(ctx context.Context, table string) error {
+	if has, err := f.has(ctx, table); err != nil || has {
+		return err
+	}
+	return f.fault(&sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, table)})
 }

@@ -118,9 +118,7 @@ func (f *Fleet) LeaseRange(ctx context.Context, wish RangeWish, note Note) (KeyR
 	case wish.Step == 0:
 		wish.Step = wish.Size
 	}
-	if wish.Max == 0 {
-		wish.Max = DefaultRangeMax
-	}
+	wish.Max = cmp.Or(wish.Max, DefaultRangeMax)
 	if err := wish.validate(); err != nil {
 		return KeyRange{}, err
 	}
@@ -246,7 +244,7 @@ func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRang
 
 // Ranges returns all ranges that were ever given, oldest first.
 func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
-	if err := f.hasRanges(ctx); err != nil {
+	if err := f.needs(ctx, RangesTable); err != nil {
 		return nil, err
 	}
 	var rows []struct {
@@ -278,20 +276,6 @@ func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
 			sqldb.UnixMilli(row.Given), sqldb.UnixMilli(row.Released), row.ReleasedBy, row.ReleasedWhy})
 	}
 	return all, nil
-}
-
-func (f *Fleet) hasRanges(ctx context.Context) error {
-	if _, err := f.Identity(ctx); err != nil {
-		return err
-	}
-	var tables []string
-	if err := f.db.Select(ctx, &tables, f.db.Dialect().TableNames()); err != nil {
-		return f.fault(err)
-	}
-	if !slices.Contains(tables, RangesTable) {
-		return f.fault(&sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, RangesTable)})
-	}
-	return nil
 }
 
 // addRanges adds the ranges that choose returns of those that were given. Who adds the

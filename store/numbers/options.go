@@ -1,6 +1,7 @@
 package numbers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -60,12 +61,8 @@ func (o Options) withDefaults(name string) (Options, error) {
 	if o.MaxBlock == 0 {
 		o.MaxBlock = max(100_000, o.MinBlock)
 	}
-	if o.BlockTime == 0 {
-		o.BlockTime = 10 * time.Minute
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 2 * sqldb.BusyTimeout
-	}
+	o.BlockTime = cmp.Or(o.BlockTime, 10*time.Minute)
+	o.Timeout = cmp.Or(o.Timeout, 2*sqldb.BusyTimeout)
 	const most, longest = 10_000_000, 64
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > longest || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -223,9 +224,7 @@ const mostWidth = 80
 func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 	screen := cli.ScreenOf(n.cmd, n.stdout, n.env)
 	width := screen.Width
-	if width == 0 {
-		width = mostWidth
-	}
+	width = cmp.Or(width, mostWidth)
 	var b strings.Builder
 	say := func(prefix, text string) {
 		b.WriteString(strings.Join(columns.Wrap(prefix, printable.Text(text), width), "\n") + "\n")

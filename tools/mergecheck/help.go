@@ -97,7 +97,3 @@ var helpDatabases string
 //
 //go:embed json.txt
 var helpJSON string
-
-func topics() map[string]string {
-	return map[string]string{"json": helpJSON, "databases": helpDatabases}
-}

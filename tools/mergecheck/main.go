@@ -53,7 +53,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			}
 		},
 	}
-	cli.Topics(cmd, topics())
+	cli.Topics(cmd, map[string]string{"json": helpJSON, "databases": helpDatabases})
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })
 	return cmd
 }

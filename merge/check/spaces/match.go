@@ -89,11 +89,6 @@ func naturalKey(values [][]byte) string {
 	return strings.Join(all, ", ")
 }
 
-// targetFirst are the databases, the target first.
-func targetFirst(f *read.Facts) []*declare.Database {
-	return append([]*declare.Database{f.Target}, declare.SourcesOf(f.Resolved)...)
-}
-
 // readMatches reads the rows of all spaces that are matched.
 func (r *spaceReader) readMatches(ctx context.Context) error {
 	r.found.Matched = make(map[*declare.KeySpace]*moved.MatchedRows)
@@ -103,7 +98,7 @@ func (r *spaceReader) readMatches(ctx context.Context) error {
 		}
 		var sources []catalog.Source
 		var tables []*catalog.Table
-		for _, db := range targetFirst(r.Facts) {
+		for _, db := range append([]*declare.Database{r.Facts.Target}, declare.SourcesOf(r.Facts.Resolved)...) {
 			sources, tables = append(sources, db.Opened), append(tables, db.Tables[s.By.Table])
 		}
 		var err error

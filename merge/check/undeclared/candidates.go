@@ -84,10 +84,6 @@ type candidateKeys struct {
 	Filters int64 // room for those of names, in words
 }
 
-func newCandidateKeys() *candidateKeys {
-	return &candidateKeys{Sets: make(map[Candidate]map[*declare.Database]*KeySet), Room: maxHashes, Filters: maxFilters}
-}
-
 // candidates returns what undeclared columns may name in these databases, and the
 // tables whose rows only the columns of their key together tell apart.
 func (r OpenReader) candidates(ctx context.Context) (all []Candidate, joint []string, err error) {

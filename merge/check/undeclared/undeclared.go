@@ -80,10 +80,6 @@ type fates struct {
 	key    []byte // of number, for the set that is looked up
 }
 
-func newFates() *fates {
-	return &fates{sets: [][]change{nil}, number: make(map[string]int)}
-}
-
 func (o *fates) of(set []change) int {
 	if len(set) == 0 {
 		return 0
@@ -109,7 +105,7 @@ func (r OpenReader) UndeclaredKeys() *candidateKeys {
 		kept = r.Shared.Kept
 	}
 	if kept[asked{}] == nil {
-		kept[asked{}] = newCandidateKeys()
+		kept[asked{}] = &candidateKeys{Sets: make(map[Candidate]map[*declare.Database]*KeySet), Room: maxHashes, Filters: maxFilters}
 	}
 	return kept[asked{}].(*candidateKeys)
 }
@@ -338,7 +334,7 @@ func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates [
 			}
 		}
 	}
-	p := &openPass{r: r, db: db, table: table, self: slices.Index(r.Facts.DBs, db), candidates: candidates, fates: newFates()}
+	p := &openPass{r: r, db: db, table: table, self: slices.Index(r.Facts.DBs, db), candidates: candidates, fates: &fates{sets: [][]change{nil}, number: make(map[string]int)}}
 	p.stream = r.Stream(db, r.Code, len(carry), catalog.Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
 	keys := r.UndeclaredKeys()
 	classes := make(map[keyClass]bool)

@@ -51,9 +51,6 @@ func utc(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// logFlag is -log, of all commands of a tool.
-func logFlag() cli.Flag { return choiceFlag("log", "want text or json", "text", "json") }
-
 // IsTerminal reports whether people look on, who can be shown a bar.
 func (l *Log) IsTerminal() bool { return l.json == nil && isTerminal(l.w) }
 

@@ -75,7 +75,8 @@ func MainAllowing(bytes uint64, run func(ctx context.Context, args []string, env
 // code. Output that cannot be written is an error too.
 func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr io.Writer) Code {
 	out := bufio.NewWriter(stdout)
-	root.Flags = append(root.Flags, colorFlag(), logFlag())
+	root.Flags = append(root.Flags, choiceFlag("color", "want auto, always or never", "auto", "always", "never"),
+		choiceFlag("log", "want text or json", "text", "json"))
 	prepare(root)
 	root.Writer, root.ErrWriter = out, stderr
 	if info, _ := debug.ReadBuildInfo(); root.Version == "" {

@@ -17,11 +17,6 @@ type Screen struct {
 	Color bool
 }
 
-// colorFlag is -color, of all commands of a tool.
-func colorFlag() cli.Flag {
-	return choiceFlag("color", "want auto, always or never", "auto", "always", "never")
-}
-
 // choiceFlag is a flag that takes one of some words; the first is the default.
 func choiceFlag(name, want string, words ...string) cli.Flag {
 	return &cli.StringFlag{Name: name, Value: words[0], Validator: func(s string) error {
