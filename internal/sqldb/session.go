@@ -246,11 +246,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 // Retry calls f up to ten times, until it returns nil or an error that is not
 // [ErrRetryable], and returns what the last call did. Between the calls it
 // waits for a random time, up to 1 ms at first and 256 ms finally, or until
-// ctx ends.
-//
-//	err := sqldb.Retry(ctx, func() error {
-//		return db.InTx(ctx, func(tx *sqldb.Tx) error { ... })
-//	})
+// ctx ends. For a transaction there is [DB.RetryTx].
 func Retry(ctx context.Context, f func() error) error {
 	const most = 10
 	wait := time.Millisecond
@@ -266,6 +262,11 @@ func Retry(ctx context.Context, f func() error) error {
 			return err
 		}
 	}
+}
+
+// RetryTx is [DB.InTx], tried again as [Retry] does.
+func (db *DB) RetryTx(ctx context.Context, f func(*Tx) error) error {
+	return Retry(ctx, func() error { return db.InTx(ctx, f) })
 }
 
 // Kind tells how often a query comes, and so how it is run.

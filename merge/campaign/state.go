@@ -66,22 +66,20 @@ func (b *Book) create(ctx context.Context, lost bool) error {
 	var version int
 	err := b.db.Get(ctx, &version, "SELECT version FROM campaign")
 	if err != nil {
-		err = sqldb.Retry(ctx, func() error {
-			return b.db.InTx(ctx, func(tx *sqldb.Tx) error {
-				for _, table := range stateTables {
-					if _, err := tx.Exec(ctx, table); err != nil {
-						return err
-					}
-				}
-				first, err := json.Marshal(general{Lost: lost})
-				if err != nil {
+		err = b.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
+			for _, table := range stateTables {
+				if _, err := tx.Exec(ctx, table); err != nil {
 					return err
 				}
-				if _, err := tx.Exec(ctx, "INSERT OR IGNORE INTO campaign (only, version, record) VALUES (1, ?, ?)", stateVersion, string(first)); err != nil {
-					return err
-				}
-				return tx.Get(ctx, &version, "SELECT version FROM campaign")
-			})
+			}
+			first, err := json.Marshal(general{Lost: lost})
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "INSERT OR IGNORE INTO campaign (only, version, record) VALUES (1, ?, ?)", stateVersion, string(first)); err != nil {
+				return err
+			}
+			return tx.Get(ctx, &version, "SELECT version FROM campaign")
 		})
 	}
 	if err != nil {
@@ -98,9 +96,7 @@ type state struct{ tx *sqldb.Tx }
 
 // change changes the state in one transaction.
 func (b *Book) change(ctx context.Context, do func(ctx context.Context, s state) error) error {
-	err := sqldb.Retry(ctx, func() error {
-		return b.db.InTx(ctx, func(tx *sqldb.Tx) error { return do(ctx, state{tx}) })
-	})
+	err := b.db.RetryTx(ctx, func(tx *sqldb.Tx) error { return do(ctx, state{tx}) })
 	if no, ok := errors.AsType[*unfitError](err); ok {
 		return no
 	}

@@ -200,10 +200,7 @@ func (b *board) say(s *campaign.Status, file string) {
 	case b.Running && s.Waits != "":
 		b.Word, b.Class, b.Sentence = "Waiting", "unsure", "It waits "+printable.Text(s.Waits)+"."
 	case b.Running:
-		b.Word, b.Class = doings[s.Doing], "working"
-		if b.Word == "" {
-			b.Word = printable.Text(s.Doing)
-		}
+		b.Word, b.Class = cmp.Or(doings[s.Doing], printable.Text(s.Doing)), "working"
 		b.Sentence = "A process works on it"
 		n := 0
 		for _, m := range b.Now {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"mergesafe/merge/campaign"
@@ -124,11 +125,9 @@ func (f *feed) version(stamp string) (n int64) {
 }
 
 func reversed(events []campaign.Event) []campaign.Event {
-	out := make([]campaign.Event, 0, len(events))
-	for i := len(events) - 1; i >= 0; i-- {
-		out = append(out, events[i])
-	}
-	return out
+	events = slices.Clone(events)
+	slices.Reverse(events)
+	return events
 }
 
 // refresh lets the next who asks read the state, however new the last view is.

@@ -119,18 +119,16 @@ func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers registry.Nu
 		return nil, err
 	}
 	var at gameid.ServerID
-	err := sqldb.Retry(ctx, func() error {
-		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
-			for at = numbers.First; at <= numbers.Last; at++ {
-				if _, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), at, rangeName(name, at)); err != nil {
-					return err
-				}
-				if err := f.note(ctx, tx, at, "claim", note); err != nil {
-					return err
-				}
+	err := f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
+		for at = numbers.First; at <= numbers.Last; at++ {
+			if _, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), at, rangeName(name, at)); err != nil {
+				return err
 			}
-			return nil
-		})
+			if err := f.note(ctx, tx, at, "claim", note); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	switch duplicate, ok := errors.AsType[*sqldb.DuplicateError](err); {
 	case ok && duplicate.Key == "name":
@@ -164,17 +162,15 @@ func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string,
 // history. do reports whether it found the row as it wanted it; if not,
 // nothing is changed, and neither is there an entry.
 func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, do func(*sqldb.Tx) (bool, error)) error {
-	return sqldb.Retry(ctx, func() error {
-		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
-			ok, err := do(tx)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				return registry.ErrMoved
-			}
-			return f.note(ctx, tx, server, action, note)
-		})
+	return f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
+		ok, err := do(tx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return registry.ErrMoved
+		}
+		return f.note(ctx, tx, server, action, note)
 	})
 }
 

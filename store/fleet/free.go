@@ -195,26 +195,24 @@ func (j *freeJoin) bind(ctx context.Context) error {
 	}
 	f := j.fleet
 	note := Note{By: "a process of the range " + j.numbers.String(), Why: "the first start, with the database " + j.options.Place}
-	err = sqldb.Retry(ctx, func() error {
-		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
-			for _, own := range servers {
-				row := j.rows[own.ID]
-				if own.Role == registry.RoleMerged || row.World != "" || row.State != Claimed {
-					continue
-				}
-				ok, err := tx.Swap(ctx, bindFleet, own.World, own.ID, row.Epoch)
-				if err == nil && !ok {
-					err = registry.ErrMoved
-				}
-				if err == nil {
-					err = f.note(ctx, tx, own.ID, "bind", note)
-				}
-				if err != nil {
-					return err
-				}
+	err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
+		for _, own := range servers {
+			row := j.rows[own.ID]
+			if own.Role == registry.RoleMerged || row.World != "" || row.State != Claimed {
+				continue
 			}
-			return nil
-		})
+			ok, err := tx.Swap(ctx, bindFleet, own.World, own.ID, row.Epoch)
+			if err == nil && !ok {
+				err = registry.ErrMoved
+			}
+			if err == nil {
+				err = f.note(ctx, tx, own.ID, "bind", note)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return f.fault(err)

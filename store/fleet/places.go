@@ -133,21 +133,19 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	if err := f.needs(ctx, PlacesTable); err != nil {
 		return err
 	}
-	set := func() error {
-		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
-			dialect := f.db.Dialect()
-			found, err := tx.Swap(ctx, dialect.With("UPDATE "+PlacesTable+" SET place = ?, labels = ?, set_ms = {now}, who = ?, why = ? WHERE world = ?"),
-				place.DSN, string(labels), note.By, note.Why, place.World)
-			if err == nil && !found {
-				_, err = tx.Exec(ctx, dialect.With("INSERT INTO "+PlacesTable+" (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, {now}, ?, ?)"),
-					place.World, place.DSN, string(labels), note.By, note.Why)
-			}
-			return err
-		})
+	set := func(tx *sqldb.Tx) error {
+		dialect := f.db.Dialect()
+		found, err := tx.Swap(ctx, dialect.With("UPDATE "+PlacesTable+" SET place = ?, labels = ?, set_ms = {now}, who = ?, why = ? WHERE world = ?"),
+			place.DSN, string(labels), note.By, note.Why, place.World)
+		if err == nil && !found {
+			_, err = tx.Exec(ctx, dialect.With("INSERT INTO "+PlacesTable+" (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, {now}, ?, ?)"),
+				place.World, place.DSN, string(labels), note.By, note.Why)
+		}
+		return err
 	}
-	err = sqldb.Retry(ctx, set)
+	err = f.db.RetryTx(ctx, set)
 	if errors.Is(err, sqldb.ErrDuplicate) { // another process was faster: now there is a row
-		err = sqldb.Retry(ctx, set)
+		err = f.db.RetryTx(ctx, set)
 	}
 	return f.fault(err)
 }

@@ -326,12 +326,10 @@ func (f *Fleet) ReleaseRange(ctx context.Context, number int64, note Note) error
 		return f.fault(fmt.Errorf("there is no range %d", number))
 	}
 	ok := false
-	err = sqldb.Retry(ctx, func() error {
-		return f.db.InTx(ctx, func(tx *sqldb.Tx) (err error) {
-			ok, err = tx.Swap(ctx, f.db.Dialect().With("UPDATE "+RangesTable+" SET released_ms = {now}, released_by = ?, released_why = ? WHERE number = ? AND released_ms = 0"),
-				note.By, note.Why, number)
-			return err
-		})
+	err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) (err error) {
+		ok, err = tx.Swap(ctx, f.db.Dialect().With("UPDATE "+RangesTable+" SET released_ms = {now}, released_by = ?, released_why = ? WHERE number = ? AND released_ms = 0"),
+			note.By, note.Why, number)
+		return err
 	})
 	if err == nil && !ok {
 		err = fmt.Errorf("range %d was released before", number)
