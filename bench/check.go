@@ -136,7 +136,7 @@ func (o outcome) clean(n int) error {
 }
 
 // asTheTools makes the garbage collector run as in mergecheck, for what comes after it.
-var asTheTools = sync.OnceFunc(garbage.Allow)
+var asTheTools = sync.OnceFunc(func() { garbage.Allow(garbage.Allowance) })
 
 // check opens the databases and checks them: by the rules with these codes, or by all.
 func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err error) {

@@ -13,16 +13,13 @@ import (
 // keep when they keep much, and enough for the collector to rest meanwhile.
 const Allowance = 12 << 20
 
-// Allow makes the collector run whenever about an [Allowance] was allocated since the
+// Allow makes the collector run whenever about so many bytes were allocated since the
 // last time, however much is live. By default Go waits until as much was
 // allocated as is live: a program that streams rows has little that is live and
 // would collect all the time, and one that keeps large sets would take twice their
 // size. It does nothing if the environment says by GOGC what is wanted. It is called
 // once, when a program begins.
-func Allow() { AllowBytes(Allowance) }
-
-// AllowBytes is Allow with another allowance.
-func AllowBytes(bytes uint64) {
+func Allow(bytes uint64) {
 	if os.Getenv("GOGC") == "" {
 		pace(bytes)
 	}

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "allow":
-		Allow()
+		Allow(Allowance)
 	}
 	fmt.Print(paced(2 * Allowance))
 	kept := make([]byte, 200<<20)

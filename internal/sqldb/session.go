@@ -133,7 +133,7 @@ func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	if db.readOnly {
 		return &OpError{"begin", ErrReadOnly}
 	}
-	return db.inTx(ctx, nil, f)
+	return db.begin(ctx, "", nil, f)
 }
 
 // Snapshot runs f in a transaction that reads one state of the whole database,
@@ -144,10 +144,6 @@ func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 	if db.dialect == MySQL {
 		options.Isolation = sql.LevelRepeatableRead
 	}
-	return db.inTx(ctx, options, f)
-}
-
-func (db *DB) inTx(ctx context.Context, options *sql.TxOptions, f func(*Tx) error) error {
 	return db.begin(ctx, "", options, f)
 }
 

@@ -35,7 +35,7 @@ func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 			continue
 		}
 		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeSchemaMigration, Columns: declare.IDOf(name)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
-			result, compared, err := compareHistories(ctx, f, read.Historian{Reader: r}, name)
+			result, compared, err := compareHistories(ctx, f, r, name)
 			if err != nil || !compared {
 				return rule.Outcome{}, err
 			}
@@ -47,7 +47,7 @@ func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 
 // compareHistories compares the histories of one name. compared is false if they
 // tell of no migrations.
-func compareHistories(ctx context.Context, f *read.Facts, r read.Historian, name string) (result verdict.Result, compared bool, err error) {
+func compareHistories(ctx context.Context, f *read.Facts, r *read.Reader, name string) (result verdict.Result, compared bool, err error) {
 	result = verdict.Result{Code: verdict.CodeSchemaMigration, Table: name}
 	known := make(map[*declare.Database]map[string]bool)
 	var model *declare.Database
@@ -61,7 +61,7 @@ func compareHistories(ctx context.Context, f *read.Facts, r read.Historian, name
 		if h.Note == nil {
 			return result, false, nil
 		}
-		rows, unread, err := r.Read(ctx, db, t, h.Columns)
+		rows, unread, err := r.History(ctx, db, t, h.Columns)
 		if err != nil {
 			return result, false, err
 		}

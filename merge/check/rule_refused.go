@@ -119,7 +119,7 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 		if have == nil || have.Describe() == want.Describe() {
 			continue // schema-column reports what is missing
 		}
-		conditions, err := read.Tester{Reader: r}.Takes(ctx, f.Target, all.table, want.Name)
+		conditions, err := r.Takes(ctx, f.Target, all.table, want.Name)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 	if db.Rows[all.table] == 0 {
 		return nil
 	}
-	found, err := read.Tester{Reader: r}.Failing(ctx, db, all.table, verdict.CodeTargetCheck, ask)
+	found, err := r.Failing(ctx, db, all.table, verdict.CodeTargetCheck, ask)
 	if err != nil {
 		return err
 	}

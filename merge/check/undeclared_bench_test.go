@@ -106,7 +106,7 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 	rows, share := 100_000, 100
 	if *manyKeys {
 		rows, share = 10_000_000, 1
-		garbage.Allow()
+		garbage.Allow(garbage.Allowance)
 	}
 	for _, c := range []struct{ every, mib int }{{8, 200}, {100, 600}} {
 		t.Run(fmt.Sprintf("one in %d", c.every), func(t *testing.T) {

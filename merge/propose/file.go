@@ -27,8 +27,8 @@ func WriteRules(r *verdict.Report, w io.Writer) error {
 	f.header()
 	f.line("[check]")
 	f.undecided()
-	f.natural()
-	f.plain()
+	f.list("natural", "Keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
+	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
 	f.references()
 	f.uniques()
 	f.spaces()
@@ -135,14 +135,6 @@ func (f rulesFile) undecided() {
 	}
 	f.line("]")
 	f.line("")
-}
-
-func (f rulesFile) natural() {
-	f.list("natural", "Keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
-}
-
-func (f rulesFile) plain() {
-	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
 }
 
 // list writes columns, one line for each table.

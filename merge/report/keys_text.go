@@ -6,7 +6,6 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/internal/slice"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -169,7 +168,9 @@ func writeKeyProof(t *text, p *transfer.Proof) {
 	}
 	for i, line := range columns.Lines(rows) {
 		t.line(2, line)
-		t.lines(6, printed(p.Keys[i].Details))
+		for _, detail := range p.Keys[i].Details {
+			t.line(6, strings.TrimSpace(detail))
+		}
 	}
 	t.wrapped(2, "", p.Limit+".")
 }
@@ -186,8 +187,4 @@ func keyProofCount(k transfer.KeyProof) string {
 	default:
 		return printable.Number(k.Checked) + " " + k.Of
 	}
-}
-
-func printed(lines []string) (all []string) {
-	return slice.Map(lines, func(l string) string { return printable.Text(strings.TrimSpace(l)) })
 }

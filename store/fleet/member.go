@@ -288,7 +288,7 @@ var errUnclear = errors.New("another process may be running")
 // world that is refused does not go on, unless the error is ErrNotClaimed or
 // errUnclear.
 func (m *Member) judge(row *Server, id string) error {
-	if err := m.claims(row, id); err != nil || row.World == "" {
+	if err := m.fleet.claims(m.reserver.server, row, id, registry.Server{World: m.world, Fleet: m.bound}, m.options); err != nil || row.World == "" {
 		return err
 	}
 	mine := row.Holder.Token == m.reserver.holder().Token
@@ -312,12 +312,6 @@ func (m *Member) judge(row *Server, id string) error {
 			m.options.Place, m.started, row.WorldEpoch, printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
 	}
 	return nil
-}
-
-// claims tells whether the number, as the fleet registry knows it, is that of
-// our world, or free for it.
-func (m *Member) claims(row *Server, id string) error {
-	return m.fleet.claims(m.reserver.server, row, id, registry.Server{World: m.world, Fleet: m.bound}, m.options)
 }
 
 func (m *Member) conflict(row *Server, kind error, reason string) error {

@@ -10,7 +10,6 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/stream"
 )
 
 // Contents sums up all rows of a table of one source, or only some. unread says why it cannot;
@@ -22,31 +21,17 @@ func (r *Reader) Contents(ctx context.Context, db *declare.Database, table strin
 	}
 	var all rowSum
 	s := r.Stream(db, "contents", 0, scan)
-	for b, err := range db.Opened.Scan(ctx, scan) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil && b == nil {
-			err = errors.New("the source returned no batch and no error")
-		}
-		if err == nil {
-			err = stream.Validate(b, scan)
-		}
-		if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
-			return "", 0, unsupported.Error(), nil
-		}
-		if err != nil {
-			return "", 0, "", s.Fail(err)
-		}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
 			all.add(b, row)
 		}
-		s.Read += int64(b.Len)
-		s.Progress(b.Len)
+	})
+	err = s.Drain(ctx)
+	if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
+		return "", 0, unsupported.Error(), nil
 	}
-	// A source that gives up when ctx ends may look like one that is done.
-	if err := ctx.Err(); err != nil {
-		return "", 0, "", s.Fail(err)
+	if err != nil {
+		return "", 0, "", err
 	}
 	return all.String(), s.Read, "", nil
 }

@@ -13,12 +13,9 @@ type failingAsked struct {
 	table, text string
 }
 
-// Tester tries rows against the conditions of another database.
-type Tester struct{ *Reader }
-
 // Failing finds the rows of a source for which conditions of another database do
 // not hold: one answer for each condition. It reads for the rule with a code.
-func (r Tester) Failing(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
+func (r *Reader) Failing(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
 	if r.Shared == nil {
 		return r.failingNow(ctx, db, table, code, conditions)
 	}
@@ -40,7 +37,7 @@ func (r Tester) Failing(ctx context.Context, db *declare.Database, table, code s
 	return all, err
 }
 
-func (r Tester) failingNow(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
+func (r *Reader) failingNow(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
 	if len(conditions) == 0 {
 		return nil, nil
 	}
@@ -66,7 +63,7 @@ func (r Tester) failingNow(ctx context.Context, db *declare.Database, table, cod
 }
 
 // Takes asks a database what values a column of it takes.
-func (r Tester) Takes(ctx context.Context, db *declare.Database, table, column string) ([]catalog.Condition, error) {
+func (r *Reader) Takes(ctx context.Context, db *declare.Database, table, column string) ([]catalog.Condition, error) {
 	source, ok := db.Opened.(catalog.Tester)
 	if !ok {
 		return nil, nil

@@ -11,15 +11,12 @@ import (
 	"mergesafe/merge/stream"
 )
 
-// Historian reads histories of migrations.
-type Historian struct{ *Reader }
-
 // mostMigrations is far more than any game has.
 const mostMigrations = 100_000
 
-// Read returns the rows of a history, in the order of its key, by the names of its
+// History returns the rows of a history of migrations, in the order of its key, by the names of its
 // columns in small letters. unread says why it cannot.
-func (r Historian) Read(ctx context.Context, db *declare.Database, t *catalog.Table, columns []string) (rows []map[string]string, unread string, err error) {
+func (r *Reader) History(ctx context.Context, db *declare.Database, t *catalog.Table, columns []string) (rows []map[string]string, unread string, err error) {
 	scan := catalog.Scan{Table: t.Name}
 	for _, c := range t.Columns {
 		for _, name := range columns {
@@ -31,25 +28,8 @@ func (r Historian) Read(ctx context.Context, db *declare.Database, t *catalog.Ta
 	for _, name := range t.Key() {
 		scan.Order = append(scan.Order, catalog.Order{Column: name})
 	}
-	fail := func(err error) ([]map[string]string, string, error) {
-		return nil, "", &catalog.ReadError{Source: db.Name, Table: t.Name, Doing: "rows", Err: err}
-	}
-	for b, err := range db.Opened.Scan(ctx, scan) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
-			return nil, unsupported.Error(), nil
-		}
-		if err == nil && b == nil {
-			err = errors.New("the source returned no batch and no error")
-		}
-		if err == nil {
-			err = stream.Validate(b, scan)
-		}
-		if err != nil {
-			return fail(err)
-		}
+	s := &stream.Stream{DB: db, Scan: scan}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for i := range b.Len {
 			row := make(map[string]string)
 			for c, name := range scan.Carry {
@@ -58,11 +38,18 @@ func (r Historian) Read(ctx context.Context, db *declare.Database, t *catalog.Ta
 			rows = append(rows, row)
 		}
 		if len(rows) > mostMigrations {
-			return nil, fmt.Sprintf("it has more than %d rows", mostMigrations), nil
+			s.Broken = fmt.Errorf("it has more than %d rows", mostMigrations)
 		}
-	}
-	if err := ctx.Err(); err != nil {
-		return fail(err)
+	})
+	err = s.Drain(ctx)
+	unsupported, is := errors.AsType[*catalog.UnsupportedError](err)
+	switch {
+	case is:
+		return nil, unsupported.Error(), nil
+	case s.Broken != nil:
+		return nil, s.Broken.Error(), nil
+	case err != nil:
+		return nil, "", err
 	}
 	return rows, "", nil
 }

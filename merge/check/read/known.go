@@ -1,6 +1,8 @@
 package read
 
 import (
+	"slices"
+
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/stream"
 )
@@ -26,10 +28,8 @@ func keysApart(r *Reader, q Question) *Reading {
 		if !ok {
 			return nil
 		}
-		for _, other := range taken {
-			if moved.Meets(other) {
-				return nil
-			}
+		if slices.ContainsFunc(taken, moved.Meets) {
+			return nil
 		}
 		taken = append(taken, moved)
 		p := Part{DB: s.DB, Read: set.Len()}

@@ -64,7 +64,7 @@ func Main(run func(ctx context.Context, args []string, env Env, stdout, stderr i
 // MainAllowing is Main for a tool that may have so many bytes of garbage; see
 // [garbage.Allow].
 func MainAllowing(bytes uint64, run func(ctx context.Context, args []string, env Env, stdout, stderr io.Writer) Code) {
-	garbage.AllowBytes(bytes)
+	garbage.Allow(bytes)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(int(run(ctx, os.Args, os.LookupEnv, os.Stdout, os.Stderr)))
