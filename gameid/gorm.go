@@ -3,6 +3,7 @@ package gameid
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,12 +49,7 @@ func builtByGORM() bool {
 		}
 	}
 	var callers [8]uintptr // enough for a sql.Null around the ID, and a type of the game around that
-	for _, pc := range callers[:runtime.Callers(3, callers[:])] {
-		if buildsCondition(pc) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(callers[:runtime.Callers(3, callers[:])], buildsCondition)
 }
 
 // buildsCondition reports whether pc, which a call returns to, is in a method of

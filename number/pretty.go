@@ -1,5 +1,7 @@
 package number
 
+import "strings"
+
 // Pretty reports whether many players would want n, so that a game may keep it
 // back: it is below 1000; all its digits are the same (777 777); each digit is one
 // more, or one less, than the one before (12 345 678); it repeats one group of
@@ -10,16 +12,7 @@ func Pretty(n Number) bool {
 		return true
 	}
 	s := n.String()
-	return round(s) || steps(s, 1) || steps(s, -1) || repeats(s)
-}
-
-func round(s string) bool {
-	for _, digit := range []byte(s[1:]) {
-		if digit != '0' {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s[1:], "0") == "" || steps(s, 1) || steps(s, -1) || repeats(s)
 }
 
 // steps reports whether each digit is the one before it plus step.

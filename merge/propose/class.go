@@ -26,7 +26,6 @@ type judgement struct {
 	score    float64        // of the names
 	doubt    float64        // from 0 to 1
 	reason   string
-	thing    bool // it looks like a thing without a table
 	named    bool // the names speak for it, besides the gaps
 	own      bool // undecided: it may be a key of its own
 	declared bool
@@ -301,7 +300,7 @@ func (c *classifier) judge(e *examined) *judgement {
 	}
 	switch {
 	case best.score < 2 && c.thing(e, words):
-		return &judgement{class: verdict.ClassUndecided, doubt: 0.45, thing: true, reason: "the databases share many of its numbers: it may name things without a table"}
+		return &judgement{class: verdict.ClassUndecided, doubt: 0.45, reason: "the databases share many of its numbers: it may name things without a table"}
 	case best.score < 2 && c.named(e, 2) != nil:
 		return c.named(e, 2)
 	case best.to == nil:

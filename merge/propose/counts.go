@@ -14,7 +14,6 @@ import (
 // exact number of its rows.
 type valueCounts struct {
 	rows   int64 // with a whole number
-	nulls  int64
 	others int64 // with something else
 
 	small   []uint32 // rows by value

@@ -76,13 +76,13 @@ type examinedPart struct {
 
 // columnSummary is what is kept of the values of a column.
 type columnSummary struct {
-	rows, nulls, others, distinct int64
-	nobody                        int64           // rows that name nobody, whatever the column names
-	zero, minus                   bool            // 0, or -1, is among them
-	top                           []rekey.Integer // the two largest
-	sampled                       bool            // there may be others beside them
-	lowest, highest               rekey.Integer
-	inside                        int64 // numbers within texts
+	rows, others, distinct int64
+	nobody                 int64           // rows that name nobody, whatever the column names
+	zero, minus            bool            // 0, or -1, is among them
+	top                    []rekey.Integer // the two largest
+	sampled                bool            // there may be others beside them
+	lowest, highest        rekey.Integer
+	inside                 int64 // numbers within texts
 }
 
 func (e *examined) String() string { return declare.Place(e.table, e.column.Name) }
@@ -264,7 +264,7 @@ func examineColumns(ctx context.Context, f *read.Facts, r *read.Reader, x *exami
 // compareWithKeys sums up what a column of a database holds.
 func compareWithKeys(db *declare.Database, c *columnValues, spaces []*space, e *examined, nobodyHere func(rekey.Integer) bool) examinedPart {
 	p := examinedPart{db: db, fits: make(map[*space]fit), values: columnSummary{
-		rows: c.rows, nulls: c.nulls, others: c.others, lowest: c.lowest, highest: c.highest,
+		rows: c.rows, others: c.others, lowest: c.lowest, highest: c.highest,
 	}}
 	counts := c.valueCounts
 	if c.inside != nil {

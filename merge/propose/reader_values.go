@@ -38,9 +38,7 @@ func values(ctx context.Context, r undeclared.OpenReader, db *declare.Database, 
 			at, add := s.Carry(name), read.reads(col)
 			s.Visit = append(s.Visit, func(b *catalog.Batch) {
 				for row := range b.Len {
-					if v := b.Carry[at].At(row); v == nil {
-						read.nulls++
-					} else {
+					if v := b.Carry[at].At(row); v != nil {
 						add(v)
 					}
 				}

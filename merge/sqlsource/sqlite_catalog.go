@@ -120,12 +120,7 @@ func sqliteKind(c *column) {
 	c.kind, c.why, c.Opaque = other, "", ""
 	declared := strings.ToUpper(c.Type)
 	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(declared, p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(declared, p) })
 	}
 	switch {
 	case has("INT"):

@@ -14,13 +14,7 @@ func night(durations []int64, parallel int) int64 {
 func inOrder(durations []int64, parallel int) int64 {
 	busy := make([]int64, max(1, min(parallel, len(durations)))) // until when each worker is
 	for _, d := range durations {
-		first := 0
-		for i, until := range busy {
-			if until < busy[first] {
-				first = i
-			}
-		}
-		busy[first] += d
+		busy[slices.Index(busy, slices.Min(busy))] += d
 	}
 	return slices.Max(busy)
 }

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"cmp"
 	"slices"
 
 	"mergesafe/merge/campaign"
@@ -72,13 +73,7 @@ func (p *problem) tired() bool { return p.tries >= p.last }
 // betterTarget orders targets by rows, then bytes, then players; of equal ones the first is it.
 func (p *problem) betterTarget(a, b int) bool {
 	x, y := p.items[a], p.items[b]
-	if x.rows != y.rows {
-		return x.rows > y.rows
-	}
-	if x.bytes != y.bytes {
-		return x.bytes > y.bytes
-	}
-	return x.players > y.players
+	return cmp.Or(cmp.Compare(x.rows, y.rows), cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.players, y.players)) > 0
 }
 
 // with is g and some more members; without is g and one less of several.
@@ -137,15 +132,8 @@ func (p *problem) replaces(g *group, old, i int) bool {
 
 // mayMix reports whether an item may be with all members but one.
 func (p *problem) mayMix(g *group, i, but int) bool {
-	if p.items[i].class != g.class {
-		return false
-	}
-	for _, j := range g.members {
-		if j != but && p.areApart(i, j) {
-			return false
-		}
-	}
-	return true
+	apart := func(j int) bool { return j != but && p.areApart(i, j) }
+	return p.items[i].class == g.class && !slices.ContainsFunc(g.members, apart)
 }
 
 // small reports whether a group of so many worlds is not too large.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
 )
 
@@ -88,10 +89,7 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 	s.Become = len(q.groups)
 
 	var merges []*group
-	var before, after []int64
-	for _, world := range c.worlds {
-		before = append(before, active(world))
-	}
+	var after []int64
 	for _, g := range q.groups {
 		after = append(after, g.players)
 		s.Moved += g.moved
@@ -101,7 +99,7 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 			s.Stay = append(s.Stay, LeftOut{c.worlds[g.target].Name, c.whyAlone(q, g)})
 		}
 	}
-	s.Before, s.After = ends(before), ends(after)
+	s.Before, s.After = ends(slice.Map(c.worlds, active)), ends(after)
 	slices.SortFunc(s.Stay, func(a, b LeftOut) int { return cmp.Compare(a.World, b.World) })
 	slices.SortFunc(merges, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.longest, a.longest), cmp.Compare(a.target, b.target))

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,9 +45,7 @@ func (w Wishes) complete() (Wishes, error) {
 	if w.Players == 0 && w.Most == 0 {
 		return w, errors.New("neither players nor the most worlds together are wanted: all worlds would become one")
 	}
-	if w.PlayersMost == 0 {
-		w.PlayersMost = w.Players + w.Players/10
-	}
+	w.PlayersMost = cmp.Or(w.PlayersMost, w.Players+w.Players/10)
 	if w.PlayersMost < w.Players {
 		return w, fmt.Errorf("%d players at most are fewer than the %d that are wanted", w.PlayersMost, w.Players)
 	}
@@ -54,9 +53,7 @@ func (w Wishes) complete() (Wishes, error) {
 		return w, errors.New("1 world at most becomes one: want 2 or more")
 	}
 	w.Parallel = max(w.Parallel, 1)
-	if w.Rate == (campaign.Rate{}) {
-		w.Rate = campaign.DefaultRate
-	}
+	w.Rate = cmp.Or(w.Rate, campaign.DefaultRate)
 	if w.Rate.Slowest <= 0 || w.Rate.Fastest < w.Rate.Slowest {
 		return w, fmt.Errorf("a rate from %d to %d rows a second: want the slowest first, above 0", w.Rate.Slowest, w.Rate.Fastest)
 	}

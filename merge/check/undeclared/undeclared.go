@@ -295,8 +295,7 @@ type openScan struct {
 	own      []int // candidates that are the column itself, or are declared to name it
 	carried  int   // its place in Carry
 	reads    func(*openScan, []byte)
-	forms    []openForm // of texts that are compared as a whole; nil if they have none
-	id       bool
+	forms    []openForm           // of texts that are compared as a whole; nil if they have none
 	binaries bool                 // its values are bytes
 	covers   []func(row int) bool // rows of declared references
 	small    []int32              // fate + 1 of integers from 0 on
@@ -361,7 +360,7 @@ func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates [
 			continue
 		}
 		s := &openScan{OpenColumn: &OpenColumn{db: db, column: col.Name, rows: make(map[fate]int64),
-			maybe: make(map[int]bool), fates: p.fates}, pass: p, reads: reads, id: col.IsID, binaries: col.Kind == catalog.KindBytes}
+			maybe: make(map[int]bool), fates: p.fates}, pass: p, reads: reads, binaries: col.Kind == catalog.KindBytes}
 		for k, c := range candidates {
 			if c.Table == table && c.Column == col.Name || refersTo(r.Facts.Resolved, c, declare.ColumnName{Table: table, Column: col.Name}) {
 				s.own = append(s.own, k)
