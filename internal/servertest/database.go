@@ -32,7 +32,11 @@ const adminTimeout = 30 * time.Second
 func DSN(t testing.TB) string {
 	t.Helper()
 	cfg := parse(t, envDSN(t))
-	cfg.DBName = createDatabase(t, cfg)
+	cfg.DBName = randomName()
+	if err := execute(t, cfg, createSQL(cfg.DBName)); err != nil {
+		t.FailNow()
+	}
+	t.Cleanup(func() { execute(t, cfg, "DROP DATABASE `"+cfg.DBName+"`") })
 	return cfg.FormatDSN()
 }
 
@@ -135,16 +139,6 @@ func envDSN(t testing.TB) string {
 		t.Skipf("%s is not set; \"make test\" sets it, or: go run ./internal/servertest/with-server mariadb -- go test ./...", EnvDSN)
 	}
 	return dsn
-}
-
-func createDatabase(t testing.TB, cfg *mysql.Config) string {
-	t.Helper()
-	name := randomName()
-	if err := execute(t, cfg, createSQL(name)); err != nil {
-		t.FailNow()
-	}
-	t.Cleanup(func() { execute(t, cfg, "DROP DATABASE `"+name+"`") })
-	return name
 }
 
 func createSQL(name string) string {

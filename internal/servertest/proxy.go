@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -24,12 +25,8 @@ const (
 type Proxy struct {
 	cfg     *mysql.Config // of the way through the proxy
 	server  string
-	listen  net.Listener
 	decide  func(n int64) Cut
 	commits atomic.Int64
-
-	mu   sync.Mutex
-	open map[net.Conn]bool
 }
 
 // NewProxy starts a proxy on loopback in front of the server that the DSN names, in the form of
@@ -43,8 +40,9 @@ func NewProxy(t testing.TB, dsn string, decide func(n int64) Cut) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{cfg: cfg.Clone(), server: cfg.Addr, listen: listen, decide: decide, open: make(map[net.Conn]bool)}
+	p := &Proxy{cfg: cfg.Clone(), server: cfg.Addr, decide: decide}
 	p.cfg.Net, p.cfg.Addr = "tcp", listen.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background()) // not the test's: its cleanups may need the proxy
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -52,17 +50,12 @@ func NewProxy(t testing.TB, dsn string, decide func(n int64) Cut) *Proxy {
 			if err != nil {
 				return
 			}
-			all.Go(func() { p.pass(client) })
+			all.Go(func() { p.pass(ctx, client) })
 		}
 	})
 	t.Cleanup(func() {
 		listen.Close()
-		p.mu.Lock()
-		for c := range p.open {
-			c.Close()
-		}
-		p.open = nil
-		p.mu.Unlock()
+		cancel()
 		all.Wait()
 	})
 	return p
@@ -74,18 +67,15 @@ func (p *Proxy) DSN() string { return p.cfg.FormatDSN() }
 // Commits returns how many COMMITs went by, those included at which the connection was cut.
 func (p *Proxy) Commits() int64 { return p.commits.Load() }
 
-// pass serves one connection until it ends or is cut.
-func (p *Proxy) pass(client net.Conn) {
+// pass serves one connection until it ends, is cut, or the context ends.
+func (p *Proxy) pass(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", p.server)
 	if err != nil {
 		return
 	}
 	defer server.Close()
-	if !p.keep(client, server) {
-		return
-	}
-	defer p.forget(client, server)
+	defer context.AfterFunc(ctx, func() { client.Close(); server.Close() })()
 	var mute atomic.Bool // the next answer is not passed on
 	answers := make(chan struct{})
 	go func() {
@@ -136,26 +126,5 @@ func (p *Proxy) requests(client io.Reader, server io.Writer, mute *atomic.Bool) 
 		if _, err := server.Write(packet); err != nil || cut == CutAfter {
 			return
 		}
-	}
-}
-
-// keep notes connections to be closed at the end. It is false if that has come.
-func (p *Proxy) keep(conns ...net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range conns {
-		if p.open == nil {
-			return false
-		}
-		p.open[c] = true
-	}
-	return true
-}
-
-func (p *Proxy) forget(conns ...net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range conns {
-		delete(p.open, c)
 	}
 }
