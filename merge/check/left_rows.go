@@ -18,12 +18,12 @@ func leftTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, r, l) }})
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, l) }})
 	}
 	return tasks
 }
 
-func judgeLeft(ctx context.Context, f *read.Facts, r *read.Reader, l *declare.LeftRows) (o rule.Outcome, err error) {
+func judgeLeft(ctx context.Context, f *read.Facts, l *declare.LeftRows) (o rule.Outcome, err error) {
 	now := *l
 	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: l.Table, Subject: "when " + l.When.String()}
 	orphans := verdict.Result{Code: verdict.CodeReferenceSevered, Table: l.Table, Subject: "when " + l.When.String()}
@@ -31,10 +31,10 @@ func judgeLeft(ctx context.Context, f *read.Facts, r *read.Reader, l *declare.Le
 	for _, db := range declare.SourcesOf(f.Resolved) {
 		n := int64(0)
 		if db.Tables[l.Table] != nil {
-			if n, err = r.Referring(ctx, db, l.Table, l.All(), nil); err != nil {
+			if n, err = read.Referring(ctx, db, l.Table, l.All(), nil); err != nil {
 				return o, err
 			}
-			lost, err := orphaned(ctx, f, r, db, l.Table, nil, &orphans)
+			lost, err := orphaned(ctx, f, db, l.Table, nil, &orphans)
 			if err != nil {
 				return o, err
 			}

@@ -119,7 +119,7 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 		if have == nil || have.Describe() == want.Describe() {
 			continue // schema-column reports what is missing
 		}
-		conditions, err := r.Takes(ctx, f.Target, all.table, want.Name)
+		conditions, err := read.Takes(ctx, f.Target, all.table, want.Name)
 		if err != nil {
 			return err
 		}

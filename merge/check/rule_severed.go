@@ -29,12 +29,12 @@ func severedTasks(f *read.Facts) (tasks []rule.Task) {
 		}
 		id := referenceID(verdict.CodeReferenceSevered, s.Table, *s.Ref)
 		id.Columns.Columns += s.Ref.Identity()
-		tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) { return judgeSevered(ctx, f, r, s) }})
+		tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeSevered(ctx, f, s) }})
 	}
 	return tasks
 }
 
-func judgeSevered(ctx context.Context, f *read.Facts, r *read.Reader, s *declare.SeveredReference) (o rule.Outcome, err error) {
+func judgeSevered(ctx context.Context, f *read.Facts, s *declare.SeveredReference) (o rule.Outcome, err error) {
 	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: s.Table, Subject: s.Ref.Subject(), Columns: s.Ref.Columns}
 	now := s.Severed
 	var parts, orphans []string
@@ -43,14 +43,14 @@ func judgeSevered(ctx context.Context, f *read.Facts, r *read.Reader, s *declare
 			n, left := int64(0), []string(nil)
 			if db.Tables[s.Table] != nil {
 				result.Read += db.Rows[s.Table]
-				if n, err = r.Referring(ctx, db, s.Table, s, nil); err != nil {
+				if n, err = read.Referring(ctx, db, s.Table, s, nil); err != nil {
 					return o, err
 				}
 			}
 			if now.Counts = append(now.Counts, n); n > 0 {
 				parts = append(parts, db.Name+": "+printable.Number(n))
 				if s.Rows != declare.RowsNone {
-					if left, err = orphaned(ctx, f, r, db, s.Table, s, &result); err != nil {
+					if left, err = orphaned(ctx, f, db, s.Table, s, &result); err != nil {
 						return o, err
 					}
 				}
@@ -58,7 +58,7 @@ func judgeSevered(ctx context.Context, f *read.Facts, r *read.Reader, s *declare
 			orphans = append(orphans, left...)
 		}
 	}
-	own, err := judgeTakenOut(ctx, f, r, s)
+	own, err := judgeTakenOut(ctx, f, s)
 	if err != nil {
 		return o, err
 	}
@@ -79,7 +79,7 @@ func judgeSevered(ctx context.Context, f *read.Facts, r *read.Reader, s *declare
 	if result.Rows = result.Count; len(orphans) > 0 {
 		result.Message += "; rows that reference them lose their target: " + catalog.Few(orphans)
 	}
-	odd, err := judgeOdd(ctx, f, r, s)
+	odd, err := judgeOdd(ctx, f, s)
 	o.Add(rule.Found(append(odd, result)...))
 	o.Severed = []declare.Severed{now}
 	return o, err
@@ -87,7 +87,7 @@ func judgeSevered(ctx context.Context, f *read.Facts, r *read.Reader, s *declare
 
 // judgeOdd reports values that may mean nobody, though nothing says so: their rows would
 // stay behind, or lose what may have a meaning.
-func judgeOdd(ctx context.Context, f *read.Facts, r *read.Reader, s *declare.SeveredReference) ([]verdict.Result, error) {
+func judgeOdd(ctx context.Context, f *read.Facts, s *declare.SeveredReference) ([]verdict.Result, error) {
 	result := verdict.Result{Code: verdict.CodeKeyNobody, Table: s.Table, Subject: s.Column, Columns: []string{s.Column}}
 	suspects := []struct{ others, why string }{{">0", "0 or less"}}
 	if most, known := spaces.MostOf(f.Resolved, declare.ColumnName{Table: s.Table, Column: s.Column}); known && most.Bits <= math.MaxInt64 {
@@ -100,7 +100,7 @@ func judgeOdd(ctx context.Context, f *read.Facts, r *read.Reader, s *declare.Sev
 			if db.Tables[s.Table] == nil {
 				continue
 			}
-			n, err := r.Referring(ctx, db, s.Table, &odd, nil)
+			n, err := read.Referring(ctx, db, s.Table, &odd, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -119,9 +119,9 @@ func judgeOdd(ctx context.Context, f *read.Facts, r *read.Reader, s *declare.Sev
 }
 
 // orphaned counts the rows that refer to those of a table which stay behind: to some, or if these are nil, to all.
-func orphaned(ctx context.Context, f *read.Facts, r *read.Reader, db *declare.Database, to string, some *declare.SeveredReference, result *verdict.Result) (all []string, err error) {
+func orphaned(ctx context.Context, f *read.Facts, db *declare.Database, to string, some *declare.SeveredReference, result *verdict.Result) (all []string, err error) {
 	for table, ref := range referringTo(f, db, to) {
-		n, err := r.Referring(ctx, db, table, some, &ref)
+		n, err := read.Referring(ctx, db, table, some, &ref)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ func orphaned(ctx context.Context, f *read.Facts, r *read.Reader, db *declare.Da
 
 // judgeTakenOut reports rows of the target that refer to rows which are taken out: what
 // becomes of them is for the operator to do.
-func judgeTakenOut(ctx context.Context, f *read.Facts, r *read.Reader, s *declare.SeveredReference) ([]verdict.Result, error) {
+func judgeTakenOut(ctx context.Context, f *read.Facts, s *declare.SeveredReference) ([]verdict.Result, error) {
 	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: s.Table, Subject: "own " + s.Ref.Subject(), Columns: s.Ref.Columns}
 	if !f.Reset[s.To] || f.Target.Tables[s.Table] == nil && f.Target.Apart[s.Table] == nil {
 		return nil, nil
@@ -144,7 +144,7 @@ func judgeTakenOut(ctx context.Context, f *read.Facts, r *read.Reader, s *declar
 		result.Message, result.Gaps = "rows of the target reference rows that are removed", []verdict.Gap{{Source: f.Target.Name, Reason: s.Gap}}
 		return []verdict.Result{result}, nil
 	}
-	n, err := r.Referring(ctx, f.Target, s.Table, s, nil)
+	n, err := read.Referring(ctx, f.Target, s.Table, s, nil)
 	if err != nil {
 		return nil, err
 	}

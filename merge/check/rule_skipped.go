@@ -31,14 +31,14 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Skip[table] || !f.Wants(verdict.CodeTableExcluded, table, "") {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(table)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(table)}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
 			result := verdict.Result{Code: verdict.CodeTableExcluded, Table: table}
 			var parts []string
 			for _, db := range declare.SourcesOf(f.Resolved) {
 				if db.Apart[table] == nil {
 					continue
 				}
-				n, err := r.Count(ctx, db, table)
+				n, err := read.Count(ctx, db, table)
 				if err != nil {
 					return rule.Outcome{}, err
 				}
@@ -47,7 +47,7 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 			}
 			result.Message = "rows of the sources that stay behind, as declared: " + catalog.Few(parts)
 			if f.Reset[table] && f.Target.Apart[table] != nil {
-				n, err := r.Count(ctx, f.Target, table)
+				n, err := read.Count(ctx, f.Target, table)
 				if err != nil {
 					return rule.Outcome{}, err
 				}

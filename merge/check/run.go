@@ -56,7 +56,7 @@ func (r *run) CountRows(ctx context.Context) error {
 			if db.Tables[table] == nil || !r.facts.WantsTable(table) {
 				continue
 			}
-			n, err := r.reader.Count(ctx, db, table)
+			n, err := read.Count(ctx, db, table)
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func InCellsOf(r *declare.Ref, s *stream.Stream) func(row int) []rekey.Integer {
 }
 
 // Count returns the exact number of rows of a table.
-func (r *Reader) Count(ctx context.Context, db *declare.Database, table string) (n int64, err error) {
+func Count(ctx context.Context, db *declare.Database, table string) (n int64, err error) {
 	if err = ctx.Err(); err == nil {
 		n, err = db.Opened.Count(ctx, table)
 		if ctxErr := ctx.Err(); ctxErr != nil {

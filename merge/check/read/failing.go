@@ -63,7 +63,7 @@ func (r *Reader) failingNow(ctx context.Context, db *declare.Database, table, co
 }
 
 // Takes asks a database what values a column of it takes.
-func (r *Reader) Takes(ctx context.Context, db *declare.Database, table, column string) ([]catalog.Condition, error) {
+func Takes(ctx context.Context, db *declare.Database, table, column string) ([]catalog.Condition, error) {
 	source, ok := db.Opened.(catalog.Tester)
 	if !ok {
 		return nil, nil

@@ -201,7 +201,7 @@ func (s *idScan) id(row int, hi uint64) {
 func (r *Reader) judgeIDs(table string, streams []*stream.Stream) (scans []*idScan) {
 	for _, name := range r.Facts.IDColumns(table) {
 		for _, s := range streams {
-			if scan := r.judge(s, name); scan != nil {
+			if scan := r.Facts.judge(s, name); scan != nil {
 				scans = append(scans, scan)
 			}
 		}
@@ -211,7 +211,7 @@ func (r *Reader) judgeIDs(table string, streams []*stream.Stream) (scans []*idSc
 
 // judge makes a stream judge the IDs of a column. It returns nil if the source
 // has no such column, or none of IDs.
-func (r *Reader) judge(s *stream.Stream, column string) *idScan {
+func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 	db := s.DB
 	t := db.Tables[s.Scan.Table]
 	col := t.Column(column)
@@ -222,11 +222,11 @@ func (r *Reader) judge(s *stream.Stream, column string) *idScan {
 		IDsRead:  IDsRead{DB: db, column: column, Key: slices.Contains(t.Key(), column), Tallies: NewTallies(db)},
 		stream:   s,
 		digits:   col.Kind == catalog.KindText,
-		future:   r.Facts.Future(db),
+		future:   f.Future(db),
 		registry: db.Catalog.HasRegistry,
 	}
 	for i := range scan.Faults {
-		scan.Faults[i].Samples = r.Facts.Opts.Samples
+		scan.Faults[i].Samples = f.Opts.Samples
 	}
 	ordered := slices.IndexFunc(s.Scan.Order, func(o catalog.Order) bool { return o.Column == column })
 	switch {
@@ -310,7 +310,7 @@ func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code st
 	}
 	carry := t.RowKey(columns[:1])
 	s := r.Stream(db, code, len(carry), catalog.Scan{Table: table, Order: []catalog.Order{{Column: columns[0]}}, Carry: slices.Clip(carry)})
-	scans = slice.Map(columns, func(name string) *idScan { return r.judge(s, name) })
+	scans = slice.Map(columns, func(name string) *idScan { return r.Facts.judge(s, name) })
 	if err := s.Drain(ctx); err != nil {
 		return nil, err
 	}

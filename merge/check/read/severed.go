@@ -9,7 +9,7 @@ import (
 
 // Referring counts the rows of a table of a database that refer to others: to what stays
 // behind or, with ref, to rows that stay behind with these.
-func (r *Reader) Referring(ctx context.Context, db *declare.Database, table string, s *declare.SeveredReference, ref *catalog.Reference) (n int64, err error) {
+func Referring(ctx context.Context, db *declare.Database, table string, s *declare.SeveredReference, ref *catalog.Reference) (n int64, err error) {
 	if ref == nil {
 		n, err = db.Opened.(declare.Withholder).Referring(ctx, &s.Severed)
 	} else {

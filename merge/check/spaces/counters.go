@@ -49,7 +49,7 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 		if t == nil || len(columns) == 0 {
 			return nil, nil
 		}
-		rows, err := r.Count(ctx, db, table)
+		rows, err := read.Count(ctx, db, table)
 		if err != nil || rows == 0 || rows > MaxCounterRows {
 			return nil, err
 		}
