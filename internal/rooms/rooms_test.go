@@ -47,6 +47,7 @@ var arrows = map[string]string{
 	"merge":                  "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
 	"merge/sqlsource":        "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqltext store/registry",
 	"merge/transfer/rowio":   "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb store/registry",
+	"merge/transfer/schema":  "merge/transfer/rowio internal/sqldb internal/sqltext",
 	"merge/transfer/plan":    "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
 	"merge/transfer/ledger":  "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
 	"merge/transfer/change":  "merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",

@@ -1,0 +1,134 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// sqliteSettings are what an SQLite file keeps of itself, in the order in which a new file takes them.
+var sqliteSettings = []string{"encoding", "page_size", "auto_vacuum", "user_version", "application_id"}
+
+// The tables in which a virtual table keeps its rows are shadows.
+const sqliteObjects = `SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger'), s.tbl_name, ''), s.sql, t.type
+	FROM sqlite_schema AS s LEFT JOIN pragma_table_list AS t ON t.schema = 'main' AND t.name = s.tbl_name
+	WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.type IS NOT 'shadow'
+	ORDER BY s.type = 'table' DESC, s.type = 'index' DESC, s.type = 'view' DESC, s.rowid`
+
+func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
+	s.Engine = sqlite
+	settings, err := readSettings(ctx, on)
+	if err != nil {
+		return err
+	}
+	s.Options = strings.Join(settings, "; ")
+	err = on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
+		o := Object{Kind: Kind(rowio.Text(row[0])), Name: rowio.Text(row[1]), Table: rowio.Text(row[2]), SQL: rowio.Text(row[3])}
+		if !o.ours() {
+			s.Objects = append(s.Objects, o)
+		}
+		if rowio.Text(row[4]) == "virtual" {
+			s.cannot(&o, "it is a virtual table, whose rows are kept in tables of its own",
+				"drop it, and make and fill it again after the merge")
+		}
+		return true, nil
+	})
+	for _, o := range s.of(View) {
+		if err == nil {
+			err = s.tryView(ctx, on, o)
+		}
+	}
+	return err
+}
+
+func readSettings(ctx context.Context, on *rowio.Connection) (all []string, err error) {
+	for _, name := range sqliteSettings {
+		value, err := on.Texts(ctx, "PRAGMA "+name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, name+" = '"+value[0]+"'")
+	}
+	return all, nil
+}
+
+// createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
+func (s *Schema) createFile(ctx context.Context, d rowio.Database) error {
+	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 {
+		for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+			if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
+				return fmt.Errorf("beside the new file lies %q, of a database that is gone: move it away", filepath.Base(path)+suffix)
+			}
+		}
+	}
+	if os.IsNotExist(err) {
+		var file *os.File
+		if file, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
+			err = file.Close()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	to := &rowio.Connection{Database: d, Writes: true}
+	defer to.Close()
+	tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false)
+	if err != nil {
+		return err
+	}
+	have, err := readSettings(ctx, to)
+	if settings := strings.Join(have, "; "); err != nil || settings == s.Options {
+		return err
+	} else if tables > 0 {
+		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, settings))
+	}
+	// In WAL mode a file keeps the size of its pages.
+	statements := append([]string{"journal_mode = DELETE"}, strings.Split(s.Options, "; ")...)
+	for _, setting := range append(statements, "journal_mode = WAL") {
+		if setting == "journal_mode = WAL" {
+			_, err = to.Exec(ctx, "create", "VACUUM", false)
+		}
+		if err == nil {
+			_, err = to.Exec(ctx, "create", "PRAGMA "+setting, false)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", setting, err)
+		}
+	}
+	return nil
+}
+
+// tryFile makes the objects in a file that is thrown away, and notes those that SQLite does not make.
+func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
+	dir, err := os.MkdirTemp("", "schema")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	d := rowio.Database{Name: "a trial", DSN: string(sqldb.SQLite) + ":" + filepath.Join(dir, "trial.db")}
+	if err := s.createFile(ctx, d); err != nil {
+		return nil, err
+	}
+	to := &rowio.Connection{Database: d, Writes: true}
+	defer to.Close()
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		_, err := to.Exec(ctx, "create", o.SQL, false)
+		switch {
+		case err == nil:
+		case sqldb.IsRefused(err):
+			all = append(all, Obstacle{o.String(), "it cannot be made again: " + err.Error(),
+				"make it in a form that needs nothing of the game's program"})
+		default:
+			return nil, err
+		}
+	}
+	return all, nil
+}
