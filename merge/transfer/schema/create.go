@@ -11,39 +11,41 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Create makes the empty database or file. One that is there must have the same defaults: it may be empty, or an
-// earlier attempt may have made it; the caller has to know which.
-func (s *Schema) Create(ctx context.Context, d rowio.Database) error {
+// Create makes the empty database or file, and tells whether there was none. One that is there may be empty, or made by
+// an earlier attempt: the caller has to know which. It gets the default character set of s.
+func (s *Schema) Create(ctx context.Context, d rowio.Database) (made bool, err error) {
 	create := s.createDatabase
 	if s.Engine == sqlite {
 		create = s.createFile
 	}
-	if err := create(ctx, d); err != nil {
-		return fmt.Errorf("creating %q: %w", d.Name, err)
+	if made, err = create(ctx, d); err != nil {
+		return made, fmt.Errorf("creating %q: %w", d.Name, err)
 	}
-	return nil
+	return made, nil
 }
 
-func (s *Schema) createDatabase(ctx context.Context, d rowio.Database) error {
+func (s *Schema) createDatabase(ctx context.Context, d rowio.Database) (made bool, err error) {
 	server, name, err := Server(d)
 	if err != nil {
-		return err
+		return false, err
 	}
 	on := &rowio.Connection{Database: server, Writes: true}
 	defer on.Close()
-	if _, err := on.Exec(ctx, "create", "CREATE DATABASE IF NOT EXISTS "+quote(name)+" "+s.Options, false); err != nil {
-		return err
+	const is = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?"
+	n, err := on.Number(ctx, is, false, name)
+	if err == nil && n == 0 {
+		_, err = on.Exec(ctx, "create", "CREATE DATABASE "+quote(name)+" "+s.Options, false)
+		return err == nil, err
 	}
-	to := &rowio.Connection{Database: d}
+	to, have := &rowio.Connection{Database: d}, new(Schema)
 	defer to.Close()
-	have := new(Schema)
-	if err := have.readDatabase(ctx, to); err != nil {
-		return err
+	if err == nil {
+		err = have.readDatabase(ctx, to)
 	}
-	if have.Options != s.Options {
-		return fmt.Errorf("the database exists with other defaults: %s. Run ALTER DATABASE %s COLLATE %s; or drop it", s.different(s.Options, have.Options), quote(name), s.collation)
+	if err == nil && have.Options != s.Options {
+		_, err = on.Exec(ctx, "create", "ALTER DATABASE "+quote(name)+" "+s.Options, false)
 	}
-	return nil
+	return false, err
 }
 
 // Server is the server of a database, for questions before the database exists, and the name that the database has there.
@@ -64,17 +66,18 @@ func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 }
 
 // gameGrants are what accounts may do in one database, but not by a pattern that fits the new name, too.
-const gameGrants = `SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), '', '', GRANTEE, IS_GRANTABLE
-	FROM information_schema.SCHEMA_PRIVILEGES
-	WHERE BINARY ? LIKE BINARY TABLE_SCHEMA AND NOT BINARY ? LIKE BINARY TABLE_SCHEMA GROUP BY GRANTEE, IS_GRANTABLE, TABLE_SCHEMA
-	UNION ALL SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE
-	FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = ? AND TABLE_SCHEMA <> ? GROUP BY TABLE_NAME, GRANTEE, IS_GRANTABLE
-	UNION ALL SELECT CONCAT(PRIVILEGE_TYPE, ' (` + "'`', REPLACE(COLUMN_NAME, '`', '``'), '`'" + `, ')'), 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE
+const gameGrants = `SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), '', '', GRANTEE, IS_GRANTABLE, ''
+	FROM information_schema.SCHEMA_PRIVILEGES WHERE BINARY ? LIKE BINARY TABLE_SCHEMA AND NOT BINARY ? LIKE BINARY TABLE_SCHEMA
+	GROUP BY GRANTEE, IS_GRANTABLE, TABLE_SCHEMA
+	UNION ALL SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE, ''
+	FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = ? AND TABLE_SCHEMA <> ?
+	GROUP BY TABLE_NAME, GRANTEE, IS_GRANTABLE
+	UNION ALL SELECT PRIVILEGE_TYPE, 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE, COLUMN_NAME
 	FROM information_schema.COLUMN_PRIVILEGES WHERE TABLE_SCHEMA = ? AND TABLE_SCHEMA <> ?
-	UNION ALL SELECT REPLACE(REPLACE(REPLACE(UPPER(Proc_priv), ',GRANT', ''), 'GRANT', 'USAGE'), ',', ', '), UPPER(Routine_type), Routine_name,
-		CONCAT(QUOTE(User), '@', QUOTE(Host)), IF(Proc_priv LIKE '%Grant%', 'YES', 'NO')
+	UNION ALL SELECT REPLACE(REPLACE(REPLACE(UPPER(Proc_priv), ',GRANT', ''), 'GRANT', 'USAGE'), ',', ', '), UPPER(Routine_type),
+		Routine_name, CONCAT(QUOTE(User), '@', QUOTE(Host)), IF(Proc_priv LIKE '%Grant%', 'YES', 'NO'), ''
 	FROM mysql.procs_priv WHERE Db = ? AND Db <> ?
-	ORDER BY 4, 2, 3, 1`
+	ORDER BY 4, 2, 3, 6, 1`
 
 // Grants are the statements that give the accounts of the game in a database of another name what they may do in this
 // one. unseen is "", or says which right this account needs to see them. SQLite has no accounts.
@@ -97,6 +100,9 @@ func (s *Schema) Grants(ctx context.Context, on *rowio.Connection, name string) 
 			grantee, where := strings.TrimSuffix(rowio.Text(row[3]), "@''"), quote(pattern)+".*" // a role has no host
 			if kind != "" {
 				where = kind + " " + quote(name) + "." + quote(object)
+			}
+			if column := rowio.Text(row[5]); column != "" {
+				rights += " (" + quote(column) + ")"
 			}
 			grant := "GRANT " + rights + " ON " + where + " TO " + grantee
 			if rowio.Text(row[4]) == "YES" {

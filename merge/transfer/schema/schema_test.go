@@ -141,9 +141,6 @@ func TestInterrupted(t *testing.T) {
 		fails := func(t *testing.T, at int) (points int) {
 			there := e.fresh(t)
 			to := writer(t, there)
-			if err := s.Create(t.Context(), there); err != nil && e.name == "sqlite" {
-				t.Fatal(err)
-			}
 			to.Fail = func(point string) error {
 				if !strings.HasSuffix(point, "create") {
 					return nil
@@ -167,7 +164,7 @@ func TestInterrupted(t *testing.T) {
 			return points
 		}
 		points := fails(t, 0)
-		if points < 20 {
+		if points < 15 {
 			t.Fatalf("%d points", points)
 		}
 		step := 1
@@ -182,7 +179,7 @@ func TestInterrupted(t *testing.T) {
 func TestMutations(t *testing.T) {
 	mutations := map[string][][2]string{
 		"sqlite": {
-			{"PRAGMA user_version = 13", "user_version"},
+			{"PRAGMA user_version = 13", "the database: '12' there, '13' here"},
 			{"DROP INDEX by_level", "index by_level of table player: there, not here"},
 			{"DROP TRIGGER later", "trigger later of table player: there, not here"},
 			{"CREATE TABLE more (a)", "table more: here, not there"},
@@ -197,15 +194,15 @@ func TestMutations(t *testing.T) {
 			{"ALTER TABLE player ALTER level SET DEFAULT 2", "column level of table player: "},
 			{"ALTER TABLE player MODIFY secret INT", "column secret of table player: "},
 			{"ALTER TABLE player MODIFY level INT NOT NULL DEFAULT 1 AFTER twice", "column level of table player: number 4 there, 5 here"},
-			{"ALTER TABLE player MODIFY name VARCHAR(30) CHARACTER SET latin1 COLLATE latin1_swedish_ci NOT NULL DEFAULT 'KEY `a` (' COMMENT 'it''s, \n) \\ `x`'", "latin1_german2_ci there, latin1_swedish_ci here"},
+			{"ALTER TABLE log MODIFY text VARCHAR(20) COLLATE utf8mb4_bin", "column text of table log: "},
 			{"ALTER TABLE player DROP CONSTRAINT positive", "check positive of table player: there, not here"},
 			{"ALTER TABLE player DROP CONSTRAINT `CHECK`, ADD CONSTRAINT other CHECK (id <> 5)", "check other of table player: here, not there"},
 			{"ALTER TABLE player COMMENT 'else'", "table player: "},
-			{"ALTER TABLE player DROP PRIMARY KEY, ADD PRIMARY KEY (id, level)", "primary key of table player: nothing there, ,`level` here"},
+			{"ALTER TABLE log DROP PRIMARY KEY, ADD PRIMARY KEY (day, id)", "primary key of table log: "},
 			{"ALTER TABLE log DROP PARTITION p1", "table log: "},
 			{"ALTER TABLE item DROP FOREIGN KEY inside", "foreign key inside of table item: there, not here"},
 			{"ALTER TABLE item DROP FOREIGN KEY inside, ADD CONSTRAINT outside FOREIGN KEY (parent) REFERENCES item (id) ON DELETE SET NULL ON UPDATE CASCADE", "foreign key outside of table item: here, not there"},
-			{"ALTER TABLE item ROW_FORMAT=DYNAMIC", "table item: "},
+			{"ALTER TABLE item ROW_FORMAT=DYNAMIC KEY_BLOCK_SIZE=0", "table item: "},
 			{"DROP TABLE `späte.re`", "table späte.re: there, not here"},
 			{"DROP FUNCTION twice", "function twice: there, not here"},
 			{"ALTER FUNCTION twice COMMENT 'new'", "function twice: "},
@@ -225,7 +222,7 @@ func TestMutations(t *testing.T) {
 			{"ALTER TABLE only_mariadb ALTER INDEX k NOT IGNORED", "index k of table only_mariadb: IGNORED there, nothing here"},
 			{"ALTER SEQUENCE numbers NOCYCLE", "sequence numbers: cycle there, nocycle here"},
 			{"ALTER TABLE only_mariadb DROP PERIOD FOR validity, DROP INDEX spans", "period validity of table only_mariadb: there, not here"},
-			{"DROP PACKAGE BODY tools", "package body tools: there, not here"},
+			{"SET SESSION sql_mode = ORACLE; DROP PACKAGE BODY tools", "package body tools: there, not here"},
 		},
 	}
 	onEach(t, func(t *testing.T, e engine) {
@@ -240,7 +237,7 @@ func TestMutations(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range cases {
-			run(t, there, c[0])
+			run(t, there, strings.Split(c[0], "; ")...)
 			all := strings.Join(s.Differences(read(t, there), false), "\n")
 			if !strings.Contains(all, c[1]) {
 				t.Errorf("%s: want %q, got %q", c[0], c[1], all)

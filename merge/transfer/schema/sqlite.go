@@ -58,27 +58,32 @@ func readSettings(ctx context.Context, on *rowio.Connection) (all []string, err 
 }
 
 // createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
-func (s *Schema) createFile(ctx context.Context, d rowio.Database) error {
+func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, err error) {
 	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
 	info, err := os.Stat(path)
 	if err != nil || info.Size() == 0 {
 		for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 			if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
-				return fmt.Errorf("beside the new file lies %q, of a database that is gone: move it away", filepath.Base(path)+suffix)
+				return false, fmt.Errorf("beside it lies %q, of another database: move it away", filepath.Base(path)+suffix)
 			}
 		}
 	}
-	if os.IsNotExist(err) {
+	if made = os.IsNotExist(err); made {
 		var file *os.File
 		if file, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
 			err = file.Close()
 		}
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	to := &rowio.Connection{Database: d, Writes: true}
 	defer to.Close()
+	return made, s.set(ctx, to)
+}
+
+// set gives a file without tables the settings of s.
+func (s *Schema) set(ctx context.Context, to *rowio.Connection) error {
 	tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false)
 	if err != nil {
 		return err
@@ -89,20 +94,18 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) error {
 	} else if tables > 0 {
 		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, settings))
 	}
-	// In WAL mode a file keeps the size of its pages.
-	statements := append([]string{"journal_mode = DELETE"}, strings.Split(s.Options, "; ")...)
-	for _, setting := range append(statements, "journal_mode = WAL") {
-		if setting == "journal_mode = WAL" {
-			_, err = to.Exec(ctx, "create", "VACUUM", false)
-		}
+	settings := strings.Split(s.Options, "; ")
+	statements := []string{
+		"PRAGMA journal_mode = DELETE",                                             // in WAL mode a file keeps the size of its pages
+		"PRAGMA " + settings[0], "BEGIN; CREATE TABLE t (a); DROP TABLE t; COMMIT", // a file has an encoding by its first table
+		"PRAGMA " + strings.Join(settings[1:], "; PRAGMA "), "VACUUM", "PRAGMA journal_mode = WAL",
+	}
+	for _, statement := range statements {
 		if err == nil {
-			_, err = to.Exec(ctx, "create", "PRAGMA "+setting, false)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", setting, err)
+			_, err = to.Exec(ctx, "create", statement, false)
 		}
 	}
-	return nil
+	return err
 }
 
 // tryFile makes the objects in a file that is thrown away, and notes those that SQLite does not make.
@@ -113,7 +116,7 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 	}
 	defer os.RemoveAll(dir)
 	d := rowio.Database{Name: "a trial", DSN: string(sqldb.SQLite) + ":" + filepath.Join(dir, "trial.db")}
-	if err := s.createFile(ctx, d); err != nil {
+	if _, err := s.createFile(ctx, d); err != nil {
 		return nil, err
 	}
 	to := &rowio.Connection{Database: d, Writes: true}

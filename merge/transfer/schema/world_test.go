@@ -91,7 +91,7 @@ func read(t testing.TB, d rowio.Database) *schema.Schema {
 // makeAll carries out all stages but EnableEvents.
 func makeAll(t testing.TB, s *schema.Schema, to *rowio.Connection) error {
 	ctx := t.Context()
-	err := s.Create(ctx, to.Database)
+	_, err := s.Create(ctx, to.Database)
 	if err == nil {
 		err = s.MakeTables(ctx, to)
 	}
