@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -174,17 +173,4 @@ var mariadbWorld = []string{
 	"SET SESSION sql_mode = 'ORACLE'",
 	"CREATE PACKAGE tools AS FUNCTION one RETURN INT; END",
 	"CREATE PACKAGE BODY tools AS FUNCTION one RETURN INT AS BEGIN RETURN 1; END; END",
-}
-
-// shared is the text of a public schema, if it is on this machine.
-func shared(t testing.TB, name string) string {
-	dir := os.Getenv("PUBLIC_SCHEMAS")
-	if dir == "" {
-		t.Skip("PUBLIC_SCHEMAS names no folder of public schemas")
-	}
-	text, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Skip(err)
-	}
-	return string(text)
 }
