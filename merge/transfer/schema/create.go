@@ -12,7 +12,7 @@ import (
 )
 
 // Create makes the empty database or file, and tells whether there was none. One that is there may be empty, or made by
-// an earlier attempt: the caller has to know which. It gets the default character set of s.
+// an earlier attempt: the caller has to know which.
 func (s *Schema) Create(ctx context.Context, d rowio.Database) (made bool, err error) {
 	create := s.createDatabase
 	if s.Engine == sqlite {
@@ -35,17 +35,8 @@ func (s *Schema) createDatabase(ctx context.Context, d rowio.Database) (made boo
 	n, err := on.Number(ctx, is, false, name)
 	if err == nil && n == 0 {
 		_, err = on.Exec(ctx, "create", "CREATE DATABASE "+quote(name)+" "+s.Options, false)
-		return err == nil, err
 	}
-	to, have := &rowio.Connection{Database: d}, new(Schema)
-	defer to.Close()
-	if err == nil {
-		err = have.readDatabase(ctx, to)
-	}
-	if err == nil && have.Options != s.Options {
-		_, err = on.Exec(ctx, "create", "ALTER DATABASE "+quote(name)+" "+s.Options, false)
-	}
-	return false, err
+	return n == 0 && err == nil, err
 }
 
 // Server is the server of a database, for questions before the database exists, and the name that the database has there.

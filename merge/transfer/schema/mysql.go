@@ -147,12 +147,11 @@ func (s *Schema) readObjects(ctx context.Context, on *rowio.Connection, all []Ob
 		if err != nil {
 			return err
 		}
-		if o.Kind == Table {
-			s.addTable(o.Name, o.SQL)
-			continue
+		if o.Kind != Table {
+			s.Objects = append(s.Objects, *o)
 		}
-		if s.Objects = append(s.Objects, *o); o.SQL == "" {
-			s.cannot(o, "the account may not read its statement", s.rightToRead(o.Kind))
+		if o.SQL == "" {
+			s.cannot(o, "the account may not read its statement", s.rightToRead(o))
 		}
 	}
 	return nil
@@ -177,6 +176,7 @@ func (s *Schema) describe(ctx context.Context, on *rowio.Connection, o *Object, 
 	}
 	switch o.Kind {
 	case Table:
+		s.addTable(o.Name, o.SQL)
 	case Sequence:
 		values, err := one(ctx, on, "SELECT * FROM "+quote(o.Name))
 		for i, v := range values {
@@ -187,6 +187,16 @@ func (s *Schema) describe(ctx context.Context, on *rowio.Connection, o *Object, 
 		return s.tryView(ctx, on, o)
 	default:
 		o.Collation = rowio.Text(told[client+2])
+	}
+	if o.Kind == Event { // ON COMPLETION PRESERVE ENABLE, or DISABLE, or DISABLE ON REPLICA
+		all := sqltext.MySQL(o.SQL)
+		first := 1 + slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("PRESERVE") })
+		last := first
+		if all[first+1].Keyword("ON") {
+			last += 2
+		}
+		o.State = o.SQL[all[first].Start:all[last].End()]
+		o.SQL = o.SQL[:all[first].Start] + "DISABLE" + o.SQL[all[last].End():]
 	}
 	return nil
 }
@@ -202,18 +212,13 @@ func (s *Schema) tryView(ctx context.Context, on *rowio.Connection, o *Object) e
 	return err
 }
 
-// rightToRead is the statement that lets the account see what objects of a kind do.
-func (s *Schema) rightToRead(k Kind) string {
-	right := "SHOW CREATE ROUTINE ON " + quote(s.database) + ".*"
-	switch {
-	case k == View:
-		right = "SELECT, SHOW VIEW ON " + quote(s.database) + ".*"
-	case k == Trigger || k == Event:
-		right = strings.ToUpper(string(k)) + " ON " + quote(s.database) + ".*"
-	case s.Engine == mysql:
+// rightToRead is the statement that lets the account see what an object does.
+func (s *Schema) rightToRead(o *Object) string {
+	right := "SELECT ON mysql.proc"
+	if o.Kind == View {
+		right = "SHOW VIEW ON " + quote(s.database) + ".*"
+	} else if s.Engine == mysql {
 		right = "SHOW_ROUTINE ON *.*"
-	case s.Version < "11.": // 10.11
-		right = "SELECT ON mysql.proc"
 	}
 	return "GRANT " + right + " TO " + account(s.self) + ";"
 }

@@ -39,21 +39,20 @@ func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacl
 	if err := there.readDatabase(ctx, to); err != nil {
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 	}
-	if there.Engine != s.Engine || there.Version != s.Version {
-		why := fmt.Sprintf("it is %s %s, and the world is in %s %s", there.Engine, there.Version, s.Engine, s.Version)
-		all = append(all, Obstacle{"the server", why, "choose a server of the same version"})
+	server := func(s *Schema) string {
+		return s.Engine + " " + s.Version + " with lower_case_table_names=" + s.lowerCase
 	}
-	if there.lowerCase != s.lowerCase {
-		why := "its lower_case_table_names is " + there.lowerCase + ", and the world's is " + s.lowerCase
-		all = append(all, Obstacle{"the server", why, "choose a server that compares names the same way"})
+	if server(there) != server(s) {
+		all = append(all, Obstacle{"the server", "it is " + server(there) + ", and the world's is " + server(s),
+			"choose a server of the same kind"})
 	}
 	for i := range s.Objects {
 		o := &s.Objects[i]
-		if database := s.mentions(o); database != "" {
+		if database := s.mentions(o.SQL); database != "" {
 			all = append(all, Obstacle{o.String(), "it names the database " + printable.Text(database),
 				"make it again without the name of a database"})
 		}
-		if _, state, _ := splitEvent(o.SQL); o.Kind == Event && state == "ENABLE" && s.scheduler {
+		if o.State == "ENABLE" && s.scheduler {
 			all = append(all, Obstacle{o.String(), "it is enabled, and the server runs events also while the world is fenced",
 				"SET GLOBAL event_scheduler = OFF; until the merge is done"})
 		}
@@ -65,40 +64,31 @@ func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacl
 	return append(all, accounts...), nil
 }
 
-// mentions returns the name of a database that stands in the statement of an object: the world's own, or another one of
-// the server.
-func (s *Schema) mentions(o *Object) string {
-	known := func(name string) bool {
-		return slices.ContainsFunc(s.Objects, func(o Object) bool { return o.Kind != Index && strings.EqualFold(o.Name, name) })
+// mentions returns the name of a database that stands in a statement: the world's own, or another one of the server.
+func (s *Schema) mentions(sql string) string {
+	ours := func(t sqltext.Token) bool {
+		return slices.ContainsFunc(s.Objects, func(o Object) bool { return o.Table == "" && strings.EqualFold(o.Name, t.Name()) })
 	}
-	database := func(name string) bool {
-		return slices.ContainsFunc(append(s.others, s.database), func(have string) bool { return strings.EqualFold(have, name) })
-	}
-	var in func(sql string) string
-	in = func(sql string) string {
-		all := sqltext.MySQL(sql)
-		dynamic := slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("PREPARE") || t.Keyword("EXECUTE") })
-		for i, t := range all {
-			if text := t.Text[0] == '\'' || t.Text[0] == '"'; text {
-				if dynamic && len(t.Text) > 2 {
-					if found := in(t.Name()); found != "" {
-						return found
-					}
-				}
-				continue
+	all := sqltext.MySQL(sql)
+	dynamic := slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("PREPARE") || t.Keyword("EXECUTE") })
+	for i, t := range all {
+		if t.Text[0] == '\'' || t.Text[0] == '"' {
+			if found := s.mentions(t.Name()); dynamic && found != "" { // a statement inside
+				return found
 			}
-			if !database(t.Name()) || i+2 >= len(all) || all[i+1].Text != "." || t.Keyword("NEW") || t.Keyword("OLD") ||
-				i > 0 && (all[i-1].Text == "." || all[i-1].Text == "@") {
-				continue
-			}
-			// A table may have the name of a database: then table.column is no object, and database.table is one.
-			if !known(t.Name()) || known(all[i+2].Name()) || i+3 < len(all) && all[i+3].Text == "." {
-				return t.Name()
-			}
+			continue
 		}
-		return ""
+		database := slices.ContainsFunc(append(s.others[:len(s.others):len(s.others)], s.database),
+			func(name string) bool { return strings.EqualFold(name, t.Name()) })
+		if !database || i+2 >= len(all) || all[i+1].Text != "." || i > 0 && (all[i-1].Text == "." || all[i-1].Text == "@") {
+			continue
+		}
+		// A table may have the name of a database: then table.column names none, but database.table does.
+		if !ours(t) || ours(all[i+2]) || i+3 < len(all) && all[i+3].Text == "." {
+			return t.Name()
+		}
 	}
-	return in(o.SQL)
+	return ""
 }
 
 // definer is the account by whose rights an object works.

@@ -69,6 +69,7 @@ type Object struct {
 	Collation string // of the database when it was made
 	Place     string // of a column or of a trigger among its like
 	Counted   string // how far a table or a sequence has counted
+	State     string // of an event, whose SQL makes it with DISABLE
 }
 
 // String names the object: "index by_name of table player".
@@ -123,14 +124,17 @@ func (s *Schema) of(kinds ...Kind) (all []*Object) {
 // name of the database and how far it has counted do not matter. events says that [Schema.EnableEvents] was called:
 // before, they have to be disabled here.
 func (s *Schema) Differences(made *Schema, events bool) (all []string) {
-	if s.Engine != made.Engine {
-		return []string{fmt.Sprintf("the database is of %s there, of %s here", s.Engine, made.Engine)}
+	if s.Engine != made.Engine || s.Options != made.Options {
+		all = append(all, "the database: "+s.different(s.Engine+" "+s.Options, made.Engine+" "+made.Options))
 	}
-	if s.Options != made.Options {
-		all = append(all, "the database: "+s.different(s.Options, made.Options))
-	}
-	if !events {
-		s = s.disabled()
+	for _, o := range s.of(Event) {
+		want := "DISABLE"
+		if events {
+			want = o.State
+		}
+		if is := made.find(o); is != nil && is.State != want {
+			all = append(all, o.String()+": "+s.different(want, is.State))
+		}
 	}
 	return append(all, s.differences(made, func(*Object) bool { return true })...)
 }

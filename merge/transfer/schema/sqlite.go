@@ -123,13 +123,10 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 	defer to.Close()
 	for i := range s.Objects {
 		o := &s.Objects[i]
-		_, err := to.Exec(ctx, "create", o.SQL, false)
-		switch {
-		case err == nil:
-		case sqldb.IsRefused(err):
+		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.IsRefused(err) {
 			all = append(all, Obstacle{o.String(), "it cannot be made again: " + err.Error(),
 				"make it in a form that needs nothing of the game's program"})
-		default:
+		} else if err != nil {
 			return nil, err
 		}
 	}
