@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Create makes the empty database or file, and tells whether there was none. One that is there may be empty, or made by
-// an earlier attempt: the caller has to know which.
+// Create makes the empty database or file, and tells whether there was none. One that is there may be empty, or made
+// by an earlier attempt: the caller has to know which.
 func (s *Schema) Create(ctx context.Context, d rowio.Database) (made bool, err error) {
 	create := s.createDatabase
 	if s.Engine == sqlite {
@@ -39,7 +39,7 @@ func (s *Schema) createDatabase(ctx context.Context, d rowio.Database) (made boo
 	return n == 0 && err == nil, err
 }
 
-// Server is the server of a database, for questions before the database exists, and the name that the database has there.
+// Server is the server of a database, for questions before the database exists, and the name of the database there.
 func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 	at := strings.LastIndex(d.DSN, "/") // as the driver looks for it
 	if at < 0 || !strings.HasPrefix(d.DSN, string(sqldb.MySQL)+":") {
@@ -58,29 +58,31 @@ func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 
 // gameGrants are what accounts may do in one database, but not by a pattern that fits the new name, too.
 const gameGrants = `SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), '', '', GRANTEE, IS_GRANTABLE, ''
-	FROM information_schema.SCHEMA_PRIVILEGES WHERE BINARY ? LIKE BINARY TABLE_SCHEMA AND NOT BINARY ? LIKE BINARY TABLE_SCHEMA
+	FROM information_schema.SCHEMA_PRIVILEGES
+	WHERE BINARY ? LIKE BINARY TABLE_SCHEMA AND NOT BINARY ? LIKE BINARY TABLE_SCHEMA
 	GROUP BY GRANTEE, IS_GRANTABLE, TABLE_SCHEMA
 	UNION ALL SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE, ''
 	FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = ? AND TABLE_SCHEMA <> ?
 	GROUP BY TABLE_NAME, GRANTEE, IS_GRANTABLE
 	UNION ALL SELECT PRIVILEGE_TYPE, 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE, COLUMN_NAME
 	FROM information_schema.COLUMN_PRIVILEGES WHERE TABLE_SCHEMA = ? AND TABLE_SCHEMA <> ?
-	UNION ALL SELECT REPLACE(REPLACE(REPLACE(UPPER(Proc_priv), ',GRANT', ''), 'GRANT', 'USAGE'), ',', ', '), UPPER(Routine_type),
-		Routine_name, CONCAT(QUOTE(User), '@', QUOTE(Host)), IF(Proc_priv LIKE '%Grant%', 'YES', 'NO'), ''
+	UNION ALL SELECT REPLACE(REPLACE(REPLACE(UPPER(Proc_priv), ',GRANT', ''), 'GRANT', 'USAGE'), ',', ', '),
+		UPPER(Routine_type), Routine_name, CONCAT(QUOTE(User), '@', QUOTE(Host)), IF(Proc_priv LIKE '%Grant%', 'YES', 'NO'), ''
 	FROM mysql.procs_priv WHERE Db = ? AND Db <> ?
 	ORDER BY 4, 2, 3, 6, 1`
 
 // Grants are the statements that give the accounts of the game in a database of another name what they may do in this
 // one. unseen is "", or says which right this account needs to see them. SQLite has no accounts.
-func (s *Schema) Grants(ctx context.Context, on *rowio.Connection, name string) (statements []string, unseen string, err error) {
+func (s *Schema) Grants(ctx context.Context, on *rowio.Connection, name string) (
+	statements []string, unseen string, err error) {
 	if s.Engine == sqlite {
 		return nil, "", nil
 	}
 	_, err = on.Number(ctx, "SELECT COUNT(*) FROM mysql.user, mysql.procs_priv", false)
 	if sqldb.LacksRight(err) {
-		return nil, "the rights of other accounts are hidden from this one: GRANT SELECT ON mysql.* TO " + account(s.self) + ";", nil
+		return nil, "other accounts are hidden from this one: GRANT SELECT ON mysql.* TO " + account(s.self) + ";", nil
 	}
-	pattern := strings.NewReplacer("_", `\_`, "%", `\%`).Replace(name) // both are wildcards in the name of a database
+	pattern := strings.NewReplacer("_", `\_`, "%", `\%`).Replace(name) // both are wildcards in GRANT
 	var names []any
 	for range strings.Count(gameGrants, "?") / 2 {
 		names = append(names, s.database, name)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mysqlDatabase = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, @@event_scheduler, CURRENT_USER()
-		FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
+	mysqlDatabase = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, @@event_scheduler,
+		CURRENT_USER() FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
 	mysqlOthers = `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME <> COALESCE(DATABASE(), '')
 		AND SCHEMA_NAME NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') ORDER BY SCHEMA_NAME`
 	mysqlTables = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '', '',

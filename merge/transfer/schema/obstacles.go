@@ -26,8 +26,8 @@ func (s *Schema) cannot(o *Object, why, do string) {
 	s.found = append(s.found, Obstacle{o.String(), why, do})
 }
 
-// Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: as long as
-// there are obstacles, the schema should not be made. to is a connection to the server that will have the new
+// Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: as long
+// as there are obstacles, the schema should not be made. to is a connection to the server that will have the new
 // database, in any database of it; it is only read.
 func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacle, error) {
 	all := slices.Clone(s.found)
@@ -67,7 +67,9 @@ func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacl
 // mentions returns the name of a database that stands in a statement: the world's own, or another one of the server.
 func (s *Schema) mentions(sql string) string {
 	ours := func(t sqltext.Token) bool {
-		return slices.ContainsFunc(s.Objects, func(o Object) bool { return o.Table == "" && strings.EqualFold(o.Name, t.Name()) })
+		return slices.ContainsFunc(s.Objects, func(o Object) bool {
+			return o.Table == "" && strings.EqualFold(o.Name, t.Name())
+		})
 	}
 	all := sqltext.MySQL(sql)
 	dynamic := slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("PREPARE") || t.Keyword("EXECUTE") })
@@ -143,7 +145,8 @@ func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string
 		case err != nil:
 			return nil, err
 		case n == 0:
-			say("does not exist on the server", "make the object with another definer, or CREATE USER "+written+"; with the rights that it needs")
+			say("does not exist on the server",
+				"make the object with another definer, or CREATE USER "+written+"; with the rights that it needs")
 		case s.Engine == mysql && !rights["SYSTEM_USER"]:
 			if n, err = to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.LacksRight(err) {
 				return nil, err

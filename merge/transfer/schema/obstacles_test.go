@@ -34,6 +34,9 @@ func TestObstacles(t *testing.T) {
 			{"CREATE VIRTUAL TABLE found USING fts5 (a)", "table found: it is a virtual table"},
 			{"CREATE VIRTUAL TABLE where_is USING rtree (id, a, b)", "table where_is: it is a virtual table"},
 			{"CREATE VIEW broken AS SELECT * FROM gone", "view broken: it cannot be read: "},
+			{"CREATE TABLE t (a TEXT COLLATE NOCASE); CREATE INDEX i ON t (a); PRAGMA writable_schema = 1;" +
+				" UPDATE sqlite_schema SET sql = 'CREATE TABLE t (a TEXT COLLATE game)' WHERE name = 't'",
+				"table t: it cannot be made again: "},
 		},
 		"common": {
 			{"CREATE DEFINER = `nobody`@`nowhere` FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1",
@@ -52,12 +55,14 @@ func TestObstacles(t *testing.T) {
 			{"CREATE TABLE t (a INT) WITH SYSTEM VERSIONING", "table t: it is system-versioned"},
 		},
 	}
+	// A table may have the name of the database.
+	const same, table = "CREATE PROCEDURE same() SELECT {own}.level FROM {own}", "CREATE TABLE {own} (id INT, level INT)"
 	const fine = "CREATE PROCEDURE fine() BEGIN -- {other}.other\n SELECT player.level, 'see {other}.other' FROM player; END"
 	onEach(t, func(t *testing.T, e engine) {
 		all, world := cases[e.name], []string{"CREATE TABLE player (id INTEGER PRIMARY KEY, level INT)", "CREATE TABLE gone (a INT)"}
 		other := "none"
 		if e.name != "sqlite" {
-			all, world = append(cases["common"], all...), append(world, fine)
+			all, world = append(cases["common"], all...), append(world, fine, same, table)
 			other = name(e.database(t, "CREATE TABLE other (a INT PRIMARY KEY)"))
 		}
 		fill := func(s string) string { return strings.ReplaceAll(s, "{other}", other) }
@@ -106,19 +111,47 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// While the scheduler runs, an enabled event is an obstacle, and so is one whose time has passed.
+// A server of another version is an obstacle, and so are accounts of the system for one that is none.
+func TestOtherServer(t *testing.T) {
+	d := rowio.Database{Name: "w", DSN: "mysql:" + servertest.DSN(t)}
+	c := &rowio.Connection{Database: d}
+	defer c.Close()
+	s := read(t, d)
+	s.Version += "1"
+	if all, err := s.Obstacles(t.Context(), c); err != nil || len(all) != 1 || all[0].Object != "the server" {
+		t.Errorf("%v, %v", all, err)
+	}
+	if servertest.OnMariaDB(t) {
+		return
+	}
+	run(t, d, "CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1")
+	few := rowio.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "SELECT", strings.TrimPrefix(d.DSN, "mysql:"))}
+	user, _, _ := strings.Cut(strings.TrimPrefix(few.DSN, "mysql:"), ":")
+	run(t, d, "GRANT SET_ANY_DEFINER ON *.* TO "+user, "GRANT SELECT ON mysql.* TO "+user)
+	if got := obstacles(t, d, few); len(got) != 1 || !strings.Contains(got[0], "is a system user") {
+		t.Errorf("%q", got)
+	}
+}
+
+// While the scheduler runs, an enabled event is an obstacle, and so is one whose time has passed. With a binary log, a
+// trigger is one for an account without SUPER.
 func TestEvents(t *testing.T) {
-	server := servertest.Private(t, "--event-scheduler=ON")
+	server := servertest.Private(t, "--event-scheduler=ON", "--log-bin=log", "--server-id=1")
 	dsn, err := server.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := rowio.Database{Name: "w", DSN: "mysql:" + dsn}
-	run(t, d, "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SET @a = 1", "CREATE EVENT off ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1")
+	run(t, d, "CREATE TABLE x (a INT)", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SET @a = 1", "CREATE EVENT off ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1")
 	if got := obstacles(t, d, d); len(got) != 1 || !strings.HasPrefix(got[0], "event e: it is enabled") {
 		t.Errorf("%q", got)
 	}
-	run(t, d, "ALTER EVENT e DISABLE", "SET timestamp = UNIX_TIMESTAMP('2020-01-01')",
+	run(t, d, "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1")
+	few := rowio.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "SELECT", dsn)}
+	if got := strings.Join(obstacles(t, d, few), "\n"); !strings.Contains(got, "trigger t of table x: with a binary log") {
+		t.Errorf("%q", got)
+	}
+	run(t, d, "DROP TRIGGER t", "ALTER EVENT e DISABLE", "SET timestamp = UNIX_TIMESTAMP('2020-01-01')",
 		"CREATE EVENT past ON SCHEDULE AT '2020-01-02 00:00:00' DISABLE DO SET @a = 1")
 	if got := obstacles(t, d, d); len(got) != 1 || !strings.HasPrefix(got[0], "event past: its last time has passed") {
 		t.Errorf("%q", got)

@@ -134,6 +134,7 @@ func inventory(t testing.TB, d rowio.Database) (all []string) {
 
 // After a failure at any request, the same calls make the same.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		world := e.database(t, e.world...)
 		s := read(t, world)
@@ -167,16 +168,18 @@ func TestInterrupted(t *testing.T) {
 		if points < 15 {
 			t.Fatalf("%d points", points)
 		}
-		step := 1
-		for at := 1; at <= points; at += step {
-			t.Run(fmt.Sprint(at), func(t *testing.T) { fails(t, at) })
+		for at := 1; at <= points; at++ {
+			t.Run(fmt.Sprint(at), func(t *testing.T) {
+				t.Parallel()
+				fails(t, at)
+			})
 		}
-		t.Logf("%d points", points)
 	})
 }
 
 // Each change of one thing is found, and said in words.
 func TestMutations(t *testing.T) {
+	t.Parallel()
 	mutations := map[string][][2]string{
 		"sqlite": {
 			{"PRAGMA user_version = 13", "the database: '12' there, '13' here"},
@@ -232,20 +235,19 @@ func TestMutations(t *testing.T) {
 		}
 		world := e.database(t, e.world...)
 		s := read(t, world)
-		there := e.fresh(t)
-		if err := makeAll(t, s, writer(t, there)); err != nil {
-			t.Fatal(err)
-		}
 		for _, c := range cases {
-			run(t, there, strings.Split(c[0], "; ")...)
-			all := strings.Join(s.Differences(read(t, there), false), "\n")
-			if !strings.Contains(all, c[1]) {
-				t.Errorf("%s: want %q, got %q", c[0], c[1], all)
-			}
-			there = e.fresh(t)
-			if err := makeAll(t, s, writer(t, there)); err != nil {
-				t.Fatal(err)
-			}
+			t.Run(c[1], func(t *testing.T) {
+				t.Parallel()
+				there := e.fresh(t)
+				if err := makeAll(t, s, writer(t, there)); err != nil {
+					t.Fatal(err)
+				}
+				run(t, there, strings.Split(c[0], "; ")...)
+				all := strings.Join(s.Differences(read(t, there), false), "\n")
+				if !strings.Contains(all, c[1]) {
+					t.Errorf("%s: want %q, got %q", c[0], c[1], all)
+				}
+			})
 		}
 	})
 }

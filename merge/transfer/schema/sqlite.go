@@ -28,7 +28,8 @@ func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
 	}
 	s.Options = strings.Join(settings, "; ")
 	err = on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
-		o := Object{Kind: Kind(rowio.Text(row[0])), Name: rowio.Text(row[1]), Table: rowio.Text(row[2]), SQL: rowio.Text(row[3])}
+		o := Object{Kind: Kind(rowio.Text(row[0])), Name: rowio.Text(row[1]), Table: rowio.Text(row[2])}
+		o.SQL = rowio.Text(row[3])
 		if !o.ours() {
 			s.Objects = append(s.Objects, o)
 		}
@@ -94,11 +95,11 @@ func (s *Schema) set(ctx context.Context, to *rowio.Connection) error {
 	} else if tables > 0 {
 		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, settings))
 	}
-	settings := strings.Split(s.Options, "; ")
+	// In WAL mode a file keeps the size of its pages. It gets its encoding by its first table.
+	encoding, others, _ := strings.Cut(s.Options, "; ")
 	statements := []string{
-		"PRAGMA journal_mode = DELETE",                                             // in WAL mode a file keeps the size of its pages
-		"PRAGMA " + settings[0], "BEGIN; CREATE TABLE t (a); DROP TABLE t; COMMIT", // a file has an encoding by its first table
-		"PRAGMA " + strings.Join(settings[1:], "; PRAGMA "), "VACUUM", "PRAGMA journal_mode = WAL",
+		"PRAGMA journal_mode = DELETE", "PRAGMA " + encoding, "BEGIN; CREATE TABLE t (a); DROP TABLE t; COMMIT",
+		"PRAGMA " + strings.ReplaceAll(others, "; ", "; PRAGMA "), "VACUUM", "PRAGMA journal_mode = WAL",
 	}
 	for _, statement := range statements {
 		if err == nil {
