@@ -96,6 +96,9 @@ func (s *Schema) EnableEvents(ctx context.Context, to *rowio.Connection) error {
 	return s.stage(ctx, to, "", func(m *maker) error {
 		for _, o := range s.of(Event) {
 			all := sqltext.MySQL(o.SQL)
+			if len(all) == 0 {
+				continue // it could not be read, and was not made
+			}
 			name := 1 + slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("EVENT") })
 			// Without its definer it would get this account.
 			if err := m.remake(o, "ALTER"+o.SQL[all[0].End():all[name].End()]+" "+o.State); err != nil {

@@ -54,6 +54,7 @@ type Schema struct {
 	scheduler           bool       // whether the server runs events
 	others              []string   // other databases of the server
 	found               []Obstacle // by reading
+	index               map[key]*Object
 }
 
 // Object is a thing of a database that has a name.
@@ -96,18 +97,26 @@ func Read(ctx context.Context, on *rowio.Connection) (*Schema, error) {
 	if err := read(s, ctx, on); err != nil {
 		return nil, fmt.Errorf("reading the schema of %q: %w", on.Name, err)
 	}
+	s.find(&Object{}) // makes the index: from now on s may be used by several goroutines
 	return s, nil
+}
+
+// key tells objects apart.
+type key struct {
+	kind        Kind
+	name, table string
 }
 
 // find returns the object of the kind and name of o, in its table.
 func (s *Schema) find(o *Object) *Object {
-	i := slices.IndexFunc(s.Objects, func(is Object) bool {
-		return is.Kind == o.Kind && is.Name == o.Name && is.Table == o.Table
-	})
-	if i < 0 {
-		return nil
+	if len(s.index) != len(s.Objects) {
+		s.index = make(map[key]*Object, len(s.Objects))
+		for i := range s.Objects {
+			is := &s.Objects[i]
+			s.index[key{is.Kind, is.Name, is.Table}] = is
+		}
 	}
-	return &s.Objects[i]
+	return s.index[key{o.Kind, o.Name, o.Table}]
 }
 
 // of are the objects of these kinds.

@@ -11,8 +11,10 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// sqliteSettings are what an SQLite file keeps of itself, in the order in which a new file takes them.
-var sqliteSettings = []string{"encoding", "page_size", "auto_vacuum", "user_version", "application_id"}
+// What an SQLite file keeps of itself, as PRAGMA takes it.
+const sqliteOptions = `SELECT printf('encoding = ''%s''; page_size = %d; auto_vacuum = %d; user_version = %d; application_id = %d',
+	encoding, page_size, auto_vacuum, user_version, application_id)
+	FROM pragma_encoding, pragma_page_size, pragma_auto_vacuum, pragma_user_version, pragma_application_id`
 
 // The tables in which a virtual table keeps its rows are shadows.
 const sqliteObjects = `SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger'), s.tbl_name, ''), s.sql, t.type
@@ -21,12 +23,11 @@ const sqliteObjects = `SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger')
 	ORDER BY s.type = 'table' DESC, s.type = 'index' DESC, s.type = 'view' DESC, s.rowid`
 
 func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
-	s.Engine = sqlite
-	settings, err := readSettings(ctx, on)
+	options, err := one(ctx, on, sqliteOptions)
 	if err != nil {
 		return err
 	}
-	s.Options = strings.Join(settings, "; ")
+	s.Engine, s.Options = sqlite, rowio.Text(options[0])
 	err = on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
 		o := Object{Kind: Kind(rowio.Text(row[0])), Name: rowio.Text(row[1]), Table: rowio.Text(row[2])}
 		o.SQL = rowio.Text(row[3])
@@ -45,17 +46,6 @@ func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
 		}
 	}
 	return err
-}
-
-func readSettings(ctx context.Context, on *rowio.Connection) (all []string, err error) {
-	for _, name := range sqliteSettings {
-		value, err := on.Texts(ctx, "PRAGMA "+name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, name+" = '"+value[0]+"'")
-	}
-	return all, nil
 }
 
 // createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
@@ -85,15 +75,14 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 
 // set gives a file without tables the settings of s.
 func (s *Schema) set(ctx context.Context, to *rowio.Connection) error {
-	tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false)
-	if err != nil {
+	have := new(Schema)
+	if err := have.readSQLite(ctx, to); err != nil || have.Options == s.Options {
 		return err
 	}
-	have, err := readSettings(ctx, to)
-	if settings := strings.Join(have, "; "); err != nil || settings == s.Options {
+	if tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false); err != nil {
 		return err
 	} else if tables > 0 {
-		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, settings))
+		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, have.Options))
 	}
 	// In WAL mode a file keeps the size of its pages. It gets its encoding by its first table.
 	encoding, others, _ := strings.Cut(s.Options, "; ")
@@ -102,11 +91,11 @@ func (s *Schema) set(ctx context.Context, to *rowio.Connection) error {
 		"PRAGMA " + strings.ReplaceAll(others, "; ", "; PRAGMA "), "VACUUM", "PRAGMA journal_mode = WAL",
 	}
 	for _, statement := range statements {
-		if err == nil {
-			_, err = to.Exec(ctx, "create", statement, false)
+		if _, err := to.Exec(ctx, "create", statement, false); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // tryFile makes the objects in a file that is thrown away, and notes those that SQLite does not make.
