@@ -150,7 +150,7 @@ func TestInterrupted(t *testing.T) {
 			there := e.fresh(t)
 			to := writer(t, there)
 			to.Fail = func(point string) error {
-				if !strings.HasSuffix(point, "create") {
+				if point != "before create" {
 					return nil
 				}
 				if points++; points == at {
@@ -172,7 +172,7 @@ func TestInterrupted(t *testing.T) {
 			return points
 		}
 		points := fails(t, 0)
-		if points < 15 {
+		if points < 9 {
 			t.Fatalf("%d points", points)
 		}
 		for at := 1; at <= points; at++ {
@@ -197,31 +197,31 @@ func TestMutations(t *testing.T) {
 			{"DROP VIEW b_first", "view b_first: there, not here"},
 		},
 		"common": {
+			{"ALTER TABLE player MODIFY level INT NOT NULL DEFAULT 1 AFTER twice", "column level of table player: number 4 there, 5 here"},
 			{"ALTER DATABASE COLLATE utf8mb4_bin", "the database: "},
-			{"ALTER TABLE player DROP INDEX by_name", "index by_name of table player: there, not here"},
 			{"ALTER TABLE player DROP INDEX by_name, ADD INDEX by_name (name)", "index by_name of table player: UNIQUE there, nothing here"},
+			{"ALTER TABLE player DROP INDEX by_name", "index by_name of table player: there, not here"},
 			{"ALTER TABLE player DROP INDEX `by ``level`, ADD INDEX `by ``level` (level, id) COMMENT 'of, (it''s)'", "DESC there, nothing here"},
 			{"ALTER TABLE player ALTER level SET DEFAULT 2", "column level of table player: "},
 			{"ALTER TABLE player MODIFY secret INT", "column secret of table player: "},
-			{"ALTER TABLE player MODIFY level INT NOT NULL DEFAULT 1 AFTER twice", "column level of table player: number 4 there, 5 here"},
 			{"ALTER TABLE log MODIFY text VARCHAR(20) COLLATE utf8mb4_bin", "column text of table log: "},
 			{"ALTER TABLE player DROP CONSTRAINT positive", "check positive of table player: there, not here"},
 			{"ALTER TABLE player DROP CONSTRAINT `CHECK`, ADD CONSTRAINT other CHECK (id <> 5)", "check other of table player: here, not there"},
-			{"ALTER TABLE player COMMENT 'else'", "table player: "},
+			{"ALTER TABLE player COMMENT 'else'", "table player: 'AUTO_INCREMENT=3, (' there, 'else' here"},
 			{"ALTER TABLE log DROP PRIMARY KEY, ADD PRIMARY KEY (day, id)", "primary key of table log: "},
-			{"ALTER TABLE log DROP PARTITION p1", "table log: "},
-			{"ALTER TABLE item DROP FOREIGN KEY inside", "foreign key inside of table item: there, not here"},
+			{"ALTER TABLE log DROP PARTITION p1", "table log: ,"},
 			{"ALTER TABLE item DROP FOREIGN KEY inside, ADD CONSTRAINT outside FOREIGN KEY (parent) REFERENCES item (id) ON DELETE SET NULL ON UPDATE CASCADE", "foreign key outside of table item: here, not there"},
-			{"ALTER TABLE item ROW_FORMAT=DYNAMIC KEY_BLOCK_SIZE=0", "table item: "},
+			{"ALTER TABLE item DROP FOREIGN KEY `owned, (by`", "foreign key owned, (by of table item: there, not here"},
+			{"ALTER TABLE item ROW_FORMAT=DYNAMIC KEY_BLOCK_SIZE=0", "table item: COMPRESSED KEY_BLOCK_SIZE=8 there, DYNAMIC here"},
 			{"DROP TABLE `späte.re`", "table späte.re: there, not here"},
-			{"DROP FUNCTION twice", "function twice: there, not here"},
 			{"ALTER FUNCTION twice COMMENT 'new'", "function twice: "},
-			{"ALTER DEFINER = `other`@`x` VIEW b_first AS SELECT name, level FROM player", "view b_first: "},
+			{"DROP FUNCTION twice", "function twice: there, not here"},
 			{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW b_first AS SELECT name, level + 1 AS level FROM player", "view b_first: "},
+			{"ALTER DEFINER = `other`@`x` SQL SECURITY INVOKER VIEW b_first AS SELECT name, level FROM player", "view b_first: `test`@`127.0.0.1`"},
 			{"DROP TRIGGER a", "trigger a of table player: there, not here"},
 			{"ALTER EVENT often ENABLE", "event often: DISABLE there, ENABLE here"},
-			{"ALTER EVENT often ON SCHEDULE EVERY 2 HOUR", "event often: "},
-			{"ALTER DEFINER = `other`@`x` EVENT often DISABLE", "event often: "},
+			{"ALTER EVENT often ON SCHEDULE EVERY 2 HOUR", "event often: 1"},
+			{"ALTER DEFINER = `other`@`x` EVENT often DISABLE", "event often: `test`@`127.0.0.1`"},
 		},
 		"mysql": {
 			{"ALTER TABLE only_mysql ALTER INDEX unseen VISIBLE", "index unseen of table only_mysql: INVISIBLE there, nothing here"},
@@ -242,19 +242,17 @@ func TestMutations(t *testing.T) {
 		}
 		world := e.database(t, e.world...)
 		s := read(t, world)
+		there, before := e.fresh(t), ""
+		if err := makeAll(t, s, writer(t, there)); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range cases {
-			t.Run(c[1], func(t *testing.T) {
-				t.Parallel()
-				there := e.fresh(t)
-				if err := makeAll(t, s, writer(t, there)); err != nil {
-					t.Fatal(err)
-				}
-				run(t, there, strings.Split(c[0], "; ")...)
-				all := strings.Join(s.Differences(read(t, there), false), "\n")
-				if !strings.Contains(all, c[1]) {
-					t.Errorf("%s: want %q, got %q", c[0], c[1], all)
-				}
-			})
+			run(t, there, strings.Split(c[0], "; ")...)
+			all := strings.Join(s.Differences(read(t, there), false), "\n")
+			if !strings.Contains(all, c[1]) || strings.Contains(before, c[1]) {
+				t.Errorf("%s: want %q, got %q", c[0], c[1], all)
+			}
+			before = all
 		}
 	})
 }
