@@ -88,7 +88,9 @@ func (s *Schema) makeTable(table *Object) string {
 		}
 		// MySQL tells a collation, without its character set, that is the one of the table. If it were given, it
 		// would tell both from then on.
-		if i := at("COLLATE"); s.Engine == mysql && o.Kind == Column && i > 0 && at("CHARACTER") < 0 {
+		i := at("COLLATE")
+		expression := max(at("GENERATED"), at("DEFAULT")) // which may have a collation, too
+		if s.Engine == mysql && o.Kind == Column && i > 0 && at("CHARACTER") < 0 && (expression < 0 || i < expression) {
 			definitions[len(definitions)-1] = o.SQL[:words[i].Start] + o.SQL[words[i+1].End():]
 		}
 		switch {

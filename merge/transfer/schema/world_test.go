@@ -157,7 +157,7 @@ var commonWorld = []string{
 }
 
 var mysqlWorld = []string{
-	"CREATE TABLE only_mysql (id INT PRIMARY KEY, a VARCHAR(20), hidden INT /*!80023 INVISIBLE */, place POINT NOT NULL SRID 4326," +
+	"CREATE TABLE only_mysql (id INT PRIMARY KEY, a VARCHAR(20), hidden INT /*!80023 INVISIBLE */, same BOOL AS (a COLLATE utf8mb4_bin = 'x'), bin VARCHAR(20) AS (a COLLATE utf8mb4_bin) STORED, place POINT NOT NULL SRID 4326," +
 		" KEY lower_a ((LOWER(a)), id), KEY unseen (a) INVISIBLE, FULLTEXT KEY grams (a) WITH PARSER ngram, CONSTRAINT soft CHECK (id > 3) NOT ENFORCED)",
 }
 
