@@ -32,6 +32,8 @@ const (
 		FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() ORDER BY EVENT_NAME`
 )
 
+const mysqlLibraries = "SELECT LIBRARY_NAME FROM information_schema.LIBRARIES WHERE LIBRARY_SCHEMA = DATABASE()"
+
 // ownRows are the engines whose tables keep their rows in the database.
 var ownRows = []string{"innodb", "aria", "myisam", "memory", "csv", "archive", "rocksdb"}
 
@@ -64,6 +66,13 @@ func (s *Schema) readMySQL(ctx context.Context, on *rowio.Connection) error {
 		if err != nil {
 			return err
 		}
+	}
+	libraries, err := on.Texts(ctx, mysqlLibraries)
+	if err != nil && !sqldb.IsRefused(err) { // other servers have none
+		return err
+	}
+	for _, name := range libraries {
+		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and make it again after the merge")
 	}
 	return s.readObjects(ctx, on, all)
 }

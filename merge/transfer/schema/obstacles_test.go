@@ -51,6 +51,7 @@ func TestObstacles(t *testing.T) {
 			{"CREATE TABLE t (a INT PRIMARY KEY) ENGINE=MERGE", `table t: its engine "mrg_myisam" keeps no rows`},
 			{"CREATE VIEW broken AS SELECT * FROM gone", "view broken: it cannot be read: "},
 		},
+		"mysql": {{"CREATE LIBRARY l LANGUAGE JAVASCRIPT AS 'x'", "library l: it is not copied"}},
 		"mariadb": {
 			{"CREATE TABLE t (a INT) WITH SYSTEM VERSIONING", "table t: it is system-versioned"},
 		},
