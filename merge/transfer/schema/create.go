@@ -67,7 +67,8 @@ const gameGrants = `SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '
 	UNION ALL SELECT PRIVILEGE_TYPE, 'TABLE', TABLE_NAME, GRANTEE, IS_GRANTABLE, COLUMN_NAME
 	FROM information_schema.COLUMN_PRIVILEGES WHERE TABLE_SCHEMA = ? AND TABLE_SCHEMA <> ?
 	UNION ALL SELECT REPLACE(REPLACE(REPLACE(UPPER(Proc_priv), ',GRANT', ''), 'GRANT', 'USAGE'), ',', ', '),
-		UPPER(Routine_type), Routine_name, CONCAT(QUOTE(User), '@', QUOTE(Host)), IF(Proc_priv LIKE '%Grant%', 'YES', 'NO'), ''
+		UPPER(Routine_type), Routine_name,
+		CONCAT(QUOTE(User), '@', QUOTE(Host)), IF(Proc_priv LIKE '%Grant%', 'YES', 'NO'), ''
 	FROM mysql.procs_priv WHERE Db = ? AND Db <> ?
 	ORDER BY 4, 2, 3, 6, 1`
 

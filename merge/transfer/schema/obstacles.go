@@ -26,9 +26,8 @@ func (s *Schema) cannot(o *Object, why, do string) {
 	s.found = append(s.found, Obstacle{o.String(), why, do})
 }
 
-// Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: as
-// long
-// as there are obstacles, the schema should not be made. to is a connection to the server that will have the new
+// Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: while
+// there are obstacles, the schema should not be made. to is a connection to the server that will have the new
 // database, in any database of it; it is only read.
 func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacle, error) {
 	all := slices.Clone(s.found)

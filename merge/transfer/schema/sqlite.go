@@ -12,7 +12,8 @@ import (
 )
 
 // What an SQLite file keeps of itself, as PRAGMA takes it.
-const sqliteOptions = `SELECT printf('encoding = ''%s''; page_size = %d; auto_vacuum = %d; user_version = %d; application_id = %d',
+const sqliteOptions = `SELECT
+	printf('encoding = ''%s''; page_size = %d; auto_vacuum = %d; user_version = %d; application_id = %d',
 	encoding, page_size, auto_vacuum, user_version, application_id)
 	FROM pragma_encoding, pragma_page_size, pragma_auto_vacuum, pragma_user_version, pragma_application_id`
 
