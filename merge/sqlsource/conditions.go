@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -36,7 +37,7 @@ var pure = func() map[string]bool {
 }()
 
 // condition adds a condition that is given in the words of a statement.
-func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []token) {
+func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []sqltext.Token) {
 	r := conditionReader{d: d, t: t}
 	r.read(all)
 	c.Text, c.Columns, c.Unclear = r.text.String(), r.columns, cmp.Or(c.Unclear, r.unclear)
@@ -53,54 +54,54 @@ type conditionReader struct {
 	unclear string
 }
 
-func (r *conditionReader) read(all []token) {
+func (r *conditionReader) read(all []sqltext.Token) {
 	end := -1
 	for i := 0; i < len(all); i++ {
 		t := all[i]
-		next := func(text string) bool { return i+1 < len(all) && all[i+1].text == text }
-		if t.text[0] != '\'' && next(".") && strings.EqualFold(t.name(), r.t.name) {
+		next := func(text string) bool { return i+1 < len(all) && all[i+1].Text == text }
+		if t.Text[0] != '\'' && next(".") && strings.EqualFold(t.Name(), r.t.name) {
 			i++ // the name of the table
 			continue
 		}
-		var before token
+		var before sqltext.Token
 		if i > 0 {
 			before = all[i-1]
 		}
-		marks := i+1 < len(all) && all[i+1].start == t.end() && all[i+1].text[0] == '\'' // x'00', _utf8mb4'text'
-		if r.text.Len() > 0 && end != t.start {
+		marks := i+1 < len(all) && all[i+1].Start == t.End() && all[i+1].Text[0] == '\'' // x'00', _utf8mb4'text'
+		if r.text.Len() > 0 && end != t.Start {
 			r.text.WriteByte(' ')
 		}
 		r.text.WriteString(r.word(t, before, next("("), marks))
-		end = t.end()
+		end = t.End()
 	}
 }
 
 // word is a token of a condition as it is written again.
-func (r *conditionReader) word(t, before token, called, marks bool) string {
-	quoted := t.text[0] == '`' || t.text[0] == '[' && r.d == sqldb.SQLite || t.text[0] == '"'
+func (r *conditionReader) word(t, before sqltext.Token, called, marks bool) string {
+	quoted := t.Text[0] == '`' || t.Text[0] == '[' && r.d == sqldb.SQLite || t.Text[0] == '"'
 	switch {
-	case quoted, t.isWord() && !called && !marks:
-		if name := r.column(t.name()); name != "" {
+	case quoted, t.IsWord() && !called && !marks:
+		if name := r.column(t.Name()); name != "" {
 			return name
 		}
 	}
-	lower := strings.ToLower(t.text)
+	lower := strings.ToLower(t.Text)
 	switch {
-	case t.text[0] == '"' && r.d == sqldb.SQLite:
-		return "'" + strings.ReplaceAll(t.name(), "'", "''") + "'" // SQLite takes what is no column for a text
+	case t.Text[0] == '"' && r.d == sqldb.SQLite:
+		return "'" + strings.ReplaceAll(t.Name(), "'", "''") + "'" // SQLite takes what is no column for a text
 	case quoted:
-		r.unclear = cmp.Or(r.unclear, "it names "+t.text+", which is not a column of the table")
-	case t.isWord() && (before.text != "" && (before.keyword("collate") || before.keyword("using") || before.keyword("charset") || before.keyword("set"))):
-	case t.isWord() && !marks && !pure[lower]:
-		r.unclear = cmp.Or(r.unclear, "the result of "+t.text+" may depend on the database, the session or the time")
-	case t.isWord() && !marks:
+		r.unclear = cmp.Or(r.unclear, "it names "+t.Text+", which is not a column of the table")
+	case t.IsWord() && (before.Text != "" && (before.Keyword("collate") || before.Keyword("using") || before.Keyword("charset") || before.Keyword("set"))):
+	case t.IsWord() && !marks && !pure[lower]:
+		r.unclear = cmp.Or(r.unclear, "the result of "+t.Text+" may depend on the database, the session or the time")
+	case t.IsWord() && !marks:
 		return lower
 	case lower == "'now'" || lower == "'localtime'":
-		r.unclear = cmp.Or(r.unclear, t.text+" may be the time at which it is asked")
-	case t.text == "@" || t.text == "?" || t.text == ":":
+		r.unclear = cmp.Or(r.unclear, t.Text+" may be the time at which it is asked")
+	case t.Text == "@" || t.Text == "?" || t.Text == ":":
 		r.unclear = cmp.Or(r.unclear, "it depends on a variable")
 	}
-	return t.text
+	return t.Text
 }
 
 // column notes a column, and quotes its name; "" if there is none.

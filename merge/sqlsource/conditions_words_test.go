@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -34,11 +35,11 @@ func TestConditionWords(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			b.column("k", column{Column: catalog.Column{Name: name}})
 		}
-		k, split := b.tables["k"], tokens
+		k, split := b.tables["k"], sqltext.SQLite
 		if tt.d == sqldb.MySQL {
-			split = mysqlTokens
+			split = sqltext.MySQL
 		}
-		k.checks(tt.d, split("CREATE TABLE k (a INT, CONSTRAINT one CHECK ("+tt.is+"), b TEXT DEFAULT ('CHECK (1)'))"), func([]token) bool { return false })
+		k.checks(tt.d, split("CREATE TABLE k (a INT, CONSTRAINT one CHECK ("+tt.is+"), b TEXT DEFAULT ('CHECK (1)'))"), func([]sqltext.Token) bool { return false })
 		if len(k.Conditions) != 1 {
 			t.Errorf("%s: %d constraints", tt.is, len(k.Conditions))
 			continue

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -24,14 +25,14 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error 
 			b.skip(t.name, "it has a key that keeps periods from overlapping, which is more than to be unique")
 			continue
 		}
-		all := mysqlTokens(statement)
-		t.checks(sqldb.MySQL, all, func(after []token) bool {
-			return len(after) > 1 && after[0].keyword("NOT") && after[1].keyword("ENFORCED")
+		all := sqltext.MySQL(statement)
+		t.checks(sqldb.MySQL, all, func(after []sqltext.Token) bool {
+			return len(after) > 1 && after[0].Keyword("NOT") && after[1].Keyword("ENFORCED")
 		})
-		inside, outer := definitions(all)
+		inside, outer := sqltext.Definitions(all)
 		for n, i := range outer {
-			if n >= 2 && inside[i].keyword("FOREIGN") && inside[outer[n-2]].keyword("CONSTRAINT") {
-				t.actions(inside[outer[n-1]].name(), inside[i:])
+			if n >= 2 && inside[i].Keyword("FOREIGN") && inside[outer[n-2]].Keyword("CONSTRAINT") {
+				t.actions(inside[outer[n-1]].Name(), inside[i:])
 			}
 		}
 	}
@@ -50,7 +51,7 @@ func (t *building) keepsPeriods(statement string) bool {
 }
 
 // actions notes what a foreign key does, by its definition.
-func (t *building) actions(name string, definition []token) {
+func (t *building) actions(name string, definition []sqltext.Token) {
 	for i := range t.References {
 		r := &t.References[i]
 		if r.Name != name {
@@ -58,17 +59,17 @@ func (t *building) actions(name string, definition []token) {
 		}
 		r.OnDelete, r.OnUpdate = "", ""
 		for j, token := range definition {
-			if token.text == "," && closed(definition[:j]) {
+			if token.Text == "," && closed(definition[:j]) {
 				return
 			}
-			if !token.keyword("ON") || j+2 >= len(definition) {
+			if !token.Keyword("ON") || j+2 >= len(definition) {
 				continue
 			}
 			action := referenceAction(definition[j+2:])
 			switch {
-			case definition[j+1].keyword("DELETE"):
+			case definition[j+1].Keyword("DELETE"):
 				r.OnDelete = action
-			case definition[j+1].keyword("UPDATE"):
+			case definition[j+1].Keyword("UPDATE"):
 				r.OnUpdate = action
 			}
 		}
@@ -76,10 +77,10 @@ func (t *building) actions(name string, definition []token) {
 }
 
 // closed reports whether every parenthesis of the tokens is closed.
-func closed(all []token) bool {
+func closed(all []sqltext.Token) bool {
 	depth := 0
 	for _, t := range all {
-		switch t.text {
+		switch t.Text {
 		case "(":
 			depth++
 		case ")":
@@ -91,10 +92,10 @@ func closed(all []token) bool {
 
 // referenceAction is an action of a foreign key. NO ACTION, RESTRICT and no word of
 // it are the same to InnoDB.
-func referenceAction(words []token) string {
-	action := strings.ToUpper(words[0].text)
-	if len(words) > 1 && (words[0].keyword("SET") || words[0].keyword("NO")) {
-		action += " " + strings.ToUpper(words[1].text)
+func referenceAction(words []sqltext.Token) string {
+	action := strings.ToUpper(words[0].Text)
+	if len(words) > 1 && (words[0].Keyword("SET") || words[0].Keyword("NO")) {
+		action += " " + strings.ToUpper(words[1].Text)
 	}
 	return actionOf(action)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -42,7 +43,7 @@ func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error 
 	for name, p := range all {
 		if c := p.condition(); c != "" {
 			t := b.tables[name]
-			t.condition(sqldb.MySQL, catalog.Condition{Kind: catalog.ConditionPartition, Name: t.Partitions}, mysqlTokens(c))
+			t.condition(sqldb.MySQL, catalog.Condition{Kind: catalog.ConditionPartition, Name: t.Partitions}, sqltext.MySQL(c))
 		}
 	}
 	return err
@@ -125,15 +126,15 @@ func listOf(list, method string) (parts []string) {
 		return []string{"(" + list + ")"}
 	}
 	depth, start := 0, 0
-	for _, t := range mysqlTokens(list) {
-		switch t.text {
+	for _, t := range sqltext.MySQL(list) {
+		switch t.Text {
 		case "(":
 			depth++
 		case ")":
 			depth--
 		case ",":
 			if depth == 0 {
-				parts, start = append(parts, strings.TrimSpace(list[start:t.start])), t.end()
+				parts, start = append(parts, strings.TrimSpace(list[start:t.Start])), t.End()
 			}
 		}
 	}

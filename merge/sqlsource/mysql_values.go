@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -72,10 +73,10 @@ func keepsText(name, text, charset string) string {
 
 // inType is what stands in the parentheses of a type: the members of an ENUM.
 func inType(columnType string) string {
-	all := mysqlTokens(columnType)
+	all := sqltext.MySQL(columnType)
 	for i, t := range all {
-		if t.text == "(" {
-			return inParentheses(columnType, all[i:])
+		if t.Text == "(" {
+			return sqltext.InParentheses(columnType, all[i:])
 		}
 	}
 	return "NULL"

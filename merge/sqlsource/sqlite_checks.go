@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -27,7 +28,7 @@ func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builde
 	}
 	return each(ctx, conn, sqliteStatements, func() {
 		if t := b.tables[table]; t != nil {
-			t.checks(sqldb.SQLite, tokens(statement), func([]token) bool { return false })
+			t.checks(sqldb.SQLite, sqltext.SQLite(statement), func([]sqltext.Token) bool { return false })
 		}
 	}, &table, &statement)
 }
@@ -48,17 +49,17 @@ func (t *building) strict() {
 
 // checks adds the CHECK constraints of a statement that makes the table. off tells
 // by what comes after one that it is not enforced.
-func (t *building) checks(d sqldb.Dialect, statement []token, off func(after []token) bool) {
-	inside, outer := definitions(statement)
+func (t *building) checks(d sqldb.Dialect, statement []sqltext.Token, off func(after []sqltext.Token) bool) {
+	inside, outer := sqltext.Definitions(statement)
 	for n, i := range outer {
-		if !inside[i].keyword("CHECK") || i+1 >= len(inside) || inside[i+1].text != "(" {
+		if !inside[i].Keyword("CHECK") || i+1 >= len(inside) || inside[i+1].Text != "(" {
 			continue
 		}
 		c := catalog.Condition{Kind: catalog.ConditionCheck}
-		if n >= 2 && inside[outer[n-2]].keyword("CONSTRAINT") {
-			c.Name = inside[outer[n-1]].name()
+		if n >= 2 && inside[outer[n-2]].Keyword("CONSTRAINT") {
+			c.Name = inside[outer[n-1]].Name()
 		}
-		end := closing(inside[i+1:])
+		end := sqltext.Closing(inside[i+1:])
 		if end < 0 {
 			continue // SQLite and MySQL close what they open
 		}

@@ -1,0 +1,182 @@
+// Package sqltext takes SQL statements apart into words, names, literals and signs: some of what a
+// database knows of its schema it tells in the words of a statement only.
+package sqltext
+
+import "strings"
+
+// Token is a word, a name, a literal or a sign of a statement.
+type Token struct {
+	Text  string // as written
+	Start int    // where
+}
+
+// Keyword reports whether the token is a keyword.
+func (t Token) Keyword(word string) bool { return strings.EqualFold(t.Text, word) }
+
+// End is where the token ends.
+func (t Token) End() int { return t.Start + len(t.Text) }
+
+// IsWord reports whether the token is a word without quotes, and no number.
+func (t Token) IsWord() bool { return wordByte(t.Text[0]) && (t.Text[0] < '0' || t.Text[0] > '9') }
+
+// Name is the token as a name, without its quotes.
+func (t Token) Name() string {
+	switch s := t.Text; {
+	case len(s) < 2:
+		return s
+	case s[0] == '[':
+		return s[1 : len(s)-1]
+	case s[0] == '"', s[0] == '`', s[0] == '\'':
+		quote := s[:1]
+		return strings.ReplaceAll(s[1:len(s)-1], quote+quote, quote)
+	default:
+		return s
+	}
+}
+
+// SQLite takes a statement of SQLite apart, which is one that it has accepted.
+func SQLite(sql string) []Token { return take(sql, false) }
+
+// MySQL takes a statement apart that a server of MySQL or MariaDB has printed, or accepted as the body of
+// a routine. What stands in a comment for some servers, as in /*!80023 INVISIBLE */, is taken for part of it.
+func MySQL(sql string) []Token { return take(sql, true) }
+
+func take(sql string, mysql bool) (all []Token) {
+	for i := 0; i < len(sql); {
+		start, rest := i, sql[i:]
+		switch c := sql[i]; {
+		case strings.IndexByte(" \t\n\r\f", c) >= 0:
+			i++
+			continue
+		case mysql && versioned(rest) > 0:
+			i += versioned(rest)
+			continue
+		case mysql && strings.HasPrefix(rest, "*/"):
+			i += len("*/")
+			continue
+		case strings.HasPrefix(rest, "--") && (!mysql || len(rest) == 2 || rest[2] <= ' '), mysql && c == '#': // 1--1 is no comment
+			i += through(rest, "\n", 1)
+			continue
+		case strings.HasPrefix(rest, "/*"):
+			i += through(rest, "*/", 2)
+			continue
+		case c == '[' && !mysql:
+			i += through(rest, "]", 1)
+		case (c == '\'' || c == '"') && mysql:
+			i += mysqlText(rest)
+		case c == '\'' || c == '"' || c == '`':
+			for i += through(rest, rest[:1], 1); i < len(sql) && sql[i] == c; { // a doubled quote stands for one
+				i += through(sql[i:], rest[:1], 1)
+			}
+		case wordByte(c):
+			for i < len(sql) && wordByte(sql[i]) {
+				i++
+			}
+		default:
+			i++
+		}
+		all = append(all, Token{sql[start:i], start})
+	}
+	return all
+}
+
+// versioned is the length of the beginning of a comment for some servers: /*!80023, /*M!100301 or /*T![feature].
+func versioned(s string) int {
+	if !strings.HasPrefix(s, "/*") {
+		return 0
+	}
+	rest := s[2:]
+	if rest != "" && (rest[0] == 'M' || rest[0] == 'T') {
+		rest = rest[1:]
+	}
+	if !strings.HasPrefix(rest, "!") {
+		return 0
+	}
+	if rest = rest[1:]; strings.HasPrefix(rest, "[") {
+		return len(s) - len(rest) + through(rest, "]", 1)
+	}
+	return len(s) - len(strings.TrimLeft(rest, "0123456789"))
+}
+
+// mysqlText is the length of the text literal that s begins with. A backslash
+// takes the character after it along.
+func mysqlText(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == s[0] && i+1 < len(s) && s[i+1] == s[0]:
+			i++
+		case s[i] == s[0]:
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// through is the length of s up to and with the first end behind skip bytes, or
+// all of s.
+func through(s, end string, skip int) int {
+	if i := strings.Index(s[skip:], end); i >= 0 {
+		return skip + i + len(end)
+	}
+	return len(s)
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// Closing is the place of the parenthesis that closes the first of the tokens,
+// or -1.
+func Closing(all []Token) int {
+	depth := 0
+	for i, t := range all {
+		switch t.Text {
+		case "(":
+			depth++
+		case ")":
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// InParentheses is what stands between the first of the tokens and its partner.
+func InParentheses(sql string, all []Token) string {
+	if i := Closing(all); i > 0 {
+		return strings.TrimSpace(sql[all[0].Start+1 : all[i].Start])
+	}
+	return ""
+}
+
+// Definitions are the tokens that stand between the parentheses of CREATE TABLE
+// name ( ... ), and of these the places of those that stand in no others.
+func Definitions(all []Token) (inside []Token, outer []int) {
+	for i, t := range all {
+		if t.Text != "(" {
+			continue
+		}
+		end := Closing(all[i:])
+		if end < 0 {
+			return nil, nil
+		}
+		inside = all[i+1 : i+end]
+		break
+	}
+	depth := 0
+	for i, t := range inside {
+		if t.Text == ")" {
+			depth--
+		}
+		if depth == 0 {
+			outer = append(outer, i)
+		}
+		if t.Text == "(" {
+			depth++
+		}
+	}
+	return inside, outer
+}

@@ -1,0 +1,30 @@
+package sqltext
+
+import (
+	"strings"
+	"testing"
+)
+
+// What stands in quotes, or in a comment of people, is no word of the statement.
+func TestTokens(t *testing.T) {
+	for _, tt := range []struct {
+		take      func(string) []Token
+		sql, want string
+	}{
+		{MySQL, "`a``b` INT COMMENT 'it''s \\'KEY (' -- )\n, c", "`a``b`|INT|COMMENT|'it''s \\'KEY ('|,|c"},
+		{MySQL, `SELECT "a\"b" # end` + "\n1--1 /* x */", `SELECT|"a\"b"|1|-|-|1`},
+		{MySQL, "a /*!80023 INVISIBLE */ /*M!100301 COMPRESSED*/ /*T![feature] CLUSTERED */ /*MT! x*/", "a|INVISIBLE|COMPRESSED|CLUSTERED"},
+		{SQLite, `"a""b" [c d] 'x\' -- end`, `"a""b"|[c d]|'x\'`},
+	} {
+		var got []string
+		for _, token := range tt.take(tt.sql) {
+			got = append(got, token.Text)
+			if tt.sql[token.Start:token.End()] != token.Text {
+				t.Errorf("%q is not at %d of %q", token.Text, token.Start, tt.sql)
+			}
+		}
+		if strings.Join(got, "|") != tt.want {
+			t.Errorf("%s: got %q, want %s", tt.sql, got, tt.want)
+		}
+	}
+}

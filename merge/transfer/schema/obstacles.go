@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Obstacle is a reason why an object cannot be made again as it is.
+type Obstacle struct {
+	Object string // "trigger t of table x"
+	Why    string
+	Do     string // the statement to run, which ends in ";", or another way out
+}
+
+func (o Obstacle) String() string { return o.Object + ": " + o.Why + ". To do: " + o.Do }
+
+// cannot notes what reading found.
+func (s *Schema) cannot(o *Object, why, do string) {
+	s.found = append(s.found, Obstacle{o.String(), why, do})
+}
+
+// Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: while
+// there are obstacles, the schema should not be made. to is a connection to the server that will have the new
+// database, in any database of it; it is only read.
+func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacle, error) {
+	all := slices.Clone(s.found)
+	if s.Engine == sqlite {
+		failed, err := s.tryFile(ctx)
+		return append(all, failed...), err
+	}
+	there := new(Schema)
+	if err := there.readDatabase(ctx, to); err != nil {
+		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+	}
+	server := func(s *Schema) string {
+		return s.Engine + " " + s.Version + " with lower_case_table_names=" + s.lowerCase
+	}
+	if server(there) != server(s) {
+		all = append(all, Obstacle{"the server", "it is " + server(there) + ", and the world's is " + server(s),
+			"choose a server of the same kind"})
+	}
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if database := s.mentions(o.SQL); database != "" {
+			all = append(all, Obstacle{o.String(), "it names the database " + printable.Text(database),
+				"make it again without the name of a database"})
+		}
+		if o.State == "ENABLE" && s.scheduler {
+			all = append(all, Obstacle{o.String(), "it is enabled, and the server runs events also while the world is fenced",
+				"SET GLOBAL event_scheduler = OFF; until the merge is done"})
+		}
+	}
+	accounts, err := s.definers(ctx, to, there.self)
+	if err != nil {
+		return nil, fmt.Errorf("reading the accounts of %q: %w", to.Name, err)
+	}
+	return append(all, accounts...), nil
+}
+
+// mentions returns the name of a database that stands in a statement: the world's own, or another one of the server.
+func (s *Schema) mentions(sql string) string {
+	ours := func(t sqltext.Token) bool {
+		return slices.ContainsFunc(s.Objects, func(o Object) bool {
+			return o.Table == "" && strings.EqualFold(o.Name, t.Name())
+		})
+	}
+	all := sqltext.MySQL(sql)
+	dynamic := slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("PREPARE") || t.Keyword("EXECUTE") })
+	for i, t := range all {
+		if t.Text[0] == '\'' || t.Text[0] == '"' {
+			if found := s.mentions(t.Name()); dynamic && found != "" { // a statement inside
+				return found
+			}
+			continue
+		}
+		database := slices.ContainsFunc(append(s.others[:len(s.others):len(s.others)], s.database),
+			func(name string) bool { return strings.EqualFold(name, t.Name()) })
+		if !database || i+2 >= len(all) || all[i+1].Text != "." || i > 0 && (all[i-1].Text == "." || all[i-1].Text == "@") {
+			continue
+		}
+		// A table may have the name of a database: then table.column names none, but database.table does.
+		if !ours(t) || ours(all[i+2]) || i+3 < len(all) && all[i+3].Text == "." {
+			return t.Name()
+		}
+	}
+	return ""
+}
+
+// definer is the account by whose rights an object works.
+func (o *Object) definer() (account, user, host string) {
+	all := sqltext.MySQL(o.SQL)
+	for i := 0; i+2 < len(all) && i < 8; i++ {
+		if !all[i].Keyword("DEFINER") || all[i+1].Text != "=" {
+			continue
+		}
+		if user = all[i+2].Name(); i+4 < len(all) && all[i+3].Text == "@" {
+			return o.SQL[all[i+2].Start:all[i+4].End()], user, all[i+4].Name()
+		}
+		return all[i+2].Text, user, "" // a role of MariaDB
+	}
+	return "", "", ""
+}
+
+const (
+	isAccount    = "SELECT COUNT(*) FROM mysql.user WHERE User = ? AND Host = ?"
+	isSystemUser = "SELECT COUNT(*) FROM mysql.global_grants WHERE User = ? AND Host = ? AND PRIV = 'SYSTEM_USER'"
+	logsRoutines = "SELECT @@log_bin = 1 AND @@log_bin_trust_function_creators = 0"
+)
+
+// definers finds accounts that do not exist on a server, or that this account cannot give an object there.
+func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string) (all []Obstacle, err error) {
+	rights, err := rightsOf(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	grant := func(right string) string { return "GRANT " + right + " ON *.* TO " + account(self) + ";" }
+	seen := make(map[string]bool)
+	for _, o := range s.of(rest...) {
+		written, user, host := o.definer()
+		if written == "" || seen[written] || user+"@"+host == self {
+			continue
+		}
+		seen[written] = true
+		say := func(why, do string) {
+			all = append(all, Obstacle{o.String(), "its definer " + printable.Text(written) + " " + why, do})
+		}
+		right := "SET USER"
+		if s.Engine == mysql {
+			right = "SET_ANY_DEFINER"
+		}
+		if !rights[right] && !rights["ALL PRIVILEGES"] {
+			say("is another account, and this account cannot set it", grant(right))
+		}
+		n, err := to.Number(ctx, isAccount, false, user, host)
+		switch {
+		case sqldb.LacksRight(err):
+			say("may not exist: this account cannot read that", "GRANT SELECT ON mysql.* TO "+account(self)+";")
+		case err != nil:
+			return nil, err
+		case n == 0:
+			say("does not exist on the server",
+				"make the object with another definer, or CREATE USER "+written+"; with the rights that it needs")
+		case s.Engine == mysql && !rights["SYSTEM_USER"]:
+			if n, err = to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.LacksRight(err) {
+				return nil, err
+			} else if n > 0 {
+				say("is a system user, and this account is none", grant("SYSTEM_USER"))
+			}
+		}
+	}
+	if n, err := to.Number(ctx, logsRoutines, false); err != nil {
+		return nil, err
+	} else if o := s.of(Function, Trigger); n == 1 && len(o) > 0 && !rights["SUPER"] && !rights["ALL PRIVILEGES"] {
+		all = append(all, Obstacle{o[0].String(), "with a binary log, the server lets only SUPER make functions and triggers",
+			"SET GLOBAL log_bin_trust_function_creators = 1;"})
+	}
+	return all, nil
+}
+
+// account quotes what CURRENT_USER() tells.
+func account(user string) string {
+	at := strings.LastIndex(user, "@")
+	if at < 0 {
+		return quote(user)
+	}
+	return quote(user[:at]) + "@" + quote(user[at+1:])
+}
+
+// rightsOf are the rights of the account on the whole server, also by its roles.
+func rightsOf(ctx context.Context, on *rowio.Connection) (map[string]bool, error) {
+	lines, err := on.Texts(ctx, "SHOW GRANTS")
+	rights := make(map[string]bool)
+	for _, line := range lines {
+		list, _, global := strings.Cut(strings.TrimPrefix(line, "GRANT "), " ON *.* TO ")
+		for _, right := range strings.Split(list, ",") {
+			if global {
+				rights[strings.TrimSpace(right)] = true
+			}
+		}
+	}
+	return rights, err
+}

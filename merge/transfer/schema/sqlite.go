@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// What an SQLite file keeps of itself, as PRAGMA takes it.
+const sqliteOptions = `SELECT
+	printf('encoding = ''%s''; page_size = %d; auto_vacuum = %d; user_version = %d; application_id = %d',
+	encoding, page_size, auto_vacuum, user_version, application_id)
+	FROM pragma_encoding, pragma_page_size, pragma_auto_vacuum, pragma_user_version, pragma_application_id`
+
+// The tables in which a virtual table keeps its rows are shadows.
+const sqliteObjects = `SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger'), s.tbl_name, ''), s.sql, t.type
+	FROM sqlite_schema AS s LEFT JOIN pragma_table_list AS t ON t.schema = 'main' AND t.name = s.tbl_name
+	WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.type IS NOT 'shadow'
+	ORDER BY s.type = 'table' DESC, s.type = 'index' DESC, s.type = 'view' DESC, s.rowid`
+
+func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
+	options, err := one(ctx, on, sqliteOptions)
+	if err != nil {
+		return err
+	}
+	s.Engine, s.Options = sqlite, rowio.Text(options[0])
+	err = on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
+		o := Object{Kind: Kind(rowio.Text(row[0])), Name: rowio.Text(row[1]), Table: rowio.Text(row[2])}
+		o.SQL = rowio.Text(row[3])
+		if !o.ours() {
+			s.Objects = append(s.Objects, o)
+		}
+		if rowio.Text(row[4]) == "virtual" {
+			s.cannot(&o, "it is a virtual table, whose rows are kept in tables of its own",
+				"drop it, and make and fill it again after the merge")
+		}
+		return true, nil
+	})
+	for _, o := range s.of(View) {
+		if err == nil {
+			err = s.tryView(ctx, on, o)
+		}
+	}
+	return err
+}
+
+// createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
+func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, err error) {
+	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 {
+		for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+			if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
+				return false, fmt.Errorf("beside it lies %q, of another database: move it away", filepath.Base(path)+suffix)
+			}
+		}
+	}
+	if made = os.IsNotExist(err); made {
+		var file *os.File
+		if file, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
+			err = file.Close()
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	to := &rowio.Connection{Database: d, Writes: true}
+	defer to.Close()
+	return made, s.set(ctx, to)
+}
+
+// set gives a file without tables the settings of s.
+func (s *Schema) set(ctx context.Context, to *rowio.Connection) error {
+	have := new(Schema)
+	if err := have.readSQLite(ctx, to); err != nil || have.Options == s.Options {
+		return err
+	}
+	if tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false); err != nil {
+		return err
+	} else if tables > 0 {
+		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, have.Options))
+	}
+	// In WAL mode a file keeps the size of its pages. It gets its encoding by its first table.
+	encoding, others, _ := strings.Cut(s.Options, "; ")
+	statements := []string{
+		"PRAGMA journal_mode = DELETE", "PRAGMA " + encoding, "BEGIN; CREATE TABLE t (a); DROP TABLE t; COMMIT",
+		"PRAGMA " + strings.ReplaceAll(others, "; ", "; PRAGMA "), "VACUUM", "PRAGMA journal_mode = WAL",
+	}
+	for _, statement := range statements {
+		if _, err := to.Exec(ctx, "create", statement, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryFile makes the objects in a file that is thrown away, and notes those that SQLite does not make.
+func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
+	dir, err := os.MkdirTemp("", "schema")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	d := rowio.Database{Name: "a trial", DSN: string(sqldb.SQLite) + ":" + filepath.Join(dir, "trial.db")}
+	if _, err := s.createFile(ctx, d); err != nil {
+		return nil, err
+	}
+	to := &rowio.Connection{Database: d, Writes: true}
+	defer to.Close()
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.IsRefused(err) {
+			all = append(all, Obstacle{o.String(), "it cannot be made again: " + err.Error(),
+				"make it in a form that needs nothing of the game's program"})
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

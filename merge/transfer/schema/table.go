@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/internal/sqltext"
+)
+
+// addTable takes the statement apart by which a server of MySQL or MariaDB describes a table: CREATE TABLE name
+// (definitions) options.
+func (s *Schema) addTable(name, create string) {
+	all := sqltext.MySQL(create)
+	open := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })
+	end := open + sqltext.Closing(all[open:])
+	table := Object{Kind: Table, Name: name, SQL: create[all[end].End():]}
+	for i := end; i+2 < len(all); i++ {
+		if all[i].Keyword("AUTO_INCREMENT") {
+			table.Counted = all[i+2].Text
+			table.SQL = strings.TrimSuffix(create[all[end].End():all[i].Start], " ") + create[all[i+2].End():]
+			break
+		}
+	}
+	s.Objects = append(s.Objects, table)
+	depth, start, columns := 0, all[open].End(), 0
+	for i := open + 1; i <= end; i++ {
+		switch t := all[i]; {
+		case depth == 0 && (t.Text == "," || i == end):
+			o := Object{Table: name, SQL: strings.TrimSpace(create[start:t.Start])}
+			if o.Kind, o.Name = definition(o.SQL); o.Kind == Column {
+				columns++
+				o.Place = strconv.Itoa(columns)
+			}
+			s.Objects = append(s.Objects, o)
+			start = t.End()
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		}
+	}
+}
+
+// definition says what a definition of a table is, and its name.
+func definition(sql string) (kind Kind, name string) {
+	all := sqltext.MySQL(sql)
+	switch {
+	case all[0].Text[0] == '`':
+		return Column, all[0].Name()
+	case all[0].Keyword("PRIMARY"):
+		return PrimaryKey, ""
+	case all[0].Keyword("PERIOD"):
+		return Period, all[2].Name()
+	case all[0].Keyword("CONSTRAINT") && all[2].Keyword("CHECK"):
+		return Check, all[1].Name()
+	case all[0].Keyword("CONSTRAINT"):
+		return ForeignKey, all[1].Name()
+	}
+	quoted := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text[0] == '`' })
+	return Index, all[quoted].Name() // KEY `name`, UNIQUE KEY `name`
+}
+
+// bare are the kinds that are made with a table. The others come after its rows.
+func bare(k Kind) bool { return slices.Contains([]Kind{Table, Column, PrimaryKey, Check, Period}, k) }
+
+// makeTable is the statement that makes a table with what belongs to its rows, and with the index that an
+// AUTO_INCREMENT column needs at once.
+func (s *Schema) makeTable(table *Object) string {
+	if s.Engine == sqlite {
+		return table.SQL
+	}
+	var definitions []string
+	counts := ""   // the column that counts
+	var by *Object // the key or index that it needs,
+	leads := false // and whether the column is its first
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if o.Table != table.Name {
+			continue
+		}
+		words := sqltext.MySQL(o.SQL)
+		at := func(word string) int {
+			return slices.IndexFunc(words, func(t sqltext.Token) bool { return t.Keyword(word) })
+		}
+		if bare(o.Kind) {
+			definitions = append(definitions, o.SQL)
+		}
+		// MySQL tells a collation, without its character set, that is the one of the table. If it were given, it
+		// would tell both from then on.
+		i := at("COLLATE")
+		expression := max(at("GENERATED"), at("DEFAULT")) // which may have a collation, too
+		if s.Engine == mysql && o.Kind == Column && i > 0 && at("CHARACTER") < 0 && (expression < 0 || i < expression) {
+			definitions[len(definitions)-1] = o.SQL[:words[i].Start] + o.SQL[words[i+1].End():]
+		}
+		switch {
+		case o.Kind == Column && at("AUTO_INCREMENT") > 0:
+			counts = words[0].Text
+		case counts == "" || leads || o.Kind != PrimaryKey && o.Kind != Index || at(counts) < 0:
+		default: // MyISAM counts also in a later column of an index
+			if leads = at(counts) == at("(")+1; leads || by == nil {
+				by = o
+			}
+		}
+	}
+	if by != nil && by.Kind == Index {
+		definitions = append(definitions, by.SQL)
+	}
+	sql := "CREATE TABLE " + quote(table.Name) + " (\n  " + strings.Join(definitions, ",\n  ") + "\n)"
+	if table.Counted != "" {
+		sql += " AUTO_INCREMENT=" + table.Counted
+	}
+	return sql + table.SQL
+}
