@@ -136,11 +136,12 @@
   function ask(question, secret) {
     return new Promise(done => {
       const dialog = $('ask');
+      if (dialog.onclose) dialog.onclose(); // the last question was closed, and its event is still to come
       $('question').textContent = question;
       $('secret').hidden = !secret;
       $('token').value = '';
       dialog.returnValue = 'no';
-      dialog.onclose = () => { done(dialog.returnValue === 'yes'); $('question').textContent = ''; };
+      dialog.onclose = () => { if (dialog.open) return; dialog.onclose = null; done(dialog.returnValue === 'yes'); $('question').textContent = ''; };
       dialog.showModal();
       (secret ? $('token') : $('yes')).focus();
     });
