@@ -17,15 +17,15 @@ SERVER ?= mariadb
 # What touches a server, once more on another one. SQLite stays as it was, and so do
 # the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first. The longest package begins first.)
-ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge/check ./merge/sqlsource \
+ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./merge/transfer/schema ./store/... ./merge/check ./merge/sqlsource \
 	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
 
 # Long tests of merges that ask the same of each server, so that "make test" runs them on MariaDB and SQLite alone. See docs/proved.md.
-ALIKE = ^TestUndoLeaves$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
+ALIKE = ^TestUndoLeaves$$|^TestTortureInto$$|^TestInto(Resumed|Tampered|UndonePlayed|Chain)$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
 
 # The longest packages: each test of them runs without the race detector, and with it those in which several goroutines, or two processes, meet.
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check
-MEET = Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$
+MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
 

@@ -20,7 +20,7 @@ const documentVersion = 1
 type Outcome struct {
 	Version  int                `json:"version"`
 	Program  string             `json:"program,omitempty"` // the program that wrote this, with its version
-	Command  string             `json:"command"`           // apply, status, verify or undo
+	Command  string             `json:"command"`           // apply, status, verify, open or undo
 	PlanID   string             `json:"plan"`
 	Ending   Ending             `json:"outcome"`
 	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
@@ -29,6 +29,7 @@ type Outcome struct {
 	Applied  *Applied           `json:"applied,omitempty"`
 	Status   *transfer.Status   `json:"status,omitempty"` // for the command status
 	Proof    *transfer.Proof    `json:"proof,omitempty"`
+	Opened   *transfer.Opened   `json:"opened,omitempty"`
 	Undone   *transfer.Undone   `json:"undone,omitempty"`
 
 	Plan         *transfer.Plan   `json:"-"`
@@ -65,9 +66,9 @@ type Applied struct {
 // Commands are the commands for the same plan, ready to paste. They are empty if
 // the plan was not kept.
 type Commands struct {
-	Apply, Verify, Undo, Renames string
-	Again                        string // resumes the command that ran
-	Plan                         string // makes a new plan of the same merge
+	Apply, Verify, Open, Undo, Renames string
+	Again                              string // resumes the command that ran
+	Plan                               string // makes a new plan of the same merge
 }
 
 // NewOutcome returns the outcome of a command that is done.

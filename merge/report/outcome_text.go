@@ -77,7 +77,7 @@ type unequal struct {
 }
 
 func newUnequal(o *Outcome) (all []unequal) {
-	for _, t := range o.Proof.Tables {
+	for _, t := range slices.Concat(o.Proof.Tables, o.Proof.OwnTables) {
 		all = append(all, unequal{t, unequalLines(t, printable.Text(o.Plan.Target.Name))})
 	}
 	return all
@@ -140,7 +140,7 @@ var wide = columns.Column{Min: 14, Right: true}
 func writeStatus(t *text, o *Outcome) {
 	at, into := o.Status, Merging(o.Plan)
 	number := printable.Number
-	rows := printable.Count(o.Plan.Rows(), "row", "rows")
+	rows := printable.Count(o.Plan.AllRows(), "row", "rows")
 	var word, sentence string
 	var next []step
 	color := verdict.NotVerified
@@ -148,8 +148,19 @@ func writeStatus(t *text, o *Outcome) {
 	switch at.State {
 	case transfer.StateNone:
 		word, sentence = "NOT BEGUN", into+": the target has no record of it; it was not begun, or it was undone"
+	case transfer.StateMade:
+		word, sentence = "MADE", fmt.Sprintf("%s: all is there, and nobody was let in", into)
+		then("To prove it:", o.Then.Verify)
+		then("To take it back:", o.Then.Undo)
+	case transfer.StateProved:
+		word, sentence, color = "PROVED", fmt.Sprintf("%s: all is there as planned, and nobody was let in", into), verdict.Pass
+		then("To let the game in:", o.Then.Open)
+		then("To take it back:", o.Then.Undo)
 	case transfer.StateCopied:
 		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), verdict.Pass
+		if o.Plan.Into != nil {
+			sentence = fmt.Sprintf("%s: %s, and it is open", into, rows)
+		}
 		then("To prove it:", o.Then.Verify)
 	case transfer.StateUndoing:
 		word, sentence = "BEING UNDONE", fmt.Sprintf("%s: %s of %s were removed again", into, number(at.Removed()), printable.Count(at.Copied(), "row", "rows"))

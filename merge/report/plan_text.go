@@ -24,17 +24,28 @@ const perSecond = 50_000
 
 // Merging is, for example, "merging s2 and s3 into s1".
 func Merging(p *transfer.Plan) string {
+	if p.Into != nil {
+		return "merging " + Sources(p) + " into the new database " + printable.Text(p.Into.Name)
+	}
 	return "merging " + Sources(p) + " into " + printable.Text(p.Target.Name)
 }
 
-// Sources is, for example, "s2 and s3".
+// Sources is, for example, "s2 and s3": the worlds that rows come from.
 func Sources(p *transfer.Plan) string {
-	return printable.Names(names(p))
+	var names []string
+	for _, w := range p.Origins() {
+		names = append(names, w.Name)
+	}
+	return printable.Names(names)
 }
 
 // Amount is, for example, "12,345 rows in 4 tables, 3 renames, about 5s".
 func Amount(p *transfer.Plan) string {
-	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.Rows(), "row", "rows"), printable.Count(int64(len(p.Tables)), "table", "tables"),
+	tables := len(p.Tables)
+	if p.Into != nil {
+		tables += len(p.Into.Tables)
+	}
+	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.AllRows(), "row", "rows"), printable.Count(int64(tables), "table", "tables"),
 		printable.Count(int64(len(p.Renames)), "rename", "renames"), about(p.Estimate(perSecond)))
 }
 
@@ -75,6 +86,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 		t.line(0, "The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:")
 		t.lines(2, p.Lacks)
 	}
+	t.plannedInto(p)
 	t.plannedTables(p)
 	t.plannedResets(p)
 	writePlannedCombines(t, p)
@@ -96,6 +108,9 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 		t.line(0, "Nothing was changed, and apply will refuse this plan. Resolve these reasons (mergecheck shows the rows, and what to do), then plan again.")
 	case then.Apply == "":
 		t.line(0, "Nothing was changed, and this plan was not saved: -o FILE writes it for servermerge apply.")
+	case p.Into != nil:
+		t.line(0, "Nothing was changed. Stop the game servers of all these databases, then:")
+		t.verbatim(2, []string{then.Apply})
 	default:
 		t.line(0, "Nothing was changed. Stop the game servers of all these databases, back "+p.Target.Name+" up, then:")
 		t.verbatim(2, []string{then.Apply})
@@ -132,6 +147,9 @@ func (t *text) plannedTables(p *transfer.Plan) {
 	}
 	fmt.Fprintf(t, "\n%s copy %s (at %s rows a second), begun in this order:\n", will, Amount(p), printable.Number(perSecond))
 	rows := [][]string{{"table", "rows to come", "target's own", "about"}}
+	if p.Into != nil {
+		rows[0][2] = "of " + printable.Text(p.Target.Name)
+	}
 	for _, table := range p.Tables {
 		takes := about(time.Duration(table.Rows()) * time.Second / perSecond)
 		row := []string{printable.Text(table.Name), printable.Number(table.Rows()), printable.Number(table.Target.Rows), takes}
@@ -160,7 +178,7 @@ func (t *text) plannedCounters(p *transfer.Plan) {
 	if len(p.Counters) == 0 {
 		return
 	}
-	t.WriteString("\nWill raise " + printable.Count(int64(len(p.Counters)), "counter", "counters") + " of " + printable.Text(p.Target.Name) + ":\n")
+	t.WriteString("\nWill raise " + printable.Count(int64(len(p.Counters)), "counter", "counters") + " of " + printable.Text(p.Place()) + ":\n")
 	t.some(len(p.Counters), shownTables, andMore, func(i int) {
 		c := &p.Counters[i]
 		name := c.Table
@@ -197,6 +215,7 @@ func (t *text) plannedServers(p *transfer.Plan) {
 		what := map[fate]string{
 			noFate:     "keeps no registry: servermerge cannot see whether its game server runs, nor keep it from being started",
 			goesOn:     "continues after the merge",
+			moves:      "continues in the new database, and cannot be started on this one any more",
 			comesAlong: "was merged in earlier, and comes with it",
 			ends:       "ends, but NOTHING keeps it from being started again: rows that it makes then never come to the target",
 		}[s.Fate]

@@ -12,6 +12,15 @@ func (t *text) plannedResets(p *transfer.Plan) {
 	if len(p.Resets) == 0 {
 		return
 	}
+	if p.Into != nil {
+		var names []string
+		for _, s := range p.Resets {
+			names = append(names, s.Table)
+		}
+		t.WriteString("\n")
+		t.line(0, "Without any rows come "+printable.Count(int64(len(names)), "table", "tables")+": "+printable.List(names, ", ", shownTables)+".")
+		return
+	}
 	will := "Will empty "
 	if len(p.Refusals) > 0 {
 		will = "Would empty "

@@ -26,9 +26,12 @@ const (
 	goesOn                 // on the target
 	ends                   // on its source
 	comesAlong             // it was merged into its source earlier
+	moves                  // to the new database
 )
 
-func (f fate) String() string { return [...]string{"", "continues", "ends", "comes with it"}[f] }
+func (f fate) String() string {
+	return [...]string{"", "continues", "ends", "comes with it", "moves"}[f]
+}
 
 // servers returns the servers of a plan, those of the target first.
 func servers(p *transfer.Plan) (all []server) {
@@ -40,6 +43,8 @@ func servers(p *transfer.Plan) (all []server) {
 		for _, s := range w.Servers {
 			of.Number, of.Name, of.Mark, of.Fate = s.Server, s.Name, gameid.TimeOf(s.Reserved), comesAlong
 			switch {
+			case of.Target && p.Into != nil && s.Own:
+				of.Fate = moves
 			case of.Target:
 				of.Fate = goesOn
 			case s.Own:
@@ -58,7 +63,7 @@ func (s server) FenceIn(at *transfer.Status) string {
 	switch {
 	case s.Fate == goesOn && fenced:
 		return "fenced"
-	case s.Fate != ends:
+	case s.Fate != ends && s.Fate != moves:
 		return ""
 	case !s.Fence:
 		return "not planned"

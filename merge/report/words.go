@@ -41,6 +41,7 @@ func (o *Outcome) Words() Words {
 	case o.Ending == Stopped:
 		w.Sentence = printable.Text(o.Reason)
 		w.next("Nothing is lost. To resume:", o.Then.Again)
+	case o.Plan.Into != nil && w.inNew(o):
 	case o.Applied != nil:
 		w.applied(o)
 	case o.Proof != nil:
@@ -61,8 +62,12 @@ func (w *Words) refused(o *Outcome) {
 	begun := slices.ContainsFunc(o.Refusals, asks(undo))
 	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
 	if o.Lifting != nil {
-		w.next("Only if the target was restored from its backup of before the merge, and no other copy of it is used, "+
-			"lift the fences:", o.Lifting...)
+		if o.Plan.Into != nil {
+			w.next("Only if the new database is gone for good, and nobody had entered it, lift the fences:", o.Lifting...)
+		} else {
+			w.next("Only if the target was restored from its backup of before the merge, and no other copy of it is used, "+
+				"lift the fences:", o.Lifting...)
+		}
 	}
 	switch {
 	case o.Then.Again == "":

@@ -281,7 +281,7 @@ func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if err := each(ctx, conn, mysqlTriggers, func() { b.trigger(table, t) }, &table, &t.Name, &t.Event); err != nil {
 		return err
 	}
-	why, err := hiddenTriggers(ctx, conn)
+	why, err := hides(ctx, conn, "TRIGGER")
 	if why != "" {
 		b.Hidden = append(b.Hidden, catalog.Hidden{What: catalog.HiddenTriggers, Why: why})
 	}

@@ -10,8 +10,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Triggers are shown to who has the TRIGGER privilege on their table; who has it
-// not is shown none, and no error. Which of several grants counts is the server's
+// Triggers are shown to who has the TRIGGER privilege on their table, and events and
+// routines to who has theirs; who has it not is shown none, and no error. Which of several grants counts is the server's
 // matter: the most specific one, compared with case, a name being a pattern or
 // not, restricted by REVOKE or not, of the account or a role. So the privilege is
 // believed in two cases only, in which all of that leads to one answer:
@@ -22,9 +22,18 @@ import (
 //
 // SHOW GRANTS shows what is in force: also that of roles, if they are active.
 
-// hiddenTriggers returns why the account may not be shown all triggers of the
-// database; "" if it is shown them.
-func hiddenTriggers(ctx context.Context, conn *sql.Conn) (why string, err error) {
+// Hides returns why the account may not be shown all events ("EVENT") or routines ("EXECUTE") of the
+// database, which those have who have that privilege on it; "" if it is shown them.
+func (s *Source) Hides(ctx context.Context, privilege string) (why string, err error) {
+	if _, mysql := s.dialect.(*mysqlDialect); !mysql {
+		return "", nil
+	}
+	return hides(ctx, s.conn, privilege)
+}
+
+// hides returns why the account may not be shown all that a privilege shows of the database; "" if
+// it is shown that.
+func hides(ctx context.Context, conn *sql.Conn, privilege string) (why string, err error) {
 	var database, account string
 	var proxied bool
 	const who = "SELECT DATABASE(), CURRENT_USER(), @@proxy_user IS NOT NULL"
@@ -40,11 +49,11 @@ func hiddenTriggers(ctx context.Context, conn *sql.Conn) (why string, err error)
 	if err := each(ctx, conn, "SHOW GRANTS", func() { lines = append(lines, line) }, &line); err != nil {
 		return "", err
 	}
-	if !proxied && seesTriggers(lines, database, literal) {
+	if !proxied && sees(lines, privilege, database, literal) {
 		return "", nil
 	}
-	return "it is not certain that the account can see them: it needs " + Grant("TRIGGER", database, account, literal) +
-		", and no other grant that matches the name and lacks TRIGGER", nil
+	return "it is not certain that the account can see them: it needs " + Grant(privilege, database, account, literal) +
+		", and no other grant that matches the name and lacks " + privilege, nil
 }
 
 // literalNames reports whether a name in a grant of this server is no pattern.
@@ -60,9 +69,9 @@ func literalNames(ctx context.Context, conn *sql.Conn) (literal bool, err error)
 // privileges have no columns.
 var grantLine = regexp.MustCompile("^(GRANT|REVOKE) ([A-Z_ ,]+) ON (\\*|`(?:[^`]|``)+`)\\.\\* (?:TO|FROM) (.+)$")
 
-// seesTriggers reports whether these lines of SHOW GRANTS give the right to see
-// all triggers of a database for sure. literal tells that names are no patterns.
-func seesTriggers(lines []string, database string, literal bool) bool {
+// sees reports whether these lines of SHOW GRANTS give a privilege on all of a database
+// for sure. literal tells that names are no patterns.
+func sees(lines []string, wanted, database string, literal bool) bool {
 	type name struct{ exact, doubtful bool }
 	found := make(map[string]name) // by account or role: each has its own most specific grant
 	everywhere, restricted := false, false
@@ -72,27 +81,27 @@ func seesTriggers(lines []string, database string, literal bool) bool {
 			restricted = restricted || strings.HasPrefix(line, "REVOKE ")
 			continue
 		}
-		triggers := false
+		has := false
 		for privilege := range strings.SplitSeq(m[2], ",") {
 			privilege = strings.TrimSpace(privilege)
-			triggers = triggers || privilege == "TRIGGER" || privilege == "ALL PRIVILEGES" || privilege == "ALL"
+			has = has || privilege == wanted || privilege == "ALL PRIVILEGES" || privilege == "ALL"
 		}
 		if m[3] == "*" {
-			everywhere = everywhere || triggers && m[1] == "GRANT"
+			everywhere = everywhere || has && m[1] == "GRANT"
 			continue
 		}
 		of := strings.ReplaceAll(m[3][1:len(m[3])-1], "``", "`")
 		switch {
 		case m[1] == "REVOKE":
-			restricted = restricted || triggers && strings.EqualFold(of, database)
+			restricted = restricted || has && strings.EqualFold(of, database)
 			continue
 		case literal && !strings.EqualFold(of, database), !literal && !mayMatch(of, database):
 			continue
 		}
 		to := strings.TrimSuffix(m[4], " WITH GRANT OPTION")
 		n := found[to]
-		n.doubtful = n.doubtful || !triggers
-		n.exact = n.exact || triggers && (literal && of == database || !literal && of == escapeName(database))
+		n.doubtful = n.doubtful || !has
+		n.exact = n.exact || has && (literal && of == database || !literal && of == escapeName(database))
 		found[to] = n
 	}
 	for _, n := range found {

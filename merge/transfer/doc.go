@@ -63,6 +63,16 @@
 // merge has the record too, and cannot be told from the target: do not undo in it while the sources are
 // the real ones.
 //
+// # A new database
+//
+// If [PlanOptions.Into] is set, the merge is made in a database that did not exist, and all worlds are
+// sources: the first keeps its names and keys, and the new database becomes that world. [Apply] makes
+// its tables bare, brings the rows of all, then the indexes, the foreign keys, and what hangs on them.
+// Of the worlds it writes only the fences. [Verify] compares the new database with the plan, row by row,
+// and with the first world, object by object. Nobody can enter before [Open], if there is a registry: its
+// servers have a fence there too. [Undo] drops what was made. Where the texts below speak of the
+// target, rows and counters of the first world are meant, as they came.
+//
 // # Tables that are emptied
 //
 // For a table of the policy reset no rows are copied, and those of the target are removed: see

@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/open"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/prove"
@@ -39,6 +40,8 @@ type (
 	NameCopy       = plan.NameCopy
 	NamePolicy     = plan.NamePolicy
 	NotUndoneError = undo.NotUndoneError
+	Opened         = open.Opened
+	OpenOptions    = open.Options
 	Options        = job.Options
 	Origin         = ledger.Origin
 	Plan           = plan.Plan
@@ -75,6 +78,8 @@ const (
 	PartSums        = prove.PartSums
 	PlanVersion     = plan.PlanVersion
 	StateCopied     = ledger.StateCopied
+	StateMade       = ledger.StateMade
+	StateProved     = ledger.StateProved
 	StateNone       = ledger.StateNone
 	StateUndoing    = ledger.StateUndoing
 	StepCheck       = ledger.StepCheck
@@ -169,6 +174,11 @@ func MapFromPlan(file string, space string) (*declare.MapFrom, error) {
 // NewPlan is [planner.NewPlan].
 func NewPlan(ctx context.Context, target Database, sources []Database, opts PlanOptions) (*Plan, error) {
 	return planner.NewPlan(ctx, target, sources, opts)
+}
+
+// Open is [open.Open].
+func Open(ctx context.Context, plan *Plan, target Database, worlds []Database, opts OpenOptions) (*Opened, error) {
+	return open.Open(ctx, plan, target, worlds, opts)
 }
 
 // ReadPlan is [plan.ReadPlan].

@@ -57,6 +57,7 @@ const (
 	FenceMerging  FenceState = ""         // rows of the merge may be in the target; also that of older versions
 	FencePrepared FenceState = "prepared" // no row has come yet
 	FenceUndone   FenceState = "undone"   // an undo removed the rows that came
+	FenceDropping FenceState = "dropping" // an undo drops the new database that the rows came to
 )
 
 // In returns a fence in another state.
@@ -89,6 +90,8 @@ func (f Fence) String() string {
 	case f.State == FenceUndone:
 		return fmt.Sprintf("an undo removed what the merge %.64q had brought to %q, on %s, and did not lift the fence",
 			f.Merge, f.Into, printable.Time(f.Since))
+	case f.State == FenceDropping:
+		return fmt.Sprintf("an undo drops %q, which the merge %.64q had made, since %s", f.Into, f.Merge, printable.Time(f.Since))
 	case f.State == FencePrepared:
 		return fmt.Sprintf("the merge %.64q into %q was prepared on %s, and no row has come yet",
 			f.Merge, f.Into, printable.Time(f.Since))
@@ -118,13 +121,13 @@ type FencedError struct {
 
 func (e *FencedError) Error() string {
 	switch {
-	case e.Fence.State == FenceUndone:
+	case e.Fence.State == FenceUndone, e.Fence.State == FenceDropping:
 		return fmt.Sprintf("server %s is fenced: %s; to lift it: \"servermerge undo PLAN\"", e.Server, e.Fence)
 	case e.Fence.State == FencePrepared:
 		return fmt.Sprintf("server %s is fenced: %s; merge with \"servermerge apply PLAN\", "+
 			"or lift the fence with \"servermerge undo PLAN\"", e.Server, e.Fence)
 	case e.Fence.Here:
-		return fmt.Sprintf("server %s is fenced: %s; resume it with \"servermerge apply PLAN\", or take it back with \"servermerge undo PLAN\"", e.Server, e.Fence)
+		return fmt.Sprintf("server %s is fenced: %s; what comes next: \"servermerge status PLAN\"; to take it back: \"servermerge undo PLAN\"", e.Server, e.Fence)
 	}
 	return fmt.Sprintf("server %s is fenced: %s, and runs there; to take that merge back and lift the fence: \"servermerge undo PLAN\"", e.Server, e.Fence)
 }

@@ -96,7 +96,7 @@ func TestFenceHere(t *testing.T) {
 		if !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
 			t.Fatal(err)
 		}
-		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00.000Z; resume it with "servermerge apply PLAN", or take it back with "servermerge undo PLAN"`
+		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00.000Z; what comes next: "servermerge status PLAN"; to take it back: "servermerge undo PLAN"`
 		if fenced.Error() != want {
 			t.Errorf("got  %s\nwant %s", fenced, want)
 		}

@@ -58,8 +58,8 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 // of it is done already, as far as that can be seen.
 func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 	p := j.plan
-	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.Rows(), "tables", len(p.Tables), "renames", len(p.Renames))
-	for _, w := range p.Sources {
+	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.AllRows(), "tables", len(p.Tables), "renames", len(p.Renames))
+	for _, w := range p.Origins() {
 		for _, m := range w.Servers {
 			if w.Fence && m.Own {
 				log.Sayf("server %s cannot be started on %s any more", m.Server, printable.Text(w.Name))
@@ -67,7 +67,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 		}
 	}
 	for _, m := range p.Target.Servers {
-		if m.Own {
+		if m.Own && p.Into == nil {
 			log.Sayf("server %s cannot be started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
 		}
 	}
@@ -80,5 +80,5 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
 	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Source == p.Target.Name && f.Fenced })
-	return at.State == transfer.StateCopied && !fenced
+	return at.State == transfer.StateMade || at.State == transfer.StateProved || at.State == transfer.StateCopied && !fenced
 }

@@ -53,7 +53,7 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	}
 	names := j.names()
 	args := cmd.Args().Slice()[1:]
-	j.databases = len(args) > 0
+	j.databases, j.which = len(args) > 0, whichOf(j.plan)
 	if len(args) == 0 {
 		args = names
 		for _, name := range names {
@@ -124,6 +124,7 @@ type call struct {
 	file      string   // the plan
 	config    string   // empty: the default
 	databases bool     // whether they have to be given again
+	which     string   // and which
 	named     []string // the codecs of -codec
 	plan      string   // the command that makes a new plan
 }
@@ -141,9 +142,17 @@ func (c call) command(name string) string {
 	}
 	words = append(words, printable.Quoted(c.file))
 	if c.databases {
-		words = append(words, "TARGET SOURCE...")
+		words = append(words, c.which)
 	}
 	return strings.Join(words, " ")
+}
+
+// whichOf is how help calls the databases of a plan.
+func whichOf(p *transfer.Plan) string {
+	if p.Into != nil {
+		return "NEW WORLD..."
+	}
+	return "TARGET SOURCE..."
 }
 
 // commands are the commands for the same plan; none if it was not kept. running
@@ -153,7 +162,7 @@ func (c call) commands(running string) report.Commands {
 		return report.Commands{}
 	}
 	return report.Commands{
-		Apply: c.command("apply"), Verify: c.command("verify"), Undo: c.command("undo"), Again: c.command(running),
+		Apply: c.command("apply"), Verify: c.command("verify"), Open: c.command("open"), Undo: c.command("undo"), Again: c.command(running),
 		Renames: "servermerge renames " + printable.Quoted(c.file), Plan: c.plan,
 	}
 }
@@ -185,9 +194,12 @@ func planAgain(file string, plan *transfer.Plan) string {
 		}
 	}
 	words = append(words, "-o", fresh)
-	names := (&job{plan: plan}).names()
+	names := plan.Databases()
+	if plan.Into != nil { // which -into names
+		names = names[1:]
+	}
 	if slices.ContainsFunc(names, func(name string) bool { return !findable(name) }) {
-		names = []string{"TARGET", "SOURCE..."}
+		names = []string{whichOf(plan)}
 	}
 	if typed[0] == "rebase" {
 		slices.Reverse(names)
@@ -209,14 +221,8 @@ func findable(name string) bool {
 	return strings.HasPrefix(name, "sqlite:") && !strings.Contains(name, "***") || !strings.ContainsAny(name, `:/\`)
 }
 
-// names are the names of the databases, the target's first.
-func (j *job) names() []string {
-	names := []string{j.plan.Target.Name}
-	for _, w := range j.plan.Sources {
-		names = append(names, w.Name)
-	}
-	return names
-}
+// names are those of the databases, that first which rows come to.
+func (j *job) names() []string { return j.plan.Databases() }
 
 // where is the target for a person: its name and its place.
 func (j *job) where() string {

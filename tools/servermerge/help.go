@@ -5,9 +5,10 @@ import _ "embed"
 // help is what -h prints.
 const help = `Usage: servermerge COMMAND [flags] [arguments]
 
-Merges game databases (server merge): copies the rows of one or more SOURCEs
-into a TARGET. Keys that collide get new values, together with everything that
-refers to them (plan -rekey). Only apply and undo write.
+Merges game databases (server merge): makes a new database of the rows of all
+worlds, beside them (plan -into), or copies the rows of one or more SOURCEs into
+a TARGET. Keys that collide get new values, together with everything that refers
+to them (plan -rekey). Only apply, open and undo write.
 
 Commands:
   plan TARGET SOURCE...  check all databases and write down what a merge would
@@ -16,15 +17,24 @@ Commands:
                          the same command again to resume
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
+  open PLAN              let the game into the new database (plan -into)
   undo PLAN              take the merge back
   renames PLAN           the players that get another name, also as CSV
   rebase SOURCE TARGET   plan one world into an empty database, with new keys
   whois TARGET TABLE KEY
                          which world a key came from, and its key there
 
-A merge, once the game servers are stopped and the target is backed up:
+A merge, once the game servers are stopped. Until open nothing that exists is
+written, but that the worlds cannot be started; undo drops what was made:
 
-  servermerge plan -o plan.json s1 s2     # and read what it says
+  servermerge plan -into new -o plan.json s1 s2    # and read what it says
+  servermerge apply plan.json
+  servermerge verify plan.json                     # PASS?
+  servermerge open plan.json          # point the game to new, and start it
+
+The same in the database of s1, which is backed up first:
+
+  servermerge plan -o plan.json s1 s2
   servermerge apply plan.json
   servermerge verify plan.json            # PASS? start the game server of s1
 
@@ -78,6 +88,9 @@ would do and what blocks it, such as a game server that still runs on one
 of the databases. It only reads, and needs SELECT.
 
   -o FILE           write the plan, as JSON, for apply; never over another file
+  -into NEW         make the merge in a new database beside all, which does not
+                    exist or is empty: a DSN or a name in config.toml. TARGET is
+                    then the world whose names and keys stay
   -html FILE        write the plan's ID, what blocks it, its renames and the
                     report of the check as one HTML file as well
   -json             print the plan as it is written with -o
@@ -126,10 +139,42 @@ Exit codes: 0 the merge can be done; 1 something blocks it, and apply will
 refuse the plan; 2 there is no plan; 3 as 1, but only because something could
 not be verified.
 
+With -into the first world keeps its keys and names, and the new database
+becomes that world: its tables with all that hangs on them, its records of
+earlier merges, its servers. All databases are of one kind and version. What
+cannot be made there as it is blocks the merge, with the statement to run.
+Tables that are kept for an undo (mergesafe_was_...) stay behind.
+
 Examples:
   servermerge plan s1 s2
+  servermerge plan -into s1_2026 -rekey -rules rules.toml -o plan.json s1 s2 s3
   servermerge plan -html check.html -o plan.json sqlite:s1.db sqlite:s2.db
   servermerge plan -recorded -o plan.json s1
+`
+
+const helpOpen = `Usage: servermerge open [flags] PLAN [NEW WORLD...]
+
+Lets the game into the new database that plan -into named, after verify has said
+PASS: looks once more whether anybody wrote there or ran a server of a world,
+enables its events, and lifts its fence last. Before that no game server can
+start there. The servers of the worlds cannot be started on the old databases
+any more. Where no registry prevents a start, it verifies once more.
+
+Then point the game to the new database. Keep the old ones for as long as an
+undo may be wanted. If it is interrupted, run it again.
+
+  -yes              do not ask; without a terminal it never asks
+  -parallel N       how many tables are read at a time, where it verifies again
+                    (default 4)
+  -patience TIME    how long to wait for an unreachable database (default 2m)
+  -html FILE        write the result as one HTML file as well
+  -json             print the result as JSON
+` + helpPlaces + helpCodec + helpThrottle + `
+Exit codes: 0 it is open; 1 refused: it was not proved, or is not as it was
+then; 2 could not; 4 interrupted: run the same command again.
+
+Example:
+  servermerge open plan.json
 `
 
 const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
@@ -182,6 +227,7 @@ Example:
 `
 
 const helpVerify = `Usage: servermerge verify [flags] PLAN [TARGET SOURCE...]
+       servermerge verify [flags] PLAN [NEW WORLD...]
 
 Proves that the merge is as planned: reads every row of the tables that
 were copied, in the target and in the sources, compares numbers of rows and sums
@@ -189,9 +235,16 @@ over their contents, names the rows that differ, and runs the check of
 mergecheck on the result. It only reads. Run it before a game server is started
 on the target: changes of the game are found too.
 
+A new database (plan -into) is also compared with the first world object by
+object, how it is made. Rows of worlds that are fenced and have not run since
+are not read again: what is in the new database is compared with what the plan
+read; -reread reads them too. PASS is noted there: then it can be opened.
+
   -parallel N       how many tables, or sources of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
+  -reread           of a new database: read the rows of all worlds again, for
+                    changes by others than the game since the plan
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + `
@@ -203,6 +256,13 @@ Example:
 `
 
 const helpUndo = `Usage: servermerge undo [flags] PLAN [TARGET SOURCE...]
+       servermerge undo [flags] PLAN [NEW WORLD...]
+
+Of a merge into a new database (plan -into): drops what the merge made there,
+and lets the worlds start again. If the game has written to it since it was
+opened, that is refused, with the tables, unless forced; and the first world
+learns which IDs, numbers and counters were given there, so that none is given
+again. The rest is about a merge into a TARGET.
 
 Takes the merge out of the target again, complete or not: removes the rows that
 came with it, the new names of the target's own rows, and the worlds in its

@@ -27,7 +27,7 @@ func TestHelpJSON(t *testing.T) {
 		begins string
 		is     reflect.Type
 	}{
-		{"apply, verify and undo write with -html:", reflect.TypeFor[report.Outcome]()},
+		{"apply, verify, open and undo write with -html:", reflect.TypeFor[report.Outcome]()},
 		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
 		{"renames prints this:", reflect.TypeFor[report.Renames]()},
 	} {

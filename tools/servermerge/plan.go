@@ -7,6 +7,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/codec"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -18,7 +19,7 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.BoolFlag{Name: "recorded"}, &cliv3.Int64Flag{Name: "max-keyless"}, fleetFlag())
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.BoolFlag{Name: "recorded"}, &cliv3.Int64Flag{Name: "max-keyless"}, fleetFlag())
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
@@ -30,9 +31,20 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	config := databases.NewConfig(cmd.String("config"), s.env)
-	all, err := given(config, cmd.Args().Slice())
+	args, into := cmd.Args().Slice(), cmd.String("into")
+	if cmd.IsSet("into") {
+		args = append([]string{into}, args...)
+	}
+	all, err := given(config, args)
 	if err != nil {
 		return err
+	}
+	var place *transfer.Database
+	if cmd.IsSet("into") {
+		place, all = &all[0], all[1:]
+		if len(all) < 2 {
+			return cli.Usage("-into %s: got one world, want two or more: the first keeps its names and keys", printable.Text(place.Name))
+		}
 	}
 	rules, err := config.Rules(cmd)
 	if err != nil {
@@ -55,6 +67,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
 		NoFence: cmd.Bool("no-fence"), MaxKeyless: cmd.Int64("max-keyless"),
 		Report: func(r *verdict.Report) { checked = r },
+		Into:   place,
 	}
 	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
 		return err
@@ -86,7 +99,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 
 // writePlan writes a plan that was kept in a file as text. Its error is the exit code.
 func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
-	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) }), named: commandsOf(plan)}
+	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) }), which: whichOf(plan), named: commandsOf(plan)}
 	err := report.WritePlan(cmd.Root().Writer, plan, again.commands("plan"), s.text(cmd))
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/go-sql-driver/mysql"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
 )
@@ -129,4 +130,77 @@ func playedWorld(t *testing.T, profile, name string) (dsn string) {
 	}
 	statements(t, db, unknown)
 	return dsn
+}
+
+// Two played worlds become a third database: the same rows as in place, and no row of theirs is
+// written.
+func TestPlayedInto(t *testing.T) {
+	if _, err := os.Stat(playedWorlds); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("NOT TESTED: there are no played worlds in %s", playedWorlds)
+	}
+	servertest.OnlyMariaDB(t, "the worlds were dumped by MariaDB")
+	profile := filepath.Join("../../profiles", "hercules.toml")
+	first, second, place, into := playedWorld(t, profile, "w1"), playedWorld(t, profile, "w2"), playedWorld(t, profile, "w1"), servertest.DSN(t)
+	before := checksums(t, first)
+	dir := t.TempDir()
+	merge := func(file string, begin []string, databases ...string) {
+		t.Helper()
+		for i := range databases {
+			databases[i] = "mysql:" + databases[i]
+		}
+		args := append([]string{"plan", "-rekey", "-rules", profile, "-o", file}, begin...)
+		if len(begin) > 0 {
+			args = append(args, databases[1:]...)
+		} else {
+			args = append(args, databases...)
+		}
+		ran(t, 0, args...)
+		for _, command := range []string{"apply", "verify"} {
+			ran(t, 0, append([]string{command, file}, databases...)...)
+		}
+	}
+	merge(filepath.Join(dir, "place.json"), nil, place, second)
+	file := filepath.Join(dir, "into.json")
+	merge(file, []string{"-into", "mysql:" + into}, into, first, second)
+	ran(t, 0, "open", file, "mysql:"+into, "mysql:"+first, "mysql:"+second)
+	if diff := gocmp.Diff(checksums(t, place), checksums(t, into)); diff != "" {
+		t.Errorf("not the rows of a merge in place (-place +new):\n%s", diff)
+	}
+	if diff := gocmp.Diff(before, checksums(t, first)); diff != "" {
+		t.Errorf("the first world was changed:\n%s", diff)
+	}
+}
+
+// checksums are those of the tables of the game, by the server.
+func checksums(t *testing.T, dsn string) map[string]string {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var names []string
+	rows, err := db.Query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME NOT LIKE 'mergesafe%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	all := make(map[string]string)
+	for _, name := range names {
+		var table, sum string
+		if err := db.QueryRow("CHECKSUM TABLE `"+name+"` EXTENDED").Scan(&table, &sum); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = sum
+	}
+	if len(all) < 20 {
+		t.Fatalf("%d tables only", len(all))
+	}
+	return all
 }

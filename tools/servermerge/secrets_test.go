@@ -28,6 +28,7 @@ func TestSecrets(t *testing.T) {
 		"servermerge apply":   {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge status":  {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge verify":  {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge open":    {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge undo":    {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
 		"servermerge renames": {"plan.json"},

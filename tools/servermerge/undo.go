@@ -31,12 +31,20 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	target := printable.Text(j.target.Name)
 	log := cli.LogOf(cmd)
 	w := newWatch(log, spare, j.all())
-	log.Say(fmt.Sprintf("removing %s from %s again: up to %s in %s; its own rows get their old names back", report.Sources(j.plan), target,
-		printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables")), "rows", j.plan.Rows(), "tables", len(j.plan.Tables))
+	if j.plan.Into != nil {
+		log.Sayf("dropping %s, which the merge made; the worlds are as they were", target)
+	} else {
+		log.Say(fmt.Sprintf("removing %s from %s again: up to %s in %s; its own rows get their old names back", report.Sources(j.plan), target,
+			printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables")), "rows", j.plan.Rows(), "tables", len(j.plan.Tables))
+	}
 	if force {
 		log.Say("forced: rows that were changed since the merge are removed too")
 	}
-	if err := cli.Confirm(ctx, cmd, "This removes rows from "+j.where()+"."); err != nil {
+	asks := "This removes rows from "
+	if j.plan.Into != nil {
+		asks = "This drops "
+	}
+	if err := cli.Confirm(ctx, cmd, asks+j.where()+"."); err != nil {
 		w.close()
 		return unconfirmed(ctx, err)
 	}

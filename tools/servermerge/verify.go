@@ -20,6 +20,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer stop()
+	options.Reread = cmd.Bool("reread")
 	w := newWatch(cli.LogOf(cmd), spare, j.all())
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(options))
 	w.close()

@@ -58,7 +58,11 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 	if err != nil {
 		return nil, err
 	}
-	err = r.OrBusy(ctx, apply(ctx, r, state))
+	carryOut := apply
+	if plan.Into != nil {
+		carryOut = applyInto
+	}
+	err = r.OrBusy(ctx, carryOut(ctx, r, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.PartResults()
 	result.Notes = r.Notes

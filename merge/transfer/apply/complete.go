@@ -83,16 +83,16 @@ func SetCounters(ctx context.Context, r *job.Run, back bool) error {
 		if back {
 			next = c.Before
 		}
-		if err := setCounter(ctx, r.Target, t.Name, c.Column, next); err != nil {
+		if err := SetCounter(ctx, r.Target, t.Name, c.Column, next); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// setCounter makes next the next value of a counter, or the first value above
+// SetCounter makes next the next value of a counter, or the first value above
 // the rows of the table.
-func setCounter(ctx context.Context, c *rowio.Connection, table, column string, next uint64) error {
+func SetCounter(ctx context.Context, c *rowio.Connection, table, column string, next uint64) error {
 	d := c.Dialect()
 	next = max(next, 1)
 	if d.MySQL() { // looks at the rows by itself

@@ -15,32 +15,47 @@ import (
 
 // copyPart copies the rows of one source to one table, or a range of them.
 func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
-	t, src := &r.Plan.Tables[p.Table], r.Sources[p.Source]
+	t := &r.Plan.Tables[p.Table]
 	l := r.Layouts[t.Name]
-	change := r.Changes.Of(src.Name, l)
-	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q of %q", t.Name, src.Name), func(soft context.Context) error {
-		c, err := r.CheckpointOf(soft, ledger.StepCopy, p)
+	return copyRange(ctx, r, ledger.StepCopy, r.Sources[p.Source], l, &t.Sources[p.Source], p.Number, func(rows [][]any) {
+		if rows == nil {
+			r.Seen.Forget(p.Source, t.Name)
+		}
+		r.Seen.Add(r.Plan, p.Source, l, rows)
+	})
+}
+
+// copyRange copies the rows of one world to one table, or one range of them. see is called with
+// the rows as they are there, and with nil if they may not have been written.
+func copyRange(ctx context.Context, r *job.Run, step string, from *rowio.Connection, l *rowio.Layout, content *rowio.Content, number int, see func(rows [][]any)) error {
+	change := r.Changes.Of(from.Name, l)
+	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q of %q", l.Table, from.Name), func(soft context.Context) error {
+		begin, err := content.Begin(number)
 		if err != nil {
 			return err
 		}
-		r.Resumed(ledger.StepCopy, src.Name, t.Name, c.Rows)
+		c, err := r.Checkpoint(soft, step, ledger.Place{Source: from.Name, Table: l.Table, Part: number}, begin)
+		if err != nil {
+			return err
+		}
+		r.Resumed(step, from.Name, l.Table, c.Rows)
 		if c.Finished {
 			return nil
 		}
 		if l.Multiset() {
-			return copyMultiset(r, ctx, soft, src, l, c, t.Sources[p.Source])
+			return copyMultiset(r, ctx, soft, from, l, c, *content)
 		}
-		ranges := t.Sources[p.Source].Parts()
-		want := Expected{Rows: ranges[p.Number].Rows, Sum: ranges[p.Number].Sum, Part: p.Number < len(ranges)-1}
-		err = Batches(r, ctx, soft, src, l, c, want, func(rows [][]any) (int64, error) {
-			r.Seen.Add(r.Plan, p.Source, l, rows)
+		ranges := content.Parts()
+		want := Expected{Rows: ranges[number].Rows, Sum: ranges[number].Sum, Part: number < len(ranges)-1}
+		err = Batches(r, ctx, soft, from, l, c, want, func(rows [][]any) (int64, error) {
+			see(rows)
 			if err := change.Rows(rows); err != nil {
 				return 0, err
 			}
 			return int64(len(rows)), Insert(soft, r, l, rows)
 		})
 		if err != nil {
-			r.Seen.Forget(p.Source, t.Name)
+			see(nil)
 		}
 		return err
 	})
@@ -128,6 +143,9 @@ func NotWritten(ctx context.Context, r *job.Run, before *ledger.Checkpoint, err 
 
 // Insert adds rows to the target, in as few statements as possible.
 func Insert(ctx context.Context, r *job.Run, l *rowio.Layout, rows [][]any) error {
+	if r.First != nil && l.Bulk() && len(rows) > 0 {
+		return r.Target.Bulk(ctx, l, rows)
+	}
 	most := l.Dialect.Most(len(l.Columns))
 	args := make([]any, 0, most*len(l.Columns))
 	for len(rows) > 0 {

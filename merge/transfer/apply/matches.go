@@ -19,7 +19,7 @@ func (f *Flight) matches(ctx context.Context) error {
 		return nil
 	}
 	var all []catalog.Source
-	for i, c := range append([]*rowio.Connection{f.Target}, f.Sources...) {
+	for i, c := range f.Worlds() {
 		s, err := rowio.OpenSource(ctx, c.Database)
 		if err != nil {
 			return err

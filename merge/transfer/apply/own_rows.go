@@ -26,7 +26,7 @@ func Restorer(r *job.Run) *change.Renamer {
 	back := *r.Plan
 	back.Renames = nil
 	for _, n := range r.Plan.Renames {
-		if n.Source == r.Target.Name {
+		if n.Source == r.Plan.Target.Name {
 			n.Old, n.New = n.New, n.Old
 			back.Renames = append(back.Renames, n)
 		}
@@ -54,10 +54,10 @@ func rewriteOwn(ctx context.Context, r *job.Run, step string, renames *change.Re
 	r.Step(total)
 	for _, t := range tables {
 		l := r.Layouts[t.Name]
-		change := renames.Of(r.Target.Name, l)
+		change := renames.Of(r.Plan.Target.Name, l)
 		doing, want := how(t)
 		err := r.RetryCounted(ctx, doing, func(soft context.Context) error {
-			c, err := r.Checkpoint(soft, step, ledger.Place{Source: r.Target.Name, Table: t.Name}, nil)
+			c, err := r.Checkpoint(soft, step, ledger.Place{Source: r.Plan.Target.Name, Table: t.Name}, nil)
 			if err != nil || c.Finished {
 				return err
 			}

@@ -25,7 +25,7 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 	f := &Flight{Run: r, Begun: state == ledger.StateCopying}
 	err := r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		f.Reasons, f.model = nil, nil
-		for i, c := range append([]*rowio.Connection{r.Target}, r.Sources...) {
+		for i, c := range r.Worlds() {
 			if err := f.look(ctx, i, c.Database); err != nil {
 				return err
 			}
@@ -85,6 +85,17 @@ func (f *Flight) look(ctx context.Context, i int, d rowio.Database) error {
 	if i == 0 {
 		f.model = s // its catalogue, also when it is closed
 		f.Know(s)
+	}
+	if i == 0 && f.First != nil {
+		hidden, err := s.HiddenObjects(ctx)
+		if err != nil {
+			return err
+		}
+		for _, what := range hidden {
+			f.refuse(d.Name, "", "the account cannot see everything that the new database has to have: %s", what)
+		}
+	}
+	if i == 0 && f.First == nil {
 		f.hidden(s)
 		planner.TriggersNow(f.Run, s, false, func(table, reason string) { f.refuse(d.Name, table, "%s", reason) })
 		if err := f.resets(ctx, s); err != nil {
@@ -109,7 +120,7 @@ func (f *Flight) look(ctx context.Context, i int, d rowio.Database) error {
 		if s.Table(t.Name) == nil {
 			continue
 		}
-		if i == 0 && f.Begun {
+		if i == 0 && f.Begun && f.First == nil {
 			n, copied, err := rowsNow(ctx, f.Run, &t)
 			if err != nil {
 				return err
@@ -126,6 +137,9 @@ func (f *Flight) look(ctx context.Context, i int, d rowio.Database) error {
 		if had := t.In(i).Rows; n != had {
 			f.refuse(d.Name, t.Name, "it has %s, and had %d when the plan was made: plan again", ledger.CountRows(n), had)
 		}
+	}
+	if i == 0 && f.First != nil {
+		return f.own(ctx, s)
 	}
 	return nil
 }
@@ -150,7 +164,7 @@ func (f *Flight) servers(ctx context.Context, i int, d rowio.Database, want plan
 	for _, reason := range ledger.InUse(now, f.Plan.ID) {
 		f.refuse(d.Name, "", "%s", reason)
 	}
-	if i == 0 {
+	if i == 0 && f.First == nil {
 		f.guarded = slices.ContainsFunc(now, func(s registry.Server) bool { return s.Fenced(f.Plan.ID) })
 		if f.Begun {
 			now = withoutMerged(f.Run, now)
@@ -162,8 +176,26 @@ func (f *Flight) servers(ctx context.Context, i int, d rowio.Database, want plan
 	return nil
 }
 
+// own counts the rows that only the first world has.
+func (f *Flight) own(ctx context.Context, s *rowio.Source) error {
+	for i := range f.Plan.Into.Tables {
+		t := &f.Plan.Into.Tables[i]
+		n, err := s.Count(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		if had := t.Content.Rows; n != had {
+			f.refuse(s.Name(), t.Name, "it has %s, and had %d when the plan was made: plan again", ledger.CountRows(n), had)
+		}
+	}
+	return nil
+}
+
 // Rights tries, without changing a row, whether the accounts have the rights.
 func (f *Flight) Rights(ctx context.Context) error {
+	if f.First != nil { // whoever makes a database may write to it
+		return f.fenceRights(ctx)
+	}
 	d := f.Target.Dialect()
 	type probe struct{ table, statement string }
 	var probes []probe
@@ -219,11 +251,17 @@ func (f *Flight) Rights(ctx context.Context) error {
 		f.refuse(f.Target.Name, "", "%s", ledger.Unfinished(id))
 	}
 	f.Target.Drop()
-	for i, w := range f.Plan.Sources {
+	return f.fenceRights(ctx)
+}
+
+// fenceRights tries whether the accounts may write fences.
+func (f *Flight) fenceRights(ctx context.Context) error {
+	origins := f.Origins()
+	for i, w := range f.Plan.Origins() {
 		if !w.Fence {
 			continue
 		}
-		db, err := sqldb.Dial(ctx, f.Sources[i].DSN, false)
+		db, err := sqldb.Dial(ctx, origins[i].DSN, false)
 		if err == nil {
 			_, err = db.Exec(ctx, "UPDATE "+registry.Table+" SET epoch = epoch WHERE 1 = 0")
 			db.Close()

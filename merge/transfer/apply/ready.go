@@ -35,7 +35,7 @@ func blocking(ctx context.Context, p *plan.Plan, target rowio.Database, sources 
 	}
 	defer r.Close()
 	switch state {
-	case ledger.StateCopying, ledger.StateCopied:
+	case ledger.StateCopying, ledger.StateMade, ledger.StateProved, ledger.StateCopied:
 		return nil, nil
 	case ledger.StateUndoing:
 		return []plan.Refusal{{Source: r.Target.Name, Reason: fmt.Sprintf("the merge %s is being undone: run undo again to its end first, then plan again", r.Plan.ID)}}, nil
@@ -66,7 +66,7 @@ func FenceWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 	}
 	defer r.Close()
 	switch state {
-	case ledger.StateCopying, ledger.StateCopied:
+	case ledger.StateCopying, ledger.StateMade, ledger.StateProved, ledger.StateCopied:
 		return nil
 	case ledger.StateUndoing:
 		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", plan.ID)
@@ -75,6 +75,9 @@ func FenceWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 		return err
 	}
 	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error {
+		if r.First != nil {
+			return fence(ctx, r, registry.FencePrepared)
+		}
 		if err := r.Target.Open(ctx); err != nil { // guard needs the pool
 			return err
 		}
@@ -100,8 +103,10 @@ func Unfence(ctx context.Context, p *plan.Plan, target rowio.Database, sources [
 		return nil, &ledger.RefusedError{Doing: "lifting the fences", Refusals: []plan.Refusal{{Source: target.Name, Reason: fmt.Sprintf("the merge %s has begun: undo it, which lifts the fences too", p.ID)}}}
 	}
 	err = r.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		if err := IsTarget(ctx, r); err != nil {
-			return err
+		if r.First == nil {
+			if err := IsTarget(ctx, r); err != nil {
+				return err
+			}
 		}
 		return LiftWithoutRecord(ctx, r, "lifting the fences")
 	})
@@ -118,10 +123,7 @@ func prepare(ctx context.Context, plan *plan.Plan, target rowio.Database, source
 	}
 	r.Target.Unchecked, r.Target.Writes = true, writes
 	err = r.Retry(ctx, "looking at the target", func(ctx context.Context) (err error) {
-		if err := r.Target.Exists(ctx); err != nil {
-			return err
-		}
-		state, err = r.Manifest.Load(ctx)
+		state, err = r.State(ctx)
 		return err
 	})
 	if err != nil {

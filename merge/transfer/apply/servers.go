@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,13 +23,8 @@ func fence(ctx context.Context, r *job.Run, state registry.FenceState) error {
 		if err := r.Hooks.Fail.At("before fence"); err != nil {
 			return err
 		}
-		for _, s := range w.Servers {
-			if s.Own {
-				fence := state.In(registry.FenceTo(r.Plan.ID, r.Plan.Target.Name, r.Hooks.Clock()))
-				if err := rowio.RegistryOf(db).Fence(ctx, s.Server, fence); err != nil {
-					return err
-				}
-			}
+		if err := fenceWorld(ctx, r, db, w, state); err != nil {
+			return err
 		}
 		now, err := rowio.RegistryOf(db).Servers(ctx)
 		if err != nil {
@@ -41,10 +37,33 @@ func fence(ctx context.Context, r *job.Run, state registry.FenceState) error {
 	})
 }
 
+// MarkFences changes the state of the fences of the worlds.
+func MarkFences(ctx context.Context, r *job.Run, state registry.FenceState) error {
+	for _, c := range r.Origins() {
+		c.Drop()
+	}
+	return eachFence(ctx, r, "marking the fence of", func(db *sqldb.DB, w plan.World) error {
+		return fenceWorld(ctx, r, db, w, state)
+	})
+}
+
+// fenceWorld fences the own servers of a world.
+func fenceWorld(ctx context.Context, r *job.Run, db *sqldb.DB, w plan.World, state registry.FenceState) error {
+	for _, s := range w.Servers {
+		if s.Own {
+			fence := state.In(registry.FenceTo(r.Plan.ID, r.Plan.Place(), r.Hooks.Clock()))
+			if err := rowio.RegistryOf(db).Fence(ctx, s.Server, fence); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // LiftFences lets the servers of the sources start again, if their fences are in one of these
 // states, or if none is given.
 func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) error {
-	for _, c := range r.Sources {
+	for _, c := range r.Origins() {
 		c.Drop()
 	}
 	err := eachFence(ctx, r, "lifting the fence of", func(db *sqldb.DB, w plan.World) error {
@@ -57,12 +76,18 @@ func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) 
 }
 
 // noRowsCame are the states of fences that are lifted though the target has no record of the merge.
-var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceUndone}
+var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceUndone, registry.FenceDropping}
 
 // LiftWithoutRecord lifts all fences of a merge of which the target has no record. If one of them
 // does not say that no row of the merge is there, it changes nothing and returns a [*ledger.RefusedError]:
 // the rows may be in another copy of the target, and to lift the fence would let the world live twice.
 func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
+	if r.First != nil { // no fence is in the new database, which may not exist
+		if err := otherCopies(ctx, r, doing); err != nil {
+			return err
+		}
+		return LiftFences(ctx, r, noRowsCame...)
+	}
 	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
 		return err
 	}
@@ -85,15 +110,12 @@ func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
 // though this target has no record of it: the rows may be in another copy of the target.
 func otherCopies(ctx context.Context, r *job.Run, doing string) error {
 	refused := &ledger.RefusedError{Doing: doing}
+	worlds := r.Worlds()
 	for i, w := range r.Plan.Worlds() {
-		on := r.Target.Database
-		if i > 0 {
-			on = r.Sources[i-1].Database
-		}
-		if i > 0 && !w.Fence || i == 0 && len(w.Servers) == 0 {
+		if fences := w.Fence || i == 0 && r.First == nil && len(w.Servers) > 0; !fences {
 			continue
 		}
-		now, err := ledger.Servers(ctx, on)
+		now, err := ledger.Servers(ctx, worlds[i].Database)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}
@@ -106,8 +128,8 @@ func otherCopies(ctx context.Context, r *job.Run, doing string) error {
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	if err := r.Manifest.ExpectState(ctx, ""); err != nil { // another process recorded it meanwhile
-		return err
+	if now, err := r.State(ctx); err != nil || now != "" { // another process recorded it meanwhile
+		return errors.Join(err, r.Manifest.WrongState(now, ""))
 	}
 	return refused
 }
@@ -115,6 +137,14 @@ func otherCopies(ctx context.Context, r *job.Run, doing string) error {
 // stillFenced says of a fence that it stays, and how to lift it.
 func stillFenced(r *job.Run, e *ledger.RefusedError, database string, server gameid.ServerID) {
 	target := r.Target.Name
+	if e.New = r.First != nil; e.New {
+		e.Refusals = append(e.Refusals, plan.Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
+			"of which there is no record: the new database %q is not there, or is another one: its rows, and all that was played there, "+
+			"may be under another name: name the database that has the record", server, target)})
+		e.Lifting = append(e.Lifting, fmt.Sprintf("gameid servers release -server %s -apply -reason %s -fence %s %s",
+			server, printable.Quoted(target+" is gone"), r.Plan.ID, printable.Quoted(database)))
+		return
+	}
 	e.Refusals = append(e.Refusals, plan.Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
 		"of which %q has no record: rows of the merge may be in it, or in another copy of it: "+
 		"name the target that has the record", server, target)})
@@ -123,13 +153,14 @@ func stillFenced(r *job.Run, e *ledger.RefusedError, database string, server gam
 		server, why, r.Plan.ID, printable.Quoted(database)))
 }
 
-// eachFence calls f with every source that the plan fences.
+// eachFence calls f with every world that rows come from and that the plan fences.
 func eachFence(ctx context.Context, r *job.Run, doing string, f func(db *sqldb.DB, w plan.World) error) error {
-	for i, w := range r.Plan.Sources {
+	origins := r.Origins()
+	for i, w := range r.Plan.Origins() {
 		if !w.Fence {
 			continue
 		}
-		db, err := sqldb.Dial(ctx, r.Sources[i].DSN, false)
+		db, err := sqldb.Dial(ctx, origins[i].DSN, false)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}

@@ -69,11 +69,11 @@ func LookUp(ctx context.Context, plan *plan.Plan, target rowio.Database, sources
 
 func status(ctx context.Context, r *job.Run) (*Status, error) {
 	s := &Status{ID: r.Plan.ID, State: ledger.StateNone, Tables: []TableStatus{}}
-	state, err := r.Manifest.Load(ctx)
+	state, err := r.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var copied, removed map[ledger.Place]int64
+	var own, copied, removed map[ledger.Place]int64
 	if state != "" {
 		s.State = state
 		if copied, err = r.Manifest.Checkpoints(ctx, ledger.StepCopy); err != nil {
@@ -82,7 +82,10 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 		if removed, err = r.Manifest.Checkpoints(ctx, ledger.StepUndo); err != nil {
 			return nil, err
 		}
-		copied, removed = ledger.Together(copied), ledger.Together(removed)
+		if own, err = r.Manifest.Checkpoints(ctx, ledger.StepOwn); err != nil {
+			return nil, err
+		}
+		own, copied, removed = ledger.Together(own), ledger.Together(copied), ledger.Together(removed)
 	}
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
@@ -91,17 +94,23 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 			at.Copied += copied[ledger.Place{Source: w.Name, Table: t.Name}]
 			at.Removed += removed[ledger.Place{Source: w.Name, Table: t.Name}]
 		}
+		if r.First != nil {
+			at.Rows += t.Target.Rows
+			at.Copied += own[ledger.Place{Source: r.First.Name, Table: t.Name}]
+		}
 		s.Tables = append(s.Tables, at)
 	}
-	for i, w := range r.Plan.Worlds() {
-		on := r.Target
-		if i > 0 {
-			on = r.Sources[i-1]
+	if r.First != nil {
+		for _, t := range r.Plan.Into.Tables {
+			s.Tables = append(s.Tables, TableStatus{Table: t.Name, Rows: t.Content.Rows, Copied: own[ledger.Place{Source: r.First.Name, Table: t.Name}]})
 		}
-		if fences := w.Fence || i == 0 && len(w.Servers) > 0; !fences {
+	}
+	worlds := r.Worlds()
+	for i, w := range r.Plan.Worlds() {
+		if fences := w.Fence || i == 0 && r.First == nil && len(w.Servers) > 0; !fences {
 			continue
 		}
-		now, err := ledger.Servers(ctx, on.Database)
+		now, err := ledger.Servers(ctx, worlds[i].Database)
 		if err != nil {
 			return nil, fmt.Errorf("database %q: %w", w.Name, err)
 		}

@@ -73,6 +73,14 @@ func (c *Changes) MovesIn(l *rowio.Layout) bool {
 	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })
 }
 
+// OnlyMoves reports whether rows of a table of a source get new keys and nothing else, and no key
+// becomes that of another row.
+func (c *Changes) OnlyMoves(source string, l *rowio.Layout) bool {
+	return c.inPlace(source, l) == nil && !slices.ContainsFunc(c.Moves(source, l), func(m rowio.Move) bool {
+		return slices.ContainsFunc(m.Cases, func(of rowio.MoveCase) bool { return of.Shift.Match.Len() > 0 })
+	})
+}
+
 // Moves returns the columns of a table of which values of a source get new ones.
 func (c *Changes) Moves(source string, l *rowio.Layout) (all []rowio.Move) {
 	if c.Rekeying == nil {

@@ -13,7 +13,7 @@ import (
 func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		refused := &ledger.RefusedError{Doing: doing}
-		for i, c := range append([]*rowio.Connection{r.Target}, r.Sources...) {
+		for i, c := range r.Worlds() {
 			s, err := rowio.OpenSource(ctx, c.Database)
 			if err != nil {
 				return err

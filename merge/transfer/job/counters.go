@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -51,6 +52,48 @@ func (r *Run) SequenceAt(ctx context.Context, c *plan.RowCounter) (uint64, error
 		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.Target.Name, values[0])
 	}
 	return next.Bits, nil
+}
+
+// CountIn counts the rows of a table of a world that take part in the merge.
+func (r *Run) CountIn(ctx context.Context, world *rowio.Connection, table string) (int64, error) {
+	n, err := world.Number(ctx, "SELECT COUNT(*) FROM "+world.Dialect().Quote(table)+rowio.Where(world.Comes(table)), false)
+	if err != nil {
+		err = fmt.Errorf("counting the rows of table %q of %q: %w", table, world.Name, err)
+	}
+	return n, err
+}
+
+// WorldsAsCounted returns a [*ledger.ChangedError] if a world from which rows came has another number of
+// rows than the plan found in a table.
+func (r *Run) WorldsAsCounted(ctx context.Context) error {
+	worlds := r.Worlds()
+	look := func(world *rowio.Connection, table string, want int64) error {
+		n, err := r.CountIn(ctx, world, table)
+		if err == nil && n != want {
+			err = &ledger.ChangedError{Database: world.Name, Table: table, Rows: n, Want: want}
+		}
+		return err
+	}
+	for i := range r.Plan.Tables {
+		t := &r.Plan.Tables[i]
+		for k, world := range worlds {
+			if want := t.In(k).Rows; k == 0 || want > 0 {
+				if err := look(world, t.Name, want); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if r.Plan.Into == nil {
+		return nil
+	}
+	for i := range r.Plan.Into.Tables {
+		t := &r.Plan.Into.Tables[i]
+		if err := look(worlds[0], t.Name, t.Content.Rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Run) Count(ctx context.Context, table string) (int64, error) {

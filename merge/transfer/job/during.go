@@ -42,7 +42,7 @@ func (r *Run) OrBusy(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, ledger.ErrStopped) || errors.Is(err, ledger.ErrBusy) {
 		return err
 	}
-	is, unread := r.Manifest.Load(ctx)
+	is, unread := r.State(ctx)
 	begins := r.Manifest.Left == "" || r.Manifest.Left == ledger.StatePreparing
 	_, changed := errors.AsType[*ledger.ChangedError](err) // by the other one, if this one has not begun
 	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && (is == ledger.StatePreparing || is == ledger.StateCopying && !changed) {

@@ -36,6 +36,11 @@ type Options struct {
 	// a time, by one goroutine at a time.
 	Pause func(ctx context.Context) error
 
+	// Reread lets [prove.Verify] read the rows of all worlds again, also of those that are fenced
+	// and have not run since a plan into a new database: something else than a game may have
+	// written there.
+	Reread bool
+
 	// Codecs are the codecs of the game's own that the plan names: all of [plan.Plan.Codecs].
 	Codecs cell.Codecs
 

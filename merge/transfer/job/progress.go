@@ -63,6 +63,9 @@ func (r *Run) Progress(step, database, table string, rows int) {
 	defer r.Tally.mu.Unlock()
 	r.Tally.done += int64(rows)
 	r.counted += int64(rows)
+	if step == ledger.StepOwn { // for who looks on, the rows of all worlds are copied alike
+		step = ledger.StepCopy
+	}
 	if r.Opts.Progress != nil {
 		r.Opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.Tally.done, Total: r.Tally.total, Before: r.Tally.before})
 	}

@@ -17,7 +17,8 @@ type Run struct {
 	Hooks    Hooks
 	Plan     *plan.Plan
 	Changes  *change.Changes
-	Target   *rowio.Connection
+	Target   *rowio.Connection // the database that the rows come to
+	First    *rowio.Connection // the first world, if that one is new; else nil
 	Sources  []*rowio.Connection
 	Manifest *ledger.Manifest
 	Layouts  map[string]*rowio.Layout // how a table is read and written, as the target has it
@@ -45,17 +46,22 @@ func NewRun(p *plan.Plan, target rowio.Database, sources []rowio.Database, opts 
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if target.Name != p.Target.Name || len(sources) != len(p.Sources) {
-		return nil, fmt.Errorf("transfer: the plan is for %q and %d sources, got %q and %d", p.Target.Name, len(p.Sources), target.Name, len(sources))
+	origins := p.Origins()
+	if target.Name != p.Place() || len(sources) != len(origins) {
+		return nil, fmt.Errorf("transfer: the plan is for %q and %d sources, got %q and %d", p.Place(), len(origins), target.Name, len(sources))
 	}
 	on := &rowio.Connection{Database: target, Writes: true, Fail: h.Fail}
 	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: change.NewChanges(p, opts.Codecs), Target: on, Manifest: &ledger.Manifest{On: on, ID: p.ID},
 		Layouts: make(map[string]*rowio.Layout), Seen: ledger.NewSeenKeys(), Tally: new(tally)}
 	for i, d := range sources {
-		if d.Name != p.Sources[i].Name {
-			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", p.Sources[i].Name, d.Name)
+		if d.Name != origins[i].Name {
+			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", origins[i].Name, d.Name)
 		}
 		from := &rowio.Connection{Database: d, Fail: h.Fail}
+		if i == 0 && p.Into != nil { // all its rows come
+			r.First = from
+			continue
+		}
 		from.Withheld = p.Withheld(from.Dialect())
 		r.Sources = append(r.Sources, from)
 	}
@@ -75,7 +81,7 @@ func (r *Run) Know(s *rowio.Source) {
 				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
 			}
 		}
-		if r.Plan.Table(t.Name) != nil {
+		if r.Plan.Table(t.Name) != nil || r.Plan.Own(t.Name) != nil {
 			r.Layouts[t.Name] = rowio.NewLayout(s.Dialect, t)
 		}
 		if r.Plan.Reset(t.Name) != nil {
@@ -90,9 +96,26 @@ func (r *Run) Reader() *rowio.Connection {
 	return &rowio.Connection{Database: r.Target.Database, DB: r.Target.DB, Fail: r.Target.Fail, Shared: true}
 }
 
+// Origins are the connections to [plan.Plan.Origins].
+func (r *Run) Origins() []*rowio.Connection {
+	if r.First == nil {
+		return r.Sources
+	}
+	return append([]*rowio.Connection{r.First}, r.Sources...)
+}
+
+// Worlds are the connections to [plan.Plan.Worlds], as they were before the merge: a target that
+// rows come to is the first of them.
+func (r *Run) Worlds() []*rowio.Connection {
+	if r.First == nil {
+		return append([]*rowio.Connection{r.Target}, r.Sources...)
+	}
+	return r.Origins()
+}
+
 func (r *Run) Close() {
 	r.Target.Close()
-	for _, c := range r.Sources {
+	for _, c := range r.Origins() {
 		c.Close()
 	}
 }
@@ -100,7 +123,7 @@ func (r *Run) Close() {
 // drop closes all connections; the next use opens them again.
 func (r *Run) drop() {
 	r.Target.Drop()
-	for _, c := range r.Sources {
+	for _, c := range r.Origins() {
 		c.Drop()
 	}
 }

@@ -57,7 +57,7 @@ func (r *Run) InParallel(ctx context.Context, writes bool, parts []plan.Part, do
 			if err := do(ctx, w, p); err != nil {
 				return err
 			}
-			for _, c := range w.Sources {
+			for _, c := range w.Origins() {
 				c.Drop() // or every worker would keep a connection to every source
 			}
 		}
@@ -99,6 +99,9 @@ func (r *Run) fork(n int) *Run {
 	w.Sources = make([]*rowio.Connection, len(r.Sources))
 	for i, c := range r.Sources {
 		w.Sources[i] = Fork(c, n)
+	}
+	if r.First != nil {
+		w.First = Fork(r.First, n)
 	}
 	return &w
 }

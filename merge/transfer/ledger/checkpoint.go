@@ -107,8 +107,34 @@ func (m *Manifest) Note(ctx context.Context, before, now *Checkpoint) error {
 	return err
 }
 
+// A Fact is noted beside the checkpoints of a merge into a new database.
+type Fact string
+
+// FactGiven is that a game may have given IDs and numbers there, which the first world has to learn
+// from an undo.
+const FactGiven Fact = "given"
+
+// NoteFact notes a fact, once.
+func (m *Manifest) NoteFact(ctx context.Context, f Fact) error {
+	known, err := m.HasFact(ctx, f)
+	if err != nil || known {
+		return err
+	}
+	return m.Note(ctx, &Checkpoint{}, &Checkpoint{Step: string(f), Finished: true})
+}
+
+// HasFact reports whether a fact was noted.
+func (m *Manifest) HasFact(ctx context.Context, f Fact) (bool, error) {
+	there, err := m.Tables(ctx)
+	if err != nil || !slices.Contains(there, ProgressTable) { // dropped by an undo
+		return false, err
+	}
+	n, err := m.On.Number(ctx, "SELECT COUNT(*) FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, m.ID, string(f))
+	return n > 0, err
+}
+
 // stateOf is the state in which a merge is while a step writes.
-var stateOf = map[string]State{StepCopy: StateCopying, StepRename: StateCopying, StepUndo: StateUndoing, StepRestore: StateUndoing}
+var stateOf = map[string]State{StepCopy: StateCopying, StepOwn: StateCopying, StepRename: StateCopying, StepUndo: StateUndoing, StepRestore: StateUndoing}
 
 // MovedError tells that another process saved a checkpoint.
 func MovedError(c *Checkpoint) error {

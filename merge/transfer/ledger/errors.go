@@ -36,6 +36,7 @@ type RefusedError struct {
 	// Lifting are the commands that lift the fences, ready to paste, if the target has no record of
 	// the merge. They are right only if that target was restored from its backup.
 	Lifting []string
+	New     bool // that target was made by the merge, and is right if it is gone for good
 }
 
 func (e *RefusedError) Error() string {
@@ -49,7 +50,9 @@ func (e *RefusedError) Error() string {
 		reasons = append(reasons, r.String())
 	}
 	text := fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
-	if e.Lifting != nil {
+	if e.Lifting != nil && e.New {
+		text += "; only if the new database is gone for good, and nobody had entered it, lift the fences: " + strings.Join(e.Lifting, "; ")
+	} else if e.Lifting != nil {
 		text += "; only if the target was restored from its backup of before the merge, and no other copy of it is used, " +
 			"lift the fences: " + strings.Join(e.Lifting, "; ")
 	}

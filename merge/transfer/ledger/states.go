@@ -11,4 +11,8 @@ const (
 	StateCopying   State = "copying"
 	StateCopied    State = "copied"  // completed
 	StateUndoing   State = "undoing" // [undo.Undo] began, and resumes
+
+	// Of a merge into a new database, which StateCopied says was opened.
+	StateMade   State = "made"   // all is there
+	StateProved State = "proved" // [prove.Verify] found all as planned
 )

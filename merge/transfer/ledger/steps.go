@@ -7,6 +7,7 @@ const (
 	StepRename  = "rename"  // of the target's own rows
 	StepReset   = "reset"   // of tables: their rows are removed, or put back
 	StepCopy    = "copy"
+	StepOwn     = "own" // copying the first world's rows into a new database
 	StepVerify  = "verify"
 	StepCompare = "compare" // of the copied rows with the sources, before an undo
 	StepUndo    = "undo"

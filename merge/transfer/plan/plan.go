@@ -43,6 +43,7 @@ type Plan struct {
 
 	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
 	Target  World    `json:"target"`
+	Into    *Into    `json:"into,omitempty"` // nil: the rows come to the target
 	Sources []World  `json:"sources"`
 	Tables  []Table  `json:"tables"`           // in the order in which copying begins: a table comes after those that it references
 	Left    []Left   `json:"left_out"`         // tables that are not copied
@@ -143,8 +144,8 @@ type World struct {
 	Servers []catalog.Server `json:"servers,omitempty"`
 
 	// Fence says that its own servers will be kept from being started: see
-	// [store.Registry.Fence]. It is never set for the target, whose servers are
-	// kept from being started only until the merge is completed or undone.
+	// [store.Registry.Fence]. It is never set for a target that rows come to, whose servers
+	// are kept from being started only until the merge is completed or undone.
 	Fence bool `json:"fence,omitempty"`
 }
 
@@ -214,7 +215,7 @@ func (p *Plan) Estimate(perSecond int64) time.Duration {
 	if perSecond <= 0 {
 		perSecond = 50_000
 	}
-	return time.Duration(float64(p.Rows()) / float64(perSecond) * float64(time.Second))
+	return time.Duration(float64(p.AllRows()) / float64(perSecond) * float64(time.Second))
 }
 
 // Write writes the plan as indented JSON.
@@ -265,6 +266,9 @@ func (p *Plan) Validate() error {
 		return err
 	}
 	if err := p.validateCombines(); err != nil {
+		return err
+	}
+	if err := p.validateInto(); err != nil {
 		return err
 	}
 	return p.validateRekeying()

@@ -130,6 +130,8 @@ func (p *Planner) judge(r *verdict.Result) {
 		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
 	}
 	switch {
+	case r.Code == verdict.CodeTriggerFires && p.Plan.Into != nil:
+		// Triggers are made after the rows.
 	case r.Code == verdict.CodeMergeUnfinished:
 		// refuseInUse says so already, and says to plan again afterwards.
 	case p.excluded(r.Table) && r.Verdict == verdict.NotVerified:

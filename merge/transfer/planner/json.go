@@ -3,44 +3,90 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
 
-// refuseTyped refuses the rows of the sources that have JSON which a text cannot
+// refuseTyped refuses the rows to be copied that have JSON which a text cannot
 // carry; see [rowio.Dialect.TextKeeps].
 func refuseTyped(ctx context.Context, p *Planner) error {
 	for i := range p.Plan.Tables {
-		name := p.Plan.Tables[i].Name
-		t := p.DBs[0].Table(name)
-		l := rowio.NewLayout(p.DBs[0].Dialect, t).KeysOnly()
-		for c := range t.Columns {
-			column := &t.Columns[c]
-			if !strings.EqualFold(column.Type, "json") || !l.Dialect.MySQL() || column.Generated != "" {
+		from := p.DBs[1:]
+		if p.Plan.Into != nil {
+			from = p.DBs
+		}
+		if err := p.refuseTypedIn(ctx, p.DBs[0].Table(p.Plan.Tables[i].Name), from); err != nil {
+			return err
+		}
+	}
+	for _, t := range p.ownTables() {
+		if err := p.refuseTypedIn(ctx, t, p.DBs[:1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseNumberless refuses rows with the value of an ENUM that was not in its list, where a text
+// cannot tell it from an empty member.
+func (p *Planner) refuseNumberless(ctx context.Context, t *catalog.Table, c *catalog.Column, dbs []*rowio.Source) error {
+	n := rowio.NewNumbering(c.Type)
+	if !p.DBs[0].Dialect.MySQL() || c.Generated != "" || !n.Ambiguous() || slices.Contains(t.Key(), c.Name) { // a key says so itself
+		return nil
+	}
+	for _, s := range dbs {
+		if s.Table(t.Name) == nil {
+			continue
+		}
+		q := s.Dialect.Quote
+		rows, err := s.On.Number(ctx, "SELECT COUNT(*) FROM "+q(t.Name)+" WHERE "+q(c.Name)+" = 0", false)
+		if err != nil {
+			return fmt.Errorf("database %q: reading table %q: %w", s.Name(), t.Name, err)
+		}
+		if rows > 0 {
+			p.refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("the ENUM column %q has the value 0 in %s, which was not in its list when it was written, and reads as its member '': "+
+				"give them a value: UPDATE %s SET %s = NULL WHERE %[4]s = 0, or a member", c.Name, ledger.CountRows(rows), q(t.Name), q(c.Name))})
+		}
+	}
+	return nil
+}
+
+// refuseTypedIn does that for the rows of one table in some databases.
+func (p *Planner) refuseTypedIn(ctx context.Context, t *catalog.Table, dbs []*rowio.Source) error {
+	name := t.Name
+	l := rowio.NewLayout(p.DBs[0].Dialect, t).KeysOnly()
+	for c := range t.Columns {
+		column := &t.Columns[c]
+		if err := p.refuseNumberless(ctx, t, column, dbs); err != nil {
+			return err
+		}
+		if !strings.EqualFold(column.Type, "json") || !l.Dialect.MySQL() || column.Generated != "" {
+			continue
+		}
+		from := " FROM " + l.Dialect.Quote(name) + " WHERE NOT (" + l.Dialect.TextKeeps(column) + ")"
+		for _, s := range dbs {
+			if s.Table(name) == nil {
 				continue
 			}
-			from := " FROM " + l.Dialect.Quote(name) + " WHERE NOT (" + l.Dialect.TextKeeps(column) + ")"
-			for _, s := range p.DBs[1:] {
-				if s.Table(name) == nil {
-					continue
-				}
-				n, err := s.On.Number(ctx, "SELECT COUNT(*)"+from, false)
-				lost := new(rowio.RowSamples)
-				if err == nil && n > 0 {
-					err = s.On.Rows(ctx, "SELECT "+strings.Join(l.Reads, ", ")+from+fmt.Sprintf(" LIMIT %d", rowio.MaxSamples), false, nil, func(row []any) (bool, error) {
-						lost.Add(l, row)
-						return true, nil
-					})
-				}
-				if err != nil {
-					return fmt.Errorf("database %q: reading the JSON of table %q: %w", s.Name(), name, err)
-				}
-				if lost.Rows = n; n > 0 {
-					p.refuse(plan.Refusal{Source: s.Name(), Table: name, Reason: fmt.Sprintf("the column %q has JSON with a date, a time, bytes or a DECIMAL inside, which a copy would change into a text or another number, in %d rows: %s: convert the column to a text and back first (ALTER TABLE %s MODIFY %s LONGTEXT, then MODIFY to JSON as it was declared), or exclude the table",
-						column.Name, n, lost, l.Dialect.Quote(name), l.Dialect.Quote(column.Name))})
-				}
+			n, err := s.On.Number(ctx, "SELECT COUNT(*)"+from, false)
+			lost := new(rowio.RowSamples)
+			if err == nil && n > 0 {
+				err = s.On.Rows(ctx, "SELECT "+strings.Join(l.Reads, ", ")+from+fmt.Sprintf(" LIMIT %d", rowio.MaxSamples), false, nil, func(row []any) (bool, error) {
+					lost.Add(l, row)
+					return true, nil
+				})
+			}
+			if err != nil {
+				return fmt.Errorf("database %q: reading the JSON of table %q: %w", s.Name(), name, err)
+			}
+			if lost.Rows = n; n > 0 {
+				p.refuse(plan.Refusal{Source: s.Name(), Table: name, Reason: fmt.Sprintf("the column %q has JSON with a date, a time, bytes or a DECIMAL inside, which a copy would change into a text or another number, in %d rows: %s: convert the column to a text and back first (ALTER TABLE %s MODIFY %s LONGTEXT, then MODIFY to JSON as it was declared), or exclude the table",
+					column.Name, n, lost, l.Dialect.Quote(name), l.Dialect.Quote(column.Name))})
 			}
 		}
 	}

@@ -67,6 +67,14 @@ func Measure(ctx context.Context, p *Planner) error {
 	return nil
 }
 
+// ranger divides the rows of a table; nil if they have no order.
+func (p *Planner) ranger(l *rowio.Layout) *rowio.Ranger {
+	if l.Multiset() {
+		return nil
+	}
+	return &rowio.Ranger{Size: cmp.Or(p.opts.RangeRows, rowio.RangeRows)}
+}
+
 // measureIn measures the tables of one database.
 func (p *Planner) measureIn(ctx context.Context, database int, changes *change.Changes,
 	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
@@ -78,8 +86,8 @@ func (p *Planner) measureIn(ctx context.Context, database int, changes *change.C
 		}
 		l := rowio.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		var divide *rowio.Ranger
-		if database > 0 && !l.Multiset() && t.Combine == nil {
-			divide = &rowio.Ranger{Size: cmp.Or(p.opts.RangeRows, rowio.RangeRows)}
+		if database > 0 && t.Combine == nil || p.Plan.Into != nil && database == 0 {
+			divide = p.ranger(l)
 		}
 		c, err := rowio.Contents(ctx, s.On, l, rowio.All, changes.Of(s.Name(), l), divide, func(n int) error {
 			progress(s.Name(), t.Name, n)

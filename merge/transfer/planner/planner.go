@@ -37,8 +37,13 @@ type PlanOptions struct {
 
 	// NoFence leaves the sources without a fence. Then nothing at all is written there,
 	// but a server that is started there makes rows that the target will never get. The
-	// target is always fenced while the merge is carried out.
+	// target is always fenced while the merge is carried out, and so is, for good, a first
+	// world that becomes a new database.
 	NoFence bool
+
+	// Into is the new database in which the merge is to be made; nil if the rows are to come
+	// to the target. It is only looked at.
+	Into *rowio.Database
 
 	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
 	// was read.
@@ -73,7 +78,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
 	steps := []func(context.Context, *Planner) error{check, findFollowers, choose, resets, findCounters, refuseTyped, rename, renumber,
-		tryNames, Measure, refuseAgain, measureAlikes, measureResets, MeasureCombines, lookAtRights}
+		tryNames, Measure, planInto, refuseAgain, measureAlikes, measureResets, MeasureCombines, lookAtRights}
 	for _, step := range steps {
 		if err := step(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
@@ -105,6 +110,9 @@ type Planner struct {
 }
 
 func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowio.Database) error {
+	if p.opts.Into != nil {
+		p.Plan.Into = &plan.Into{Name: p.opts.Into.Name}
+	}
 	if len(sources) == 0 {
 		return fmt.Errorf("%w: there is no source", catalog.ErrSources)
 	}
@@ -124,15 +132,16 @@ func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowi
 		if err := p.refuseInUse(ctx, s); err != nil {
 			return err
 		}
-		if i == 0 {
-			p.Plan.Target, p.Plan.Engine = w, s.Known.Engine // that it takes writes is a matter of the check
-			continue
-		}
-		w.Fence = !p.opts.NoFence && slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
+		moves := i == 0 && p.Plan.Into != nil // its servers run in the new database: never in both
+		w.Fence = (moves || i > 0 && !p.opts.NoFence) && slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
 		if w.Fence {
 			if err := p.refuseFrozen(ctx, s); err != nil {
 				return err
 			}
+		}
+		if i == 0 {
+			p.Plan.Target, p.Plan.Engine = w, s.Known.Engine // that it takes writes is a matter of the check
+			continue
 		}
 		p.Plan.Sources = append(p.Plan.Sources, w)
 	}

@@ -19,7 +19,7 @@ import (
 // writes: because of that, if the account has the right, and for want of the right if
 // not. Nothing is ever written. Rights to CREATE, DROP and ALTER are not seen so.
 func lookAtRights(ctx context.Context, p *Planner) error {
-	if !p.DBs[0].Dialect.MySQL() {
+	if !p.DBs[0].Dialect.MySQL() || p.Plan.Into != nil {
 		return nil
 	}
 	for i, s := range p.DBs {

@@ -13,6 +13,9 @@ import (
 // judgeTriggers refuses triggers that would run, and notes those that an undo
 // would run.
 func judgeTriggers(p *Planner) {
+	if p.Plan.Into != nil { // they are made after the rows
+		return
+	}
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		of := p.DBs[0].Table(t.Name)

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/merge/transfer/change"
@@ -102,12 +103,38 @@ func OwnRows(r *job.Run) int64 {
 // of the plan: by table, the target first; nil for what it did not read because of
 // an error.
 func readAll(ctx context.Context, r *job.Run) ([][]*plan.Apart, error) {
-	r.Step(OwnRows(r) + 2*r.Plan.Rows())
 	found := make([][]*plan.Apart, len(r.Plan.Tables))
 	for i := range found {
 		found[i] = make([]*plan.Apart, 1+len(r.Plan.Sources))
 	}
-	err := r.InParallel(ctx, job.Reading, r.Parts(plan.OfTarget, plan.Whole), func(ctx context.Context, w *job.Run, p plan.Part) error {
+	parts := r.Parts(plan.OfTarget, plan.Whole)
+	unread, err := untouched(ctx, r)
+	if err != nil {
+		return found, err
+	}
+	parts = slices.DeleteFunc(parts, func(p plan.Part) bool { return p.Source != plan.OfTarget && unread(p) })
+	r.Step(rowsOf(r.Plan, parts))
+	if err := readParts(ctx, r, parts, found); err != nil {
+		return found, err
+	}
+	return found, readParts(ctx, r, asPlanned(r, found), found)
+}
+
+// rowsOf is how many rows parts have.
+func rowsOf(p *plan.Plan, parts []plan.Part) (n int64) {
+	for _, of := range parts {
+		if t := &p.Tables[of.Table]; of.Source != plan.OfTarget {
+			n += t.Sources[of.Source].Rows
+		} else {
+			n += t.Merged().Rows
+		}
+	}
+	return n
+}
+
+// readParts reads and sums up parts.
+func readParts(ctx context.Context, r *job.Run, parts []plan.Part, found [][]*plan.Apart) error {
+	return r.InParallel(ctx, job.Reading, parts, func(ctx context.Context, w *job.Run, p plan.Part) error {
 		l, on := w.Layouts[w.Plan.Tables[p.Table].Name], w.Target
 		if p.Source != plan.OfTarget {
 			on = w.Sources[p.Source]
@@ -126,7 +153,6 @@ func readAll(ctx context.Context, r *job.Run) ([][]*plan.Apart, error) {
 			return err
 		})
 	})
-	return found, err
 }
 
 // BetweenPages is called after every page of a step that only reads.

@@ -39,7 +39,9 @@ func proveResets(ctx context.Context, r *job.Run) (all []ResetProof, err error) 
 		if p.Rows > 0 {
 			reasons = append(reasons, "it is not empty")
 		}
-		if slices.Contains(there, s.Kept) {
+		if r.Plan.Into != nil {
+			p.Kept, p.Want = "", 0 // they are where they were
+		} else if slices.Contains(there, s.Kept) {
 			kept, err := rowio.ContentsOfMultiset(ctx, r.Target, r.Layouts[s.Table].Of(s.Kept), nil, func(int) error { return ctx.Err() })
 			if err != nil {
 				return nil, err

@@ -24,6 +24,13 @@ type Proof struct {
 
 	Tables []TableProof `json:"tables"`
 
+	// OwnTables are the tables of a new database that only the first world has rows of, and
+	// Differing how it is made in another way than that one.
+	// Unseen is what could not be compared there.
+	OwnTables []TableProof   `json:"own_tables,omitempty"`
+	Differing []string       `json:"differing,omitempty"`
+	Unseen    []plan.Refusal `json:"unseen,omitempty"`
+
 	// Resets are the tables that are emptied; none if the plan has none.
 	Resets []ResetProof `json:"resets,omitempty"`
 
@@ -99,7 +106,7 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 	if state == "" {
 		return nil, fmt.Errorf("transfer: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, target.Name)
 	}
-	if state != ledger.StateCopied {
+	if finished := state == ledger.StateCopied || state == ledger.StateMade || state == ledger.StateProved; !finished {
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, target.Name, state)
 	}
 	proof := &Proof{Tables: []TableProof{}}
@@ -123,6 +130,14 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 	}
 	for _, k := range proof.Keys {
 		proof.Verdict = worse(proof.Verdict, k.Verdict)
+	}
+	proof.Verdict = proof.worst(proof.Verdict)
+	if proof.Verdict == verdict.Pass && state == ledger.StateMade {
+		err := r.Retry(ctx, "recording the proof", func(ctx context.Context) error { return recordProof(ctx, r) })
+		if err != nil {
+			proof.Verdict = ""
+			return proof, err
+		}
 	}
 	if proof.Verdict == verdict.Fail {
 		err := r.Retry(ctx, "looking for later merges", func(ctx context.Context) error { return noteLater(ctx, r, proof) })
@@ -153,6 +168,9 @@ func verify(ctx context.Context, r *job.Run, proof *Proof) error {
 		}
 	}
 	if err != nil {
+		return err
+	}
+	if err := proveInto(ctx, r, proof); err != nil {
 		return err
 	}
 	err = r.Retry(ctx, "reading the tables that were emptied", func(ctx context.Context) (err error) {

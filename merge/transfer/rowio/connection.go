@@ -53,8 +53,9 @@ type Connection struct {
 	conn     *sql.Conn
 	backend  sqldb.Backend // of conn
 	prepared map[string]driver.Stmt
-	within   bool // a transaction of [Connection.Tx]
-	Packet   int  // how many bytes of values may go into one statement
+	within   bool  // a transaction of [Connection.Tx]
+	loads    *bool // whether the server takes LOAD DATA LOCAL; nil: not asked yet
+	Packet   int   // how many bytes of values may go into one statement
 }
 
 func (c *Connection) Dialect() Dialect {

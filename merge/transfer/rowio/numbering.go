@@ -46,9 +46,9 @@ func membersOf(list string) []string {
 	return strings.Split(unquoteMembers.Replace(list[begin+1:end]), "\xff")
 }
 
-// ambiguous reports whether two numbers of an ENUM read as an empty text: that of an empty member, and 0 of a value
+// Ambiguous reports whether two numbers of an ENUM read as an empty text: that of an empty member, and 0 of a value
 // that was in no list when it was written.
-func (n *numbering) ambiguous() bool {
+func (n *numbering) Ambiguous() bool {
 	return n != nil && n.kind == "enum" && slices.Contains(n.Members, "")
 }
 
@@ -65,7 +65,7 @@ func (n *numbering) number(value any) (uint64, error) {
 	switch {
 	case n.kind == "bit":
 		return binary.BigEndian.Uint64(append(make([]byte, 8), v...)[len(v):]), nil
-	case v == "" && !n.ambiguous():
+	case v == "" && !n.Ambiguous():
 		return 0, nil // no member, or none that was in the list when it was written
 	case n.kind == "enum":
 		i, err := member(v)

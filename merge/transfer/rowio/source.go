@@ -43,6 +43,33 @@ func (s *Source) Table(name string) *catalog.Table {
 	return First(s.Known.Tables, func(t *catalog.Table) bool { return t.Name == name })
 }
 
+// HiddenObjects says what of the database the account may not be shown, so that a database that is
+// made like it could lack it: triggers, events, routines.
+func (s *Source) HiddenObjects(ctx context.Context) (reasons []string, err error) {
+	for _, hidden := range s.Known.Hidden {
+		reasons = append(reasons, hidden.String())
+	}
+	for _, part := range []struct{ what, privilege string }{{"events", "EVENT"}, {"routines", "EXECUTE"}} {
+		why, err := s.Hides(ctx, part.privilege)
+		if err != nil {
+			return nil, fmt.Errorf("database %q: %w", s.Name(), err)
+		}
+		if why != "" {
+			reasons = append(reasons, part.what+": "+why)
+		}
+	}
+	return reasons, nil
+}
+
+// Bytes is about how much the database takes on the disk.
+func (s *Source) Bytes(ctx context.Context) (int64, error) {
+	query := "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+	if s.Dialect.MySQL() {
+		query = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS SIGNED) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+	}
+	return s.On.Number(ctx, query, false)
+}
+
 func RegistryOf(db *sqldb.DB) *registry.Registry {
 	return registry.New(db.Pool().DB, registry.Dialect(db.Dialect()))
 }

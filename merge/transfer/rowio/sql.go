@@ -83,6 +83,7 @@ type Layout struct {
 	Types   []string // as the database prints them; empty where it does not enforce them
 	Text    []bool   // key columns that hold text, which the driver gives as bytes
 	big     []bool   // columns whose integers may lie beyond int64; nil: none
+	direct  []bool   // columns that take bytes; see [Connection.Bulk]
 	Key     []int    // none for a multiset
 
 	Numbers []*numbering // of the columns that are compared by a number; nil: none
@@ -105,10 +106,11 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 			l.Types[len(l.Types)-1] = c.Type
 		}
 		l.Text = append(l.Text, d.MySQL() && c.Collation != "" && slices.Contains(t.Key(), c.Name))
+		l.direct = append(l.direct, takesBytes(c))
 		l.big = append(l.big, d.MySQL() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
 		numbers := NewNumbering(l.Types[len(l.Types)-1])
 		l.Numbers, l.Reads = append(l.Numbers, numbers), append(l.Reads, d.read(c))
-		if numbers.ambiguous() && slices.Contains(t.Key(), c.Name) {
+		if numbers.Ambiguous() && slices.Contains(t.Key(), c.Name) {
 			l.Reads[len(l.Reads)-1] = fmt.Sprintf("IF(%s = 0, NULL, %[1]s)", d.Quote(c.Name))
 		}
 	}
@@ -128,6 +130,12 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 	}
 	return l
 }
+
+// Bulk reports whether [Connection.Bulk] takes rows of the table.
+func (l *Layout) Bulk() bool { return l.Dialect.MySQL() && len(l.direct) == len(l.Columns) }
+
+// ByPrimary reports whether the key is that of the table, rather than one of an index.
+func (l *Layout) ByPrimary() bool { return l.index == "PRIMARY" }
 
 func (l *Layout) KeyColumns() []string {
 	names := make([]string, len(l.Key))

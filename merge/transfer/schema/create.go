@@ -39,6 +39,9 @@ func (s *Schema) createDatabase(ctx context.Context, d rowio.Database) (made boo
 	return n == 0 && err == nil, err
 }
 
+// serverDatabase is one that every account may use.
+const serverDatabase = "information_schema"
+
 // Server is the server of a database, for questions before the database exists, and the name of the database there.
 func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 	at := strings.LastIndex(d.DSN, "/") // as the driver looks for it
@@ -49,7 +52,7 @@ func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 	if name, err = url.PathUnescape(path); err != nil || name == "" {
 		return d, "", errors.New("the DSN names no database")
 	}
-	server = rowio.Database{Name: d.Name, DSN: d.DSN[:at+1] + "information_schema"}
+	server = rowio.Database{Name: d.Name, DSN: d.DSN[:at+1] + serverDatabase}
 	if some {
 		server.DSN += "?" + params
 	}

@@ -96,6 +96,9 @@ func (s *Schema) readDatabase(ctx context.Context, on *rowio.Connection) error {
 	if s.others, err = on.Texts(ctx, mysqlOthers); err != nil {
 		return err
 	}
+	if s.database == serverDatabase { // asked for the server alone
+		return nil
+	}
 	row, err = one(ctx, on, "SHOW CREATE DATABASE "+quote(s.database))
 	if err == nil {
 		create := rowio.Text(row[1])

@@ -52,16 +52,24 @@ func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacl
 			all = append(all, Obstacle{o.String(), "it names the database " + printable.Text(database),
 				"make it again without the name of a database"})
 		}
-		if o.State == "ENABLE" && s.scheduler {
-			all = append(all, Obstacle{o.String(), "it is enabled, and the server runs events also while the world is fenced",
-				"SET GLOBAL event_scheduler = OFF; until the merge is done"})
-		}
 	}
+	all = append(all, s.Running()...)
 	accounts, err := s.definers(ctx, to, there.self)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of %q: %w", to.Name, err)
 	}
 	return append(all, accounts...), nil
+}
+
+// Running are the events that the server runs also while the world is fenced: they may write to it.
+func (s *Schema) Running() (all []Obstacle) {
+	for _, o := range s.of(Event) {
+		if o.State == "ENABLE" && s.scheduler {
+			all = append(all, Obstacle{o.String(), "it is enabled, and the server runs events also while the world is fenced",
+				"SET GLOBAL event_scheduler = OFF; until the merge is done"})
+		}
+	}
+	return all
 }
 
 // mentions returns the name of a database that stands in a statement: the world's own, or another one of the server.

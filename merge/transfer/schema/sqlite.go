@@ -69,9 +69,29 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 	if err != nil {
 		return false, err
 	}
-	to := &rowio.Connection{Database: d, Writes: true}
-	defer to.Close()
-	return made, s.set(ctx, to)
+	if info != nil && info.Size() > 0 {
+		to := &rowio.Connection{Database: d, Writes: true}
+		defer to.Close()
+		return made, s.set(ctx, to)
+	}
+	return made, s.setAside(ctx, d, path)
+}
+
+// setAside gives the settings of s to another file, which takes the place of the empty one at once: a process that is
+// killed leaves no journal beside it.
+func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string) error {
+	aside := path + ".making"
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(aside + suffix); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	to := &rowio.Connection{Database: rowio.Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
+	err := s.set(ctx, to)
+	if to.Close(); err != nil {
+		return err
+	}
+	return os.Rename(aside, path)
 }
 
 // set gives a file without tables the settings of s.

@@ -22,6 +22,7 @@ func (s *Schema) addTable(name, create string) {
 			break
 		}
 	}
+	table.SQL = withoutPageChecksum(table.SQL)
 	s.Objects = append(s.Objects, table)
 	depth, start, columns := 0, all[open].End(), 0
 	for i := open + 1; i <= end; i++ {
@@ -40,6 +41,25 @@ func (s *Schema) addTable(name, create string) {
 			depth--
 		}
 	}
+}
+
+// withoutPageChecksum leaves out of the options of a table of InnoDB one of Aria, which MariaDB shows as long as
+// nobody alters the table.
+func withoutPageChecksum(options string) string {
+	all := sqltext.MySQL(options)
+	engine, at := "", -1
+	for i := 0; i+2 < len(all); i++ {
+		switch {
+		case all[i].Keyword("ENGINE"):
+			engine = all[i+2].Text
+		case all[i].Keyword("PAGE_CHECKSUM"):
+			at = i
+		}
+	}
+	if at < 0 || !strings.EqualFold(engine, "InnoDB") {
+		return options
+	}
+	return strings.TrimSuffix(options[:all[at].Start], " ") + options[all[at+2].End():]
 }
 
 // definition says what a definition of a table is, and its name.

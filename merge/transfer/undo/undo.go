@@ -47,6 +47,11 @@ type Undone struct {
 	SameAsBefore bool          `json:"same_as_before"`
 	Tables       []UndoneTable `json:"tables,omitempty"`
 
+	// Dropped says that the new database is gone, or what else is left in it. Of that one
+	// only Rows and Lifted are told besides.
+	Dropped bool     `json:"dropped,omitempty"`
+	Others  []string `json:"others,omitempty"` // what the merge did not make, and stays
+
 	// NoRecord says that the target has no record of the merge: it had not begun, or an
 	// earlier undo took it back and was interrupted at its very end. Lifted are the fences. If
 	// none was left, SameAsBefore is set: the rows of the target were read.
@@ -98,10 +103,13 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 	if err != nil {
 		return nil, err
 	}
+	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
+	if r.First != nil {
+		return u.done, u.OrBusy(ctx, undoInto(ctx, u, state))
+	}
 	if state == "" {
 		return undoWithoutRecord(ctx, r)
 	}
-	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
 	err = u.OrBusy(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.PartResults()
 	u.done.Rows, u.done.Lifted = r.Tally.Rows, r.Lifted

@@ -1,0 +1,618 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/open"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
+	counted "mergesafe/number"
+	"mergesafe/store"
+	"mergesafe/store/numbers"
+	"mergesafe/store/starter"
+)
+
+// besideIgnored are the tables in which a merge into a new database differs from one in place.
+var besideIgnored = []string{ledger.MergesTable, ledger.ProgressTable, "sqlite_stat1", "sqlite_sequence"}
+
+// steadyRows is steady without these.
+func steadyRows(t testing.TB, p *plan.Plan, d rowio.Database) string {
+	t.Helper()
+	exec(t, d, "UPDATE gameid_servers SET created_ms = 0, updated_ms = 0, lease_until_ms = 0, holder = ''", "UPDATE gameid_servers SET epoch = 1")
+	return strings.ReplaceAll(dump(t, d, besideIgnored...), p.ID, "ID")
+}
+
+// intoPlan is a plan of the same merge into a new database.
+func intoPlan(t testing.TB, e engine, all []rowio.Database, opts planner.PlanOptions) (*plan.Plan, rowio.Database) {
+	t.Helper()
+	into := e.fresh(t, "new")
+	opts.Into = &into
+	return mustPlan(t, all[0], all[1:], opts), into
+}
+
+// opened proves a database that was made, and opens it.
+func opened(t testing.TB, p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
+	t.Helper()
+	if _, err := open.Open(t.Context(), p, into, worlds, open.Options{}); err == nil || !strings.Contains(err.Error(), "run verify") {
+		t.Errorf("opened before the proof: %v", err)
+	}
+	proved(t, p, into, worlds)
+	done, err := open.Open(t.Context(), p, into, worlds, open.Options{})
+	if err != nil || done.Before {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if done, err = open.Open(t.Context(), p, into, worlds, open.Options{}); err != nil || !done.Before {
+		t.Errorf("again: %+v, %v", done, err)
+	}
+}
+
+func proved(t testing.TB, p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
+	t.Helper()
+	proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{})
+	if err != nil || proof.Verdict != verdict.Pass {
+		t.Fatalf("%+v, %v", proof, err)
+	}
+}
+
+// What is made beside is what the merge in place makes of the first world, the worlds stay as they
+// are but for their fences, and an undo leaves nothing.
+func TestInto(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 25, "same"), gameWorld(t, e, "s2", 2, 32, "same"), gameWorld(t, e, "s3", 3, 11, "other")}
+		opts := planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}}}
+		place := clones(t, e, all)
+		inPlace := mustPlan(t, place[0], place[1:], opts)
+		if _, err := apply.Apply(t.Context(), inPlace, place[0], place[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		before := make([]string, len(all))
+		for i, d := range all {
+			before[i] = dump(t, d, "gameid_servers")
+		}
+		p, into := intoPlan(t, e, all, opts)
+		result, err := apply.Apply(t.Context(), p, into, all, job.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Rows != p.Rows() {
+			t.Errorf("%d rows, want %d", result.Rows, p.Rows())
+		}
+		startable(t, into, 1, false)
+		for i := range all {
+			startable(t, all[i], gameid.ServerID(i+1), false)
+		}
+		opened(t, p, into, all)
+		if diff := cmp.Diff(steadyRows(t, inPlace, place[0]), steadyRows(t, p, clone(t, e, into))); diff != "" {
+			t.Errorf("not what a merge in place makes (-place +new):\n%s", diff)
+		}
+		startable(t, into, 1, true)
+		for i, d := range all {
+			startable(t, d, gameid.ServerID(i+1), false)
+			if diff := cmp.Diff(before[i], dump(t, d, "gameid_servers")); diff != "" {
+				t.Errorf("%s was changed:\n%s", d.Name, diff)
+			}
+		}
+		undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
+		if err != nil || !undone.Dropped || len(undone.Lifted) != len(all) {
+			t.Fatalf("%+v, %v", undone, err)
+		}
+		if there, err := existsNow(t.Context(), into); err != nil || there {
+			t.Errorf("%s is there after its undo: %v", into.Name, err)
+		}
+		for i, d := range all {
+			startable(t, d, gameid.ServerID(i+1), true)
+		}
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); !errors.Is(err, ledger.ErrNoMerge) {
+			t.Errorf("undone again: %v", err)
+		}
+	})
+}
+
+// existsNow reports whether a database has anything in it.
+func existsNow(ctx context.Context, d rowio.Database) (bool, error) {
+	r := &rowio.Connection{Database: d}
+	defer r.Close()
+	if err := r.Exists(ctx); err != nil {
+		return false, nil
+	}
+	names, err := schema.Contains(ctx, r)
+	return len(names) > 0, err
+}
+
+// Random games of integer keys come out as they do in place, row by row, and are refused for the
+// same reasons.
+func TestIntoIsInPlace(t *testing.T) {
+	servertest.NotShort(t)
+	onSQLite(t, func(t *testing.T) {
+		n, merged, refused := 60, 0, 0
+		if *rekeyCases > 0 {
+			n = *rekeyCases
+		}
+		for i := range n {
+			g := drawKeyGame(*rekeySeed+uint64(i), false)
+			dir := t.TempDir()
+			worlds := func(of string) (all []rowio.Database) {
+				for w := range g.worlds {
+					d := rowio.Database{Name: worldNamed(w), DSN: "sqlite:" + filepath.Join(dir, of+worldNamed(w)+".db")}
+					if err := g.create(t.Context(), d, w); err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, d)
+				}
+				return all
+			}
+			one, err := intoCase(t.Context(), g, worlds("place"), worlds("beside"), rowio.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")})
+			if err != nil {
+				t.Errorf("seed %d: %v\n%s", *rekeySeed+uint64(i), err, g)
+			}
+			if one {
+				merged++
+			} else {
+				refused++
+			}
+		}
+		t.Logf("%d merged, %d refused", merged, refused)
+		if merged < n/4 || refused < n/20 {
+			t.Errorf("too few of a kind")
+		}
+	})
+}
+
+// intoCase merges a game in both ways.
+func intoCase(ctx context.Context, g *keyGame, place, beside []rowio.Database, into rowio.Database) (merged bool, err error) {
+	opts := g.options()
+	inPlace, err := planner.NewPlan(ctx, place[0], place[1:], opts)
+	if err != nil {
+		return false, nil // the oracle of the merge in place judges that
+	}
+	opts.Into = &into
+	p, err := planner.NewPlan(ctx, beside[0], beside[1:], opts)
+	if err != nil {
+		return false, err
+	}
+	if diff := cmp.Diff(reasonsOf(inPlace), reasonsOf(p)); diff != "" {
+		return false, fmt.Errorf("refused for other reasons (-place +new):\n%s", diff)
+	}
+	if len(p.Refusals) > 0 {
+		return false, nil
+	}
+	if _, err := apply.Apply(ctx, inPlace, place[0], place[1:], job.Options{Codecs: opts.Check.Codecs}); err != nil {
+		return false, nil
+	}
+	options := job.Options{Codecs: opts.Check.Codecs}
+	if _, err := apply.Apply(ctx, p, into, beside, options); err != nil {
+		return false, err
+	}
+	first, err := prove.Verify(ctx, inPlace, place[0], place[1:], options)
+	if err != nil {
+		return false, err
+	}
+	proof, err := prove.Verify(ctx, p, into, beside, options)
+	if err != nil || proof.Verdict != first.Verdict {
+		return false, fmt.Errorf("proof in place %s, of the new database %s: %+v, %w", first.Verdict, proof.Verdict, proof, err)
+	}
+	want, err := g.contents(ctx, place[0])
+	if err != nil {
+		return false, err
+	}
+	have, err := g.contents(ctx, into)
+	if err == nil {
+		err = g.sameContents(want, have)
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := undo.Undo(ctx, p, into, beside, undo.UndoOptions{Options: options}); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func reasonsOf(p *plan.Plan) (all []string) {
+	for _, r := range p.Refusals {
+		all = append(all, r.String())
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Whatever goes wrong, and wherever, the same call resumes, and makes what a smooth run makes; or
+// an undo leaves nothing.
+func TestIntoResumed(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 15, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
+		opts := planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32}}}
+		p, into := intoPlan(t, e, all, opts)
+		var n atomic.Int64
+		hooks := job.Hooks{Clock: fixedClock, Fail: func(string) error { n.Add(1); return nil }}
+		if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, hooks); err != nil {
+			t.Fatal(err)
+		}
+		want := steadyRows(t, p, clone(t, e, into))
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		step := max(1, n.Load()/12)
+		if *long {
+			step = 1
+		}
+		for _, f := range faults() {
+			t.Run(f.name, func(t *testing.T) {
+				for i := int64(0); i < n.Load(); i += step {
+					ctx, options, hooked := f.options(t.Context(), i)
+					hooked.Clock = fixedClock
+					_, err := apply.ApplyWith(ctx, p, into, all, options, hooked)
+					if err != nil && !errors.Is(err, ledger.ErrStopped) {
+						t.Fatalf("point %d: %v", i, err)
+					}
+					if i/step%2 == 0 {
+						if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
+							t.Fatalf("point %d, again: %v", i, err)
+						}
+						if diff := cmp.Diff(want, steadyRows(t, p, clone(t, e, into))); diff != "" {
+							t.Fatalf("point %d: not the result of a smooth run (-smooth +resumed):\n%s", i, diff)
+						}
+					}
+					_, err = undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
+					if err != nil && !errors.Is(err, ledger.ErrNoMerge) {
+						t.Fatalf("point %d: undo: %v", i, err)
+					}
+					if there, err := existsNow(t.Context(), into); err != nil || there {
+						t.Fatalf("point %d: %s is there after its undo: %v", i, into.Name, err)
+					}
+					at, err := apply.LookUp(t.Context(), p, into, all)
+					if err != nil || slices.ContainsFunc(at.Fences, func(f apply.FenceStatus) bool { return f.Fenced }) {
+						t.Fatalf("point %d: %+v, %v", i, at, err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Whatever is not as planned in what was made is found, and it is not opened.
+func TestIntoTampered(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 15, "one"), gameWorld(t, e, "s2", 2, 12, "two")}
+		exec(t, all[0], "CREATE TABLE settings (name VARCHAR(20) NOT NULL PRIMARY KEY, value VARCHAR(20))", "INSERT INTO settings VALUES ('rate', '2')")
+		exec(t, all[1], "CREATE TABLE settings (name VARCHAR(20) NOT NULL PRIMARY KEY, value VARCHAR(20))")
+		opts := planner.PlanOptions{}
+		opts.Check.Allow = []string{verdict.CodeSchemaColumn}
+		p, into := intoPlan(t, e, all, opts)
+		for _, c := range []struct{ do, back, want string }{
+			{"UPDATE players SET gold = gold + 1 WHERE name = 'two3'", "UPDATE players SET gold = gold - 1 WHERE name = 'two3'", "players"},
+			{"UPDATE players SET gold = gold + 1 WHERE name = 'one3'", "UPDATE players SET gold = gold - 1 WHERE name = 'one3'", "players"},
+			{"UPDATE settings SET value = '3'", "UPDATE settings SET value = '2'", "settings"},
+			{"INSERT INTO settings VALUES ('more', '1')", "DELETE FROM settings WHERE name = 'more'", "settings"},
+			{"CREATE INDEX more ON players (gold)", map[bool]string{true: "DROP INDEX more", false: "DROP INDEX more ON players"}[e.name == "sqlite"], "index more"},
+			{"CREATE VIEW poor AS SELECT * FROM players WHERE gold = 0", "DROP VIEW poor", "view poor"},
+		} {
+			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			exec(t, into, c.do)
+			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
+			if err != nil || proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprintf("%+v", proof), c.want) {
+				t.Errorf("%s: %+v, %v", c.do, proof, err)
+			}
+			if _, err := open.Open(t.Context(), p, into, all, open.Options{}); err == nil {
+				t.Errorf("%s: opened", c.do)
+			}
+			exec(t, into, c.back)
+		}
+		proved(t, p, into, all)
+		exec(t, into, "DELETE FROM items")
+		if _, err := open.Open(t.Context(), p, into, all, open.Options{}); err == nil || !strings.Contains(err.Error(), "items") {
+			t.Errorf("opened without its items: %v", err)
+		}
+	})
+}
+
+// A database in which the game has played since is dropped only by force; what was given there is
+// never given again by the first world.
+func TestIntoUndonePlayed(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 15, "one"), gameWorld(t, e, "s2", 2, 12, "two")}
+		for _, d := range all {
+			exec(t, d, map[bool]string{true: "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT)", false: "CREATE TABLE mails (id INT AUTO_INCREMENT PRIMARY KEY, body TEXT)"}[e.name == "sqlite"])
+		}
+		exec(t, all[0], "INSERT INTO mails VALUES (900001, 'a'), (900002, 'b')")
+		p, into := intoPlan(t, e, all, planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, p, into, all)
+		last := newPlayer(t, into, 1, "new one")
+		numbered := newNumber(t, into, 1)
+		exec(t, into, "INSERT INTO mails (body) VALUES ('c'), ('d')")
+		_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
+		if refused, ok := errors.AsType[*ledger.RefusedError](err); !ok || len(refused.Refusals) != 2 {
+			t.Fatalf("undone though the game played: %v", err)
+		}
+		startable(t, into, 1, true) // the game goes on there
+		undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true})
+		if err != nil || !undone.Dropped {
+			t.Fatalf("%+v, %v", undone, err)
+		}
+		if next := newPlayer(t, all[0], 1, "new one"); next.Compare(last) <= 0 {
+			t.Errorf("%s after %s", next, last)
+		}
+		if next := newNumber(t, all[0], 1); next <= numbered {
+			t.Errorf("the number %d after %d", next, numbered)
+		}
+		exec(t, all[0], "INSERT INTO mails (body) VALUES ('e')")
+		if n := number(t, all[0], "SELECT MAX(id) FROM mails"); n != 900005 {
+			t.Errorf("the next mail is %d, want 900005", n)
+		}
+	})
+}
+
+// newNumber takes a short number of a sequence.
+func newNumber(t testing.TB, d rowio.Database, server gameid.ServerID) counted.Number {
+	t.Helper()
+	db, err := store.Open(t.Context(), d.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all, err := numbers.Open(t.Context(), db.Registry(), server, "people", numbers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := all.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// newPlayer starts a server, which makes a player.
+func newPlayer(t testing.TB, d rowio.Database, server gameid.ServerID, name string) gameid.ID {
+	t.Helper()
+	db, err := store.Open(t.Context(), d.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	id, err := gameid.NewGenerator[entity.Player](node).Next()
+	if err == nil {
+		now := entity.Time(time.Now())
+		err = starter.Players.Insert(t.Context(), db, entity.Player{ID: id, Account: "acc", Name: name, Level: 1, CreatedAt: now, UpdatedAt: now})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id.ID()
+}
+
+// Values of every type arrive as they are, by both ways in which rows are written.
+func TestIntoTypes(t *testing.T) {
+	servertest.NotShort(t)
+	server := servertest.Private(t)
+	e := engine{"mariadb", func(t testing.TB, name string) rowio.Database {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rowio.Database{Name: name, DSN: "mysql:" + dsn}
+	}}
+	for i, allowed := range []string{"ON", "OFF"} {
+		rnd := rand.New(rand.NewPCG(*seed, uint64(i)))
+		var all []rowio.Database
+		for n := range 3 {
+			all = append(all, oddWorld(t, e, rnd, fmt.Sprint("w", i, n), n))
+		}
+		exec(t, all[0], "SET GLOBAL local_infile = "+allowed)
+		into := e.fresh(t, "new")
+		_, name, _ := strings.Cut(into.DSN, ")/")
+		name, _, _ = strings.Cut(name, "?")
+		exec(t, into, "DROP DATABASE "+name)
+		opts := oddAllowed
+		opts.Into = &into
+		p := mustPlan(t, all[0], all[1:], opts)
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict == verdict.Fail {
+			t.Errorf("LOAD DATA LOCAL %s: %+v, %v", allowed, proof, err)
+		}
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := number(t, all[0], "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '"+name+"'"); n != 0 {
+			t.Errorf("the database %s is there after its undo", name)
+		}
+	}
+}
+
+// A database that was made is a world like any other: it is the first of the next merge, a source,
+// and a target. It knows where its keys came from, and older merges are not undone in it.
+func TestIntoChain(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "w0", "w1", "w2", "w3")
+		place := clones(t, e, all)
+		opts := planner.PlanOptions{Check: oldRules()}
+		opts.Check.Allow = []string{verdict.CodeWorldMerged} // they began with the same rows
+		beside := func(name string, worlds ...rowio.Database) (*plan.Plan, rowio.Database) {
+			into := e.fresh(t, name)
+			opts := opts
+			opts.Into = &into
+			p := mustPlan(t, worlds[0], worlds[1:], opts)
+			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			opened(t, p, into, worlds)
+			return p, into
+		}
+		inPlace := func(worlds ...rowio.Database) {
+			if _, err := apply.Apply(t.Context(), mustPlan(t, worlds[0], worlds[1:], opts), worlds[0], worlds[1:], job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p1, n1 := beside("n1", all[0], all[1])
+		p2, n2 := beside("n2", n1, all[2]) // as the first world
+		inPlace(place[0], place[1])
+		inPlace(place[0], place[2])
+		ours := append([]string{ledger.RenamesTable, ledger.KeysTable}, besideIgnored...)
+		if diff := cmp.Diff(dump(t, place[0], ours...), dump(t, n2, ours...)); diff != "" {
+			t.Errorf("not what merges in place make (-place +new):\n%s", diff)
+		}
+		for key, want := range map[uint64]string{1003: "w1", 2003: "w2"} {
+			from, err := ledger.Whois(t.Context(), n2, "chars", rekey.Integer{Bits: key})
+			if err != nil || len(from) == 0 || from[len(from)-1].Source != want || from[len(from)-1].Old.Bits != 3 {
+				t.Errorf("%d came from %+v, %v", key, from, err)
+			}
+		}
+		if _, err := undo.Undo(t.Context(), p1, rowio.Database{Name: p1.Into.Name, DSN: n2.DSN}, all[:2], undo.UndoOptions{}); err == nil {
+			t.Errorf("an older merge was undone in a copy that came of it")
+		}
+		proved(t, p2, n2, []rowio.Database{n1, all[2]})
+		inPlace(n2, all[3]) // as the target
+		inPlace(place[0], place[3])
+		if diff := cmp.Diff(dump(t, place[0], ours...), dump(t, n2, ours...)); diff != "" {
+			t.Errorf("not what merges in place make (-place +new):\n%s", diff)
+		}
+		if _, err := undo.Undo(t.Context(), p2, n2, []rowio.Database{n1, all[2]}, undo.UndoOptions{}); err == nil || !strings.Contains(err.Error(), "came later") {
+			t.Errorf("undone before a later merge: %v", err)
+		}
+		other := oldGame(t, e, "w4")
+		exec(t, other[0], "UPDATE chars SET name = REPLACE(name, 'n', 'x')")
+		_, n3 := beside("n3", other[0], n2) // as a source
+		if n := number(t, n3, "SELECT COUNT(*) FROM chars"); n != 25 {
+			t.Errorf("%d characters of five worlds, want 25", n)
+		}
+	})
+}
+
+// What the account may not see cannot come along unnoticed: a plan is refused, with the grants that
+// show all, and so is an apply by another account.
+func TestIntoHidden(t *testing.T) {
+	e := engines()[1]
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	exec(t, all[0], "CREATE TRIGGER seen BEFORE DELETE ON items FOR EACH ROW SET @seen = 1", "CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DISABLE DO SET @n = 1",
+		"CREATE FUNCTION twice(n INT) RETURNS INT DETERMINISTIC RETURN 2 * n")
+	as := func(rights string) []rowio.Database {
+		some := append([]rowio.Database{}, all...)
+		for i, d := range all {
+			some[i].DSN = "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(d.DSN, "mysql:"))
+		}
+		return some
+	}
+	into := e.fresh(t, "new")
+	options := planner.PlanOptions{Into: &into}
+	for rights, want := range map[string][]string{
+		"SELECT":                   {"TRIGGER", "EVENT", "EXECUTE"},
+		"SELECT, TRIGGER":          {"EVENT", "EXECUTE"},
+		"SELECT, TRIGGER, EXECUTE": {"EVENT"},
+	} {
+		some := as(rights)
+		p, err := planner.NewPlan(t.Context(), some[0], some[1:], options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reasons := strings.Join(reasonsOf(p), "\n")
+		for _, right := range want {
+			if !strings.Contains(reasons, "GRANT "+right+" ON") {
+				t.Errorf("with %s: no word of %s: %s", rights, right, reasons)
+			}
+		}
+	}
+	p := mustPlan(t, all[0], all[1:], options)
+	_, err := apply.Apply(t.Context(), p, into, as("SELECT, UPDATE"), job.Options{})
+	if refused, ok := errors.AsType[*ledger.RefusedError](err); !ok || !strings.Contains(refused.Error(), "cannot see everything") {
+		t.Errorf("applied by an account that sees a part: %v", err)
+	}
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	proof, err := prove.Verify(t.Context(), p, into, as("SELECT, TRIGGER, EXECUTE"), job.Options{})
+	if err != nil || proof.Verdict == verdict.Pass || len(proof.Unseen) != 1 {
+		t.Errorf("proved by an account that sees a part: %+v, %v", proof, err)
+	}
+	opened(t, p, into, all)
+}
+
+// Rows of a world that something else than a game removed or changed since are noticed, by their numbers
+// or, if that is asked for, by reading them again. The first world is fenced also if the others are not.
+func TestIntoWorldsChanged(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 15, "one"), gameWorld(t, e, "s2", 2, 12, "two")}
+		p, into := intoPlan(t, e, all, planner.PlanOptions{NoFence: true})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		startable(t, all[0], 1, false)
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		p, into = intoPlan(t, e, all, planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		proved(t, p, into, all)
+		for _, d := range all {
+			exec(t, d, "UPDATE items SET count = count + 1")
+			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{Reread: true})
+			if err != nil || proof.Verdict != verdict.Fail {
+				t.Errorf("%s was read again: %+v, %v", d.Name, proof, err)
+			}
+			exec(t, d, "UPDATE items SET count = count - 1")
+		}
+		exec(t, all[1], "DELETE FROM items")
+		if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict != verdict.Fail {
+			t.Errorf("without its items: %+v, %v", proof, err)
+		}
+		if _, err := open.Open(t.Context(), p, into, all, open.Options{}); err == nil {
+			t.Error("opened, though a world has lost its items")
+		}
+	})
+}
+
+// The number 0 of an ENUM that has an empty member cannot be told from that.
+func TestIntoEnumNumberless(t *testing.T) {
+	e := engines()[1]
+	all := []rowio.Database{e.fresh(t, "w0"), e.fresh(t, "w1")}
+	for i, d := range all {
+		exec(t, d, "CREATE TABLE t (id INT PRIMARY KEY, e ENUM('a', '', 'b'))", fmt.Sprintf("INSERT INTO t VALUES (%d, 'a'), (%d, '')", 10*i, 10*i+1))
+	}
+	exec(t, all[0], "INSERT IGNORE INTO t VALUES (5, 'other')")
+	into := e.fresh(t, "new")
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Into: &into})
+	if err != nil || !strings.Contains(strings.Join(reasonsOf(p), "\n"), "has the value 0 in 1 row") {
+		t.Errorf("%v, %v", reasonsOf(p), err)
+	}
+}

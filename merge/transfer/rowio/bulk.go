@@ -1,0 +1,220 @@
+package rowio
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
+)
+
+// Rows of a new database are written as text: servers take that in less time than prepared
+// statements of many rows. LOAD DATA LOCAL takes three quarters of what INSERT does, where a
+// server allows it.
+
+// Bulk adds rows to a table of MySQL or MariaDB. An error may have written some of them, unless it
+// is in a transaction. The values are those that [ReadPage] read.
+//
+// LOAD DATA LOCAL makes warnings of what INSERT refuses, so whoever calls this compares the values
+// afterwards. The number of rows is compared here.
+func (c *Connection) Bulk(ctx context.Context, l *Layout, rows [][]any) error {
+	if err := c.Connect(ctx); err != nil {
+		return err
+	}
+	if c.loads == nil {
+		n, err := c.Number(ctx, "SELECT @@local_infile", false)
+		if err != nil {
+			return err
+		}
+		loads := n != 0
+		c.loads = &loads
+	}
+	if *c.loads {
+		return c.load(ctx, l, rows)
+	}
+	return c.insertText(ctx, l, rows)
+}
+
+// load writes rows by LOAD DATA LOCAL. All values are sent as bytes, which columns of numbers, times,
+// bytes and of our character set take as they are. The others are told what the bytes mean.
+func (c *Connection) load(ctx context.Context, l *Layout, rows [][]any) error {
+	var fields, sets []string
+	for i, name := range l.Columns {
+		field := l.Dialect.Quote(name)
+		if !l.direct[i] {
+			variable := "@v" + strconv.Itoa(i)
+			sets = append(sets, field+" = CONVERT("+variable+" USING utf8mb4)")
+			field = variable
+		}
+		fields = append(fields, field)
+	}
+	var b []byte
+	for _, row := range rows {
+		for i, v := range row {
+			if i > 0 {
+				b = append(b, '\t')
+			}
+			if n, is := v.(int64); is && n == 0 && ofKind(l.Types[i], yearKind) {
+				v = "0000" // the text 0 is 2000
+			}
+			b = appendField(b, v)
+		}
+		b = append(b, '\n')
+	}
+	name, done := sqldb.Offer(bytes.NewReader(b))
+	defer done()
+	query := "LOAD DATA LOCAL INFILE '" + name + "' INTO TABLE " + l.Dialect.Quote(l.Table) +
+		" CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (" + strings.Join(fields, ", ") + ")"
+	if len(sets) > 0 {
+		query += " SET " + strings.Join(sets, ", ")
+	}
+	n, err := c.Exec(ctx, "insert", query, false)
+	if err == nil && n != int64(len(rows)) {
+		err = fmt.Errorf("table %q: the database took %d of %d rows: some have keys that are there already, or break a CHECK: %w", l.Table, n, len(rows), sqldb.ErrDuplicate)
+	}
+	return err
+}
+
+// appendField appends a value as LOAD DATA reads it.
+func appendField(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, '\\', 'N')
+	case []byte:
+		return appendEscaped(b, v)
+	case string:
+		return appendEscaped(b, v)
+	}
+	return appendNumber(b, v)
+}
+
+func appendEscaped[T string | []byte](b []byte, v T) []byte {
+	for i := range len(v) {
+		switch c := v[i]; c {
+		case '\t':
+			b = append(b, '\\', 't')
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case 0:
+			b = append(b, '\\', '0')
+		case '\\', '\'':
+			b = append(b, '\\', c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+func appendNumber(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case uint64:
+		return strconv.AppendUint(b, v, 10)
+	case float32:
+		return strconv.AppendFloat(b, float64(v), 'e', -1, 64) // the largest one, rounded to its own digits, is too large
+	case float64:
+		return strconv.AppendFloat(b, v, 'e', -1, 64)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return fmt.Append(b, v)
+}
+
+// insertText writes rows by INSERT with the values in the statement.
+func (c *Connection) insertText(ctx context.Context, l *Layout, rows [][]any) error {
+	begin := "INSERT INTO " + l.Dialect.Quote(l.Table) + " (" + l.Dialect.QuoteAll(l.Columns) + ") VALUES "
+	binary := l.binary()
+	b := make([]byte, 0, 64<<10)
+	count := 0
+	flush := func() error {
+		n, err := c.Exec(ctx, "insert", string(b), false)
+		if err == nil && n != int64(count) {
+			err = fmt.Errorf("table %q: the database took %d of %d rows", l.Table, n, count)
+		}
+		b, count = b[:0], 0
+		return err
+	}
+	const most = 1000
+	var one []byte
+	for _, row := range rows {
+		one = append(one[:0], '(')
+		for i, v := range row {
+			if i > 0 {
+				one = append(one, ',')
+			}
+			one = appendLiteral(one, v, binary[i])
+		}
+		one = append(one, ')')
+		if count > 0 && (count == most || len(b)+len(one)+1 > c.Packet) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if count == 0 {
+			b = append(b, begin...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, one...)
+		count++
+	}
+	if count == 0 {
+		return nil
+	}
+	return flush()
+}
+
+// appendLiteral appends a value as SQL.
+func appendLiteral(b []byte, v any, binary bool) []byte {
+	text := func(v []byte) []byte {
+		if binary {
+			return append(hex.AppendEncode(append(b, 'x', '\''), v), '\'')
+		}
+		return append(appendEscaped(append(b, '\''), v), '\'')
+	}
+	switch v := v.(type) {
+	case nil:
+		return append(b, "NULL"...)
+	case []byte:
+		return text(v)
+	case string:
+		return text([]byte(v))
+	}
+	return appendNumber(b, v)
+}
+
+// binary are the columns that hold bytes rather than text.
+func (l *Layout) binary() []bool {
+	all := make([]bool, len(l.Columns))
+	for i, t := range l.Types {
+		all[i] = ofKind(t, bytesKinds)
+	}
+	return all
+}
+
+var (
+	bytesKinds = []string{"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit", "vector",
+		"geometry", "point", "linestring", "polygon", "multi", "geomcollection"}
+	plainKinds = append([]string{"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "time", "year"}, bytesKinds...)
+	yearKind   = []string{"year"}
+	textKinds  = []string{"char", "varchar", "tinytext", "text", "mediumtext", "longtext"}
+)
+
+func ofKind(typ string, kinds []string) bool {
+	typ = strings.ToLower(typ)
+	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(typ, kind) })
+}
+
+// takesBytes reports whether a column takes a value that is sent as bytes for what it is.
+func takesBytes(c *catalog.Column) bool {
+	return ofKind(c.Type, plainKinds) || ofKind(c.Type, textKinds) && (strings.HasPrefix(c.Collation, "utf8mb4_") || strings.HasPrefix(c.Collation, "uca1400_"))
+}

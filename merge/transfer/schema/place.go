@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Exists reports whether there is such a database. A file of 0 bytes is none yet.
+func Exists(ctx context.Context, d rowio.Database) (bool, error) {
+	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+		path, _, _ = strings.Cut(path, "?")
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("database %q: %w", d.Name, err)
+		}
+		return info.Size() > 0, nil
+	}
+	server, name, err := Server(d)
+	if err != nil {
+		return false, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	on := &rowio.Connection{Database: server}
+	defer on.Close()
+	n, err := on.Number(ctx, "SELECT COUNT(*) FROM SCHEMATA WHERE SCHEMA_NAME = ?", false, name)
+	return n > 0, err
+}
+
+// Contains lists what is in a database, tables of ours among it.
+func Contains(ctx context.Context, on *rowio.Connection) ([]string, error) {
+	if !on.Dialect().MySQL() {
+		return on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
+	}
+	return on.Texts(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+		UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
+		UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`)
+}
+
+// Tables are the names of the tables.
+func (s *Schema) Tables() (names []string) {
+	for _, o := range s.of(Table) {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// Has reports whether there is such an object.
+func (s *Schema) Has(kind Kind, name string) bool {
+	return slices.ContainsFunc(s.of(kind), func(o *Object) bool { return o.Name == name })
+}
+
+// Besides is how many things are made beside tables and what is part of these.
+func (s *Schema) Besides() int {
+	return len(s.Objects) - len(s.of(Table, Column, PrimaryKey, Check, Period))
+}
+
+// Others are the names of what is in a database and is neither of s nor one of ours.
+func (s *Schema) Others(ctx context.Context, on *rowio.Connection, ours []string) ([]string, error) {
+	have, err := Contains(ctx, on)
+	return slices.DeleteFunc(have, func(name string) bool {
+		known := func(o Object) bool { return o.Name == name }
+		return slices.ContainsFunc(s.Objects, known) || slices.ContainsFunc(ours, func(our string) bool { return strings.EqualFold(our, name) })
+	}), err
+}
+
+// Drop removes from a database what s has, with the tables what is part of them, then more tables,
+// and the last ones with one request. others are the names of what is left in it.
+func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []string) (others []string, err error) {
+	have, err := Contains(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	var statements []string
+	drop := func(kind, name string) {
+		statements = append(statements, "DROP "+kind+" IF EXISTS "+from.Dialect().Quote(name))
+	}
+	words := map[Kind]string{Event: "EVENT", Trigger: "TRIGGER", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
+		PackageBody: "PACKAGE BODY", Package: "PACKAGE", Table: "TABLE", Sequence: "SEQUENCE"}
+	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, Trigger, View, Table, Sequence} {
+		if from.Dialect().MySQL() && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
+			// Outside of that mode MariaDB 10.11 does not know the word.
+			mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
+			statements = append(statements, "SET SESSION sql_mode = "+mode)
+		}
+		for _, o := range s.of(kind) {
+			if kind == Trigger || slices.Contains(have, o.Name) {
+				drop(words[kind], o.Name)
+			}
+		}
+	}
+	drop("VIEW", sqldb.KeysView)
+	for _, table := range more {
+		drop("TABLE", table)
+	}
+	run := func() error {
+		for _, statement := range statements {
+			if _, err := from.Exec(ctx, "drop", statement, false); err != nil {
+				return fmt.Errorf("%.200s: %w", statement, err)
+			}
+		}
+		return nil
+	}
+	if from.Dialect().MySQL() {
+		statements = append(statements, "DROP TABLE IF EXISTS "+from.Dialect().QuoteAll(last))
+		err = run()
+		from.Drop() // its sql_mode
+	} else {
+		for _, table := range last {
+			drop("TABLE", table)
+		}
+		err = from.Tx(ctx, run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Contains(ctx, from)
+}
+
+// Counter is the next value of the AUTO_INCREMENT column of a table, as far as the database keeps it.
+func Counter(ctx context.Context, on *rowio.Connection, table string) (next uint64, err error) {
+	query := "SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?"
+	if on.Dialect().MySQL() {
+		return counted(ctx, on, table)
+	}
+	there, err := on.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'", false)
+	if err != nil || there == 0 {
+		return 0, err
+	}
+	last, err := on.Texts(ctx, query, table)
+	if err != nil || len(last) == 0 {
+		return 0, err
+	}
+	_, err = fmt.Sscan(last[0], &next)
+	return next + 1, err
+}
+
+// counted asks MySQL and MariaDB, of which the first remembers older answers.
+func counted(ctx context.Context, on *rowio.Connection, table string) (next uint64, err error) {
+	if _, err := on.Exec(ctx, "set", "/*!80000 SET SESSION information_schema_stats_expiry = 0 */", false); err != nil {
+		return 0, err
+	}
+	values, err := on.Texts(ctx, "SELECT CAST(AUTO_INCREMENT AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND AUTO_INCREMENT IS NOT NULL", table)
+	if err != nil || len(values) == 0 {
+		return 0, err
+	}
+	_, err = fmt.Sscan(values[0], &next)
+	return next, err
+}
+
+// Remove removes an empty database, or the file of one with what lies beside it.
+func Remove(ctx context.Context, d rowio.Database) error {
+	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+		path, _, _ = strings.Cut(path, "?")
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // without the first, the others are nothing
+			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("database %q: %w", d.Name, err)
+			}
+		}
+		return nil
+	}
+	server, name, err := Server(d)
+	if err != nil {
+		return err
+	}
+	on := &rowio.Connection{Database: server, Writes: true}
+	defer on.Close()
+	_, err = on.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
+	return err
+}
+
+// Enabled is how many events run.
+func (s *Schema) Enabled() (n int) {
+	for _, o := range s.of(Event) {
+		if o.State == "ENABLE" {
+			n++
+		}
+	}
+	return n
+}

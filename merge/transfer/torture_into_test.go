@@ -1,0 +1,105 @@
+package transfer
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
+)
+
+// rowsMade is a dump of what a merge into a new database made, without its record.
+func rowsMade(t *testing.T, p *plan.Plan, d rowio.Database) string {
+	t.Helper()
+	if number(t, d, hasRegistry(d)) > 0 {
+		return steadyRows(t, p, d)
+	}
+	return strings.ReplaceAll(dump(t, d, append([]string{ledger.KeysTable}, besideIgnored...)...), p.ID, "ID")
+}
+
+// A process that makes a new database, or drops it, and is killed at any point, leaves what the
+// next one resumes, to the same end: what a smooth run makes, or nothing. No world is written but
+// for its fences.
+func TestTortureInto(t *testing.T) {
+	servertest.NotShort(t)
+	worlds, kills := 2, 4
+	if *long {
+		worlds, kills = 25, 12
+	}
+	onEach(t, func(t *testing.T, e engine) {
+		total := 0
+		for w := range worlds {
+			rnd := rand.New(rand.NewPCG(*seed, uint64(w)))
+			all, options := randomWorlds(t, e, rnd)
+			p, into := intoPlan(t, e, all, options)
+			with := append([]rowio.Database{into}, all...)
+			var before []string
+			for _, d := range all {
+				before = append(before, dump(t, d, "gameid_servers"))
+			}
+			var points atomic.Int64
+			hooks := job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}
+			if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, hooks); err != nil {
+				t.Fatalf("world %d: %v", w, err)
+			}
+			want := rowsMade(t, p, clone(t, e, into))
+			if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for k := range kills {
+				deaths := 0
+				for killed(t, p, with, rnd.Int64N(points.Load()), false) && deaths < 3 {
+					deaths++
+				}
+				if k%2 == 0 {
+					if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
+						t.Fatalf("world %d: %v", w, err)
+					}
+					if diff := cmp.Diff(want, rowsMade(t, p, clone(t, e, into))); diff != "" {
+						t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
+					}
+					if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict == verdict.Fail {
+						t.Errorf("world %d: %+v, %v", w, proof, err)
+					}
+				}
+				for killed(t, p, with, rnd.Int64N(60), true) && deaths < 6 {
+					deaths++
+				}
+				if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
+					t.Fatalf("world %d: undo: %v", w, err)
+				}
+				if there, err := existsNow(t.Context(), into); err != nil || there {
+					t.Fatalf("world %d: %s is there after its undo: %v\n%s", w, into.Name, err, dump(t, into))
+				}
+				at, err := apply.LookUp(t.Context(), p, into, all)
+				if err != nil || slices.ContainsFunc(at.Fences, func(f apply.FenceStatus) bool { return f.Fenced }) {
+					t.Fatalf("world %d: %+v, %v", w, at, err)
+				}
+				total += deaths
+			}
+			for i, d := range all {
+				if diff := cmp.Diff(before[i], dump(t, d, "gameid_servers")); diff != "" {
+					t.Errorf("%s was changed:\n%s", d.Name, diff)
+				}
+			}
+		}
+		t.Logf("%d plans of seed %d, in each of which the process was killed at random points: %d kills", worlds, *seed, total)
+		if *long && total < 300 {
+			t.Errorf("killed %d times, want 300", total)
+		}
+	})
+}

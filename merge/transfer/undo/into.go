@@ -1,0 +1,387 @@
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/verdict"
+	"mergesafe/store/registry"
+)
+
+// undoInto takes a merge into a new database back: it drops what was made there, and lets the
+// worlds start again. While nobody can have entered, there is nothing to compare. What was opened
+// is compared row by row, and the first world first learns what was given there: its marks,
+// numbers and counters never fall behind, so that nothing is given twice.
+func undoInto(ctx context.Context, u *undo, state ledger.State) error {
+	if state == "" {
+		return undoNothing(ctx, u)
+	}
+	if state != ledger.StateUndoing {
+		if err := mayDrop(ctx, u, state); err != nil {
+			return err
+		}
+		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
+			if state == ledger.StateCopied || u.force {
+				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
+					return err
+				}
+			}
+			return u.Manifest.Advance(ctx, state, ledger.StateUndoing)
+		}); err != nil {
+			return err
+		}
+	}
+	for _, s := range []struct {
+		doing string
+		do    func(ctx context.Context, u *undo) error
+	}{
+		{"raising what the first world has given", surpass},
+		{"marking the fences", dropping},
+		{"dropping the new database", drop},
+		{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run, registry.FenceDropping) }},
+	} {
+		if err := u.Retry(ctx, s.doing, func(ctx context.Context) error { return s.do(ctx, u) }); err != nil {
+			return err
+		}
+	}
+	u.done.Lifted = u.Run.Lifted
+	return nil
+}
+
+// undoNothing ends an undo that was interrupted at its very end, or takes back fences that were
+// only prepared. There is no new database, or not one of this merge.
+func undoNothing(ctx context.Context, u *undo) error {
+	u.done.NoRecord = true
+	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(ctx, u.Run, "undo") })
+	u.done.Lifted = u.Run.Lifted
+	if err == nil { // an apply that was killed before it wrote its record leaves empty tables
+		err = u.Retry(ctx, "removing the tables of the merge", func(ctx context.Context) error {
+			if there, err := schema.Exists(ctx, u.Target.Database); err != nil || !there {
+				return err
+			}
+			if err := u.Manifest.Remove(ctx); err != nil || u.Plan.Into.There {
+				return err
+			}
+			if left, err := schema.Contains(ctx, u.Target); err != nil || len(left) > 0 {
+				return err
+			}
+			u.Target.Close()
+			return schema.Remove(ctx, u.Target.Database)
+		})
+	}
+	if err == nil && len(u.done.Lifted) == 0 {
+		err = fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", ledger.ErrNoMerge, u.Target.Name, u.Plan.ID)
+	}
+	return err
+}
+
+// mayDrop refuses to drop a database that a game has used since, unless that is forced.
+func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
+	whole := state == ledger.StateMade || state == ledger.StateProved || state == ledger.StateCopied
+	if !whole {
+		return nil // an apply that was killed
+	}
+	var reasons []plan.Refusal
+	refuse := func(format string, args ...any) {
+		reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Reason: fmt.Sprintf(format, args...)})
+	}
+	err := u.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
+		reasons = nil
+		ids, err := u.Manifest.Later(ctx)
+		if err == nil && len(ids) > 0 {
+			refuse("the merge %s came later: undo that first", strings.Join(ids, ", "))
+		}
+		if err != nil {
+			return err
+		}
+		return prove.LookAtTarget(ctx, u.Run, func(s *rowio.Source) error {
+			u.Know(s)
+			return nil
+		})
+	})
+	if err == nil && u.Registry && len(reasons) == 0 {
+		err = u.Retry(ctx, "fencing the new database", func(ctx context.Context) error {
+			return apply.Guard(ctx, u.Run, "undo", registry.FenceMerging, false)
+		})
+	}
+	if err == nil && len(reasons) == 0 && !u.force && (state == ledger.StateCopied || state == ledger.StateProved && !u.Registry) {
+		reasons, err = written(ctx, u)
+	}
+	if err != nil {
+		return err
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	if state == ledger.StateCopied && u.Registry { // the game goes on there
+		if err := apply.Release(ctx, u.Run); err != nil {
+			return err
+		}
+	}
+	return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
+}
+
+// written says what was written to the new database since it was proved.
+func written(ctx context.Context, u *undo) (reasons []plan.Refusal, err error) {
+	worlds := make([]rowio.Database, 0, len(u.Origins()))
+	for _, c := range u.Origins() {
+		worlds = append(worlds, c.Database)
+	}
+	proof, err := prove.Verify(ctx, u.Plan, u.Target.Database, worlds, u.Opts)
+	if err != nil || proof.Verdict == verdict.Pass {
+		return nil, err
+	}
+	for _, t := range append(proof.Tables, proof.OwnTables...) {
+		if t.Verdict != verdict.Pass {
+			reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: t.Table, Reason: fmt.Sprintf(
+				"it has %s where %d were made, or some have other values: all of that would be lost; -force drops it", ledger.CountRows(t.Rows), t.Want)})
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = []plan.Refusal{{Source: u.Target.Name, Reason: "it is not as it was made, which verify explains: all that was written since would be lost; -force drops it"}}
+	}
+	return reasons, nil
+}
+
+// surpass raises in the first world what the new database has given since: the marks and epochs of
+// its servers, short numbers, and counters.
+func surpass(ctx context.Context, u *undo) error {
+	if given, err := u.Manifest.HasFact(ctx, ledger.FactGiven); err != nil || !given {
+		return err
+	}
+	there, err := u.Target.Texts(ctx, u.Target.Dialect().TableNames())
+	if err != nil {
+		return err
+	}
+	for _, t := range counted(u.Plan) {
+		if err := raiseCounter(ctx, u, t, there); err != nil {
+			return err
+		}
+	}
+	if err := raiseDeclared(ctx, u); err != nil {
+		return err
+	}
+	if !contains(there, registry.Table) {
+		return nil
+	}
+	var servers, numbers, marks []map[string]any
+	servers, err = apply.Records(ctx, u.Target, registry.Table)
+	if err == nil && contains(there, sqldb.SchemaTable) {
+		marks, err = apply.Records(ctx, u.Target, sqldb.SchemaTable)
+	}
+	if err == nil && contains(there, sqldb.NumbersTable) {
+		numbers, err = apply.Records(ctx, u.Target, sqldb.NumbersTable)
+	}
+	if err != nil {
+		return err
+	}
+	u.First.Drop()
+	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
+	defer first.Close()
+	if len(numbers) > 0 { // the first world may not have had any
+		if err := apply.MakeRecord(ctx, u.Target, first, sqldb.NumbersTable); err != nil {
+			return fmt.Errorf("database %q: %w", u.First.Name, err)
+		}
+	}
+	err = first.Tx(ctx, func() error {
+		for _, s := range servers {
+			if rowio.Text(s["role"]) != registry.RoleOwn {
+				continue
+			}
+			const raise = "UPDATE " + registry.Table + " SET reserved_ms = CASE WHEN reserved_ms < ? THEN ? ELSE reserved_ms END, " +
+				"window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, epoch = CASE WHEN epoch <= ? THEN ? + 1 ELSE epoch END WHERE server_id = ? AND world = ?"
+			n, err := first.Exec(ctx, "raise", raise, false, s["reserved_ms"], s["reserved_ms"], s["window_ms"], s["window_ms"], s["epoch"], s["epoch"], s["server_id"], s["world"])
+			if err == nil && n == 0 { // a server that ran in the new database first, or one that is as it was
+				s["holder"], s["lease_until_ms"] = "", int64(0)
+				err = apply.AddRecord(ctx, first, registry.Table, s, "server_id")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, m := range marks { // which versions our tables have
+			if err := apply.AddRecord(ctx, first, sqldb.SchemaTable, m, "application"); err != nil {
+				return err
+			}
+		}
+		for _, n := range numbers {
+			const raise = "UPDATE " + sqldb.NumbersTable + " SET next_number = ? WHERE server_id = ? AND name = ? AND next_number < ?"
+			changed, err := first.Exec(ctx, "raise", raise, false, n["next_number"], n["server_id"], n["name"], n["next_number"])
+			if err == nil && changed == 0 {
+				err = apply.AddRecord(ctx, first, sqldb.NumbersTable, n, "server_id", "name")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("database %q: %w", u.First.Name, err)
+	}
+	return err
+}
+
+// raiseDeclared raises the counters in rows, and the sequences, that the merge had raised.
+func raiseDeclared(ctx context.Context, u *undo) error {
+	if len(u.Plan.Counters) == 0 {
+		return nil
+	}
+	err := prove.LookAtTarget(ctx, u.Run, func(s *rowio.Source) error {
+		u.Know(s)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
+	defer first.Close()
+	u.First.Drop()
+	for _, c := range u.Plan.Counters {
+		if err := raiseOne(ctx, u, first, &c); err != nil {
+			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, u.First.Name, u.Target.Name, err)
+		}
+	}
+	return nil
+}
+
+func raiseOne(ctx context.Context, u *undo, first *rowio.Connection, c *plan.RowCounter) error {
+	d := u.Target.Dialect()
+	if c.Column == "" {
+		next, err := u.SequenceAt(ctx, c)
+		if err == nil { // which lowers none
+			_, err = first.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", d.Quote(c.Table), next), false)
+		}
+		return err
+	}
+	where, args, err := u.CounterKey(c)
+	if err != nil {
+		return err
+	}
+	var now []string
+	err = u.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
+		now = append(now, string(rowio.Printed(row[0])))
+		return true, nil
+	})
+	for _, text := range now {
+		if n, ok := rekey.ParseInteger([]byte(text)); err == nil && ok && !n.Negative {
+			_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %s%s AND %[2]s < %[3]s", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
+		}
+	}
+	return err
+}
+
+// counted are the tables with a counter.
+func counted(p *plan.Plan) (all []plan.Counted) {
+	for _, t := range p.Tables {
+		if t.Counter != nil {
+			all = append(all, plan.Counted{Table: t.Name, Column: t.Counter.Column})
+		}
+	}
+	return append(all, p.Into.Counters...)
+}
+
+// raiseCounter raises the counter of a table of the first world to that of the new database.
+func raiseCounter(ctx context.Context, u *undo, t plan.Counted, there []string) error {
+	if !contains(there, t.Table) {
+		return nil
+	}
+	next, err := schema.Counter(ctx, u.Target, t.Table)
+	if err != nil {
+		return err
+	}
+	was, err := schema.Counter(ctx, u.First, t.Table)
+	if err != nil || next <= was {
+		return err
+	}
+	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
+	defer first.Close()
+	u.First.Drop()
+	if err := apply.SetCounter(ctx, first, t.Table, t.Column, next); err != nil {
+		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", t.Table, u.First.Name, u.Target.Name, err)
+	}
+	return nil
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropping writes into the fences that the new database goes: then they are lifted also when it is
+// gone.
+func dropping(ctx context.Context, u *undo) error {
+	return apply.MarkFences(ctx, u.Run, registry.FenceDropping)
+}
+
+// drop removes what the merge made, its record last, and the database if nothing else is in it.
+func drop(ctx context.Context, u *undo) error {
+	if there, err := schema.Exists(ctx, u.Target.Database); err != nil || !there {
+		u.done.Dropped = err == nil
+		return err
+	}
+	if now, err := u.Manifest.Load(ctx); err != nil || now != ledger.StateUndoing {
+		return errors.Join(err, u.Manifest.ExpectState(ctx, ledger.StateUndoing))
+	}
+	all, err := schema.Read(ctx, u.First)
+	if err != nil {
+		return err
+	}
+	made := !u.Plan.Into.There
+	var more []string
+	for _, table := range u.Plan.Combines() {
+		more = append(more, u.Plan.Tables[table].Combine.Kept)
+	}
+	for _, t := range u.Plan.Tables {
+		more = append(more, t.Name)
+	}
+	for _, t := range u.Plan.Into.Tables {
+		more = append(more, t.Name)
+	}
+	for _, t := range u.Plan.Resets {
+		more = append(more, t.Table)
+	}
+	for _, table := range sqldb.Tables() {
+		if table != ledger.MergesTable && table != ledger.ProgressTable {
+			more = append(more, table)
+		}
+	}
+	last := []string{ledger.ProgressTable, ledger.MergesTable}
+	if made && !u.Target.Dialect().MySQL() { // a file goes at once
+		others, err := all.Others(ctx, u.Target, append(append(last, more...), sqldb.KeysView))
+		if err != nil {
+			return err
+		}
+		if u.done.Dropped = len(others) == 0; u.done.Dropped {
+			u.Target.Close()
+			return schema.Remove(ctx, u.Target.Database)
+		}
+	}
+	others, err := all.Drop(ctx, u.Target, more, last)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		u.done.Others = append(u.done.Others, printable.Text(o))
+	}
+	if u.done.Dropped = len(others) == 0; u.done.Dropped && made {
+		u.Target.Close()
+		return schema.Remove(ctx, u.Target.Database)
+	}
+	return nil
+}
