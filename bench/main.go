@@ -30,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
-		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge, mariadbRekey,
+		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge, mariadbInto, mariadbRekey,
 	}))
 }
 

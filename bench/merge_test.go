@@ -251,3 +251,21 @@ func shellScript(t *testing.T, script string) string {
 	}
 	return file
 }
+
+func TestMariaDBInto(t *testing.T) {
+	sections, err := mariadbInto(t.Context(), short(t, "Merge into"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := sections[0].rows
+	if len(rows) == 1 && rows[0].what == "not measured" {
+		t.Skip(rows[0].note)
+	}
+	goals := make(map[string]string)
+	for _, r := range rows {
+		goals[r.what] = r.goal
+	}
+	if goals[intoApply] != "≤ 0.30" || goals[intoText] != "≤ 0.38" || goals[intoUndo] != "≤ 0.05" {
+		t.Errorf("got rows with the goals %v", goals)
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/internal/servertest"
+)
+
+// Rows of the section.
+const (
+	intoByDump = "mariadb-dump | mariadb of both worlds into a new database"
+	intoLoader = "mydumper and myloader, 4 threads, the same"
+	intoApply  = "servermerge apply, plan -into"
+	intoText   = "  the same, local_infile=OFF"
+	intoPlan   = "servermerge plan -into"
+	intoVerify = "servermerge verify"
+	intoUndo   = "servermerge undo before open"
+	intoMemory = "  the most memory of apply"
+)
+
+const freshWorld = "fresh" // the new database
+
+// mariadbInto measures a merge into a new database beside what one would do by hand.
+func mariadbInto(ctx context.Context, o options) ([]section, error) {
+	names := []string{intoByDump, intoLoader, intoApply, intoText, intoPlan, intoVerify, intoUndo, intoMemory}
+	return o.measureSection("Merge into a new database, on MariaDB", "", names, func(m *measuring) {
+		pipe, err := findPipe()
+		m.must(err)
+		server := startServer(ctx, m, servertest.MariaDB, "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M", "--local-infile=ON")
+		b := &intoBench{mergeBench: mergeBench{measuring: m, pipe: pipe, loader: findLoader(), worlds: &mergeWorlds{m, server, o.mergePlayers}}}
+		b.tool = buildTool(ctx, b.worlds)
+		b.pipe.configure(b.worlds)
+		b.store(ctx)
+		m.intro = fmt.Sprintf("A world of %s rows and one of %s rows become a new database on the same server, tables of package store; whole processes, the ratio is of their times. The server is %s, %s.",
+			count(b.worlds.rowsToCome()), count(homePlayers*(1+itemsOfPlayer)), server.version, b.worlds.durability(ctx))
+		m.rows = b.table()
+	})
+}
+
+// intoBench is what was measured, a value for each round, in seconds.
+type intoBench struct {
+	mergeBench
+	text  []float64
+	after string // the flag of myloader that makes indexes after the rows; "" if it has none
+}
+
+// findAfter asks myloader how it calls that.
+func (b *intoBench) findAfter(ctx context.Context) {
+	help, _ := exec.CommandContext(ctx, b.loader.load, "--help").Output()
+	for _, flag := range []string{"--optimize-keys", "--innodb-optimize-keys"} {
+		if strings.Contains(string(help), flag) {
+			b.after = flag
+			return
+		}
+	}
+}
+
+// store measures worlds of package store.
+func (b *intoBench) store(ctx context.Context) {
+	b.log("filling a world of %d rows", b.worlds.rowsToCome())
+	b.worlds.fill(ctx)
+	var config []byte
+	for _, name := range []string{homeWorld, sourceWorld, freshWorld} {
+		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, b.worlds.dsn(name))
+	}
+	b.must(os.WriteFile(b.tool.config, config, 0o600))
+	sides := []func(context.Context){b.dumpBoth, b.loadBoth, func(ctx context.Context) { b.into(ctx, true) }, func(ctx context.Context) { b.into(ctx, false) }}
+	if b.loader.missing != nil {
+		sides = slices.Delete(sides, 1, 2)
+	} else {
+		b.findAfter(ctx)
+	}
+	for range b.mergeRounds {
+		for _, side := range sides {
+			b.must(execute(ctx, b.worlds, "DROP DATABASE IF EXISTS "+loadedWorld))
+			b.log("letting the server come to rest")
+			b.worlds.rest(ctx)
+			side(ctx)
+		}
+		slices.Reverse(sides)
+	}
+}
+
+// dumpBoth measures the reference: the tables come with the rows of the first world.
+func (b *intoBench) dumpBoth(ctx context.Context) {
+	b.log("mariadb-dump | mariadb")
+	b.must(execute(ctx, b.worlds, "CREATE DATABASE "+loadedWorld+" CHARACTER SET utf8mb4"))
+	began := time.Now()
+	for i, world := range []string{homeWorld, sourceWorld} {
+		words := []string{"--defaults-file=" + b.pipe.account, "--single-transaction", world}
+		if i > 0 {
+			words = append(words, "--no-create-info")
+		}
+		dump := exec.CommandContext(ctx, b.pipe.dump, append(words, mergeTables[:]...)...)
+		b.must(connect(dump, exec.CommandContext(ctx, b.pipe.load, "--defaults-file="+b.pipe.account, loadedWorld)))
+	}
+	b.dumped = append(b.dumped, time.Since(began).Seconds())
+	b.must(b.worlds.complete(ctx, loadedWorld))
+}
+
+// loadBoth measures the other way by hand: myloader makes the tables with the large world, which
+// it loads first.
+func (b *intoBench) loadBoth(ctx context.Context) {
+	b.log("mydumper and myloader")
+	files, err := os.MkdirTemp(b.worlds.dir, "mydumper-")
+	b.must(err)
+	defer os.RemoveAll(files)
+	b.must(execute(ctx, b.worlds, "CREATE DATABASE "+loadedWorld+" CHARACTER SET utf8mb4"))
+	tables := strings.Join(mergeTables[:], ",")
+	began := time.Now()
+	for i, world := range []string{sourceWorld, homeWorld} {
+		dump := []string{"--defaults-file=" + b.pipe.account, "-t", "4", "-B", world, "-T", tables, "-o", files + "/" + world}
+		if i > 0 {
+			dump = append(dump, "--no-schemas")
+		}
+		load := []string{"--defaults-file=" + b.pipe.account, "-t", "4", "-B", loadedWorld, "-d", files + "/" + world}
+		if i == 0 && b.after != "" {
+			load = append(load, b.after)
+		}
+		for _, cmd := range []*exec.Cmd{exec.CommandContext(ctx, b.loader.dump, dump...), exec.CommandContext(ctx, b.loader.load, load...)} {
+			if says, err := cmd.CombinedOutput(); err != nil {
+				b.must(fmt.Errorf("%s: %w\n%s", cmd.Path, err, says))
+			}
+		}
+	}
+	b.loaded = append(b.loaded, time.Since(began).Seconds())
+	b.must(b.worlds.complete(ctx, loadedWorld))
+}
+
+// into measures the merge, by LOAD DATA LOCAL or by INSERT.
+func (b *intoBench) into(ctx context.Context, infile bool) {
+	applied, planned, verified, undone := &b.applied, &b.planned, &b.verified, &b.undone
+	if !infile {
+		var other []float64
+		applied, planned, verified, undone = &b.text, &other, &other, &other
+	}
+	b.must(execute(ctx, b.worlds, fmt.Sprintf("SET GLOBAL local_infile = %t", infile)))
+	b.must(os.RemoveAll(b.tool.plan))
+	b.step(ctx, planned, "plan", "-into", freshWorld, "-o", b.tool.plan, homeWorld, sourceWorld)
+	used := b.step(ctx, applied, "apply", b.tool.plan)
+	b.memory = max(b.memory, used.peak)
+	b.step(ctx, verified, "verify", b.tool.plan)
+	b.must(b.worlds.complete(ctx, freshWorld))
+	b.step(ctx, undone, "undo", b.tool.plan)
+}
+
+func (b *intoBench) table() []row {
+	line := func(what string, seconds []float64, note string) row {
+		t := median(seconds)
+		return row{what: what, measured: fmt.Sprintf("%.1f s", t), note: fmt.Sprintf("%.0f k rows/s%s", float64(b.worlds.rowsToCome())/t/1000, note)}
+	}
+	against := func(r row, a, b []float64, most float64) row {
+		q := quotients(a, b)
+		return r.compared(q).judged(goal{most: most}, q)
+	}
+	all := make([]float64, len(b.applied))
+	for i := range all {
+		all[i] = b.planned[i] + b.applied[i] + b.verified[i]
+	}
+	dump := line(intoByDump, b.dumped, "; --single-transaction")
+	dump.ratio = "1.00"
+	found := []row{dump}
+	loader := row{what: intoLoader, measured: "not measured"}
+	if b.loader.missing == nil {
+		note := "; indexes after the rows"
+		if b.after == "" {
+			note = "; this version makes indexes first"
+		}
+		loader = line(intoLoader, b.loaded, note).compared(quotients(b.loaded, b.dumped))
+	} else {
+		loader.note = b.loader.missing.Error()
+	}
+	found = append(found, loader,
+		against(line(intoApply, b.applied, ""), b.applied, b.dumped, 0.30),
+		against(line(intoText, b.text, ""), b.text, b.dumped, 0.38))
+	if b.loader.missing == nil {
+		found = append(found, against(row{what: "  ÷ " + intoLoader}, b.applied, b.loaded, 0.90),
+			against(row{what: "  local_infile=OFF ÷ the same"}, b.text, b.loaded, 1.05))
+	}
+	memory := row{what: intoMemory, note: "this system does not tell"}
+	if b.memory > 0 {
+		memory = row{what: intoMemory, note: "of all rounds"}.memory(b.memory, 150<<20)
+	}
+	return append(found, memory,
+		line(intoPlan, b.planned, "; the whole check, and a sum over every row"),
+		line(intoVerify, b.verified, "; PASS"),
+		against(row{what: "  plan, apply and verify ÷ the dump"}, all, b.dumped, 0.60),
+		against(line(intoUndo, b.undone, "; the ratio is to its apply"), b.undone, b.applied, 0.05))
+}
