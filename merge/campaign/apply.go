@@ -228,6 +228,8 @@ func candidateOf(ctx context.Context, r *runner, j *job) (d candidate, problem s
 		return d, "it has no plan: " + again, nil
 	case plan.ID != rec.Plan:
 		return d, fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
+	case !j.fits(plan):
+		return d, "its plan makes another new database than the campaign file says, or none: " + again, nil
 	case len(plan.Refusals) > 0:
 		return d, "its plan is refused: " + refused(plan.Refusals), nil
 	case plan.Fleet != "" && r.opts.Ranges == nil:

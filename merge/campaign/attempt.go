@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"mergesafe/internal/printable"
@@ -60,7 +61,7 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.job.tries++
 	now := t.r.book.now().UTC()
 	t.r.update(t.job.Merge, KindMerging, report.Merging(plan), func(rec *record) {
-		rec.describe(plan)
+		rec.describe(t.job, plan)
 		t.meter.after = rec.After
 		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = Copying, true, "", false, nil, nil
 		rec.Attempts++
@@ -79,10 +80,23 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	reports := t.r.report(t.job, applied, "apply")
 	text := printable.Count(result.Rows, "row", "rows") + " came to the target"
+	state := transfer.StateMade
+	if plan.Into != nil {
+		text = fmt.Sprintf("%s is made, with %s", plan.Into.Name, printable.Count(plan.AllRows(), "row", "rows"))
+		// A game may write to a database that is open: there is nothing to be proved any more.
+		at, err := transfer.LookUp(ctx, plan, t.job.target(), t.job.sources())
+		if err != nil {
+			return t.fail(ctx, "verify", err)
+		}
+		state = at.State
+	}
 	t.r.update(t.job.Merge, KindMerged, text, func(rec *record) {
 		rec.Phase = Verifying
 		rec.reported(reports)
 	})
+	if state != transfer.StateMade {
+		return t.open(ctx, options)
+	}
 	return t.verify(ctx, options)
 }
 
@@ -96,7 +110,10 @@ func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
 		problem, advice := explain(o)
 		return t.failed(ctx, nil, problem, advice, reports)
 	}
-	recordProof(t.r, t.job, o, reports)
+	recordProof(t.r, t.job, o, reports, t.job.into == nil)
+	if t.job.into != nil && o.Ending == report.Done {
+		return t.open(ctx, options)
+	}
 	return done
 }
 
@@ -177,7 +194,8 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 }
 
 // failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
-// undone if the campaign says so. err is nil if a completed proof says FAIL. A merge that is completed may
+// undone if the campaign says so, which drops a new database; one that is open stays. err is nil if a
+// completed proof says FAIL. A merge that is completed may
 // be a good one until then, and an error is no proof: it stays, and so does one of which the target
 // does not say how far it is, or which the same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
@@ -185,9 +203,16 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
 		phase, kind = Refused, KindRefused
-	case state == transfer.StateCopied && err != nil:
+	case isMade(state) && err != nil && !(state == transfer.StateProved && lasting(err)):
 		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
-		advice = []string{"The rows are in the target. When that is fixed, run the same command again, " +
+		there := "The rows are in the target."
+		if t.job.into != nil {
+			there = "The new database is made, and not open."
+			if state != transfer.StateMade {
+				phase, problem = Opening, strings.Replace(problem, "verified", "opened", 1)
+			}
+		}
+		advice = []string{there + " When that is fixed, run the same command again, " +
 			"which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {

@@ -200,6 +200,10 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	text := "skipped by the operator; nothing was written"
 	if begun {
 		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
+		if r.Into != "" {
+			text = "skipped by the operator after it began: its new database is not complete, " +
+				"and no server of its worlds can start; apply it by its name, or undo it"
+		}
 		r.Problem = text
 	}
 	if err := s.put(ctx, r); err != nil {
@@ -211,7 +215,7 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 // begun reports whether something may have been written to the target.
 func (p Phase) begun() bool {
 	switch p {
-	case Copying, Copied, Verifying, Verified, Failed, Undoing:
+	case Copying, Copied, Verifying, Opening, Verified, Failed, Undoing:
 		return true
 	}
 	return false

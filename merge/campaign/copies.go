@@ -93,6 +93,23 @@ func (c *copies) copy(ctx context.Context, number int, from transfer.Database) (
 	return to, left, err
 }
 
+// reserve finds the address of a database that a merge makes beside a copy. The list names it.
+func (c *copies) reserve(
+	ctx context.Context, number int, name string, beside transfer.Database,
+) (address string, err error) {
+	name = databaseName(number, name)
+	if dialect, _, err := sqldb.SplitDSN(beside.DSN); err != nil || dialect == sqldb.SQLite {
+		return string(sqldb.SQLite) + ":" + filepath.Join(c.folder, name+".db"), err
+	}
+	dsn, err := c.create(ctx, name) // nobody has one of that name
+	if err != nil {
+		return "", err
+	}
+	_, address = withoutAccount(dsn)
+	at, _ := sqldb.ParseServer(dsn)
+	return address, c.drop(ctx, at.Address, name, false)
+}
+
 // create makes an empty database on the server.
 func (c *copies) create(ctx context.Context, name string) (dsn string, err error) {
 	if c.server == "" {

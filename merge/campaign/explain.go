@@ -23,7 +23,7 @@ func refused(refusals []transfer.Refusal) string {
 // commands are those about one merge, for the words of an outcome.
 func (r *runner) commands(target string) report.Commands {
 	c := func(name string) string { return r.opts.Command(name, target) }
-	return report.Commands{Apply: c("apply"), Verify: c("verify"), Undo: c("undo"), Again: c(r.doing),
+	return report.Commands{Apply: c("apply"), Verify: c("verify"), Open: c("apply"), Undo: c("undo"), Again: c(r.doing),
 		Renames: "servermerge renames " + printable.Quoted(r.book.PlanFile(target))}
 }
 

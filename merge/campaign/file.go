@@ -26,6 +26,9 @@ type Campaign struct {
 	Rekey bool     // give new values to keys that collide
 	Fence bool     // fence the sources; the default is true
 
+	// Into is the new database of each merge that does not name its own: see [Merge.Into].
+	Into string
+
 	Hooks []Hook
 
 	// Stopped and Backup are [ByHand] if the operator says so for every world. Otherwise it
@@ -45,6 +48,11 @@ type Merge struct {
 	Target  string   // a world's name
 	Sources []string // names of worlds
 	Note    string   // for people: why it was suggested
+
+	// Into is the new database in which the merge is made, beside all its worlds: a name, then it is
+	// beside the target's own, or a DSN without user and password. {target} in it is the name of the
+	// target, and {n} the next number. If it is empty, the rows come into the target's own database.
+	Into string
 }
 
 // Worlds are the target and the sources.

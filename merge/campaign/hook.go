@@ -42,6 +42,8 @@ type Message struct {
 	World    string    `json:"world,omitempty"`   // which the question is about
 	Target   string    `json:"target,omitempty"`  // of the merge; empty if it is about the campaign
 	Sources  []string  `json:"sources,omitempty"` // of the merge
+	Into     string    `json:"into,omitempty"`    // the name of the new database; empty if the merge makes none
+	Address  string    `json:"address,omitempty"` // of the new database: a DSN without user and password
 	Bytes    int64     `json:"bytes,omitempty"`   // how much room the merge needs, at the most
 	Text     string    `json:"text,omitempty"`    // for people
 }
@@ -101,7 +103,8 @@ func (h Hook) run(ctx context.Context, m Message, body []byte, said *tail) error
 	}
 	cmd := exec.CommandContext(ctx, h.Run[0], h.Run[1:]...)
 	cmd.Stdin = bytes.NewReader(body)
-	cmd.Env = append(os.Environ(), "FLEET_EVENT="+m.Event, "FLEET_WORLD="+m.World, "FLEET_TARGET="+m.Target)
+	cmd.Env = append(os.Environ(), "FLEET_EVENT="+m.Event, "FLEET_WORLD="+m.World, "FLEET_TARGET="+m.Target,
+		"FLEET_INTO="+m.Into, "FLEET_ADDRESS="+m.Address)
 	// A pipe of our own: Wait would wait for whoever else writes to one of its own.
 	out, in, err := os.Pipe()
 	if err != nil {

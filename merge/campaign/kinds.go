@@ -11,7 +11,8 @@ const (
 	KindRefused     = "refused"      // a plan, or apply, found what blocks the merge
 	KindMerging     = "merging"      // apply of a merge begins
 	KindMerged      = "merged"       // all its rows are in the target
-	KindVerified    = "verified"     // proved
+	KindProved      = "proved"       // its rows are as planned, in a new database that is not open yet
+	KindVerified    = "verified"     // proved, and open: the world may be started
 	KindNotVerified = "not-verified" // nothing is wrong, but not all could be proved
 	KindRetry       = "retry"        // a merge that stopped is tried again later
 	KindFailed      = "failed"       // a merge failed permanently
@@ -25,6 +26,6 @@ const (
 // Kinds are what a hook may name: questions, and kinds of events.
 var Kinds = []string{
 	AskStopped, AskBackedUp, AskRoom, AskFenced,
-	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged,
+	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged, KindProved,
 	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindRehearsed, KindHook,
 }

@@ -10,12 +10,31 @@ import (
 // Came is how many rows of the merge are in the target.
 func (m *MergeStatus) Came() int64 {
 	switch {
-	case m.Phase == Copied, m.Phase == Verifying, m.Phase == Verified:
+	case m.Phase == Copied, m.Phase == Verifying, m.Phase == Opening, m.Phase == Verified:
 		return m.Rows
 	case m.Phase == Copying && m.Step == transfer.StepCopy:
 		return min(m.Done, m.Rows)
 	}
 	return 0
+}
+
+// PhaseWord is the phase in words: of a new database it says whether it is open.
+func (m *MergeStatus) PhaseWord() string {
+	switch {
+	case m.Into == "":
+	case m.Phase == Copied:
+		return "made, not open"
+	case m.Phase == Opening && !m.Active:
+		return "proved, not open"
+	case m.Phase == Verified:
+		return "verified, open"
+	}
+	return string(m.Phase)
+}
+
+// Finishing reports whether all rows of a new database are there, and indexes, keys and views are made.
+func (m *MergeStatus) Finishing() bool {
+	return m.Into != "" && m.Active && m.Phase == Copying && m.Total > 0 && m.Done >= m.Total
 }
 
 // TimeLeft is how many seconds the merge still takes, at the least and at the most. known is false

@@ -39,6 +39,10 @@ type Options struct {
 	// Ranges, if not nil, is the fleet registry that gives worlds ranges of keys.
 	Ranges Ranges
 
+	// Places, if not nil, is the fleet registry in which the place of a world follows when its new
+	// database is opened, and comes back when the merge is undone.
+	Places Places
+
 	// Codecs, if not nil, makes ready the codecs of the game's own that a plan names. stop ends
 	// them.
 	Codecs func(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error)

@@ -93,13 +93,13 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	plan, err := p.r.planOf(ctx, j)
 	if err == nil && plan != nil {
 		var at *transfer.Status
-		of, err := p.r.opts.databasesOf(namesOf(plan))
+		target, sources, err := p.r.databasesFor(j, rec, plan)
 		if err != nil {
-			err = fmt.Errorf("there is a plan for other worlds, %s: %w", p.r.book.PlanFile(j.Target), err)
+			err = fmt.Errorf("there is a plan for other databases, %s: %w", p.r.book.PlanFile(j.Target), err)
 		} else {
-			at, err = begunAlready(ctx, plan, of)
+			at, err = begunAlready(ctx, plan, target, sources)
 		}
-		same := slices.Equal(namesOf(plan), j.Worlds())
+		same := slices.Equal(namesOf(plan), j.Worlds()) && j.fits(plan)
 		if at != nil && !same {
 			err = fmt.Errorf("the merge of %s into it has begun: write that into the campaign file and undo it, before you plan another one", report.Sources(plan))
 		}
@@ -148,24 +148,32 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 // adopt takes a merge into the state that has begun, as when the state was lost. One that is
 // completed was verified if the report beside its plan says so.
 func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
-	phase := map[transfer.State]Phase{transfer.StateNone: Planned, transfer.StateCopied: Copied, transfer.StateUndoing: Undoing}[at.State]
+	phase := map[transfer.State]Phase{
+		transfer.StateNone: Planned, transfer.StateMade: Copied, transfer.StateProved: Opening,
+		transfer.StateCopied: Copied, transfer.StateUndoing: Undoing,
+	}[at.State]
 	phase = cmp.Or(phase, Copying)
 	reports, verified := r.reportsOf(j, plan)
-	if phase == Copied && verified {
+	isOpen := plan.Into != nil && at.State == transfer.StateCopied
+	if phase == Copied && plan.Into == nil && verified || isOpen {
 		phase = Verified
 	}
 	r.update(j.Merge, "", "", func(rec *record) {
 		if !rec.Phase.begun() {
-			rec.describe(plan)
-			rec.Phase = phase
+			rec.describe(j, plan)
+			rec.Phase, rec.Open = phase, isOpen
 			rec.reported(reports)
 		}
 	})
 }
 
 // describe takes what a plan says into a record.
-func (r *record) describe(plan *transfer.Plan) {
-	r.Plan, r.Rows, r.Renames = plan.ID, plan.Rows(), len(plan.Renames)
+func (r *record) describe(j *job, plan *transfer.Plan) {
+	r.Plan, r.Rows, r.Renames = plan.ID, plan.AllRows(), len(plan.Renames)
+	r.Into, r.To, r.Was = "", "", ""
+	if plan.Into != nil {
+		r.Into, r.To, r.Was = plan.Into.Name, j.to, j.was
+	}
 	w := workOf(plan)
 	r.Weight, r.After = w.Weight().Seconds(), w.After().Seconds()
 }
@@ -206,7 +214,8 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		defer one.Unlock()
 		_ = p.r.pause(ctx) // an interrupt ends the reading by itself
 	}
-	plan, err := transfer.NewPlan(ctx, j.target(), j.sources(), options)
+	options.Into = j.into
+	plan, err := transfer.NewPlan(ctx, j.databases[0], j.databases[1:], options)
 	if err == nil {
 		plan.Program = p.r.opts.Program
 		err = p.r.book.write(p.r.book.PlanFile(j.Target), plan.Write)
@@ -233,9 +242,9 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	}
 	p.r.update(j.Merge, kind, text, func(rec *record) {
 		rec.idle()
-		rec.describe(plan)
+		rec.describe(j, plan)
 		rec.Phase, rec.Basis, rec.Problem, rec.Advice = phase, p.r.opts.Basis, problem, advice
-		rec.Measured, rec.Attempts, rec.Took, rec.Began, rec.Ended = 0, 0, 0, nil, nil
+		rec.Open, rec.Measured, rec.Attempts, rec.Took, rec.Began, rec.Ended = false, 0, 0, 0, nil, nil
 		rec.Reports = []string{filepath.Base(page)}
 	})
 	return done
@@ -264,7 +273,7 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 	})
 }
 
-// namesOf are the names of the databases of a plan, the target's first.
+// namesOf are the names of the worlds of a plan, the target's first.
 func namesOf(plan *transfer.Plan) []string {
 	return append([]string{plan.Target.Name}, slice.Map(plan.Sources, func(w transfer.World) string { return w.Name })...)
 }

@@ -91,8 +91,10 @@ func (b *Book) write(file string, write func(io.Writer) error) error {
 
 // begunAlready reports where the merge of a plan is, if it has begun, or if a process that was
 // killed left its fences: only this plan can lift them. It is nil if neither is so.
-func begunAlready(ctx context.Context, plan *transfer.Plan, of []transfer.Database) (*transfer.Status, error) {
-	at, err := transfer.LookUp(ctx, plan, of[0], of[1:])
+func begunAlready(
+	ctx context.Context, plan *transfer.Plan, target transfer.Database, sources []transfer.Database,
+) (*transfer.Status, error) {
+	at, err := transfer.LookUp(ctx, plan, target, sources)
 	if err != nil {
 		return nil, err
 	}

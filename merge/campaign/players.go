@@ -119,11 +119,15 @@ func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who 
 		return err
 	}
 	defer stop()
+	target, sources := all[0], all[1:]
+	if plan.Into != nil { // whose tables are those of the first world
+		target.Name, sources = plan.Into.Name, all
+	}
 	for i, world := range m.Sources {
 		moved := func(row transfer.Moved) error {
 			return each(Player{world, m.Target, row.Old, row.New, row.OldKey, row.NewKey})
 		}
-		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, codecs, moved)
+		err := transfer.EachMoved(ctx, plan, target, sources, i, who.Table, who.Column, codecs, moved)
 		if err != nil {
 			return fmt.Errorf("the players of %q: %w", world, err)
 		}

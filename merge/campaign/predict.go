@@ -45,7 +45,10 @@ func rows(n, perSecond int64) time.Duration {
 
 // workOf is what a plan has to do.
 func workOf(plan *transfer.Plan) Work {
-	w := Work{Merges: 1, Worlds: 1 + len(plan.Sources), Moved: plan.Rows()}
+	w := Work{Merges: 1, Worlds: 1 + len(plan.Sources), Moved: plan.AllRows()}
+	if plan.Into != nil {
+		return w // all that is there came
+	}
 	for _, t := range plan.Tables {
 		w.Target += t.Target.Rows
 	}

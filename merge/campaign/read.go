@@ -43,8 +43,26 @@ func Parse(file, text string) (*Campaign, error) {
 		if !root.Has("merge") {
 			root.Lacks("merge", `want a section [[merge]] for each merge, with target = "w1" and sources = ["w2", "w3"]`)
 		}
-		in := make(map[string]int) // worlds, with the lines in which they are
-		root.Sections("merge", func(s *strict.Section) { c.Merges = append(c.Merges, readMerge(s, in)) })
+		in := make(map[string]int)               // worlds, with the lines in which they are
+		made := make(map[string]*strict.Section) // new databases, with their merges
+		root.Sections("merge", func(s *strict.Section) {
+			m := readMerge(s, in)
+			if !s.Has("into") {
+				m.Into = c.Into
+			}
+			c.Merges = append(c.Merges, m)
+			name := folded(strings.ReplaceAll(m.Into, intoTarget, m.Target))
+			if first, taken := made[name]; taken {
+				s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("target"))
+			} else if name != "" {
+				made[name] = s
+			}
+		})
+		for name, s := range made {
+			if line, world := in[name]; world {
+				s.Problem("into", "is the name of the world in line %d: want a new one", line)
+			}
+		}
 		root.Sections("hook", func(s *strict.Section) { c.Hooks = append(c.Hooks, readHook(s)) })
 	})
 	if err != nil {
@@ -69,6 +87,13 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Rules = s.List("rules", notEmpty("the path of a file of rules"))
 	c.Allow = s.List("allow", notEmpty("the code of a finding, such as column-opaque"))
 	c.Rekey = s.Boolean("rekey")
+	s.Secret("into")
+	c.Into = s.Text("into", func(text string) string {
+		if !strings.Contains(text, intoTarget) && text != "" {
+			return `is one database for all merges: want {target} in it, such as "{target}_2026" or "{target}_m{n}"`
+		}
+		return intoProblem(text)
+	})
 	c.Stopped = s.Text("stopped", byHand)
 	c.Backup = s.Text("backup", byHand)
 	c.Room = s.Text("room", byHand)
@@ -137,7 +162,7 @@ func parseDaytime(text string) (time.Duration, bool) {
 
 // readMerge reads a [[merge]]. in are the worlds of those before, with their lines.
 func readMerge(s *strict.Section, in map[string]int) (m Merge) {
-	s.Secret("note")
+	s.Secret("note", "into")
 	m.Target = s.Text("target", worldName)
 	if !s.Has("target") {
 		s.Lacks("target", `want the name of the world that stays, such as target = "w1"`)
@@ -152,6 +177,7 @@ func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 		}
 		return ""
 	})
+	m.Into = s.Text("into", intoProblem)
 	take := func(key, name string, line int) {
 		switch first, taken := in[folded(name)]; {
 		case name == "":

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
 )
 
@@ -200,6 +201,9 @@ func (n *preflight) refusals(d candidate, refusals []transfer.Refusal) {
 			continue
 		}
 		r.Source = ""
+		if d.job.into != nil && world == d.job.into.Name {
+			world = "" // which it is not yet
+		}
 		n.problem(d.job.Target, world, "%s", r)
 	}
 }
@@ -242,6 +246,9 @@ func (n *preflight) sort() {
 // work was stopped.
 func (n *preflight) ask(ctx context.Context, d candidate, m Message) (asked, yes bool, err error) {
 	m.At, m.Target, m.Sources = n.now().UTC(), d.job.Target, d.job.Sources
+	if d.job.into != nil {
+		m.Into, m.Address = d.job.into.Name, shownPlace(d.job.to)
+	}
 	asked, err = n.campaign.ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
@@ -320,7 +327,13 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	folder, err := folderOf(ctx, d.job.target())
+	folder, err := "", error(nil)
+	switch { // that of a database that is not there is its neighbour's, on the same server
+	case d.job.into == nil || serverOf(d.job.target()) == string(sqldb.SQLite):
+		folder, err = folderOf(ctx, d.job.target())
+	case serverOf(d.job.target()) == serverOf(d.job.databases[0]):
+		folder, err = folderOf(ctx, d.job.databases[0])
+	}
 	if err != nil {
 		return err
 	}

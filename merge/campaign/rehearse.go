@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
 )
@@ -87,7 +86,9 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	again.Name += " (rehearsal)"
 	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
 	again.Continue, again.Undo = true, false
-	again.Merges = slice.Map(jobs, func(j *job) Merge { return j.Merge })
+	if again.Merges, err = mergesOn(ctx, c, on, jobs); err != nil {
+		return err
+	}
 	book, err := Open(ctx, &again, filepath.Join(how.Folder, "campaign"))
 	if err != nil {
 		return err
@@ -101,6 +102,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 			r.opts.Warn(text)
 		}
 	}
+	o.Places = nil
 	if o.Ranges != nil {
 		o.Ranges = noReserving{o.Ranges}
 	}
@@ -113,6 +115,20 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	}
 	result.Took = r.book.now().Sub(began).Seconds()
 	return errors.Join(err, takeOver(context.WithoutCancel(ctx), r, book, jobs, result))
+}
+
+// mergesOn are the merges of a rehearsal: new databases are made among the copies, and removed with them.
+func mergesOn(ctx context.Context, c *copies, on map[string]transfer.Database, jobs []*job) (all []Merge, err error) {
+	for i, j := range jobs {
+		m := j.Merge
+		if m.Into = ""; j.into != nil {
+			if m.Into, err = c.reserve(ctx, i+1, j.Target+"_new", on[j.Target]); err != nil {
+				return nil, fmt.Errorf("campaign: rehearse: the new database of %q: %w", j.Target, err)
+			}
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 // noReserving knows which ranges worlds have, and gives none.
@@ -183,7 +199,7 @@ func roomToCopy(folder string, jobs []*job) error {
 			if err != nil {
 				continue // to copy it will fail
 			}
-			if i > 0 {
+			if i > 0 || j.into != nil {
 				n *= 3 // its rows come to the target as well
 			}
 			need += n

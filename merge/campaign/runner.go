@@ -54,7 +54,9 @@ var errSkipped = errors.New("skipped by the operator")
 // job is a merge with what is needed to carry it out.
 type job struct {
 	Merge
-	databases []transfer.Database // the target first
+	databases []transfer.Database // of the worlds, the target first
+	into      *transfer.Database  // the new one; nil: the rows come into the target's own
+	to, was   string              // the addresses of the new database and of the target's; see into.go
 	servers   []string            // where they are
 	named     bool                // by its target, on the command line
 
@@ -64,8 +66,20 @@ type job struct {
 	used   bool          // it had failed or was completed before this command: a game may have used the target since
 }
 
-func (j *job) target() transfer.Database    { return j.databases[0] }
-func (j *job) sources() []transfer.Database { return j.databases[1:] }
+// target is the database that rows come to, and sources are those that they come from.
+func (j *job) target() transfer.Database {
+	if j.into != nil {
+		return *j.into
+	}
+	return j.databases[0]
+}
+
+func (j *job) sources() []transfer.Database {
+	if j.into != nil {
+		return j.databases
+	}
+	return j.databases[1:]
+}
 
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
 // context that ends is a [transfer.ErrStopped].
@@ -73,7 +87,7 @@ func run(
 	ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error,
 ) (*Status, error) {
 	o = o.withDefaults()
-	jobs, err := jobsOf(b, o)
+	jobs, err := jobsOf(ctx, b, doing, o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +143,7 @@ func (b *Book) heldBy(ctx context.Context) error {
 }
 
 // jobsOf are the merges that a command is about, in the order of the file.
-func jobsOf(b *Book, o Options) (all []*job, err error) {
+func jobsOf(ctx context.Context, b *Book, doing string, o Options) (all []*job, err error) {
 	for _, t := range o.Targets {
 		if _, err := b.merge(t); err != nil {
 			return nil, err
@@ -143,14 +157,17 @@ func jobsOf(b *Book, o Options) (all []*job, err error) {
 		if j.databases, err = o.databasesOf(m.Worlds()); err != nil {
 			return nil, err
 		}
-		for _, d := range j.databases {
+		if err := b.findInto(ctx, j, doing); err != nil {
+			return nil, err
+		}
+		for _, d := range append(j.sources(), j.target()) {
 			if server := serverOf(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
 		}
 		all = append(all, j)
 	}
-	return all, nil
+	return all, newOnes(b.file, all)
 }
 
 // serverOf is the database server of a database: its address. All files of SQLite are on one.
@@ -239,7 +256,9 @@ func (r *runner) end(err error) {
 // counted says how many merges are in which phase.
 func counted(count map[Phase]int) string {
 	var parts []string
-	for _, p := range []Phase{Verified, Copied, Verifying, Copying, Undoing, Failed, Undone, Refused, Skipped, Planned, Planning, Waiting} {
+	for _, p := range []Phase{
+		Verified, Opening, Copied, Verifying, Copying, Undoing, Failed, Undone, Refused, Skipped, Planned, Planning, Waiting,
+	} {
 		if count[p] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[p], p))
 		}
@@ -436,6 +455,8 @@ func (r *runner) notifyNew(ctx context.Context) {
 			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
 			if of, err := r.book.merge(e.Target); err == nil {
 				m.Sources = of.Sources
+				rec := r.recordOf(&job{Merge: of})
+				m.Into, m.Address = rec.Into, shownPlace(rec.To)
 			}
 			var failed []error
 			if e.Kind != KindHook {

@@ -41,6 +41,11 @@ type record struct {
 	// Skip is the operator's wish that the running process leaves the merge out.
 	Skip bool `json:"skip,omitempty"`
 
+	// To is the address of the new database that the plan makes, and Was that of the target's database
+	// then, both without user and password; "" if the rows come into the target's own.
+	To  string `json:"to,omitempty"`
+	Was string `json:"was,omitempty"`
+
 	// Basis is what the plan rests on beside the databases; see [Options].
 	Basis string `json:"basis,omitempty"`
 

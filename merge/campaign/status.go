@@ -40,8 +40,9 @@ const (
 	Copying   Phase = "copying"
 	Copied    Phase = "copied"
 	Verifying Phase = "verifying"
-	Verified  Phase = "verified"
-	Failed    Phase = "failed" // see Problem
+	Opening   Phase = "opening"  // proved, and its new database is not open yet
+	Verified  Phase = "verified" // of a new database: and open
+	Failed    Phase = "failed"   // see Problem
 	Undoing   Phase = "undoing"
 	Undone    Phase = "undone"
 	Skipped   Phase = "skipped" // by the operator
@@ -53,6 +54,9 @@ type MergeStatus struct {
 	Sources []string `json:"sources"`
 	Phase   Phase    `json:"phase"`
 	Active  bool     `json:"active"` // a worker is at it now
+
+	Into string `json:"into,omitempty"` // the name of the new database; "" if the merge is in place
+	Open bool   `json:"open,omitempty"` // the new database is open: the world may be started there, and only there
 
 	Plan    string `json:"plan,omitempty"` // its ID
 	Rows    int64  `json:"rows"`           // that come, by the plan

@@ -62,8 +62,21 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		})
 	}
 	force := transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force}
-	undone, err := transfer.Undo(ctx, plan, j.target(), j.sources(), force)
+	var undone *transfer.Undone
+	nothing := nothingMade(ctx, j, plan)
+	if err = transfer.ErrNoMerge; !nothing {
+		undone, err = transfer.Undo(ctx, plan, j.target(), j.sources(), force)
+	}
+	already := nothing && rec.begun() // an earlier undo was killed before it could say so
+	if err == nil || already {
+		if err := r.move(ctx, j, plan, true); err != nil {
+			return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
+		}
+	}
 	switch {
+	case already:
+		recordUndone(r, j, failure, "nothing of it was left", began, nil)
+		return done
 	case errors.Is(err, transfer.ErrNoMerge) && !rec.begun():
 		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
 		return done
@@ -102,7 +115,7 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 	now := r.book.now().UTC()
 	r.update(j.Merge, KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Ended = Undone, &now
+		rec.Phase, rec.Open, rec.Ended = Undone, false, &now
 		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}

@@ -47,7 +47,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		return not(err)
 	}
 	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
-	if err == nil && at.State != transfer.StateCopied {
+	if err == nil && !isMade(at.State) {
 		if !j.named && at.State == transfer.StateNone {
 			return done
 		}
@@ -66,7 +66,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	recordProof(r, j, o, reports)
+	recordProof(r, j, o, reports, at.State == transfer.StateCopied)
 	if o.Ending == report.Differs {
 		return failed
 	}
@@ -87,8 +87,8 @@ func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options 
 	return o, r.report(j, o, "verify"), nil
 }
 
-// recordProof records what the proof of a merge found.
-func recordProof(r *runner, j *job, o *report.Outcome, reports []string) {
+// recordProof records what the proof of a merge found. isOpen tells that the world may be started.
+func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen bool) {
 	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
 	problem, advice := "", []string(nil)
 	switch o.Ending {
@@ -97,7 +97,12 @@ func recordProof(r *runner, j *job, o *report.Outcome, reports []string) {
 	case report.Differs:
 		kind, phase = KindFailed, Failed
 	}
-	if phase != Verified {
+	if phase == Verified && !isOpen {
+		kind, phase = KindProved, Opening
+		text += fmt.Sprintf("; %s is not open yet", j.into.Name)
+		advice = []string{"To open it:", r.opts.Command("apply", j.Target)}
+	}
+	if phase != Verified && phase != Opening {
 		problem, advice = explain(o)
 		text = problem
 	}

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -52,6 +53,8 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	b.WriteString("\n# To choose; without the # it holds.\n")
 	choice("rekey", "true", c.Rekey, "give new values to keys that collide; not needed if the rules have [[merge.space]]")
+	choice("into", printable.TOML(cmp.Or(c.Into, intoTarget+"_m"+intoNumber)), c.Into != "",
+		"make each merge in a new database beside the worlds: the next number each time")
 	if c.Backup != "" || len(c.hooksOn(AskBackedUp)) == 0 {
 		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}
@@ -65,6 +68,9 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		b.WriteString("\n[[merge]]\n")
 		line("target", printable.TOML(m.Target), "")
 		line("sources", printable.TOMLList(m.Sources), "")
+		if m.Into != c.Into {
+			line("into", printable.TOML(m.Into), "")
+		}
 		if m.Note != "" {
 			line("note", printable.TOML(m.Note), "")
 		}

@@ -188,6 +188,34 @@ func TestWord(t *testing.T) {
 			t.Errorf("the command is %q", b.Command)
 		}
 	}
+	// Nothing says that a world may be started in a new database before that is open.
+	made := []campaign.MergeStatus{
+		{Target: "w1", Into: "w1_m2", Phase: campaign.Copying, Active: true, Done: 30, Total: 30},
+		{Target: "w2", Into: "w2_m2", Phase: campaign.Copied},
+		{Target: "w3", Into: "w3_m2", Phase: campaign.Opening, Active: true},
+		{Target: "w4", Into: "w4_m2", Phase: campaign.Opening},
+		{Target: "w5", Into: "w5_m2", Phase: campaign.Verified, Open: true},
+	}
+	shown := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: made}}, Options{})
+	for i, want := range []string{"copying", "made, not open", "opening", "proved, not open", "verified, open"} {
+		if m := shown.Merges[i]; m.Word != want {
+			t.Errorf("%s is shown as %q, want %q", m.Target, m.Word, want)
+		}
+	}
+	if got := shown.Merges[0].Figures; got != "30 rows are there; indexes, keys and views are made" {
+		t.Errorf("got %q", got)
+	}
+	if shown.Done != 1 || len(shown.Now) != 4 || len(shown.Problems) != 0 {
+		t.Errorf("%d done, %d now, problems %+v", shown.Done, len(shown.Now), shown.Problems)
+	}
+	render, err := newRenderer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := render.parts(shown)
+	if err != nil || !strings.Contains(parts[2].HTML, `in <bdi>w4_m2</bdi>`) {
+		t.Errorf("%v, %s", err, parts[2].HTML)
+	}
 	// A merge that was interrupted needs a person; one that runs does not.
 	idle := newBoard(&view{Status: &campaign.Status{Now: noon, Merges: copying}}, Options{})
 	busy := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: copying}}, Options{})

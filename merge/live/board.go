@@ -167,6 +167,9 @@ func newMerge(s *campaign.Status, i int) merge {
 			m.Figures += ", " + brief(m.PerSecond) + " rows/s"
 		}
 	}
+	if m.Finishing() {
+		m.Figures = printable.Count(m.Total, "row is", "rows are") + " there; indexes, keys and views are made"
+	}
 	if m.Class == "working" && m.Waits != "" {
 		m.Figures = strings.TrimPrefix(m.Figures+"; waits: "+m.Waits, "; ")
 	}

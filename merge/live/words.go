@@ -28,6 +28,7 @@ var looks = []struct {
 	{campaign.Planning, look{"working", "▸", "planning"}},
 	{campaign.Copying, look{"working", "▸", "copying"}},
 	{campaign.Verifying, look{"working", "▸", "verifying"}},
+	{campaign.Opening, look{"working", "▸", "opening"}},
 	{campaign.Undoing, look{"working", "◂", "undoing"}},
 	{campaign.Copied, look{"copied", "◐", "copied, not verified"}},
 	{campaign.Planned, look{"planned", "○", "planned"}},
@@ -45,6 +46,12 @@ func lookOf(m *campaign.MergeStatus, running bool) look {
 		if known.phase == m.Phase {
 			l = known.look
 		}
+	}
+	if m.Phase == campaign.Opening && !m.Active {
+		return look{"copied", "◐", m.PhaseWord()}
+	}
+	if m.Into != "" && (m.Phase == campaign.Copied || m.Phase == campaign.Verified) {
+		l.Word = m.PhaseWord()
 	}
 	if l.Class == "working" && !(running && m.Active) {
 		return look{"unsure", "‖", "interrupted while " + l.Word}

@@ -149,6 +149,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 	}
 	if !dsn.IsZero() {
 		o.Ranges = ranges.Registry{DSN: dsn, By: "fleet apply"}
+		o.Places = places{dsn}
 	}
 	return o, nil
 }

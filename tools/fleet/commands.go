@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -16,7 +18,7 @@ import (
 func applyCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
 		Action: s.works("apply", campaign.Apply, func(n *night) string {
-			return fmt.Sprintf("This writes to %s.", amount(n))
+			return amount(n, "This writes to", "This makes the new database of")
 		})}
 }
 
@@ -24,19 +26,32 @@ func undoCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "undo", Description: helpUndo,
 		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
 		Action: s.works("undo", campaign.Undo, func(n *night) string {
-			return fmt.Sprintf("This removes rows from %s.", amount(n))
+			return amount(n, "This removes rows from", "This drops the new database of")
 		})}
 }
 
-// amount counts the targets that a command is about.
-func amount(n *night) string {
-	targets := n.targets
-	if len(targets) == 0 {
-		for _, m := range n.book.Campaign().Merges {
-			targets = append(targets, m.Target)
+// amount counts the targets that a command is about: those whose databases it writes to, and those
+// that get a new one.
+func amount(n *night, writes, makes string) string {
+	var place, beside []string
+	for _, m := range n.book.Campaign().Merges {
+		switch {
+		case len(n.targets) > 0 && !slices.Contains(n.targets, m.Target):
+		case m.Into == "":
+			place = append(place, m.Target)
+		default:
+			beside = append(beside, m.Target)
 		}
 	}
-	return printable.Count(int64(len(targets)), "database", "databases") + ": " + printable.Names(targets)
+	var asks []string
+	ask := func(does string, targets []string, one, many string) {
+		if n := int64(len(targets)); n > 0 {
+			asks = append(asks, fmt.Sprintf("%s %s: %s.", does, printable.Count(n, one, many), printable.Names(targets)))
+		}
+	}
+	ask(writes, place, "database", "databases")
+	ask(makes, beside, "merge", "merges")
+	return strings.Join(asks, " ")
 }
 
 // works is the action of a command that works on a campaign. question is asked before, if it is

@@ -50,10 +50,18 @@ The campaign file is TOML:
                                # if the rules have [[merge.space]]
   stopped    = "by hand"       # you stop the worlds, without registry or hook
   backup     = "by hand"       # you make the backups, without a hook
+  into       = "{target}_m{n}" # each merge makes a new database beside the
+                               # worlds; without it the rows come into the
+                               # target's own
 
   [[merge]]
   target  = "w1"
   sources = ["w2", "w3"]
+  into    = "w1_2026"          # of this merge; "" is in the target's own
+
+into is a name, for a database beside the target's, or a DSN without user and
+password. {target} is the world's name, which no merge changes, and {n} is 2, or
+one more than the number at that place in the name that its database has now.
 
 With a fleet registry and new keys, the plans are made one after another, so
 that no two of them give the same keys.
@@ -72,6 +80,9 @@ stopped and backed up, every plan still fits, there is room on the disks. Then
 it fences all worlds, so that none can be started meanwhile. With a window it
 does all this when the window opens; between windows nothing is fenced whose
 merge has not begun.
+
+A merge with into makes its new database, proves it, and opens it. Only then can
+the world be started, and only there; its place in the fleet registry follows.
 
 If it is interrupted or killed, run the same command again: it resumes. A merge
 that fails is explained in the result and in CAMPAIGN.plans, and does not harm
@@ -107,10 +118,12 @@ const helpUndo = `Usage: fleet undo [flags] CAMPAIGN TARGET...
 
 Takes merges out of their targets again, completed or not, and lifts their
 fences. It needs the sources as they were copied. What a game added meanwhile
-stays; rows that it changed block the undo of their merge.
+stays; rows that it changed block the undo of their merge. A new database (into)
+is dropped; if it was open, anything that a game wrote there blocks that.
 
   -all              every merge of the campaign
-  -force            remove rows too that were changed since the merge
+  -force            remove rows too that were changed since the merge, and new
+                    databases in which a game wrote
   -yes              do not ask
 ` + helpNight + helpCodes + `
 Examples:

@@ -4,8 +4,9 @@ const helpRehearse = `Usage: fleet rehearse [flags] CAMPAIGN [TARGET...]
 
 Copies all worlds of a campaign, and plans, applies and verifies the campaign on
 the copies, as many merges at a time as it says. The worlds are only read, and
-may run meanwhile. How long each merge took is its prediction from then on.
-Hooks are not asked about worlds, and windows of time do not count.
+may run meanwhile. New databases (into) are made among the copies, too. How
+long each merge took is its prediction from then on. Hooks are not asked about
+worlds, and windows of time do not count.
 
 Worlds in SQLite files are copied into a folder, those of MySQL and MariaDB into
 databases rehearsal_1_w1, rehearsal_2_w2, ... on the server of -on, without

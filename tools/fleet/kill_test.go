@@ -118,37 +118,7 @@ func TestKilled(t *testing.T) {
 	must(t, err)
 	defer book.Close()
 
-	// A kill comes at any moment of the first second, or so many events after the start.
-	for i := range 8 {
-		cmd := fleetIn(dir, "apply", "-pause", "20ms", "night.toml")
-		must(t, cmd.Start())
-		before, err := book.Status(t.Context())
-		must(t, err)
-		delay := time.Duration(rand.N(1000)) * time.Millisecond
-		ended := make(chan struct{})
-		go func() { cmd.Wait(); close(ended) }()
-		for start := time.Now(); time.Since(start) < delay; time.Sleep(time.Millisecond) {
-			now, err := book.Status(t.Context())
-			must(t, err)
-			if i%2 == 0 && now.LastEvent >= before.LastEvent+int64(1+i) {
-				break
-			}
-		}
-		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			t.Fatal(err)
-		}
-		<-ended
-		now, err := book.Status(t.Context())
-		must(t, err)
-		if now.Doing != "" {
-			t.Errorf("a process that was killed does %q", now.Doing)
-		}
-		for _, m := range now.Merges {
-			if m.Active {
-				t.Errorf("%s is active", m.Target)
-			}
-		}
-	}
+	killOften(t, book, 8, func() *exec.Cmd { return fleetIn(dir, "apply", "-pause", "20ms", "night.toml") })
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 
@@ -180,6 +150,42 @@ func TestKilled(t *testing.T) {
 	for _, m := range s.Merges {
 		if m.Phase != campaign.Verified {
 			t.Errorf("%s is %s", m.Target, m.Phase)
+		}
+	}
+}
+
+// killOften starts a program again and again, and kills it at random moments.
+func killOften(t *testing.T, book *campaign.Book, times int, command func() *exec.Cmd) {
+	t.Helper()
+	// A kill comes at any moment of the first second, or so many events after the start.
+	for i := range times {
+		cmd := command()
+		must(t, cmd.Start())
+		before, err := book.Status(t.Context())
+		must(t, err)
+		delay := time.Duration(rand.N(1000)) * time.Millisecond
+		ended := make(chan struct{})
+		go func() { cmd.Wait(); close(ended) }()
+		for start := time.Now(); time.Since(start) < delay; time.Sleep(time.Millisecond) {
+			now, err := book.Status(t.Context())
+			must(t, err)
+			if i%2 == 0 && now.LastEvent >= before.LastEvent+int64(1+i) {
+				break
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+		<-ended
+		now, err := book.Status(t.Context())
+		must(t, err)
+		if now.Doing != "" {
+			t.Errorf("a process that was killed does %q", now.Doing)
+		}
+		for _, m := range now.Merges {
+			if m.Active {
+				t.Errorf("%s is active", m.Target)
+			}
 		}
 	}
 }

@@ -279,11 +279,12 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 func table(s *campaign.Status, width int) []string {
 	rows := [][]string{{"target", "sources", "rows", "state", ""}}
 	for _, m := range s.Merges {
-		state := string(m.Phase)
+		state := m.PhaseWord()
 		if m.Phase == campaign.Refused && m.Incomplete {
 			state = "incomplete"
 		}
-		rows = append(rows, []string{printable.Text(m.Target), printable.Text(strings.Join(m.Sources, " ")), printable.Number(m.Rows), state, remark(m)})
+		from := printable.Text(strings.Join(m.Sources, " ") + into(m))
+		rows = append(rows, []string{printable.Text(m.Target), from, printable.Number(m.Rows), state, remark(m)})
 	}
 	narrow := func(column, most int) {
 		for _, row := range rows {
@@ -307,11 +308,21 @@ func table(s *campaign.Status, width int) []string {
 	return lines
 }
 
+// into is the new database of a merge behind its sources: " > w1_m2".
+func into(m campaign.MergeStatus) string {
+	if m.Into == "" {
+		return ""
+	}
+	return " > " + m.Into
+}
+
 // remark is what else there is to say of a merge in one line.
 func remark(m campaign.MergeStatus) string {
 	switch {
 	case m.Active && m.Waits != "":
 		return "waits"
+	case m.Finishing():
+		return "rows are there; makes indexes, keys, views"
 	case m.Active && m.Total > 0:
 		text := fmt.Sprintf("%s %d %%", m.Step, 100*m.Done/m.Total)
 		if m.PerSecond > 0 {

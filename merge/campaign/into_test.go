@@ -1,0 +1,425 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer"
+)
+
+// Names do not grow if the result of one merge is merged again.
+func TestNewAddress(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, world, now, want string }{
+		{"{target}_m{n}", "game_s1", "mysql:tcp(h:1)/game_s1?tls=true", "mysql:tcp(h:1)/game_s1_m2?tls=true"},
+		{"{target}_m{n}", "game_s1", "mysql:tcp(h:1)/game_s1_m2", "mysql:tcp(h:1)/game_s1_m3"},
+		{"{target}_m{n}", "game_s1_m2", "mysql:tcp(h:1)/game_s1_m2", "mysql:tcp(h:1)/game_s1_m3"},
+		{"{target}_m{n}", "game_s1_m9", "sqlite:worlds/game_s1_m9.db", "sqlite:worlds/game_s1_m10.db"},
+		{"game_{target}_m{n}", "s1", "sqlite:game_s1_m2.db", "sqlite:game_s1_m3.db"},
+		{"{target}_m{n}", "s1", "sqlite:game_s1_m2.db", "sqlite:s1_m3.db"},
+		{"{target}w{n}", "w12", "sqlite:w12.db", "sqlite:w12w2.db"},
+		{"{target}_m{n}", "s1_mm", "sqlite:s1_mm.db", "sqlite:s1_mm_m2.db"},
+		{"{target}_2027", "s1", "mysql:tcp(h:1)/s1_2026", "mysql:tcp(h:1)/s1_2027"},
+		{"mysql:tcp(other:2)/{target}_m{n}?tls=true", "s1", "mysql:tcp(h:1)/s1_m4", "mysql:tcp(other:2)/s1_m5?tls=true"},
+		{"sqlite:new/{target}/m{n}.db", "s1", "sqlite:old/m3.db", "sqlite:new/s1/m4.db"},
+		{"season_m{n}", "s1", "sqlite:season_m7", "sqlite:season_m8"},
+		{"{target}_m{n}", "s1", "mysql:tcp(h:1)/s1_m99999999999999999999", "mysql:tcp(h:1)/s1_m2"},
+	} {
+		if got := newAddress(c.text, c.world, c.now); got != c.want {
+			t.Errorf("%s of %s at %s: got %s, want %s", c.text, c.world, c.now, got, c.want)
+		}
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ dsn, account, address string }{
+		{"mysql:u:p@ss/w@tcp(h:1)/db?a=b@c", "u:p@ss/w@", "mysql:tcp(h:1)/db?a=b@c"},
+		{"mysql:tcp(h:1)/db", "", "mysql:tcp(h:1)/db"},
+		{"mysql:u@unix(/run/x.sock)/db", "u@", "mysql:unix(/run/x.sock)/db"},
+		{"sqlite:a@b.db", "", "sqlite:a@b.db"},
+	} {
+		account, address := withoutAccount(c.dsn)
+		if account != c.account || address != c.address || withAccount(address, account) != c.dsn {
+			t.Errorf("%s: got %q and %q", c.dsn, account, address)
+		}
+	}
+}
+
+// registry is a fleet registry of places.
+type registry map[string]string
+
+func (r registry) Move(_ context.Context, world, from, to, _ string) error {
+	if at, known := r[world]; known && (from == "" || at == from) {
+		r[world] = to
+	}
+	return nil
+}
+
+// moving makes the databases of worlds those of the places, as those of the fleet tool are.
+func (p *place) moving(r registry) Options {
+	o := p.options()
+	o.Places = r
+	o.Databases = func(world string) (transfer.Database, error) {
+		d := p.database(world)
+		if at, known := r[world]; known {
+			account, _ := withoutAccount(d.DSN)
+			d.DSN = withAccount(at, account)
+		}
+		return d, nil
+	}
+	return o
+}
+
+// A campaign whose merges make new databases: the worlds are only fenced, nothing says that a world may
+// be started before its database is open, and an undo leaves nothing.
+func TestCampaignInto(t *testing.T) {
+	onEach(t, []int{30, 20, 10, 5, 5}, func(t *testing.T, p *place) {
+		worlds := []string{"w1", "w2", "w3", "w4", "w5"}
+		before := p.all(worlds...)
+		b := p.book("parallel = 2\ninto = 'campaign_{target}_m{n}'\n[[hook]]\non = ['merged', 'proved', 'verified']\nrun = ['sh', '-c', 'cat >> "+p.dir+"/told']", "w1 w2 w3", "w4 w5")
+		_, home := withoutAccount(p.server("w1"))
+		places := registry{"w1": home}
+		o := p.moving(places)
+		planned(t, b, o)
+		t.Cleanup(func() { _, _ = Undo(context.Background(), b, o) })
+		if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
+			t.Errorf("planning changed: %s", diff)
+		}
+		first := statusOf(t, b)
+		planned(t, b, o) // keeps the plans
+		if diff := cmp.Diff(first.Merges, statusOf(t, b).Merges); diff != "" {
+			t.Errorf("planning again: %s", diff)
+		}
+		if places["w1"] != home {
+			t.Errorf("planning moved w1 to %s", places["w1"])
+		}
+		s, err := Apply(t.Context(), b, o)
+		must(t, err)
+		if got := phases(t, b); got != "w1 verified, w4 verified" {
+			t.Fatalf("got %s: %+v", got, s.Merges)
+		}
+		m := s.Merges[0]
+		if m.Into != "campaign_w1_m2" || !m.Open || m.Rows < 120 || m.PhaseWord() != "verified, open" || m.Problem != "" || !slices.Contains(m.Reports, "w1.open.html") {
+			t.Errorf("got %+v", m)
+		}
+		if places["w1"] == home || !strings.Contains(places["w1"], "/campaign_w1_m2") || len(places) != 1 {
+			t.Errorf("the places are %v", places)
+		}
+		merged, err := o.Databases("w1")
+		must(t, err)
+		in := &place{TB: t, dir: p.dir, server: func(string) string { return merged.DSN }}
+		if n := in.players("w1"); n != 60 {
+			t.Errorf("the new database has %d players", n)
+		}
+		if failure, stop := in.starts("w1", 1); failure != nil {
+			t.Errorf("the world cannot be started in its new database: %v", failure)
+		} else {
+			stop()
+		}
+		for i, w := range worlds {
+			if n := p.players(w); n != []int{30, 20, 10, 5, 5}[i] {
+				t.Errorf("%s has %d players", w, n)
+			}
+		}
+		if failure, stop := p.starts("w1", 1); failure == nil {
+			stop()
+			t.Error("the world can be started in its old database")
+		}
+		told := events(t, p)
+		if diff := cmp.Diff([]string{"merged campaign_w1_m2", "proved campaign_w1_m2", "verified campaign_w1_m2"}, told["w1"]); diff != "" {
+			t.Errorf("hooks were told: %s", diff)
+		}
+		// Again: nothing is to do, also for the world that was moved.
+		must(t, second(Apply(t.Context(), b, o)))
+		planned(t, b, o)
+		if got := phases(t, b); got != "w1 verified, w4 verified" {
+			t.Errorf("got %s", got)
+		}
+		text, err := os.ReadFile(p.dir + "/told")
+		must(t, err)
+		if account, _ := withoutAccount(p.server("w1")); account != "" && strings.Contains(string(text), strings.TrimSuffix(account, "@")) {
+			t.Errorf("hooks were told the account")
+		}
+		s, err = Undo(t.Context(), b, o)
+		must(t, err)
+		if got := phases(t, b); got != "w1 undone, w4 undone" {
+			t.Errorf("got %s: %+v", got, s.Merges)
+		}
+		if places["w1"] != home || s.Merges[0].Open {
+			t.Errorf("after the undo the place is %s, and the state %+v", places["w1"], s.Merges[0])
+		}
+		for i, w := range worlds {
+			if failure, stop := p.starts(w, []gameid.ServerID{1, 2, 3, 4, 5}[i]); failure != nil {
+				t.Errorf("%s cannot be started after the undo: %v", w, failure)
+			} else {
+				stop()
+			}
+		}
+		must(t, second(Undo(t.Context(), b, o))) // again: nothing is to do
+		db, err := sqldb.Dial(t.Context(), merged.DSN, true)
+		if err == nil {
+			db.Close()
+			t.Error("the new database is there after the undo")
+		}
+	})
+}
+
+// events are what hooks were told of each merge, as lines of JSON.
+func events(t *testing.T, p *place) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(p.dir + "/told")
+	must(t, err)
+	told := make(map[string][]string)
+	for line := range strings.Lines(string(text)) {
+		var m Message
+		must(t, json.Unmarshal([]byte(line), &m))
+		if !strings.HasSuffix(strings.TrimSuffix(m.Address, ".db"), "/"+m.Into) {
+			t.Errorf("the address of %s is %s", m.Into, m.Address)
+		}
+		told[m.Target] = append(told[m.Target], m.Event+" "+m.Into)
+	}
+	return told
+}
+
+// opensLater is a registry that does not answer at first.
+type opensLater struct {
+	registry
+	fails *int
+}
+
+func (o opensLater) Move(ctx context.Context, world, from, to, why string) error {
+	if *o.fails > 0 {
+		*o.fails--
+		return errors.New("it is away")
+	}
+	return o.registry.Move(ctx, world, from, to, why)
+}
+
+// A merge that was proved and could not be opened is not undone, and the same command opens it. What is
+// open is never proved again, since a game may have written there; nor undone by itself.
+func TestOpenLater(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 30, 20)
+	b := p.book("undo = true\ninto = '{target}_m{n}'", "w1 w2")
+	places, fails := registry{"w1": p.server("w1")}, 1
+	o := p.moving(places)
+	o.Places = opensLater{places, &fails}
+	planned(t, b, o)
+	s, err := Apply(t.Context(), b, o)
+	must(t, err)
+	m := s.Merges[0]
+	if m.Phase != Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the place of \"w1\"") {
+		t.Fatalf("got %+v", m)
+	}
+	if places["w1"] != p.server("w1") {
+		t.Error("the place was set")
+	}
+	if failure, stop := (&place{TB: t, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}).starts("w1", 1); failure == nil {
+		stop()
+		t.Error("the world can be started before its database is open")
+	}
+	must(t, second(Verify(t.Context(), b, o))) // proves it, and opens nothing
+	if got := statusOf(t, b).Merges[0]; got.Phase != Opening || got.Open {
+		t.Errorf("after verify: %+v", got)
+	}
+	s, err = Apply(t.Context(), b, o)
+	must(t, err)
+	if m := s.Merges[0]; m.Phase != Verified || !m.Open || m.Problem != "" {
+		t.Fatalf("got %+v", m)
+	}
+	// As if the process had been killed before it could write that down.
+	must(t, b.change(t.Context(), func(ctx context.Context, st state) error {
+		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = Verifying, false })
+	}))
+	in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
+	in.exec("w1", "UPDATE players SET gold = gold + 1")
+	s, err = Apply(t.Context(), b, o)
+	must(t, err)
+	if m := s.Merges[0]; m.Phase != Verified || !m.Open {
+		t.Errorf("got %+v", m)
+	}
+	if n := in.players("w1"); n != 50 {
+		t.Errorf("%d players", n)
+	}
+	// What was played since blocks the undo, unless it is forced.
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Failed || places["w1"] == p.server("w1") {
+		t.Errorf("%v, %+v", err, s.Merges[0])
+	}
+	o.Force = true
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Undone || places["w1"] != p.server("w1") {
+		t.Errorf("%v, %+v", err, s.Merges[0])
+	}
+}
+
+// If the proof of a new database fails, it is not opened; if the campaign says undo, it is dropped.
+func TestIntoFails(t *testing.T) {
+	t.Parallel()
+	for _, undo := range []string{"", "undo = true\n"} {
+		p := newPlace(t, 30, 20)
+		b := p.book(undo+"into = '{target}_m{n}'", "w1 w2")
+		o := p.options()
+		planned(t, b, o)
+		before := p.dump("w1")
+		in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o.Work.Pause = func(context.Context) error { // it is interrupted before the proof
+			if statusOf(t, b).Merges[0].Phase == Verifying {
+				cancel()
+			}
+			return ctx.Err()
+		}
+		if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+			t.Fatalf("got %v", err)
+		}
+		in.exec("w1", "UPDATE players SET gold = gold + 1")
+		o.Work.Pause = nil
+		s, err := Apply(t.Context(), b, o)
+		must(t, err)
+		m := s.Merges[0]
+		want := map[string]Phase{"": Failed, "undo = true\n": Undone}[undo]
+		if m.Phase != want || m.Open {
+			t.Errorf("%q: got %+v", undo, m)
+		}
+		_, err = os.Stat(p.dir + "/w1_m2.db")
+		if there := err == nil; there == (undo != "") {
+			t.Errorf("%q: the new database is there: %v", undo, there)
+		}
+		if undo != "" && p.dump("w1") != before {
+			t.Errorf("after the undo: %s", cmp.Diff(before, p.dump("w1")))
+		}
+	}
+}
+
+// What the campaign file cannot know of databases is said before anything is planned.
+func TestIntoRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3, 3, 3)
+	for _, c := range []struct{ head, want string }{
+		{"into = 'mysql:tcp(127.0.0.1:1)/{target}_m{n}'", "is not of the kind of the target's (sqlite)"},
+		{"into = 'sqlite:" + p.dir + "/{target}.db'", "has the name of a world"},
+	} {
+		b := p.book(c.head, "w1 w2", "w3 w4")
+		if _, err := Plan(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "night.toml") {
+			t.Errorf("%s: got %v", c.head, err)
+		}
+	}
+	b := p.book("", "w1 w2", "w3 w4")
+	for into, want := range map[string]string{
+		"sqlite:" + p.dir + "/./w4.db": `"w1" is that of the world "w4": want one that does not exist, such as one with {n} in its name`,
+		"w9":                           `is that of the merge into "w3", too`,
+	} {
+		b.campaign.Merges[0].Into, b.campaign.Merges[1].Into = into, "sqlite:"+p.dir+"/w9.db"
+		if _, err := Plan(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", into, err)
+		}
+	}
+	// A password that is not where it belongs is not shown.
+	lost := p.options()
+	lost.Databases = func(world string) (transfer.Database, error) {
+		return transfer.Database{Name: world, DSN: "mysql:root:hunter2@tcp(127.0.0.1:3306)"}, nil
+	}
+	if _, err := Plan(t.Context(), p.book("into = '{target}_m{n}'", "w1 w2"), lost); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), `the DSN of the world "w1"`) {
+		t.Errorf("got %v", err)
+	}
+	// A merge that has a plan for one database has none for another.
+	b = p.book("into = '{target}_m{n}'", "w1 w2")
+	planned(t, b, p.options())
+	b = p.book("into = '{target}_2026'", "w1 w2")
+	_, err := Apply(t.Context(), b, p.options())
+	if _, is := errors.AsType[*NotReadyError](err); !is || !strings.Contains(err.Error(), "makes another new database") {
+		t.Errorf("got %v", err)
+	}
+	planned(t, b, p.options())
+	if got := statusOf(t, b).Merges[0].Into; got != "w1_2026" {
+		t.Errorf("planned again for %s", got)
+	}
+	// A database that is there is refused by the plan.
+	must(t, os.WriteFile(filepath.Join(p.dir, "other.txt"), nil, 0o644))
+	o := p.options()
+	p.world(5, 1)
+	must(t, os.Rename(p.dir+"/w5.db", p.dir+"/w1_2027.db"))
+	b = p.book("into = '{target}_2027'", "w1 w2")
+	s, err := Plan(t.Context(), b, o)
+	must(t, err)
+	if m := s.Merges[0]; m.Phase != Refused || !strings.Contains(m.Problem, "the new database is not empty") {
+		t.Errorf("got %+v", m)
+	}
+}
+
+// If the state is lost, plan finds how far merges are, as the databases say.
+func TestIntoStateLost(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 30, 20)
+	const head = "into = '{target}_m{n}'"
+	b := p.book(head, "w1 w2")
+	places := registry{"w1": p.server("w1")}
+	o := p.moving(places)
+	planned(t, b, o)
+	must(t, second(Apply(t.Context(), b, o)))
+	b.Close()
+	must(t, os.Remove(b.statePath()))
+	b = opened(t, b.file)
+	s, err := Plan(t.Context(), b, o)
+	if m := s.Merges[0]; err != nil || m.Phase != Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
+		t.Errorf("%v, %+v", err, m)
+	}
+	places["w1"] = p.server("w1")
+	planned(t, b, o)
+	if m := statusOf(t, b).Merges[0]; m.Phase != Verified || !m.Open || m.Into != "w1_m2" {
+		t.Errorf("got %+v", m)
+	}
+}
+
+// A rehearsal makes and opens new databases among the copies, and removes them.
+func TestRehearseInto(t *testing.T) {
+	servertest.NotShort(t)
+	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
+		t.Run(name, func(t *testing.T) {
+			p := in(t, 30, 20)
+			b := p.book("into = 'rehearsed_{target}_m{n}'", "w1 w2")
+			before := p.all("w1", "w2")
+			how := Rehearsal{}
+			if name == "server" {
+				account, address := withoutAccount(p.server("w1"))
+				front, _, after := aroundName(address)
+				how.Server = withAccount(front+after, account)
+			}
+			o := p.moving(registry{"w1": "sqlite:never.db"})
+			o.Databases = p.options().Databases
+			result, err := Rehearse(t.Context(), b, o, how)
+			must(t, err)
+			if m := result.Merges[0]; m.Phase != Verified || !m.Open || m.Into != "rehearsal_1_w1_new" {
+				t.Errorf("got %+v", m)
+			}
+			if diff := cmp.Diff(before, p.all("w1", "w2")); diff != "" {
+				t.Errorf("the rehearsal wrote: %s", diff)
+			}
+			if m := statusOf(t, b).Merges[0]; m.Phase != Waiting || m.Predicted[1] <= 0 {
+				t.Errorf("got %+v", m)
+			}
+			if how.Server != "" {
+				dsn, err := sqldb.WithDatabase(how.Server, "rehearsal_1_w1_new")
+				must(t, err)
+				if db, err := sqldb.Dial(t.Context(), dsn, true); err == nil {
+					db.Close()
+					t.Error("the new database of the rehearsal is left")
+				}
+			} else if _, err := os.Stat(p.dir + "/night.toml.rehearsal"); err == nil {
+				t.Error("the copies are left")
+			}
+		})
+	}
+}
