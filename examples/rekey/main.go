@@ -1,7 +1,7 @@
 // Rekey tells in one command how two worlds of a game that counts its keys 1..N
-// become one: the check that says that they collide, the rules that are proposed and
-// reviewed, a rehearsal on copies, the merge, where a key came from, and play that
-// continues.
+// become one in a new database: the check that says that they collide, the rules that are
+// proposed and reviewed, a rehearsal that is dropped again, the merge, its proof and its
+// opening, where a key came from, and play that continues.
 //
 //	go run ./examples/rekey
 //

@@ -37,9 +37,19 @@ func (s *story) database(name string) transfer.Database {
 	return transfer.Database{Name: name, DSN: "sqlite:" + s.file(name)}
 }
 
+// worlds are the databases of the worlds. The first keeps its keys.
+func (s *story) worlds() []transfer.Database {
+	return []transfer.Database{s.database("east"), s.database("west")}
+}
+
 // run tells the whole story. An error says where it went another way.
 func (s *story) run(ctx context.Context) error {
 	s.say("Two worlds of a game that counts its keys from 1 in each: hero 7 is there twice.")
+	for _, name := range []string{"rehearsal", "merged"} { // of an earlier run
+		if err := remove(s.file(name)); err != nil {
+			return err
+		}
+	}
 	for name, heroes := range map[string]int{"east": 300, "west": 240} {
 		if err := makeWorld(ctx, s.file(name), name, heroes); err != nil {
 			return err
@@ -123,62 +133,68 @@ func (s *story) propose(ctx context.Context) error {
 	return nil
 }
 
-// carryOut plans, merges and proves.
-func (s *story) carryOut(ctx context.Context, into string, show bool) error {
-	target, sources := s.database(into), []transfer.Database{s.database("west")}
-	plan, err := transfer.NewPlan(ctx, target, sources, transfer.PlanOptions{Check: reviewed(), NoFence: true})
+// make makes a new database of both worlds, and proves it.
+func (s *story) make(ctx context.Context, name string) (*transfer.Plan, *transfer.Proof, error) {
+	into := s.database(name)
+	plan, err := transfer.NewPlan(ctx, s.worlds()[0], s.worlds()[1:], transfer.PlanOptions{Check: reviewed(), Into: &into})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(plan.Refusals) > 0 {
-		return fmt.Errorf("the merge is refused: %s", plan.Refusals[0])
+		return nil, nil, fmt.Errorf("the merge is refused: %s", plan.Refusals[0])
 	}
-	if _, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{}); err != nil {
-		return err
+	if _, err := transfer.Apply(ctx, plan, into, s.worlds(), transfer.Options{}); err != nil {
+		return nil, nil, err
 	}
-	proof, err := transfer.Verify(ctx, plan, target, sources, transfer.Options{})
+	proof, err := transfer.Verify(ctx, plan, into, s.worlds(), transfer.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if proof.Verdict != verdict.Pass {
+		return nil, nil, fmt.Errorf("the proof says %s, and the story wants %s", proof.Verdict, verdict.Pass)
+	}
+	s.say("   %s is made, of %d rows of east and west; %d is added to every key of west.", s.file(name), plan.AllRows(), plan.Rekey.Offset("heroes.id", "west"))
+	return plan, proof, nil
+}
+
+// rehearse makes a new database, and drops it.
+func (s *story) rehearse(ctx context.Context) error {
+	s.chapter("The rehearsal: a new database of both worlds")
+	plan, _, err := s.make(ctx, "rehearsal")
 	if err != nil {
 		return err
 	}
-	if proof.Verdict != verdict.Pass {
-		return fmt.Errorf("the proof says %s, and the story wants %s", proof.Verdict, verdict.Pass)
+	s.say("   Boot the game on a copy of it: an undeclared reference breaks visibly there, and not on the night of the merge.")
+	undone, err := transfer.Undo(ctx, plan, s.database("rehearsal"), s.worlds(), transfer.UndoOptions{})
+	if err != nil {
+		return err
 	}
-	s.say("   %d rows came; %d is added to every key of west.", plan.Rows(), plan.Rekey.Offset("heroes.id", "west"))
-	if show {
-		for _, k := range proof.Keys {
-			if k.Part == transfer.PartSums {
-				continue // this game declares none
-			}
-			s.say("   %s  %s: %d %s", k.Verdict, k.Part, k.Checked, k.Of)
-		}
-		s.say("   %s.", proof.Limit)
+	if _, err := os.Stat(s.file("rehearsal")); !undone.Dropped || !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is still there: %w", s.file("rehearsal"), err)
 	}
+	s.say("   undo drops it again. No row of east and west was written; only counters of east stay raised.")
 	return nil
 }
 
-// rehearse merges into a copy.
-func (s *story) rehearse(ctx context.Context) error {
-	s.chapter("The rehearsal, on a copy")
-	for _, name := range []string{"rehearsal", "merged"} {
-		b, err := os.ReadFile(s.file("east"))
-		if err == nil {
-			err = errors.Join(os.RemoveAll(s.file(name)+"-wal"), os.RemoveAll(s.file(name)+"-shm"), os.WriteFile(s.file(name), b, 0o666))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	err := s.carryOut(ctx, "rehearsal", false)
-	if err == nil {
-		s.say("   Boot the game on %s: an undeclared reference breaks visibly there, and not on the night of the merge.", s.file("rehearsal"))
-	}
-	return err
-}
-
-// merge carries the merge out, and shows the proof.
+// merge makes the new database that stays, shows the proof, and opens it.
 func (s *story) merge(ctx context.Context) error {
-	s.chapter("The merge, and its proof")
-	return s.carryOut(ctx, "merged", true)
+	s.chapter("The merge, its proof, and the opening")
+	plan, proof, err := s.make(ctx, "merged")
+	if err != nil {
+		return err
+	}
+	for _, k := range proof.Keys {
+		if k.Part == transfer.PartSums {
+			continue // this game declares none
+		}
+		s.say("   %s  %s: %d %s", k.Verdict, k.Part, k.Checked, k.Of)
+	}
+	s.say("   %s.", proof.Limit)
+	if _, err := transfer.Open(ctx, plan, s.database("merged"), s.worlds(), transfer.OpenOptions{}); err != nil {
+		return err
+	}
+	s.say("   %s is open: the game of east is pointed to it. No row of the old databases was written.", s.file("merged"))
+	return nil
 }
 
 // goOn asks where a key came from, and lets the game make new ones.

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"errors"
+	"os"
 	"regexp"
 	"testing"
 )
@@ -19,6 +21,7 @@ func TestStory(t *testing.T) {
 		for _, want := range []string{
 			`FAIL +heroes id: `, `perhaps a counter: seq.next`, `columns are open`, `says PASS`,
 			`PASS  references name the same row as before, or none as before: \d+ references`,
+			`data/rekey/rehearsal\.db is made, of \d+ rows`, `undo drops it again`, `data/rekey/merged\.db is open`,
 			`heroes 7 of west became \d+  \(merge `, `hero \d+ is born, finds item \d+`,
 		} {
 			if !regexp.MustCompile(want).Match(out.Bytes()) {
@@ -26,16 +29,22 @@ func TestStory(t *testing.T) {
 			}
 		}
 	}
+	if _, err := os.Stat("data/rekey/rehearsal.db"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the rehearsal is still there: %v", err)
+	}
 	db, err := sql.Open("sqlite", "data/rekey/merged.db")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	// A hero's things are his still: each hero of west has as many items as there.
-	if _, err := db.Exec("ATTACH 'data/rekey/west.db' AS west"); err != nil {
-		t.Fatal(err)
+	for _, world := range []string{"east", "west"} {
+		if _, err := db.Exec("ATTACH 'data/rekey/" + world + ".db' AS " + world); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, query := range []string{
+		`SELECT COUNT(*) FROM (SELECT * FROM east.heroes EXCEPT SELECT * FROM main.heroes)`,
 		`SELECT COUNT(*) FROM west.heroes AS w JOIN main.heroes AS m USING (name) WHERE
 			(SELECT COUNT(*) FROM west.items WHERE owner = w.id) <> (SELECT COUNT(*) FROM main.items WHERE owner = m.id)`,
 		`SELECT COUNT(*) FROM west.mail AS w JOIN west.heroes AS wh ON w.receiver = wh.id WHERE NOT EXISTS (

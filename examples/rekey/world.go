@@ -22,15 +22,23 @@ var schema = []string{
 	"CREATE TABLE seq (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL)",
 }
 
+// remove removes a database that may be there, with the files beside it.
+func remove(file string) error {
+	for _, old := range []string{file, file + "-wal", file + "-shm"} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 // makeWorld makes a world in which players came and went, by what its name sows.
 func makeWorld(ctx context.Context, file, name string, heroes int) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	for _, old := range []string{file, file + "-wal", file + "-shm"} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
+	if err := remove(file); err != nil {
+		return err
 	}
 	db, err := sql.Open("sqlite", file)
 	if err != nil {

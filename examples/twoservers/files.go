@@ -22,8 +22,7 @@ const dataDir = "data"
 // "2srv" in ASCII.
 const applicationID = 0x32737276
 
-// planFile is where the story proposes to keep the plan of a merge of s2 into
-// s1.
+// planFile is where the story proposes to keep the plan of a merge of s1 and s2.
 const planFile = dataDir + "/plan.json"
 
 func (w *world) path() string { return filepath.Join(dataDir, w.name+".db") }
@@ -60,7 +59,7 @@ func removeOld(ctx context.Context, worlds ...*world) (removed []string, err err
 	return removed, nil
 }
 
-// isPlan reports whether a file is the plan of a merge into s1.
+// isPlan reports whether a file is the plan of a merge of s1 with others.
 func isPlan(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"mergesafe/internal/printable"
@@ -13,29 +12,25 @@ import (
 	"mergesafe/store/starter"
 )
 
-// merge makes a copy of one world, merges another one into it, and shows how
-// it went.
-func (s *story) merge(ctx context.Context, into, from, merged *world) error {
-	if err := copyFile(into.path(), merged.path()); err != nil {
-		return err
-	}
-	target, sources := merged.database(), []transfer.Database{from.database()}
-	// Without a fence: this is a copy, and the server of s2 is to go on.
-	plan, err := transfer.NewPlan(ctx, target, sources, transfer.PlanOptions{NoFence: true})
+// merge makes a new database of two worlds, and shows how it went. The new one is the first
+// world from then on.
+func (s *story) merge(ctx context.Context, first, second, merged *world) error {
+	into, worlds := merged.database(), []transfer.Database{first.database(), second.database()}
+	// Without fences: the servers of s1 and s2 are to go on, for the reader to try.
+	plan, err := transfer.NewPlan(ctx, worlds[0], worlds[1:], transfer.PlanOptions{Into: &into, NoFence: true})
 	if err != nil {
 		return err
 	}
 	if len(plan.Refusals) > 0 {
-		return fmt.Errorf("the merge of %s into %s is refused: %s", from.name, merged.name, plan.Refusals[0])
+		return fmt.Errorf("the merge of %s and %s into %s is refused: %s", first.name, second.name, merged.name, plan.Refusals[0])
 	}
-	s.say("   plan    %s rows in %d tables, %d renames; nothing blocks it", printable.Number(plan.Rows()), len(plan.Tables), len(plan.Renames))
+	s.say("   plan    %s rows in %d tables, %d renames; nothing blocks it", printable.Number(plan.AllRows()), len(plan.Tables), len(plan.Renames))
 	began := time.Now()
-	result, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{})
-	if err != nil {
+	if _, err := transfer.Apply(ctx, plan, into, worlds, transfer.Options{}); err != nil {
 		return err
 	}
-	s.say("   apply   %s rows copied, in %.1f s", printable.Number(result.Rows), time.Since(began).Seconds())
-	proof, err := transfer.Verify(ctx, plan, target, sources, transfer.Options{})
+	s.say("   apply   %s is made, in %.1f s", merged.path(), time.Since(began).Seconds())
+	proof, err := transfer.Verify(ctx, plan, into, worlds, transfer.Options{})
 	if err != nil {
 		return err
 	}
@@ -43,23 +38,18 @@ func (s *story) merge(ctx context.Context, into, from, merged *world) error {
 	for _, t := range proof.Tables {
 		rows += t.Rows
 	}
-	s.say("   verify  %s: %s rows, all those of %s and of %s, each as it was", proof.Verdict, printable.Number(rows), into.name, from.name)
+	s.say("   verify  %s: %s rows, all those of %s and of %s, each as it was", proof.Verdict, printable.Number(rows), first.name, second.name)
 	if proof.Verdict != verdict.Pass {
 		return fmt.Errorf("the proof of the merge says %s, and the story wants %s", proof.Verdict, verdict.Pass)
 	}
+	if _, err := transfer.Open(ctx, plan, into, worlds, transfer.OpenOptions{}); err != nil {
+		return err
+	}
+	s.say("   open    the server of %s may start there", first.name)
 	return nil
 }
 
 func (w *world) database() transfer.Database { return transfer.Database{Name: w.name, DSN: w.dsn()} }
-
-// copyFile copies a database that nobody has open.
-func copyFile(from, to string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, 0o644)
-}
 
 // nothingChanged shows that what a player of the merged-in world had is found
 // as before.

@@ -50,7 +50,7 @@ func (s *story) run(ctx context.Context) error {
 	if err := os.MkdirAll(dataDir, 0o755); err != nil {
 		return err
 	}
-	removed, err := removeOld(ctx, s1, s2, s3, merged)
+	removed, err := removeOld(ctx, s1, s2, s3, merged, newWorld("new", 1))
 	if err != nil {
 		return err
 	}
@@ -122,9 +122,9 @@ func (s *story) run(ctx context.Context) error {
 	s.say("   off half-way. Now it is known beforehand, and why: one number for two worlds.")
 
 	s.say("\n6. THE MERGE\n")
-	s.say("   s2 goes into a copy of s1, so that s1 and s2 stay as they are, for you to try. First a plan")
-	s.say("   says what will be done. Then exactly that is done. It can be interrupted at any moment,")
-	s.say("   and resumed. Finally every row is read again, and compared.\n")
+	s.say("   A new database gets the rows of both. s1 and s2 stay as they are. First a plan says what will")
+	s.say("   be done. Then exactly that is done. It can be interrupted at any moment, and resumed. Then")
+	s.say("   every row is read again, and compared. Until it is opened, no server can start there.\n")
 	if err := s.merge(ctx, s1, s2, merged); err != nil {
 		return err
 	}
@@ -147,10 +147,11 @@ func (s *story) run(ctx context.Context) error {
 	for _, try := range [][2]string{
 		{"./tools/mergecheck s1 s2", "safe: exit code 0"},
 		{"./tools/mergecheck s1 s3", "not safe: exit code 1"},
-		{"./tools/servermerge plan -o " + planFile + " s1 s2", "what merging s1 itself would do"},
-		{"./tools/servermerge apply " + planFile, "does it: s2 is in s1, and ends"},
+		{"./tools/servermerge plan -into new -o " + planFile + " s1 s2", "what it would do"},
+		{"./tools/servermerge apply " + planFile, "makes it; s1 and s2 cannot start"},
 		{"./tools/servermerge verify " + planFile, "proves it"},
-		{"./tools/servermerge undo " + planFile, "takes it back"},
+		{"./tools/servermerge open " + planFile, "lets the game in"},
+		{"./tools/servermerge undo " + planFile, "takes it back: drops the new one"},
 		{"./tools/gameid inspect " + s1.lastItem.String(), "shows the parts of any ID"},
 		{"./tools/gameid servers inspect s3", "which server s3 says it is"},
 		{"./examples/gameserver", "lets s1 continue, over HTTP; see -h"},

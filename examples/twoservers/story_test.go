@@ -165,9 +165,10 @@ func testMerged(t *testing.T, story string) {
 		return n
 	}
 	s1, s2 := rows("s1", ""), rows("s2", "")
-	if got := find(`plan +([0-9,]+) rows in 4 tables`)[0]; got != printable.Number(s2) {
-		t.Errorf("planned are %s rows, and s2 has %d", got, s2)
+	if got := find(`plan +([0-9,]+) rows in 4 tables`)[0]; got != printable.Number(s1+s2) {
+		t.Errorf("planned are %s rows, of %d and %d", got, s1, s2)
 	}
+	find(`open +(the server of s1 may start there)`)
 	if got := find(`verify +PASS: ([0-9,]+) rows`)[0]; got != printable.Number(s1+s2) {
 		t.Errorf("verified are %s rows, of %d and %d", got, s1, s2)
 	}
@@ -272,8 +273,8 @@ func tryCommands(t *testing.T, root, story string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	proposed := regexp.MustCompile(`(?m)^   go run \./(\S+/(\S+))( .*?)? +# (.*)$`).FindAllStringSubmatch(story, -1)
-	if len(proposed) != 9 {
-		t.Fatalf("the story proposes %q, want 9 commands", proposed)
+	if len(proposed) != 10 {
+		t.Fatalf("the story proposes %q, want 10 commands", proposed)
 	}
 	for _, p := range proposed {
 		path, name, args, says := p[1], p[2], strings.Fields(p[3]), p[4]

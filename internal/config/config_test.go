@@ -282,7 +282,7 @@ func TestSample(t *testing.T) {
 	for _, s := range c.Sources {
 		got = append(got, s.Name+" "+reveal(t, s.Database, env(nil)))
 	}
-	want := []string{"sqlite:data/s1.db", "s1 sqlite:data/s1.db", "s2 sqlite:data/s2.db", "s3 sqlite:data/s3.db"}
+	want := []string{"sqlite:data/s1.db", "s1 sqlite:data/s1.db", "s2 sqlite:data/s2.db", "s3 sqlite:data/s3.db", "new sqlite:data/new.db"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("databases (-want +got):\n%s", diff)
 	}
