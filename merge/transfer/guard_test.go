@@ -152,7 +152,7 @@ func TestTargetIsFenced(t *testing.T) {
 		defer db.Close()
 		_, err = db.OpenNode(t.Context(), 1, gameid.Options{})
 		fenced := new(registry.FencedError)
-		if !errors.As(err, &fenced) || fenced.Fence.Merge != p.ID || !strings.Contains(err.Error(), "servermerge apply PLAN") || !strings.Contains(err.Error(), "servermerge undo PLAN") {
+		if !errors.As(err, &fenced) || fenced.Fence.Merge != p.ID || !strings.Contains(err.Error(), "servermerge status PLAN") || !strings.Contains(err.Error(), "servermerge undo PLAN") {
 			t.Errorf("the server starts: %v", err)
 		}
 		// Nor does it take part in another merge, as the target or as a source.
