@@ -16,7 +16,7 @@ import (
 // world from then on.
 func (s *story) merge(ctx context.Context, first, second, merged *world) error {
 	into, worlds := merged.database(), []transfer.Database{first.database(), second.database()}
-	// Without fences: the servers of s1 and s2 are to go on, for the reader to try.
+	// Without a fence of s2, and with that of s1 lifted afterwards: both are there for the reader to try.
 	plan, err := transfer.NewPlan(ctx, worlds[0], worlds[1:], transfer.PlanOptions{Into: &into, NoFence: true})
 	if err != nil {
 		return err
@@ -43,6 +43,9 @@ func (s *story) merge(ctx context.Context, first, second, merged *world) error {
 		return fmt.Errorf("the proof of the merge says %s, and the story wants %s", proof.Verdict, verdict.Pass)
 	}
 	if _, err := transfer.Open(ctx, plan, into, worlds, transfer.OpenOptions{}); err != nil {
+		return err
+	}
+	if err := release(ctx, plan, worlds[0]); err != nil {
 		return err
 	}
 	s.say("   open    the server of %s may start there", first.name)
@@ -99,5 +102,21 @@ func (s *story) together(ctx context.Context, merged *world) error {
 	}
 	s.say("\n   Players who joined on s2 own %s items that server 1 made, and %s guilds have members", printable.Number(loot), printable.Number(guilds))
 	s.say("   from both worlds.")
+	return nil
+}
+
+// release lifts the fence of the first world, which no real merge does: its servers run in the new
+// database from then on.
+func release(ctx context.Context, plan *transfer.Plan, first transfer.Database) error {
+	db, err := store.Open(ctx, first.DSN)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, server := range plan.Target.Servers {
+		if err := db.Registry().LiftFence(ctx, server.Server, plan.ID); err != nil {
+			return err
+		}
+	}
 	return nil
 }
