@@ -54,12 +54,13 @@ func (c *Connection) load(ctx context.Context, l *Layout, rows [][]any) error {
 		fields = append(fields, field)
 	}
 	var b []byte
+	years := l.columnsOf("year")
 	for _, row := range rows {
 		for i, v := range row {
 			if i > 0 {
 				b = append(b, '\t')
 			}
-			if n, is := v.(int64); is && n == 0 && ofKind(l.Types[i], yearKind) {
+			if years[i] && v == int64(0) {
 				v = "0000" // the text 0 is 2000
 			}
 			b = appendField(b, v)
@@ -132,7 +133,7 @@ func appendNumber(b []byte, v any) []byte {
 // insertText writes rows by INSERT with the values in the statement.
 func (c *Connection) insertText(ctx context.Context, l *Layout, rows [][]any) error {
 	begin := "INSERT INTO " + l.Dialect.Quote(l.Table) + " (" + l.Dialect.QuoteAll(l.Columns) + ") VALUES "
-	binary := l.binary()
+	binary := l.columnsOf(bytesKinds...)
 	b := make([]byte, 0, 64<<10)
 	count := 0
 	flush := func() error {
@@ -192,11 +193,11 @@ func appendLiteral(b []byte, v any, binary bool) []byte {
 	return appendNumber(b, v)
 }
 
-// binary are the columns that hold bytes rather than text.
-func (l *Layout) binary() []bool {
+// columnsOf tells of each column whether its type is of some kinds.
+func (l *Layout) columnsOf(kinds ...string) []bool {
 	all := make([]bool, len(l.Columns))
 	for i, t := range l.Types {
-		all[i] = ofKind(t, bytesKinds)
+		all[i] = ofKind(t, kinds)
 	}
 	return all
 }
@@ -205,7 +206,6 @@ var (
 	bytesKinds = []string{"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit", "vector",
 		"geometry", "point", "linestring", "polygon", "multi", "geomcollection"}
 	plainKinds = append([]string{"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "time", "year"}, bytesKinds...)
-	yearKind   = []string{"year"}
 	textKinds  = []string{"char", "varchar", "tinytext", "text", "mediumtext", "longtext"}
 )
 

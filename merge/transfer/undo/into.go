@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -32,7 +33,7 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 			return err
 		}
 		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
-			if state == ledger.StateCopied || u.force {
+			if state == ledger.StateCopied || u.force && whole(state) {
 				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
 					return err
 				}
@@ -47,7 +48,7 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 		do    func(ctx context.Context, u *undo) error
 	}{
 		{"raising what the first world has given", surpass},
-		{"marking the fences", dropping},
+		{"marking the fences", func(ctx context.Context, u *undo) error { return apply.MarkFences(ctx, u.Run, registry.FenceDropping) }},
 		{"dropping the new database", drop},
 		{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run, registry.FenceDropping) }},
 	} {
@@ -86,10 +87,14 @@ func undoNothing(ctx context.Context, u *undo) error {
 	return err
 }
 
+// whole reports whether apply had come to its end: before that there is nothing that a game could use.
+func whole(state ledger.State) bool {
+	return state == ledger.StateMade || state == ledger.StateProved || state == ledger.StateCopied
+}
+
 // mayDrop refuses to drop a database that a game has used since, unless that is forced.
 func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
-	whole := state == ledger.StateMade || state == ledger.StateProved || state == ledger.StateCopied
-	if !whole {
+	if !whole(state) {
 		return nil // an apply that was killed
 	}
 	var reasons []plan.Refusal
@@ -164,12 +169,15 @@ func surpass(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
+	u.First.Drop() // it reads what is written now
+	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
+	defer first.Close()
 	for _, t := range counted(u.Plan) {
-		if err := raiseCounter(ctx, u, t, there); err != nil {
+		if err := raiseCounter(ctx, u, first, t, there); err != nil {
 			return err
 		}
 	}
-	if err := raiseDeclared(ctx, u); err != nil {
+	if err := raiseDeclared(ctx, u, first); err != nil {
 		return err
 	}
 	if !contains(there, registry.Table) {
@@ -186,9 +194,6 @@ func surpass(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
-	u.First.Drop()
-	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
-	defer first.Close()
 	if len(numbers) > 0 { // the first world may not have had any
 		if err := apply.MakeRecord(ctx, u.Target, first, sqldb.NumbersTable); err != nil {
 			return fmt.Errorf("database %q: %w", u.First.Name, err)
@@ -234,7 +239,7 @@ func surpass(ctx context.Context, u *undo) error {
 }
 
 // raiseDeclared raises the counters in rows, and the sequences, that the merge had raised.
-func raiseDeclared(ctx context.Context, u *undo) error {
+func raiseDeclared(ctx context.Context, u *undo, first *rowio.Connection) error {
 	if len(u.Plan.Counters) == 0 {
 		return nil
 	}
@@ -245,9 +250,6 @@ func raiseDeclared(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
-	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
-	defer first.Close()
-	u.First.Drop()
 	for _, c := range u.Plan.Counters {
 		if err := raiseOne(ctx, u, first, &c); err != nil {
 			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, u.First.Name, u.Target.Name, err)
@@ -293,7 +295,7 @@ func counted(p *plan.Plan) (all []plan.Counted) {
 }
 
 // raiseCounter raises the counter of a table of the first world to that of the new database.
-func raiseCounter(ctx context.Context, u *undo, t plan.Counted, there []string) error {
+func raiseCounter(ctx context.Context, u *undo, first *rowio.Connection, t plan.Counted, there []string) error {
 	if !contains(there, t.Table) {
 		return nil
 	}
@@ -301,13 +303,10 @@ func raiseCounter(ctx context.Context, u *undo, t plan.Counted, there []string) 
 	if err != nil {
 		return err
 	}
-	was, err := schema.Counter(ctx, u.First, t.Table)
+	was, err := schema.Counter(ctx, first, t.Table)
 	if err != nil || next <= was {
 		return err
 	}
-	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
-	defer first.Close()
-	u.First.Drop()
 	if err := apply.SetCounter(ctx, first, t.Table, t.Column, next); err != nil {
 		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", t.Table, u.First.Name, u.Target.Name, err)
 	}
@@ -315,18 +314,7 @@ func raiseCounter(ctx context.Context, u *undo, t plan.Counted, there []string) 
 }
 
 func contains(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// dropping writes into the fences that the new database goes: then they are lifted also when it is
-// gone.
-func dropping(ctx context.Context, u *undo) error {
-	return apply.MarkFences(ctx, u.Run, registry.FenceDropping)
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 // drop removes what the merge made, its record last, and the database if nothing else is in it.
