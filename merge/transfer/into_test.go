@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -615,4 +617,49 @@ func TestIntoEnumNumberless(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(reasonsOf(p), "\n"), "has the value 0 in 1 row") {
 		t.Errorf("%v, %v", reasonsOf(p), err)
 	}
+}
+
+// An apply that did not come to its end is undone also by force, whatever was made until then: what has
+// given nothing has nothing to teach.
+func TestIntoUndoneUnfinished(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "w0", "w1")
+		for _, d := range all {
+			exec(t, d, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INT NOT NULL)", "INSERT INTO seq VALUES ('item', 32)")
+		}
+		opts := planner.PlanOptions{Check: oldRules()}
+		opts.Check.Allow = []string{verdict.CodeWorldMerged}
+		opts.Check.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "items.id"}}
+		opts.Check.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+		p, into := intoPlan(t, e, all, opts)
+		if len(p.Counters) == 0 {
+			t.Fatal("no counter is raised")
+		}
+		var points atomic.Int64
+		if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Fail: func(string) error { points.Add(1); return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		failAt, forced := at, 0
+		for i := range int64(8) {
+			at, err := apply.LookUp(t.Context(), p, into, all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unfinished := at.State == ledger.StateCopying
+			if unfinished {
+				forced++
+			}
+			if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: unfinished}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
+				t.Fatalf("point %d: %v", i, err)
+			}
+			_, err = apply.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1}, job.Hooks{Fail: failAt(points.Load()*i/8, func() error { return driver.ErrBadConn })})
+			if err != nil && !errors.Is(err, ledger.ErrStopped) {
+				t.Fatalf("point %d: %v", i, err)
+			}
+		}
+		if forced < 3 {
+			t.Errorf("forced %d times, want 3", forced)
+		}
+	})
 }
