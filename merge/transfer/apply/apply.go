@@ -134,22 +134,10 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		if err := checkKept(ctx, r); err != nil {
 			return err
 		}
-		err := r.Unaltered(ctx, "apply", "alter them back, then run the same command again")
-		if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
-			return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
-		} else if err != nil {
+		if err := stillUnaltered(ctx, r); err != nil {
 			return err
 		}
-		err = r.During(ctx, ledger.StateCopying, func() error {
-			if err := SetCounters(ctx, r, false); err != nil {
-				return err
-			}
-			if err := RaiseRowCounters(ctx, r, false); err != nil {
-				return err
-			}
-			return r.RememberKeys(ctx)
-		})
-		if err != nil {
+		if err := r.During(ctx, ledger.StateCopying, func() error { return raise(ctx, r) }); err != nil {
 			return err
 		}
 		return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateCopied)
@@ -158,6 +146,26 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		return err
 	}
 	return Release(ctx, r)
+}
+
+// raise raises the counters above all keys that came, and records these keys.
+func raise(ctx context.Context, r *job.Run) error {
+	if err := SetCounters(ctx, r, false); err != nil {
+		return err
+	}
+	if err := RaiseRowCounters(ctx, r, false); err != nil {
+		return err
+	}
+	return r.RememberKeys(ctx)
+}
+
+// stillUnaltered makes sure that no table was altered while rows were copied.
+func stillUnaltered(ctx context.Context, r *job.Run) error {
+	err := r.Unaltered(ctx, "apply", "alter them back, then run the same command again")
+	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
+		return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
+	}
+	return err
 }
 
 // Release lifts the fences of the target, when the merge is as this process left it.
@@ -220,20 +228,26 @@ func openRecord(ctx context.Context, r *job.Run, state ledger.State) error {
 	return err
 }
 
-// record guards the target, writes the manifest, and in one transaction lists the
-// merged worlds in the target's registry and lets the copying begin.
-func record(ctx context.Context, r *job.Run) error {
+// begun reports whether the merge is recorded and copies already. If not, it makes the tables of the
+// record.
+func begun(ctx context.Context, r *job.Run) (bool, error) {
 	state, err := r.Manifest.Load(ctx)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case state == ledger.StateCopying:
 		r.Manifest.Left = state
-		return nil
+		return true, nil
 	case state != "" && state != ledger.StatePreparing:
-		return r.Manifest.WrongState(state, r.Manifest.Left)
+		return false, r.Manifest.WrongState(state, r.Manifest.Left)
 	}
-	if err := r.Manifest.Create(ctx); err != nil {
+	return false, r.Manifest.Create(ctx)
+}
+
+// record guards the target, writes the manifest, and in one transaction lists the
+// merged worlds in the target's registry and lets the copying begin.
+func record(ctx context.Context, r *job.Run) error {
+	if begun, err := begun(ctx, r); err != nil || begun {
 		return err
 	}
 	if err := Guard(ctx, r, "apply", registry.FencePrepared, true); err != nil {
@@ -253,7 +267,7 @@ func record(ctx context.Context, r *job.Run) error {
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time
-	err = r.Target.DB.InTx(ctx, func(tx *sqldb.Tx) error {
+	err := r.Target.DB.InTx(ctx, func(tx *sqldb.Tx) error {
 		done, err := tx.Exec(ctx, "UPDATE "+ledger.MergesTable+" SET state = ? WHERE id = ? AND state = ?", ledger.StateCopying, r.Plan.ID, ledger.StatePreparing)
 		if err != nil {
 			return err

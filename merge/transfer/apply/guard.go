@@ -156,8 +156,7 @@ func checkUndisturbed(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		if ok, want := t.Planned(rows, copied); !ok {
-			reason := fmt.Sprintf("table %q has %s, and should have %d", t.Name, ledger.CountRows(rows), want)
-			return &ledger.ChangedError{Database: r.Target.Name, Table: t.Name, Rows: rows, Want: want, Reason: reason}
+			return miscounted(r, t.Name, rows, want)
 		}
 	}
 	if !r.Registry {

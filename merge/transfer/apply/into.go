@@ -120,17 +120,7 @@ func beginRecord(ctx context.Context, r *job.Run) error {
 	if _, err := all.Create(ctx, r.Target.Database); err != nil {
 		return err
 	}
-	state, err := r.Manifest.Load(ctx)
-	switch {
-	case err != nil:
-		return err
-	case state == ledger.StateCopying:
-		r.Manifest.Left = state
-		return nil
-	case state != "" && state != ledger.StatePreparing:
-		return r.Manifest.WrongState(state, r.Manifest.Left)
-	}
-	if err := r.Manifest.Create(ctx); err != nil {
+	if begun, err := begun(ctx, r); err != nil || begun {
 		return err
 	}
 	if err := r.Manifest.Write(ctx, r.Plan, r.Hooks.Clock()); err != nil {
@@ -226,13 +216,7 @@ func raiseInto(ctx context.Context, r *job.Run) error {
 		if err := bringSequences(ctx, r); err != nil {
 			return err
 		}
-		if err := SetCounters(ctx, r, false); err != nil {
-			return err
-		}
-		if err := RaiseRowCounters(ctx, r, false); err != nil {
-			return err
-		}
-		return r.RememberKeys(ctx)
+		return raise(ctx, r)
 	})
 }
 
@@ -249,10 +233,7 @@ func completeInto(ctx context.Context, r *job.Run) error {
 	if err := Undisturbed(ctx, r); err != nil {
 		return err
 	}
-	err := r.Unaltered(ctx, "apply", "alter them back, then run the same command again")
-	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
-		return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
-	} else if err != nil {
+	if err := stillUnaltered(ctx, r); err != nil {
 		return err
 	}
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
@@ -268,8 +249,7 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		if want := t.Content.Rows; rows != want {
-			return &ledger.ChangedError{Database: r.Target.Name, Table: t.Name, Rows: rows, Want: want,
-				Reason: fmt.Sprintf("table %q has %s, and should have %d", t.Name, ledger.CountRows(rows), want)}
+			return miscounted(r, t.Name, rows, want)
 		}
 	}
 	if err := checkKept(ctx, r); err != nil {

@@ -64,7 +64,7 @@ func renameAway(ctx context.Context, r *job.Run, s *plan.Reset) error {
 		return err
 	}
 	if n != s.Rows {
-		return resetChanged(r, s, n, s.Rows)
+		return miscounted(r, s.Table, n, s.Rows)
 	}
 	if _, err := r.Target.Exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.Kept), false); err != nil {
 		return err
@@ -133,7 +133,7 @@ func moveOut(ctx context.Context, r *job.Run, s *plan.Reset) error {
 		}
 		n, err := MoveRows(ctx, r, l.Of(s.Kept), "INSERT", s.Table)
 		if err == nil && n != s.Rows {
-			err = resetChanged(r, s, n, s.Rows)
+			err = miscounted(r, s.Table, n, s.Rows)
 		}
 		return err
 	})
@@ -167,8 +167,10 @@ func MoveRows(ctx context.Context, r *job.Run, to *rowio.Layout, how, from strin
 	return rows, err
 }
 
-func resetChanged(r *job.Run, s *plan.Reset, rows, want int64) error {
-	return &ledger.ChangedError{Database: r.Target.Name, Table: s.Table, Rows: rows, Want: want, Reason: fmt.Sprintf("table %q has %s, and should have %d", s.Table, ledger.CountRows(rows), want)}
+// miscounted says that a table of the target has other rows than it should have by now.
+func miscounted(r *job.Run, table string, rows, want int64) error {
+	return &ledger.ChangedError{Database: r.Target.Name, Table: table, Rows: rows, Want: want,
+		Reason: fmt.Sprintf("table %q has %s, and should have %d", table, ledger.CountRows(rows), want)}
 }
 
 // checkEmptied makes sure that the tables are empty, and all their rows kept.
@@ -181,9 +183,7 @@ func checkEmptied(ctx context.Context, r *job.Run) error {
 				return err
 			}
 			if n != want {
-				changed := *s
-				changed.Table = table
-				return resetChanged(r, &changed, n, want)
+				return miscounted(r, table, n, want)
 			}
 		}
 	}
