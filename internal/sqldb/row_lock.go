@@ -15,7 +15,9 @@ import (
 // tells about waits with a delay of up to 0.1 s.
 const rowLockTimeout = 500 * time.Millisecond
 
-// blockers find the connection that another one waits for, and that itself waits for none.
+// blockers find the connection that another one waits for, and that itself waits for none. MySQL's
+// information_schema.PROCESSLIST is an error (3854) while any connection runs a statement with bytes in
+// it that are no text; the one of the performance schema is not.
 var blockers = []string{
 	`SELECT b.trx_mysql_thread_id, COALESCE(p.user, ''), COALESCE(p.host, ''), COALESCE(p.command, ''), COALESCE(p.time, 0)
 	FROM information_schema.INNODB_TRX AS w
@@ -28,7 +30,7 @@ var blockers = []string{
 	FROM performance_schema.data_lock_waits AS l
 	JOIN performance_schema.threads AS w ON w.thread_id = l.requesting_thread_id
 	JOIN performance_schema.threads AS b ON b.thread_id = l.blocking_thread_id
-	LEFT JOIN information_schema.PROCESSLIST AS p ON p.id = b.processlist_id
+	LEFT JOIN performance_schema.processlist AS p ON p.id = b.processlist_id
 	WHERE w.processlist_id = ? AND NOT EXISTS
 		(SELECT 1 FROM performance_schema.data_lock_waits AS o WHERE o.requesting_thread_id = l.blocking_thread_id)
 	LIMIT 1`, // MySQL

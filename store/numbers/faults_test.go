@@ -172,7 +172,8 @@ func TestNumbersWait(t *testing.T) {
 
 // Close waits for a block that is being taken: broken off it would be lost.
 func TestNumbersCloseWhileTaking(t *testing.T) {
-	dsn := "mysql:" + servertest.DSN(t)
+	plain := servertest.DSN(t)
+	dsn := "mysql:" + plain
 	db := withTables(t, dsn)
 	ran(t, db, 7)
 	s := share(t, db)
@@ -184,13 +185,7 @@ func TestNumbersCloseWhileTaking(t *testing.T) {
 			return err
 		}
 		take(t, n, used)
-		for waiting := 0; waiting == 0; {
-			const query = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%gameid_numbers%'"
-			if err := db.Get(t.Context(), &waiting, query); err != nil {
-				return err
-			}
-			time.Sleep(200 * time.Millisecond) // asked more often, the server gives what it said before
-		}
+		servertest.AwaitRunning(t, plain, "LAST_INSERT_ID", true)
 		go func() { closed <- n.Close() }()
 		for {
 			_, err := n.Next(t.Context())

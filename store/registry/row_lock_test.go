@@ -58,6 +58,17 @@ func TestRowIsLocked(t *testing.T) {
 		defer cancel()
 		return change(ctx)
 	}
+	binary, err := game.Conn(ctx) // bytes that are no text make MySQL's information_schema.PROCESSLIST an error
+	must(t, err)
+	defer binary.Close()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	go binary.ExecContext(running, "SELECT GET_LOCK('binary', 0), SLEEP(60), _binary'\xdd\xce\xff'")
+	storetest.Await(t, "the statement runs", func() bool {
+		var runs bool
+		must(t, game.QueryRow("SELECT IS_USED_LOCK('binary') IS NOT NULL").Scan(&runs))
+		return runs
+	})
 	fence := registry.FenceTo("m", "s1", time.Now())
 	named := fmt.Sprintf(`is locked by the transaction of connection %s of "test" at "127.0.0.1:\d+", idle for \d+s: .*: KILL %[1]s\b`, connection)
 	for _, c := range []struct {
