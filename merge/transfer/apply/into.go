@@ -271,13 +271,8 @@ func worldsFenced(ctx context.Context, r *job.Run) error {
 		if err != nil {
 			return err
 		}
-		if reason := ledger.ChangedServers(w, now); reason != "" {
+		if reason := ledger.NotKept(w, now, r.Plan.ID); reason != "" {
 			return &ledger.ChangedError{Database: w.Name, Reason: reason}
-		}
-		for _, s := range now {
-			if s.Role == registry.RoleOwn && !s.Fenced(r.Plan.ID) {
-				return &ledger.ChangedError{Database: w.Name, Reason: fmt.Sprintf("server %s is not fenced by this merge any more", s.ID)}
-			}
 		}
 		return nil
 	})

@@ -54,25 +54,19 @@ func (r *Run) SequenceAt(ctx context.Context, c *plan.RowCounter) (uint64, error
 	return next.Bits, nil
 }
 
-// CountIn counts the rows of a table of a world that take part in the merge.
-func (r *Run) CountIn(ctx context.Context, world *rowio.Connection, table string) (int64, error) {
-	n, err := world.Number(ctx, "SELECT COUNT(*) FROM "+world.Dialect().Quote(table)+rowio.Where(world.Comes(table)), false)
-	if err != nil {
-		err = fmt.Errorf("counting the rows of table %q of %q: %w", table, world.Name, err)
-	}
-	return n, err
-}
-
-// WorldsAsCounted returns a [*ledger.ChangedError] if a world from which rows came has another number of
-// rows than the plan found in a table.
+// WorldsAsCounted returns a [*ledger.ChangedError] if a world of which rows came into a new database has
+// another number of them in a table than the plan found.
 func (r *Run) WorldsAsCounted(ctx context.Context) error {
 	worlds := r.Worlds()
 	look := func(world *rowio.Connection, table string, want int64) error {
-		n, err := r.CountIn(ctx, world, table)
-		if err == nil && n != want {
-			err = &ledger.ChangedError{Database: world.Name, Table: table, Rows: n, Want: want}
+		n, err := world.Number(ctx, "SELECT COUNT(*) FROM "+world.Dialect().Quote(table)+rowio.Where(world.Comes(table)), false)
+		switch {
+		case err != nil:
+			return fmt.Errorf("counting the rows of table %q of %q: %w", table, world.Name, err)
+		case n != want:
+			return &ledger.ChangedError{Database: world.Name, Table: table, Rows: n, Want: want}
 		}
-		return err
+		return nil
 	}
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
@@ -83,9 +77,6 @@ func (r *Run) WorldsAsCounted(ctx context.Context) error {
 				}
 			}
 		}
-	}
-	if r.Plan.Into == nil {
-		return nil
 	}
 	for i := range r.Plan.Into.Tables {
 		t := &r.Plan.Into.Tables[i]

@@ -66,6 +66,20 @@ func ChangedServers(w plan.World, now []registry.Server) string {
 	return ""
 }
 
+// NotKept says why a world that a merge has fenced may have been written to since the plan: a server
+// ran, or has no fence of the merge; "" if it was kept.
+func NotKept(w plan.World, now []registry.Server, merge string) string {
+	if reason := ChangedServers(w, now); reason != "" {
+		return reason
+	}
+	for _, s := range now {
+		if s.Role == registry.RoleOwn && !s.Fenced(merge) {
+			return fmt.Sprintf("server %s is not fenced by this merge any more", s.ID)
+		}
+	}
+	return ""
+}
+
 // MergedServers are all servers whose rows come to the target.
 func MergedServers(p *plan.Plan) (all []registry.Server) {
 	for _, w := range p.Sources {

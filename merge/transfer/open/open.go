@@ -59,7 +59,7 @@ func With(ctx context.Context, p *plan.Plan, target rowio.Database, worlds []row
 	}
 	done := &Opened{ID: p.ID, Before: state == ledger.StateCopied}
 	if state == ledger.StateProved {
-		err = look(ctx, r, opts)
+		err = look(ctx, r)
 	} else if state != ledger.StateCopied {
 		err = refuse(r, "%s", notProved(r, state))
 	}
@@ -92,7 +92,7 @@ func notProved(r *job.Run, state ledger.State) string {
 
 // look makes sure that nobody wrote since the proof. Where no registry keeps a game from starting,
 // that is the whole proof again.
-func look(ctx context.Context, r *job.Run, opts Options) error {
+func look(ctx context.Context, r *job.Run) error {
 	err := r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
 		if err := prove.LookAtTarget(ctx, r, func(s *rowio.Source) error {
 			r.Know(s)
@@ -109,11 +109,7 @@ func look(ctx context.Context, r *job.Run, opts Options) error {
 	if err != nil || r.Registry {
 		return err
 	}
-	worlds := make([]rowio.Database, 0, len(r.Origins()))
-	for _, c := range r.Origins() {
-		worlds = append(worlds, c.Database)
-	}
-	proof, err := prove.Verify(ctx, r.Plan, r.Target.Database, worlds, opts.Options)
+	proof, err := prove.Again(ctx, r)
 	if err != nil {
 		return err
 	}

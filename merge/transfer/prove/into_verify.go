@@ -12,7 +12,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // proveInto proves what a new database has beside the tables of the plan: the tables that only
@@ -137,8 +136,7 @@ func untouched(ctx context.Context, r *job.Run) (func(plan.Part) bool, error) {
 		}
 		err := r.Retry(ctx, fmt.Sprintf("reading the registry of %q", w.Name), func(ctx context.Context) error {
 			now, err := ledger.Servers(ctx, r.Sources[i].Database)
-			fenced[i] = err == nil && ledger.ChangedServers(w, now) == "" &&
-				!slices.ContainsFunc(now, func(s registry.Server) bool { return s.Role == registry.RoleOwn && !s.Fenced(r.Plan.ID) })
+			fenced[i] = err == nil && ledger.NotKept(w, now, r.Plan.ID) == ""
 			return err
 		})
 		if err != nil {
@@ -175,6 +173,15 @@ func asPlanned(r *job.Run, found [][]*plan.Apart) (parts []plan.Part) {
 		}
 	}
 	return parts
+}
+
+// Again is [Verify] for a run.
+func Again(ctx context.Context, r *job.Run) (*Proof, error) {
+	worlds := make([]rowio.Database, 0, len(r.Origins()))
+	for _, c := range r.Origins() {
+		worlds = append(worlds, c.Database)
+	}
+	return Verify(ctx, r.Plan, r.Target.Database, worlds, r.Opts)
 }
 
 // recordProof notes in the new database that it was found as planned: then it can be opened.

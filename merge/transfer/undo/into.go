@@ -139,11 +139,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 
 // written says what was written to the new database since it was proved.
 func written(ctx context.Context, u *undo) (reasons []plan.Refusal, err error) {
-	worlds := make([]rowio.Database, 0, len(u.Origins()))
-	for _, c := range u.Origins() {
-		worlds = append(worlds, c.Database)
-	}
-	proof, err := prove.Verify(ctx, u.Plan, u.Target.Database, worlds, u.Opts)
+	proof, err := prove.Again(ctx, u.Run)
 	if err != nil || proof.Verdict == verdict.Pass {
 		return nil, err
 	}
