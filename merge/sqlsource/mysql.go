@@ -178,6 +178,8 @@ func (d *mysqlDialect) shown(c *column) (value, length string) {
 		return "LOWER(HEX(" + ref + "))", "LENGTH(" + ref + ")"
 	case c.bits && strings.HasPrefix(strings.ToLower(c.Type), "bit"):
 		return d.number(c), "0"
+	case c.kind == raw && strings.HasPrefix(strings.ToLower(c.Type), "vector"): // LEFT refuses it: Error 1210
+		return fmt.Sprintf("CONCAT('0x', LOWER(LEFT(HEX(%s), %d)))", ref, 2*shownLength), "LENGTH(" + ref + ")"
 	case c.kind == raw:
 		return fmt.Sprintf("CONCAT('0x', LOWER(HEX(LEFT(%s, %d))))", ref, shownLength), "LENGTH(" + ref + ")"
 	default:
