@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/sqldb"
@@ -81,21 +82,17 @@ func sees(lines []string, wanted, database string, literal bool) bool {
 			restricted = restricted || strings.HasPrefix(line, "REVOKE ")
 			continue
 		}
-		has := false
-		for privilege := range strings.SplitSeq(m[2], ",") {
-			privilege = strings.TrimSpace(privilege)
-			has = has || privilege == wanted || privilege == "ALL PRIVILEGES" || privilege == "ALL"
-		}
+		has := gives(m[2], wanted)
 		if m[3] == "*" {
 			everywhere = everywhere || has && m[1] == "GRANT"
 			continue
 		}
-		of := strings.ReplaceAll(m[3][1:len(m[3])-1], "``", "`")
+		of := unquote(m[3])
 		switch {
 		case m[1] == "REVOKE":
 			restricted = restricted || has && strings.EqualFold(of, database)
 			continue
-		case literal && !strings.EqualFold(of, database), !literal && !mayMatch(of, database):
+		case !concerns(m[3], database, literal):
 			continue
 		}
 		to := strings.TrimSuffix(m[4], " WITH GRANT OPTION")
@@ -111,6 +108,35 @@ func sees(lines []string, wanted, database string, literal bool) bool {
 	}
 	return everywhere && !restricted
 }
+
+// Lacking returns those of some privileges that no line of SHOW GRANTS gives on all of a database, which
+// need not exist. literal is what @@partial_revokes says.
+func Lacking(lines []string, database string, literal bool, privileges []string) []string {
+	return slices.DeleteFunc(slices.Clone(privileges), func(wanted string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			m := grantLine.FindStringSubmatch(line)
+			return m != nil && m[1] == "GRANT" && gives(m[2], wanted) && (m[3] == "*" || concerns(m[3], database, literal))
+		})
+	})
+}
+
+// gives reports whether a privilege is among those of a line.
+func gives(privileges, wanted string) bool {
+	for p := range strings.SplitSeq(privileges, ",") {
+		if p = strings.TrimSpace(p); p == wanted || p == "ALL PRIVILEGES" || p == "ALL" {
+			return true
+		}
+	}
+	return false
+}
+
+// concerns reports whether a quoted name in a line may mean the database.
+func concerns(quoted, database string, literal bool) bool {
+	name := unquote(quoted)
+	return literal && strings.EqualFold(name, database) || !literal && mayMatch(name, database)
+}
+
+func unquote(name string) string { return strings.ReplaceAll(name[1:len(name)-1], "``", "`") }
 
 // mayMatch reports whether a name in a grant, taken for a pattern or for what it
 // says, may mean the database, in whichever case.

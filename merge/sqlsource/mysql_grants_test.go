@@ -177,3 +177,24 @@ func TestGrantMembers(t *testing.T) {
 		t.Errorf("seen before the grant: %v, after it: %v", before, after)
 	}
 }
+
+// A right is lacking if no line could give it on the database.
+func TestLacking(t *testing.T) {
+	for line, lacks := range map[string]bool{
+		"GRANT USAGE ON *.* TO `op`@`%` IDENTIFIED BY PASSWORD 'x'": true,
+		"GRANT SELECT, DROP ON *.* TO `op`@`%`":                     true,
+		"GRANT CREATE VIEW ON `a_b`.* TO `op`@`%`":                  true,
+		"GRANT CREATE ON `other`.* TO `op`@`%`":                     true,
+		"GRANT CREATE ON `a_b`.`t` TO `op`@`%`":                     true,
+		"GRANT SELECT, CREATE ON *.* TO `op`@`%`":                   false,
+		"GRANT ALL PRIVILEGES ON `a\\_b`.* TO `op`@`%`":             false,
+		"GRANT CREATE ON `a%`.* TO `role`":                          false,
+	} {
+		if got := Lacking([]string{line}, "a_b", false, []string{"CREATE"}); (len(got) > 0) != lacks {
+			t.Errorf("%s: lacks %v, want %v", line, got, lacks)
+		}
+	}
+	if got := Lacking([]string{"GRANT CREATE ON `a%`.* TO `op`@`%`"}, "a_b", true, []string{"CREATE"}); len(got) != 1 {
+		t.Error("where names are no patterns, one was taken for one")
+	}
+}

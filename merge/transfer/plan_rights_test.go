@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -39,6 +41,39 @@ func TestPlanNamesTheRightsThatAreMissing(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, as(rights)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", rights, diff)
+		}
+	}
+}
+
+// An account that may not make the new database as a whole is told so by the plan, and apply begins
+// nothing: it would leave a part that the account cannot drop.
+func TestIntoNamesTheRightsThatAreMissing(t *testing.T) {
+	e := engines()[1]
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	into := e.fresh(t, "new")
+	for rights, want := range map[string]string{
+		"CREATE, DROP": "SELECT, INSERT, UPDATE, DELETE, ALTER, INDEX, REFERENCES",
+		"SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, REFERENCES": "INDEX",
+		"ALL": "",
+	} {
+		to := into
+		to.DSN = "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(into.DSN, "mysql:"))
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Into: &to})
+		if want == "" {
+			if len(p.Lacks) > 0 {
+				t.Errorf("with %s it lacks %q", rights, p.Lacks)
+			}
+			continue
+		}
+		if says := strings.Join(p.Lacks, "\n"); !strings.HasPrefix(says, "new: "+want+". To do: GRANT "+want+" ON `") {
+			t.Errorf("with %s it lacks %q", rights, says)
+		}
+		_, err := apply.Apply(t.Context(), p, to, all, job.Options{})
+		if err == nil || !strings.Contains(err.Error(), "the account lacks rights on it: "+want) {
+			t.Errorf("apply with %s: %v", rights, err)
+		}
+		if n := number(t, into, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"); n != 0 {
+			t.Errorf("with %s apply made %d tables", rights, n)
 		}
 	}
 }

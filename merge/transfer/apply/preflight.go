@@ -13,6 +13,7 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/verdict"
 	"mergesafe/store/registry"
 )
@@ -193,7 +194,10 @@ func (f *Flight) own(ctx context.Context, s *rowio.Source) error {
 
 // Rights tries, without changing a row, whether the accounts have the rights.
 func (f *Flight) Rights(ctx context.Context) error {
-	if f.First != nil { // whoever makes a database may write to it
+	if f.First != nil {
+		if err := f.rightsInto(ctx); err != nil {
+			return err
+		}
 		return f.fenceRights(ctx)
 	}
 	d := f.Target.Dialect()
@@ -252,6 +256,20 @@ func (f *Flight) Rights(ctx context.Context) error {
 	}
 	f.Target.Drop()
 	return f.fenceRights(ctx)
+}
+
+// rightsInto looks whether the account may make the new database: without a right it would be made
+// in part, and could not be dropped.
+func (f *Flight) rightsInto(ctx context.Context) error {
+	all, err := schema.Read(ctx, f.First)
+	if err != nil {
+		return err
+	}
+	lacks, err := planner.RightsInto(ctx, f.Target.Database, all)
+	if lacks != "" {
+		f.refuse(f.Target.Name, "", "the account lacks rights on it: %s", lacks)
+	}
+	return err
 }
 
 // fenceRights tries whether the accounts may write fences.

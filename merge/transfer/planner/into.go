@@ -49,6 +49,11 @@ func planInto(ctx context.Context, p *Planner) error {
 	if err := p.grants(ctx, all); err != nil {
 		return err
 	}
+	if lacks, err := RightsInto(ctx, *p.opts.Into, all); err != nil {
+		return err
+	} else if lacks != "" {
+		p.Plan.Lacks = append(p.Plan.Lacks, p.Plan.Into.Name+": "+lacks)
+	}
 	for i, s := range p.DBs {
 		if i > 0 {
 			if err := p.refuseRunning(ctx, s); err != nil {

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 	"mergesafe/store/registry"
 )
 
@@ -19,7 +23,7 @@ import (
 // writes: because of that, if the account has the right, and for want of the right if
 // not. Nothing is ever written. Rights to CREATE, DROP and ALTER are not seen so.
 func lookAtRights(ctx context.Context, p *Planner) error {
-	if !p.DBs[0].Dialect.MySQL() || p.Plan.Into != nil {
+	if !p.DBs[0].Dialect.MySQL() {
 		return nil
 	}
 	for i, s := range p.DBs {
@@ -35,9 +39,10 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}
 		q := s.Dialect.Quote
+		written := i == 0 && p.Plan.Into == nil
 		for j := range p.Plan.Tables {
 			t := &p.Plan.Tables[j]
-			if i > 0 {
+			if !written {
 				break
 			}
 			name, columns := q(t.Name), s.Dialect.QuoteAll(t.Columns)
@@ -54,7 +59,7 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 			}
 		}
 		for _, reset := range p.Plan.Resets {
-			if i > 0 {
+			if !written {
 				break
 			}
 			l := job.ResetLayout(s.Dialect, s.Table(reset.Table))
@@ -62,7 +67,7 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 				return err
 			}
 		}
-		if i == 0 && s.Known.HasRegistry || i > 0 && p.Plan.Sources[i-1].Fence {
+		if written && s.Known.HasRegistry || i == 0 && p.Plan.Target.Fence || i > 0 && p.Plan.Sources[i-1].Fence {
 			if err := look("UPDATE", registry.Table, "UPDATE "+registry.Table+" SET epoch = epoch WHERE 1 = 0"); err != nil {
 				return err
 			}
@@ -75,4 +80,36 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 		}
 	}
 	return nil
+}
+
+// RightsInto says which rights on the new database the account lacks that the DSN names, and the
+// statement that gives them; "" if it may have all. It goes by the account's grants: nothing can be
+// tried in a database that does not exist.
+func RightsInto(ctx context.Context, into rowio.Database, all *schema.Schema) (lacks string, err error) {
+	if !all.OnServer() {
+		return "", nil
+	}
+	server, name, err := schema.Server(into)
+	if err != nil {
+		return "", err
+	}
+	on := &rowio.Connection{Database: server}
+	defer on.Close()
+	lines, err := on.Texts(ctx, "SHOW GRANTS")
+	if err != nil {
+		return "", err
+	}
+	account, err := on.Texts(ctx, "SELECT CURRENT_USER()")
+	if err != nil {
+		return "", err
+	}
+	literal, err := on.Number(ctx, "SELECT @@partial_revokes", false)
+	if err != nil && !sqldb.IsUnknownVariable(err) { // MySQL has it, from 8.0 on
+		return "", err
+	}
+	list := strings.Join(sqlsource.Lacking(lines, name, literal != 0, all.Rights()), ", ")
+	if list == "" {
+		return "", nil
+	}
+	return list + ". To do: " + sqlsource.Grant(list, name, account[0], literal != 0) + ";", nil
 }

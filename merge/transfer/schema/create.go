@@ -59,6 +59,28 @@ func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 	return server, name, nil
 }
 
+// OnServer reports whether it is of MariaDB or MySQL.
+func (s *Schema) OnServer() bool { return s.Engine != sqlite }
+
+// Rights are the privileges of MySQL on a whole database that make what s has, fill it and drop it again.
+func (s *Schema) Rights() []string {
+	all := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES"}
+	for _, more := range []struct {
+		kinds []Kind
+		right []string
+	}{
+		{[]Kind{View}, []string{"CREATE VIEW", "SHOW VIEW"}},
+		{[]Kind{Trigger}, []string{"TRIGGER"}},
+		{[]Kind{Function, Procedure, Package}, []string{"CREATE ROUTINE", "ALTER ROUTINE", "EXECUTE"}},
+		{[]Kind{Event}, []string{"EVENT"}},
+	} {
+		if len(s.of(more.kinds...)) > 0 {
+			all = append(all, more.right...)
+		}
+	}
+	return all
+}
+
 // gameGrants are what accounts may do in one database, but not by a pattern that fits the new name, too.
 const gameGrants = `SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1 SEPARATOR ', '), '', '', GRANTEE, IS_GRANTABLE, ''
 	FROM information_schema.SCHEMA_PRIVILEGES
