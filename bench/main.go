@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -29,9 +30,9 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
-		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge, mariadbInto, mariadbRekey,
-	}))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, slices.Concat([]part{
+		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge,
+	}, intoParts(), []part{mariadbRekey})))
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []part) int {

@@ -34,7 +34,7 @@ func mariadbMerge(ctx context.Context, o options) ([]section, error) {
 		pipe, err := findPipe()
 		m.must(err)
 		server := startServer(ctx, m, servertest.MariaDB, "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M")
-		worlds := &mergeWorlds{m, server, o.mergePlayers}
+		worlds := &mergeWorlds{measuring: m, server: server, players: o.mergePlayers}
 		b := &mergeBench{measuring: m, pipe: pipe, loader: findLoader(), worlds: worlds}
 		b.measure(ctx)
 		m.intro = fmt.Sprintf("%s players and %s items come to a database that has %s and %s, on the same server; whole processes, the ratio is of their times. The server is %s, %s.",
@@ -86,7 +86,7 @@ func (b *mergeBench) dump(ctx context.Context) {
 	began := time.Now()
 	b.must(b.pipe.run(ctx, sourceWorld, loadedWorld))
 	b.dumped = append(b.dumped, time.Since(began).Seconds())
-	b.must(b.worlds.complete(ctx, loadedWorld))
+	b.must(b.worlds.complete(ctx, loadedWorld, mergeTables[:]...))
 }
 
 // load measures the other way by hand.
@@ -96,7 +96,7 @@ func (b *mergeBench) load(ctx context.Context) {
 	began := time.Now()
 	b.must(b.loader.run(ctx, b.pipe.account, sourceWorld, loadedWorld, b.worlds.dir))
 	b.loaded = append(b.loaded, time.Since(began).Seconds())
-	b.must(b.worlds.complete(ctx, loadedWorld))
+	b.must(b.worlds.complete(ctx, loadedWorld, mergeTables[:]...))
 }
 
 // merge measures apply, proves what it did, and takes it back.

@@ -33,7 +33,7 @@ func mariadbRekey(ctx context.Context, o options) ([]section, error) {
 	names := []string{rekeyRead, rekeyPlan, rekeyPlain, rekeyApply, rekeyVerify, rekeyUndo}
 	return o.measureSection("Merge of keys that collide, on MariaDB", "", names, func(m *measuring) {
 		server := startServer(ctx, m, servertest.MariaDB, "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M")
-		b := &rekeyBench{mergeBench: mergeBench{measuring: m, worlds: &mergeWorlds{m, server, o.mergePlayers}}}
+		b := &rekeyBench{mergeBench: mergeBench{measuring: m, worlds: &mergeWorlds{measuring: m, server: server, players: o.mergePlayers}}}
 		b.measure(ctx)
 		m.intro = fmt.Sprintf("%s characters and %s items with keys of AUTO_INCREMENT, which refer to each other, come to a database that has %s and %s; whole processes.",
 			count(b.worlds.players), count(b.worlds.players*itemsOfPlayer), count(homePlayers), count(homePlayers*itemsOfPlayer))

@@ -171,18 +171,18 @@ func TestConnect(t *testing.T) {
 // TestLoadIsLookedAt has a dump that arrives in part only.
 func TestLoadIsLookedAt(t *testing.T) {
 	sections, err := short(t, "").measureSection("", "", nil, func(m *measuring) {
-		w := &mergeWorlds{m, startServer(t.Context(), m, servertest.MariaDB), 100}
+		w := &mergeWorlds{measuring: m, server: startServer(t.Context(), m, servertest.MariaDB), players: 100}
 		w.fill(t.Context())
 		w.renew(t.Context(), loadedWorld)
 		w.rest(t.Context())
-		if err := w.complete(t.Context(), loadedWorld); err == nil || !strings.Contains(err.Error(), "1000 rows after it was loaded, want 1100") {
+		if err := w.complete(t.Context(), loadedWorld, mergeTables[:]...); err == nil || !strings.Contains(err.Error(), "1000 rows after it was loaded, want 1100") {
 			t.Errorf("nothing was loaded: got %v", err)
 		}
 		for _, table := range mergeTables {
 			// The players first, so no row refers to nothing.
 			m.must(execute(t.Context(), w, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", loadedWorld, table, sourceWorld)))
 		}
-		if err := w.complete(t.Context(), loadedWorld); err != nil {
+		if err := w.complete(t.Context(), loadedWorld, mergeTables[:]...); err != nil {
 			t.Errorf("all was loaded: got %v", err)
 		}
 	})
@@ -252,20 +252,27 @@ func shellScript(t *testing.T, script string) string {
 	return file
 }
 
-func TestMariaDBInto(t *testing.T) {
-	sections, err := mariadbInto(t.Context(), short(t, "Merge into"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := sections[0].rows
-	if len(rows) == 1 && rows[0].what == "not measured" {
-		t.Skip(rows[0].note)
-	}
-	goals := make(map[string]string)
-	for _, r := range rows {
-		goals[r.what] = r.goal
-	}
-	if goals[intoApply] != "≤ 0.30" || goals[intoText] != "≤ 0.38" || goals[intoUndo] != "≤ 0.05" {
-		t.Errorf("got rows with the goals %v", goals)
+func TestInto(t *testing.T) {
+	for i, measure := range intoParts() {
+		c := intoCases[i]
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			o := short(t, c.title)
+			o.mergeRounds, o.mergePlayers = 1, 500*c.part
+			sections, err := measure(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := sections[0].rows
+			if len(rows) == 1 && rows[0].what == "not measured" {
+				t.Skip(rows[0].note)
+			}
+			goals := make(map[string]string)
+			for _, r := range rows {
+				goals[r.what] = r.goal
+			}
+			if goals[intoApply] != fmt.Sprintf("≤ %.2f", c.apply) || goals[intoText] != fmt.Sprintf("≤ %.2f", c.text) || goals[intoUndo] != "≤ 0.05" {
+				t.Errorf("got rows with the goals %v", goals)
+			}
+		})
 	}
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/registry"
 )
@@ -18,7 +21,7 @@ const (
 	loadedWorld = "loaded" // and one for the dump
 )
 
-const homePlayers = 1000 // of homeWorld
+const homePlayers = 1000 // of homeWorld, unless said
 
 // mergeTables are what has rows.
 var mergeTables = [...]string{"players", "items"}
@@ -28,13 +31,14 @@ type mergeWorlds struct {
 	*measuring
 	server
 	players int // of sourceWorld
+	home    int // players of homeWorld; 0 means homePlayers
 }
 
 func (w *mergeWorlds) rowsToCome() int { return w.players * (1 + itemsOfPlayer) }
 
 // fill makes the world that comes and the one that it comes to.
 func (w *mergeWorlds) fill(ctx context.Context) {
-	w.world(ctx, homeWorld, 1, homePlayers)
+	w.world(ctx, homeWorld, 1, cmp.Or(w.home, homePlayers))
 	w.world(ctx, sourceWorld, 2, w.players)
 }
 
@@ -45,7 +49,7 @@ func (w *mergeWorlds) world(ctx context.Context, name string, server gameid.Serv
 	conn, err := db.Pool().DB.Conn(ctx) // one session
 	w.must(err)
 	defer conn.Close()
-	w.must(execute(ctx, conn, worldSQL(server, players, time.Now())...))
+	w.must(execute(ctx, conn, worldSQL(server, players, time.Now(), w.numbers)...))
 	runServer(ctx, w.measuring, db, server) // its mark lies behind the largest ID
 }
 
@@ -55,9 +59,20 @@ func (w *mergeWorlds) create(ctx context.Context, name string) *store.DB {
 	return openStore(ctx, w.measuring, w.dsn(name))
 }
 
+// numbers is a table of the numbers from 1 on, in a column seq.
+func (w *mergeWorlds) numbers(to int) string {
+	if w.mariadb() {
+		return fmt.Sprintf("seq_1_to_%d", to)
+	}
+	return servertest.Seq(1, to)
+}
+
+// mariadb reports whether the server is MariaDB, not MySQL.
+func (w *mergeWorlds) mariadb() bool { return strings.Contains(w.version, "MariaDB") }
+
 // worldSQL are statements that fill a world: players and items came in the
 // course of 200 days, names and accounts in no order, items to anybody.
-func worldSQL(server gameid.ServerID, players int, now time.Time) []string {
+func worldSQL(server gameid.ServerID, players int, now time.Time, numbers func(to int) string) []string {
 	const course = 200 * 24 * time.Hour
 	items := players * itemsOfPlayer
 	first := now.Add(-course-24*time.Hour).UnixMilli() - gameid.EpochMillis
@@ -73,13 +88,13 @@ func worldSQL(server gameid.ServerID, players int, now time.Time) []string {
 		fmt.Sprintf(`INSERT INTO players (id, account, name, level, gold, created_at, updated_at, number)
 			SELECT %s, CONCAT('acc-', x DIV 3), %s, 1 + n %% 80, x %% 1000000,
 				'2025-01-01' + INTERVAL %s * 1000 MICROSECOND, NOW(3) - INTERVAL x %% 5000000 SECOND, 91%d0000000 + n
-			FROM (SELECT seq AS n, (seq * 2 + %[4]d %% 2) * 2654435761 %% 4294967291 AS x FROM seq_1_to_%[5]d) AS numbers`,
-			id("n", players, 0), nameSQL, ms("n", players), server, players),
+			FROM (SELECT seq AS n, (seq * 2 + %[4]d %% 2) * 2654435761 %% 4294967291 AS x FROM %[5]s) AS numbers`,
+			id("n", players, 0), nameSQL, ms("n", players), server, numbers(players)),
 		// One ID names one thing in all tables, so these count from 64.
 		fmt.Sprintf(`INSERT INTO items (id, owner_id, template, count, created_at)
 			SELECT %s, %s, 1 + n %% 5000, 1 + n %% 100, '2025-01-01' + INTERVAL %s * 1000 MICROSECOND
-			FROM (SELECT seq AS n, 1 + seq * 2654435761 %% %d AS owner FROM seq_1_to_%d) AS numbers`,
-			id("n", items, 64), id("owner", players, 0), ms("n", items), players, items),
+			FROM (SELECT seq AS n, 1 + seq * 2654435761 %% %d AS owner FROM %s) AS numbers`,
+			id("n", items, 64), id("owner", players, 0), ms("n", items), players, numbers(items)),
 	}
 }
 
@@ -100,13 +115,18 @@ func (w *mergeWorlds) rest(ctx context.Context) {
 	var pages, most int
 	w.must(w.QueryRowContext(ctx, "SELECT @@innodb_max_dirty_pages_pct, @@innodb_io_capacity, @@innodb_io_capacity_max").Scan(&percent, &pages, &most))
 	const set = "SET GLOBAL innodb_io_capacity_max = ?, innodb_io_capacity = ?, innodb_max_dirty_pages_pct = ?"
+	busy := `SELECT SUM(IF(VARIABLE_NAME = 'INNODB_HISTORY_LIST_LENGTH', VARIABLE_VALUE, 0)),
+		SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY', VARIABLE_VALUE, 0)) FROM information_schema.GLOBAL_STATUS`
+	if !w.mariadb() {
+		// It keeps some transactions to purge for as long as nothing happens.
+		busy = "SELECT 0, VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_buffer_pool_pages_dirty'"
+	}
 	hurry := max(most, 20_000) // pages a second
 	_, err := w.ExecContext(ctx, set, hurry, hurry, 0)
 	w.must(err)
 	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		var purge, write int
-		w.must(w.QueryRowContext(ctx, `SELECT SUM(IF(VARIABLE_NAME = 'INNODB_HISTORY_LIST_LENGTH', VARIABLE_VALUE, 0)),
-			SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY', VARIABLE_VALUE, 0)) FROM information_schema.GLOBAL_STATUS`).Scan(&purge, &write))
+		w.must(w.QueryRowContext(ctx, busy).Scan(&purge, &write))
 		if purge <= 10 && write <= 100 {
 			break
 		}
@@ -120,8 +140,8 @@ func (w *mergeWorlds) rest(ctx context.Context) {
 }
 
 // complete returns an error unless a database has the rows of both worlds.
-func (w *mergeWorlds) complete(ctx context.Context, name string) error {
-	for _, table := range mergeTables {
+func (w *mergeWorlds) complete(ctx context.Context, name string, tables ...string) error {
+	for _, table := range tables {
 		var got, want int
 		err := w.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[2]s.%[1]s), (SELECT COUNT(*) FROM %[3]s.%[1]s) + (SELECT COUNT(*) FROM %[4]s.%[1]s)",
 			table, name, homeWorld, sourceWorld)).Scan(&got, &want)
