@@ -101,7 +101,7 @@ func (c *copies) reserve(
 	if dialect, _, err := sqldb.SplitDSN(beside.DSN); err != nil || dialect == sqldb.SQLite {
 		return string(sqldb.SQLite) + ":" + filepath.Join(c.folder, name+".db"), err
 	}
-	dsn, err := c.create(ctx, name) // nobody has one of that name
+	dsn, err := c.create(ctx, name)
 	if err != nil {
 		return "", err
 	}

@@ -149,11 +149,11 @@ func writeStatus(t *text, o *Outcome) {
 	case transfer.StateNone:
 		word, sentence = "NOT BEGUN", into+": the target has no record of it; it was not begun, or it was undone"
 	case transfer.StateMade:
-		word, sentence = "MADE", fmt.Sprintf("%s: all is there, and nobody was let in", into)
+		word, sentence = "MADE", fmt.Sprintf("%s: made, not proved, and closed to the game", into)
 		then("To prove it:", o.Then.Verify)
 		then("To take it back:", o.Then.Undo)
 	case transfer.StateProved:
-		word, sentence, color = "PROVED", fmt.Sprintf("%s: all is there as planned, and nobody was let in", into), verdict.Pass
+		word, sentence, color = "PROVED", fmt.Sprintf("%s: as planned, and closed to the game until open", into), verdict.Pass
 		then("To let the game in:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
 	case transfer.StateCopied:

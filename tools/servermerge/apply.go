@@ -17,34 +17,29 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	if err := noDryRun(cmd); err != nil {
 		return err
 	}
-	j, options, spare, err := s.work(cmd)
+	j, err := s.work(ctx, cmd)
 	if err != nil {
 		return err
 	}
-	defer j.page.Close()
-	stop, err := j.codecs(ctx, cmd, &options)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	defer j.close()
 	if j.plan.Fleet != "" {
 		registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
 		if err != nil {
 			return err
 		}
-		options.Reserve = func(ctx context.Context) error {
+		j.options.Reserve = func(ctx context.Context) error {
 			defer askingFleet(ctx, cmd, registry)()
 			return registry.Reserve(ctx, j.plan)
 		}
 	}
 	log := cli.LogOf(cmd)
-	w := newWatch(log, spare, j.all())
-	before := announceApply(ctx, log, j)
+	w := newWatch(log, j.spare, j.all())
+	before := announceApply(ctx, log, j.job)
 	if err := cli.Confirm(ctx, cmd, "This writes to "+j.where()+"."); err != nil {
 		w.close()
 		return unconfirmed(ctx, err)
 	}
-	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.working(options))
+	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.working(j.options))
 	w.close()
 	o := j.outcome("apply")
 	if err != nil {

@@ -18,20 +18,20 @@ func codecFlag() cliv3.Flag { return &cliv3.StringSliceFlag{Name: "codec"} }
 // codecs makes the codecs of the plan that are commands ready to run: those that the command
 // line names. A plan is a file, and may be somebody else's: it must not say what is run here.
 // stop must be called.
-func (j *job) codecs(ctx context.Context, cmd *cliv3.Command, o *transfer.Options) (stop func(), err error) {
+func (j *job) codecs(ctx context.Context) (all cell.Codecs, stop func(), err error) {
 	inPlan := commandsOf(j.plan)
 	for _, f := range j.named {
 		if !slices.Contains(inPlan, f) {
-			return nil, cli.Usage("-codec %s: the plan has no such command%s", printable.Quoted(f), runs(inPlan))
+			return nil, nil, cli.Usage("-codec %s: the plan has no such command%s", printable.Quoted(f), runs(inPlan))
 		}
 	}
 	for _, f := range inPlan {
 		if !slices.Contains(j.named, f) {
-			return nil, cli.Usage("the plan runs a command of the game, %s: if you know it and want to run it here, add -codec %s", printable.Text(f), printable.Quoted(f))
+			return nil, nil, cli.Usage("the plan runs a command of the game, %s: if you know it and want to run it here, add -codec %s", printable.Text(f), printable.Quoted(f))
 		}
 	}
-	o.Codecs, stop = codec.Commands(ctx, j.named)
-	return stop, nil
+	all, stop = codec.Commands(ctx, j.named)
+	return all, stop, nil
 }
 
 func runs(commands []string) string {

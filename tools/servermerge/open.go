@@ -10,21 +10,16 @@ import (
 )
 
 func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
-	j, options, spare, err := s.work(cmd)
+	j, err := s.work(ctx, cmd)
 	if err != nil {
 		return err
 	}
-	defer j.page.Close()
-	stop, err := j.codecs(ctx, cmd, &options)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	defer j.close()
 	if err := cli.Confirm(ctx, cmd, "This lets the game into "+j.where()+"."); err != nil {
 		return unconfirmed(ctx, err)
 	}
-	w := newWatch(cli.LogOf(cmd), spare, j.all())
-	opened, err := transfer.Open(ctx, j.plan, j.target, j.sources, transfer.OpenOptions{Options: w.working(options)})
+	w := newWatch(cli.LogOf(cmd), j.spare, j.all())
+	opened, err := transfer.Open(ctx, j.plan, j.target, j.sources, transfer.OpenOptions{Options: w.working(j.options)})
 	w.close()
 	o := j.outcome("open")
 	o.Opened = opened

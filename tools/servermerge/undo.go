@@ -17,20 +17,15 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if err := noDryRun(cmd); err != nil {
 		return err
 	}
-	j, options, spare, err := s.work(cmd)
+	j, err := s.work(ctx, cmd)
 	if err != nil {
 		return err
 	}
-	defer j.page.Close()
-	stop, err := j.codecs(ctx, cmd, &options)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	defer j.close()
 	force := cmd.Bool("force")
 	target := printable.Text(j.target.Name)
 	log := cli.LogOf(cmd)
-	w := newWatch(log, spare, j.all())
+	w := newWatch(log, j.spare, j.all())
 	if j.plan.Into != nil {
 		log.Sayf("dropping %s, which the merge made; the worlds are as they were", target)
 	} else {
@@ -48,7 +43,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		w.close()
 		return unconfirmed(ctx, err)
 	}
-	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(options), Force: force})
+	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(j.options), Force: force})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {
 		return report.Plainly(err)

@@ -10,19 +10,14 @@ import (
 )
 
 func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
-	j, options, spare, err := s.work(cmd)
+	j, err := s.work(ctx, cmd)
 	if err != nil {
 		return err
 	}
-	defer j.page.Close()
-	stop, err := j.codecs(ctx, cmd, &options)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	options.Reread = cmd.Bool("reread")
-	w := newWatch(cli.LogOf(cmd), spare, j.all())
-	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(options))
+	defer j.close()
+	j.options.Reread = cmd.Bool("reread")
+	w := newWatch(cli.LogOf(cmd), j.spare, j.all())
+	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(j.options))
 	w.close()
 	if err != nil {
 		return unread(ctx, err, "no verdict")

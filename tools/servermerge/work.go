@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -26,28 +27,46 @@ func workFlags() []cliv3.Flag {
 		&cliv3.StringFlag{Name: "html"})
 }
 
-// work reads what a command with workFlags is to do, how, and where it goes what
-// comes of it. The page of the job must be closed.
-func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spare throttle.Throttle, err error) {
-	if spare, err = throttle.Of(cmd); err != nil {
-		return nil, o, spare, err
+// work is a job with how it is to be done.
+type work struct {
+	*job
+	options transfer.Options
+	spare   throttle.Throttle
+	close   func() // ends the commands of the game that it runs, and its page
+}
+
+// work reads what a command with workFlags is to do, how, and where it goes what comes of it. It must
+// be closed.
+func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, error) {
+	spare, err := throttle.Of(cmd)
+	if err != nil {
+		return nil, err
 	}
 	patience := cmd.Duration("patience")
 	switch {
 	case patience < 0 || patience > 24*time.Hour:
-		return nil, o, spare, cli.Usage("-patience %s: want 0s to 24h", patience)
+		return nil, cli.Usage("-patience %s: want 0s to 24h", patience)
 	case patience == 0:
 		patience = -1 // rather than the default
 	}
 	parallel := cmd.Int("parallel")
 	if parallel < 1 || parallel > maxParallel {
-		return nil, o, spare, cli.Usage("-parallel %d: want 1 to %d", parallel, maxParallel)
+		return nil, cli.Usage("-parallel %d: want 1 to %d", parallel, maxParallel)
 	}
-	if j, err = s.job(cmd); err != nil {
-		return nil, o, spare, err
+	j, err := s.job(cmd)
+	if err != nil {
+		return nil, err
 	}
 	j.named = cmd.StringSlice("codec")
 	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json"), text: s.text(cmd)}
-	j.page, err = newPage(cmd, j.file, j.all()...)
-	return j, transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel}, spare, err
+	if j.page, err = newPage(cmd, j.file, j.all()...); err != nil {
+		return nil, err
+	}
+	codecs, stop, err := j.codecs(ctx)
+	if err != nil {
+		j.page.Close()
+		return nil, err
+	}
+	options := transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel, Codecs: codecs}
+	return &work{j, options, spare, func() { stop(); j.page.Close() }}, nil
 }

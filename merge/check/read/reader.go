@@ -56,7 +56,7 @@ type Question struct {
 	// None are values that do not count, as any of the columns has them.
 	None rekey.Values
 
-	// Nobody are values of single columns that do not count either.
+	// Nobody are further values that do not count, by the column that has them.
 	Nobody map[string]rekey.Values
 
 	// when, if not nil, counts the rows of collisions for which it does not hold.
