@@ -105,7 +105,7 @@ func (c *copies) reserve(
 	if err != nil {
 		return "", err
 	}
-	_, address = withoutAccount(dsn)
+	_, address = sqldb.SplitAccount(dsn)
 	at, _ := sqldb.ParseServer(dsn)
 	return address, c.drop(ctx, at.Address, name, false)
 }

@@ -52,17 +52,6 @@ func intoProblem(text string) string {
 	return ""
 }
 
-// withoutAccount divides a DSN into the account, with the @ behind it, and the address.
-func withoutAccount(dsn string) (account, address string) {
-	prefix := string(sqldb.MySQL) + ":"
-	rest, ok := strings.CutPrefix(dsn, prefix)
-	if !ok {
-		return "", dsn
-	}
-	at := strings.LastIndexByte(rest[:max(0, strings.LastIndexByte(rest, '/'))], '@') // as the driver looks for it
-	return rest[:at+1], prefix + rest[at+1:]
-}
-
 // withAccount is the DSN of an address.
 func withAccount(address, account string) string {
 	if rest, ok := strings.CutPrefix(address, string(sqldb.MySQL)+":"); ok {
@@ -150,7 +139,7 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 	if err != nil {
 		return err
 	}
-	account, now := withoutAccount(j.databases[0].DSN)
+	account, now := sqldb.SplitAccount(j.databases[0].DSN)
 	j.was = now
 	asPlanned := rec.begun() || rec.Plan != "" && (doing == doingUndo || doing == doingVerify)
 	switch {
@@ -234,7 +223,7 @@ func (r *runner) databasesFor(
 	if plan.Into == nil {
 		return of[0], of[1:], nil
 	}
-	account, _ := withoutAccount(of[0].DSN)
+	account, _ := sqldb.SplitAccount(of[0].DSN)
 	switch {
 	case j.fits(plan):
 		return *j.into, of, nil
@@ -251,16 +240,22 @@ type Places interface {
 	// Move sets the place of a world to an address without user and password, if it has a place: if
 	// from is not empty, only if it is that.
 	Move(ctx context.Context, world, from, to, why string) error
+
+	// Follow records that the worlds of a database, which is the first world's of a plan, go on there.
+	Follow(ctx context.Context, plan *transfer.Plan, database transfer.Database, why string) error
 }
 
-// move sets the place of the target's world to its new database, or back.
+// move records that the target's world goes on in its new database, or back.
 func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back bool) error {
 	if r.opts.Places == nil || j.into == nil {
 		return nil
 	}
-	from, to, why := "", j.to, fmt.Sprintf("the merge %s was opened; before: %s", plan.ID, sqldb.Redact(j.was))
+	from, to, why, database := "", j.to, fmt.Sprintf("the merge %s was opened; before: %s", plan.ID, sqldb.Redact(j.was)), *j.into
 	if back {
-		from, to, why = j.to, j.was, fmt.Sprintf("the merge %s was undone", plan.ID)
+		from, to, why, database = j.to, j.was, fmt.Sprintf("the merge %s was undone", plan.ID), j.databases[0]
+	}
+	if err := r.opts.Places.Follow(ctx, plan, database, why); err != nil {
+		return fmt.Errorf("the fleet registry could not note that %q goes on in %q: %w", j.Target, database.Name, err)
 	}
 	if err := r.opts.Places.Move(ctx, j.Target, from, to, why); err != nil {
 		return fmt.Errorf("the place of %q in the fleet registry could not be set: %w", j.Target, err)

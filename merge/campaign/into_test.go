@@ -50,7 +50,7 @@ func TestAccounts(t *testing.T) {
 		{"mysql:u@unix(/run/x.sock)/db", "u@", "mysql:unix(/run/x.sock)/db"},
 		{"sqlite:a@b.db", "", "sqlite:a@b.db"},
 	} {
-		account, address := withoutAccount(c.dsn)
+		account, address := sqldb.SplitAccount(c.dsn)
 		if account != c.account || address != c.address || withAccount(address, account) != c.dsn {
 			t.Errorf("%s: got %q and %q", c.dsn, account, address)
 		}
@@ -67,6 +67,11 @@ func (r registry) Move(_ context.Context, world, from, to, _ string) error {
 	return nil
 }
 
+func (r registry) Follow(_ context.Context, plan *transfer.Plan, database transfer.Database, _ string) error {
+	r[plan.Target.Name+" goes on in"] = database.Name
+	return nil
+}
+
 // moving makes the databases of worlds those of the places, as those of the fleet tool are.
 func (p *place) moving(r registry) Options {
 	o := p.options()
@@ -74,7 +79,7 @@ func (p *place) moving(r registry) Options {
 	o.Databases = func(world string) (transfer.Database, error) {
 		d := p.database(world)
 		if at, known := r[world]; known {
-			account, _ := withoutAccount(d.DSN)
+			account, _ := sqldb.SplitAccount(d.DSN)
 			d.DSN = withAccount(at, account)
 		}
 		return d, nil
@@ -89,7 +94,7 @@ func TestCampaignInto(t *testing.T) {
 		worlds := []string{"w1", "w2", "w3", "w4", "w5"}
 		before := p.all(worlds...)
 		b := p.book("parallel = 2\ninto = 'campaign_{target}_m{n}'\n[[hook]]\non = ['merged', 'proved', 'verified']\nrun = ['sh', '-c', 'cat >> "+p.dir+"/told']", "w1 w2 w3", "w4 w5")
-		_, home := withoutAccount(p.server("w1"))
+		_, home := sqldb.SplitAccount(p.server("w1"))
 		places := registry{"w1": home}
 		o := p.moving(places)
 		planned(t, b, o)
@@ -114,7 +119,7 @@ func TestCampaignInto(t *testing.T) {
 		if m.Into != "campaign_w1_m2" || !m.Open || m.Rows < 120 || m.PhaseWord() != "verified, open" || m.Problem != "" || !slices.Contains(m.Reports, "w1.open.html") {
 			t.Errorf("got %+v", m)
 		}
-		if places["w1"] == home || !strings.Contains(places["w1"], "/campaign_w1_m2") || len(places) != 1 {
+		if places["w1"] == home || !strings.Contains(places["w1"], "/campaign_w1_m2") || places["w1 goes on in"] != "campaign_w1_m2" || places["w4 goes on in"] != "campaign_w4_m2" {
 			t.Errorf("the places are %v", places)
 		}
 		merged, err := o.Databases("w1")
@@ -149,7 +154,7 @@ func TestCampaignInto(t *testing.T) {
 		}
 		text, err := os.ReadFile(p.dir + "/told")
 		must(t, err)
-		if account, _ := withoutAccount(p.server("w1")); account != "" && strings.Contains(string(text), strings.TrimSuffix(account, "@")) {
+		if account, _ := sqldb.SplitAccount(p.server("w1")); account != "" && strings.Contains(string(text), strings.TrimSuffix(account, "@")) {
 			t.Errorf("hooks were told the account")
 		}
 		s, err = Undo(t.Context(), b, o)
@@ -157,7 +162,7 @@ func TestCampaignInto(t *testing.T) {
 		if got := phases(t, b); got != "w1 undone, w4 undone" {
 			t.Errorf("got %s: %+v", got, s.Merges)
 		}
-		if places["w1"] != home || s.Merges[0].Open {
+		if places["w1"] != home || places["w1 goes on in"] != "w1" || s.Merges[0].Open {
 			t.Errorf("after the undo the place is %s, and the state %+v", places["w1"], s.Merges[0])
 		}
 		for i, w := range worlds {
@@ -393,7 +398,7 @@ func TestRehearseInto(t *testing.T) {
 			before := p.all("w1", "w2")
 			how := Rehearsal{}
 			if name == "server" {
-				account, address := withoutAccount(p.server("w1"))
+				account, address := sqldb.SplitAccount(p.server("w1"))
 				front, _, after := aroundName(address)
 				how.Server = withAccount(front+after, account)
 			}

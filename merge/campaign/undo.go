@@ -61,14 +61,14 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			}
 		})
 	}
-	force := transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force}
+	force := transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
 	var undone *transfer.Undone
 	nothing := nothingMade(ctx, j, plan)
 	if err = transfer.ErrNoMerge; !nothing {
 		undone, err = transfer.Undo(ctx, plan, j.target(), j.sources(), force)
 	}
 	already := nothing && rec.begun() // an earlier undo was killed before it could say so
-	if err == nil || already {
+	if already {
 		if err := r.move(ctx, j, plan, true); err != nil {
 			return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
 		}

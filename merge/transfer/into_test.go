@@ -359,9 +359,15 @@ func TestIntoUndonePlayed(t *testing.T) {
 			t.Fatalf("undone though the game played: %v", err)
 		}
 		startable(t, into, 1, true) // the game goes on there
+		if g := generation(t, into); g != 1 {
+			t.Errorf("the new database has the generation %d, want 1", g)
+		}
 		undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true})
 		if err != nil || !undone.Dropped {
 			t.Fatalf("%+v, %v", undone, err)
+		}
+		if g := generation(t, all[0]); g != 2 {
+			t.Errorf("the first world has the generation %d after the undo, want 2", g)
 		}
 		if next := newPlayer(t, all[0], 1, "new one"); next.Compare(last) <= 0 {
 			t.Errorf("%s after %s", next, last)
@@ -374,6 +380,21 @@ func TestIntoUndonePlayed(t *testing.T) {
 			t.Errorf("the next mail is %d, want 900005", n)
 		}
 	})
+}
+
+// generation is that of the world of server 1 in a database.
+func generation(t testing.TB, d rowio.Database) int64 {
+	t.Helper()
+	servers, err := ledger.Servers(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		if s.ID == 1 {
+			return s.Generation()
+		}
+	}
+	return -1
 }
 
 // newNumber takes a short number of a sequence.

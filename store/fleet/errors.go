@@ -35,6 +35,10 @@ var (
 	// already.
 	ErrOlderCopy = errors.New("older copy of the world")
 
+	// ErrSuperseded: the database is a copy from before a merge took its world into a new database, or
+	// from before an undo took it back: see [Fleet.Follow].
+	ErrSuperseded = errors.New("the world goes on in another database")
+
 	// ErrOtherFleet: the world is bound in another fleet registry.
 	ErrOtherFleet = errors.New("bound in another fleet registry")
 

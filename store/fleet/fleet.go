@@ -227,7 +227,7 @@ type Change struct {
 	Server  gameid.ServerID
 	Epoch   int64 // of the row, from the change on
 	At      time.Time
-	Action  string // "claim", "bind", "retire", "rebind", "lower mark" or "release"
+	Action  string // "claim", "bind", "retire", "rebind", "move", "lower mark" or "release"
 	World   string // that the number was bound to from then on, or empty
 	By, Why string
 }

@@ -156,7 +156,7 @@ func (j *freeJoin) judge(own map[gameid.ServerID]registry.Server) (not map[gamei
 			return nil, false, &Error{Server: server, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 				"shows that a live copy of the world of %q runs elsewhere, %s. This database is an older copy, such as a cloned disk or a restored backup: "+
 					"its registry has changed %d times, that one's %d times. Stop those processes if this is to be the world from now on; "+
-					"if this copy is to be a world of its own, claim another range for it", j.options.Place, row.running(), mine.Epoch, row.WorldEpoch)}
+					"if this copy is to be a world of its own, claim another range for it", j.options.Place, row.running(), registry.Changes(mine.Epoch), registry.Changes(row.WorldEpoch))}
 		case row.alive():
 			not[server] = heldBy(row)
 		}

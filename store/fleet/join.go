@@ -18,9 +18,9 @@ import (
 // binds the number to the world of this database permanently.
 //
 // It returns a [*Error] if the number is not claimed (ErrNotClaimed),
-// retired (ErrRetired) or of another world (ErrOtherWorld), or if a live copy
-// of the same world runs elsewhere (ErrRunning): a process has the lease, and
-// is not known to have ended. On Linux, Join notices if that process ran on this machine
+// retired (ErrRetired) or of another world (ErrOtherWorld), if the world goes on in
+// another database since a merge (ErrSuperseded), or if a live copy of the same world
+// runs elsewhere (ErrRunning): a process has the lease, and is not known to have ended. On Linux, Join notices if that process ran on this machine
 // and has ended; otherwise its lease has to run out first. If the wall clock disagrees
 // with the fleet registry's by more than MaxSkew, Join returns a [*gameid.ClockError]. If
 // the database of the game may lose confirmed changes, it returns a
@@ -184,13 +184,16 @@ func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own regist
 	if err := f.claims(server, row, id, own, options); err != nil {
 		return err
 	}
+	if row.World != "" && own.Generation() < registry.Generation(row.WorldEpoch) {
+		return superseded(row, own, options.Place)
+	}
 	if err := registry.CheckClock(node, row.Now); err != nil {
 		return f.fault(err)
 	}
 	if row.World != "" && row.alive() {
 		reason := fmt.Sprintf("cannot start with the database %q: a live copy of the same world runs elsewhere, %s. ", options.Place, row.running())
 		if own.Epoch < row.WorldEpoch {
-			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", own.Epoch, row.WorldEpoch)
+			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", registry.Changes(own.Epoch), registry.Changes(row.WorldEpoch))
 		}
 		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another number for it"
 		if row.LeaseUntil.Sub(row.Now) > max(5*time.Minute, 2*options.Lease) {

@@ -293,6 +293,8 @@ func (m *Member) judge(row *Server, id string) error {
 	}
 	mine := row.Holder.Token == m.reserver.holder().Token
 	switch {
+	case registry.Generation(m.started) < registry.Generation(row.WorldEpoch):
+		return superseded(row, registry.Server{ID: m.Server(), Epoch: m.started}, m.options.Place)
 	case mine:
 	case m.epoch > 0 && row.Epoch >= m.epoch, m.waiting > 0 && row.Epoch > m.waiting:
 		// It had the lease since we did, or had it and has renewed it.
@@ -309,7 +311,7 @@ func (m *Member) judge(row *Server, id string) error {
 			"mints no more here: the database %q is an older copy of its world (%d changes of its registry where the fleet registry has seen %d), "+
 				"and was started while the fleet registry could not be reached, with times up to %s that the world had reserved before; %s. "+
 				"Start it again: it then continues after those. IDs that it made since may exist twice, if the world had made IDs then that this copy lacks",
-			m.options.Place, m.started, row.WorldEpoch, printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
+			m.options.Place, registry.Changes(m.started), registry.Changes(row.WorldEpoch), printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
 	}
 	return nil
 }

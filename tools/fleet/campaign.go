@@ -149,8 +149,8 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 	}
 	if !dsn.IsZero() {
 		o.Ranges = ranges.Registry{DSN: dsn, By: "fleet apply"}
-		o.Places = places{dsn}
 	}
+	o.Places = ranges.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
 	return o, nil
 }
 

@@ -196,19 +196,23 @@ func shown(s string) string {
 
 // server is one server in JSON.
 type server struct {
-	Server   gameid.ServerID `json:"server"`
-	Name     string          `json:"name"`
-	Role     string          `json:"role"`
-	World    string          `json:"world"`
-	Mark     *time.Time      `json:"mark"` // null if no time is reserved
-	Lease    bool            `json:"lease_held"`
-	Until    *time.Time      `json:"lease_until"` // null if no process has had it, or it was given back
-	Holder   *process        `json:"holder"`      // null in the same cases, and for a fence
-	Fence    *fence          `json:"fence"`       // null if there is none
-	Created  time.Time       `json:"created_at"`
-	Updated  time.Time       `json:"updated_at"`
-	Changes  int64           `json:"changes"`
-	MarkMsec int64           `json:"mark_millis_since_epoch"`
+	Server  gameid.ServerID `json:"server"`
+	Name    string          `json:"name"`
+	Role    string          `json:"role"`
+	World   string          `json:"world"`
+	Mark    *time.Time      `json:"mark"` // null if no time is reserved
+	Lease   bool            `json:"lease_held"`
+	Until   *time.Time      `json:"lease_until"` // null if no process has had it, or it was given back
+	Holder  *process        `json:"holder"`      // null in the same cases, and for a fence
+	Fence   *fence          `json:"fence"`       // null if there is none
+	Created time.Time       `json:"created_at"`
+	Updated time.Time       `json:"updated_at"`
+	Changes int64           `json:"changes"`
+
+	// Generation is how often a merge took the world into a new database, or an undo back.
+	Generation int64 `json:"generation,omitempty"`
+
+	MarkMsec int64 `json:"mark_millis_since_epoch"`
 }
 
 type process struct {
@@ -232,7 +236,7 @@ func serverObjects(servers []registry.Server) []server {
 	objects := make([]server, 0, len(servers))
 	for _, s := range servers {
 		o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
-			Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: s.Epoch, MarkMsec: s.Reserved}
+			Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: registry.Changes(s.Epoch), Generation: s.Generation(), MarkMsec: s.Reserved}
 		if s.Reserved > 0 {
 			t := gameid.TimeOf(s.Reserved)
 			o.Mark = &t

@@ -39,5 +39,26 @@ func askingFleet(ctx context.Context, cmd *cliv3.Command, registry ranges.Regist
 // registryOf is the fleet registry of a command.
 func registryOf(cmd *cliv3.Command, config *databases.Config) (ranges.Registry, error) {
 	dsn, err := config.Registry(cmd.String("fleet"))
-	return ranges.Registry{DSN: dsn, By: "servermerge apply"}, err
+	return ranges.Registry{DSN: dsn, By: "servermerge " + cmd.Name}, err
+}
+
+// moving is what records that the first world of a plan goes on in a database, and where it was; nil
+// for a merge in place.
+func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, to transfer.Database, from, why string) (func(context.Context) error, error) {
+	if j.plan.Into == nil {
+		return nil, nil
+	}
+	registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
+	if err == nil {
+		err = registry.Required(ctx, j.plan, j.sources[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		if !registry.DSN.IsZero() {
+			defer askingFleet(ctx, cmd, registry)()
+		}
+		return registry.MoveWorld(ctx, j.plan, from, to, why)
+	}, nil
 }

@@ -76,6 +76,10 @@ const helpThrottle = `  -max-load N       rest while a database server runs more
 const helpPlaces = `  -config FILE      with [[source]] (default "config.toml")
 `
 
+const helpFleet = `  -fleet DSN        the fleet registry (default: [registry] in config.toml);
+                    needed if the world is bound in one
+`
+
 const helpCodec = `  -codec COMMAND    run this command, which finds keys in cells, as the plan
                     prints it: 'exec ./codec items'; once for each of the plan
 `
@@ -160,6 +164,10 @@ enables its events, and lifts its fence last. Before that no game server can
 start there. The servers of the worlds cannot be started on the old databases
 any more. Where no registry prevents a start, it verifies once more.
 
+With a fleet registry, it records there that the world goes on in the new
+database: copies of the old one are refused from then on, wherever they are
+started, and the place of the world follows.
+
 Then point the game to the new database. Keep the old ones for as long as an
 undo may be wanted. If it is interrupted, run it again.
 
@@ -169,7 +177,7 @@ undo may be wanted. If it is interrupted, run it again.
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -html FILE        write the result as one HTML file as well
   -json             print the result as JSON
-` + helpPlaces + helpCodec + helpThrottle + `
+` + helpFleet + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 it is open; 1 refused: it was not proved, or is not as it was
 then; 2 could not; 4 interrupted: run the same command again.
 
@@ -298,7 +306,7 @@ asks first.
   -html FILE        write the result as one HTML file as well, also if
                     it is refused or interrupted
   -json             print the result as JSON
-` + helpPlaces + helpCodec + helpThrottle + `
+` + helpFleet + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 done; 1 refused, nothing was changed, or something of the merge is
 left; 2 could not; 4 interrupted: run the same command again.
 

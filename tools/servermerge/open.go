@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -15,11 +16,15 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
+	placing, err := s.moving(ctx, cmd, j, j.target, "", fmt.Sprintf("the merge %s was opened", j.plan.ID))
+	if err != nil {
+		return err
+	}
 	if err := cli.Confirm(ctx, cmd, "This lets the game into "+j.where()+"."); err != nil {
 		return unconfirmed(ctx, err)
 	}
 	w := newWatch(cli.LogOf(cmd), j.spare, j.all())
-	opened, err := transfer.Open(ctx, j.plan, j.target, j.sources, transfer.OpenOptions{Options: w.working(j.options)})
+	opened, err := transfer.Open(ctx, j.plan, j.target, j.sources, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")
 	o.Opened = opened

@@ -8,6 +8,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -22,6 +23,11 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
+	_, made := sqldb.SplitAccount(j.target.DSN)
+	placing, err := s.moving(ctx, cmd, j, j.sources[0], made, fmt.Sprintf("the merge %s was undone", j.plan.ID))
+	if err != nil {
+		return err
+	}
 	force := cmd.Bool("force")
 	target := printable.Text(j.target.Name)
 	log := cli.LogOf(cmd)
@@ -43,7 +49,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		w.close()
 		return unconfirmed(ctx, err)
 	}
-	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(j.options), Force: force})
+	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {
 		return report.Plainly(err)

@@ -17,7 +17,7 @@ import (
 // bringRecords brings what the first world has on record to the new database: its registry, its
 // numbers, and earlier merges with their renames and keys. The first world is fenced already, so
 // no process changes these any more. In the new registry its servers have the fence of this merge
-// until it is opened: they are the same worlds, whose rows have changed once more.
+// until it is opened: they are the same worlds, in their next generation.
 //
 // What an earlier merge kept for its undo stays behind.
 func bringRecords(ctx context.Context, r *job.Run) error {
@@ -97,7 +97,7 @@ func asGate(r *job.Run, l *rowio.Layout, rows [][]any) ([][]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		row[at("epoch")], row[at("holder")] = epoch+1, gate
+		row[at("epoch")], row[at("holder")] = registry.NextGeneration(epoch), gate
 	}
 	now := r.Hooks.Clock().UnixMilli()
 	for _, s := range ledger.MergedServers(r.Plan) {

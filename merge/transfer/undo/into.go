@@ -48,6 +48,12 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 		do    func(ctx context.Context, u *undo) error
 	}{
 		{"raising what the first world has given", surpass},
+		{"noting where the world is again", func(ctx context.Context, u *undo) error {
+			if u.placing == nil {
+				return nil
+			}
+			return u.placing(ctx)
+		}},
 		{"marking the fences", func(ctx context.Context, u *undo) error { return apply.MarkFences(ctx, u.Run, registry.FenceDropping) }},
 		{"dropping the new database", drop},
 		{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run, registry.FenceDropping) }},
@@ -155,7 +161,7 @@ func written(ctx context.Context, u *undo) (reasons []plan.Refusal, err error) {
 	return reasons, nil
 }
 
-// surpass raises in the first world what the new database has given since: the marks and epochs of
+// surpass raises in the first world what the new database has given since: the marks and generations of
 // its servers, short numbers, and counters.
 func surpass(ctx context.Context, u *undo) error {
 	if given, err := u.Manifest.HasFact(ctx, ledger.FactGiven); err != nil || !given {
@@ -200,11 +206,16 @@ func surpass(ctx context.Context, u *undo) error {
 			if rowio.Text(s["role"]) != registry.RoleOwn {
 				continue
 			}
+			epoch, err := rowio.IntIn(s["epoch"], registry.Table+".epoch")
+			if err != nil {
+				return err
+			}
+			epoch = registry.NextGeneration(epoch)
 			const raise = "UPDATE " + registry.Table + " SET reserved_ms = CASE WHEN reserved_ms < ? THEN ? ELSE reserved_ms END, " +
-				"window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, epoch = CASE WHEN epoch <= ? THEN ? + 1 ELSE epoch END WHERE server_id = ? AND world = ?"
-			n, err := first.Exec(ctx, "raise", raise, false, s["reserved_ms"], s["reserved_ms"], s["window_ms"], s["window_ms"], s["epoch"], s["epoch"], s["server_id"], s["world"])
+				"window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, epoch = CASE WHEN epoch < ? THEN ? ELSE epoch END WHERE server_id = ? AND world = ?"
+			n, err := first.Exec(ctx, "raise", raise, false, s["reserved_ms"], s["reserved_ms"], s["window_ms"], s["window_ms"], epoch, epoch, s["server_id"], s["world"])
 			if err == nil && n == 0 { // a server that ran in the new database first, or one that is as it was
-				s["holder"], s["lease_until_ms"] = "", int64(0)
+				s["holder"], s["lease_until_ms"], s["epoch"] = "", int64(0), epoch
 				err = apply.AddRecord(ctx, first, registry.Table, s, "server_id")
 			}
 			if err != nil {

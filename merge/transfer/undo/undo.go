@@ -24,6 +24,11 @@ type UndoOptions struct {
 	// Force also removes rows that were changed since they were copied. The players'
 	// changes to them are lost.
 	Force bool
+
+	// Placing, if not nil, is called before a new database is dropped, when the first world has the
+	// marks and the generation to go on: to note elsewhere where the world is again. If the call is
+	// interrupted it is made again.
+	Placing func(ctx context.Context) error
 }
 
 // Undone is the result of [Undo]. Beside an error it says how far the undo came: a
@@ -103,7 +108,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 	if err != nil {
 		return nil, err
 	}
-	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
+	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.First != nil {
 		return u.done, u.OrBusy(ctx, undoInto(ctx, u, state))
 	}
@@ -148,9 +153,10 @@ func undoWithoutRecord(ctx context.Context, r *job.Run) (*Undone, error) {
 
 type undo struct {
 	*job.Run
-	force  bool
-	done   *Undone
-	copied map[plan.Part]*cameRows // what is to be removed, as it was read before; none if nothing was copied
+	force   bool
+	placing func(ctx context.Context) error
+	done    *Undone
+	copied  map[plan.Part]*cameRows // what is to be removed, as it was read before; none if nothing was copied
 
 	dangling map[plan.ColumnAt]int64 // rows that referred to nothing when this call began
 }

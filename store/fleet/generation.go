@@ -1,0 +1,72 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+const followFleet = `
+	UPDATE fleet_servers
+	SET epoch = epoch + 1, world_epoch = ?, mark_ms = CASE WHEN mark_ms < ? THEN ? ELSE mark_ms END
+	WHERE server_id = ? AND epoch = ?`
+
+// Follow records that the worlds of a database go on there, because a merge took them into it or an undo
+// took them back: from then on no world of an earlier generation starts (ErrSuperseded), such as a
+// restored backup of the database that they were in before. Worlds that are bound in no fleet registry, and those whose
+// generation is known already, are left as they are, so the call can be repeated.
+//
+// It returns an [*Error]: with ErrRunning if a copy of such a world runs elsewhere, with ErrSuperseded if
+// the fleet registry has seen a later generation than that of this database, and with ErrOtherWorld and the like if
+// the number is not, or not any more, that of the world.
+func (f *Fleet) Follow(ctx context.Context, reg *registry.Registry, note Note) error {
+	id, err := f.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	servers, err := reg.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, own := range servers {
+		if own.Role != registry.RoleOwn || own.Fleet == "" {
+			continue
+		}
+		if err := f.follow(ctx, id, own, reg.Place(), note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, place string, note Note) error {
+	row, err := f.load(ctx, own.ID)
+	if err != nil {
+		return err
+	}
+	if err := f.claims(own.ID, row, id, own, Options{Place: place}); err != nil {
+		return err
+	}
+	switch seen := registry.Generation(row.WorldEpoch); {
+	case row.World == "" || seen == own.Generation():
+		return nil
+	case seen > own.Generation():
+		return superseded(row, own, place)
+	case row.alive():
+		return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
+			"goes on in the database %q, and runs elsewhere: %s; stop that process", place, row.running())}
+	}
+	return f.fault(f.change(ctx, own.ID, "move", note, func(tx *sqldb.Tx) (bool, error) {
+		return tx.Swap(ctx, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
+	}))
+}
+
+// superseded refuses the database of a world that goes on in another one.
+func superseded(row *Server, own registry.Server, place string) *Error {
+	return &Error{Server: own.ID, Row: *row, kind: ErrSuperseded, reason: fmt.Sprintf(
+		"must not run on the database %q: it is a copy from before a merge into a new database, or before the undo of one (generation %d of the world, where the fleet registry has seen %d); "+
+			"the world is elsewhere, %s. Start that one; if it is lost and this copy is to be the world from now on, see: gameid servers rebind -h",
+		place, own.Generation(), registry.Generation(row.WorldEpoch), row.lastSeen())}
+}

@@ -1,0 +1,88 @@
+package fleet_test
+
+import (
+	"fmt"
+	"testing"
+
+	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/registry"
+)
+
+// goesOn makes a database that of the next generation of its world, as a merge into a new database does.
+func goesOn(t testing.TB, db, after *store.DB) {
+	t.Helper()
+	s, err := after.Registry().Server(t.Context(), 7)
+	must(t, err)
+	exec(t, db, fmt.Sprint("UPDATE gameid_servers SET epoch = ", registry.NextGeneration(s.Epoch)))
+}
+
+// A world that goes on in another database starts there, and no copy of it from before starts: neither a
+// backup of the old database, nor, after an undo, one of the new.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+		ctx := t.Context()
+		old := withTables(t, newDSN())
+		must(t, f.Follow(ctx, old.Registry(), note)) // of a world that is bound nowhere there is nothing to record
+		claimed(t, f, 7)
+		m := join(t, old, f, 7)
+		last := mint(t, m)
+		made := copyOf(t, old, newDSN())
+		exec(t, made, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
+		goesOn(t, made, old)
+		says(t, f.Follow(ctx, made.Registry(), note), fleet.ErrRunning, "runs elsewhere", "stop that process")
+		must(t, m.Close())
+		must(t, f.Follow(ctx, made.Registry(), note))
+		must(t, f.Follow(ctx, made.Registry(), note))
+		s, history := shown(t, f, 7)
+		if registry.Generation(s.WorldEpoch) != 1 || len(history) != 3 || history[2].Action != "move" || history[2].Why != note.Why {
+			t.Errorf("%+v, history %+v", s, history)
+		}
+
+		refused(t, old, f, 7, fleet.ErrSuperseded, "a copy from before a merge", "generation 0", "has seen 1", "gameid servers rebind -h")
+		says(t, f.Follow(ctx, old.Registry(), note), fleet.ErrSuperseded)
+		m = join(t, made, f, 7)
+		next := mint(t, m)
+		if next.Compare(last) <= 0 {
+			t.Errorf("%s after %s", next, last)
+		}
+		if !m.Heartbeat(ctx) {
+			t.Errorf("heartbeat: %v", m.Status().Err)
+		}
+		must(t, m.Close())
+
+		goesOn(t, old, made) // an undo takes the world back
+		must(t, f.Follow(ctx, old.Registry(), note))
+		refused(t, made, f, 7, fleet.ErrSuperseded, "generation 1", "has seen 2")
+		m = join(t, old, f, 7)
+		if again := mint(t, m); again.Compare(next) <= 0 {
+			t.Errorf("%s after %s", again, next)
+		}
+		must(t, m.Close())
+
+		// The way out, if the world has to go on in a copy from before.
+		must(t, f.Rebind(ctx, 7, s.World, note))
+		m = join(t, made, f, 7)
+		must(t, m.Close())
+	})
+}
+
+// A copy from before that was started while the fleet registry was away ends when it comes back.
+func TestSupersededAway(t *testing.T) {
+	t.Parallel()
+	onBothInOutage(t, func(t *testing.T, o *outage) {
+		o.away.Store(true)
+		m := o.join(t, o.copy)
+		mint(t, m)
+		goesOn(t, o.db, o.db)
+		must(t, o.fleet.Follow(t.Context(), o.db.Registry(), note))
+		o.away.Store(false)
+		if m.Heartbeat(t.Context()) {
+			t.Error("it is joined")
+		}
+		stopped(t, m, fleet.ErrSuperseded, "generation 0", "has seen 1")
+		m = join(t, o.db, o.fleet, 7)
+		must(t, m.Close())
+	})
+}
