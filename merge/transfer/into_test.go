@@ -684,3 +684,62 @@ func TestIntoUndoneUnfinished(t *testing.T) {
 		}
 	})
 }
+
+// An undo of an open database that is interrupted wherever, also while its tables are dropped, resumes, and
+// the first world knows in the end what was given there.
+func TestIntoUndoResumed(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "w0", "w1")
+		for _, d := range all {
+			exec(t, d, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INT NOT NULL)", "INSERT INTO seq VALUES ('item', 32)")
+		}
+		opts := planner.PlanOptions{Check: oldRules()}
+		opts.Check.Allow = []string{verdict.CodeWorldMerged}
+		opts.Check.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "items.id"}}
+		opts.Check.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+		p, into := intoPlan(t, e, all, opts)
+		var points atomic.Int64
+		failAt := at
+		for i, step := int64(-1), int64(1); i < points.Load(); i += step { // first without any failure
+			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			opened(t, p, into, all)
+			given := 9000 + 10*i
+			exec(t, into, fmt.Sprintf("UPDATE seq SET next = %d", given), fmt.Sprintf("INSERT INTO items (id, owner) VALUES (%d, 1)", given+1))
+			placed := 0
+			options := undo.UndoOptions{Options: job.Options{RetryFor: -1}, Force: true, Placing: func(context.Context) error { placed++; return nil }}
+			hooks := job.Hooks{Fail: func(string) error { points.Add(1); return nil }}
+			if i >= 0 {
+				hooks.Fail = failAt(i, func() error { return driver.ErrBadConn })
+			}
+			if _, err := undo.UndoWith(t.Context(), p, into, all, options, hooks); err != nil {
+				if !errors.Is(err, ledger.ErrStopped) {
+					t.Fatalf("point %d: %v", i, err)
+				}
+				_, err := undo.Undo(t.Context(), p, into, all, options)
+				if err != nil && !errors.Is(err, ledger.ErrNoMerge) {
+					t.Fatalf("point %d, again: %v", i, err)
+				}
+			}
+			if there, err := existsNow(t.Context(), into); err != nil || there || placed == 0 {
+				t.Fatalf("point %d: there: %t, %v; placed %d times", i, there, err, placed)
+			}
+			if next := number(t, all[0], "SELECT next FROM seq"); next != given {
+				t.Errorf("point %d: the counter in a row is %d, want %d", i, next, given)
+			}
+			exec(t, all[0], "INSERT INTO items (owner) VALUES (1)")
+			if next := number(t, all[0], "SELECT MAX(id) FROM items"); next != given+2 {
+				t.Errorf("point %d: the next item is %d, want %d", i, next, given+2)
+			}
+			exec(t, all[0], fmt.Sprint("DELETE FROM items WHERE id > 100"), "UPDATE seq SET next = 32")
+			if i < 0 {
+				step = max(1, points.Load()/10)
+				if *long {
+					step = 1
+				}
+			}
+		}
+	})
+}

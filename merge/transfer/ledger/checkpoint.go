@@ -114,6 +114,10 @@ type Fact string
 // from an undo.
 const FactGiven Fact = "given"
 
+// FactKnown is that the first world has learnt it: from then on an undo reads no table of the new
+// database, since it may have dropped some.
+const FactKnown Fact = "known"
+
 // NoteFact notes a fact, once.
 func (m *Manifest) NoteFact(ctx context.Context, f Fact) error {
 	known, err := m.HasFact(ctx, f)

@@ -167,6 +167,16 @@ func surpass(ctx context.Context, u *undo) error {
 	if given, err := u.Manifest.HasFact(ctx, ledger.FactGiven); err != nil || !given {
 		return err
 	}
+	if known, err := u.Manifest.HasFact(ctx, ledger.FactKnown); err != nil || known {
+		return err
+	}
+	if err := raiseAll(ctx, u); err != nil {
+		return err
+	}
+	return u.Manifest.NoteFact(ctx, ledger.FactKnown)
+}
+
+func raiseAll(ctx context.Context, u *undo) error {
 	there, err := u.Target.Texts(ctx, u.Target.Dialect().TableNames())
 	if err != nil {
 		return err
