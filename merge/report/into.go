@@ -120,13 +120,17 @@ func (w *Words) dropped(o *Outcome, place, worlds string) {
 	for _, f := range u.Lifted {
 		servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
 	}
+	written := fmt.Sprintf("no row of %s was written", worlds)
+	if u.Raised {
+		written += fmt.Sprintf(" but counters of %s, which go on above what was given in %s", printable.Text(o.Plan.Target.Name), place)
+	}
 	switch {
 	case u.NoRecord:
 		w.Sentence = "the fences were lifted; of the merge nothing is left"
 	case u.Dropped:
-		w.Sentence = fmt.Sprintf("%s was dropped; no row of %s was written", place, worlds)
+		w.Sentence = fmt.Sprintf("%s was dropped; %s", place, written)
 	default:
-		w.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; no row of %s was written", place, worlds)
+		w.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
 		w.Details = append(w.Details, fmt.Sprintf("The database itself stays, because the merge did not make all that is in it: %s", printable.List(u.Others, ", ", shownTables)))
 	}
 	if len(servers) > 0 {

@@ -167,6 +167,7 @@ func surpass(ctx context.Context, u *undo) error {
 	if given, err := u.Manifest.HasFact(ctx, ledger.FactGiven); err != nil || !given {
 		return err
 	}
+	u.done.Raised = true
 	if known, err := u.Manifest.HasFact(ctx, ledger.FactKnown); err != nil || known {
 		return err
 	}

@@ -57,6 +57,10 @@ type Undone struct {
 	Dropped bool     `json:"dropped,omitempty"`
 	Others  []string `json:"others,omitempty"` // what the merge did not make, and stays
 
+	// Raised says that a game may have given IDs, numbers and values of counters in the new database,
+	// so that those of the first world were raised above these.
+	Raised bool `json:"raised,omitempty"`
+
 	// NoRecord says that the target has no record of the merge: it had not begun, or an
 	// earlier undo took it back and was interrupted at its very end. Lifted are the fences. If
 	// none was left, SameAsBefore is set: the rows of the target were read.
