@@ -83,8 +83,10 @@ func (s *Schema) mentions(sql string) string {
 	dynamic := slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("PREPARE") || t.Keyword("EXECUTE") })
 	for i, t := range all {
 		if t.Text[0] == '\'' || t.Text[0] == '"' {
-			if found := s.mentions(t.Name()); dynamic && found != "" { // a statement inside
-				return found
+			if dynamic && len(t.Text) > 1 { // perhaps a statement; a single quote mark has nothing inside
+				if found := s.mentions(t.Name()); found != "" {
+					return found
+				}
 			}
 			continue
 		}

@@ -59,11 +59,12 @@ func TestObstacles(t *testing.T) {
 	// A table may have the name of the database.
 	const same, table = "CREATE PROCEDURE same() SELECT {own}.level FROM {own}", "CREATE TABLE {own} (id INT, level INT)"
 	const fine = "CREATE PROCEDURE fine() BEGIN -- {other}.other\n SELECT player.level, 'see {other}.other' FROM player; END"
+	const quoted = "CREATE TABLE quoted (a VARCHAR(9) DEFAULT '''' COMMENT '5\" it''s') COMMENT = 'the players'''"
 	onEach(t, func(t *testing.T, e engine) {
 		all, world := cases[e.name], []string{"CREATE TABLE player (id INTEGER PRIMARY KEY, level INT)", "CREATE TABLE gone (a INT)"}
 		other := "none"
 		if e.name != "sqlite" {
-			all, world = append(cases["common"], all...), append(world, fine, same, table)
+			all, world = append(cases["common"], all...), append(world, fine, same, table, quoted)
 			other = name(e.database(t, "CREATE TABLE other (a INT PRIMARY KEY)"))
 		}
 		fill := func(s string) string { return strings.ReplaceAll(s, "{other}", other) }
