@@ -10,13 +10,13 @@ import (
 
 // alike refuses a database in which rows that were the same in every one are not as they
 // were when the plan was made.
-func (f *Flight) alike(ctx context.Context, database int, s *rowio.Source) error {
+func (f *flight) alike(ctx context.Context, database int, s *rowio.Source) error {
 	for i := range f.Plan.Alike {
 		a := &f.Plan.Alike[i]
 		if database >= len(a.Sums) {
 			continue
 		}
-		c, err := planner.Contents(ctx, a, f.model, s, s.On)
+		c, err := planner.Contents(ctx, a, f.Model, s, s.On)
 		if err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (f *Flight) alike(ctx context.Context, database int, s *rowio.Source) error
 			if a.Column != "" {
 				which = fmt.Sprintf("its built-in rows (%s %s)", a.Column, a.Keys)
 			}
-			f.refuse(s.Name(), a.Table, "%s are not the same as when the plan was made: plan again", which)
+			f.Refuse(s.Name(), a.Table, "%s are not the same as when the plan was made: plan again", which)
 		}
 	}
 	return nil

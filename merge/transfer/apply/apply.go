@@ -6,10 +6,12 @@ import (
 	"fmt"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/store/registry"
 )
 
@@ -77,7 +79,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		return Release(ctx, r) // it may have been interrupted there
 	}
 	if state == ledger.StateCopying {
-		if err := MendResets(ctx, r, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(ctx, r, s) }); err != nil {
+		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Mend }, r); err != nil {
 			return err
 		}
 	}
@@ -104,7 +106,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err != nil {
 		return err
 	}
-	if err := emptyTables(ctx, r); err != nil {
+	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MakeRoom }, r); err != nil {
 		return err
 	}
 	if err := renameOwn(ctx, r); err != nil {
@@ -128,7 +130,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		if err := checkUndisturbed(ctx, r); err != nil {
 			return err
 		}
-		if err := checkEmptied(ctx, r); err != nil {
+		if err := confirm(ctx, r); err != nil {
 			return err
 		}
 		if err := checkKept(ctx, r); err != nil {
@@ -146,6 +148,11 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		return err
 	}
 	return Release(ctx, r)
+}
+
+// confirm makes sure that the changes are as planned.
+func confirm(ctx context.Context, r *job.Run) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Confirm }, r)
 }
 
 // raise raises the counters above all keys that came, and records these keys.

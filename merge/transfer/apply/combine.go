@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
 // combineTables brings the rows of the tables that are combined.
@@ -19,7 +20,7 @@ func combineTables(ctx context.Context, r *job.Run) error {
 		t := &r.Plan.Tables[table]
 		err := r.Retry(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), func(soft context.Context) error {
 			return r.During(soft, ledger.StateCopying, func() error {
-				_, err := r.Target.Exec(soft, "create", createKept(r, t.Name, t.Combine.Kept), false)
+				_, err := r.Target.Exec(soft, "create", write.CreateKept(r, t.Name, t.Combine.Kept), false)
 				return err
 			})
 		})
@@ -48,8 +49,8 @@ func combineSource(ctx context.Context, r *job.Run, table, source int) error {
 		if before.Finished {
 			return nil
 		}
-		want := Expected{Rows: t.Sources[source].Rows, Sum: t.Sources[source].Sum}
-		err = Batches(r, ctx, soft, src, c.L, before, want, func(rows [][]any) (int64, error) {
+		want := write.Expected{Rows: t.Sources[source].Rows, Sum: t.Sources[source].Sum}
+		err = write.Batches(r, ctx, soft, src, c.L, before, want, func(rows [][]any) (int64, error) {
 			n := int64(len(rows))
 			return n, combineRows(soft, r, c, source, rows)
 		})
@@ -92,7 +93,7 @@ func combineRows(ctx context.Context, r *job.Run, c *change.Combiner, source int
 			return fmt.Errorf("row %s: %w", c.L.KeyText(row), err)
 		}
 	}
-	return Insert(ctx, r, c.L, fresh)
+	return write.Insert(ctx, r, c.L, fresh)
 }
 
 // keep notes the rows of the target with the keys of these as they are.
@@ -133,11 +134,11 @@ func kept(ctx context.Context, r *job.Run, t *plan.Table) (rowio.Content, error)
 }
 
 // keptBefore refuses a target that has a table where one is to be made.
-func (f *Flight) keptBefore(ctx context.Context) error {
+func (f *flight) keptBefore(ctx context.Context) error {
 	there, err := f.Manifest.Tables(ctx)
 	for _, table := range f.Plan.Combines() {
 		if t := &f.Plan.Tables[table]; !f.Begun && slices.Contains(there, t.Combine.Kept) {
-			f.refuse(f.Target.Name, t.Name, "there is a table %q already, and the merge needs that name to keep rows: drop it if no merge needs it, or rename it", t.Combine.Kept)
+			f.Refuse(f.Target.Name, t.Name, "there is a table %q already, and the merge needs that name to keep rows: drop it if no merge needs it, or rename it", t.Combine.Kept)
 		}
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/transfer/write"
 	"mergesafe/store/registry"
 )
 
@@ -249,7 +250,7 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		if want := t.Content.Rows; rows != want {
-			return miscounted(r, t.Name, rows, want)
+			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
 	if err := checkKept(ctx, r); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // matches refuses databases in which other rows are the same thing than when the plan was made.
-func (f *Flight) matches(ctx context.Context) error {
+func (f *flight) matches(ctx context.Context) error {
 	if f.Begun || f.Hooks.Blind || f.Plan.Rekey == nil || !slices.ContainsFunc(f.Plan.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil }) {
 		return nil
 	}
@@ -40,11 +40,11 @@ func (f *Flight) matches(ctx context.Context) error {
 			continue
 		}
 		if twice := now[s.Name].Twice; len(twice) > 0 {
-			f.refuse(f.Target.Name, s.By.Table, "values of %s occur more than once now, as the target compares: %s: plan again", s.By, strings.Join(twice, "; "))
+			f.Refuse(f.Target.Name, s.By.Table, "values of %s occur more than once now, as the target compares: %s: plan again", s.By, strings.Join(twice, "; "))
 		}
 		for _, of := range s.Sources {
 			if found := now[s.Name].Pairs[of.Source]; !found.Equal(of.Matched) {
-				f.refuse(of.Source, s.By.Table, "%s of the space %s by %s, and %s when the plan was made, or others: %s: plan again", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
+				f.Refuse(of.Source, s.By.Table, "%s of the space %s by %s, and %s when the plan was made, or others: %s: plan again", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
 					s.Name, s.By, printable.Count(int64(of.Matched.Len()), "was", "were"), plan.FirstDifference(of.Matched, found))
 			}
 		}

@@ -11,13 +11,14 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
 // renameOwn renames the target's own rows, before rows come that need their
 // names.
 func renameOwn(ctx context.Context, r *job.Run) error {
-	return rewriteOwn(ctx, r, ledger.StepRename, r.Changes.Renamer, func(t *plan.Table) (doing string, want Expected) {
-		return fmt.Sprintf("renaming in table %q of %q", t.Name, r.Target.Name), Expected{Rows: t.Target.Rows, Sum: t.Target.Sum}
+	return rewriteOwn(ctx, r, ledger.StepRename, r.Changes.Renamer, func(t *plan.Table) (doing string, want write.Expected) {
+		return fmt.Sprintf("renaming in table %q of %q", t.Name, r.Target.Name), write.Expected{Rows: t.Target.Rows, Sum: t.Target.Sum}
 	})
 }
 
@@ -36,14 +37,14 @@ func Restorer(r *job.Run) *change.Renamer {
 
 // RestoreOwn gives the target's own rows their names back.
 func RestoreOwn(ctx context.Context, r *job.Run) error {
-	return rewriteOwn(ctx, r, ledger.StepRestore, Restorer(r), func(t *plan.Table) (doing string, want Expected) {
-		return fmt.Sprintf("restoring names in table %q", t.Name), Expected{any: true}
+	return rewriteOwn(ctx, r, ledger.StepRestore, Restorer(r), func(t *plan.Table) (doing string, want write.Expected) {
+		return fmt.Sprintf("restoring names in table %q", t.Name), write.Expected{Any: true}
 	})
 }
 
 // rewriteOwn changes the target's own rows, in the tables in which some of them
 // are renamed.
-func rewriteOwn(ctx context.Context, r *job.Run, step string, renames *change.Renamer, how func(t *plan.Table) (doing string, want Expected)) error {
+func rewriteOwn(ctx context.Context, r *job.Run, step string, renames *change.Renamer, how func(t *plan.Table) (doing string, want write.Expected)) error {
 	var tables []*plan.Table
 	var total int64
 	for i := range r.Plan.Tables {
@@ -63,7 +64,7 @@ func rewriteOwn(ctx context.Context, r *job.Run, step string, renames *change.Re
 			}
 			reader := r.Reader()
 			defer reader.Close()
-			return Batches(r, ctx, soft, reader, l, c, want, func(rows [][]any) (int64, error) { return 0, rewrite(soft, r, l, rows, change) })
+			return write.Batches(r, ctx, soft, reader, l, c, want, func(rows [][]any) (int64, error) { return 0, rewrite(soft, r, l, rows, change) })
 		})
 		if err != nil {
 			return err

@@ -72,7 +72,7 @@ func (p *Planner) measureCombine(ctx context.Context, t *plan.Table) error {
 	for _, s := range p.DBs[1:] {
 		sources = append(sources, s.On)
 	}
-	m := &combineMeasure{p: p, t: t, of: of, Combiner: change.NewCombiner(p.Plan, t, change.NewChanges(p.Plan, p.opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
+	m := &combineMeasure{p: p, t: t, of: of, Combiner: change.NewCombiner(p.Plan, t, change.NewChanges(p.Plan, p.Opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
 	if err := m.begin(ctx); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"maps"
 	"math/big"
@@ -11,6 +10,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
@@ -23,36 +23,6 @@ import (
 // key together in memory, some keys at a time, and asks of each column whether the value is what
 // its formula promises.
 
-// CombineProof is the result of [Verify] for a table that is combined.
-type CombineProof struct {
-	Table   string          `json:"table"`
-	Verdict verdict.Verdict `json:"verdict"` // PASS or FAIL
-	Keys    int64           `json:"keys"`    // with rows of several databases; each column was compared with its formula
-	Copied  int64           `json:"copied"`  // rows that came as they were
-	Own     int64           `json:"own"`     // rows of the target that were not combined, and are as before
-	Wrong   int64           `json:"wrong"`   // keys whose row is not as planned
-
-	Columns []ColumnProof `json:"columns"`
-	Sums    []SumProof    `json:"sums,omitempty"`
-	Details []string      `json:"details,omitempty"` // the first problems
-}
-
-// ColumnProof is one column of it.
-type ColumnProof struct {
-	Column  string          `json:"column"`
-	Formula declare.Formula `json:"formula"`
-	Wrong   int64           `json:"wrong"` // keys with another value
-}
-
-// SumProof is the sum of one column in all databases.
-type SumProof struct {
-	Column  string          `json:"column"`
-	Verdict verdict.Verdict `json:"verdict"`
-	Target  string          `json:"target"`  // before, from the kept rows and those that were not combined
-	Sources []string        `json:"sources"` // in their order
-	After   string          `json:"after"`   // of the target now
-}
-
 // rowsOfKey is all rows of one key.
 type rowsOfKey struct {
 	was, now []any
@@ -63,21 +33,21 @@ type rowsOfKey struct {
 const rowsTogether = 250_000
 
 // proveCombines makes the proof of all tables that are combined.
-func proveCombines(ctx context.Context, r *job.Run) (all []CombineProof, err error) {
+func proveCombines(ctx context.Context, r *job.Run) (all []evidence.CombineProof, err error) {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range r.Plan.Combines() {
 		t := &r.Plan.Tables[i]
-		proof := CombineProof{Table: t.Name, Verdict: verdict.Pass, Columns: []ColumnProof{}}
+		proof := evidence.CombineProof{Table: t.Name, Verdict: verdict.Pass, Columns: []evidence.ColumnProof{}}
 		for _, c := range t.Combine.Columns {
-			proof.Columns = append(proof.Columns, ColumnProof{Column: c.Column, Formula: c.Formula})
+			proof.Columns = append(proof.Columns, evidence.ColumnProof{Column: c.Column, Formula: c.Formula})
 		}
 		if slices.Contains(there, t.Combine.Kept) {
 			err = proveCombine(ctx, r, t, &proof)
 		} else {
-			proof.wrong("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
+			proof.Detail("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
 		}
 		if err != nil {
 			return nil, err
@@ -90,13 +60,7 @@ func proveCombines(ctx context.Context, r *job.Run) (all []CombineProof, err err
 	return all, nil
 }
 
-func (p *CombineProof) wrong(format string, args ...any) {
-	if len(p.Details) < rowio.MaxSamples {
-		p.Details = append(p.Details, fmt.Sprintf(format, args...))
-	}
-}
-
-func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *CombineProof) error {
+func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.CombineProof) error {
 	l := r.Layouts[t.Name]
 	seed, passes := maphash.MakeSeed(), uint64((t.Target.Rows+2*t.Rows())/rowsTogether+1)
 	var own, kept rowio.Content
@@ -165,7 +129,7 @@ func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *Combine
 				of, row = &kept, k.was
 				fallthrough
 			case len(k.came) > 0:
-				proof.judge(t, l, k)
+				judge(proof, t, l, k)
 				if k.was == nil {
 					continue
 				}
@@ -179,13 +143,13 @@ func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *Combine
 		}
 	}
 	if proof.Own = own.Rows; own.Rows+kept.Rows != t.Target.Rows || own.Sum.Add(kept.Sum) != t.Target.Sum {
-		proof.wrong("the target's own rows, the kept ones included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
+		proof.Detail("the target's own rows, the kept ones included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
 	}
 	return proveSums(ctx, r, t, before, proof)
 }
 
 // judge compares the row of a key with what it should be.
-func (p *CombineProof) judge(t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
+func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
 	name := func() string {
 		for _, row := range append([][]any{k.was}, k.came...) {
 			if row != nil {
@@ -196,7 +160,7 @@ func (p *CombineProof) judge(t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
 	}
 	if k.now == nil || len(k.came) == 0 {
 		p.Wrong++
-		p.wrong("row %s: %s", name(), map[bool]string{true: "is missing", false: "is kept as a combined row, but no source has that key"}[k.now == nil])
+		p.Detail("row %s: %s", name(), map[bool]string{true: "is missing", false: "is kept as a combined row, but no source has that key"}[k.now == nil])
 		return
 	}
 	rows := k.came
@@ -214,7 +178,7 @@ func (p *CombineProof) judge(t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
 		for _, row := range rows {
 			all = append(all, row[i])
 		}
-		at := slices.IndexFunc(p.Columns, func(c ColumnProof) bool { return c.Column == column })
+		at := slices.IndexFunc(p.Columns, func(c evidence.ColumnProof) bool { return c.Column == column })
 		op, most := declare.FormulaSame, 0
 		if slices.Contains(l.Key, i) {
 			op = declare.FormulaTarget // others may have the other zero
@@ -236,7 +200,7 @@ func (p *CombineProof) judge(t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
 	}
 	if len(off) > 0 {
 		p.Wrong++
-		p.wrong("row %s: %s is not as planned", name(), strings.Join(off, ", "))
+		p.Detail("row %s: %s is not as planned", name(), strings.Join(off, ", "))
 	}
 }
 
@@ -303,12 +267,12 @@ func rational(v any) *big.Rat {
 }
 
 // proveSums lets the databases add up themselves, and compares that with what the target had.
-func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat, proof *CombineProof) error {
+func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat, proof *evidence.CombineProof) error {
 	l := r.Layouts[t.Name]
 	for i, planned := range t.Combine.Sums {
 		column := slices.Index(l.Columns, planned.Column)
 		scale := change.TypeOf(l.Types[column]).Scale
-		s := SumProof{Column: planned.Column, Verdict: verdict.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
+		s := evidence.SumProof{Column: planned.Column, Verdict: verdict.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
 		for _, on := range append([]*rowio.Connection{r.Target}, r.Sources...) {
 			n, _, err := planner.TotalOf(ctx, on, l, column)
 			if err != nil {
@@ -323,7 +287,7 @@ func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat
 		now := plan.CombinedSum{Target: s.Target, Sources: s.Sources}
 		if s.Target != planned.Target || !slices.Equal(s.Sources, planned.Sources) || !now.Conserved(s.After) {
 			s.Verdict = verdict.Fail
-			proof.wrong("the sum of %s is %s, want %s, of %s before and %s that came", s.Column, s.After, planned.After, planned.Target, strings.Join(planned.Sources, ", "))
+			proof.Detail("the sum of %s is %s, want %s, of %s before and %s that came", s.Column, s.After, planned.After, planned.Target, strings.Join(planned.Sources, ", "))
 		}
 		proof.Sums = append(proof.Sums, s)
 	}
@@ -331,12 +295,12 @@ func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat
 }
 
 // provedSums is the part of the proof of a merge with new keys that is about sums.
-func provedSums(all []CombineProof) KeyProof {
-	p := KeyProof{Part: PartSums, Of: "sums"}
+func provedSums(all []evidence.CombineProof) evidence.KeyProof {
+	p := evidence.KeyProof{Part: evidence.PartSums, Of: "sums"}
 	for _, c := range all {
 		for _, s := range c.Sums {
 			if p.Checked++; s.Verdict != verdict.Pass {
-				p.wrongParts(1, "%s.%s", c.Table, s.Column)
+				p.NoteWrong(1, "%s.%s", c.Table, s.Column)
 			}
 		}
 	}

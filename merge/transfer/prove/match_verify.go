@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -19,7 +20,7 @@ import (
 // query in the target, and no two rows of the target may have one.
 
 // proveMatches adds to the first two parts of the proof what they say of matched keys.
-func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *KeyProof) error {
+func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence.KeyProof) error {
 	known, err := ledger.HasMatches(ctx, r.Target)
 	if err != nil {
 		return err
@@ -39,12 +40,12 @@ func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *KeyProof
 						}
 						var damaged error
 						if there, damaged = written.Parse(); damaged != nil {
-							injective.wrongParts(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, ledger.MatchesTable, damaged)
+							injective.NoteWrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, ledger.MatchesTable, damaged)
 							continue
 						}
 					}
 					if !there.Equal(of.Matched) {
-						injective.wrongParts(1, "%s: the target has a record of %d matched keys of %s (%s in %s), want %d: %s", s.Name, there.Len(), of.Source, column, ledger.MatchesTable, n, plan.FirstDifference(of.Matched, there))
+						injective.NoteWrong(1, "%s: the target has a record of %d matched keys of %s (%s in %s), want %d: %s", s.Name, there.Len(), of.Source, column, ledger.MatchesTable, n, plan.FirstDifference(of.Matched, there))
 						break
 					}
 				}
@@ -71,7 +72,7 @@ func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *KeyProof
 
 // proveBrought compares the matched keys that a source brought along from earlier merges with
 // the target's record of them.
-func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof *KeyProof) error {
+func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof *evidence.KeyProof) error {
 	src := r.Sources[source]
 	has, err := ledger.HasKeys(ctx, src)
 	if err != nil || !has {
@@ -100,7 +101,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 				}
 			}
 			if !want[m] {
-				proof.wrongParts(1, "the target's record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
+				proof.NoteWrong(1, "the target's record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
 			}
 			delete(want, m)
 			return true, nil
@@ -111,7 +112,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 	}
 	for _, m := range all {
 		if want[m] {
-			proof.wrongParts(1, "the target has no record that the key %s of %s.%s of %s became %s and is %s here (%s)", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
+			proof.NoteWrong(1, "the target has no record that the key %s of %s.%s of %s became %s and is %s here (%s)", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
 		}
 	}
 	return nil
@@ -132,10 +133,10 @@ func by(l *rowio.Layout, s *declare.MatchedBy, natural bool) *rowio.Layout {
 
 // proveNatural makes sure that the rows of each pair have one natural key, as the target
 // compares.
-func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, source int, proof *KeyProof) error {
+func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, source int, proof *evidence.KeyProof) error {
 	src, l := r.Sources[source], r.Layouts[s.By.Table]
 	if l == nil {
-		proof.wrongParts(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
+		proof.NoteWrong(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
 		return nil
 	}
 	byKey, byBoth := by(l, s.By, false), by(l, s.By, true)
@@ -183,7 +184,7 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 		}
 		for _, p := range some {
 			if _, off := images[p.Old]; off {
-				proof.wrongParts(1, "%s: key %s of %s is matched with %s, but their rows differ in %s", s.Name, p.Old, src.Name, p.New, s.By)
+				proof.NoteWrong(1, "%s: key %s of %s is matched with %s, but their rows differ in %s", s.Name, p.Old, src.Name, p.New, s.By)
 			}
 		}
 	}
@@ -192,7 +193,7 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 
 // proveOnce makes sure that no two rows of the target are the same thing: then one was not
 // matched that should have been.
-func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *KeyProof) error {
+func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *evidence.KeyProof) error {
 	d := r.Target.Dialect()
 	key, columns, table := d.Quote(s.By.Key), d.QuoteAll(s.By.Columns), d.Quote(s.By.Table)
 	var some []string
@@ -205,7 +206,7 @@ func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *
 		if err != nil {
 			return false, err
 		}
-		proof.wrongParts(n-1, "%s: the rows %s and %s of %s have the same %s: one of them was not matched", s.Name, rowio.Printed(row[1]), rowio.Printed(row[2]), s.By.Table, s.By)
+		proof.NoteWrong(n-1, "%s: the rows %s and %s of %s have the same %s: one of them was not matched", s.Name, rowio.Printed(row[1]), rowio.Printed(row[2]), s.By.Table, s.By)
 		return true, nil
 	})
 	if err != nil {

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
 // combined finds what becomes of rows of a source a second time, by the target's rows as they are
@@ -51,7 +50,7 @@ func (u *undo) worldOf(g *change.Group, source *rowio.Connection) string {
 // more.
 func (u *undo) compareKept(ctx context.Context) (reasons []plan.Refusal, err error) {
 	err = u.Retry(ctx, "looking for the rows that the target keeps", func(soft context.Context) error {
-		reasons = nil
+		u.Reasons = nil
 		there, err := u.Manifest.Tables(soft)
 		if err != nil {
 			return err
@@ -74,23 +73,17 @@ func (u *undo) compareKept(ctx context.Context) (reasons []plan.Refusal, err err
 				needed = needed || copied.Rows > 0 && !separated.Finished
 			}
 			if needed {
-				reasons = append(reasons, u.keptIsGone(t.Name, t.Combine.Kept, t.Combine.Changed))
+				u.KeptIsGone(t.Name, t.Combine.Kept, t.Combine.Changed)
 			}
 		}
 		return nil
 	})
-	return reasons, err
-}
-
-// keptIsGone says that a table of the merge with old rows was dropped, and what to do.
-func (u *undo) keptIsGone(table, kept string, rows int64) plan.Refusal {
-	return plan.Refusal{Source: u.Target.Name, Table: table, Reason: fmt.Sprintf("the table %s is missing: it kept %s of %s from before the merge, so undo cannot put them back; "+
-		"restore this database from its backup of before the merge, then run undo again: it says how to lift the fences of the sources", kept, printable.Count(rows, "row", "rows"), table)}
+	return u.Reasons, err
 }
 
 // compareCombined compares the rows that were combined, of as many of each source as were, with
 // what became of them.
-func (u *undo) compareCombined(ctx, soft context.Context, table int, differs func(d *prove.Difference)) error {
+func (u *undo) compareCombined(ctx, soft context.Context, table int, differs func(d *evidence.Difference)) error {
 	c := u.Combiner(table)
 	for source, src := range u.Sources {
 		was, err := u.CheckpointOf(soft, ledger.StepCopy, plan.Part{Table: table, Source: source})
@@ -120,7 +113,7 @@ func (u *undo) compareCombined(ctx, soft context.Context, table int, differs fun
 				if groups[i].Own != nil && !c.Writes() {
 					continue
 				}
-				if d := prove.DifferenceOf(c.L, want[i], there[i]); d != nil {
+				if d := evidence.DifferenceOf(c.L, want[i], there[i]); d != nil {
 					d.Source = u.worldOf(groups[i], src)
 					differs(d)
 				}
@@ -158,7 +151,7 @@ func (u *undo) separateSource(ctx context.Context, table, source int) error {
 			return err
 		}
 		u.Resumed(ledger.StepUndo, src.Name, c.L.Table, before.Rows)
-		err = apply.Batches(u.Run, ctx, soft, src, c.L, before, apply.Expected{Rows: was.Rows, Sum: was.Sum, Part: true}, func(rows [][]any) (int64, error) {
+		err = write.Batches(u.Run, ctx, soft, src, c.L, before, write.Expected{Rows: was.Rows, Sum: was.Sum, Part: true}, func(rows [][]any) (int64, error) {
 			return u.separateRows(soft, c, source, rows)
 		})
 		if changed, is := errors.AsType[*ledger.ChangedError](err); is {
@@ -178,10 +171,10 @@ func (u *undo) separateRows(ctx context.Context, c *change.Combiner, source int,
 		if g.Own != nil && !c.Writes() {
 			continue // nothing was written over it
 		}
-		if g.Own != nil && there[i] != nil && prove.DifferenceOf(c.L, g.Own, there[i]) == nil {
+		if g.Own != nil && there[i] != nil && evidence.DifferenceOf(c.L, g.Own, there[i]) == nil {
 			continue // an earlier call put it back
 		}
-		if d := prove.DifferenceOf(c.L, want[i], there[i]); d != nil && !u.force && (!d.Missing || g.Own != nil) {
+		if d := evidence.DifferenceOf(c.L, want[i], there[i]); d != nil && !u.Force && (!d.Missing || g.Own != nil) {
 			d.Source = u.worldOf(g, u.Sources[source])
 			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
 		}
@@ -194,7 +187,7 @@ func (u *undo) separateRows(ctx context.Context, c *change.Combiner, source int,
 			came = append(came, want[i])
 		}
 	}
-	if removed, err = deleteRows(ctx, u.Target, c.L, came, false); err != nil {
+	if removed, err = write.DeleteRows(ctx, u.Target, c.L, came, false); err != nil {
 		return 0, err
 	}
 	for _, put := range []struct {

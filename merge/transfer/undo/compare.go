@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -148,7 +149,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 		}
 		done.Missing += gone
 	}
-	differs := func(d *prove.Difference) {
+	differs := func(d *evidence.Difference) {
 		if d.Missing {
 			done.Missing++
 		} else {
@@ -172,7 +173,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 			return nil, err
 		}
 		for _, c := range came {
-			err := prove.Compare(u.Run, ctx, soft, j, l, c.Begin, c.Rows, func(d *prove.Difference, _, _ []any) error {
+			err := prove.Compare(u.Run, ctx, soft, j, l, c.Begin, c.Rows, func(d *evidence.Difference, _, _ []any) error {
 				differs(d)
 				return nil
 			})
@@ -181,7 +182,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 			}
 		}
 	}
-	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
+	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.Force {
 		refuse("%s changed and %s gone since they were copied: what was done with them would be lost; to remove them still, force it",
 			printable.Count(changed, "row was", "rows were"), printable.Count(missing, "is", "are"))
 	}

@@ -33,7 +33,7 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 			return err
 		}
 		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
-			if state == ledger.StateCopied || u.force && whole(state) {
+			if state == ledger.StateCopied || u.Force && whole(state) {
 				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
 					return err
 				}
@@ -110,7 +110,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 		if err != nil {
 			return err
 		}
-		return prove.LookAtTarget(ctx, u.Run, func(s *rowio.Source) error {
+		return u.Run.LookAt(ctx, func(s *rowio.Source) error {
 			u.Know(s)
 			return nil
 		})
@@ -120,7 +120,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 			return apply.Guard(ctx, u.Run, "undo", registry.FenceMerging, false)
 		})
 	}
-	if err == nil && len(reasons) == 0 && !u.force && (state == ledger.StateCopied || state == ledger.StateProved && !u.Registry) {
+	if err == nil && len(reasons) == 0 && !u.Force && (state == ledger.StateCopied || state == ledger.StateProved && !u.Registry) {
 		reasons, err = written(ctx, u)
 	}
 	if err != nil {
@@ -239,7 +239,7 @@ func raiseDeclared(ctx context.Context, u *undo, first *rowio.Connection) error 
 	if len(u.Plan.Counters) == 0 {
 		return nil
 	}
-	err := prove.LookAtTarget(ctx, u.Run, func(s *rowio.Source) error {
+	err := u.Run.LookAt(ctx, func(s *rowio.Source) error {
 		u.Know(s)
 		return nil
 	})

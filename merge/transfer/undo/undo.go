@@ -8,12 +8,14 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/all"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/store/registry"
 )
 
@@ -38,14 +40,14 @@ type Undone struct {
 
 	// Changed rows are not as they were copied, Missing rows are gone. They
 	// block the undo, unless it is forced.
-	Changed int64              `json:"changed"`
-	Missing int64              `json:"missing"`
-	Samples []prove.Difference `json:"samples,omitempty"` // the first of them
+	Changed int64                 `json:"changed"`
+	Missing int64                 `json:"missing"`
+	Samples []evidence.Difference `json:"samples,omitempty"` // the first of them
 
 	// SameAsBefore says that every table that was copied or emptied holds exactly the rows
 	// that the plan found in it. Tables are the others.
-	SameAsBefore bool          `json:"same_as_before"`
-	Tables       []UndoneTable `json:"tables,omitempty"`
+	SameAsBefore bool                   `json:"same_as_before"`
+	Tables       []evidence.UndoneTable `json:"tables,omitempty"`
 
 	// Dropped says that the new database is gone, or what else is left in it. Of that one
 	// only Rows and Lifted are told besides.
@@ -74,8 +76,8 @@ type Undone struct {
 // did.
 //
 // When all is removed, it makes sure that no row of the merge is in the target and that the own
-// rows that the merge changed are as they were; otherwise it returns a [*NotUndoneError], and the
-// record of the merge stays. Other own rows may differ: see [UndoneTable].
+// rows that the merge changed are as they were; otherwise it returns a [*evidence.NotUndoneError], and the
+// record of the merge stays. Other own rows may differ: see [evidence.UndoneTable].
 //
 // If it is interrupted, the same call resumes, as with [apply.Apply]. It returns a
 // result beside an error too, unless it could not read the target.
@@ -103,7 +105,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 	if err != nil {
 		return nil, err
 	}
-	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
+	u := &undo{Undoing: &step.Undoing{Run: r, Force: opts.Force}, done: &Undone{ID: plan.ID}}
 	if r.First != nil {
 		return u.done, u.OrBusy(ctx, undoInto(ctx, u, state))
 	}
@@ -113,7 +115,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 	err = u.OrBusy(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.PartResults()
 	u.done.Rows, u.done.Lifted = r.Tally.Rows, r.Lifted
-	if left, ok := errors.AsType[*NotUndoneError](err); ok && u.done.Tables == nil {
+	if left, ok := errors.AsType[*evidence.NotUndoneError](err); ok && u.done.Tables == nil {
 		u.done.Tables = left.Tables // the rest was not looked at
 	}
 	return u.done, err
@@ -147,8 +149,7 @@ func undoWithoutRecord(ctx context.Context, r *job.Run) (*Undone, error) {
 }
 
 type undo struct {
-	*job.Run
-	force  bool
+	*step.Undoing
 	done   *Undone
 	copied map[plan.Part]*cameRows // what is to be removed, as it was read before; none if nothing was copied
 
@@ -157,14 +158,14 @@ type undo struct {
 
 func (u *undo) undo(ctx context.Context, state ledger.State) error {
 	if state == ledger.StateCopying || state == ledger.StateUndoing {
-		if err := apply.MendResets(ctx, u.Run, func(ctx context.Context, s *plan.Reset) error { return mendKept(ctx, u.Run, s) }); err != nil {
+		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MendBack }, u.Run); err != nil {
 			return err
 		}
 	}
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.fillTables, u.lowerCounters,
+	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.takeBack, u.lowerCounters,
 		u.compareWithBefore, u.complete, u.dropKept}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -184,6 +185,11 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 		return err
 	}
 	return apply.Release(ctx, u.Run)
+}
+
+// takeBack takes the changes back.
+func (u *undo) takeBack(ctx context.Context) error {
+	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*step.Undoing] { return c.Undo }, u.Undoing)
 }
 
 // lowerCounters sets the counters in rows back.
@@ -261,11 +267,11 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		if u.dangling, err = apply.DanglingRows(soft, u.Run); err != nil {
 			return err
 		}
-		flight := &apply.Flight{Run: u.Run, Begun: true}
-		if err := flight.Rights(soft); err != nil {
+		lacks, err := apply.Rights(soft, u.Run)
+		if err != nil {
 			return err
 		}
-		reasons = append(reasons, flight.Reasons...)
+		reasons = append(reasons, lacks...)
 		ids, err := u.Manifest.Later(soft)
 		if len(ids) > 0 {
 			refuse("the merge %s came later: undo that first", strings.Join(ids, ", "))
@@ -285,11 +291,11 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		if reasons, err = u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
 			return err
 		}
-		more, err := u.compareResets(ctx, state)
-		if err != nil {
+		u.Reasons = reasons
+		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Compare }, u.Undoing); err != nil {
 			return err
 		}
-		reasons = append(reasons, more...)
+		reasons = u.Reasons
 	}
 	if len(reasons) > 0 {
 		return &ledger.RefusedError{Doing: "undo", Refusals: reasons}

@@ -1,4 +1,4 @@
-package undo
+package reset
 
 import (
 	"context"
@@ -8,36 +8,35 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/transfer/write"
 )
 
-// compareResets looks for what keeps the rows of emptied tables from being put back.
-func (u *undo) compareResets(ctx context.Context, state ledger.State) (reasons []plan.Refusal, err error) {
+// compare looks for what keeps the rows of emptied tables from being put back.
+func compare(ctx context.Context, u *step.Undoing) error {
 	if len(u.Plan.Resets) == 0 {
-		return nil, nil
+		return nil
 	}
-	err = prove.LookAtTarget(ctx, u.Run, func(target *rowio.Source) error {
-		reasons = nil
+	before := u.Reasons
+	return u.LookAt(ctx, func(target *rowio.Source) error {
+		u.Reasons = before
 		there, err := u.Manifest.Tables(ctx)
 		if err != nil {
 			return err
 		}
-		if planner.HidesTriggers(target) {
-			reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Reason: "rows are to be put back, and the account cannot see whether that would run a trigger: use an account that can see triggers"})
+		if hidesTriggers(target) {
+			u.Refuse("", "rows are to be put back, and the account cannot see whether that would run a trigger: use an account that can see triggers")
 		}
 		for i := range u.Plan.Resets {
 			s := &u.Plan.Resets[i]
-			refuse := func(format string, args ...any) {
-				reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: s.Table, Reason: fmt.Sprintf(format, args...)})
-			}
+			refuse := func(format string, args ...any) { u.Refuse(s.Table, format, args...) }
 			t := target.Table(s.Table)
-			for _, reason := range planner.ResetTriggers(t, !s.Moved) {
+			for _, reason := range triggersInWay(t, !s.Moved) {
 				refuse("%s", reason)
 			}
 			filled, err := filled(ctx, u.Run, s)
@@ -49,11 +48,11 @@ func (u *undo) compareResets(ctx context.Context, state ledger.State) (reasons [
 			}
 			if !slices.Contains(there, s.Kept) {
 				var gone bool
-				if gone, err = u.keptAreGone(ctx, s, state); gone {
-					reasons = append(reasons, u.keptIsGone(s.Table, s.Kept, s.Rows))
+				if gone, err = keptAreGone(ctx, u, s); gone {
+					u.KeptIsGone(s.Table, s.Kept, s.Rows)
 				}
-			} else if err = u.lookForTaken(ctx, s, t, refuse); err == nil {
-				err = u.lookForParents(ctx, s, t, there, refuse)
+			} else if err = lookForTaken(ctx, u, s, t, refuse); err == nil {
+				err = lookForParents(ctx, u, s, t, there, refuse)
 			}
 			if err != nil {
 				return err
@@ -61,14 +60,13 @@ func (u *undo) compareResets(ctx context.Context, state ledger.State) (reasons [
 		}
 		return nil
 	})
-	return reasons, err
 }
 
 // keptAreGone reports whether the table that kept the rows is missing, and the rows with it. They
 // may be in the table itself: not taken out yet, or put back already.
-func (u *undo) keptAreGone(ctx context.Context, s *plan.Reset, state ledger.State) (bool, error) {
+func keptAreGone(ctx context.Context, u *step.Undoing, s *plan.Reset) (bool, error) {
 	n := int64(0)
-	if state != ledger.StateCopied {
+	if u.Manifest.Left != ledger.StateCopied {
 		var err error
 		if n, err = u.Count(ctx, s.Table); err != nil {
 			return false, err
@@ -79,13 +77,13 @@ func (u *undo) keptAreGone(ctx context.Context, s *plan.Reset, state ledger.Stat
 
 // lookForTaken refuses a table in which the game has made rows with keys of those that are
 // kept.
-func (u *undo) lookForTaken(ctx context.Context, s *plan.Reset, t *catalog.Table, refuse func(format string, args ...any)) error {
+func lookForTaken(ctx context.Context, u *step.Undoing, s *plan.Reset, t *catalog.Table, refuse func(format string, args ...any)) error {
 	made, err := u.Count(ctx, s.Table)
 	if err != nil || made == 0 {
 		return err
 	}
 	lost := "%s; give these rows other keys or remove them, or force the undo: then the rows made since are lost, and the kept ones are put back"
-	if u.force {
+	if u.Force {
 		named := slices.ContainsFunc(slices.Collect(maps.Values(u.References)), func(all []catalog.Reference) bool {
 			return slices.ContainsFunc(all, func(r catalog.Reference) bool { return r.ToTable == s.Table })
 		})
@@ -120,7 +118,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *plan.Reset, t *catalog.Table
 }
 
 // lookForParents refuses a table of which kept rows refer to rows that are gone since.
-func (u *undo) lookForParents(ctx context.Context, s *plan.Reset, t *catalog.Table, there []string, refuse func(format string, args ...any)) error {
+func lookForParents(ctx context.Context, u *step.Undoing, s *plan.Reset, t *catalog.Table, there []string, refuse func(format string, args ...any)) error {
 	d := u.Target.Dialect()
 	for _, ref := range t.References {
 		query := d.Dangling("COUNT(*)", s.Kept, ref)
@@ -142,8 +140,8 @@ func (u *undo) lookForParents(ctx context.Context, s *plan.Reset, t *catalog.Tab
 	return nil
 }
 
-// fillTables puts the rows back that were taken out.
-func (u *undo) fillTables(ctx context.Context) error {
+// fill puts the rows back that were taken out.
+func fill(ctx context.Context, u *step.Undoing) error {
 	u.Step(u.Plan.TakenOut())
 	for i := range u.Plan.Resets {
 		s := &u.Plan.Resets[i]
@@ -157,9 +155,9 @@ func (u *undo) fillTables(ctx context.Context) error {
 				case err != nil || !slices.Contains(there, s.Kept):
 					return err
 				case s.Moved:
-					return u.moveBack(soft, s)
+					return moveBack(soft, u, s)
 				}
-				return u.renameBack(soft, s)
+				return renameBack(soft, u, s)
 			})
 		})
 		if err != nil {
@@ -179,7 +177,7 @@ func filled(ctx context.Context, r *job.Run, s *plan.Reset) (*ledger.Checkpoint,
 
 // proveKept notes in the transaction that puts the kept rows back that it does. If rows were made since,
 // it makes sure that the kept ones are those that were taken out.
-func (u *undo) proveKept(ctx context.Context, s *plan.Reset) error {
+func proveKept(ctx context.Context, u *step.Undoing, s *plan.Reset) error {
 	before, err := filled(ctx, u.Run, s)
 	if err != nil || before.Saved {
 		return err
@@ -201,7 +199,7 @@ func (u *undo) proveKept(ctx context.Context, s *plan.Reset) error {
 		return u.Manifest.Note(ctx, before, &now)
 	}
 	if kept.Rows != s.Rows || kept.Sum != s.Sum {
-		return &NotUndoneError{u.Target.Name, []UndoneTable{{Table: s.Table, Rows: made, Before: s.Rows,
+		return &evidence.NotUndoneError{Database: u.Target.Name, Tables: []evidence.UndoneTable{{Table: s.Table, Rows: made, Before: s.Rows,
 			Reason: fmt.Sprintf("the rows in %s are not those that were taken out: "+
 				"restore them there, or this database, from the backup of before the merge", s.Kept)}}}
 	}
@@ -211,7 +209,7 @@ func (u *undo) proveKept(ctx context.Context, s *plan.Reset) error {
 
 // renameBack takes what was written meanwhile over to the rows that were kept, and then gives
 // these their table back.
-func (u *undo) renameBack(ctx context.Context, s *plan.Reset) error {
+func renameBack(ctx context.Context, u *step.Undoing, s *plan.Reset) error {
 	there, err := u.Target.Texts(ctx, u.Target.Dialect().TableNames())
 	if err != nil {
 		return err
@@ -220,14 +218,14 @@ func (u *undo) renameBack(ctx context.Context, s *plan.Reset) error {
 		return renameKept(ctx, u.Run, s)
 	}
 	how := "INSERT"
-	if u.force {
+	if u.Force {
 		how = "INSERT IGNORE" // the rows that were kept win
 	}
 	err = u.Target.Tx(ctx, func() error {
-		if err := u.proveKept(ctx, s); err != nil {
+		if err := proveKept(ctx, u, s); err != nil {
 			return err
 		}
-		_, err := apply.MoveRows(ctx, u.Run, u.Layouts[s.Table].Of(s.Kept), how, s.Table)
+		_, err := write.MoveRows(ctx, u.Run, u.Layouts[s.Table].Of(s.Kept), how, s.Table)
 		return err
 	})
 	if err != nil {
@@ -246,6 +244,11 @@ func renameKept(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	return err
 }
 
+// mendBack gives tables their names back that an undo was to rename when it was interrupted.
+func mendBack(ctx context.Context, r *job.Run) error {
+	return mendEach(ctx, r, func(ctx context.Context, s *plan.Reset) error { return mendKept(ctx, r, s) })
+}
+
 // mendKept is renameKept if the table is not there.
 func mendKept(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	there, err := r.Target.Texts(ctx, r.Target.Dialect().TableNames())
@@ -256,9 +259,9 @@ func mendKept(ctx context.Context, r *job.Run, s *plan.Reset) error {
 }
 
 // moveBack moves the rows back.
-func (u *undo) moveBack(ctx context.Context, s *plan.Reset) error {
+func moveBack(ctx context.Context, u *step.Undoing, s *plan.Reset) error {
 	d, how := u.Target.Dialect(), "INSERT"
-	if u.force {
+	if u.Force {
 		how = "REPLACE" // the rows that were kept win
 	}
 	drop := func() error {
@@ -266,16 +269,49 @@ func (u *undo) moveBack(ctx context.Context, s *plan.Reset) error {
 		return err
 	}
 	err := u.Target.Tx(ctx, func() error {
-		if err := u.proveKept(ctx, s); err != nil {
+		if err := proveKept(ctx, u, s); err != nil {
 			return err
 		}
-		if _, err := apply.MoveRows(ctx, u.Run, u.Layouts[s.Table], how, s.Kept); err != nil || d.MySQL() {
+		if _, err := write.MoveRows(ctx, u.Run, u.Layouts[s.Table], how, s.Kept); err != nil || d.MySQL() {
 			return err
 		}
 		return drop()
 	})
 	if err == nil && d.MySQL() { // which ends a transaction
 		err = drop()
+	}
+	return err
+}
+
+// unlike returns the tables that do not hold what they held when the merge was planned.
+func unlike(ctx context.Context, r *job.Run) (differing []evidence.UndoneTable, err error) {
+	for i := range r.Plan.Resets {
+		s := &r.Plan.Resets[i]
+		var now rowio.Content
+		err := r.Retry(ctx, fmt.Sprintf("reading table %q", s.Table), func(soft context.Context) (err error) {
+			now, err = rowio.ContentsOfMultiset(soft, r.Target, r.Layouts[s.Table], nil, func(int) error { return r.Between(ctx) })
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if now.Rows != s.Rows || now.Sum != s.Sum {
+			differing = append(differing, evidence.UndoneTable{Table: s.Table, Rows: now.Rows, Before: s.Rows})
+		}
+	}
+	return differing, nil
+}
+
+// left tells whether a table that was emptied has its rows again, and others besides.
+func left(_, soft context.Context, u *step.Undoing, found *evidence.UndoneTable) error {
+	s := u.Plan.Reset(found.Table)
+	if s == nil {
+		return nil
+	}
+	c, err := filled(soft, u.Run, s)
+	if err == nil && !c.Finished {
+		found.Reason = "the rows that were put back are not those that were taken out: " +
+			"restore the rows of this table, or the database, from the backup of before the merge"
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package apply
+package reset
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
-// emptyTables takes the rows out of the tables that are emptied.
-func emptyTables(ctx context.Context, r *job.Run) error {
+// empty takes the rows out of the tables that are emptied.
+func empty(ctx context.Context, r *job.Run) error {
 	r.Step(r.Plan.TakenOut())
 	for i := range r.Plan.Resets {
 		s := &r.Plan.Resets[i]
@@ -64,7 +64,7 @@ func renameAway(ctx context.Context, r *job.Run, s *plan.Reset) error {
 		return err
 	}
 	if n != s.Rows {
-		return miscounted(r, s.Table, n, s.Rows)
+		return write.Miscounted(r, s.Table, n, s.Rows)
 	}
 	if _, err := r.Target.Exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.Kept), false); err != nil {
 		return err
@@ -91,9 +91,14 @@ func makeEmpty(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	return nil
 }
 
-// MendResets makes sure that each table is there which was renamed when the work was
+// mend makes the tables again that were renamed when an apply was interrupted.
+func mend(ctx context.Context, r *job.Run) error {
+	return mendEach(ctx, r, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(ctx, r, s) })
+}
+
+// mendEach makes sure that each table is there which was renamed when the work was
 // interrupted. mend makes it.
-func MendResets(ctx context.Context, r *job.Run, mend func(ctx context.Context, s *plan.Reset) error) error {
+func mendEach(ctx context.Context, r *job.Run, mend func(ctx context.Context, s *plan.Reset) error) error {
 	if !slices.ContainsFunc(r.Plan.Resets, func(s plan.Reset) bool { return !s.Moved }) {
 		return nil
 	}
@@ -119,7 +124,7 @@ func MendResets(ctx context.Context, r *job.Run, mend func(ctx context.Context, 
 
 // moveOut moves the rows of a table to the one that keeps them.
 func moveOut(ctx context.Context, r *job.Run, s *plan.Reset) error {
-	d, l, create := r.Target.Dialect(), r.Layouts[s.Table], createKept(r, s.Table, s.Kept)
+	d, l, create := r.Target.Dialect(), r.Layouts[s.Table], write.CreateKept(r, s.Table, s.Kept)
 	if d.MySQL() { // which ends a transaction
 		if _, err := r.Target.Exec(ctx, "create", create, false); err != nil {
 			return err
@@ -131,50 +136,19 @@ func moveOut(ctx context.Context, r *job.Run, s *plan.Reset) error {
 				return err
 			}
 		}
-		n, err := MoveRows(ctx, r, l.Of(s.Kept), "INSERT", s.Table)
+		n, err := write.MoveRows(ctx, r, l.Of(s.Kept), "INSERT", s.Table)
 		if err == nil && n != s.Rows {
-			err = miscounted(r, s.Table, n, s.Rows)
+			err = write.Miscounted(r, s.Table, n, s.Rows)
 		}
 		return err
 	})
 }
 
-// createKept is the statement that makes a table for the rows of another one, if it is not there.
-func createKept(r *job.Run, table, kept string) string {
-	d, l := r.Target.Dialect(), r.Layouts[table]
-	create := "CREATE TABLE IF NOT EXISTS " + d.Quote(kept)
-	if d.MySQL() {
-		return create + " LIKE " + d.Quote(table)
+// confirm makes sure that the tables are empty, and all their rows kept.
+func confirm(ctx context.Context, r *job.Run) error {
+	if r.First != nil {
+		return nil // they never had a row
 	}
-	create += " (" + d.QuoteAll(l.Columns) // columns without a type keep values as they are
-	if key := r.Keys[table].KeyColumns(); len(key) > 0 && l.Has(key) {
-		create += ", PRIMARY KEY (" + d.QuoteAll(key) + ")"
-	}
-	return create + ")"
-}
-
-// MoveRows moves all rows of a table to another one, and returns how many there were. With
-// another word than INSERT, not all may come.
-func MoveRows(ctx context.Context, r *job.Run, to *rowio.Layout, how, from string) (rows int64, err error) {
-	came, err := r.Target.Exec(ctx, "fill", to.InsertFrom(how, from), false)
-	if err != nil {
-		return 0, err
-	}
-	rows, err = r.Target.Exec(ctx, "empty", "DELETE FROM "+to.Dialect.Quote(from), false)
-	if err == nil && how == "INSERT" && rows != came {
-		err = fmt.Errorf("table %q of %q: %d rows were read and it has %d: another process writes to it", from, r.Target.Name, came, rows)
-	}
-	return rows, err
-}
-
-// miscounted says that a table of the target has other rows than it should have by now.
-func miscounted(r *job.Run, table string, rows, want int64) error {
-	return &ledger.ChangedError{Database: r.Target.Name, Table: table, Rows: rows, Want: want,
-		Reason: fmt.Sprintf("table %q has %s, and should have %d", table, ledger.CountRows(rows), want)}
-}
-
-// checkEmptied makes sure that the tables are empty, and all their rows kept.
-func checkEmptied(ctx context.Context, r *job.Run) error {
 	for i := range r.Plan.Resets {
 		s := &r.Plan.Resets[i]
 		for table, want := range map[string]int64{s.Table: 0, s.Kept: s.Rows} {
@@ -183,7 +157,7 @@ func checkEmptied(ctx context.Context, r *job.Run) error {
 				return err
 			}
 			if n != want {
-				return miscounted(r, table, n, want)
+				return write.Miscounted(r, table, n, want)
 			}
 		}
 	}

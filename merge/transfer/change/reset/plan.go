@@ -1,4 +1,4 @@
-package planner
+package reset
 
 import (
 	"context"
@@ -10,22 +10,21 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
-// resets decides how the tables are emptied that are declared so, and refuses those of
+// choose decides how the tables are emptied that are declared so, and refuses those of
 // which that cannot be undone, or leaves rows that refer to nothing.
-func resets(ctx context.Context, p *Planner) error {
+func choose(ctx context.Context, p *step.Planning) error {
 	target := p.DBs[0]
-	outside, err := p.referrers(ctx)
+	outside, err := referrers(ctx, p)
 	if err != nil {
 		return err
 	}
 	var chosen []*catalog.Table
-	for _, name := range p.emptied {
-		refuse := func(format string, args ...any) {
-			p.refuse(plan.Refusal{Table: name, Reason: fmt.Sprintf(format, args...)})
-		}
-		if p.excluded(name) {
+	for _, name := range p.Emptied {
+		refuse := func(format string, args ...any) { p.RefuseTable(name, format, args...) }
+		if p.Excluded(name) {
 			refuse("it is excluded, and declared to be emptied (policy %q): remove one of the two", declare.PolicyReset)
 			continue
 		}
@@ -36,36 +35,36 @@ func resets(ctx context.Context, p *Planner) error {
 			}
 			continue // there is nothing to empty
 		}
-		if tool := p.history(name); tool != "" {
+		if tool := p.History(name); tool != "" {
 			refuse("it is the history of migrations that %s keeps, so it must not be emptied: give it another policy than %q", tool, declare.PolicyReset)
 		}
 		for _, other := range target.Known.Tables {
 			foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == name })
 			n, counted := p.Rows[target.Name()][other.Name]
-			if foreign && !slices.Contains(p.emptied, other.Name) && (n > 0 || !counted) && p.Plan.Table(other.Name) == nil && !p.Plan.Severs(other.Name, name) {
+			if foreign && !slices.Contains(p.Emptied, other.Name) && (n > 0 || !counted) && p.Plan.Table(other.Name) == nil && !p.Plan.Severs(other.Name, name) {
 				refuse("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
 			}
 		}
 		for _, other := range outside[name] {
 			refuse("the table %s refers to it and is not read here: drop its foreign key, or give the table another policy than %q", other, declare.PolicyReset)
 		}
-		for _, reason := range ResetTriggers(t, false) {
+		for _, reason := range triggersInWay(t, false) {
 			refuse("%s", reason)
 		}
 		chosen = append(chosen, t)
 		p.Plan.Resets = append(p.Plan.Resets, plan.Reset{Table: name, Moved: movesRows(target, t)})
 	}
-	if len(chosen) > 0 && HidesTriggers(target) {
-		p.refuse(plan.Refusal{Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
+	if len(chosen) > 0 && hidesTriggers(target) {
+		p.Refuse(plan.Refusal{Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
 	}
-	return p.refuseOutside(ctx, chosen)
+	return p.RefuseOutside(ctx, chosen)
 }
 
 // referrers are the tables with a foreign key to a table of the target that its catalogue
 // does not have: those of other databases, and those that are not read.
-func (p *Planner) referrers(ctx context.Context) (map[string][]string, error) {
+func referrers(ctx context.Context, p *step.Planning) (map[string][]string, error) {
 	target, found := p.DBs[0], make(map[string][]string)
-	if len(p.emptied) == 0 || !target.Dialect.MySQL() {
+	if len(p.Emptied) == 0 || !target.Dialect.MySQL() {
 		return found, nil
 	}
 	const query = `SELECT DISTINCT REFERENCED_TABLE_NAME, TABLE_NAME, TABLE_SCHEMA, TABLE_SCHEMA = DATABASE() FROM information_schema.KEY_COLUMN_USAGE
@@ -91,9 +90,9 @@ func movesRows(s *rowio.Source, t *catalog.Table) bool {
 		s.Known.Engine == "mysql" && slices.ContainsFunc(t.Conditions, check) // their names are unique in a database
 }
 
-// ResetTriggers returns the triggers that keep a table from being emptied, or its rows from
+// triggersInWay returns the triggers that keep a table from being emptied, or its rows from
 // being put back, and why. A table that is renamed would take all of them along.
-func ResetTriggers(t *catalog.Table, renamed bool) (reasons []string) {
+func triggersInWay(t *catalog.Table, renamed bool) (reasons []string) {
 	for _, r := range t.Triggers {
 		if renamed || r.On(catalog.OnDelete) || r.On(catalog.OnInsert) {
 			reasons = append(reasons, fmt.Sprintf("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would be lost: drop it for the time of both, "+
@@ -103,12 +102,12 @@ func ResetTriggers(t *catalog.Table, renamed bool) (reasons []string) {
 	return reasons
 }
 
-func HidesTriggers(s *rowio.Source) bool {
+func hidesTriggers(s *rowio.Source) bool {
 	return slices.ContainsFunc(s.Known.Hidden, func(h catalog.Hidden) bool { return h.What == catalog.HiddenTriggers })
 }
 
-// measureResets sums up the rows that are taken out.
-func measureResets(ctx context.Context, p *Planner) error {
+// measure sums up the rows that are taken out.
+func measure(ctx context.Context, p *step.Planning) error {
 	target := p.DBs[0]
 	for i := range p.Plan.Resets {
 		s := &p.Plan.Resets[i]

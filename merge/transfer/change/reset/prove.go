@@ -1,4 +1,4 @@
-package prove
+package reset
 
 import (
 	"context"
@@ -6,32 +6,30 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
-// ResetProof is the result of [Verify] for a table that is emptied.
-type ResetProof struct {
-	Table   string          `json:"table"`
-	Verdict verdict.Verdict `json:"verdict"` // PASS or FAIL
-	Rows    int64           `json:"rows"`    // that it has; none are planned
-	Kept    string          `json:"kept"`    // the table that keeps the target's rows
-	Keeps   int64           `json:"keeps"`   // how many it has
-	Want    int64           `json:"want"`    // how many were removed
-	Reason  string          `json:"reason,omitempty"`
+// prove makes sure that the tables are empty and that their rows are kept as they
+// were.
+func prove(ctx context.Context, p *step.Proving) error {
+	return p.Retry(ctx, "reading the tables that were emptied", func(ctx context.Context) (err error) {
+		p.Proof.Resets, err = proofs(ctx, p.Run)
+		return err
+	})
 }
 
-// proveResets makes sure that the tables are empty and that their rows are kept as they
-// were.
-func proveResets(ctx context.Context, r *job.Run) (all []ResetProof, err error) {
+func proofs(ctx context.Context, r *job.Run) (all []evidence.ResetProof, err error) {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range r.Plan.Resets {
 		s := &r.Plan.Resets[i]
-		p := ResetProof{Table: s.Table, Verdict: verdict.Pass, Kept: s.Kept, Want: s.Rows}
+		p := evidence.ResetProof{Table: s.Table, Verdict: verdict.Pass, Kept: s.Kept, Want: s.Rows}
 		var reasons []string
 		if p.Rows, err = r.Count(ctx, s.Table); err != nil {
 			return nil, err
