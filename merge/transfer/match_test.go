@@ -16,6 +16,7 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/combine"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -399,7 +400,7 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 		}
 		p.Tables[i].Sources = slices.Clone(p.Tables[i].Sources)
 	}
-	for _, step := range []func() error{func() error { return planner.Measure(t.Context(), w) }, func() error { return planner.MeasureCombines(t.Context(), &planner.Planner{Planning: w}) }} {
+	for _, step := range []func() error{func() error { return planner.Measure(t.Context(), w) }, func() error { return combine.Change().Measure(t.Context(), w) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}

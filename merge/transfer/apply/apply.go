@@ -113,7 +113,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		return err
 	}
 	r.Step(r.Plan.Rows())
-	if err := combineTables(ctx, r); err != nil {
+	if err := bring(ctx, r); err != nil {
 		return err
 	}
 	if err := r.InParallel(ctx, job.Writing, r.Plan.NotCombined(r.Parts(0, plan.Divided)), func(ctx context.Context, w *job.Run, p plan.Part) error { return copyPart(ctx, w, p) }); err != nil {
@@ -133,9 +133,6 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		if err := confirm(ctx, r); err != nil {
 			return err
 		}
-		if err := checkKept(ctx, r); err != nil {
-			return err
-		}
 		if err := stillUnaltered(ctx, r); err != nil {
 			return err
 		}
@@ -148,6 +145,11 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		return err
 	}
 	return Release(ctx, r)
+}
+
+// bring brings the rows of tables that are not copied part by part.
+func bring(ctx context.Context, r *job.Run) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Bring }, r)
 }
 
 // confirm makes sure that the changes are as planned.

@@ -161,7 +161,7 @@ func bringRows(ctx context.Context, r *job.Run, all *schema.Schema) error {
 	if err != nil {
 		return err
 	}
-	if err := combineTables(ctx, r); err != nil {
+	if err := bring(ctx, r); err != nil {
 		return err
 	}
 	for _, table := range all.Tables() { // those of which no row came, too
@@ -253,7 +253,7 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
-	if err := checkKept(ctx, r); err != nil {
+	if err := confirm(ctx, r); err != nil {
 		return err
 	}
 	if err := worldsFenced(ctx, r); err != nil {

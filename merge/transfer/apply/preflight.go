@@ -99,9 +99,6 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Ready }, f.Flight); err != nil {
 			return err
 		}
-		if err := f.keptBefore(ctx); err != nil {
-			return err
-		}
 	}
 	if s.Known.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {

@@ -139,7 +139,7 @@ func (p *Planner) followersIn(ctx context.Context, db int, f *declare.NameRefere
 	s := p.DBs[db]
 	copied := slices.ContainsFunc(p.Plan.Tables, func(t plan.Table) bool { return t.Name == f.Table })
 	t := s.Table(f.Table)
-	if t == nil || column(t, f.Column) == nil || len(homes[db]) == 0 || !copied && db > 0 {
+	if t == nil || t.Column(f.Column) == nil || len(homes[db]) == 0 || !copied && db > 0 {
 		return nil, nil
 	}
 	model := p.DBs[0].Table(f.Table)

@@ -51,7 +51,7 @@ func (p *Planner) multiset(t *catalog.Table) {
 	}
 	if p.Plan.Rekey != nil && p.Plan.Rekey.Moves() {
 		for _, c := range p.Plan.Rekey.Columns {
-			col := column(t, c.Column)
+			col := t.Column(c.Column)
 			if c.Table == t.Name && (slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil || of.Format != "" }) || col != nil && col.Kind != catalog.KindInteger) {
 				refuse(nil, "it has no key, and only some values of %s get new ones, or they are texts, so an undo could not identify its rows: %s, or leave the rows of the sources behind: [[merge.table]] tables = [%q], policy = \"skip\"", c.Column, otherwise, t.Name)
 			}

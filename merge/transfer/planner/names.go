@@ -29,7 +29,7 @@ func rename(ctx context.Context, p *Planner) error {
 	for i := range p.opts.Names {
 		n := &p.opts.Names[i]
 		t := p.DBs[0].Table(n.Table)
-		if t == nil || column(t, n.Column) == nil || n.By != "" && column(t, n.By) == nil {
+		if t == nil || t.Column(n.Column) == nil || n.By != "" && t.Column(n.By) == nil {
 			return fmt.Errorf("%w: %s: the target has no table %q with the columns %q", declare.ErrOptions, n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
 		}
 		if (n.Keep != plan.KeepFirst) != (n.By != "") || !slices.Contains([]plan.Keep{plan.KeepFirst, plan.KeepOlder, plan.KeepActive}, n.Keep) {
@@ -52,12 +52,12 @@ func rename(ctx context.Context, p *Planner) error {
 	for _, c := range p.opts.Copies {
 		t, of := p.DBs[0].Table(c.Table), p.DBs[0].Table(c.OfTable)
 		switch {
-		case t == nil || column(t, c.Column) == nil || column(t, c.Key) == nil:
+		case t == nil || t.Column(c.Column) == nil || t.Column(c.Key) == nil:
 			return fmt.Errorf("%w: copies: the target has no table %q with the columns %q and %q", declare.ErrOptions, c.Table, c.Column, c.Key)
 		case of == nil || len(of.Key()) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
 			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", declare.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
-		key, ofKey := column(t, c.Key), column(of, of.Key()[0])
+		key, ofKey := t.Column(c.Key), of.Column(of.Key()[0])
 		if neverEqual(key.Kind, ofKey.Kind) {
 			return fmt.Errorf("%w: copies: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
 				declare.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
@@ -80,10 +80,6 @@ func neverEqual(a, b catalog.Kind) bool {
 	default:
 		return !(a == catalog.KindText && b == catalog.KindBytes || a == catalog.KindBytes && b == catalog.KindText)
 	}
-}
-
-func column(t *catalog.Table, name string) *catalog.Column {
-	return rowio.First(t.Columns, func(c *catalog.Column) bool { return c.Name == name })
 }
 
 // named is one row with a value that other rows have too.
@@ -126,11 +122,11 @@ func (p *Planner) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.T
 		p.refuse(plan.Refusal{Table: n.Table, Reason: fmt.Sprintf("%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)})
 		return nil
 	}
-	if why := declare.Unbounded(column(t, n.Column), n.MaxLength); why != "" && len(losers) > 0 {
+	if why := declare.Unbounded(t.Column(n.Column), n.MaxLength); why != "" && len(losers) > 0 {
 		p.refuse(plan.Refusal{Table: n.Table, Reason: why})
 		return nil
 	}
-	fresh, err := p.invent(ctx, n, column(t, n.Column), p.limit(n, t), losers)
+	fresh, err := p.invent(ctx, n, t.Column(n.Column), p.limit(n, t), losers)
 	if err != nil || fresh == nil {
 		return err
 	}
@@ -149,13 +145,13 @@ func (p *Planner) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.T
 			return err
 		}
 	}
-	return p.follow(ctx, n, column(t, n.Column), homes)
+	return p.follow(ctx, n, t.Column(n.Column), homes)
 }
 
 // limit is how many characters a new value may have, in the column and in those that
 // follow it.
 func (p *Planner) limit(n *plan.NamePolicy, t *catalog.Table) int {
-	limit := declare.Characters(column(t, n.Column))
+	limit := declare.Characters(t.Column(n.Column))
 	narrow := func(most int) {
 		if most > 0 && (limit == 0 || most < limit) {
 			limit = most
@@ -163,8 +159,8 @@ func (p *Planner) limit(n *plan.NamePolicy, t *catalog.Table) int {
 	}
 	narrow(n.MaxLength)
 	for _, at := range p.followersOf(n) {
-		if of := p.DBs[0].Table(at.Table); of != nil && column(of, at.Column) != nil {
-			narrow(declare.Characters(column(of, at.Column)))
+		if of := p.DBs[0].Table(at.Table); of != nil && of.Column(at.Column) != nil {
+			narrow(declare.Characters(of.Column(at.Column)))
 		}
 	}
 	return limit
@@ -191,10 +187,10 @@ func (p *Planner) serverOf(l named) *catalog.Server {
 // sameNames gives every group of rows that have the same value in a column, in
 // any of the databases, as the target compares.
 func (p *Planner) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.Table, take func([]named)) error {
-	name := column(t, n.Column)
+	name := t.Column(n.Column)
 	scan := catalog.Scan{Table: n.Table, Order: []catalog.Order{{Column: n.Column, Collation: name.Collation}}, SkipNull: true}
 	if n.By != "" {
-		scan.Order = append(scan.Order, catalog.Order{Column: n.By, Collation: column(t, n.By).Collation})
+		scan.Order = append(scan.Order, catalog.Order{Column: n.By, Collation: t.Column(n.By).Collation})
 		scan.SkipNull = false
 	}
 	scan.Carry = append([]string{n.Column}, t.Key()...)
@@ -243,7 +239,7 @@ func keyOf(t *catalog.Table, values [][]byte) ([]any, error) {
 	key := make([]any, len(t.Key()))
 	for i, name := range t.Key() {
 		raw := values[i]
-		col := column(t, name)
+		col := t.Column(name)
 		declared := strings.ToLower(col.Type)
 		switch {
 		case raw == nil:
@@ -355,10 +351,10 @@ func (p *Planner) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Co
 	for _, at := range append([]plan.ColumnAt{{Table: n.Table, Column: n.Column}}, p.followersOf(n)...) {
 		for _, s := range p.DBs {
 			t := s.Table(at.Table)
-			if t == nil || column(t, at.Column) == nil {
+			if t == nil || t.Column(at.Column) == nil {
 				continue
 			}
-			if err := s.On.Rows(ctx, thereAlready(d, at.Table, column(t, at.Column), col), false, []any{string(encoded)}, take); err != nil {
+			if err := s.On.Rows(ctx, thereAlready(d, at.Table, t.Column(at.Column), col), false, []any{string(encoded)}, take); err != nil {
 				return nil, err
 			}
 		}

@@ -18,7 +18,7 @@ func (p *Planner) unchangeable(n *plan.NamePolicy) string {
 			return "set: " + why
 		}
 		for _, db := range p.DBs[1:] {
-			if t := db.Table(n.Table); t != nil && column(t, s.Column) == nil {
+			if t := db.Table(n.Table); t != nil && t.Column(s.Column) == nil {
 				return fmt.Sprintf("set: %q has no column %s", db.Name(), s.Column)
 			}
 		}

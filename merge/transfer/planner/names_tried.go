@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
@@ -30,7 +31,7 @@ func tryNames(ctx context.Context, p *Planner) error {
 			for _, copied := range p.Plan.Copies {
 				if copied.Table == of.Name && slices.Contains(c.Columns, copied.Column) && p.renamesAny(copied.OfTable, copied.OfColumn) {
 					p.refuse(plan.Refusal{Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
-						conditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
+						step.ConditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
 				}
 			}
 		}
@@ -40,13 +41,6 @@ func tryNames(ctx context.Context, p *Planner) error {
 
 func (p *Planner) renamesAny(table, column string) bool {
 	return slices.ContainsFunc(p.Plan.Renames, func(r plan.Rename) bool { return r.Table == table && r.Column == column })
-}
-
-func conditionName(c catalog.Condition) string {
-	if c.Kind == catalog.ConditionCheck {
-		return strings.TrimSpace("the constraint "+c.Name) + " CHECK (" + c.Text + ")"
-	}
-	return "the " + string(c.Kind) + " " + c.Name
 }
 
 // tryNamesOf tries the rows of one database that get new names against one
@@ -71,7 +65,7 @@ func (p *Planner) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.T
 		p.refuse(plan.Refusal{Source: s.Name(), Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf(format, args...)})
 	}
 	if c.Unclear != "" {
-		refuse("the new names cannot be tested against %s: %s", conditionName(c), c.Unclear)
+		refuse("the new names cannot be tested against %s: %s", step.ConditionName(c), c.Unclear)
 		return nil
 	}
 	const atOnce = 100
@@ -86,7 +80,7 @@ func (p *Planner) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.T
 			return true, nil
 		})
 		if sqldb.CannotEvaluate(err) {
-			refuse("the new names cannot be tested against %s: %v", conditionName(c), err)
+			refuse("the new names cannot be tested against %s: %v", step.ConditionName(c), err)
 			return nil
 		}
 		if err != nil {
@@ -94,7 +88,7 @@ func (p *Planner) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.T
 		}
 	}
 	if len(failed) > 0 {
-		refuse("%d of the rows that get new names would be refused by %s, for example %q: choose another template or other values to set", len(failed), conditionName(c), failed[0])
+		refuse("%d of the rows that get new names would be refused by %s, for example %q: choose another template or other values to set", len(failed), step.ConditionName(c), failed[0])
 	}
 	return nil
 }
@@ -113,9 +107,9 @@ func renamedRows(d rowio.Dialect, of *catalog.Table, c catalog.Condition, keys [
 				selected = append(selected, d.Quote(name))
 				continue
 			}
-			selected = append(selected, given(d, column(of, name))+" AS "+d.Quote(name))
+			selected = append(selected, step.Given(d, of.Column(name))+" AS "+d.Quote(name))
 			args = append(args, value)
-			if column(of, name).Kind != catalog.KindInteger || shown == "" {
+			if of.Column(name).Kind != catalog.KindInteger || shown == "" {
 				shown = value
 			}
 		}
@@ -127,24 +121,6 @@ func renamedRows(d rowio.Dialect, of *catalog.Table, c catalog.Condition, keys [
 		args = append(append(args, shown), l.Bound(values)...)
 	}
 	return "SELECT mergesafe_shown FROM (" + strings.Join(rows, " UNION ALL ") + ") AS r WHERE NOT (" + c.Text + ")", args, nil
-}
-
-// given is an argument as a value of a column.
-func given(d rowio.Dialect, c *catalog.Column) string {
-	switch {
-	case c.Kind != catalog.KindInteger:
-	case !d.MySQL():
-		return "CAST(? AS INTEGER)"
-	case strings.Contains(strings.ToLower(c.Type), "unsigned"):
-		return "CAST(? AS UNSIGNED)"
-	default:
-		return "CAST(? AS SIGNED)"
-	}
-	if d.MySQL() {
-		charset, _, _ := strings.Cut(c.Collation, "_")
-		return "CONVERT(? USING " + charset + ") COLLATE " + c.Collation
-	}
-	return "CAST(? AS TEXT) COLLATE " + d.Quote(c.Collation)
 }
 
 // shownExpression is an argument as a text.

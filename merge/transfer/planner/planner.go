@@ -34,7 +34,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
 	steps := []func(context.Context, *Planner) error{check, handOver, findFollowers, choose, planChanges, findCounters, refuseTyped, rename, renumber,
-		tryNames, func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }, planInto, refuseAgain, measureAlikes, measureChanges, MeasureCombines, lookAtRights}
+		tryNames, func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }, planInto, refuseAgain, measureAlikes, measureChanges, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)

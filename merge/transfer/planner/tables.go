@@ -152,9 +152,6 @@ func (p *Planner) table(t *catalog.Table) plan.Table {
 			out.Generated = append(out.Generated, c.Name)
 		}
 	}
-	if c := p.combined[t.Name]; c != nil {
-		out.Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
-	}
 	if t.AutoIncrement != nil {
 		out.Counter = &plan.Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}
 		for _, s := range p.DBs[1:] {

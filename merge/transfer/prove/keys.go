@@ -5,30 +5,34 @@ import (
 	"strings"
 
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
 // proveKeys makes the parts of the proof that need what was read of the tables.
-func proveKeys(ctx context.Context, r *job.Run, found [][]*plan.Apart, combines []evidence.CombineProof) ([]evidence.KeyProof, error) {
+func proveKeys(ctx context.Context, p *step.Proving, found [][]*plan.Apart) error {
+	r := p.Run
 	injective, err := proveInjective(ctx, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	disjoint := &evidence.KeyProof{Part: evidence.PartDisjoint, Of: "keys"}
-	images := &evidence.KeyProof{Part: evidence.PartImages, Of: "rows"}
-	own := &evidence.KeyProof{Part: evidence.PartOwn, Of: "rows"}
+	p.Parts = &evidence.KeyParts{Injective: *injective, Disjoint: evidence.KeyProof{Part: evidence.PartDisjoint, Of: "keys"},
+		Images: evidence.KeyProof{Part: evidence.PartImages, Of: "rows"}, Own: evidence.KeyProof{Part: evidence.PartOwn, Of: "rows"},
+		Sums: evidence.KeyProof{Part: evidence.PartSums, Of: "sums"}}
+	disjoint, images, own := &p.Parts.Disjoint, &p.Parts.Images, &p.Parts.Own
 	proveRanges(r, disjoint)
 	for i := range r.Plan.Tables {
-		t, all := &r.Plan.Tables[i], found[i]
+		t, read := &r.Plan.Tables[i], found[i]
 		if t.Combine != nil {
 			continue
 		}
-		target := all[0]
+		target := read[0]
 		if target.Groups == nil { // nothing in it moves
 			own.Checked += target.Rows
 			if want := t.Merged(); target.Rows != want.Rows || target.Sum != want.Sum {
@@ -40,10 +44,10 @@ func proveKeys(ctx context.Context, r *job.Run, found [][]*plan.Apart, combines 
 		for j, name := range r.Plan.Sources {
 			here := target.Groups[1+j]
 			var of rowio.Content // its own, and those of others that have its keys, since they are matched
-			for _, source := range all[1:] {
+			for _, source := range read[1:] {
 				of.Rows, of.Sum = of.Rows+source.Groups[1+j].Rows, of.Sum.Add(source.Groups[1+j].Sum)
 			}
-			still.Rows, still.Sum = still.Rows+all[1+j].Groups[0].Rows, still.Sum.Add(all[1+j].Groups[0].Sum)
+			still.Rows, still.Sum = still.Rows+read[1+j].Groups[0].Rows, still.Sum.Add(read[1+j].Groups[0].Sum)
 			images.Checked += of.Rows
 			if change.HasSpaceKey(r.Plan.Rekey, t.Name) {
 				disjoint.Checked += here.Rows
@@ -60,19 +64,17 @@ func proveKeys(ctx context.Context, r *job.Run, found [][]*plan.Apart, combines 
 			own.NoteWrong(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
 		}
 	}
-	for _, c := range combines { // each of their columns was compared with its formula
-		own.Checked, images.Checked = own.Checked+c.Own, images.Checked+c.Copied+c.Keys
-		if c.Verdict != verdict.Pass {
-			images.NoteWrong(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
-		}
+	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Proving] { return c.ProveKeys }, p); err != nil {
+		return err
 	}
 	if err := proveCounters(ctx, r, disjoint); err != nil {
-		return nil, err
+		return err
 	}
-	if err := proveMatches(ctx, r, injective, disjoint); err != nil {
-		return nil, err
+	if err := proveMatches(ctx, r, &p.Parts.Injective, disjoint); err != nil {
+		return err
 	}
-	return []evidence.KeyProof{*injective, *disjoint, *images, *own}, nil
+	p.Proof.Keys = []evidence.KeyProof{p.Parts.Injective, *disjoint, *images, *own}
+	return nil
 }
 
 // concluded gives the parts their verdicts.

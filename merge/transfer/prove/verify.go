@@ -113,17 +113,9 @@ func verify(ctx context.Context, r *job.Run, proof *Proof) error {
 	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Proving] { return c.Prove }, proving); err != nil {
 		return err
 	}
-	err = r.Retry(ctx, "reading the tables that were combined", func(ctx context.Context) (err error) {
-		proof.Combines, err = proveCombines(ctx, r)
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	if r.Plan.Rekey != nil {
-		err := r.Retry(ctx, "reading the target's record of keys", func(ctx context.Context) (err error) {
-			proof.Keys, err = proveKeys(ctx, r, found, proof.Combines)
-			return err
+		err := r.Retry(ctx, "reading the target's record of keys", func(ctx context.Context) error {
+			return proveKeys(ctx, proving, found)
 		})
 		if err != nil {
 			return err
@@ -146,7 +138,7 @@ func verify(ctx context.Context, r *job.Run, proof *Proof) error {
 	if err := unaltered(); err != nil || r.Plan.Rekey == nil {
 		return err
 	}
-	proof.Keys = concluded(append(proof.Keys[:4:4], *proveReferences(r.Plan, proof.Check.Rekeyed), provedSums(proof.Combines)))
+	proof.Keys = concluded(append(proof.Keys, *proveReferences(r.Plan, proof.Check.Rekeyed), proving.Parts.Sums))
 	proof.Limit = limitLine(r.Plan.Check.Plain, r.Plan.Check.PlainOpen)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -70,7 +71,7 @@ func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]rowio.Content,
 			var c rowio.Content
 			var came *cameRows
 			switch {
-			case p.Source != plan.OfTarget && w.Plan.Tables[p.Table].Combine != nil: // see compareCombined
+			case p.Source != plan.OfTarget && w.Plan.Tables[p.Table].Combine != nil: // see [step.Change.CompareTable]
 			case p.Source == plan.OfTarget:
 				c, err = rowio.Contents(soft, on, l, rowio.All, nil, nil, prove.BetweenPages(ctx, w, ledger.StepCompare, on, l))
 			case !l.Multiset():
@@ -159,8 +160,11 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 			done.Samples = append(done.Samples, *d)
 		}
 	}
-	if t.Combine != nil && copied != nil {
-		if err := u.compareCombined(ctx, soft, table, differs); err != nil {
+	for _, c := range all.Changes() {
+		if copied == nil || c.CompareTable == nil {
+			continue
+		}
+		if err := c.CompareTable(ctx, soft, u.Undoing, table, differs); err != nil {
 			return nil, err
 		}
 	}

@@ -113,10 +113,17 @@ func (u *undo) lookInto(ctx, soft context.Context, table int, found *evidence.Un
 			return err
 		}
 	}
-	if t.Combine != nil {
-		return u.lookForCombined(ctx, soft, table, found)
-	}
 	return u.lookForRenamed(ctx, soft, t, found)
+}
+
+// freshOf are those of the rows of a source, as they came, that are rows of their own in the target.
+func (u *undo) freshOf(ctx context.Context, table, source int, rows [][]any) (own [][]any, err error) {
+	for _, c := range all.Changes() {
+		if c.Fresh != nil && err == nil {
+			rows, err = c.Fresh(ctx, u.Run, table, source, rows)
+		}
+	}
+	return rows, err
 }
 
 // lookIntoChanges looks for what the changes left in a table.
@@ -148,7 +155,7 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 			err = change.Rows(rows)
 		}
 		if err == nil {
-			rows, err = u.fresh(soft, table, source, rows)
+			rows, err = u.freshOf(soft, table, source, rows)
 		}
 		if err != nil || len(rows) == 0 {
 			return err
@@ -163,7 +170,7 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 		return err
 	}
 	if came == t.Sources[source].Rows { // all came: they need no order
-		return inChunks(soft, src, l, look)
+		return rowio.InChunks(soft, src, l, look)
 	}
 	for _, c := range copied {
 		after := c.Begin
@@ -179,47 +186,6 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 		}
 	}
 	return nil
-}
-
-// inChunks calls take with all rows of a table, in no order, so many at a time as fit into one query
-// for their keys. take must not use the connection.
-func inChunks(ctx context.Context, on *rowio.Connection, l *rowio.Layout, take func(rows [][]any) error) error {
-	var some [][]any
-	size := l.Dialect.Most(len(l.Key))
-	err := rowio.Every(ctx, on, l, func(row []any) (err error) {
-		if some = append(some, row); len(some) == size {
-			err, some = take(some), nil
-		}
-		return err
-	})
-	if err == nil && len(some) > 0 {
-		err = take(some)
-	}
-	return err
-}
-
-// lookForCombined looks for own rows that were combined with others and are not as they are kept.
-func (u *undo) lookForCombined(ctx, soft context.Context, table int, found *evidence.UndoneTable) error {
-	c := u.Combiner(table)
-	there, err := u.Manifest.Tables(soft)
-	if err != nil || !c.Writes() || !slices.Contains(there, c.Of.Kept) {
-		return err // nothing was written over, or nothing was copied
-	}
-	reader := u.Reader()
-	defer reader.Close()
-	return inChunks(soft, reader, c.L.Of(c.Of.Kept), func(rows [][]any) error {
-		if err := u.Between(ctx); err != nil {
-			return err
-		}
-		now, err := rowio.Find(soft, u.Target, c.L, c.L.SelectEqual(len(rows)), rows)
-		for i, row := range rows {
-			if d := evidence.DifferenceOf(c.L, row, now[i]); err == nil && d != nil {
-				d.Source = u.Target.Name
-				found.Add(&found.Unrestored, *d)
-			}
-		}
-		return err
-	})
 }
 
 // lookForRenamed looks for own rows that have a value which the merge gave them. A third one in its

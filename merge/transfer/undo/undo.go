@@ -165,8 +165,8 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.takeBack, u.lowerCounters,
-		u.compareWithBefore, u.complete, u.dropKept}
+	steps := []func(context.Context) error{u.remove, u.takeBack, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.lowerCounters,
+		u.compareWithBefore, u.complete, u.drop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -190,6 +190,11 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 // takeBack takes the changes back.
 func (u *undo) takeBack(ctx context.Context) error {
 	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*step.Undoing] { return c.Undo }, u.Undoing)
+}
+
+// drop removes what was kept, when all was put back.
+func (u *undo) drop(ctx context.Context) error {
+	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Drop }, u.Run)
 }
 
 // lowerCounters sets the counters in rows back.
@@ -282,10 +287,10 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		return err
 	}
 	if len(reasons) == 0 && state != ledger.StatePreparing {
-		reasons, err = u.compareKept(ctx)
-		if err != nil {
+		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Kept }, u.Undoing); err != nil {
 			return err
 		}
+		reasons = u.Reasons
 	}
 	if len(reasons) == 0 && state != ledger.StatePreparing {
 		if reasons, err = u.compareAll(ctx, state == ledger.StateUndoing); err != nil {

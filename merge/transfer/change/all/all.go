@@ -4,6 +4,7 @@ package all
 import (
 	"slices"
 
+	"mergesafe/merge/transfer/change/combine"
 	"mergesafe/merge/transfer/change/reset"
 	"mergesafe/merge/transfer/step"
 )
@@ -11,7 +12,7 @@ import (
 // Changes returns all changes, in the order in which a step calls them; an undo calls them from
 // the last to the first.
 func Changes() []step.Change {
-	return []step.Change{reset.Change()}
+	return []step.Change{reset.Change(), combine.Change()}
 }
 
 // Backwards returns them in the order of an undo.

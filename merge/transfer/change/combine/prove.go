@@ -1,4 +1,4 @@
-package prove
+package combine
 
 import (
 	"context"
@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/change"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
@@ -32,8 +31,15 @@ type rowsOfKey struct {
 // rowsTogether is the most rows that are in memory, more or less.
 const rowsTogether = 250_000
 
-// proveCombines makes the proof of all tables that are combined.
-func proveCombines(ctx context.Context, r *job.Run) (all []evidence.CombineProof, err error) {
+// prove makes the proof of all tables that are combined.
+func prove(ctx context.Context, p *step.Proving) error {
+	return p.Retry(ctx, "reading the tables that were combined", func(ctx context.Context) (err error) {
+		p.Proof.Combines, err = proofs(ctx, p.Run)
+		return err
+	})
+}
+
+func proofs(ctx context.Context, r *job.Run) (all []evidence.CombineProof, err error) {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return nil, err
@@ -45,7 +51,7 @@ func proveCombines(ctx context.Context, r *job.Run) (all []evidence.CombineProof
 			proof.Columns = append(proof.Columns, evidence.ColumnProof{Column: c.Column, Formula: c.Formula})
 		}
 		if slices.Contains(there, t.Combine.Kept) {
-			err = proveCombine(ctx, r, t, &proof)
+			err = proveTable(ctx, r, t, &proof)
 		} else {
 			proof.Detail("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
 		}
@@ -60,7 +66,7 @@ func proveCombines(ctx context.Context, r *job.Run) (all []evidence.CombineProof
 	return all, nil
 }
 
-func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.CombineProof) error {
+func proveTable(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.CombineProof) error {
 	l := r.Layouts[t.Name]
 	seed, passes := maphash.MakeSeed(), uint64((t.Target.Rows+2*t.Rows())/rowsTogether+1)
 	var own, kept rowio.Content
@@ -77,7 +83,7 @@ func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *evidenc
 	}
 	for pass := range passes {
 		keys := make(map[string]*rowsOfKey)
-		read := func(on *rowio.Connection, l *rowio.Layout, change rowio.Changer, take func(k *rowsOfKey, row []any)) error {
+		read := func(on *rowio.Connection, l *rowio.Layout, way rowio.Changer, take func(k *rowsOfKey, row []any)) error {
 			next, stop := rowio.Pages(ctx, on, l, nil, func() int { return 2000 }, rowio.All, false)
 			defer stop()
 			for {
@@ -86,7 +92,7 @@ func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *evidenc
 					return err
 				}
 				for _, row := range page.Rows {
-					if _, err := change.Row(row); err != nil {
+					if _, err := way.Row(row); err != nil {
 						return err
 					}
 					key, err := rowio.AppendKey(nil, l.KeyOf(row))
@@ -271,14 +277,14 @@ func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat
 	l := r.Layouts[t.Name]
 	for i, planned := range t.Combine.Sums {
 		column := slices.Index(l.Columns, planned.Column)
-		scale := change.TypeOf(l.Types[column]).Scale
+		scale := typeOf(l.Types[column]).Scale
 		s := evidence.SumProof{Column: planned.Column, Verdict: verdict.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
 		for _, on := range append([]*rowio.Connection{r.Target}, r.Sources...) {
-			n, _, err := planner.TotalOf(ctx, on, l, column)
+			n, _, err := totalOf(ctx, on, l, column)
 			if err != nil {
 				return err
 			}
-			if text := planner.Text(change.TypeOf(l.Types[column]), n); on == r.Target {
+			if text := text(typeOf(l.Types[column]), n); on == r.Target {
 				s.After = text
 			} else {
 				s.Sources = append(s.Sources, text)
@@ -294,15 +300,19 @@ func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat
 	return nil
 }
 
-// provedSums is the part of the proof of a merge with new keys that is about sums.
-func provedSums(all []evidence.CombineProof) evidence.KeyProof {
-	p := evidence.KeyProof{Part: evidence.PartSums, Of: "sums"}
-	for _, c := range all {
+// proveKeys adds to the parts about new keys: each column of the rows was compared with its formula.
+func proveKeys(_ context.Context, p *step.Proving) error {
+	own, images, sums := &p.Parts.Own, &p.Parts.Images, &p.Parts.Sums
+	for _, c := range p.Proof.Combines {
+		own.Checked, images.Checked = own.Checked+c.Own, images.Checked+c.Copied+c.Keys
+		if c.Verdict != verdict.Pass {
+			images.NoteWrong(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
+		}
 		for _, s := range c.Sums {
-			if p.Checked++; s.Verdict != verdict.Pass {
-				p.NoteWrong(1, "%s.%s", c.Table, s.Column)
+			if sums.Checked++; s.Verdict != verdict.Pass {
+				sums.NoteWrong(1, "%s.%s", c.Table, s.Column)
 			}
 		}
 	}
-	return p
+	return nil
 }

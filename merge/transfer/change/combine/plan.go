@@ -1,4 +1,4 @@
-package planner
+package combine
 
 import (
 	"context"
@@ -15,18 +15,29 @@ import (
 	"mergesafe/merge/transfer/change"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
-// MeasureCombines works out what becomes of the rows of tables that are combined, and refuses
+// choose notes of the tables of a plan that they are combined.
+func choose(_ context.Context, p *step.Planning) error {
+	for i := range p.Plan.Tables {
+		if c := p.Combined[p.Plan.Tables[i].Name]; c != nil {
+			p.Plan.Tables[i].Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
+		}
+	}
+	return nil
+}
+
+// measure works out what becomes of the rows of tables that are combined, and refuses
 // those of which the formulas have no result that the target takes.
-func MeasureCombines(ctx context.Context, p *Planner) error {
+func measure(ctx context.Context, p *step.Planning) error {
 	for _, i := range p.Plan.Combines() {
 		t := &p.Plan.Tables[i]
-		if !p.combinable(t) {
+		if !combinable(p, t) {
 			continue
 		}
-		if err := p.measureCombine(ctx, t); err != nil {
+		if err := measureTable(ctx, p, t); err != nil {
 			return fmt.Errorf("combining table %q: %w", t.Name, err)
 		}
 	}
@@ -35,11 +46,9 @@ func MeasureCombines(ctx context.Context, p *Planner) error {
 
 // combinable refuses a table that another statement changes in a way that combining it cannot
 // follow.
-func (p *Planner) combinable(t *plan.Table) bool {
+func combinable(p *step.Planning, t *plan.Table) bool {
 	before := len(p.Plan.Refusals)
-	refuse := func(format string, args ...any) {
-		p.refuse(plan.Refusal{Table: t.Name, Reason: fmt.Sprintf(format, args...)})
-	}
+	refuse := func(format string, args ...any) { p.RefuseTable(t.Name, format, args...) }
 	if slices.ContainsFunc(p.Plan.Renames, func(r plan.Rename) bool { return r.Table == t.Name }) || slices.ContainsFunc(p.Plan.Copies, func(c plan.NameCopy) bool { return c.Table == t.Name }) {
 		refuse("its rows are to be combined, and get new names, too: give it another policy than %q, or leave out the [[merge.name]]", declare.PolicyCombine)
 	}
@@ -64,7 +73,7 @@ func (p *Planner) combinable(t *plan.Table) bool {
 	return len(p.Plan.Refusals) == before
 }
 
-func (p *Planner) measureCombine(ctx context.Context, t *plan.Table) error {
+func measureTable(ctx context.Context, p *step.Planning, t *plan.Table) error {
 	target := p.DBs[0]
 	of := target.Table(t.Name)
 	l := rowio.NewLayout(target.Dialect, of)
@@ -72,7 +81,7 @@ func (p *Planner) measureCombine(ctx context.Context, t *plan.Table) error {
 	for _, s := range p.DBs[1:] {
 		sources = append(sources, s.On)
 	}
-	m := &combineMeasure{p: p, t: t, of: of, Combiner: change.NewCombiner(p.Plan, t, change.NewChanges(p.Plan, p.Opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
+	m := &measuring{p: p, t: t, of: of, Combiner: newCombiner(p.Plan, t, change.NewChanges(p.Plan, p.Opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -81,8 +90,8 @@ func (p *Planner) measureCombine(ctx context.Context, t *plan.Table) error {
 			continue
 		}
 		err := m.source(ctx, i)
-		if why, is := errors.AsType[*change.CombineError](err); is {
-			p.refuse(plan.Refusal{Table: t.Name, Reason: why.Error()})
+		if why, is := errors.AsType[*CombineError](err); is {
+			p.RefuseTable(t.Name, "%s", why.Error())
 			return nil
 		}
 		if err != nil {
@@ -93,10 +102,10 @@ func (p *Planner) measureCombine(ctx context.Context, t *plan.Table) error {
 	return nil
 }
 
-// combineMeasure works out what becomes of one table.
-type combineMeasure struct {
-	*change.Combiner
-	p  *Planner
+// measuring works out what becomes of one table.
+type measuring struct {
+	*Combiner
+	p  *step.Planning
 	t  *plan.Table
 	of *catalog.Table
 
@@ -106,7 +115,7 @@ type combineMeasure struct {
 }
 
 // begin adds up what all databases have.
-func (m *combineMeasure) begin(ctx context.Context) error {
+func (m *measuring) begin(ctx context.Context) error {
 	for i, f := range m.Formulas {
 		if f.Op != declare.FormulaSum {
 			continue
@@ -116,7 +125,7 @@ func (m *combineMeasure) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sum.Target = Text(change.TypeOf(m.L.Types[i]), n)
+		sum.Target = text(typeOf(m.L.Types[i]), n)
 		m.sums, m.after = append(m.sums, i), append(m.after, n)
 		for _, s := range m.p.DBs[1:] {
 			n := new(big.Int)
@@ -125,7 +134,7 @@ func (m *combineMeasure) begin(ctx context.Context) error {
 					return err
 				}
 			}
-			sum.Sources = append(sum.Sources, Text(change.TypeOf(m.L.Types[i]), n))
+			sum.Sources = append(sum.Sources, text(typeOf(m.L.Types[i]), n))
 		}
 		m.t.Combine.Sums = append(m.t.Combine.Sums, sum)
 	}
@@ -134,59 +143,16 @@ func (m *combineMeasure) begin(ctx context.Context) error {
 }
 
 // totalIn adds up a column in one database, and refuses values that cannot be added exactly.
-func (m *combineMeasure) totalIn(ctx context.Context, s *rowio.Source, column int) (*big.Int, error) {
-	n, odd, err := TotalOf(ctx, s.On, m.L, column)
+func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*big.Int, error) {
+	n, odd, err := totalOf(ctx, s.On, m.L, column)
 	if odd > 0 {
-		m.p.refuse(plan.Refusal{Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
+		m.p.Refuse(plan.Refusal{Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
 	}
 	return n, err
 }
 
-// TotalOf adds up a column over all rows that take part in the merge, in the database itself.
-// odd are values of SQLite that are not integers.
-func TotalOf(ctx context.Context, on *rowio.Connection, l *rowio.Layout, column int) (sum *big.Int, odd int64, err error) {
-	sum = new(big.Int)
-	name, from := l.Dialect.Quote(l.Columns[column]), " FROM "+l.Dialect.Quote(l.Table)+rowio.Where(on.Comes(l.Table))
-	if l.Dialect.MySQL() {
-		return sum, 0, on.Rows(ctx, "SELECT CAST(SUM("+name+") AS CHAR)"+from, false, nil, func(row []any) (bool, error) {
-			if row[0] == nil {
-				return true, nil
-			}
-			t, ok := change.TypeOf(l.Types[column]), false
-			if sum, ok = t.ParseDigits(rowio.Text(row[0])); !ok {
-				return false, fmt.Errorf("the sum of %s in %q is %.40q", l.Columns[column], on.Name, rowio.Text(row[0]))
-			}
-			return true, nil
-		})
-	}
-	// A sum beyond 64 bits is an error there: in halves.
-	total := func(of string) string { return "COALESCE(SUM(" + of + "), 0)" }
-	query := "SELECT " + total(name+" >> 32") + ", " + total(name+" & 4294967295") + ", " +
-		total("typeof("+name+") NOT IN ('integer', 'null')") + from
-	err = on.Rows(ctx, query, false, nil, func(row []any) (_ bool, err error) {
-		var parts [3]int64
-		for i := range parts {
-			if parts[i], err = rowio.IntIn(row[i], "the sum of "+l.Table+"."+l.Columns[column]); err != nil {
-				return false, err
-			}
-		}
-		sum.Add(new(big.Int).Lsh(big.NewInt(parts[0]), 32), big.NewInt(parts[1]))
-		odd = parts[2]
-		return true, nil
-	})
-	return sum, odd, err
-}
-
-// Text is a number as people read it.
-func Text(t change.Numeric, n *big.Int) string {
-	if t.Decimal {
-		return string(t.Value(n).([]byte))
-	}
-	return n.String()
-}
-
 // source works out what the rows of one source bring.
-func (m *combineMeasure) source(ctx context.Context, source int) error {
+func (m *measuring) source(ctx context.Context, source int) error {
 	next, stop := rowio.Pages(ctx, m.Sources[source], m.L, nil, func() int { return 2000 }, rowio.All, false)
 	defer stop()
 	for {
@@ -195,7 +161,7 @@ func (m *combineMeasure) source(ctx context.Context, source int) error {
 			return err
 		}
 		groups, err := m.Groups(ctx, source, page.Rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
-			return change.LookUp(ctx, m.p.DBs[0].On, m.L, m.L.SelectEqual, rows)
+			return lookUp(ctx, m.p.DBs[0].On, m.L, m.L.SelectEqual, rows)
 		})
 		if err != nil {
 			return err
@@ -203,7 +169,7 @@ func (m *combineMeasure) source(ctx context.Context, source int) error {
 		var tried [][]any
 		for _, g := range groups {
 			row, err := m.Result(g)
-			if why, is := errors.AsType[*change.CombineError](err); is {
+			if why, is := errors.AsType[*CombineError](err); is {
 				m.refuse(why.Error(), g.Came[0])
 				continue
 			}
@@ -226,7 +192,7 @@ func (m *combineMeasure) source(ctx context.Context, source int) error {
 	}
 }
 
-func (m *combineMeasure) refuse(reason string, row []any) {
+func (m *measuring) refuse(reason string, row []any) {
 	if m.refused[reason] == nil {
 		m.refused[reason] = new(rowio.RowSamples)
 	}
@@ -234,7 +200,7 @@ func (m *combineMeasure) refuse(reason string, row []any) {
 }
 
 // add counts what becomes of a group.
-func (m *combineMeasure) add(g *change.Group, row []any) error {
+func (m *measuring) add(g *Group, row []any) error {
 	c := m.t.Combine
 	sum, err := rowio.SumOf([][]any{row})
 	if err != nil {
@@ -257,7 +223,7 @@ func (m *combineMeasure) add(g *change.Group, row []any) error {
 		c.Keys++
 	}
 	for k, i := range m.sums {
-		t := change.TypeOf(m.L.Types[i])
+		t := typeOf(m.L.Types[i])
 		if n, ok := t.Parse(row[i]); ok {
 			m.after[k].Add(m.after[k], n)
 		}
@@ -271,32 +237,32 @@ func (m *combineMeasure) add(g *change.Group, row []any) error {
 }
 
 // end takes the sums into the plan, and what was refused.
-func (m *combineMeasure) end() {
+func (m *measuring) end() {
 	for _, reason := range slices.Sorted(maps.Keys(m.refused)) {
 		found := m.refused[reason]
-		m.p.refuse(plan.Refusal{Table: m.t.Name, Reason: fmt.Sprintf("its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)})
+		m.p.RefuseTable(m.t.Name, "its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)
 	}
 	if len(m.refused) > 0 {
 		return
 	}
 	for k, i := range m.sums {
 		sum := &m.t.Combine.Sums[k]
-		sum.After = Text(change.TypeOf(m.L.Types[i]), m.after[k])
+		sum.After = text(typeOf(m.L.Types[i]), m.after[k])
 		if !sum.Conserved(sum.After) {
-			m.p.refuse(plan.Refusal{Table: m.t.Name, Reason: fmt.Sprintf("the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)})
+			m.p.RefuseTable(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)
 		}
 	}
 }
 
 // try tries rows that were combined against what the target wants of a row: the check tried
 // them as they were.
-func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
+func (m *measuring) try(ctx context.Context, rows [][]any) error {
 	on := m.p.DBs[0].On
 	for _, c := range m.of.Conditions {
 		if c.Off || c.Kind != catalog.ConditionCheck || len(rows) == 0 {
 			continue
 		}
-		name := conditionName(c)
+		name := step.ConditionName(c)
 		if c.Unclear != "" {
 			m.refuse(fmt.Sprintf("the result cannot be tested against %s: %s", name, c.Unclear), rows[0])
 			continue
@@ -330,11 +296,11 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 }
 
 // given is an argument as a value of a column.
-func (m *combineMeasure) given(name string) string {
-	c := column(m.of, name)
-	switch t := change.TypeOf(m.L.Types[slices.Index(m.L.Columns, name)]); {
+func (m *measuring) given(name string) string {
+	c := m.of.Column(name)
+	switch t := typeOf(m.L.Types[slices.Index(m.L.Columns, name)]); {
 	case c.Kind == catalog.KindText && c.Collation != "":
-		return given(m.L.Dialect, c)
+		return step.Given(m.L.Dialect, c)
 	case t.Decimal:
 		return fmt.Sprintf("CAST(? AS DECIMAL(65, %d))", t.Scale)
 	}

@@ -1,4 +1,4 @@
-package change
+package combine
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -15,14 +17,20 @@ import (
 type Combiner struct {
 	plan     *plan.Plan
 	Of       *plan.Combine
-	changes  *Changes
+	changes  *change.Changes
 	Sources  []*rowio.Connection
 	L        *rowio.Layout
 	Formulas []declare.Formula // by column of the layout
 	When     int               // the column of the condition, or -1
 }
 
-func NewCombiner(p *plan.Plan, t *plan.Table, changes *Changes, sources []*rowio.Connection, l *rowio.Layout) *Combiner {
+// combinerOf is that of a run.
+func combinerOf(r *job.Run, table int) *Combiner {
+	t := &r.Plan.Tables[table]
+	return newCombiner(r.Plan, t, r.Changes, r.Sources, r.Layouts[t.Name])
+}
+
+func newCombiner(p *plan.Plan, t *plan.Table, changes *change.Changes, sources []*rowio.Connection, l *rowio.Layout) *Combiner {
 	c := &Combiner{plan: p, Of: t.Combine, changes: changes, Sources: sources, L: l, When: -1}
 	combined := declare.Combined{Columns: t.Combine.Columns}
 	for _, name := range l.Columns {
@@ -97,16 +105,16 @@ func (c *Combiner) OfSource(ctx context.Context, source int, rows [][]any) ([][]
 	query := func(n int) string {
 		return c.L.SelectFrom() + rowio.Where("("+c.L.Equal(n)+")", src.Comes(c.L.Table))
 	}
-	found, err := LookUp(ctx, src, c.L, query, wanted)
+	found, err := lookUp(ctx, src, c.L, query, wanted)
 	if err != nil {
 		return nil, err
 	}
-	change := c.changes.Of(src.Name, c.L)
+	way := c.changes.Of(src.Name, c.L)
 	for i, row := range found {
 		if row == nil {
 			continue
 		}
-		if _, err := change.Row(row); err != nil {
+		if _, err := way.Row(row); err != nil {
 			return nil, err
 		}
 		if slices.EqualFunc(c.L.KeyOf(row), keys[at[i]], rowio.Same) {
@@ -116,10 +124,10 @@ func (c *Combiner) OfSource(ctx context.Context, source int, rows [][]any) ([][]
 	return there, nil
 }
 
-// LookUp returns the rows with the keys of these; nil for one that is not there. query is for
+// lookUp returns the rows with the keys of these; nil for one that is not there. query is for
 // so many keys. A row of which the database says that it has such a key, and that writes it in
 // another way, is an error: to which of two it would belong is not to be guessed.
-func LookUp(ctx context.Context, on *rowio.Connection, l *rowio.Layout, query func(n int) string, rows [][]any) ([][]any, error) {
+func lookUp(ctx context.Context, on *rowio.Connection, l *rowio.Layout, query func(n int) string, rows [][]any) ([][]any, error) {
 	found, most := make([][]any, len(rows)), l.Dialect.Most(len(l.Key))
 	for begin := 0; begin < len(rows); begin += most {
 		some := rows[begin:min(begin+most, len(rows))]

@@ -1,4 +1,4 @@
-package undo
+package combine
 
 import (
 	"context"
@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer/change"
 	"mergesafe/merge/transfer/evidence"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/transfer/write"
 )
 
 // combined finds what becomes of rows of a source a second time, by the target's rows as they are
 // kept; and what the target has now, by a query for so many keys.
-func (u *undo) combined(ctx context.Context, c *change.Combiner, source int, rows [][]any, query func(n int) string) (groups []*change.Group, want, there [][]any, err error) {
+func combined(ctx context.Context, u *step.Undoing, c *Combiner, source int, rows [][]any, query func(n int) string) (groups []*Group, want, there [][]any, err error) {
 	kept := c.L.Of(c.Of.Kept)
 	groups, err = c.Groups(ctx, source, rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
-		return change.LookUp(ctx, u.Target, kept, kept.SelectEqual, rows)
+		return lookUp(ctx, u.Target, kept, kept.SelectEqual, rows)
 	})
 	if err != nil {
 		return nil, nil, nil, err
@@ -33,24 +34,25 @@ func (u *undo) combined(ctx context.Context, c *change.Combiner, source int, row
 		}
 		want = append(want, row)
 	}
-	there, err = change.LookUp(ctx, u.Target, c.L, query, want)
+	there, err = lookUp(ctx, u.Target, c.L, query, want)
 	return groups, want, there, err
 }
 
 // worldOf names the database that a combined row is from: the target, if it had a row with that
 // key, or the first source that had one.
-func (u *undo) worldOf(g *change.Group, source *rowio.Connection) string {
+func worldOf(u *step.Undoing, g *Group, source *rowio.Connection) string {
 	if g.Own != nil {
 		return u.Target.Name
 	}
 	return source.Name
 }
 
-// compareKept refuses tables that were combined, if the target does not keep their old rows any
+// lookForKept refuses tables that were combined, if the target does not keep their old rows any
 // more.
-func (u *undo) compareKept(ctx context.Context) (reasons []plan.Refusal, err error) {
-	err = u.Retry(ctx, "looking for the rows that the target keeps", func(soft context.Context) error {
-		u.Reasons = nil
+func lookForKept(ctx context.Context, u *step.Undoing) error {
+	before := u.Reasons
+	return u.Retry(ctx, "looking for the rows that the target keeps", func(soft context.Context) error {
+		u.Reasons = before
 		there, err := u.Manifest.Tables(soft)
 		if err != nil {
 			return err
@@ -78,13 +80,15 @@ func (u *undo) compareKept(ctx context.Context) (reasons []plan.Refusal, err err
 		}
 		return nil
 	})
-	return u.Reasons, err
 }
 
-// compareCombined compares the rows that were combined, of as many of each source as were, with
+// compareTable compares the rows that were combined, of as many of each source as were, with
 // what became of them.
-func (u *undo) compareCombined(ctx, soft context.Context, table int, differs func(d *evidence.Difference)) error {
-	c := u.Combiner(table)
+func compareTable(ctx, soft context.Context, u *step.Undoing, table int, differs func(d *evidence.Difference)) error {
+	if u.Plan.Tables[table].Combine == nil {
+		return nil
+	}
+	c := combinerOf(u.Run, table)
 	for source, src := range u.Sources {
 		was, err := u.CheckpointOf(soft, ledger.StepCopy, plan.Part{Table: table, Source: source})
 		if err != nil {
@@ -105,7 +109,7 @@ func (u *undo) compareCombined(ctx, soft context.Context, table int, differs fun
 				return err
 			}
 			found.Rows, found.Sum, last = found.Rows+int64(len(page.Rows)), found.Sum.Add(page.Sum), page.Last
-			groups, want, there, err := u.combined(soft, c, source, page.Rows, c.L.SelectEqual)
+			groups, want, there, err := combined(soft, u, c, source, page.Rows, c.L.SelectEqual)
 			if err != nil {
 				return err
 			}
@@ -114,7 +118,7 @@ func (u *undo) compareCombined(ctx, soft context.Context, table int, differs fun
 					continue
 				}
 				if d := evidence.DifferenceOf(c.L, want[i], there[i]); d != nil {
-					d.Source = u.worldOf(groups[i], src)
+					d.Source = worldOf(u, groups[i], src)
 					differs(d)
 				}
 			}
@@ -128,10 +132,10 @@ func (u *undo) compareCombined(ctx, soft context.Context, table int, differs fun
 
 // separate gives the target its rows back that were combined with others, and removes those
 // that came.
-func (u *undo) separate(ctx context.Context) error {
+func separate(ctx context.Context, u *step.Undoing) error {
 	for _, table := range u.Plan.Combines() {
 		for source := range u.Plan.Sources {
-			if err := u.separateSource(ctx, table, source); err != nil {
+			if err := separateSource(ctx, u, table, source); err != nil {
 				return err
 			}
 		}
@@ -139,8 +143,8 @@ func (u *undo) separate(ctx context.Context) error {
 	return nil
 }
 
-func (u *undo) separateSource(ctx context.Context, table, source int) error {
-	src, c, p := u.Sources[source], u.Combiner(table), plan.Part{Table: table, Source: source}
+func separateSource(ctx context.Context, u *step.Undoing, table, source int) error {
+	src, c, p := u.Sources[source], combinerOf(u.Run, table), plan.Part{Table: table, Source: source}
 	return u.RetryCounted(ctx, fmt.Sprintf("removing the rows of %q from table %q", src.Name, c.L.Table), func(soft context.Context) error {
 		was, err := u.CheckpointOf(soft, ledger.StepCopy, p)
 		if err != nil || was.Rows == 0 {
@@ -152,7 +156,7 @@ func (u *undo) separateSource(ctx context.Context, table, source int) error {
 		}
 		u.Resumed(ledger.StepUndo, src.Name, c.L.Table, before.Rows)
 		err = write.Batches(u.Run, ctx, soft, src, c.L, before, write.Expected{Rows: was.Rows, Sum: was.Sum, Part: true}, func(rows [][]any) (int64, error) {
-			return u.separateRows(soft, c, source, rows)
+			return separateRows(soft, u, c, source, rows)
 		})
 		if changed, is := errors.AsType[*ledger.ChangedError](err); is {
 			changed.Undo = true
@@ -161,8 +165,8 @@ func (u *undo) separateSource(ctx context.Context, table, source int) error {
 	})
 }
 
-func (u *undo) separateRows(ctx context.Context, c *change.Combiner, source int, rows [][]any) (removed int64, err error) {
-	groups, want, there, err := u.combined(ctx, c, source, rows, func(n int) string { return c.L.Lock("("+c.L.Equal(n)+")", "") })
+func separateRows(ctx context.Context, u *step.Undoing, c *Combiner, source int, rows [][]any) (removed int64, err error) {
+	groups, want, there, err := combined(ctx, u, c, source, rows, func(n int) string { return c.L.Lock("("+c.L.Equal(n)+")", "") })
 	if err != nil {
 		return 0, err
 	}
@@ -175,7 +179,7 @@ func (u *undo) separateRows(ctx context.Context, c *change.Combiner, source int,
 			continue // an earlier call put it back
 		}
 		if d := evidence.DifferenceOf(c.L, want[i], there[i]); d != nil && !u.Force && (!d.Missing || g.Own != nil) {
-			d.Source = u.worldOf(g, u.Sources[source])
+			d.Source = worldOf(u, g, u.Sources[source])
 			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
 		}
 		switch {
@@ -213,7 +217,7 @@ func (u *undo) separateRows(ctx context.Context, c *change.Combiner, source int,
 
 // putBack is the statement that gives rows of the target with n keys the values that are kept;
 // "" if there are none beside the key. The database itself copies them.
-func putBack(c *change.Combiner, n int) string {
+func putBack(c *Combiner, n int) string {
 	d := c.L.Dialect
 	var set, match, one []string
 	for i, name := range c.L.Columns {
@@ -242,24 +246,24 @@ func putBack(c *change.Combiner, n int) string {
 }
 
 // putAgain is the statement that inserts rows with n keys as they are kept.
-func putAgain(c *change.Combiner, n int) string {
+func putAgain(c *Combiner, n int) string {
 	return c.L.InsertFrom("INSERT", c.Of.Kept) + " WHERE " + c.L.Equal(n)
 }
 
 // fresh are those of the rows of a source, as they came, that are rows of their own in the
 // target: an undo removes them, and they are not those of an earlier source.
-func (u *undo) fresh(ctx context.Context, table, source int, rows [][]any) ([][]any, error) {
-	t := &u.Plan.Tables[table]
+func fresh(ctx context.Context, r *job.Run, table, source int, rows [][]any) ([][]any, error) {
+	t := &r.Plan.Tables[table]
 	if t.Combine == nil {
 		return rows, nil
 	}
-	there, err := u.Manifest.Tables(ctx)
+	there, err := r.Manifest.Tables(ctx)
 	if err != nil || !slices.Contains(there, t.Combine.Kept) {
 		return nil, err // all was put back
 	}
-	c := u.Combiner(table)
+	c := combinerOf(r, table)
 	kept := c.L.Of(t.Combine.Kept)
-	taken, err := change.LookUp(ctx, u.Target, kept, kept.SelectEqual, rows)
+	taken, err := lookUp(ctx, r.Target, kept, kept.SelectEqual, rows)
 	for i := 0; err == nil && i < source; i++ {
 		var earlier [][]any
 		earlier, err = c.OfSource(ctx, i, rows)
@@ -278,20 +282,48 @@ func (u *undo) fresh(ctx context.Context, table, source int, rows [][]any) ([][]
 	return own, err
 }
 
-// dropKept removes the tables that kept rows, when all were put back.
-func (u *undo) dropKept(ctx context.Context) error {
-	tables := u.Plan.Combines()
+// drop removes the tables that kept rows, when all were put back.
+func drop(ctx context.Context, r *job.Run) error {
+	tables := r.Plan.Combines()
 	if len(tables) == 0 {
 		return nil
 	}
-	return u.Retry(ctx, "removing the tables that kept rows", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error {
+	return r.Retry(ctx, "removing the tables that kept rows", func(ctx context.Context) error {
+		return r.During(ctx, ledger.StateUndoing, func() error {
 			for _, table := range tables {
-				if _, err := u.Target.Exec(ctx, "drop", "DROP TABLE IF EXISTS "+u.Target.Dialect().Quote(u.Plan.Tables[table].Combine.Kept), false); err != nil {
+				if _, err := r.Target.Exec(ctx, "drop", "DROP TABLE IF EXISTS "+r.Target.Dialect().Quote(r.Plan.Tables[table].Combine.Kept), false); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
+	})
+}
+
+// left looks for own rows that were combined with others and are not as they are kept.
+func left(ctx, soft context.Context, u *step.Undoing, found *evidence.UndoneTable) error {
+	table := slices.IndexFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Name == found.Table })
+	if table < 0 || u.Plan.Tables[table].Combine == nil {
+		return nil
+	}
+	c := combinerOf(u.Run, table)
+	there, err := u.Manifest.Tables(soft)
+	if err != nil || !c.Writes() || !slices.Contains(there, c.Of.Kept) {
+		return err // nothing was written over, or nothing was copied
+	}
+	reader := u.Reader()
+	defer reader.Close()
+	return rowio.InChunks(soft, reader, c.L.Of(c.Of.Kept), func(rows [][]any) error {
+		if err := u.Between(ctx); err != nil {
+			return err
+		}
+		now, err := rowio.Find(soft, u.Target, c.L, c.L.SelectEqual(len(rows)), rows)
+		for i, row := range rows {
+			if d := evidence.DifferenceOf(c.L, row, now[i]); err == nil && d != nil {
+				d.Source = u.Target.Name
+				found.Add(&found.Unrestored, *d)
+			}
+		}
+		return err
 	})
 }

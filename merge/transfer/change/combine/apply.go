@@ -1,4 +1,4 @@
-package apply
+package combine
 
 import (
 	"context"
@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/transfer/change"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/transfer/write"
 )
 
-// combineTables brings the rows of the tables that are combined.
-func combineTables(ctx context.Context, r *job.Run) error {
+// bring brings the rows of the tables that are combined.
+func bring(ctx context.Context, r *job.Run) error {
 	for _, table := range r.Plan.Combines() {
 		t := &r.Plan.Tables[table]
 		err := r.Retry(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), func(soft context.Context) error {
@@ -28,7 +28,7 @@ func combineTables(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		for source := range r.Plan.Sources {
-			if err := combineSource(ctx, r, table, source); err != nil {
+			if err := bringSource(ctx, r, table, source); err != nil {
 				return err
 			}
 		}
@@ -36,10 +36,10 @@ func combineTables(ctx context.Context, r *job.Run) error {
 	return nil
 }
 
-// combineSource brings the rows of one source, and with them those of others that have their
+// bringSource brings the rows of one source, and with them those of others that have their
 // keys.
-func combineSource(ctx context.Context, r *job.Run, table, source int) error {
-	t, src, c := &r.Plan.Tables[table], r.Sources[source], r.Combiner(table)
+func bringSource(ctx context.Context, r *job.Run, table, source int) error {
+	t, src, c := &r.Plan.Tables[table], r.Sources[source], combinerOf(r, table)
 	return r.RetryCounted(ctx, fmt.Sprintf("combining table %q of %q", t.Name, src.Name), func(soft context.Context) error {
 		before, err := r.CheckpointOf(soft, ledger.StepCopy, plan.Part{Table: table, Source: source})
 		if err != nil {
@@ -52,19 +52,19 @@ func combineSource(ctx context.Context, r *job.Run, table, source int) error {
 		want := write.Expected{Rows: t.Sources[source].Rows, Sum: t.Sources[source].Sum}
 		err = write.Batches(r, ctx, soft, src, c.L, before, want, func(rows [][]any) (int64, error) {
 			n := int64(len(rows))
-			return n, combineRows(soft, r, c, source, rows)
+			return n, writeRows(soft, r, c, source, rows)
 		})
-		if why, is := errors.AsType[*change.CombineError](err); is { // the plan was told something else
+		if why, is := errors.AsType[*CombineError](err); is { // the plan was told something else
 			err = &ledger.ChangedError{Database: r.Target.Name, Table: t.Name, Reason: fmt.Sprintf("table %q: %v", t.Name, why)}
 		}
 		return err
 	})
 }
 
-// combineRows writes what becomes of some rows of a source.
-func combineRows(ctx context.Context, r *job.Run, c *change.Combiner, source int, rows [][]any) error {
+// writeRows writes what becomes of some rows of a source.
+func writeRows(ctx context.Context, r *job.Run, c *Combiner, source int, rows [][]any) error {
 	groups, err := c.Groups(ctx, source, rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
-		return change.LookUp(ctx, r.Target, c.L, func(n int) string { return c.L.Lock("("+c.L.Equal(n)+")", "") }, rows)
+		return lookUp(ctx, r.Target, c.L, func(n int) string { return c.L.Lock("("+c.L.Equal(n)+")", "") }, rows)
 	})
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func combineRows(ctx context.Context, r *job.Run, c *change.Combiner, source int
 }
 
 // keep notes the rows of the target with the keys of these as they are.
-func keep(ctx context.Context, r *job.Run, c *change.Combiner, rows [][]any) error {
+func keep(ctx context.Context, r *job.Run, c *Combiner, rows [][]any) error {
 	kept := c.L.Of(c.Of.Kept)
 	for some := range slices.Chunk(rows, c.L.Dialect.Most(len(c.L.Key))) {
 		query := kept.InsertFrom("INSERT", c.L.Table) + " WHERE " + c.L.Equal(len(some))
@@ -112,8 +112,8 @@ func keep(ctx context.Context, r *job.Run, c *change.Combiner, rows [][]any) err
 	return nil
 }
 
-// checkKept makes sure that the rows of the target that were combined were those of the plan.
-func checkKept(ctx context.Context, r *job.Run) error {
+// confirm makes sure that the rows of the target that were combined were those of the plan.
+func confirm(ctx context.Context, r *job.Run) error {
 	for _, table := range r.Plan.Combines() {
 		t := &r.Plan.Tables[table]
 		kept, err := kept(ctx, r, t)
@@ -133,13 +133,15 @@ func kept(ctx context.Context, r *job.Run, t *plan.Table) (rowio.Content, error)
 	return rowio.Contents(ctx, r.Target, r.Layouts[t.Name].Of(t.Combine.Kept), rowio.All, nil, nil, func(int) error { return r.Between(ctx) })
 }
 
-// keptBefore refuses a target that has a table where one is to be made.
-func (f *flight) keptBefore(ctx context.Context) error {
+// ready refuses a target that has a table where one is to be made.
+func ready(ctx context.Context, f *step.Flight) error {
+	if !f.RowsCome() {
+		return nil
+	}
 	there, err := f.Manifest.Tables(ctx)
 	for _, table := range f.Plan.Combines() {
-		if t := &f.Plan.Tables[table]; !f.Begun && slices.Contains(there, t.Combine.Kept) {
-			f.Refuse(f.Target.Name, t.Name, "there is a table %q already, and the merge needs that name to keep rows: drop it if no merge needs it, or rename it", t.Combine.Kept)
-		}
+		t := &f.Plan.Tables[table]
+		f.KeptBefore(there, t.Name, t.Combine.Kept)
 	}
 	return err
 }

@@ -1,13 +1,11 @@
-package change
+package combine
 
 import (
 	"bytes"
 	"cmp"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,8 +25,8 @@ type Group struct {
 // Single reports whether there is nothing to combine.
 func (g *Group) Single() bool { return g.Own == nil && len(g.Came) == 1 }
 
-// rows are all of them, the target's first.
-func (g *Group) rows() [][]any {
+// together are all of them, the target's first.
+func (g *Group) together() [][]any {
 	if g.Own == nil {
 		return g.Came
 	}
@@ -51,7 +49,7 @@ func (e *CombineError) Error() string {
 
 // Result returns what a group becomes.
 func (c *Combiner) Result(g *Group) ([]any, error) {
-	all := g.rows()
+	all := g.together()
 	if len(all) > 1 && c.When >= 0 {
 		for _, row := range all {
 			if !c.Of.When.Holds(rowio.Printed(row[c.When])) {
@@ -115,7 +113,7 @@ func FoldColumn(f declare.Formula, declared string, values []any, first any) (v 
 }
 
 func foldSum(declared string, values []any) (any, string) {
-	t := TypeOf(declared)
+	t := typeOf(declared)
 	sum := new(big.Int)
 	for _, v := range values {
 		n, ok := t.Parse(v)
@@ -159,101 +157,9 @@ func foldAppend(declared string, most int, values []any) (any, string) {
 	return string(all), ""
 }
 
-// Numeric is a type of numbers that can be added: integers, or decimals counted in units of
-// their last digit.
-type Numeric struct {
-	Scale     int
-	Decimal   bool
-	low, high *big.Int
-}
-
-var declaredNumber = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|bigint|decimal)\b(?:\((\d+)(?:,(\d+))?\))?( unsigned)?`)
-
-// TypeOf returns what a type takes. All that is not one of the types of MySQL and MariaDB is an
-// integer of SQLite.
-func TypeOf(declared string) Numeric {
-	t := Numeric{low: new(big.Int).Lsh(big.NewInt(-1), 63), high: new(big.Int).SetUint64(1<<63 - 1)}
-	m := declaredNumber.FindStringSubmatch(strings.ToLower(declared))
-	if m == nil {
-		return t
-	}
-	unsigned := m[4] != ""
-	if m[1] == "decimal" {
-		digits, _ := strconv.Atoi(m[2])
-		t.Scale, _ = strconv.Atoi(m[3])
-		t.Decimal = true
-		t.high = new(big.Int).Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil), big.NewInt(1))
-		t.low = new(big.Int).Neg(t.high)
-	} else {
-		bits := map[string]uint{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}[m[1]]
-		if !unsigned {
-			bits--
-		}
-		t.high = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), bits), big.NewInt(1))
-		t.low = new(big.Int).Sub(big.NewInt(-1), t.high)
-	}
-	if unsigned {
-		t.low = new(big.Int)
-	}
-	return t
-}
-
-// Parse returns a value in units of the last digit.
-func (t Numeric) Parse(v any) (*big.Int, bool) {
-	switch v := v.(type) {
-	case int64:
-		if !t.Decimal {
-			return big.NewInt(v), true
-		}
-	case uint64:
-		if !t.Decimal {
-			return new(big.Int).SetUint64(v), true
-		}
-	case []byte:
-		if t.Decimal {
-			return t.ParseDigits(string(v))
-		}
-	case string:
-		if t.Decimal {
-			return t.ParseDigits(v)
-		}
-	}
-	return nil, false
-}
-
-// ParseDigits reads "-12.50".
-func (t Numeric) ParseDigits(text string) (*big.Int, bool) {
-	whole, fraction, _ := strings.Cut(text, ".")
-	if len(fraction) > t.Scale {
-		return nil, false
-	}
-	return new(big.Int).SetString(whole+fraction+strings.Repeat("0", t.Scale-len(fraction)), 10)
-}
-
-// Value is the reverse of parse: as the database writes the number.
-func (t Numeric) Value(n *big.Int) any {
-	switch {
-	case !t.Decimal && n.IsInt64():
-		return n.Int64()
-	case !t.Decimal:
-		return n.Uint64()
-	}
-	digits, sign := new(big.Int).Abs(n).String(), ""
-	if n.Sign() < 0 {
-		sign = "-"
-	}
-	if t.Scale == 0 {
-		return []byte(sign + digits)
-	}
-	if missing := t.Scale + 1 - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	return []byte(sign + digits[:len(digits)-t.Scale] + "." + digits[len(digits)-t.Scale:])
-}
-
 // compareValues compares two values of a column, neither of them NULL. ok tells that it can.
 func compareValues(declared string, a, b any) (order int, ok bool) {
-	t := TypeOf(declared)
+	t := typeOf(declared)
 	if x, is := t.Parse(a); is {
 		y, is := t.Parse(b)
 		if !is {
