@@ -92,7 +92,7 @@ func TestFoldMax(t *testing.T) {
 
 // A row that is not to be combined is never taken for one that is, nor is it left out.
 func TestFoldWhen(t *testing.T) {
-	c := &combine.Combiner{Of: &plan.Combine{When: &declare.When{Column: "season", Is: []string{"3"}}}, When: 1, Formulas: make([]declare.Formula, 2),
+	c := &combine.Combiner{Of: &plan.Combine{Combining: declare.Combining{When: &declare.When{Column: "season", Is: []string{"3"}}}}, When: 1, Formulas: make([]declare.Formula, 2),
 		L: &rowio.Layout{Columns: []string{"id", "season"}, Types: []string{"", ""}, Key: []int{0}}}
 	in, out := []any{int64(1), int64(3)}, []any{int64(1), int64(4)}
 	for _, g := range []struct {

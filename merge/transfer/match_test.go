@@ -396,7 +396,7 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 	}
 	for i := range p.Tables {
 		if c := p.Tables[i].Combine; c != nil {
-			p.Tables[i].Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
+			p.Tables[i].Combine = &plan.Combine{Combining: c.Combining}
 		}
 		p.Tables[i].Sources = slices.Clone(p.Tables[i].Sources)
 	}

@@ -8,6 +8,7 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/keys"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -167,9 +168,9 @@ func MakeSchema(ctx context.Context, from Database, to Database) (*Made, error) 
 	return apply.MakeSchema(ctx, from, to)
 }
 
-// MapFromPlan is [planner.MapFromPlan].
+// MapFromPlan is [keys.MapFromPlan].
 func MapFromPlan(file string, space string) (*declare.MapFrom, error) {
-	return planner.MapFromPlan(file, space)
+	return keys.MapFromPlan(file, space)
 }
 
 // NewPlan is [planner.NewPlan].

@@ -109,9 +109,6 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MakeRoom }, r); err != nil {
 		return err
 	}
-	if err := renameOwn(ctx, r); err != nil {
-		return err
-	}
 	r.Step(r.Plan.Rows())
 	if err := bring(ctx, r); err != nil {
 		return err
@@ -136,7 +133,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		if err := stillUnaltered(ctx, r); err != nil {
 			return err
 		}
-		if err := r.During(ctx, ledger.StateCopying, func() error { return raise(ctx, r) }); err != nil {
+		if err := r.During(ctx, ledger.StateCopying, func() error { return finish(ctx, r) }); err != nil {
 			return err
 		}
 		return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateCopied)
@@ -157,15 +154,9 @@ func confirm(ctx context.Context, r *job.Run) error {
 	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Confirm }, r)
 }
 
-// raise raises the counters above all keys that came, and records these keys.
-func raise(ctx context.Context, r *job.Run) error {
-	if err := SetCounters(ctx, r, false); err != nil {
-		return err
-	}
-	if err := RaiseRowCounters(ctx, r, false); err != nil {
-		return err
-	}
-	return r.RememberKeys(ctx)
+// finish ends the merge: counters are raised above all keys that came, and these are recorded.
+func finish(ctx context.Context, r *job.Run) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Finish }, r)
 }
 
 // stillUnaltered makes sure that no table was altered while rows were copied.

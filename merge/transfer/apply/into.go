@@ -217,7 +217,7 @@ func raiseInto(ctx context.Context, r *job.Run) error {
 		if err := bringSequences(ctx, r); err != nil {
 			return err
 		}
-		return raise(ctx, r)
+		return finish(ctx, r)
 	})
 }
 

@@ -36,7 +36,8 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 		if len(f.Reasons) > 0 {
 			return nil
 		}
-		if err := f.matches(ctx); err != nil || !r.Target.Writes {
+		err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Together }, f.Flight)
+		if err != nil || !r.Target.Writes {
 			return err
 		}
 		return f.rights(ctx)
@@ -96,9 +97,6 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 	if i == 0 && f.First == nil {
 		f.hidden(s)
 		planner.TriggersNow(f.Run, s, false, func(table, reason string) { f.Refuse(d.Name, table, "%s", reason) })
-		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Ready }, f.Flight); err != nil {
-			return err
-		}
 	}
 	if s.Known.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {
@@ -108,7 +106,7 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 	if f.Model == nil {
 		return nil // the target is refused, and tables are read as it has them
 	}
-	if err := f.alike(ctx, i, s); err != nil {
+	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Ready }, f.Flight); err != nil {
 		return err
 	}
 	for _, t := range f.Plan.Tables {

@@ -23,12 +23,7 @@ import (
 // Combine says how rows with the same key become one row of the target. Rows with a key of
 // their own are copied.
 type Combine struct {
-	Columns []declare.CombinedColumn `json:"columns"` // that have a formula; the others are the same in all rows of a key
-	When    *declare.When            `json:"when,omitempty"`
-
-	// Matched says that rows of the same thing are matched, without a policy: they stay
-	// as the first database has them; see [declare.Space.Match].
-	Matched bool `json:"matched,omitempty"`
+	declare.Combining
 
 	Keys     int64 `json:"keys"`     // that have rows in several databases
 	Combined int64 `json:"combined"` // rows of the sources that become part of another row

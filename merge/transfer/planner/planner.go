@@ -8,7 +8,6 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -30,11 +29,11 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 			s.Close()
 		}
 	}()
+	p.Excluded = p.excluded
 	if err := open(ctx, p, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	steps := []func(context.Context, *Planner) error{check, handOver, findFollowers, choose, planChanges, findCounters, refuseTyped, rename, renumber,
-		tryNames, func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }, planInto, refuseAgain, measureAlikes, measureChanges, lookAtRights}
+	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }, planInto, refuseAgain, measureChanges, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
@@ -61,23 +60,11 @@ func measureChanges(ctx context.Context, p *Planner) error {
 // PlanOptions configures [NewPlan].
 type PlanOptions = step.PlanOptions
 
-// Planner is a plan in the making, with what the check found.
+// Planner is a plan in the making, with what only the steps need.
 type Planner struct {
 	*step.Planning
-	opts *PlanOptions // those of Planning
-
-	same     map[string]bool              // tables that the check proved to be the same in all
-	skip     map[string]string            // tables that stay behind, and what of them
-	emptied  []string                     // tables of skip that are to be empty in the target too
-	combined map[string]*declare.Combined // tables of which rows with one key are combined
-
-	followers []declare.NameReference // what refers to names that are changed
-}
-
-// handOver gives the changes what the check found.
-func handOver(_ context.Context, p *Planner) error {
-	p.Same, p.Emptied, p.Combined, p.Excluded = p.same, p.emptied, p.combined, p.excluded
-	return nil
+	opts *PlanOptions      // those of Planning
+	skip map[string]string // tables that stay behind, and what of them
 }
 
 func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowio.Database) error {

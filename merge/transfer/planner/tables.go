@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
@@ -22,6 +24,10 @@ func choose(ctx context.Context, p *Planner) error {
 			continue // the check says so, and the operator may have looked
 		}
 		p.refuse(plan.Refusal{Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
+	}
+	touched, err := step.Touched(all.Changes(), p.Planning)
+	if err != nil {
+		return err
 	}
 	var chosen []*catalog.Table
 	for i := range target.Known.Tables {
@@ -38,7 +44,7 @@ func choose(ctx context.Context, p *Planner) error {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})
 			continue
 		}
-		if p.same[t.Name] {
+		if p.Same[t.Name] {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "it is the same in every database, as the check found: the target's stays"})
 			continue
 		}
@@ -46,7 +52,7 @@ func choose(ctx context.Context, p *Planner) error {
 		for _, s := range p.DBs[1:] {
 			rows += p.Rows[s.Name()][t.Name]
 		}
-		if rows == 0 && !p.renamedAlong(t.Name) {
+		if rows == 0 && !touched(t.Name) {
 			why := "no source has a row in it"
 			if p.Plan.Withheld(p.DBs[0].Dialect)[t.Name] != "" {
 				why = "no source has a row to copy: all stay behind, as declared"

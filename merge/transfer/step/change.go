@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"slices"
 
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
@@ -49,6 +50,9 @@ type Change struct {
 	CompareTable        func(ctx, soft context.Context, u *Undoing, table int, differs func(d *evidence.Difference)) error
 	Forget, Drop        Do[*job.Run]
 
+	// Surpass raises in the first world what a new database has given that is dropped.
+	Surpass func(ctx context.Context, r *job.Run, first *rowio.Connection) error
+
 	// Look at what an undo leaves. Unlike returns tables that are not copied and not as before.
 	// Fresh returns those of the rows that came from a source which are rows of their own in the
 	// target. Left looks for what the merge left in a table.
@@ -67,4 +71,22 @@ func Walk[T any](ctx context.Context, changes []Change, moment func(c *Change) D
 		}
 	}
 	return nil
+}
+
+// Touched reports of which tables own rows of the target may change by any of the changes.
+func Touched(changes []Change, p *Planning) (func(table string) bool, error) {
+	var all []func(table string) bool
+	for _, c := range changes {
+		if c.Touches == nil {
+			continue
+		}
+		touches, err := c.Touches(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, touches)
+	}
+	return func(table string) bool {
+		return slices.ContainsFunc(all, func(touches func(string) bool) bool { return touches(table) })
+	}, nil
 }

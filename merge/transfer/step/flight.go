@@ -32,8 +32,9 @@ func (f *Flight) RowsCome() bool { return f.Database == 0 && f.First == nil }
 // Proving is a proof that is made.
 type Proving struct {
 	*job.Run
-	Proof *evidence.Proof
-	Parts *evidence.KeyParts // nil if all keys stay
+	Proof    *evidence.Proof
+	Parts    *evidence.KeyParts // nil if all keys stay
+	Findings []plan.Refusal     // by which the proof fails, after those of the check
 }
 
 // Undoing is an undo.

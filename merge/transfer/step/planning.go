@@ -66,10 +66,9 @@ type Planning struct {
 	DBs  []*rowio.Source             // the target first
 	Rows map[string]map[string]int64 // by database and table, as counted by the check
 
-	Same     map[string]bool              // tables that the check proved to be the same in all
-	Emptied  []string                     // tables that are to be empty after the merge
-	Combined map[string]*declare.Combined // tables of which rows with one key are combined
-	Excluded func(table string) bool      // the operator leaves it out
+	Report   *verdict.Report         // of the check
+	Same     map[string]bool         // tables that the check proved to be the same in all
+	Excluded func(table string) bool // the operator leaves it out
 }
 
 // Refuse notes a reason that blocks the merge.

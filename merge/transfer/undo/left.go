@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
@@ -113,7 +112,7 @@ func (u *undo) lookInto(ctx, soft context.Context, table int, found *evidence.Un
 			return err
 		}
 	}
-	return u.lookForRenamed(ctx, soft, t, found)
+	return nil
 }
 
 // freshOf are those of the rows of a source, as they came, that are rows of their own in the target.
@@ -186,33 +185,6 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 		}
 	}
 	return nil
-}
-
-// lookForRenamed looks for own rows that have a value which the merge gave them. A third one in its
-// place, such as the name that a player chose since, is not of the merge, and stays.
-func (u *undo) lookForRenamed(ctx, soft context.Context, t *plan.Table, found *evidence.UndoneTable) error {
-	if !t.RenamesOwn() {
-		return nil
-	}
-	l := u.Layouts[t.Name]
-	change := apply.Restorer(u.Run).Of(u.Target.Name, l)
-	n := int64(0)
-	return rowio.Every(soft, u.Target, l, func(row []any) error {
-		if n++; n%2000 == 0 {
-			if err := u.Between(ctx); err != nil {
-				return err
-			}
-		}
-		want := slices.Clone(row)
-		if _, err := change(want); err != nil {
-			return err
-		}
-		if d := evidence.DifferenceOf(l, want, row); d != nil {
-			d.Source = u.Target.Name
-			found.Add(&found.Unrestored, *d)
-		}
-		return nil
-	})
 }
 
 // lookIntoMultiset looks for rows that came to a table without a key: more of them than there were

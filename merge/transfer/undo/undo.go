@@ -165,7 +165,7 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{u.remove, u.takeBack, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.lowerCounters,
+	steps := []func(context.Context) error{u.remove, u.takeBack,
 		u.compareWithBefore, u.complete, u.drop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -197,13 +197,6 @@ func (u *undo) drop(ctx context.Context) error {
 	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Drop }, u.Run)
 }
 
-// lowerCounters sets the counters in rows back.
-func (u *undo) lowerCounters(ctx context.Context) error {
-	return u.Retry(ctx, "setting back counters", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return apply.RaiseRowCounters(ctx, u.Run, true) })
-	})
-}
-
 // complete sets back the other counters and the registry, when nothing of the merge is left.
 func (u *undo) complete(ctx context.Context) error {
 	return u.Retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
@@ -211,10 +204,7 @@ func (u *undo) complete(ctx context.Context) error {
 			return err
 		}
 		err := u.During(ctx, ledger.StateUndoing, func() error {
-			if err := u.ForgetKeys(ctx); err != nil {
-				return err
-			}
-			return apply.SetCounters(ctx, u.Run, true)
+			return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Forget }, u.Run)
 		})
 		if err != nil || !u.Registry {
 			return err

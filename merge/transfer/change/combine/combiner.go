@@ -32,9 +32,8 @@ func combinerOf(r *job.Run, table int) *Combiner {
 
 func newCombiner(p *plan.Plan, t *plan.Table, changes *change.Changes, sources []*rowio.Connection, l *rowio.Layout) *Combiner {
 	c := &Combiner{plan: p, Of: t.Combine, changes: changes, Sources: sources, L: l, When: -1}
-	combined := declare.Combined{Columns: t.Combine.Columns}
 	for _, name := range l.Columns {
-		c.Formulas = append(c.Formulas, combined.Formula(name))
+		c.Formulas = append(c.Formulas, t.Combine.Formula(name))
 	}
 	if t.Combine.When != nil {
 		c.When = slices.Index(l.Columns, t.Combine.When.Column)

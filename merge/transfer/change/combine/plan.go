@@ -21,9 +21,9 @@ import (
 
 // choose notes of the tables of a plan that they are combined.
 func choose(_ context.Context, p *step.Planning) error {
-	for i := range p.Plan.Tables {
-		if c := p.Combined[p.Plan.Tables[i].Name]; c != nil {
-			p.Plan.Tables[i].Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
+	for _, c := range p.Report.Combined {
+		if t := p.Plan.Table(c.Table); t != nil {
+			t.Combine = &plan.Combine{Combining: c.Combining}
 		}
 	}
 	return nil
@@ -55,19 +55,18 @@ func combinable(p *step.Planning, t *plan.Table) bool {
 	if p.Plan.Rekey == nil {
 		return len(p.Plan.Refusals) == before
 	}
-	combined := declare.Combined{Columns: t.Combine.Columns}
 	for _, c := range p.Plan.Rekey.Columns {
 		if c.Table != t.Name {
 			continue
 		}
-		op := combined.Formula(c.Column).Op
+		op := t.Combine.Formula(c.Column).Op
 		switch {
 		case slices.Contains(t.Key, c.Column) && slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil }):
 			refuse("its rows are to be combined, and the column %s of its key gets new values in some rows only: give it another policy than %q", c.Column, declare.PolicyCombine)
 		case t.Combine.When != nil && t.Combine.When.Column == c.Column:
 			refuse("the column %s selects the rows to be combined (when), and gets new values", c.Column)
 		case op == declare.FormulaSum || op == declare.FormulaMax || op == declare.FormulaMin || op == declare.FormulaAppend:
-			refuse("the column %s holds keys, which get new values, and is to be combined by %q: want \"target\" or \"source\"", c.Column, combined.Formula(c.Column))
+			refuse("the column %s holds keys, which get new values, and is to be combined by %q: want \"target\" or \"source\"", c.Column, t.Combine.Formula(c.Column))
 		}
 	}
 	return len(p.Plan.Refusals) == before

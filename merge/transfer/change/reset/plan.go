@@ -22,7 +22,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 		return err
 	}
 	var chosen []*catalog.Table
-	for _, name := range p.Emptied {
+	for _, name := range p.Report.Reset {
 		refuse := func(format string, args ...any) { p.RefuseTable(name, format, args...) }
 		if p.Excluded(name) {
 			refuse("it is excluded, and declared to be emptied (policy %q): remove one of the two", declare.PolicyReset)
@@ -41,7 +41,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 		for _, other := range target.Known.Tables {
 			foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == name })
 			n, counted := p.Rows[target.Name()][other.Name]
-			if foreign && !slices.Contains(p.Emptied, other.Name) && (n > 0 || !counted) && p.Plan.Table(other.Name) == nil && !p.Plan.Severs(other.Name, name) {
+			if foreign && !slices.Contains(p.Report.Reset, other.Name) && (n > 0 || !counted) && p.Plan.Table(other.Name) == nil && !p.Plan.Severs(other.Name, name) {
 				refuse("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
 			}
 		}
@@ -64,7 +64,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 // does not have: those of other databases, and those that are not read.
 func referrers(ctx context.Context, p *step.Planning) (map[string][]string, error) {
 	target, found := p.DBs[0], make(map[string][]string)
-	if len(p.Emptied) == 0 || !target.Dialect.MySQL() {
+	if len(p.Report.Reset) == 0 || !target.Dialect.MySQL() {
 		return found, nil
 	}
 	const query = `SELECT DISTINCT REFERENCED_TABLE_NAME, TABLE_NAME, TABLE_SCHEMA, TABLE_SCHEMA = DATABASE() FROM information_schema.KEY_COLUMN_USAGE

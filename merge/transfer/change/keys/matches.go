@@ -1,4 +1,4 @@
-package job
+package keys
 
 import (
 	"context"
@@ -7,26 +7,27 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 )
 
 // ownMatches are the matched keys of a source.
-func (r *Run) ownMatches(source int) (all []plan.Match) {
+func ownMatches(r *job.Run, source int) (all []plan.Match) {
 	for i := range r.Plan.Rekey.Spaces {
 		s := &r.Plan.Rekey.Spaces[i]
 		for _, at := range r.Plan.MatchColumns(s.Name) {
 			for old, image := range s.Sources[source].Matched.All() {
-				all = append(all, plan.Match{Path: r.Path(source), Source: r.Plan.Sources[source].Name, Table: at.Table, Column: at.Column, Space: s.Name, Old: old, Image: image, Here: image})
+				all = append(all, plan.Match{Path: r.Plan.Path(source), Source: r.Plan.Sources[source].Name, Table: at.Table, Column: at.Column, Space: s.Name, Old: old, Image: image, Here: image})
 			}
 		}
 	}
 	return all
 }
 
-// BroughtMatches are those that a source remembers itself, and keys that came to it and are
+// broughtMatches are those that a source remembers itself, and keys that came to it and are
 // matched now.
-func (r *Run) BroughtMatches(ctx context.Context, source int, theirs []ledger.KeySet) (all []plan.Match, err error) {
+func broughtMatches(ctx context.Context, r *job.Run, source int, theirs []ledger.KeySet) (all []plan.Match, err error) {
 	src := r.Sources[source]
 	if err := ledger.LoadMatches(ctx, src, theirs); err != nil {
 		return nil, err
@@ -45,16 +46,16 @@ func (r *Run) BroughtMatches(ctx context.Context, source int, theirs []ledger.Ke
 				here, _, ok = at.LoadedImage(here)
 			}
 			if ok {
-				here, ok = r.imageOf(source, k, here)
+				here, ok = imageOf(r, source, k, here)
 			}
 			if ok {
-				all = append(all, plan.Match{Path: r.Path(source) + " " + k.Path, Source: k.Source, Table: k.Table, Column: k.Column, Space: k.Space, Old: old, Image: image, Here: here, Undone: k.Undone})
+				all = append(all, plan.Match{Path: r.Plan.Path(source) + " " + k.Path, Source: k.Source, Table: k.Table, Column: k.Column, Space: k.Space, Old: old, Image: image, Here: here, Undone: k.Undone})
 			}
 		}
 		for old := range k.Matches.All() {
 			add(old)
 		}
-		for key := range r.pairsOf(source, k.Table, k.Column).All() {
+		for key := range pairsOf(r, source, k.Table, k.Column).All() {
 			if old, ok := ledger.Oldest(theirs, k, key); ok {
 				add(old)
 			}
@@ -64,7 +65,7 @@ func (r *Run) BroughtMatches(ctx context.Context, source int, theirs []ledger.Ke
 }
 
 // pairsOf are the keys of a column of a source that this merge matches.
-func (r *Run) pairsOf(source int, table, column string) *rekey.Pairs {
+func pairsOf(r *job.Run, source int, table, column string) *rekey.Pairs {
 	for _, c := range r.Plan.Rekey.Columns {
 		if c.Key && c.Table == table && c.Column == column {
 			return r.Plan.Rekey.Matched(c.Cases[0].Space, r.Plan.Sources[source].Name)
@@ -74,7 +75,7 @@ func (r *Run) pairsOf(source int, table, column string) *rekey.Pairs {
 }
 
 // imageOf is what this merge makes of a key that a source has.
-func (r *Run) imageOf(source int, k *ledger.KeySet, key rekey.Integer) (rekey.Integer, bool) {
+func imageOf(r *job.Run, source int, k *ledger.KeySet, key rekey.Integer) (rekey.Integer, bool) {
 	for i := range r.Plan.Rekey.Columns {
 		if c := &r.Plan.Rekey.Columns[i]; c.Key && c.Table == k.Table && c.Column == k.Column {
 			shift, err := r.Plan.Rekey.Shift(&c.Cases[0], r.Plan.Sources[source].Name)
@@ -89,7 +90,7 @@ func (r *Run) imageOf(source int, k *ledger.KeySet, key rekey.Integer) (rekey.In
 
 // saveMatches writes the matched keys of a source, and those that it brings along, in the place
 // of older ones.
-func (r *Run) saveMatches(ctx context.Context, source int, all []plan.Match) error {
+func saveMatches(ctx context.Context, r *job.Run, source int, all []plan.Match) error {
 	known, err := ledger.HasMatches(ctx, r.Target)
 	if err != nil || !known && len(all) == 0 {
 		return err
@@ -98,7 +99,7 @@ func (r *Run) saveMatches(ctx context.Context, source int, all []plan.Match) err
 		return err
 	}
 	return r.Target.Tx(ctx, func() error {
-		if _, err := r.Target.Exec(ctx, "clear", "DELETE FROM "+ledger.MatchesTable+" WHERE path = ? OR path LIKE ?", false, r.Path(source), r.Path(source)+" %"); err != nil {
+		if _, err := r.Target.Exec(ctx, "clear", "DELETE FROM "+ledger.MatchesTable+" WHERE path = ? OR path LIKE ?", false, r.Plan.Path(source), r.Plan.Path(source)+" %"); err != nil {
 			return err
 		}
 		const columns = 9

@@ -1,4 +1,4 @@
-package planner
+package names
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
 // maxFollowing is how many rows may follow the renames of one column: each is recorded
@@ -66,26 +67,31 @@ func (n namesakes) find(db int, form, name string) (h *home, sure bool) {
 	}
 }
 
-// findFollowers finds what refers to names that are changed.
-func findFollowers(_ context.Context, p *Planner) (err error) {
-	options := p.opts.Check
-	options.Renames = plan.Renamed(p.opts.Names)
+// renaming plans new names.
+type renaming struct {
+	*step.Planning
+	followers []declare.NameReference // what refers to names that are changed
+}
+
+func newRenaming(p *step.Planning) (*renaming, error) {
+	options := p.Opts.Check
+	options.Renames = plan.Renamed(p.Opts.Names)
 	var catalogs []*catalog.Catalog
 	for _, s := range p.DBs {
 		catalogs = append(catalogs, s.Known)
 	}
-	p.followers, err = declare.NameReferences(options, catalogs)
-	return err
+	followers, err := declare.NameReferences(options, catalogs)
+	return &renaming{p, followers}, err
 }
 
 // followersOf are the columns that change with the one of a policy.
-func (p *Planner) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
+func (p *renaming) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
 	for _, f := range p.followers {
 		if f.To.Table == n.Table && f.To.Column == n.Column {
 			all = append(all, plan.ColumnAt{Table: f.Table, Column: f.Column})
 		}
 	}
-	for _, c := range p.opts.Copies {
+	for _, c := range p.Opts.Copies {
 		if c.OfTable == n.Table && c.OfColumn == n.Column {
 			all = append(all, plan.ColumnAt{Table: c.Table, Column: c.Column})
 		}
@@ -93,31 +99,33 @@ func (p *Planner) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
 	return all
 }
 
-// renamedAlong reports whether own rows of the target in a table may change along with
-// a name.
-func (p *Planner) renamedAlong(table string) bool {
-	return p.Rows[p.DBs[0].Name()][table] > 0 && slices.ContainsFunc(p.opts.Names, func(n plan.NamePolicy) bool {
-		return slices.ContainsFunc(p.followersOf(&n), func(at plan.ColumnAt) bool { return at.Table == table })
-	})
+// touches reports of which tables own rows of the target may change along with a name.
+func touches(planning *step.Planning) (func(table string) bool, error) {
+	p, err := newRenaming(planning)
+	return func(table string) bool {
+		return p.Rows[p.DBs[0].Name()][table] > 0 && slices.ContainsFunc(p.Opts.Names, func(n plan.NamePolicy) bool {
+			return slices.ContainsFunc(p.followersOf(&n), func(at plan.ColumnAt) bool { return at.Table == table })
+		})
+	}, err
 }
 
 // follow plans what becomes of the rows that refer to names of one column: each follows
 // the row of its own database.
-func (p *Planner) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, homes namesakes) error {
+func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, homes namesakes) error {
 	for i := range p.followers {
 		f := &p.followers[i]
 		if f.To.Table != n.Table || f.To.Column != n.Column {
 			continue
 		}
 		if f.Why != "" && homes.any() {
-			p.refuse(plan.Refusal{Table: f.Table, Reason: f.Why})
+			p.RefuseTable(f.Table, "%s", f.Why)
 			continue
 		}
 		var found []plan.Rename
 		for db := range p.DBs {
 			rows, err := p.followersIn(ctx, db, f, col, homes)
 			if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-				p.refuse(plan.Refusal{Source: p.DBs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
+				p.Refuse(plan.Refusal{Source: p.DBs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
 				continue
 			}
 			if err != nil {
@@ -126,7 +134,7 @@ func (p *Planner) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.C
 			found = append(found, rows...)
 		}
 		if len(found) > maxFollowing {
-			p.refuse(plan.Refusal{Table: f.Table, Reason: fmt.Sprintf("%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)})
+			p.RefuseTable(f.Table, "%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)
 			continue
 		}
 		p.Plan.Renames = append(p.Plan.Renames, found...)
@@ -135,7 +143,7 @@ func (p *Planner) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.C
 }
 
 // followersIn returns what becomes of the rows of one database.
-func (p *Planner) followersIn(ctx context.Context, db int, f *declare.NameReference, col *catalog.Column, homes namesakes) (found []plan.Rename, err error) {
+func (p *renaming) followersIn(ctx context.Context, db int, f *declare.NameReference, col *catalog.Column, homes namesakes) (found []plan.Rename, err error) {
 	s := p.DBs[db]
 	copied := slices.ContainsFunc(p.Plan.Tables, func(t plan.Table) bool { return t.Name == f.Table })
 	t := s.Table(f.Table)
@@ -181,9 +189,9 @@ func (p *Planner) followersIn(ctx context.Context, db int, f *declare.NameRefere
 	}
 	switch {
 	case unclear != nil:
-		p.refuse(plan.Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
+		p.Refuse(plan.Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
-		p.refuse(plan.Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
+		p.Refuse(plan.Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
 		return nil, nil
 	}
 	slices.SortFunc(found, func(a, b plan.Rename) int { return strings.Compare(a.Key, b.Key) })

@@ -1,4 +1,4 @@
-package prove
+package keys
 
 import (
 	"context"
@@ -12,12 +12,59 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
 // The proof of keys that are matched does not ask how they were: the target must remember
 // exactly the pairs of the plan, the two rows of each pair must have one natural key, by a
 // query in the target, and no two rows of the target may have one.
+
+// proveKeys compares the target's record of keys with the plan, and adds what the first two parts of
+// the proof say of matched keys.
+func proveKeys(ctx context.Context, p *step.Proving) error {
+	if err := proveInjective(ctx, p.Run, &p.Parts.Injective); err != nil {
+		return err
+	}
+	return proveMatches(ctx, p.Run, &p.Parts.Injective, &p.Parts.Disjoint)
+}
+
+// proveInjective compares what the target remembers with the plan. That the same number
+// was added to all keys of a space is how they move; that no key is there twice, before
+// and after, is what the tables rely on.
+func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error {
+	known, err := ledger.HasKeys(ctx, r.Target)
+	if err != nil {
+		return err
+	}
+	var all []ledger.KeySet
+	if known {
+		if all, err = ledger.LoadKeys(ctx, r.Target, "path LIKE ?", []any{r.Plan.ID + ".%"}); err != nil {
+			return err
+		}
+	}
+	for i, s := range r.Plan.Sources {
+		remembered := make(map[string]int64)
+		for _, k := range all {
+			if k.Path != r.Plan.Path(i) {
+				continue
+			}
+			space := r.Plan.Rekey.Space(k.Space)
+			if space == nil || space.Sources[i].Offset != k.Offset {
+				p.NoteWrong(1, "the target's record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
+				continue
+			}
+			remembered[k.Space] += k.Keys.Len()
+			p.Checked += k.Keys.Len()
+		}
+		for _, space := range r.Plan.Rekey.Spaces {
+			if want := space.Sources[i].Rows; remembered[space.Name] != want {
+				p.NoteWrong(max(1, want-remembered[space.Name]), "the target has a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
+			}
+		}
+	}
+	return nil
+}
 
 // proveMatches adds to the first two parts of the proof what they say of matched keys.
 func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence.KeyProof) error {
@@ -34,7 +81,7 @@ func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence
 				var there *rekey.Pairs
 				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
 					if known {
-						written, err := ledger.WrittenPairs(ctx, r.Target, column, r.Path(k), at.Table, at.Column)
+						written, err := ledger.WrittenPairs(ctx, r.Target, column, r.Plan.Path(k), at.Table, at.Column)
 						if err != nil {
 							return fmt.Errorf("reading %s of %q: %w", ledger.MatchesTable, r.Target.Name, err)
 						}
@@ -82,7 +129,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 	if err != nil {
 		return err
 	}
-	all, err := r.BroughtMatches(ctx, source, theirs)
+	all, err := broughtMatches(ctx, r, source, theirs)
 	if err != nil {
 		return err
 	}
@@ -92,7 +139,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 	}
 	if known {
 		const columns = "path, source, tab, col, space, old_key, new_key, key_here, undone"
-		err = r.Target.Rows(ctx, "SELECT "+columns+" FROM "+ledger.MatchesTable+" WHERE path LIKE ?", false, []any{r.Path(source) + " %"}, func(row []any) (bool, error) {
+		err = r.Target.Rows(ctx, "SELECT "+columns+" FROM "+ledger.MatchesTable+" WHERE path LIKE ?", false, []any{r.Plan.Path(source) + " %"}, func(row []any) (bool, error) {
 			m := plan.Match{Path: rowio.Text(row[0]), Source: rowio.Text(row[1]), Table: rowio.Text(row[2]), Column: rowio.Text(row[3]), Space: rowio.Text(row[4]), Undone: rowio.Text(row[8]) != "0"}
 			for i, key := range []*rekey.Integer{&m.Old, &m.Image, &m.Here} {
 				var err error

@@ -1,4 +1,4 @@
-package planner
+package names
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // unchangeable says why a policy of names cannot change rows; "" if it can.
-func (p *Planner) unchangeable(n *plan.NamePolicy) string {
+func (p *renaming) unchangeable(n *plan.NamePolicy) string {
 	if why := declare.Unchangeable(p.DBs[0].Known, n.Table, n.Column); why != "" {
 		return why
 	}
@@ -27,17 +27,17 @@ func (p *Planner) unchangeable(n *plan.NamePolicy) string {
 }
 
 // set plans what other columns of a row get when its name is changed.
-func (p *Planner) set(n *plan.NamePolicy, row named, r plan.Rename) error {
+func (p *renaming) set(n *plan.NamePolicy, row named, r plan.Rename) error {
 	for i, s := range n.Set {
 		if row.set[i] == nil {
-			p.refuse(plan.Refusal{Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, and its column %s, which [[merge.name]] sets with it, holds NULL: give it a value", rowio.KeyText(r.Key), n.Column, s.Column)})
+			p.Refuse(plan.Refusal{Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, and its column %s, which [[merge.name]] sets with it, holds NULL: give it a value", rowio.KeyText(r.Key), n.Column, s.Column)})
 			return nil
 		}
 		to := r
 		to.Column, to.Old = s.Column, string(row.set[i])
 		var err error
 		if to.New, err = s.Of(to.Old); err != nil {
-			p.refuse(plan.Refusal{Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, and its column %s, which [[merge.name]] sets with it: %v", rowio.KeyText(r.Key), n.Column, s.Column, err)})
+			p.Refuse(plan.Refusal{Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, and its column %s, which [[merge.name]] sets with it: %v", rowio.KeyText(r.Key), n.Column, s.Column, err)})
 			return nil
 		}
 		if to.New != to.Old {

@@ -1,25 +1,25 @@
-package prove
+package counters
 
 import (
 	"context"
 
-	"mergesafe/merge/transfer/evidence"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
-// proveCounters makes sure that no counter lies below the keys that came.
-func proveCounters(ctx context.Context, r *job.Run, p *evidence.KeyProof) error {
+// proveKeys makes sure that no counter lies below the keys that came.
+func proveKeys(ctx context.Context, proving *step.Proving) error {
+	r, p := proving.Run, &proving.Parts.Disjoint
 	for _, c := range r.Plan.Counters {
 		if c.Column == "" {
-			if next, err := r.SequenceAt(ctx, &c); err != nil {
+			if next, err := sequenceAt(ctx, r, &c); err != nil {
 				return err
 			} else if next < c.After {
 				p.NoteWrong(1, "the sequence %s is below keys that came", c.Table)
 			}
 			continue
 		}
-		reached, err := r.CounterAt(ctx, &c)
+		reached, err := reachedBy(ctx, r, &c)
 		if err != nil {
 			return err
 		}

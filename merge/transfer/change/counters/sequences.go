@@ -1,4 +1,4 @@
-package planner
+package counters
 
 import (
 	"fmt"
@@ -6,15 +6,16 @@ import (
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
-// findSequence notes how far a sequence of the target is to be raised.
-func (p *Planner) findSequence(c *verdict.RekeyedCounter) {
+// chooseSequence notes how far a sequence of the target is to be raised.
+func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter) {
 	target := p.DBs[0]
 	s := target.Known.Sequence(c.Table)
 	refuse := func(format string, args ...any) {
-		p.refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})
+		p.Refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})
 	}
 	switch {
 	case s == nil:
@@ -37,9 +38,14 @@ func (p *Planner) findSequence(c *verdict.RekeyedCounter) {
 	}
 }
 
-// SequenceProbes are statements that need the rights to raise a sequence and to set it
-// back, and change nothing: a sequence is not set to less than it stands at.
-func SequenceProbes(d rowio.Dialect, c *plan.RowCounter) []string {
-	name := d.Quote(c.Table)
-	return []string{fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, int64(c.Before)-1), "ALTER TABLE " + name}
+// probes need the rights to raise a sequence and to set it back, and change nothing: a sequence is
+// not set to less than it stands at.
+func probes(p *plan.Plan, d rowio.Dialect, _ func(table string) *rowio.Layout) (all []step.Probe) {
+	for _, c := range p.Counters {
+		if c.Column == "" {
+			name := d.Quote(c.Table)
+			all = append(all, step.Probe{Table: c.Table, Statement: fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, int64(c.Before)-1)}, step.Probe{Table: c.Table, Statement: "ALTER TABLE " + name})
+		}
+	}
+	return all
 }

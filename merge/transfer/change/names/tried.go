@@ -1,4 +1,4 @@
-package planner
+package names
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // tryNames tries the rows that get new names against what the target wants of a
 // row, with the new names: the check tried them with the old ones.
-func tryNames(ctx context.Context, p *Planner) error {
+func tryNames(ctx context.Context, p *renaming) error {
 	for i := range p.Plan.Tables {
 		of := p.DBs[0].Table(p.Plan.Tables[i].Name)
 		for _, c := range of.Conditions {
@@ -30,7 +30,7 @@ func tryNames(ctx context.Context, p *Planner) error {
 			}
 			for _, copied := range p.Plan.Copies {
 				if copied.Table == of.Name && slices.Contains(c.Columns, copied.Column) && p.renamesAny(copied.OfTable, copied.OfColumn) {
-					p.refuse(plan.Refusal{Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
+					p.Refuse(plan.Refusal{Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
 						step.ConditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
 				}
 			}
@@ -39,13 +39,13 @@ func tryNames(ctx context.Context, p *Planner) error {
 	return nil
 }
 
-func (p *Planner) renamesAny(table, column string) bool {
+func (p *renaming) renamesAny(table, column string) bool {
 	return slices.ContainsFunc(p.Plan.Renames, func(r plan.Rename) bool { return r.Table == table && r.Column == column })
 }
 
 // tryNamesOf tries the rows of one database that get new names against one
 // condition.
-func (p *Planner) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.Table, c catalog.Condition) error {
+func (p *renaming) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.Table, c catalog.Condition) error {
 	byKey := make(map[string]map[string]string) // new values by key and column
 	var keys []string
 	for _, r := range p.Plan.Renames {
@@ -62,7 +62,7 @@ func (p *Planner) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.T
 		return nil
 	}
 	refuse := func(format string, args ...any) {
-		p.refuse(plan.Refusal{Source: s.Name(), Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf(format, args...)})
+		p.Refuse(plan.Refusal{Source: s.Name(), Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf(format, args...)})
 	}
 	if c.Unclear != "" {
 		refuse("the new names cannot be tested against %s: %s", step.ConditionName(c), c.Unclear)

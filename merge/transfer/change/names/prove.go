@@ -1,20 +1,24 @@
-package prove
+package names
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/verdict"
+	"mergesafe/merge/transfer/step"
 )
 
-// proveRenames compares the target's record of new names with the plan. A record that was
+// prove compares the target's record of new names with the plan. A record that was
 // changed is a finding, and the proof fails.
-func proveRenames(ctx context.Context, r *job.Run, proof *Proof) error {
+func prove(ctx context.Context, p *step.Proving) error {
+	return p.Retry(ctx, "reading the target's record of new names", func(ctx context.Context) error { return compare(ctx, p) })
+}
+
+func compare(ctx context.Context, p *step.Proving) error {
+	r := p.Run
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return err
@@ -52,8 +56,7 @@ func proveRenames(ctx context.Context, r *job.Run, proof *Proof) error {
 		differs("%d of %d are missing", missing, len(r.Plan.Renames))
 	}
 	if wrong > 0 {
-		proof.Verdict = verdict.Fail
-		proof.Findings = append(proof.Findings, plan.Refusal{Source: r.Target.Name, Table: ledger.RenamesTable,
+		p.Findings = append(p.Findings, plan.Refusal{Source: r.Target.Name, Table: ledger.RenamesTable,
 			Reason: "this record of the new names of the merge was changed since: " + first + "; restore it from a backup, or write it again from the plan"})
 	}
 	return nil

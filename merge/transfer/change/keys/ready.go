@@ -1,4 +1,4 @@
-package apply
+package keys
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
-// matches refuses databases in which other rows are the same thing than when the plan was made.
-func (f *flight) matches(ctx context.Context) error {
+// together refuses databases in which other rows are the same thing than when the plan was made.
+func together(ctx context.Context, f *step.Flight) error {
 	if f.Begun || f.Hooks.Blind || f.Plan.Rekey == nil || !slices.ContainsFunc(f.Plan.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil }) {
 		return nil
 	}

@@ -1,22 +1,22 @@
-package apply
+package same
 
 import (
 	"context"
 	"fmt"
 
-	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
-// alike refuses a database in which rows that were the same in every one are not as they
+// ready refuses a database in which rows that were the same in every one are not as they
 // were when the plan was made.
-func (f *flight) alike(ctx context.Context, database int, s *rowio.Source) error {
+func ready(ctx context.Context, f *step.Flight) error {
+	database, s := f.Database, f.Source
 	for i := range f.Plan.Alike {
 		a := &f.Plan.Alike[i]
 		if database >= len(a.Sums) {
 			continue
 		}
-		c, err := planner.Contents(ctx, a, f.Model, s, s.On)
+		c, err := contents(ctx, a, f.Model, s, s.On)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
-package planner
+package names
 
 import (
-	"context"
 	"slices"
 	"strconv"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // renumber plans the rows that get other values in a column, which the check found.
-func renumber(_ context.Context, p *Planner) error {
+func renumber(p *renaming) error {
 	for _, n := range p.Plan.Renumbered {
 		t := p.DBs[0].Table(n.Table)
 		if t == nil || !slices.ContainsFunc(p.Plan.Tables, func(of plan.Table) bool { return of.Name == n.Table }) {

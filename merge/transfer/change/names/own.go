@@ -1,4 +1,4 @@
-package apply
+package names
 
 import (
 	"context"
@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/transfer/write"
 )
 
@@ -22,8 +24,8 @@ func renameOwn(ctx context.Context, r *job.Run) error {
 	})
 }
 
-// Restorer gives the target's own rows their names back.
-func Restorer(r *job.Run) *change.Renamer {
+// restorer gives the target's own rows their names back.
+func restorer(r *job.Run) *change.Renamer {
 	back := *r.Plan
 	back.Renames = nil
 	for _, n := range r.Plan.Renames {
@@ -35,9 +37,9 @@ func Restorer(r *job.Run) *change.Renamer {
 	return change.NewRenamer(&back)
 }
 
-// RestoreOwn gives the target's own rows their names back.
-func RestoreOwn(ctx context.Context, r *job.Run) error {
-	return rewriteOwn(ctx, r, ledger.StepRestore, Restorer(r), func(t *plan.Table) (doing string, want write.Expected) {
+// restoreOwn gives the target's own rows their names back.
+func restoreOwn(ctx context.Context, u *step.Undoing) error {
+	return rewriteOwn(ctx, u.Run, ledger.StepRestore, restorer(u.Run), func(t *plan.Table) (doing string, want write.Expected) {
 		return fmt.Sprintf("restoring names in table %q", t.Name), write.Expected{Any: true}
 	})
 }
@@ -108,4 +110,32 @@ func update(ctx context.Context, r *job.Run, l *rowio.Layout, old, row []any) er
 		err = fmt.Errorf("table %q: a row that was read is gone: another process writes to it", l.Table)
 	}
 	return err
+}
+
+// left looks for own rows that have a value which the merge gave them. A third one in its
+// place, such as the name that a player chose since, is not of the merge, and stays.
+func left(ctx, soft context.Context, u *step.Undoing, found *evidence.UndoneTable) error {
+	t := u.Plan.Table(found.Table)
+	if t == nil || len(t.Key) == 0 || !t.RenamesOwn() {
+		return nil
+	}
+	l := u.Layouts[t.Name]
+	change := restorer(u.Run).Of(u.Target.Name, l)
+	n := int64(0)
+	return rowio.Every(soft, u.Target, l, func(row []any) error {
+		if n++; n%2000 == 0 {
+			if err := u.Between(ctx); err != nil {
+				return err
+			}
+		}
+		want := slices.Clone(row)
+		if _, err := change(want); err != nil {
+			return err
+		}
+		if d := evidence.DifferenceOf(l, want, row); d != nil {
+			d.Source = u.Target.Name
+			found.Add(&found.Unrestored, *d)
+		}
+		return nil
+	})
 }

@@ -1,17 +1,38 @@
-package apply
+package counters
 
 import (
 	"context"
 	"fmt"
 
 	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/transfer/write"
 )
 
-// RaiseRowCounters raises the counters in rows, or sets back those that nobody raised
+// finish raises the counters above all keys that came.
+func finish(ctx context.Context, r *job.Run) error {
+	if err := setTables(ctx, r, false); err != nil {
+		return err
+	}
+	return raiseRows(ctx, r, false)
+}
+
+// lower sets the counters in rows back.
+func lower(ctx context.Context, u *step.Undoing) error {
+	return u.Retry(ctx, "setting back counters", func(ctx context.Context) error {
+		return u.During(ctx, ledger.StateUndoing, func() error { return raiseRows(ctx, u.Run, true) })
+	})
+}
+
+// forget sets the other counters back.
+func forget(ctx context.Context, r *job.Run) error { return setTables(ctx, r, true) }
+
+// raiseRows raises the counters in rows, or sets back those that nobody raised
 // further since.
-func RaiseRowCounters(ctx context.Context, r *job.Run, back bool) error {
+func raiseRows(ctx context.Context, r *job.Run, back bool) error {
 	for _, c := range r.Plan.Counters {
 		if c.Column == "" {
 			if err := setSequence(ctx, r, &c, back); err != nil {
@@ -34,7 +55,7 @@ func RaiseRowCounters(ctx context.Context, r *job.Run, back bool) error {
 		if back {
 			continue
 		}
-		reached, err := r.CounterAt(ctx, &c)
+		reached, err := reachedBy(ctx, r, &c)
 		if err != nil {
 			return err
 		}
@@ -47,7 +68,7 @@ func RaiseRowCounters(ctx context.Context, r *job.Run, back bool) error {
 }
 
 func counterRow(ctx context.Context, r *job.Run, c *plan.RowCounter, statement string, value uint64) (int64, error) {
-	where, args, err := r.CounterKey(c)
+	where, args, err := keyOf(r, c)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +77,7 @@ func counterRow(ctx context.Context, r *job.Run, c *plan.RowCounter, statement s
 
 // setSequence raises a sequence, or sets it back if it gave no number since.
 func setSequence(ctx context.Context, r *job.Run, c *plan.RowCounter, back bool) error {
-	next, err := r.SequenceAt(ctx, c)
+	next, err := sequenceAt(ctx, r, c)
 	name := r.Target.Dialect().Quote(c.Table)
 	switch {
 	case err != nil:
@@ -71,4 +92,23 @@ func setSequence(ctx context.Context, r *job.Run, c *plan.RowCounter, back bool)
 	}
 	_, err = r.Target.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, c.After), false)
 	return err
+}
+
+// setTables raises the target's counters above those of the sources, or sets
+// them back to what they were.
+func setTables(ctx context.Context, r *job.Run, back bool) error {
+	for _, t := range r.Plan.Tables {
+		c := t.Counter
+		if c == nil || !back && c.After <= c.Before {
+			continue
+		}
+		next := c.After
+		if back {
+			next = c.Before
+		}
+		if err := write.SetCounter(ctx, r.Target, t.Name, c.Column, next); err != nil {
+			return err
+		}
+	}
+	return nil
 }

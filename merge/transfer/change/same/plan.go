@@ -1,4 +1,4 @@
-package planner
+package same
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
 // alikes are those of the plan, without their sums.
-func (p *Planner) alikes() (all []plan.Alike) {
-	for _, table := range slices.Sorted(maps.Keys(p.same)) {
+func alikes(p *step.Planning) (all []plan.Alike) {
+	for _, table := range slices.Sorted(maps.Keys(p.Same)) {
 		all = append(all, plan.Alike{Table: table})
 	}
 	for _, rows := range p.Plan.RowsWithheld() {
@@ -25,12 +26,12 @@ func (p *Planner) alikes() (all []plan.Alike) {
 	return all
 }
 
-// measureAlikes sums up what was proved to be the same, so that apply sees if it is not any
+// measure sums up what was proved to be the same, so that apply sees if it is not any
 // more.
-func measureAlikes(ctx context.Context, p *Planner) error {
-	for _, a := range p.alikes() {
+func measure(ctx context.Context, p *step.Planning) error {
+	for _, a := range alikes(p) {
 		for i, s := range p.DBs {
-			c, err := Contents(ctx, &a, p.DBs[0], s, s.On)
+			c, err := contents(ctx, &a, p.DBs[0], s, s.On)
 			if err != nil {
 				return err
 			}
@@ -44,8 +45,8 @@ func measureAlikes(ctx context.Context, p *Planner) error {
 	return nil
 }
 
-// Contents sums up the rows in a database; none if it does not have the table.
-func Contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+// contents sums up the rows in a database; none if it does not have the table.
+func contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
 	if s.Table(a.Table) == nil || target.Table(a.Table) == nil {
 		return rowio.Content{}, nil
 	}

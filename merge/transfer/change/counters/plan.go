@@ -1,4 +1,4 @@
-package planner
+package counters
 
 import (
 	"context"
@@ -9,22 +9,23 @@ import (
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
-// findCounters reads the counters in rows of the target that are to be raised.
-func findCounters(ctx context.Context, p *Planner) error {
+// choose reads the counters in rows of the target that are to be raised.
+func choose(ctx context.Context, p *step.Planning) error {
 	if p.Plan.Rekey == nil {
 		return nil
 	}
 	target := p.DBs[0]
 	for _, c := range p.Plan.Rekey.Counters {
 		if c.Column == "" {
-			p.findSequence(&c)
+			chooseSequence(p, &c)
 			continue
 		}
 		t := target.Table(c.Table)
 		refuse := func(format string, args ...any) {
-			p.refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
+			p.Refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
 		}
 		if t == nil || t.Key() == nil {
 			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)

@@ -1,4 +1,4 @@
-package job
+package keys
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -15,7 +16,7 @@ import (
 
 // createKeys makes the table, and adds to one that older programs made what these did not
 // note: of entries from then that stays empty.
-func (r *Run) createKeys(ctx context.Context) error {
+func createKeys(ctx context.Context, r *job.Run) error {
 	d := r.Target.Dialect()
 	if _, err := r.Target.Exec(ctx, "create", ledger.CreateKeys(d), false); err != nil {
 		return err
@@ -30,13 +31,13 @@ func (r *Run) createKeys(ctx context.Context) error {
 	return err
 }
 
-// RememberKeys records the keys of the sources, and what these remember of theirs, when
+// remember records the keys of the sources, and what these remember of theirs, when
 // all rows were copied.
-func (r *Run) RememberKeys(ctx context.Context) error {
+func remember(ctx context.Context, r *job.Run) error {
 	if r.Plan.Rekey == nil {
 		return nil
 	}
-	if err := r.createKeys(ctx); err != nil {
+	if err := createKeys(ctx, r); err != nil {
 		return err
 	}
 	for i, src := range r.Sources {
@@ -45,13 +46,13 @@ func (r *Run) RememberKeys(ctx context.Context) error {
 			if !c.Key {
 				continue
 			}
-			k, err := r.keysOf(ctx, i, &c)
+			k, err := keysOf(ctx, r, i, &c)
 			if err != nil {
 				return err
 			}
 			all = append(all, *k)
 		}
-		matches := r.ownMatches(i)
+		matches := ownMatches(r, i)
 		known, err := ledger.HasKeys(ctx, src)
 		if err != nil {
 			return err
@@ -61,13 +62,13 @@ func (r *Run) RememberKeys(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			brought, err := r.BroughtMatches(ctx, i, theirs)
+			brought, err := broughtMatches(ctx, r, i, theirs)
 			if err != nil {
 				return err
 			}
 			matches = append(matches, brought...)
 			for _, k := range theirs {
-				k.Path = r.Path(i) + " " + k.Path
+				k.Path = r.Plan.Path(i) + " " + k.Path
 				all = append(all, k)
 			}
 		}
@@ -76,21 +77,18 @@ func (r *Run) RememberKeys(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := r.saveMatches(ctx, i, matches); err != nil {
+		if err := saveMatches(ctx, r, i, matches); err != nil {
 			return err
 		}
 	}
-	return r.makeKeysView(ctx)
+	return makeKeysView(ctx, r)
 }
-
-// Path is that of the keys of a source.
-func (r *Run) Path(source int) string { return fmt.Sprintf("%s.%d", r.Plan.ID, source) }
 
 // keysOf returns the keys of one column of a source, and reads them unless all came by
 // while they were copied.
-func (r *Run) keysOf(ctx context.Context, source int, c *verdict.RekeyedColumn) (*ledger.KeySet, error) {
+func keysOf(ctx context.Context, r *job.Run, source int, c *verdict.RekeyedColumn) (*ledger.KeySet, error) {
 	src, space := r.Sources[source], r.Plan.Rekey.Space(c.Cases[0].Space)
-	k := &ledger.KeySet{Path: r.Path(source), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
+	k := &ledger.KeySet{Path: r.Plan.Path(source), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
 		Offset: space.Sources[source].Offset, Range: space.Sources[source].New, Keys: &rekey.Set{Exact: true}}
 	if r.Plan.Table(c.Table) == nil { // no source had a row
 		k.Keys.Finish()
@@ -116,9 +114,9 @@ func (r *Run) keysOf(ctx context.Context, source int, c *verdict.RekeyedColumn) 
 	return k, nil
 }
 
-// ForgetKeys notes that the merge was undone. What was given stays on record, so that it
+// forget notes that the merge was undone. What was given stays on record, so that it
 // is not given again.
-func (r *Run) ForgetKeys(ctx context.Context) error {
+func forget(ctx context.Context, r *job.Run) error {
 	known, err := ledger.HasKeys(ctx, r.Target)
 	if err != nil || !known {
 		return err
@@ -135,7 +133,7 @@ func (r *Run) ForgetKeys(ctx context.Context) error {
 
 // makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
 // because the account may not or the name is taken, the merge continues and says so.
-func (r *Run) makeKeysView(ctx context.Context) error {
+func makeKeysView(ctx context.Context, r *job.Run) error {
 	matches, err := ledger.HasMatches(ctx, r.Target)
 	if err != nil {
 		return err

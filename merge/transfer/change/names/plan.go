@@ -1,4 +1,4 @@
-package planner
+package names
 
 import (
 	"bytes"
@@ -17,17 +17,34 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 )
 
 // policy returns the policy for a unique column, or nil.
-func (p *Planner) policy(table, column string) *plan.NamePolicy {
-	return rowio.First(p.opts.Names, func(n *plan.NamePolicy) bool { return n.Table == table && n.Column == column })
+func (p *renaming) policy(table, column string) *plan.NamePolicy {
+	return rowio.First(p.Opts.Names, func(n *plan.NamePolicy) bool { return n.Table == table && n.Column == column })
 }
 
-// rename finds new values for those that several databases have.
-func rename(ctx context.Context, p *Planner) error {
-	for i := range p.opts.Names {
-		n := &p.opts.Names[i]
+// choose finds new values for those that several databases have. They have to be known before rows
+// are measured: a rename changes what the sums are of.
+func choose(ctx context.Context, planning *step.Planning) error {
+	p, err := newRenaming(planning)
+	if err != nil {
+		return err
+	}
+	if err := rename(ctx, p); err != nil {
+		return err
+	}
+	if err := renumber(p); err != nil {
+		return err
+	}
+	return tryNames(ctx, p)
+}
+
+// rename does so by the policies.
+func rename(ctx context.Context, p *renaming) error {
+	for i := range p.Opts.Names {
+		n := &p.Opts.Names[i]
 		t := p.DBs[0].Table(n.Table)
 		if t == nil || t.Column(n.Column) == nil || n.By != "" && t.Column(n.By) == nil {
 			return fmt.Errorf("%w: %s: the target has no table %q with the columns %q", declare.ErrOptions, n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
@@ -42,14 +59,14 @@ func rename(ctx context.Context, p *Planner) error {
 			continue // refused with the table
 		}
 		if why := p.unchangeable(n); why != "" {
-			p.refuse(plan.Refusal{Table: n.Table, Reason: why})
+			p.RefuseTable(n.Table, "%s", why)
 			continue
 		}
 		if err := p.renameIn(ctx, n, t); err != nil {
 			return fmt.Errorf("%s: %s.%s: %w", n, n.Table, n.Column, err)
 		}
 	}
-	for _, c := range p.opts.Copies {
+	for _, c := range p.Opts.Copies {
 		t, of := p.DBs[0].Table(c.Table), p.DBs[0].Table(c.OfTable)
 		switch {
 		case t == nil || t.Column(c.Column) == nil || t.Column(c.Key) == nil:
@@ -63,7 +80,7 @@ func rename(ctx context.Context, p *Planner) error {
 				declare.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
 		if why := declare.Unchangeable(p.DBs[0].Known, c.Table, c.Column); why != "" {
-			p.refuse(plan.Refusal{Table: c.Table, Reason: why})
+			p.RefuseTable(c.Table, "%s", why)
 			continue
 		}
 		p.Plan.Copies = append(p.Plan.Copies, c)
@@ -92,7 +109,7 @@ type named struct {
 	set  [][]byte
 }
 
-func (p *Planner) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.Table) error {
+func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.Table) error {
 	if n.MaxLength < 0 {
 		return fmt.Errorf("%w: the greatest length is %d, want 1 or more", declare.ErrOptions, n.MaxLength)
 	}
@@ -112,18 +129,18 @@ func (p *Planner) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.T
 		homes.add(group)
 	})
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		p.refuse(plan.Refusal{Table: n.Table, Reason: fmt.Sprintf("the values of %s cannot be compared: %v", n.Column, unsupported)})
+		p.RefuseTable(n.Table, "the values of %s cannot be compared: %v", n.Column, unsupported)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if len(losers) > plan.MaxRenames {
-		p.refuse(plan.Refusal{Table: n.Table, Reason: fmt.Sprintf("%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)})
+		p.RefuseTable(n.Table, "%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)
 		return nil
 	}
 	if why := declare.Unbounded(t.Column(n.Column), n.MaxLength); why != "" && len(losers) > 0 {
-		p.refuse(plan.Refusal{Table: n.Table, Reason: why})
+		p.RefuseTable(n.Table, "%s", why)
 		return nil
 	}
 	fresh, err := p.invent(ctx, n, t.Column(n.Column), p.limit(n, t), losers)
@@ -150,7 +167,7 @@ func (p *Planner) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.T
 
 // limit is how many characters a new value may have, in the column and in those that
 // follow it.
-func (p *Planner) limit(n *plan.NamePolicy, t *catalog.Table) int {
+func (p *renaming) limit(n *plan.NamePolicy, t *catalog.Table) int {
 	limit := declare.Characters(t.Column(n.Column))
 	narrow := func(most int) {
 		if most > 0 && (limit == 0 || most < limit) {
@@ -167,7 +184,7 @@ func (p *Planner) limit(n *plan.NamePolicy, t *catalog.Table) int {
 }
 
 // serverOf returns the server that made a row, as far as can be told.
-func (p *Planner) serverOf(l named) *catalog.Server {
+func (p *renaming) serverOf(l named) *catalog.Server {
 	world := p.Plan.Worlds()[l.db]
 	var own *catalog.Server
 	for i := range world.Servers {
@@ -186,7 +203,7 @@ func (p *Planner) serverOf(l named) *catalog.Server {
 
 // sameNames gives every group of rows that have the same value in a column, in
 // any of the databases, as the target compares.
-func (p *Planner) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.Table, take func([]named)) error {
+func (p *renaming) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.Table, take func([]named)) error {
 	name := t.Column(n.Column)
 	scan := catalog.Scan{Table: n.Table, Order: []catalog.Order{{Column: n.Column, Collation: name.Collation}}, SkipNull: true}
 	if n.By != "" {
@@ -204,8 +221,8 @@ func (p *Planner) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.
 			scans, dbs = append(scans, read.SourceScan{Source: s, Scan: scan}), append(dbs, i)
 		}
 	}
-	options := p.opts.Check
-	options.Renames = plan.Renamed(p.opts.Names)
+	options := p.Opts.Check
+	options.Renames = plan.Renamed(p.Opts.Names)
 	none, err := declare.NoNames(options, n.Table, n.Column)
 	if err != nil {
 		return err
@@ -266,7 +283,7 @@ func keyOf(t *catalog.Table, values [][]byte) ([]any, error) {
 // invent finds a new value for every row: not too long, and taken in no
 // database and by no other row, as the databases compare. If a row has none, the plan is
 // refused, and the result is nil.
-func (p *Planner) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, limit int, rows []named) ([]string, error) {
+func (p *renaming) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, limit int, rows []named) ([]string, error) {
 	fresh := make([]string, len(rows))
 	attempt := make([]int, len(rows))
 	open := make([]int, len(rows)) // those that have no value yet
@@ -276,14 +293,14 @@ func (p *Planner) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.C
 	const most = 50
 	for round := 0; len(open) > 0; round++ {
 		if round == most {
-			p.refuse(plan.Refusal{Table: n.Table, Reason: fmt.Sprintf("no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)})
+			p.RefuseTable(n.Table, "no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)
 			return nil, nil
 		}
 		for _, i := range open {
 			attempt[i]++
 			var err error
 			if fresh[i], err = p.expand(n, rows[i], attempt[i], limit); err != nil {
-				p.refuse(plan.Refusal{Table: n.Table, Reason: err.Error()})
+				p.RefuseTable(n.Table, "%s", err.Error())
 				return nil, nil
 			}
 		}
@@ -296,7 +313,7 @@ func (p *Planner) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.C
 	return fresh, nil
 }
 
-func (p *Planner) expand(n *plan.NamePolicy, row named, attempt, limit int) (string, error) {
+func (p *renaming) expand(n *plan.NamePolicy, row named, attempt, limit int) (string, error) {
 	server := "0"
 	if s := p.serverOf(row); s != nil {
 		server = s.Server.String()
@@ -321,8 +338,8 @@ func (p *Planner) expand(n *plan.NamePolicy, row named, attempt, limit int) (str
 
 // taken tells which of the new values at open exist already: in a database, or
 // among the new values before them.
-func (p *Planner) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, fresh []string, open []int) (map[int]bool, error) {
-	order := SettledFirst(len(fresh), open)
+func (p *renaming) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, fresh []string, open []int) (map[int]bool, error) {
+	order := settledFirst(len(fresh), open)
 	list := make([]string, len(order))
 	for at, i := range order {
 		list[at] = fresh[i]
@@ -362,9 +379,9 @@ func (p *Planner) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Co
 	return taken, nil
 }
 
-// SettledFirst returns the places of n values in an order in which those at open
+// settledFirst returns the places of n values in an order in which those at open
 // come last, so that the others keep their values.
-func SettledFirst(n int, open []int) []int {
+func settledFirst(n int, open []int) []int {
 	isOpen := make([]bool, n)
 	for _, i := range open {
 		isOpen[i] = true
