@@ -409,7 +409,7 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 		t.Fatal(p.Refusals)
 	}
 	p.ID = p.Fingerprint()
-	p.NameCombines()
+	p.NameKept()
 	return p
 }
 

@@ -100,9 +100,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := open(ctx, r, state); err != nil {
 		return err
 	}
-	err := r.Retry(ctx, "fencing the sources", func(ctx context.Context) error {
-		return r.During(ctx, ledger.StateCopying, func() error { return fence(ctx, r, registry.FenceMerging) })
-	})
+	err := r.RetryDuring(ctx, "fencing the sources", ledger.StateCopying, func(ctx context.Context) error { return fence(ctx, r, registry.FenceMerging) })
 	if err != nil {
 		return err
 	}
@@ -121,17 +119,10 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 			r.Manifest.Left = ledger.StateCopied
 			return err
 		}
-		if err := CheckReferences(ctx, r, "undo the merge, then plan again", nil); err != nil {
-			return err
-		}
-		if err := checkUndisturbed(ctx, r); err != nil {
-			return err
-		}
-		if err := confirm(ctx, r); err != nil {
-			return err
-		}
-		if err := stillUnaltered(ctx, r); err != nil {
-			return err
+		for _, look := range []func(context.Context, *job.Run) error{noneDangles, checkUndisturbed, confirm, stillUnaltered} {
+			if err := look(ctx, r); err != nil {
+				return err
+			}
 		}
 		if err := r.During(ctx, ledger.StateCopying, func() error { return finish(ctx, r) }); err != nil {
 			return err

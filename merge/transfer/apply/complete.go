@@ -51,6 +51,11 @@ func CheckReferences(ctx context.Context, r *job.Run, then string, known map[pla
 	return nil
 }
 
+// noneDangles is [CheckReferences] after a copy.
+func noneDangles(ctx context.Context, r *job.Run) error {
+	return CheckReferences(ctx, r, "undo the merge, then plan again", nil)
+}
+
 // DanglingRows counts the rows of the tables of the plan that refer to nothing.
 func DanglingRows(ctx context.Context, r *job.Run) (map[plan.ColumnAt]int64, error) {
 	known := make(map[plan.ColumnAt]int64)

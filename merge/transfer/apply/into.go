@@ -228,14 +228,10 @@ func completeInto(ctx context.Context, r *job.Run) error {
 		r.Manifest.Left = ledger.StateMade
 		return err
 	}
-	if err := CheckReferences(ctx, r, "undo the merge, then plan again", nil); err != nil {
-		return err
-	}
-	if err := Undisturbed(ctx, r); err != nil {
-		return err
-	}
-	if err := stillUnaltered(ctx, r); err != nil {
-		return err
+	for _, look := range []func(context.Context, *job.Run) error{noneDangles, Undisturbed, stillUnaltered} {
+		if err := look(ctx, r); err != nil {
+			return err
+		}
 	}
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
 }
@@ -253,16 +249,13 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
-	if err := confirm(ctx, r); err != nil {
-		return err
+	for _, look := range []func(context.Context, *job.Run) error{confirm, worldsFenced,
+		func(ctx context.Context, r *job.Run) error { return r.WorldsAsCounted(ctx) }, checkUndisturbed} {
+		if err := look(ctx, r); err != nil {
+			return err
+		}
 	}
-	if err := worldsFenced(ctx, r); err != nil {
-		return err
-	}
-	if err := r.WorldsAsCounted(ctx); err != nil {
-		return err
-	}
-	return checkUndisturbed(ctx, r)
+	return nil
 }
 
 // worldsFenced makes sure that the worlds have the fences of this merge, and have not run.

@@ -22,8 +22,9 @@ import (
 // the options do not fit the databases. A reason that blocks the merge is not an error,
 // but one of the plan's Refusals.
 func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Database, opts PlanOptions) (*plan.Plan, error) {
-	p := &Planner{opts: &opts, Planning: &step.Planning{Opts: &opts, Plan: &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
-		Sources: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}}}
+	made := &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
+		Sources: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}
+	p := &Planner{opts: &opts, Planning: &step.Planning{Opts: &opts, Plan: made}}
 	defer func() {
 		for _, s := range p.DBs {
 			s.Close()
@@ -33,7 +34,9 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 	if err := open(ctx, p, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }, planInto, refuseAgain, measureChanges, lookAtRights}
+	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
+	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, measure, planInto, refuseAgain,
+		measureChanges, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
@@ -44,8 +47,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 		p.Plan.Fleet = p.opts.Fleet
 	}
 	p.Plan.ID = p.Plan.Fingerprint()
-	p.Plan.NameResets()
-	p.Plan.NameCombines()
+	p.Plan.NameKept()
 	return p.Plan, nil
 }
 
@@ -150,4 +152,17 @@ func (p *Planner) refuseInUse(ctx context.Context, s *rowio.Source) error {
 		p.refuse(plan.Refusal{Source: s.Name(), Reason: reason + ", then plan again"})
 	}
 	return nil
+}
+
+// world describes the database for a plan.
+func world(ctx context.Context, s *rowio.Source) (plan.World, error) {
+	w := plan.World{Name: s.Name(), Schema: plan.Schema(s)}
+	var err error
+	if w.Tables, err = plan.Pack(plan.Form(s)); err != nil || !s.Known.HasRegistry {
+		return w, err
+	}
+	if w.Servers, err = s.Servers(ctx); err != nil {
+		err = fmt.Errorf("database %q: %w", s.Name(), err)
+	}
+	return w, err
 }

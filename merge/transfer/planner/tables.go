@@ -97,9 +97,7 @@ func (p *Planner) leaveUnread() {
 // not.
 func (p *Planner) copyable(t *catalog.Table) bool {
 	before := len(p.Plan.Refusals)
-	refuse := func(format string, args ...any) {
-		p.refuse(plan.Refusal{Table: t.Name, Reason: fmt.Sprintf(format, args...)})
-	}
+	refuse := func(format string, args ...any) { p.RefuseTable(t.Name, format, args...) }
 	if t.Key() == nil {
 		p.multiset(t)
 	}

@@ -191,31 +191,22 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 // when those of the merge were removed.
 func (u *undo) lookIntoMultiset(ctx context.Context, table int, found *evidence.UndoneTable) error {
 	t := &u.Plan.Tables[table]
-	l, came := u.Layouts[t.Name], make(map[string]int64)
+	came, err := u.CameTo(ctx, table, len(u.Sources))
+	if err != nil {
+		return err
+	}
 	var gone, own int64
-	for i, src := range u.Sources {
-		copied, err := u.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: table, Source: i})
-		if err != nil {
-			return err
-		}
-		if copied.Rows == 0 {
-			continue
-		}
+	for i := range u.Sources {
 		removed, err := u.CheckpointOf(ctx, ledger.StepUndo, plan.Part{Table: table, Source: i})
 		if err != nil {
 			return err
 		}
-		of, err := u.CopiedFrom(ctx, src, l, copied)
-		if err != nil {
-			return err
+		if removed.Saved {
+			lost, equal := multiset(removed)
+			gone, own = gone+lost, equal
 		}
-		for is, n := range of {
-			came[is] += n
-		}
-		lost, equal := multiset(removed)
-		gone, own = gone+lost, equal
 	}
-	there, err := rowio.Identities(ctx, u.Target, l, nil, came)
+	there, err := rowio.Identities(ctx, u.Target, u.Layouts[t.Name], nil, came)
 	if err != nil {
 		return err
 	}

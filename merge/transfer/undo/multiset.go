@@ -11,7 +11,6 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/write"
 )
@@ -28,10 +27,11 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *job.Run, p plan.Part
 	if err != nil {
 		return err
 	}
-	others, err := planner.EarlierAnd(soft, w, p, came)
+	others, err := w.CameTo(soft, p.Table, p.Source)
 	if err != nil {
 		return err
 	}
+	maps.Copy(others, came) // only which rows these are matters
 	now := *before
 	now.Saved, now.Finished, now.Rows, now.Sum = true, true, copied.Rows, copied.Sum
 	removed, want := int64(0), int64(0)

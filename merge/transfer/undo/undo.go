@@ -172,9 +172,7 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 			return err
 		}
 	}
-	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return apply.LiftFences(ctx, u.Run) })
-	})
+	err := u.RetryDuring(ctx, "lifting the fences", ledger.StateUndoing, func(ctx context.Context) error { return apply.LiftFences(ctx, u.Run) })
 	if err != nil {
 		return err
 	}
@@ -229,13 +227,9 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 	if err := u.Unaltered(ctx, "undo", then); err != nil {
 		return err
 	}
-	var reasons []plan.Refusal
-	refuse := func(format string, args ...any) {
-		reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Reason: fmt.Sprintf(format, args...)})
-	}
 	var progress string // of an apply that may still run
 	err := u.Retry(ctx, "reading the databases", func(soft context.Context) (err error) {
-		reasons = nil
+		u.Reasons = nil
 		if state == ledger.StateCopying {
 			if progress, err = u.Manifest.Progress(soft); err != nil {
 				return err
@@ -247,16 +241,14 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		}
 		defer s.Close()
 		u.Know(s)
-		planner.TriggersNow(u.Run, s, true, func(table, reason string) {
-			reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: table, Reason: reason})
-		})
+		planner.TriggersNow(u.Run, s, true, func(table, reason string) { u.Refuse(table, "%s", reason) })
 		if u.Registry {
 			now, err := ledger.Servers(soft, u.Target.Database)
 			if err != nil {
 				return err
 			}
 			for _, reason := range ledger.InUse(now, u.Plan.ID) {
-				refuse("%s", reason)
+				u.Refuse("", "%s", reason)
 			}
 		}
 		if u.dangling, err = apply.DanglingRows(soft, u.Run); err != nil {
@@ -266,34 +258,37 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		if err != nil {
 			return err
 		}
-		reasons = append(reasons, lacks...)
+		u.Reasons = append(u.Reasons, lacks...)
 		ids, err := u.Manifest.Later(soft)
 		if len(ids) > 0 {
-			refuse("the merge %s came later: undo that first", strings.Join(ids, ", "))
+			u.Refuse("", "the merge %s came later: undo that first", strings.Join(ids, ", "))
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if len(reasons) == 0 && state != ledger.StatePreparing {
-		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Kept }, u.Undoing); err != nil {
-			return err
-		}
-		reasons = u.Reasons
+	compares := []func(context.Context) error{
+		func(ctx context.Context) error {
+			return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Kept }, u.Undoing)
+		},
+		func(ctx context.Context) error {
+			if err := u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
+				return err
+			}
+			return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Compare }, u.Undoing)
+		},
 	}
-	if len(reasons) == 0 && state != ledger.StatePreparing {
-		if reasons, err = u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
+	for _, compare := range compares {
+		if len(u.Reasons) > 0 || state == ledger.StatePreparing {
+			break
+		}
+		if err := compare(ctx); err != nil {
 			return err
 		}
-		u.Reasons = reasons
-		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Compare }, u.Undoing); err != nil {
-			return err
-		}
-		reasons = u.Reasons
 	}
-	if len(reasons) > 0 {
-		return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
+	if len(u.Reasons) > 0 {
+		return &ledger.RefusedError{Doing: "undo", Refusals: u.Reasons}
 	}
 	err = u.Retry(ctx, "fencing the target", func(ctx context.Context) error {
 		if err := u.Manifest.ExpectState(ctx, state); err != nil {

@@ -13,8 +13,13 @@ import (
 	"mergesafe/merge/transfer/step"
 )
 
-// Changes returns all changes, in the order in which a step calls them; an undo calls them from
-// the last to the first.
+// Changes returns all changes, in the order in which a step calls them at each moment. Names come
+// before combine: own rows give up their names before rows come that need them, and an undo, which
+// walks backwards, removes these before it gives the names back. Keys come after all others: when
+// they are on record, the merge has come to its end. The others do not depend on each other.
+//
+// What has to be before or after the rows are copied, or summed up, is told apart by moments: new
+// names are planned before the rows are measured, because sums are of rows with their new names.
 func Changes() []step.Change {
 	return []step.Change{same.Change(), reset.Change(), counters.Change(), names.Change(), combine.Change(), keys.Change()}
 }

@@ -18,11 +18,9 @@ import (
 func bring(ctx context.Context, r *job.Run) error {
 	for _, table := range r.Plan.Combines() {
 		t := &r.Plan.Tables[table]
-		err := r.Retry(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), func(soft context.Context) error {
-			return r.During(soft, ledger.StateCopying, func() error {
-				_, err := r.Target.Exec(soft, "create", write.CreateKept(r, t.Name, t.Combine.Kept), false)
-				return err
-			})
+		err := r.RetryDuring(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), ledger.StateCopying, func(soft context.Context) error {
+			_, err := r.Target.Exec(soft, "create", write.CreateKept(r, t.Name, t.Combine.Kept), false)
+			return err
 		})
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package combine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,13 +153,7 @@ func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*
 
 // source works out what the rows of one source bring.
 func (m *measuring) source(ctx context.Context, source int) error {
-	next, stop := rowio.Pages(ctx, m.Sources[source], m.L, nil, func() int { return 2000 }, rowio.All, false)
-	defer stop()
-	for {
-		page, err := next()
-		if err != nil {
-			return err
-		}
+	return rowio.EachPage(ctx, m.Sources[source], m.L, rowio.All, func(page *rowio.Page) error {
 		groups, err := m.Groups(ctx, source, page.Rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
 			return lookUp(ctx, m.p.DBs[0].On, m.L, m.L.SelectEqual, rows)
 		})
@@ -182,13 +177,8 @@ func (m *measuring) source(ctx context.Context, source int) error {
 				tried = append(tried, row)
 			}
 		}
-		if err := m.try(ctx, tried); err != nil {
-			return err
-		}
-		if page.Last {
-			return ctx.Err()
-		}
-	}
+		return cmp.Or(m.try(ctx, tried), ctx.Err())
+	})
 }
 
 func (m *measuring) refuse(reason string, row []any) {

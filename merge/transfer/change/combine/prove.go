@@ -84,13 +84,7 @@ func proveTable(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.
 	for pass := range passes {
 		keys := make(map[string]*rowsOfKey)
 		read := func(on *rowio.Connection, l *rowio.Layout, way rowio.Changer, take func(k *rowsOfKey, row []any)) error {
-			next, stop := rowio.Pages(ctx, on, l, nil, func() int { return 2000 }, rowio.All, false)
-			defer stop()
-			for {
-				page, err := next()
-				if err != nil {
-					return err
-				}
+			return rowio.EachPage(ctx, on, l, rowio.All, func(page *rowio.Page) error {
 				for _, row := range page.Rows {
 					if _, err := way.Row(row); err != nil {
 						return err
@@ -109,10 +103,8 @@ func proveTable(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.
 					}
 					take(k, row)
 				}
-				if err := r.Between(ctx); err != nil || page.Last {
-					return err
-				}
-			}
+				return r.Between(ctx)
+			})
 		}
 		if err := read(r.Target, l, nil, func(k *rowsOfKey, row []any) { k.now = row }); err != nil {
 			return err

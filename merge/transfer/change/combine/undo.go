@@ -288,15 +288,13 @@ func drop(ctx context.Context, r *job.Run) error {
 	if len(tables) == 0 {
 		return nil
 	}
-	return r.Retry(ctx, "removing the tables that kept rows", func(ctx context.Context) error {
-		return r.During(ctx, ledger.StateUndoing, func() error {
-			for _, table := range tables {
-				if _, err := r.Target.Exec(ctx, "drop", "DROP TABLE IF EXISTS "+r.Target.Dialect().Quote(r.Plan.Tables[table].Combine.Kept), false); err != nil {
-					return err
-				}
+	return r.RetryDuring(ctx, "removing the tables that kept rows", ledger.StateUndoing, func(ctx context.Context) error {
+		for _, table := range tables {
+			if _, err := r.Target.Exec(ctx, "drop", "DROP TABLE IF EXISTS "+r.Target.Dialect().Quote(r.Plan.Tables[table].Combine.Kept), false); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 

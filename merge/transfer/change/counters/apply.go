@@ -22,9 +22,7 @@ func finish(ctx context.Context, r *job.Run) error {
 
 // lower sets the counters in rows back.
 func lower(ctx context.Context, u *step.Undoing) error {
-	return u.Retry(ctx, "setting back counters", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return raiseRows(ctx, u.Run, true) })
-	})
+	return u.RetryDuring(ctx, "setting back counters", ledger.StateUndoing, func(ctx context.Context) error { return raiseRows(ctx, u.Run, true) })
 }
 
 // forget sets the other counters back.

@@ -102,23 +102,21 @@ func mendEach(ctx context.Context, r *job.Run, mend func(ctx context.Context, s 
 	if !slices.ContainsFunc(r.Plan.Resets, func(s plan.Reset) bool { return !s.Moved }) {
 		return nil
 	}
-	return r.Retry(ctx, "reading the tables to be emptied", func(ctx context.Context) error {
-		return r.During(ctx, r.Manifest.Left, func() error {
-			for i := range r.Plan.Resets {
-				s := &r.Plan.Resets[i]
-				if s.Moved {
-					continue
-				}
-				there, err := r.Target.Texts(ctx, r.Target.Dialect().TableNames())
-				if err == nil && slices.Contains(there, s.Kept) {
-					err = mend(ctx, s)
-				}
-				if err != nil {
-					return err
-				}
+	return r.RetryDuring(ctx, "reading the tables to be emptied", r.Manifest.Left, func(ctx context.Context) error {
+		for i := range r.Plan.Resets {
+			s := &r.Plan.Resets[i]
+			if s.Moved {
+				continue
 			}
-			return nil
-		})
+			there, err := r.Manifest.Tables(ctx)
+			if err == nil && slices.Contains(there, s.Kept) {
+				err = mend(ctx, s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
