@@ -14,7 +14,12 @@ import (
 // Combined is a table of the policy combine: rows of several databases with one key become
 // one row of the target.
 type Combined struct {
-	Table   string           `json:"table"`
+	Table string `json:"table"`
+	Combining
+}
+
+// Combining says how rows with one key become one.
+type Combining struct {
 	Columns []CombinedColumn `json:"columns"`        // that have a formula; all others are the same in all rows of a key
 	When    *When            `json:"when,omitempty"` // of these rows only; the key of any other row must be in one database only
 
@@ -30,7 +35,7 @@ type CombinedColumn struct {
 }
 
 // Formula returns the formula of a column.
-func (c *Combined) Formula(column string) Formula {
+func (c *Combining) Formula(column string) Formula {
 	if i := slices.IndexFunc(c.Columns, func(f CombinedColumn) bool { return f.Column == column }); i >= 0 {
 		return c.Columns[i].Formula
 	}
@@ -44,7 +49,7 @@ func combines(f *Resolved, policies map[string]TablePolicy) (map[string]*Combine
 		if p.Policy != PolicyCombine || f.Names[table] == nil {
 			continue
 		}
-		c := &Combined{Table: table, When: p.When, Columns: []CombinedColumn{}}
+		c := &Combined{Table: table, Combining: Combining{When: p.When, Columns: []CombinedColumn{}}}
 		for _, name := range slices.Sorted(maps.Keys(p.Columns)) {
 			if f.Names[table][name] == nil {
 				continue // it is of another one of these tables, or of none: see below

@@ -125,7 +125,7 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 				return fmt.Errorf("match: %s is renamed along by [[merge.copy]], and rows of %s are matched: a table can have one of the two", Place(r.Table, r.Column), by.Table)
 			}
 		}
-		c = &Combined{Table: by.Table, Columns: []CombinedColumn{}, Matched: true}
+		c = &Combined{Table: by.Table, Combining: Combining{Columns: []CombinedColumn{}, Matched: true}}
 		for _, col := range model.Columns {
 			if !slices.Contains(key, col.Name) && col.Generated == "" {
 				c.Columns = append(c.Columns, CombinedColumn{col.Name, Formula{Op: FormulaTarget}})

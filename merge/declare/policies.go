@@ -26,7 +26,10 @@ const (
 	PolicyCombine Policy = "combine"
 )
 
-var policies = []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset, PolicyCombine}
+// Policies returns all policies. The first is that of a table without one.
+func Policies() []Policy {
+	return []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset, PolicyCombine}
+}
 
 // TablePolicy is the policy of tables, by patterns of their names, as in
 // [Options.Allow]. An exact name has precedence over a pattern, and a later policy over
@@ -65,8 +68,8 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 	exact := make(map[string]bool)
 	for i, p := range opts.Tables {
 		what := fmt.Sprintf("table %d%s", i+1, in(p.File, p.Line))
-		if !slices.Contains(policies, p.Policy) {
-			return nil, Unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, policies)
+		if !slices.Contains(Policies(), p.Policy) {
+			return nil, Unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, Policies())
 		}
 		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip && p.Policy != PolicyReset) {
 			return nil, Unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q or %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip, PolicyReset)

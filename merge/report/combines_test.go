@@ -13,9 +13,9 @@ import (
 // every form of a report.
 func TestCombinesAreShown(t *testing.T) {
 	done, proof := sampleOutcome(), sampleProof()
-	c := &transfer.Combine{Keys: 4, Combined: 6, Copied: 3, Changed: 2, Kept: "mergesafe_was_5b1f0c3d_1", When: &declare.When{Column: "season", Is: []string{"3"}},
-		Columns: []declare.CombinedColumn{{Column: "gold", Formula: declare.Formula{Op: declare.FormulaSum}}, {Column: "log", Formula: declare.Formula{Op: declare.FormulaAppend, Most: 80}}},
-		Sums:    []transfer.CombinedSum{{Column: "gold", Target: "102", Sources: []string{"20", "3"}, After: "125"}}}
+	c := &transfer.Combine{Keys: 4, Combined: 6, Copied: 3, Changed: 2, Kept: "mergesafe_was_5b1f0c3d_1", Combining: declare.Combining{When: &declare.When{Column: "season", Is: []string{"3"}},
+		Columns: []declare.CombinedColumn{{Column: "gold", Formula: declare.Formula{Op: declare.FormulaSum}}, {Column: "log", Formula: declare.Formula{Op: declare.FormulaAppend, Most: 80}}}},
+		Sums: []transfer.CombinedSum{{Column: "gold", Target: "102", Sources: []string{"20", "3"}, After: "125"}}}
 	for _, o := range []*Outcome{done, proof} {
 		o.Plan.Tables[0].Name, o.Plan.Tables[0].Combine = "wallets", c
 	}

@@ -14,11 +14,11 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
@@ -473,7 +473,7 @@ func TestCombineRekeyed(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		proof := verified(t, p, all[0], all[1:])
-		if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != verdict.Pass || last.Part != prove.PartSums || last.Checked != 1 {
+		if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != verdict.Pass || last.Part != evidence.PartSums || last.Checked != 1 {
 			t.Errorf("%+v", proof)
 		}
 		shifted := clones(t, e, all)

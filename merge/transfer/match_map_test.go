@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/keys"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/planner"
@@ -55,10 +56,10 @@ func TestMapFromPlan(t *testing.T) {
 		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := planner.MapFromPlan(file, "chars.id"); err == nil || !strings.Contains(err.Error(), `no space of that plan is named "chars.id" or has such a key; it has accounts.id`) {
+		if _, err := keys.MapFromPlan(file, "chars.id"); err == nil || !strings.Contains(err.Error(), `no space of that plan is named "chars.id" or has such a key; it has accounts.id`) {
 			t.Error(err)
 		}
-		from, err := planner.MapFromPlan(file, "accounts.id")
+		from, err := keys.MapFromPlan(file, "accounts.id")
 		if err != nil || from.Offsets["s2"] != d || from.Matched["s2"].Len() != 1 || len(from.Digest) != 64 {
 			t.Fatalf("%+v %v", from, err)
 		}

@@ -16,12 +16,14 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/combine"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 )
@@ -318,7 +320,7 @@ func TestMatchNotProved(t *testing.T) {
 		wrong := func(p *plan.Plan, part, detail string) {
 			t.Helper()
 			proof := verified(t, p, target, sources)
-			if proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Keys, func(k prove.KeyProof) bool {
+			if proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Keys, func(k evidence.KeyProof) bool {
 				return k.Part == part && k.Verdict == verdict.Fail && strings.Contains(strings.Join(k.Details, "\n"), detail)
 			}) {
 				t.Errorf("want FAIL of %q with %q\n%s %+v", part, detail, proof.Verdict, proof.Keys)
@@ -328,12 +330,12 @@ func TestMatchNotProved(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ do, back, part, detail string }{
-			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", prove.PartInjective, "key 5 with 18, want with 17"},
-			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's2' AND old_key = 5", prove.PartInjective, "(key_here in mergesafe_matches), want 1: key 5 with 18, want with 17"},
-			{"DELETE FROM mergesafe_matches WHERE source = 's3' AND old_key = 17", "INSERT INTO mergesafe_matches VALUES ('" + good.ID + ".1', 's3', 'accounts', 'id', 'accounts.id', 17, 5, 5, 0)", prove.PartInjective, "key 17 with none, want with 5"},
-			{"UPDATE characters SET account = 5 WHERE name = 'c-s2-5'", "UPDATE characters SET account = 17 WHERE name = 'c-s2-5'", prove.PartImages, "table characters: the rows of s2"},
-			{"UPDATE bans SET account = 5 WHERE why = 'b-s2-5'", "UPDATE bans SET account = 17 WHERE why = 'b-s2-5'", prove.PartOwn, "table bans"},
-			{"UPDATE clubs SET members = '5 5' WHERE members LIKE '17 %'", fmt.Sprintf("UPDATE clubs SET members = '17 %d' WHERE members = '5 5'", 19+d2), prove.PartImages, "table clubs: the rows of s2"},
+			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", evidence.PartInjective, "key 5 with 18, want with 17"},
+			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's2' AND old_key = 5", evidence.PartInjective, "(key_here in mergesafe_matches), want 1: key 5 with 18, want with 17"},
+			{"DELETE FROM mergesafe_matches WHERE source = 's3' AND old_key = 17", "INSERT INTO mergesafe_matches VALUES ('" + good.ID + ".1', 's3', 'accounts', 'id', 'accounts.id', 17, 5, 5, 0)", evidence.PartInjective, "key 17 with none, want with 5"},
+			{"UPDATE characters SET account = 5 WHERE name = 'c-s2-5'", "UPDATE characters SET account = 17 WHERE name = 'c-s2-5'", evidence.PartImages, "table characters: the rows of s2"},
+			{"UPDATE bans SET account = 5 WHERE why = 'b-s2-5'", "UPDATE bans SET account = 17 WHERE why = 'b-s2-5'", evidence.PartOwn, "table bans"},
+			{"UPDATE clubs SET members = '5 5' WHERE members LIKE '17 %'", fmt.Sprintf("UPDATE clubs SET members = '17 %d' WHERE members = '5 5'", 19+d2), evidence.PartImages, "table clubs: the rows of s2"},
 		} {
 			exec(t, target, c.do)
 			wrong(good, c.part, c.detail)
@@ -365,7 +367,7 @@ func TestMatchNotProved(t *testing.T) {
 			if _, err := apply.ApplyWith(t.Context(), planned, target, sources, job.Options{}, job.Hooks{Blind: true}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			wrong(planned, prove.PartDisjoint, c.detail)
+			wrong(planned, evidence.PartDisjoint, c.detail)
 			if _, err := undo.Undo(t.Context(), planned, target, sources, undo.UndoOptions{}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
@@ -380,7 +382,7 @@ func TestMatchNotProved(t *testing.T) {
 // it.
 func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.Database) *plan.Plan {
 	t.Helper()
-	w := &planner.Planner{Plan: p, Rows: make(map[string]map[string]int64)}
+	w := &step.Planning{Opts: &step.PlanOptions{}, Plan: p, Rows: make(map[string]map[string]int64)}
 	for _, d := range append([]rowio.Database{target}, sources...) {
 		s, err := rowio.OpenSource(t.Context(), d)
 		if err != nil {
@@ -394,11 +396,11 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 	}
 	for i := range p.Tables {
 		if c := p.Tables[i].Combine; c != nil {
-			p.Tables[i].Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
+			p.Tables[i].Combine = &plan.Combine{Combining: c.Combining}
 		}
 		p.Tables[i].Sources = slices.Clone(p.Tables[i].Sources)
 	}
-	for _, step := range []func() error{func() error { return planner.Measure(t.Context(), w) }, func() error { return planner.MeasureCombines(t.Context(), w) }} {
+	for _, step := range []func() error{func() error { return planner.Measure(t.Context(), w) }, func() error { return combine.Change().Measure(t.Context(), w) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
@@ -407,7 +409,7 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 		t.Fatal(p.Refusals)
 	}
 	p.ID = p.Fingerprint()
-	p.NameCombines()
+	p.NameKept()
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/planner"
@@ -112,7 +113,7 @@ func TestTableWithoutKeyChanged(t *testing.T) {
 			t.Errorf("undo: %v", err)
 		}
 		// The changed row cannot be told from one that the game made: it is for a person to remove.
-		left := new(undo.NotUndoneError)
+		left := new(evidence.NotUndoneError)
 		for range 2 {
 			const want = "3 rows that came were changed or removed since, and it has 1 row more"
 			_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: true})

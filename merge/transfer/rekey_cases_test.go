@@ -9,11 +9,11 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
@@ -339,7 +339,7 @@ func TestRekeyParties(t *testing.T) {
 		asked(t, all[0], "SELECT guid, party FROM members ORDER BY guid", "1|1", "2|1", "3|4000", "10001|10001", "10002|10001", "10003|14000", "20001|20001", "20002|20001", "20003|24000")
 		exec(t, all[0], "UPDATE members SET party = 20001 WHERE guid = 10001")
 		proof := verified(t, p, all[0], all[1:])
-		if proof.Verdict != verdict.Fail || proof.Keys[2].Part != prove.PartImages || proof.Keys[2].Verdict != verdict.Fail {
+		if proof.Verdict != verdict.Fail || proof.Keys[2].Part != evidence.PartImages || proof.Keys[2].Verdict != verdict.Fail {
 			t.Errorf("%+v", proof.Keys)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -633,7 +634,7 @@ func (c *keyCase) tamper(ctx context.Context) error {
 		return fmt.Errorf("verify after %q: %w", t.name, err)
 	}
 	for _, want := range t.parts {
-		i := slices.IndexFunc(proof.Keys, func(k prove.KeyProof) bool { return k.Part == want })
+		i := slices.IndexFunc(proof.Keys, func(k evidence.KeyProof) bool { return k.Part == want })
 		if i < 0 || proof.Keys[i].Verdict != verdict.Fail || proof.Keys[i].Wrong == 0 || proof.Verdict != verdict.Fail {
 			return fmt.Errorf("%s (%q): verify says %s, and of %q: %+v\n%v", t.name, t.do, proof.Verdict, want, proof.Keys, offsetsOf(c.plan))
 		}
@@ -719,18 +720,18 @@ func (c *keyCase) tampering(name string) *tampering {
 			return nil
 		}
 		to := new(big.Int).Add(number10(v.now), v.by).String()
-		parts := []string{prove.PartImages}
+		parts := []string{evidence.PartImages}
 		row := maps.Clone(c.merged[v.t.name][v.tag])
 		row[v.column.name] = to
 		counted := !slices.ContainsFunc(v.r.to, func(to *keyTable) bool { return to.form != surrogateKey || g.sharesSpace(to) })
 		if is, _ := g.meaning(g.byKey(c.merged), v.column, row); v.leads && is == "nowhere" && counted {
-			parts = append(parts, prove.PartReferences)
+			parts = append(parts, evidence.PartReferences)
 		}
 		return &tampering{do: []string{v.set(to)}, back: []string{v.set(v.now)}, parts: parts}
 	case "a dangling reference hits", "the target's dangling reference hits":
-		part := prove.PartImages
+		part := evidence.PartImages
 		if strings.HasPrefix(name, "the target's") {
-			w, part = 0, prove.PartOwn
+			w, part = 0, evidence.PartOwn
 		}
 		v := oneOf(c.values(w, func(v tamperedValue) bool {
 			return v.nowhere && (w == 0 || moved(v)) && len(v.r.to) == 1 && v.r.to[0].form == surrogateKey && !v.r.to[0].excluded && len(c.worlds[w][v.r.to[0].name]) > 0 && !g.sharesSpace(v.r.to[0])
@@ -743,7 +744,7 @@ func (c *keyCase) tampering(name string) *tampering {
 		if !v.fits(number10(to)) || v.r.nobody(to) {
 			return nil
 		}
-		return &tampering{do: []string{v.set(to)}, back: []string{v.set(v.now)}, parts: []string{part, prove.PartReferences}}
+		return &tampering{do: []string{v.set(to)}, back: []string{v.set(v.now)}, parts: []string{part, evidence.PartReferences}}
 	case "two sources' offsets swapped":
 		if g.worlds < 3 {
 			return nil
@@ -756,7 +757,7 @@ func (c *keyCase) tampering(name string) *tampering {
 				}
 				xTo, yTo := new(big.Int).Add(number10(x.old), y.by), new(big.Int).Add(number10(y.old), x.by)
 				if x.fits(xTo) && y.fits(yTo) {
-					return &tampering{do: []string{x.set(xTo.String()), y.set(yTo.String())}, back: []string{x.set(x.now), y.set(y.now)}, parts: []string{prove.PartImages}}
+					return &tampering{do: []string{x.set(xTo.String()), y.set(yTo.String())}, back: []string{x.set(x.now), y.set(y.now)}, parts: []string{evidence.PartImages}}
 				}
 			}
 		}
@@ -770,18 +771,18 @@ func (c *keyCase) tampering(name string) *tampering {
 		set := func(v string) []string {
 			return []string{fmt.Sprintf("UPDATE %s SET id = %s WHERE tag = '%s'", t.name, v, tag)}
 		}
-		return &tampering{do: set(key), back: set(c.merged[t.name][tag]["id"]), parts: []string{prove.PartDisjoint, prove.PartImages, prove.PartOwn}}
+		return &tampering{do: set(key), back: set(c.merged[t.name][tag]["id"]), parts: []string{evidence.PartDisjoint, evidence.PartImages, evidence.PartOwn}}
 	case "the memory is changed":
 		if !slices.ContainsFunc(c.spaceTables(), func(t *keyTable) bool {
 			return slices.ContainsFunc(c.worlds[1:], func(world keyContents) bool { return len(world[t.name]) > 0 })
 		}) {
 			return nil
 		}
-		return &tampering{do: []string{"UPDATE " + ledger.KeysTable + " SET shift = shift + 1"}, back: []string{"UPDATE " + ledger.KeysTable + " SET shift = shift - 1"}, parts: []string{prove.PartInjective}}
+		return &tampering{do: []string{"UPDATE " + ledger.KeysTable + " SET shift = shift + 1"}, back: []string{"UPDATE " + ledger.KeysTable + " SET shift = shift - 1"}, parts: []string{evidence.PartInjective}}
 	case "a row that came is changed", "an own row is changed":
-		part := prove.PartImages
+		part := evidence.PartImages
 		if w == 0 || strings.HasPrefix(name, "an own") {
-			w, part = 0, prove.PartOwn
+			w, part = 0, evidence.PartOwn
 		}
 		for _, t := range g.tables {
 			for _, tag := range some(c.rnd, 1, c.worlds[w][t.name]) {

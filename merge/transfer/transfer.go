@@ -8,6 +8,8 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/keys"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/open"
@@ -22,24 +24,24 @@ import (
 type (
 	ChangedError   = ledger.ChangedError
 	Checked        = plan.Checked
-	ColumnProof    = prove.ColumnProof
+	ColumnProof    = evidence.ColumnProof
 	Combine        = plan.Combine
-	CombineProof   = prove.CombineProof
+	CombineProof   = evidence.CombineProof
 	CombinedSum    = plan.CombinedSum
 	Content        = rowio.Content
 	Counter        = plan.Counter
 	Database       = rowio.Database
-	Difference     = prove.Difference
+	Difference     = evidence.Difference
 	FenceStatus    = apply.FenceStatus
 	Keep           = plan.Keep
-	KeyProof       = prove.KeyProof
+	KeyProof       = evidence.KeyProof
 	Left           = plan.Left
 	Lifted         = job.Lifted
 	Made           = apply.Made
 	Moved          = apply.Moved
 	NameCopy       = plan.NameCopy
 	NamePolicy     = plan.NamePolicy
-	NotUndoneError = undo.NotUndoneError
+	NotUndoneError = evidence.NotUndoneError
 	Opened         = open.Opened
 	OpenOptions    = open.Options
 	Options        = job.Options
@@ -47,24 +49,24 @@ type (
 	Plan           = plan.Plan
 	PlanOptions    = planner.PlanOptions
 	Progress       = job.Progress
-	Proof          = prove.Proof
+	Proof          = evidence.Proof
 	Recorded       = ledger.Recorded
 	Refusal        = plan.Refusal
 	RefusedError   = ledger.RefusedError
 	Rename         = plan.Rename
 	Reset          = plan.Reset
-	ResetProof     = prove.ResetProof
+	ResetProof     = evidence.ResetProof
 	Result         = apply.Result
 	State          = ledger.State
 	Status         = apply.Status
 	StoppedError   = ledger.StoppedError
-	SumProof       = prove.SumProof
+	SumProof       = evidence.SumProof
 	Table          = plan.Table
-	TableProof     = prove.TableProof
+	TableProof     = evidence.TableProof
 	TableStatus    = apply.TableStatus
 	UndoOptions    = undo.UndoOptions
 	Undone         = undo.Undone
-	UndoneTable    = undo.UndoneTable
+	UndoneTable    = evidence.UndoneTable
 	World          = plan.World
 )
 
@@ -75,7 +77,7 @@ const (
 	DefaultTemplate = plan.DefaultTemplate
 	KeepActive      = plan.KeepActive
 	KeepOlder       = plan.KeepOlder
-	PartSums        = prove.PartSums
+	PartSums        = evidence.PartSums
 	PlanVersion     = plan.PlanVersion
 	StateCopied     = ledger.StateCopied
 	StateMade       = ledger.StateMade
@@ -166,9 +168,9 @@ func MakeSchema(ctx context.Context, from Database, to Database) (*Made, error) 
 	return apply.MakeSchema(ctx, from, to)
 }
 
-// MapFromPlan is [planner.MapFromPlan].
+// MapFromPlan is [keys.MapFromPlan].
 func MapFromPlan(file string, space string) (*declare.MapFrom, error) {
-	return planner.MapFromPlan(file, space)
+	return keys.MapFromPlan(file, space)
 }
 
 // NewPlan is [planner.NewPlan].

@@ -13,10 +13,10 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
@@ -295,7 +295,7 @@ func TestNegativeZero(t *testing.T) {
 				continue // the server takes them for the same and keeps what it has
 			}
 			proof := verified(t, p, all[0], all[1:])
-			of := proof.Tables[slices.IndexFunc(proof.Tables, func(p prove.TableProof) bool { return p.Table == c.table })]
+			of := proof.Tables[slices.IndexFunc(proof.Tables, func(p evidence.TableProof) bool { return p.Table == c.table })]
 			if proof.Verdict != verdict.Fail || of.Changed != 1 || of.Missing != 0 || of.Own || len(of.Samples) != 1 ||
 				!slices.Equal(of.Samples[0].Columns, []string{c.column}) {
 				t.Errorf("%s: %+v", c.do, of)

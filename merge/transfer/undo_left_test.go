@@ -14,6 +14,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -210,13 +211,13 @@ func TestUndoLeaves(t *testing.T) {
 						t.Errorf("%+v, %v", result, err)
 					}
 				} else {
-					left := new(undo.NotUndoneError)
+					left := new(evidence.NotUndoneError)
 					if !errors.As(err, &left) || !strings.Contains(err.Error(), tt.want) {
 						t.Fatalf("%v, want %q", err, tt.want)
 					}
 				}
 				tables := result.Tables
-				at := slices.IndexFunc(tables, func(u undo.UndoneTable) bool { return u.Table == tt.table })
+				at := slices.IndexFunc(tables, func(u evidence.UndoneTable) bool { return u.Table == tt.table })
 				if at < 0 || tables[at].Left() == (tt.want == done) || [2]int64{tables[at].Rows, tables[at].Before} != tt.rows {
 					t.Errorf("%+v", tables)
 				}

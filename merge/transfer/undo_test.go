@@ -22,6 +22,7 @@ import (
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/transfer/write"
 	"mergesafe/store"
 )
 
@@ -543,9 +544,9 @@ func TestRemoveWithoutWayByKey(t *testing.T) {
 		on := &rowio.Connection{Database: d, Writes: true}
 		defer on.Close()
 		l := &rowio.Layout{Dialect: on.Dialect(), Table: "t", Columns: []string{"id", "v"}, Key: []int{0}}
-		err := undo.ByKey(t.Context(), on, true)
+		err := write.ByKey(t.Context(), on, true)
 		if err == nil {
-			err = on.Tx(t.Context(), func() error { return undo.DeleteExactly(t.Context(), on, l, "v = ?", false, []any{int64(5)}, 2) })
+			err = on.Tx(t.Context(), func() error { return write.DeleteExactly(t.Context(), on, l, "v = ?", false, []any{int64(5)}, 2) })
 		}
 		if err != nil {
 			t.Fatal(err)

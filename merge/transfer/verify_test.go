@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -28,7 +29,7 @@ func merged(t *testing.T, e engine, opts planner.PlanOptions) (p *plan.Plan, tar
 	return p, target, sources
 }
 
-func verified(t *testing.T, p *plan.Plan, target rowio.Database, sources []rowio.Database) *prove.Proof {
+func verified(t *testing.T, p *plan.Plan, target rowio.Database, sources []rowio.Database) *evidence.Proof {
 	t.Helper()
 	proof, err := prove.Verify(t.Context(), p, target, sources, job.Options{})
 	if err != nil {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/store/registry"
 )
 
@@ -77,7 +79,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		return Release(ctx, r) // it may have been interrupted there
 	}
 	if state == ledger.StateCopying {
-		if err := MendResets(ctx, r, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(ctx, r, s) }); err != nil {
+		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Mend }, r); err != nil {
 			return err
 		}
 	}
@@ -98,20 +100,15 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := open(ctx, r, state); err != nil {
 		return err
 	}
-	err := r.Retry(ctx, "fencing the sources", func(ctx context.Context) error {
-		return r.During(ctx, ledger.StateCopying, func() error { return fence(ctx, r, registry.FenceMerging) })
-	})
+	err := r.RetryDuring(ctx, "fencing the sources", ledger.StateCopying, func(ctx context.Context) error { return fence(ctx, r, registry.FenceMerging) })
 	if err != nil {
 		return err
 	}
-	if err := emptyTables(ctx, r); err != nil {
-		return err
-	}
-	if err := renameOwn(ctx, r); err != nil {
+	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MakeRoom }, r); err != nil {
 		return err
 	}
 	r.Step(r.Plan.Rows())
-	if err := combineTables(ctx, r); err != nil {
+	if err := bring(ctx, r); err != nil {
 		return err
 	}
 	if err := r.InParallel(ctx, job.Writing, r.Plan.NotCombined(r.Parts(0, plan.Divided)), func(ctx context.Context, w *job.Run, p plan.Part) error { return copyPart(ctx, w, p) }); err != nil {
@@ -122,22 +119,12 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 			r.Manifest.Left = ledger.StateCopied
 			return err
 		}
-		if err := CheckReferences(ctx, r, "undo the merge, then plan again", nil); err != nil {
-			return err
+		for _, look := range []func(context.Context, *job.Run) error{noneDangles, checkUndisturbed, confirm, stillUnaltered} {
+			if err := look(ctx, r); err != nil {
+				return err
+			}
 		}
-		if err := checkUndisturbed(ctx, r); err != nil {
-			return err
-		}
-		if err := checkEmptied(ctx, r); err != nil {
-			return err
-		}
-		if err := checkKept(ctx, r); err != nil {
-			return err
-		}
-		if err := stillUnaltered(ctx, r); err != nil {
-			return err
-		}
-		if err := r.During(ctx, ledger.StateCopying, func() error { return raise(ctx, r) }); err != nil {
+		if err := r.During(ctx, ledger.StateCopying, func() error { return finish(ctx, r) }); err != nil {
 			return err
 		}
 		return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateCopied)
@@ -148,15 +135,19 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	return Release(ctx, r)
 }
 
-// raise raises the counters above all keys that came, and records these keys.
-func raise(ctx context.Context, r *job.Run) error {
-	if err := SetCounters(ctx, r, false); err != nil {
-		return err
-	}
-	if err := RaiseRowCounters(ctx, r, false); err != nil {
-		return err
-	}
-	return r.RememberKeys(ctx)
+// bring brings the rows of tables that are not copied part by part.
+func bring(ctx context.Context, r *job.Run) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Bring }, r)
+}
+
+// confirm makes sure that the changes are as planned.
+func confirm(ctx context.Context, r *job.Run) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Confirm }, r)
+}
+
+// finish ends the merge: counters are raised above all keys that came, and these are recorded.
+func finish(ctx context.Context, r *job.Run) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Finish }, r)
 }
 
 // stillUnaltered makes sure that no table was altered while rows were copied.

@@ -12,6 +12,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 	"mergesafe/store/registry"
 )
 
@@ -160,12 +161,12 @@ func cloneTable(ctx context.Context, r *job.Run, from *rowio.Connection, l *rowi
 		if len(batch) == 0 {
 			return nil
 		}
-		return r.Target.Tx(ctx, func() error { return Insert(ctx, r, l, batch) })
+		return r.Target.Tx(ctx, func() error { return write.Insert(ctx, r, l, batch) })
 	}
 	err := from.Rows(ctx, l.SelectFrom(), false, nil, func(row []any) (bool, error) {
 		kept := append([]any(nil), row...)
 		l.Tidy(kept)
-		batch, size = append(batch, kept), size+rowSize(kept)
+		batch, size = append(batch, kept), size+write.RowSize(kept)
 		if len(batch) < 5000 && size < rowio.PageBytes {
 			return true, nil
 		}

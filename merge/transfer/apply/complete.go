@@ -51,6 +51,11 @@ func CheckReferences(ctx context.Context, r *job.Run, then string, known map[pla
 	return nil
 }
 
+// noneDangles is [CheckReferences] after a copy.
+func noneDangles(ctx context.Context, r *job.Run) error {
+	return CheckReferences(ctx, r, "undo the merge, then plan again", nil)
+}
+
 // DanglingRows counts the rows of the tables of the plan that refer to nothing.
 func DanglingRows(ctx context.Context, r *job.Run) (map[plan.ColumnAt]int64, error) {
 	known := make(map[plan.ColumnAt]int64)
@@ -69,45 +74,4 @@ func DanglingRows(ctx context.Context, r *job.Run) (map[plan.ColumnAt]int64, err
 
 func columnsAt(table string, ref catalog.Reference) plan.ColumnAt {
 	return plan.ColumnAt{Table: table, Column: fmt.Sprintf("%q %q %q", ref.Columns, ref.ToTable, ref.ToColumns)}
-}
-
-// SetCounters raises the target's counters above those of the sources, or sets
-// them back to what they were.
-func SetCounters(ctx context.Context, r *job.Run, back bool) error {
-	for _, t := range r.Plan.Tables {
-		c := t.Counter
-		if c == nil || !back && c.After <= c.Before {
-			continue
-		}
-		next := c.After
-		if back {
-			next = c.Before
-		}
-		if err := SetCounter(ctx, r.Target, t.Name, c.Column, next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// SetCounter makes next the next value of a counter, or the first value above
-// the rows of the table.
-func SetCounter(ctx context.Context, c *rowio.Connection, table, column string, next uint64) error {
-	d := c.Dialect()
-	next = max(next, 1)
-	if d.MySQL() { // looks at the rows by itself
-		_, err := c.Exec(ctx, "counter", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", d.Quote(table), next), false)
-		return err
-	}
-	// Only tables that were declared AUTOINCREMENT count beyond their rows.
-	counts, err := c.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'", false)
-	if err != nil || counts == 0 {
-		return err
-	}
-	_, err = c.Exec(ctx, "counter", "UPDATE sqlite_sequence SET seq = MAX(?, (SELECT COALESCE(MAX("+d.Quote(column)+"), 0) FROM "+d.Quote(table)+")) WHERE name = ?", false,
-		int64(next-1), table)
-	if err == nil && next == 1 {
-		_, err = c.Exec(ctx, "counter", "DELETE FROM sqlite_sequence WHERE seq = 0 AND name = ?", false, table)
-	}
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 	"mergesafe/store/registry"
 )
 
@@ -156,7 +157,7 @@ func checkUndisturbed(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		if ok, want := t.Planned(rows, copied); !ok {
-			return miscounted(r, t.Name, rows, want)
+			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
 	if !r.Registry {

@@ -14,6 +14,7 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/transfer/write"
 	"mergesafe/store/registry"
 )
 
@@ -160,7 +161,7 @@ func bringRows(ctx context.Context, r *job.Run, all *schema.Schema) error {
 	if err != nil {
 		return err
 	}
-	if err := combineTables(ctx, r); err != nil {
+	if err := bring(ctx, r); err != nil {
 		return err
 	}
 	for _, table := range all.Tables() { // those of which no row came, too
@@ -216,7 +217,7 @@ func raiseInto(ctx context.Context, r *job.Run) error {
 		if err := bringSequences(ctx, r); err != nil {
 			return err
 		}
-		return raise(ctx, r)
+		return finish(ctx, r)
 	})
 }
 
@@ -227,14 +228,10 @@ func completeInto(ctx context.Context, r *job.Run) error {
 		r.Manifest.Left = ledger.StateMade
 		return err
 	}
-	if err := CheckReferences(ctx, r, "undo the merge, then plan again", nil); err != nil {
-		return err
-	}
-	if err := Undisturbed(ctx, r); err != nil {
-		return err
-	}
-	if err := stillUnaltered(ctx, r); err != nil {
-		return err
+	for _, look := range []func(context.Context, *job.Run) error{noneDangles, Undisturbed, stillUnaltered} {
+		if err := look(ctx, r); err != nil {
+			return err
+		}
 	}
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
 }
@@ -249,19 +246,16 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		if want := t.Content.Rows; rows != want {
-			return miscounted(r, t.Name, rows, want)
+			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
-	if err := checkKept(ctx, r); err != nil {
-		return err
+	for _, look := range []func(context.Context, *job.Run) error{confirm, worldsFenced,
+		func(ctx context.Context, r *job.Run) error { return r.WorldsAsCounted(ctx) }, checkUndisturbed} {
+		if err := look(ctx, r); err != nil {
+			return err
+		}
 	}
-	if err := worldsFenced(ctx, r); err != nil {
-		return err
-	}
-	if err := r.WorldsAsCounted(ctx); err != nil {
-		return err
-	}
-	return checkUndisturbed(ctx, r)
+	return nil
 }
 
 // worldsFenced makes sure that the worlds have the fences of this merge, and have not run.

@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 	"mergesafe/store/registry"
 )
 
@@ -77,7 +78,7 @@ func bringRecord(ctx context.Context, r *job.Run, l *rowio.Layout) error {
 		if _, err := r.Target.Exec(ctx, "clear", query, false, args...); err != nil {
 			return err
 		}
-		return Insert(ctx, r, l, rows)
+		return write.Insert(ctx, r, l, rows)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
 // copyMultiset copies all rows of a source to a table without a key, in one
@@ -22,7 +23,7 @@ func copyMultiset(r *job.Run, ctx, soft context.Context, src *rowio.Connection, 
 	err := r.Target.Tx(soft, func() error {
 		var rows [][]any
 		flush := func() error {
-			err := Insert(soft, r, l, rows)
+			err := write.Insert(soft, r, l, rows)
 			rows = rows[:0]
 			return err
 		}
@@ -37,7 +38,7 @@ func copyMultiset(r *job.Run, ctx, soft context.Context, src *rowio.Connection, 
 			if _, err := change.Row(row); err != nil {
 				return err
 			}
-			rows, bytes = append(rows, row), bytes+rowSize(row)
+			rows, bytes = append(rows, row), bytes+write.RowSize(row)
 			if len(rows) < atOnce && bytes < rowio.PageBytes {
 				return nil
 			}
@@ -64,7 +65,7 @@ func DidMultiset(ctx context.Context, r *job.Run, src *rowio.Connection, l *rowi
 		return err
 	}
 	if err != nil {
-		return NotWritten(ctx, r, before, err)
+		return write.NotWritten(ctx, r, before, err)
 	}
 	r.Committed++
 	r.Reached(now, written)

@@ -242,34 +242,23 @@ func ContentsApart(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w
 		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
 		return err
 	}
+	var err error
 	if l.Multiset() {
-		err := rowio.Every(ctx, on, l, add)
-		c.After = c.Sum
-		if err == nil {
+		if err = rowio.Every(ctx, on, l, add); err == nil {
 			err = between(int(c.Rows))
 		}
-		return c, err
-	}
-	next, stop := rowio.Pages(ctx, on, l, nil, func() int { return 2000 }, rowio.All, false)
-	defer stop()
-	for {
-		p, err := next()
-		if err != nil {
-			return c, err
-		}
-		for _, row := range p.Rows {
-			if err := add(row); err != nil {
-				return c, err
+	} else {
+		err = rowio.EachPage(ctx, on, l, rowio.All, func(p *rowio.Page) error {
+			for _, row := range p.Rows {
+				if err := add(row); err != nil {
+					return err
+				}
 			}
-		}
-		if err := between(len(p.Rows)); err != nil {
-			return c, err
-		}
-		if p.Last {
-			c.After = c.Sum
-			return c, nil
-		}
+			return between(len(p.Rows))
+		})
 	}
+	c.After = c.Sum
+	return c, err
 }
 
 // HasSpaceKey reports whether a table has keys of a space.

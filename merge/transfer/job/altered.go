@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -27,5 +28,17 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 			return refused
 		}
 		return nil
+	})
+}
+
+// LookAt opens the target as package merge sees it, for the time of f.
+func (r *Run) LookAt(ctx context.Context, f func(s *rowio.Source) error) error {
+	return r.Retry(ctx, fmt.Sprintf("reading %q", r.Target.Name), func(soft context.Context) error {
+		s, err := rowio.OpenSource(soft, r.Target.Database)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return f(s)
 	})
 }

@@ -23,33 +23,38 @@ func (r *Run) CopiedFrom(ctx context.Context, src *rowio.Connection, l *rowio.La
 	return came, err
 }
 
-// Gone counts the rows that came to a table without a key and are not there, as they
-// were copied: one of several equal rows is as good as another.
-func (r *Run) Gone(ctx context.Context, table int) (n int64, err error) {
-	l := r.Layouts[r.Plan.Tables[table].Name]
-	came := make(map[string]int64)
-	for i, src := range r.Sources {
+// CameTo counts so the rows of the first sources, so many, in a table.
+func (r *Run) CameTo(ctx context.Context, table, sources int) (map[string]int64, error) {
+	all := make(map[string]int64)
+	for i, src := range r.Sources[:sources] {
 		copied, err := r.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: table, Source: i})
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if copied.Rows == 0 {
 			continue
 		}
-		of, err := r.CopiedFrom(ctx, src, l, copied)
+		of, err := r.CopiedFrom(ctx, src, r.Layouts[r.Plan.Tables[table].Name], copied)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		for is, rows := range of {
-			came[is] += rows
+			all[is] += rows
 		}
 	}
-	there, err := rowio.Identities(ctx, r.Target, l, nil, came)
+	return all, nil
+}
+
+// Gone counts the rows that came to a table without a key and are not there, as they
+// were copied: one of several equal rows is as good as another.
+func (r *Run) Gone(ctx context.Context, table int) (n int64, err error) {
+	came, err := r.CameTo(ctx, table, len(r.Sources))
 	if err != nil {
 		return 0, err
 	}
+	there, err := rowio.Identities(ctx, r.Target, r.Layouts[r.Plan.Tables[table].Name], nil, came)
 	for is, rows := range came {
 		n += max(0, rows-there[is])
 	}
-	return n, nil
+	return n, err
 }

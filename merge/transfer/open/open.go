@@ -94,7 +94,7 @@ func notProved(r *job.Run, state ledger.State) string {
 // that is the whole proof again.
 func look(ctx context.Context, r *job.Run) error {
 	err := r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
-		if err := prove.LookAtTarget(ctx, r, func(s *rowio.Source) error {
+		if err := r.LookAt(ctx, func(s *rowio.Source) error {
 			r.Know(s)
 			hidden, err := s.HiddenObjects(ctx) // events that are to be enabled
 			if err == nil && len(hidden) > 0 {

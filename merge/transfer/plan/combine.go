@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -23,12 +22,7 @@ import (
 // Combine says how rows with the same key become one row of the target. Rows with a key of
 // their own are copied.
 type Combine struct {
-	Columns []declare.CombinedColumn `json:"columns"` // that have a formula; the others are the same in all rows of a key
-	When    *declare.When            `json:"when,omitempty"`
-
-	// Matched says that rows of the same thing are matched, without a policy: they stay
-	// as the first database has them; see [declare.Space.Match].
-	Matched bool `json:"matched,omitempty"`
+	declare.Combining
 
 	Keys     int64 `json:"keys"`     // that have rows in several databases
 	Combined int64 `json:"combined"` // rows of the sources that become part of another row
@@ -56,42 +50,15 @@ type CombinedSum struct {
 	After   string   `json:"after"`
 }
 
-// NameCombines names the tables that keep rows.
-func (p *Plan) NameCombines() {
-	n := len(p.Resets)
-	for i := range p.Tables {
-		if c := p.Tables[i].Combine; c != nil {
-			n++
-			c.Kept = fmt.Sprintf("%s%.8s_%d", sqldb.KeptPrefix, p.ID, n)
-		}
-	}
-}
-
-// withoutKept are the tables of a plan without the names that follow from its ID.
-func withoutKept(tables []Table) []Table {
-	tables = slices.Clone(tables)
-	for i := range tables {
-		if c := tables[i].Combine; c != nil {
-			unnamed := *c
-			unnamed.Kept = ""
-			tables[i].Combine = &unnamed
-		}
-	}
-	return tables
-}
-
 // validateCombines makes sure that the plan says of combined tables what it can.
 func (p *Plan) validateCombines() error {
-	named := *p
-	named.Tables = withoutKept(p.Tables)
-	named.NameCombines()
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if t.Combine == nil {
 			continue
 		}
 		unknown := func(column string) bool { return !slices.Contains(t.Columns, column) }
-		if len(t.Key) == 0 || t.Combine.Kept != named.Tables[i].Combine.Kept || t.Combine.When != nil && unknown(t.Combine.When.Column) ||
+		if len(t.Key) == 0 || t.Combine.When != nil && unknown(t.Combine.When.Column) ||
 			slices.ContainsFunc(t.Combine.Columns, func(c declare.CombinedColumn) bool {
 				return unknown(c.Column) || !c.Formula.Known() || slices.Contains(t.Key, c.Column)
 			}) {

@@ -259,32 +259,21 @@ func (p *Plan) Validate() error {
 			}
 		}
 	}
-	if err := p.validateSevered(); err != nil {
-		return err
+	for _, validate := range []func() error{p.validateSevered, p.validateKept, p.validateCombines, p.validateInto, p.validateRekeying} {
+		if err := validate(); err != nil {
+			return err
+		}
 	}
-	if err := p.validateResets(); err != nil {
-		return err
-	}
-	if err := p.validateCombines(); err != nil {
-		return err
-	}
-	if err := p.validateInto(); err != nil {
-		return err
-	}
-	return p.validateRekeying()
+	return nil
 }
 
 // Fingerprint makes the ID.
 func (p *Plan) Fingerprint() string {
-	q := *p
+	q := p.withoutKept()
 	q.ID, q.Made, q.Program, q.Typed, q.Lacks = "", time.Time{}, "", nil, nil
 	// One list without an entry is as good as another.
-	q.Sources, q.Tables, q.Left, q.Renames = rowio.OrNil(q.Sources), rowio.OrNil(withoutKept(q.Tables)), rowio.OrNil(q.Left), rowio.OrNil(q.Renames)
-	q.Resets = slices.Clone(q.Resets)
-	for i := range q.Resets {
-		q.Resets[i].Kept = "" // which follows from the ID
-	}
-	return rowio.Fingerprint(&q)
+	q.Sources, q.Tables, q.Left, q.Renames = rowio.OrNil(q.Sources), rowio.OrNil(q.Tables), rowio.OrNil(q.Left), rowio.OrNil(q.Renames)
+	return rowio.Fingerprint(q)
 }
 
 // Worlds are all databases, the target first.

@@ -55,3 +55,6 @@ func (p *Plan) RekeyOptions() *declare.Rekey {
 	}
 	return o
 }
+
+// Path is that of the keys of a source, in the record of the target.
+func (p *Plan) Path(source int) string { return fmt.Sprintf("%s.%d", p.ID, source) }

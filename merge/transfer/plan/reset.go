@@ -1,13 +1,6 @@
 package plan
 
-import (
-	"errors"
-	"fmt"
-	"slices"
-
-	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer/rowio"
-)
+import "mergesafe/merge/transfer/rowio"
 
 // In is what a database has, by its number: the target is 0.
 func (t *Table) In(database int) *rowio.Content {
@@ -40,13 +33,6 @@ type Reset struct {
 	Moved bool `json:"moved,omitempty"`
 }
 
-// NameResets names the tables that keep the rows.
-func (p *Plan) NameResets() {
-	for i := range p.Resets {
-		p.Resets[i].Kept = fmt.Sprintf("%s%.8s_%d", sqldb.KeptPrefix, p.ID, i+1)
-	}
-}
-
 // Reset returns what becomes of a table that is emptied, or nil.
 func (p *Plan) Reset(table string) *Reset {
 	return rowio.First(p.Resets, func(s *Reset) bool { return s.Table == table })
@@ -54,17 +40,6 @@ func (p *Plan) Reset(table string) *Reset {
 
 // TakenOut is how many rows of the target are removed from tables that are emptied.
 func (p *Plan) TakenOut() int64 { return rowio.Total(p.Resets, func(s *Reset) int64 { return s.Rows }) }
-
-// validateResets makes sure that the plan names the tables that keep rows as it should.
-func (p *Plan) validateResets() error {
-	named := *p
-	named.Resets = slices.Clone(p.Resets)
-	named.NameResets()
-	if !slices.Equal(named.Resets, p.Resets) {
-		return errors.New("transfer: the plan was changed after it was made: change the options and plan again")
-	}
-	return nil
-}
 
 // Merged is what the target should hold after the merge.
 func (t *Table) Merged() rowio.Content {

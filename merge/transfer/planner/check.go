@@ -50,11 +50,7 @@ func check(ctx context.Context, p *Planner) error {
 	for _, s := range p.DBs[1:] {
 		s.On.Withheld = p.Plan.Withheld(s.Dialect)
 	}
-	p.Rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
-	p.emptied, p.combined = report.Reset, make(map[string]*declare.Combined)
-	for i := range report.Combined {
-		p.combined[report.Combined[i].Table] = &report.Combined[i]
-	}
+	p.Report, p.Rows, p.Same, p.skip = report, make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
 	for _, s := range report.Sources {
 		p.Rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {
@@ -64,7 +60,7 @@ func check(ctx context.Context, p *Planner) error {
 	for i := range report.Results {
 		r := &report.Results[i]
 		if r.Code == verdict.CodeTableDiffers && r.Subject == "" && r.Verdict == verdict.Pass {
-			p.same[r.Table] = true
+			p.Same[r.Table] = true
 		}
 		if r.Code == verdict.CodeTableExcluded && r.Subject == "" && r.Verdict == verdict.Pass {
 			p.skip[r.Table] = r.Message

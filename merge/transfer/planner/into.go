@@ -67,12 +67,12 @@ func planInto(ctx context.Context, p *Planner) error {
 		p.Plan.Into.Bytes += n
 	}
 	own := p.ownTables()
-	if err := p.refuseOutside(ctx, own); err != nil {
+	if err := p.RefuseOutside(ctx, own); err != nil {
 		return err
 	}
 	for _, t := range own {
 		l := rowio.NewLayout(first.Dialect, t)
-		c, err := rowio.Contents(ctx, first.On, l, rowio.All, p.raised(l), p.ranger(l), func(int) error { return ctx.Err() })
+		c, err := rowio.Contents(ctx, first.On, l, rowio.All, p.raised(l), ranger(p.Planning, l), func(int) error { return ctx.Err() })
 		if null, is := errors.AsType[*rowio.NullKeyError](err); is {
 			p.refuse(plan.Refusal{Source: first.Name(), Table: t.Name, Reason: null.Error()})
 			continue

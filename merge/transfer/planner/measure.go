@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"mergesafe/merge/transfer/change"
@@ -12,12 +13,13 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
 // Measure counts and sums up the rows of every table in every database, as they are
 // and as they will be. Several databases are read at a time.
-func Measure(ctx context.Context, p *Planner) error {
+func Measure(ctx context.Context, p *step.Planning) error {
 	var mu sync.Mutex
 	now, databases := job.Progress{Step: ledger.StepMeasure}, make([]int, len(p.DBs))
 	for i, s := range p.DBs {
@@ -28,23 +30,23 @@ func Measure(ctx context.Context, p *Planner) error {
 		mu.Lock()
 		defer mu.Unlock()
 		now.Database, now.Table, now.Rows = database, table, now.Rows+int64(rows)
-		if p.opts.Progress != nil {
-			p.opts.Progress(now)
+		if p.Opts.Progress != nil {
+			p.Opts.Progress(now)
 		}
 	}
-	changes, n := change.NewChanges(p.Plan, p.opts.Check.Codecs), min(job.DefaultParallel, len(databases))
-	if p.refused(verdict.CodeCellFormat) { // not every cell can be given new keys
+	changes, n := change.NewChanges(p.Plan, p.Opts.Check.Codecs), min(job.DefaultParallel, len(databases))
+	if refused(p, verdict.CodeCellFormat) { // not every cell can be given new keys
 		changes.Rekeying = nil
 	}
 	refuse := func(r plan.Refusal) {
 		mu.Lock()
 		defer mu.Unlock()
-		p.refuse(r)
+		p.Refuse(r)
 	}
 	err := job.Spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
 		for i := range queue {
 			p.DBs[i].On.Share = n
-			if err := p.measureIn(ctx, i, changes, progress, refuse); err != nil {
+			if err := measureIn(ctx, p, i, changes, progress, refuse); err != nil {
 				return err
 			}
 		}
@@ -53,30 +55,35 @@ func Measure(ctx context.Context, p *Planner) error {
 	if err != nil {
 		return err
 	}
-	if p.refused(verdict.CodeKeySpace) {
+	if refused(p, verdict.CodeKeySpace) {
 		return nil // which rows come was not known, so they were counted in another way
 	}
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		for j, s := range p.DBs {
 			if c, want := t.In(j), p.Rows[s.Name()][t.Name]; s.Table(t.Name) != nil && c.Rows != want {
-				p.refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
+				p.Refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
 			}
 		}
 	}
 	return nil
 }
 
+// refused reports whether the plan is refused by a rule of the check.
+func refused(p *step.Planning, code string) bool {
+	return slices.ContainsFunc(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == code })
+}
+
 // ranger divides the rows of a table; nil if they have no order.
-func (p *Planner) ranger(l *rowio.Layout) *rowio.Ranger {
+func ranger(p *step.Planning, l *rowio.Layout) *rowio.Ranger {
 	if l.Multiset() {
 		return nil
 	}
-	return &rowio.Ranger{Size: cmp.Or(p.opts.RangeRows, rowio.RangeRows)}
+	return &rowio.Ranger{Size: cmp.Or(p.Opts.RangeRows, rowio.RangeRows)}
 }
 
 // measureIn measures the tables of one database.
-func (p *Planner) measureIn(ctx context.Context, database int, changes *change.Changes,
+func measureIn(ctx context.Context, p *step.Planning, database int, changes *change.Changes,
 	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
 	s := p.DBs[database]
 	for i := range p.Plan.Tables {
@@ -87,7 +94,7 @@ func (p *Planner) measureIn(ctx context.Context, database int, changes *change.C
 		l := rowio.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		var divide *rowio.Ranger
 		if database > 0 && t.Combine == nil || p.Plan.Into != nil && database == 0 {
-			divide = p.ranger(l)
+			divide = ranger(p, l)
 		}
 		c, err := rowio.Contents(ctx, s.On, l, rowio.All, changes.Of(s.Name(), l), divide, func(n int) error {
 			progress(s.Name(), t.Name, n)

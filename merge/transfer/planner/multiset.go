@@ -1,15 +1,11 @@
 package planner
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/job"
-	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -51,7 +47,7 @@ func (p *Planner) multiset(t *catalog.Table) {
 	}
 	if p.Plan.Rekey != nil && p.Plan.Rekey.Moves() {
 		for _, c := range p.Plan.Rekey.Columns {
-			col := column(t, c.Column)
+			col := t.Column(c.Column)
 			if c.Table == t.Name && (slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil || of.Format != "" }) || col != nil && col.Kind != catalog.KindInteger) {
 				refuse(nil, "it has no key, and only some values of %s get new ones, or they are texts, so an undo could not identify its rows: %s, or leave the rows of the sources behind: [[merge.table]] tables = [%q], policy = \"skip\"", c.Column, otherwise, t.Name)
 			}
@@ -61,24 +57,4 @@ func (p *Planner) multiset(t *catalog.Table) {
 		slices.ContainsFunc(p.opts.Copies, func(c plan.NameCopy) bool { return c.Table == t.Name }) {
 		refuse(nil, "it has no key, so its rows cannot be renamed: %s", otherwise)
 	}
-}
-
-// EarlierAnd adds the rows that came from the sources before a part to those of the part, which came.
-func EarlierAnd(ctx context.Context, r *job.Run, p plan.Part, came map[string]int64) (map[string]int64, error) {
-	all := maps.Clone(came)
-	for i, src := range r.Sources[:p.Source] {
-		copied, err := r.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: p.Table, Source: i})
-		if err != nil {
-			return nil, err
-		}
-		if copied.Rows == 0 {
-			continue
-		}
-		of, err := r.CopiedFrom(ctx, src, r.Layouts[r.Plan.Tables[p.Table].Name], copied)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(all, of) // only which rows these are matters
-	}
-	return all, nil
 }

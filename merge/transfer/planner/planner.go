@@ -8,57 +8,12 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/verdict"
+	"mergesafe/merge/transfer/step"
 )
-
-// PlanOptions configures [NewPlan]. The zero value means the defaults.
-type PlanOptions struct {
-	// Check configures the check that the plan rests on. [NewPlan] sets Target, Renames
-	// and Copies.
-	// Tables that Exclude names are not copied. Results that Allow names may be NOT
-	// VERIFIED, and some may FAIL: none by which rows are lost or mixed up.
-	Check declare.Options
-
-	// Names say how to change values that have to be unique and are not. Without a
-	// policy, such a value is a refusal.
-	Names []plan.NamePolicy
-
-	// Copies are columns that repeat a column of Names elsewhere.
-	Copies []plan.NameCopy
-
-	// MaxKeyless is how many rows of one source a table without a key may have to be
-	// copied, in one transaction: 0 is [rowio.DefaultMaxKeyless], a negative number none.
-	MaxKeyless int64
-
-	// NoFence leaves the sources without a fence. Then nothing at all is written there,
-	// but a server that is started there makes rows that the target will never get. The
-	// target is always fenced while the merge is carried out, and so is, for good, a first
-	// world that becomes a new database.
-	NoFence bool
-
-	// Into is the new database in which the merge is to be made; nil if the rows are to come
-	// to the target. It is only looked at.
-	Into *rowio.Database
-
-	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
-	// was read.
-	Fleet string
-
-	// Report, if not nil, is called with the report of the check that the plan rests
-	// on, with the samples that Check asks for.
-	Report func(*verdict.Report)
-
-	// Progress, if not nil, is called with the state of the reading. Several goroutines
-	// may call it at a time.
-	Progress func(job.Progress)
-
-	RangeRows int64 // how many rows a range has at least; only tests choose it
-}
 
 // NewPlan reads all databases and plans the merge of the sources into the target: see
 // [plan.Plan]. It needs only the right to SELECT.
@@ -67,20 +22,23 @@ type PlanOptions struct {
 // the options do not fit the databases. A reason that blocks the merge is not an error,
 // but one of the plan's Refusals.
 func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Database, opts PlanOptions) (*plan.Plan, error) {
-	p := &Planner{opts: opts, Plan: &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
-		Sources: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}}
+	made := &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
+		Sources: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}
+	p := &Planner{opts: &opts, Planning: &step.Planning{Opts: &opts, Plan: made}}
 	defer func() {
 		for _, s := range p.DBs {
 			s.Close()
 		}
 	}()
+	p.Excluded = p.excluded
 	if err := open(ctx, p, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	steps := []func(context.Context, *Planner) error{check, findFollowers, choose, resets, findCounters, refuseTyped, rename, renumber,
-		tryNames, Measure, planInto, refuseAgain, measureAlikes, measureResets, MeasureCombines, lookAtRights}
-	for _, step := range steps {
-		if err := step(ctx, p); err != nil {
+	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
+	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, measure, planInto, refuseAgain,
+		measureChanges, lookAtRights}
+	for _, do := range steps {
+		if err := do(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
 	}
@@ -89,24 +47,26 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 		p.Plan.Fleet = p.opts.Fleet
 	}
 	p.Plan.ID = p.Plan.Fingerprint()
-	p.Plan.NameResets()
-	p.Plan.NameCombines()
+	p.Plan.NameKept()
 	return p.Plan, nil
 }
 
+func planChanges(ctx context.Context, p *Planner) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Planning] { return c.Plan }, p.Planning)
+}
+
+func measureChanges(ctx context.Context, p *Planner) error {
+	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Planning] { return c.Measure }, p.Planning)
+}
+
+// PlanOptions configures [NewPlan].
+type PlanOptions = step.PlanOptions
+
+// Planner is a plan in the making, with what only the steps need.
 type Planner struct {
-	opts PlanOptions
-	Plan *plan.Plan
-	DBs  []*rowio.Source             // the target first
-	Rows map[string]map[string]int64 // by database and table, as counted by the check
-	same map[string]bool             // tables that the check proved to be the same in all
-	skip map[string]string           // tables that stay behind, and what of them
-
-	emptied []string // tables of skip that are to be empty in the target too
-
-	combined map[string]*declare.Combined // tables of which rows with one key are combined
-
-	followers []declare.NameReference // what refers to names that are changed
+	*step.Planning
+	opts *PlanOptions      // those of Planning
+	skip map[string]string // tables that stay behind, and what of them
 }
 
 func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowio.Database) error {
@@ -148,12 +108,7 @@ func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowi
 	return nil
 }
 
-// refused reports whether the plan is refused by a rule of the check.
-func (p *Planner) refused(code string) bool {
-	return slices.ContainsFunc(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == code })
-}
-
-func (p *Planner) refuse(r plan.Refusal) { p.Plan.Refusals = append(p.Plan.Refusals, r) }
+func (p *Planner) refuse(r plan.Refusal) { p.Refuse(r) }
 
 // refuseFrozen refuses a source that needs a fence and whose server accepts no writes
 // from any account: it is a replica, or the member of a group that is not the
@@ -197,4 +152,17 @@ func (p *Planner) refuseInUse(ctx context.Context, s *rowio.Source) error {
 		p.refuse(plan.Refusal{Source: s.Name(), Reason: reason + ", then plan again"})
 	}
 	return nil
+}
+
+// world describes the database for a plan.
+func world(ctx context.Context, s *rowio.Source) (plan.World, error) {
+	w := plan.World{Name: s.Name(), Schema: plan.Schema(s)}
+	var err error
+	if w.Tables, err = plan.Pack(plan.Form(s)); err != nil || !s.Known.HasRegistry {
+		return w, err
+	}
+	if w.Servers, err = s.Servers(ctx); err != nil {
+		err = fmt.Errorf("database %q: %w", s.Name(), err)
+	}
+	return w, err
 }

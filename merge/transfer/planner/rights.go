@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,11 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/store/registry"
 )
 
@@ -38,33 +39,16 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 			}
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}
-		q := s.Dialect.Quote
 		written := i == 0 && p.Plan.Into == nil
-		for j := range p.Plan.Tables {
-			t := &p.Plan.Tables[j]
-			if !written {
-				break
-			}
-			name, columns := q(t.Name), s.Dialect.QuoteAll(t.Columns)
-			if err := look("INSERT", t.Name, "INSERT INTO "+name+" ("+columns+") SELECT "+columns+" FROM "+name+" WHERE 1 = 0"); err != nil {
-				return err
-			}
-			if err := look("DELETE", t.Name, "DELETE FROM "+name+" WHERE 1 = 0"); err != nil {
-				return err
-			}
-			if t.WritesOver() {
-				if err := look("UPDATE", t.Name, "UPDATE "+name+" SET "+q(t.Columns[0])+" = "+q(t.Columns[0])+" WHERE 1 = 0"); err != nil {
+		if written {
+			layout := func(table string) *rowio.Layout { return job.ResetLayout(s.Dialect, s.Table(table)) }
+			for _, probe := range step.Probes(all.Changes(), p.Plan, s.Dialect, layout) {
+				if probe.Right == "" {
+					continue
+				}
+				if err := look(probe.Right, probe.Table, probe.Statement); err != nil {
 					return err
 				}
-			}
-		}
-		for _, reset := range p.Plan.Resets {
-			if !written {
-				break
-			}
-			l := job.ResetLayout(s.Dialect, s.Table(reset.Table))
-			if err := errors.Join(look("INSERT", reset.Table, l.InsertFrom("INSERT", reset.Table)+" WHERE 1 = 0"), look("DELETE", reset.Table, "DELETE FROM "+q(reset.Table)+" WHERE 1 = 0")); err != nil {
-				return err
 			}
 		}
 		if written && s.Known.HasRegistry || i == 0 && p.Plan.Target.Fence || i > 0 && p.Plan.Sources[i-1].Fence {

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
@@ -24,6 +25,10 @@ func choose(ctx context.Context, p *Planner) error {
 		}
 		p.refuse(plan.Refusal{Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
 	}
+	touched, err := step.Touched(all.Changes(), p.Planning)
+	if err != nil {
+		return err
+	}
 	var chosen []*catalog.Table
 	for i := range target.Known.Tables {
 		t := &target.Known.Tables[i]
@@ -31,7 +36,7 @@ func choose(ctx context.Context, p *Planner) error {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "excluded by the operator"})
 			continue
 		}
-		if tool := p.history(t.Name); tool != "" {
+		if tool := p.History(t.Name); tool != "" {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "it is the history of migrations that " + tool + " keeps: the target's stays"})
 			continue
 		}
@@ -39,7 +44,7 @@ func choose(ctx context.Context, p *Planner) error {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})
 			continue
 		}
-		if p.same[t.Name] {
+		if p.Same[t.Name] {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "it is the same in every database, as the check found: the target's stays"})
 			continue
 		}
@@ -47,7 +52,7 @@ func choose(ctx context.Context, p *Planner) error {
 		for _, s := range p.DBs[1:] {
 			rows += p.Rows[s.Name()][t.Name]
 		}
-		if rows == 0 && !p.renamedAlong(t.Name) {
+		if rows == 0 && !touched(t.Name) {
 			why := "no source has a row in it"
 			if p.Plan.Withheld(p.DBs[0].Dialect)[t.Name] != "" {
 				why = "no source has a row to copy: all stay behind, as declared"
@@ -57,7 +62,7 @@ func choose(ctx context.Context, p *Planner) error {
 			chosen = append(chosen, t)
 		}
 	}
-	if err := p.refuseOutside(ctx, chosen); err != nil {
+	if err := p.RefuseOutside(ctx, chosen); err != nil {
 		return err
 	}
 	for _, t := range chosen {
@@ -72,77 +77,6 @@ func choose(ctx context.Context, p *Planner) error {
 	}
 	p.leaveUnread()
 	return nil
-}
-
-// history names the tool whose history of migrations a table is in every database
-// that has it, as the check sees it; "" if it is none.
-func (p *Planner) history(table string) (tool string) {
-	for _, s := range p.DBs {
-		if t := s.Table(table); t != nil {
-			if tool = t.History(); tool == "" {
-				return ""
-			}
-		}
-	}
-	return tool
-}
-
-// refuseOutside refuses tables of the target whose engine has no transactions, and
-// lists the statements that give them one that has.
-func (p *Planner) refuseOutside(ctx context.Context, chosen []*catalog.Table) error {
-	var engines []string
-	n := 0
-	for _, t := range chosen {
-		if t.Outside == "" {
-			continue
-		}
-		n++
-		if !slices.Contains(engines, t.Engine) {
-			engines = append(engines, t.Engine)
-		}
-		statement, err := p.toInnoDB(ctx, t)
-		if err != nil {
-			return err
-		}
-		p.Plan.Prepare = append(p.Plan.Prepare, statement)
-	}
-	if n > 0 {
-		p.refuse(plan.Refusal{Source: p.Plan.Target.Name, Reason: fmt.Sprintf(
-			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
-			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
-	}
-	return nil
-}
-
-// toInnoDB is the statement that gives a table an engine with transactions. Options of the old
-// engine that InnoDB refuses, or takes for something else, go.
-func (p *Planner) toInnoDB(ctx context.Context, t *catalog.Table) (string, error) {
-	d, made := p.DBs[0].Dialect, ""
-	err := p.DBs[0].On.Rows(ctx, "SHOW CREATE TABLE "+d.Quote(t.Name), false, nil, func(row []any) (bool, error) {
-		made = rowio.Text(row[1])
-		return true, nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.Plan.Target.Name, err)
-	}
-	statement := "ALTER TABLE " + d.Quote(t.Name) + " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0"
-	leads := func(column string) bool { // a key
-		return slices.ContainsFunc(strings.Split(made, "\n"), func(line string) bool {
-			return strings.Contains(line, "KEY ") && strings.Contains(line, " ("+d.Quote(column))
-		})
-	}
-	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
-		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
-		p.refuse(plan.Refusal{Source: p.Plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
-			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
-				"after the ALTER TABLE of this plan it counts through the whole table; "+
-				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})
-	}
-	if p.Plan.Engine == "mariadb" && strings.Contains(made, " DIRECTORY='") {
-		// InnoDB takes no other directory for indexes, and no ALTER TABLE takes the option off.
-		statement = "SET STATEMENT innodb_strict_mode=OFF FOR " + statement
-	}
-	return statement + ";", nil
 }
 
 // leaveUnread lists the tables that were not read in at least one database: if the
@@ -163,9 +97,7 @@ func (p *Planner) leaveUnread() {
 // not.
 func (p *Planner) copyable(t *catalog.Table) bool {
 	before := len(p.Plan.Refusals)
-	refuse := func(format string, args ...any) {
-		p.refuse(plan.Refusal{Table: t.Name, Reason: fmt.Sprintf(format, args...)})
-	}
+	refuse := func(format string, args ...any) { p.RefuseTable(t.Name, format, args...) }
 	if t.Key() == nil {
 		p.multiset(t)
 	}
@@ -223,9 +155,6 @@ func (p *Planner) table(t *catalog.Table) plan.Table {
 		if c.Generated != "" {
 			out.Generated = append(out.Generated, c.Name)
 		}
-	}
-	if c := p.combined[t.Name]; c != nil {
-		out.Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
 	}
 	if t.AutoIncrement != nil {
 		out.Counter = &plan.Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}

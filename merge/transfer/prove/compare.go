@@ -4,40 +4,19 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Difference is one row of a source that the target does not have as it was
-// copied, or one row of the target that is not as it was combined.
-type Difference struct {
-	Source  string   `json:"source"` // the target, if it had the row before the merge
-	Table   string   `json:"table"`
-	Key     string   `json:"key"` // see [rowio.KeyText]
-	Missing bool     `json:"missing,omitempty"`
-	Left    bool     `json:"left,omitempty"`    // the row is still there, after an undo
-	Columns []string `json:"columns,omitempty"` // that have other values
-}
-
-func (d Difference) String() string {
-	if d.Missing {
-		return fmt.Sprintf("row %s of %s, from %q: is missing", rowio.KeyText(d.Key), d.Table, d.Source)
-	}
-	if d.Left {
-		return fmt.Sprintf("row %s of %s, from %q: is still there", rowio.KeyText(d.Key), d.Table, d.Source)
-	}
-	return fmt.Sprintf("row %s of %s, from %q: %s has another value", rowio.KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
-}
-
 // Compare compares rows of a source, the first most of those after a key, renamed as
 // planned, with the rows of the target that have their keys. It calls differs for
 // each pair that is not the same. It ends with ctx, also if soft has not ended.
-func Compare(r *job.Run, ctx, soft context.Context, source int, l *rowio.Layout, after []any, most int64, differs func(d *Difference, row, there []any) error) error {
+func Compare(r *job.Run, ctx, soft context.Context, source int, l *rowio.Layout, after []any, most int64, differs func(d *evidence.Difference, row, there []any) error) error {
 	src := r.Sources[source]
 	change := r.Changes.Of(src.Name, l)
 	if most == 0 {
@@ -62,7 +41,7 @@ func Compare(r *job.Run, ctx, soft context.Context, source int, l *rowio.Layout,
 			return err
 		}
 		for i, row := range p.Rows {
-			if d := DifferenceOf(l, row, there[i]); d != nil {
+			if d := evidence.DifferenceOf(l, row, there[i]); d != nil {
 				d.Source = src.Name
 				if err := differs(d, row, there[i]); err != nil {
 					return err
@@ -73,25 +52,6 @@ func Compare(r *job.Run, ctx, soft context.Context, source int, l *rowio.Layout,
 			return nil
 		}
 	}
-}
-
-// DifferenceOf compares a row with what it should be; nil if it is the same.
-func DifferenceOf(l *rowio.Layout, want, there []any) *Difference {
-	d := &Difference{Table: l.Table}
-	if there == nil {
-		d.Missing = true
-	} else {
-		for i, name := range l.Columns {
-			if !rowio.Same(want[i], there[i]) {
-				d.Columns = append(d.Columns, name)
-			}
-		}
-		if d.Columns == nil {
-			return nil
-		}
-	}
-	d.Key, _ = rowio.EncodeKey(l.KeyOf(want)) // has been read before
-	return d
 }
 
 // OwnRows is how many rows the target itself has in the tables of the plan.

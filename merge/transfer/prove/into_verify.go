@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -28,7 +29,7 @@ func proveInto(ctx context.Context, r *job.Run, proof *Proof) error {
 			if err != nil {
 				return err
 			}
-			one := TableProof{Table: t.Name, Verdict: verdict.Pass, Rows: now.Rows, Want: t.Content.Rows}
+			one := evidence.TableProof{Table: t.Name, Verdict: verdict.Pass, Rows: now.Rows, Want: t.Content.Rows}
 			if now.Rows != t.Content.Rows || now.Sum != t.Content.After {
 				one.Verdict, one.Own = verdict.Fail, true
 			}
@@ -45,8 +46,8 @@ func proveInto(ctx context.Context, r *job.Run, proof *Proof) error {
 		if !is {
 			return err
 		}
-		for _, all := range [][]TableProof{proof.Tables, proof.OwnTables} {
-			if i := slices.IndexFunc(all, func(t TableProof) bool { return t.Table == changed.Table }); i >= 0 && !slices.Contains(all[i].Sources, changed.Database) {
+		for _, all := range [][]evidence.TableProof{proof.Tables, proof.OwnTables} {
+			if i := slices.IndexFunc(all, func(t evidence.TableProof) bool { return t.Table == changed.Table }); i >= 0 && !slices.Contains(all[i].Sources, changed.Database) {
 				all[i].Verdict, all[i].Sources = verdict.Fail, append(all[i].Sources, changed.Database)
 			}
 		}
@@ -61,7 +62,7 @@ func proveInto(ctx context.Context, r *job.Run, proof *Proof) error {
 		}
 	}
 	return r.Retry(ctx, "comparing how the databases are made", func(ctx context.Context) error {
-		if err := proof.noteHidden(ctx, r.First, r.Target); err != nil {
+		if err := noteHidden(ctx, proof, r.First, r.Target); err != nil {
 			return err
 		}
 		want, err := schema.Read(ctx, r.First)
@@ -79,7 +80,7 @@ func proveInto(ctx context.Context, r *job.Run, proof *Proof) error {
 
 // rereadFirst reads the rows of the first world again, and compares them with the plan.
 func rereadFirst(ctx context.Context, r *job.Run, proof *Proof) error {
-	look := func(of *TableProof, want *rowio.Content) error {
+	look := func(of *evidence.TableProof, want *rowio.Content) error {
 		return r.RetryCounted(ctx, fmt.Sprintf("reading table %q of %q", of.Table, r.First.Name), func(soft context.Context) error {
 			l := r.Layouts[of.Table]
 			now, err := rowio.Contents(soft, r.First, l, rowio.All, nil, nil, BetweenPages(ctx, r, ledger.StepVerify, r.First, l))
@@ -103,7 +104,7 @@ func rereadFirst(ctx context.Context, r *job.Run, proof *Proof) error {
 }
 
 // noteHidden notes what the accounts cannot see, and so cannot be compared.
-func (p *Proof) noteHidden(ctx context.Context, all ...*rowio.Connection) error {
+func noteHidden(ctx context.Context, p *Proof, all ...*rowio.Connection) error {
 	p.Unseen = nil
 	for _, on := range all {
 		s, err := rowio.OpenSource(ctx, on.Database)
@@ -189,18 +190,4 @@ func recordProof(ctx context.Context, r *job.Run) error {
 	on := &rowio.Connection{Database: r.Target.Database, Writes: true, Fail: r.Target.Fail}
 	defer on.Close()
 	return (&ledger.Manifest{On: on, ID: r.Plan.ID}).Advance(ctx, ledger.StateMade, ledger.StateProved)
-}
-
-// worst is the verdict of the parts that only a new database has.
-func (p *Proof) worst(so verdict.Verdict) verdict.Verdict {
-	for _, t := range p.OwnTables {
-		so = worse(so, t.Verdict)
-	}
-	if len(p.Unseen) > 0 {
-		so = worse(so, verdict.NotVerified)
-	}
-	if len(p.Differing) > 0 {
-		so = verdict.Fail
-	}
-	return so
 }

@@ -2,64 +2,37 @@ package prove
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/change/all"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
-// KeyProof is one part of the proof that a merge with new keys changed nothing else:
-// together they say that the target, restricted to the rows of one world and with their
-// old keys, is that world.
-type KeyProof struct {
-	Part    string          `json:"part"`
-	Verdict verdict.Verdict `json:"verdict"` // PASS or FAIL
-	Checked int64           `json:"checked"` // the number of things that Of names
-	Of      string          `json:"of"`      // "keys", "rows", "references"
-	Wrong   int64           `json:"wrong"`
-	Details []string        `json:"details,omitempty"` // the first problems
-
-	// Matched is how many keys became those of the same things in other worlds; see
-	// [declare.Space.Match]. Each was compared with the target's record, and by its
-	// natural key.
-	Matched int64 `json:"matched,omitempty"`
-}
-
-// The parts, in their order.
-const (
-	PartInjective  = "no two keys of a world became the same"
-	PartDisjoint   = "new keys collide with no other key"
-	PartImages     = "each world's rows, with their old keys, are that world's"
-	PartOwn        = "rows that kept their keys are as they were"
-	PartReferences = "references name the same row as before, or none as before"
-	PartSums       = "declared sums are the same"
-)
-
 // proveKeys makes the parts of the proof that need what was read of the tables.
-func proveKeys(ctx context.Context, r *job.Run, found [][]*plan.Apart, combines []CombineProof) ([]KeyProof, error) {
-	injective, err := proveInjective(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	disjoint := &KeyProof{Part: PartDisjoint, Of: "keys"}
-	images := &KeyProof{Part: PartImages, Of: "rows"}
-	own := &KeyProof{Part: PartOwn, Of: "rows"}
+func proveKeys(ctx context.Context, p *step.Proving, found [][]*plan.Apart) error {
+	r := p.Run
+	p.Parts = &evidence.KeyParts{Injective: evidence.KeyProof{Part: evidence.PartInjective, Of: "keys"}, Disjoint: evidence.KeyProof{Part: evidence.PartDisjoint, Of: "keys"},
+		Images: evidence.KeyProof{Part: evidence.PartImages, Of: "rows"}, Own: evidence.KeyProof{Part: evidence.PartOwn, Of: "rows"},
+		Sums: evidence.KeyProof{Part: evidence.PartSums, Of: "sums"}}
+	disjoint, images, own := &p.Parts.Disjoint, &p.Parts.Images, &p.Parts.Own
 	proveRanges(r, disjoint)
 	for i := range r.Plan.Tables {
-		t, all := &r.Plan.Tables[i], found[i]
+		t, read := &r.Plan.Tables[i], found[i]
 		if t.Combine != nil {
 			continue
 		}
-		target := all[0]
+		target := read[0]
 		if target.Groups == nil { // nothing in it moves
 			own.Checked += target.Rows
 			if want := t.Merged(); target.Rows != want.Rows || target.Sum != want.Sum {
-				own.wrongParts(1, "table %s", t.Name)
+				own.NoteWrong(1, "table %s", t.Name)
 			}
 			continue
 		}
@@ -67,51 +40,35 @@ func proveKeys(ctx context.Context, r *job.Run, found [][]*plan.Apart, combines 
 		for j, name := range r.Plan.Sources {
 			here := target.Groups[1+j]
 			var of rowio.Content // its own, and those of others that have its keys, since they are matched
-			for _, source := range all[1:] {
+			for _, source := range read[1:] {
 				of.Rows, of.Sum = of.Rows+source.Groups[1+j].Rows, of.Sum.Add(source.Groups[1+j].Sum)
 			}
-			still.Rows, still.Sum = still.Rows+all[1+j].Groups[0].Rows, still.Sum.Add(all[1+j].Groups[0].Sum)
+			still.Rows, still.Sum = still.Rows+read[1+j].Groups[0].Rows, still.Sum.Add(read[1+j].Groups[0].Sum)
 			images.Checked += of.Rows
 			if change.HasSpaceKey(r.Plan.Rekey, t.Name) {
 				disjoint.Checked += here.Rows
 				if n := here.Rows - of.Rows; n != 0 {
-					disjoint.wrongParts(max(n, -n), "table %s: %s with keys of %s, want %d", t.Name, ledger.CountRows(here.Rows), name.Name, of.Rows)
+					disjoint.NoteWrong(max(n, -n), "table %s: %s with keys of %s, want %d", t.Name, ledger.CountRows(here.Rows), name.Name, of.Rows)
 				}
 			}
 			if here.Rows != of.Rows || here.Sum != of.Sum {
-				images.wrongParts(max(1, here.Rows-of.Rows, of.Rows-here.Rows), "table %s: the rows of %s", t.Name, name.Name)
+				images.NoteWrong(max(1, here.Rows-of.Rows, of.Rows-here.Rows), "table %s: the rows of %s", t.Name, name.Name)
 			}
 		}
 		own.Checked += still.Rows
 		if here := target.Groups[0]; here.Rows != still.Rows || here.Sum != still.Sum {
-			own.wrongParts(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
+			own.NoteWrong(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
 		}
 	}
-	for _, c := range combines { // each of their columns was compared with its formula
-		own.Checked, images.Checked = own.Checked+c.Own, images.Checked+c.Copied+c.Keys
-		if c.Verdict != verdict.Pass {
-			images.wrongParts(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
-		}
+	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Proving] { return c.ProveKeys }, p); err != nil {
+		return err
 	}
-	if err := proveCounters(ctx, r, disjoint); err != nil {
-		return nil, err
-	}
-	if err := proveMatches(ctx, r, injective, disjoint); err != nil {
-		return nil, err
-	}
-	return []KeyProof{*injective, *disjoint, *images, *own}, nil
-}
-
-// wrongParts notes what is wrong.
-func (p *KeyProof) wrongParts(n int64, format string, args ...any) {
-	p.Wrong += n
-	if len(p.Details) < rowio.MaxSamples {
-		p.Details = append(p.Details, fmt.Sprintf(format, args...))
-	}
+	p.Proof.Keys = []evidence.KeyProof{p.Parts.Injective, *disjoint, *images, *own}
+	return nil
 }
 
 // concluded gives the parts their verdicts.
-func concluded(all []KeyProof) []KeyProof {
+func concluded(all []evidence.KeyProof) []evidence.KeyProof {
 	for i := range all {
 		all[i].Verdict = verdict.Pass
 		if all[i].Wrong > 0 {
@@ -121,52 +78,14 @@ func concluded(all []KeyProof) []KeyProof {
 	return all
 }
 
-// proveInjective compares what the target remembers with the plan. That the same number
-// was added to all keys of a space is how they move; that no key is there twice, before
-// and after, is what the tables rely on.
-func proveInjective(ctx context.Context, r *job.Run) (*KeyProof, error) {
-	p := &KeyProof{Part: PartInjective, Of: "keys"}
-	known, err := ledger.HasKeys(ctx, r.Target)
-	if err != nil {
-		return nil, err
-	}
-	var all []ledger.KeySet
-	if known {
-		if all, err = ledger.LoadKeys(ctx, r.Target, "path LIKE ?", []any{r.Plan.ID + ".%"}); err != nil {
-			return nil, err
-		}
-	}
-	for i, s := range r.Plan.Sources {
-		remembered := make(map[string]int64)
-		for _, k := range all {
-			if k.Path != r.Path(i) {
-				continue
-			}
-			space := r.Plan.Rekey.Space(k.Space)
-			if space == nil || space.Sources[i].Offset != k.Offset {
-				p.wrongParts(1, "the target's record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
-				continue
-			}
-			remembered[k.Space] += k.Keys.Len()
-			p.Checked += k.Keys.Len()
-		}
-		for _, space := range r.Plan.Rekey.Spaces {
-			if want := space.Sources[i].Rows; remembered[space.Name] != want {
-				p.wrongParts(max(1, want-remembered[space.Name]), "the target has a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
-			}
-		}
-	}
-	return p, nil
-}
-
 // proveRanges makes sure that no two databases have numbers in one range.
-func proveRanges(r *job.Run, p *KeyProof) {
+func proveRanges(r *job.Run, p *evidence.KeyProof) {
 	for _, s := range r.Plan.Rekey.Spaces {
 		taken := []verdict.SpaceOf{s.Target}
 		for _, of := range s.Sources {
 			for _, other := range taken {
 				if of.New.Meets(other.New) {
-					p.wrongParts(1, "%s: the numbers of %s and of %s", s.Name, of.Source, other.Source)
+					p.NoteWrong(1, "%s: the numbers of %s and of %s", s.Name, of.Source, other.Source)
 				}
 			}
 			taken = append(taken, of)

@@ -3,14 +3,15 @@ package prove
 import (
 	"cmp"
 
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/verdict"
 )
 
 // proveReferences compares where the references of the merged target lead with where they
 // led in all databases before.
-func proveReferences(p *plan.Plan, now *verdict.Rekeying) *KeyProof {
-	proof := &KeyProof{Part: PartReferences, Of: "references"}
+func proveReferences(p *plan.Plan, now *verdict.Rekeying) *evidence.KeyProof {
+	proof := &evidence.KeyProof{Part: evidence.PartReferences, Of: "references"}
 	at := make(map[string]*verdict.RekeyedColumn)
 	if now != nil {
 		for i := range now.Columns {
@@ -24,7 +25,7 @@ func proveReferences(p *plan.Plan, now *verdict.Rekeying) *KeyProof {
 		}
 		name := c.Table + "." + c.Column
 		if at[name] == nil || len(at[name].Cases) != len(c.Cases) {
-			proof.wrongParts(1, "%s could not be followed", name)
+			proof.NoteWrong(1, "%s could not be followed", name)
 			continue
 		}
 		for j := range c.Cases {
@@ -39,7 +40,7 @@ func proveReferences(p *plan.Plan, now *verdict.Rekeying) *KeyProof {
 			proof.Checked += want.Resolved + want.Dangling + want.None
 			if have != want {
 				off := func(a, b int64) int64 { return max(a-b, b-a) }
-				proof.wrongParts(cmp.Or(max(off(have.Resolved, want.Resolved), off(have.Dangling, want.Dangling), off(have.None, want.None)), 1),
+				proof.NoteWrong(cmp.Or(max(off(have.Resolved, want.Resolved), off(have.Dangling, want.Dangling), off(have.None, want.None)), 1),
 					"%s: %d match a row, %d match none and %d name no row, want %d, %d and %d", name, have.Resolved, have.Dangling, have.None, want.Resolved, want.Dangling, want.None)
 			}
 		}

@@ -187,44 +187,47 @@ func Contents(ctx context.Context, on *Connection, l *Layout, most int64, change
 	if l.Multiset() { // none of it is copied, or all
 		return ContentsOfMultiset(ctx, on, l, change, between)
 	}
-	next, stop := Pages(ctx, on, l, nil, func() int { return 2000 }, most, false)
-	defer stop()
-	for {
-		p, err := next()
-		if err != nil {
-			return c, err
-		}
+	err := EachPage(ctx, on, l, most, func(p *Page) error {
 		for _, row := range p.Rows {
 			sum, err := h.Row(row)
 			if err != nil {
-				return c, fmt.Errorf("table %q of %q: %w", l.Table, on.Name, err)
+				return fmt.Errorf("table %q of %q: %w", l.Table, on.Name, err)
 			}
 			c.Sum = c.Sum.Add(sum)
 			if err := divide.Add(l, row, sum); err != nil {
-				return c, err
+				return err
 			}
-			if change != nil {
-				changed, err := change(row)
-				if err != nil {
-					return c, err
-				}
-				if changed {
-					if sum, err = h.Row(row); err != nil {
-						return c, err
-					}
+			changed, err := change.Row(row)
+			if err != nil {
+				return err
+			}
+			if changed {
+				if sum, err = h.Row(row); err != nil {
+					return err
 				}
 			}
 			c.After = c.After.Add(sum)
 		}
 		c.Rows += int64(len(p.Rows))
-		if err := between(len(p.Rows)); err != nil {
-			return c, err
+		return between(len(p.Rows))
+	})
+	if err == nil && divide != nil {
+		c.Ranges = divide.Ranges()
+	}
+	return c, err
+}
+
+// EachPage calls take with the pages of a table in the order of its key, and no more rows than most.
+func EachPage(ctx context.Context, on *Connection, l *Layout, most int64, take func(p *Page) error) error {
+	next, stop := Pages(ctx, on, l, nil, func() int { return 2000 }, most, false)
+	defer stop()
+	for {
+		p, err := next()
+		if err == nil {
+			err = take(p)
 		}
-		if p.Last {
-			if divide != nil {
-				c.Ranges = divide.Ranges()
-			}
-			return c, nil
+		if err != nil || p.Last {
+			return err
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/change/all"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -17,14 +19,14 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// compareAll compares every row that was copied with its source, and returns what
+// compareAll compares every row that was copied with its source, and refuses what
 // blocks removing them. In a table with the expected sum, no single row needs to
 // be compared. If rows were removed already, which resumed tells, it only looks
 // for rows that reference them.
-func (u *undo) compareAll(ctx context.Context, resumed bool) (reasons []plan.Refusal, err error) {
+func (u *undo) compareAll(ctx context.Context, resumed bool) error {
 	found, err := u.readCopied(ctx, resumed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if resumed {
 		return u.compareTables(ctx, nil, nil)
@@ -69,7 +71,7 @@ func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]rowio.Content,
 			var c rowio.Content
 			var came *cameRows
 			switch {
-			case p.Source != plan.OfTarget && w.Plan.Tables[p.Table].Combine != nil: // see compareCombined
+			case p.Source != plan.OfTarget && w.Plan.Tables[p.Table].Combine != nil: // see [step.Change.CompareTable]
 			case p.Source == plan.OfTarget:
 				c, err = rowio.Contents(soft, on, l, rowio.All, nil, nil, prove.BetweenPages(ctx, w, ledger.StepCompare, on, l))
 			case !l.Multiset():
@@ -105,50 +107,42 @@ func (u *undo) multisetOf(ctx, soft context.Context, w *job.Run, src *rowio.Conn
 	return c, err
 }
 
-func (u *undo) compareTables(ctx context.Context, found [][]rowio.Content, planned map[string]bool) (reasons []plan.Refusal, err error) {
+func (u *undo) compareTables(ctx context.Context, found [][]rowio.Content, planned map[string]bool) error {
 	for i := range u.Plan.Tables {
+		before := u.Reasons
 		err := u.RetryCounted(ctx, fmt.Sprintf("comparing table %q", u.Plan.Tables[i].Name), func(soft context.Context) error {
+			u.Reasons = before
 			var copied []rowio.Content
 			if found != nil {
 				copied = found[i][1:]
 			}
-			more, err := u.compareTable(ctx, soft, i, copied, planned)
-			if err == nil {
-				reasons = append(reasons, more...)
-			}
-			return err
+			return u.compareTable(ctx, soft, i, copied, planned)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	err = u.Retry(ctx, "looking for rows that reference rows that came", func(soft context.Context) error {
-		more, err := u.declaredStrangers(ctx, soft, planned)
-		if err == nil {
-			reasons = append(reasons, more...)
-		}
-		return err
+	before := u.Reasons
+	return u.Retry(ctx, "looking for rows that reference rows that came", func(soft context.Context) error {
+		u.Reasons = before
+		return u.declaredStrangers(ctx, soft, planned)
 	})
-	return reasons, err
 }
 
 // compareTable compares the copied rows of one table, of each source as many as
 // copied says, unless all is as planned; and looks for rows that reference them
 // and did not come with them.
-func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio.Content, planned map[string]bool) (reasons []plan.Refusal, err error) {
+func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio.Content, planned map[string]bool) error {
 	t, l := &u.Plan.Tables[table], u.Layouts[u.Plan.Tables[table].Name]
-	refuse := func(format string, args ...any) {
-		reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: t.Name, Reason: fmt.Sprintf(format, args...)})
-	}
 	done := *u.done // which stays as it is until the table is compared
 	if l.Multiset() && copied != nil && !planned[t.Name] {
 		gone, err := u.Gone(soft, table)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		done.Missing += gone
 	}
-	differs := func(d *prove.Difference) {
+	differs := func(d *evidence.Difference) {
 		if d.Missing {
 			done.Missing++
 		} else {
@@ -158,9 +152,12 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 			done.Samples = append(done.Samples, *d)
 		}
 	}
-	if t.Combine != nil && copied != nil {
-		if err := u.compareCombined(ctx, soft, table, differs); err != nil {
-			return nil, err
+	for _, c := range all.Changes() {
+		if copied == nil || c.CompareTable == nil {
+			continue
+		}
+		if err := c.CompareTable(ctx, soft, u.Undoing, table, differs); err != nil {
+			return err
 		}
 	}
 	for j := range copied {
@@ -169,20 +166,20 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 		}
 		came, err := u.CheckpointsOf(soft, ledger.StepCopy, table, j)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, c := range came {
-			err := prove.Compare(u.Run, ctx, soft, j, l, c.Begin, c.Rows, func(d *prove.Difference, _, _ []any) error {
+			err := prove.Compare(u.Run, ctx, soft, j, l, c.Begin, c.Rows, func(d *evidence.Difference, _, _ []any) error {
 				differs(d)
 				return nil
 			})
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
-		refuse("%s changed and %s gone since they were copied: what was done with them would be lost; to remove them still, force it",
+	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.Force {
+		u.Refuse(t.Name, "%s changed and %s gone since they were copied: what was done with them would be lost; to remove them still, force it",
 			printable.Count(changed, "row was", "rows were"), printable.Count(missing, "is", "are"))
 	}
 	for _, from := range slices.Sorted(maps.Keys(u.References)) {
@@ -192,24 +189,24 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 			}
 			if u.Plan.Multiset(from) {
 				if planned != nil { // else it was looked at when the undo began
-					refuse("%s has no key and is not as the merge left it, so the rows that came cannot be identified, and its other rows may reference rows that came: restore its rows, or the database from its backup", from)
+					u.Refuse(t.Name, "%s has no key and is not as the merge left it, so the rows that came cannot be identified, and its other rows may reference rows that came: restore its rows, or the database from its backup", from)
 				}
 				continue
 			}
 			found, err := u.strangers(ctx, soft, table, from, ref)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if found.Rows > 0 {
 				verb := "reference"
 				if found.Rows == 1 {
 					verb = "references"
 				}
-				refuse("%s of %s (%s) that did not come with the merge %s rows that did: %s; let them reference other rows or remove them, then run undo again",
+				u.Refuse(t.Name, "%s of %s (%s) that did not come with the merge %s rows that did: %s; let them reference other rows or remove them, then run undo again",
 					printable.Count(found.Rows, "row", "rows"), from, strings.Join(ref.Columns, ", "), verb, found)
 			}
 		}
 	}
 	*u.done = done
-	return reasons, nil
+	return nil
 }

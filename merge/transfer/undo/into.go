@@ -9,8 +9,8 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/prove"
@@ -33,7 +33,7 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 			return err
 		}
 		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
-			if state == ledger.StateCopied || u.force && whole(state) {
+			if state == ledger.StateCopied || u.Force && whole(state) {
 				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
 					return err
 				}
@@ -116,7 +116,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 		if err != nil {
 			return err
 		}
-		return prove.LookAtTarget(ctx, u.Run, func(s *rowio.Source) error {
+		return u.Run.LookAt(ctx, func(s *rowio.Source) error {
 			u.Know(s)
 			return nil
 		})
@@ -126,7 +126,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 			return apply.Guard(ctx, u.Run, "undo", registry.FenceMerging, false)
 		})
 	}
-	if err == nil && len(reasons) == 0 && !u.force && (state == ledger.StateCopied || state == ledger.StateProved && !u.Registry) {
+	if err == nil && len(reasons) == 0 && !u.Force && (state == ledger.StateCopied || state == ledger.StateProved && !u.Registry) {
 		reasons, err = written(ctx, u)
 	}
 	if err != nil {
@@ -185,13 +185,13 @@ func raiseAll(ctx context.Context, u *undo) error {
 	u.First.Drop() // it reads what is written now
 	first := &rowio.Connection{Database: u.First.Database, Writes: true, Fail: u.First.Fail}
 	defer first.Close()
-	for _, t := range counted(u.Plan) {
-		if err := raiseCounter(ctx, u, first, t, there); err != nil {
+	for _, c := range all.Changes() {
+		if c.Surpass == nil {
+			continue
+		}
+		if err := c.Surpass(ctx, u.Run, first); err != nil {
 			return err
 		}
-	}
-	if err := raiseDeclared(ctx, u, first); err != nil {
-		return err
 	}
 	if !contains(there, registry.Table) {
 		return nil
@@ -254,81 +254,6 @@ func raiseAll(ctx context.Context, u *undo) error {
 		err = fmt.Errorf("database %q: %w", u.First.Name, err)
 	}
 	return err
-}
-
-// raiseDeclared raises the counters in rows, and the sequences, that the merge had raised.
-func raiseDeclared(ctx context.Context, u *undo, first *rowio.Connection) error {
-	if len(u.Plan.Counters) == 0 {
-		return nil
-	}
-	err := prove.LookAtTarget(ctx, u.Run, func(s *rowio.Source) error {
-		u.Know(s)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, c := range u.Plan.Counters {
-		if err := raiseOne(ctx, u, first, &c); err != nil {
-			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, u.First.Name, u.Target.Name, err)
-		}
-	}
-	return nil
-}
-
-func raiseOne(ctx context.Context, u *undo, first *rowio.Connection, c *plan.RowCounter) error {
-	d := u.Target.Dialect()
-	if c.Column == "" {
-		next, err := u.SequenceAt(ctx, c)
-		if err == nil { // which lowers none
-			_, err = first.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", d.Quote(c.Table), next), false)
-		}
-		return err
-	}
-	where, args, err := u.CounterKey(c)
-	if err != nil {
-		return err
-	}
-	var now []string
-	err = u.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
-		now = append(now, string(rowio.Printed(row[0])))
-		return true, nil
-	})
-	for _, text := range now {
-		if n, ok := rekey.ParseInteger([]byte(text)); err == nil && ok && !n.Negative {
-			_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %s%s AND %[2]s < %[3]s", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
-		}
-	}
-	return err
-}
-
-// counted are the tables with a counter.
-func counted(p *plan.Plan) (all []plan.Counted) {
-	for _, t := range p.Tables {
-		if t.Counter != nil {
-			all = append(all, plan.Counted{Table: t.Name, Column: t.Counter.Column})
-		}
-	}
-	return append(all, p.Into.Counters...)
-}
-
-// raiseCounter raises the counter of a table of the first world to that of the new database.
-func raiseCounter(ctx context.Context, u *undo, first *rowio.Connection, t plan.Counted, there []string) error {
-	if !contains(there, t.Table) {
-		return nil
-	}
-	next, err := schema.Counter(ctx, u.Target, t.Table)
-	if err != nil {
-		return err
-	}
-	was, err := schema.Counter(ctx, first, t.Table)
-	if err != nil || next <= was {
-		return err
-	}
-	if err := apply.SetCounter(ctx, first, t.Table, t.Column, next); err != nil {
-		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", t.Table, u.First.Name, u.Target.Name, err)
-	}
-	return nil
 }
 
 func contains(names []string, name string) bool {

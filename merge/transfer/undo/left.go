@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/all"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -18,76 +18,8 @@ import (
 // What an undo leaves in the target is in this file. One reading of every table proves that it holds
 // the rows that the plan found, and no others. Only a table that does not is looked at row by row.
 
-// UndoneTable is a table of the target that does not hold what it held when the merge was planned.
-// If Merged, Unrestored and Reason are empty, only own rows of the target differ: no row of the merge
-// is there, and what the merge changed is restored.
-type UndoneTable struct {
-	Table  string `json:"table"`
-	Rows   int64  `json:"rows"`   // now
-	Before int64  `json:"before"` // when the merge was planned
-
-	Merged     int64              `json:"merged"`           // rows that came with the merge and are there
-	Unrestored int64              `json:"unrestored"`       // own rows that the merge changed, and that are not as they were
-	Reason     string             `json:"reason,omitempty"` // why neither can be counted
-	Samples    []prove.Difference `json:"samples,omitempty"`
-}
-
-// Left reports whether the merge left something in the table.
-func (t *UndoneTable) Left() bool { return t.Merged+t.Unrestored > 0 || t.Reason != "" }
-
-func (t UndoneTable) String() string {
-	var parts []string
-	add := func(n int64, one, many, rest string) {
-		if n > 0 {
-			parts = append(parts, printable.Count(n, one, many)+rest)
-		}
-	}
-	add(t.Merged, "row that came with the merge is", "rows that came with the merge are", " still there")
-	add(t.Unrestored, "own row that the merge changed is", "own rows that the merge changed are", " not restored")
-	if t.Reason != "" {
-		parts = append(parts, t.Reason)
-	}
-	if parts == nil {
-		is := fmt.Sprintf(", and %s when the merge was planned", printable.Number(t.Before))
-		if t.Rows == t.Before {
-			is = " as when the merge was planned, but with other values"
-		}
-		parts = []string{printable.Count(t.Rows, "own row", "own rows") + is}
-	}
-	return fmt.Sprintf("table %q: %s", t.Table, strings.Join(parts, "; "))
-}
-
-// add counts a difference, and keeps the first ones.
-func (t *UndoneTable) add(n *int64, d prove.Difference) {
-	if *n++; len(t.Samples) < rowio.MaxSamples {
-		t.Samples = append(t.Samples, d)
-	}
-}
-
-// NotUndoneError says that an undo came to its end and rows of the merge are still in the target, or
-// own rows that the merge changed are not restored. The record of the merge, the rows that the target
-// keeps for the undo and all fences stay. The same call does again what it can do for these tables.
-type NotUndoneError struct {
-	Database string
-	Tables   []UndoneTable
-}
-
-func (e *NotUndoneError) Error() string {
-	var tables []string
-	for _, t := range e.Tables {
-		text := t.String()
-		if len(t.Samples) > 0 {
-			text += ": " + t.Samples[0].String()
-		}
-		tables = append(tables, text)
-	}
-	const most = 3
-	return fmt.Sprintf("transfer: the merge is not undone in %q: %s; run undo again",
-		e.Database, printable.List(tables, "; ", most))
-}
-
 // compareWithBefore finds out whether the target has the rows that it had before, and returns a
-// [*NotUndoneError] if something of the merge is left.
+// [*evidence.NotUndoneError] if something of the merge is left.
 func (u *undo) compareWithBefore(ctx context.Context) error {
 	differing, err := unlike(ctx, u.Run)
 	if err != nil {
@@ -98,19 +30,21 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 		table := slices.IndexFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Name == d.Table })
 		doing := fmt.Sprintf("looking for rows of the merge in table %q", d.Table)
 		err := u.RetryCounted(ctx, doing, func(soft context.Context) error {
-			found := UndoneTable{Table: d.Table, Rows: d.Rows, Before: d.Before}
+			found := evidence.UndoneTable{Table: d.Table, Rows: d.Rows, Before: d.Before}
 			defer func() { *d = found }()
-			if table < 0 {
-				return u.lookIntoReset(soft, &found)
+			if table >= 0 {
+				if err := u.lookInto(ctx, soft, table, &found); err != nil {
+					return err
+				}
 			}
-			return u.lookInto(ctx, soft, table, &found)
+			return u.lookIntoChanges(ctx, soft, &found)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	u.done.Tables, u.done.SameAsBefore = differing, len(differing) == 0
-	left := slices.DeleteFunc(slices.Clone(differing), func(t UndoneTable) bool { return !t.Left() })
+	left := slices.DeleteFunc(slices.Clone(differing), func(t evidence.UndoneTable) bool { return !t.Left() })
 	if len(left) == 0 {
 		return nil
 	}
@@ -118,19 +52,19 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return &NotUndoneError{u.Target.Name, left}
+	return &evidence.NotUndoneError{Database: u.Target.Name, Tables: left}
 }
 
 // unlike reads all tables of the target, and returns those that do not hold what they held when the
 // merge was planned. It counts the rows in another way too: in the order of a key that its database
 // sorts in another way than it compares, a reading misses rows.
-func unlike(ctx context.Context, r *job.Run) (differing []UndoneTable, err error) {
+func unlike(ctx context.Context, r *job.Run) (differing []evidence.UndoneTable, err error) {
 	r.Step(prove.OwnRows(r))
 	var own []plan.Part
 	for i := range r.Plan.Tables {
 		own = append(own, plan.Part{Table: i, Source: plan.OfTarget})
 	}
-	found := make([]*UndoneTable, len(own))
+	found := make([]*evidence.UndoneTable, len(own))
 	err = r.InParallel(ctx, job.Reading, own, func(ctx context.Context, w *job.Run, p plan.Part) error {
 		t := &w.Plan.Tables[p.Table]
 		return w.RetryCounted(ctx, fmt.Sprintf("reading the rest of table %q", t.Name), func(soft context.Context) error {
@@ -141,7 +75,7 @@ func unlike(ctx context.Context, r *job.Run) (differing []UndoneTable, err error
 			}
 			rows, err := w.Count(soft, t.Name)
 			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum || rows != now.Rows) {
-				found[p.Table] = &UndoneTable{Table: t.Name, Rows: rows, Before: t.Target.Rows}
+				found[p.Table] = &evidence.UndoneTable{Table: t.Name, Rows: rows, Before: t.Target.Rows}
 			}
 			return err
 		})
@@ -154,25 +88,21 @@ func unlike(ctx context.Context, r *job.Run) (differing []UndoneTable, err error
 			differing = append(differing, *t)
 		}
 	}
-	for i := range r.Plan.Resets {
-		s := &r.Plan.Resets[i]
-		var now rowio.Content
-		err := r.Retry(ctx, fmt.Sprintf("reading table %q", s.Table), func(soft context.Context) (err error) {
-			now, err = rowio.ContentsOfMultiset(soft, r.Target, r.Layouts[s.Table], nil, func(int) error { return r.Between(ctx) })
-			return err
-		})
+	for _, c := range all.Changes() {
+		if c.Unlike == nil {
+			continue
+		}
+		more, err := c.Unlike(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		if now.Rows != s.Rows || now.Sum != s.Sum {
-			differing = append(differing, UndoneTable{Table: s.Table, Rows: now.Rows, Before: s.Rows})
-		}
+		differing = append(differing, more...)
 	}
 	return differing, nil
 }
 
 // lookInto looks for what the merge left in a table.
-func (u *undo) lookInto(ctx, soft context.Context, table int, found *UndoneTable) error {
+func (u *undo) lookInto(ctx, soft context.Context, table int, found *evidence.UndoneTable) error {
 	t := &u.Plan.Tables[table]
 	if u.Layouts[t.Name].Multiset() {
 		return u.lookIntoMultiset(soft, table, found)
@@ -182,14 +112,34 @@ func (u *undo) lookInto(ctx, soft context.Context, table int, found *UndoneTable
 			return err
 		}
 	}
-	if t.Combine != nil {
-		return u.lookForCombined(ctx, soft, table, found)
+	return nil
+}
+
+// freshOf are those of the rows of a source, as they came, that are rows of their own in the target.
+func (u *undo) freshOf(ctx context.Context, table, source int, rows [][]any) (own [][]any, err error) {
+	for _, c := range all.Changes() {
+		if c.Fresh != nil && err == nil {
+			rows, err = c.Fresh(ctx, u.Run, table, source, rows)
+		}
 	}
-	return u.lookForRenamed(ctx, soft, t, found)
+	return rows, err
+}
+
+// lookIntoChanges looks for what the changes left in a table.
+func (u *undo) lookIntoChanges(ctx, soft context.Context, found *evidence.UndoneTable) error {
+	for _, c := range all.Changes() {
+		if c.Left == nil {
+			continue
+		}
+		if err := c.Left(ctx, soft, u.Undoing, found); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lookForMerged looks for rows that came from a source, by their exact keys.
-func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found *UndoneTable) error {
+func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found *evidence.UndoneTable) error {
 	t, src := &u.Plan.Tables[table], u.Sources[source]
 	l := u.Layouts[t.Name]
 	copied, err := u.CheckpointsOf(soft, ledger.StepCopy, table, source)
@@ -204,7 +154,7 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 			err = change.Rows(rows)
 		}
 		if err == nil {
-			rows, err = u.fresh(soft, table, source, rows)
+			rows, err = u.freshOf(soft, table, source, rows)
 		}
 		if err != nil || len(rows) == 0 {
 			return err
@@ -213,13 +163,13 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 		for i, row := range there {
 			if row != nil {
 				key, _ := rowio.EncodeKey(l.KeyOf(rows[i])) // has been read before
-				found.add(&found.Merged, prove.Difference{Source: src.Name, Table: t.Name, Key: key, Left: true})
+				found.Add(&found.Merged, evidence.Difference{Source: src.Name, Table: t.Name, Key: key, Left: true})
 			}
 		}
 		return err
 	}
 	if came == t.Sources[source].Rows { // all came: they need no order
-		return inChunks(soft, src, l, look)
+		return rowio.InChunks(soft, src, l, look)
 	}
 	for _, c := range copied {
 		after := c.Begin
@@ -237,103 +187,26 @@ func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found
 	return nil
 }
 
-// inChunks calls take with all rows of a table, in no order, so many at a time as fit into one query
-// for their keys. take must not use the connection.
-func inChunks(ctx context.Context, on *rowio.Connection, l *rowio.Layout, take func(rows [][]any) error) error {
-	var some [][]any
-	size := l.Dialect.Most(len(l.Key))
-	err := rowio.Every(ctx, on, l, func(row []any) (err error) {
-		if some = append(some, row); len(some) == size {
-			err, some = take(some), nil
-		}
-		return err
-	})
-	if err == nil && len(some) > 0 {
-		err = take(some)
-	}
-	return err
-}
-
-// lookForCombined looks for own rows that were combined with others and are not as they are kept.
-func (u *undo) lookForCombined(ctx, soft context.Context, table int, found *UndoneTable) error {
-	c := u.Combiner(table)
-	there, err := u.Manifest.Tables(soft)
-	if err != nil || !c.Writes() || !slices.Contains(there, c.Of.Kept) {
-		return err // nothing was written over, or nothing was copied
-	}
-	reader := u.Reader()
-	defer reader.Close()
-	return inChunks(soft, reader, c.L.Of(c.Of.Kept), func(rows [][]any) error {
-		if err := u.Between(ctx); err != nil {
-			return err
-		}
-		now, err := rowio.Find(soft, u.Target, c.L, c.L.SelectEqual(len(rows)), rows)
-		for i, row := range rows {
-			if d := prove.DifferenceOf(c.L, row, now[i]); err == nil && d != nil {
-				d.Source = u.Target.Name
-				found.add(&found.Unrestored, *d)
-			}
-		}
-		return err
-	})
-}
-
-// lookForRenamed looks for own rows that have a value which the merge gave them. A third one in its
-// place, such as the name that a player chose since, is not of the merge, and stays.
-func (u *undo) lookForRenamed(ctx, soft context.Context, t *plan.Table, found *UndoneTable) error {
-	if !t.RenamesOwn() {
-		return nil
-	}
-	l := u.Layouts[t.Name]
-	change := apply.Restorer(u.Run).Of(u.Target.Name, l)
-	n := int64(0)
-	return rowio.Every(soft, u.Target, l, func(row []any) error {
-		if n++; n%2000 == 0 {
-			if err := u.Between(ctx); err != nil {
-				return err
-			}
-		}
-		want := slices.Clone(row)
-		if _, err := change(want); err != nil {
-			return err
-		}
-		if d := prove.DifferenceOf(l, want, row); d != nil {
-			d.Source = u.Target.Name
-			found.add(&found.Unrestored, *d)
-		}
-		return nil
-	})
-}
-
 // lookIntoMultiset looks for rows that came to a table without a key: more of them than there were
 // when those of the merge were removed.
-func (u *undo) lookIntoMultiset(ctx context.Context, table int, found *UndoneTable) error {
+func (u *undo) lookIntoMultiset(ctx context.Context, table int, found *evidence.UndoneTable) error {
 	t := &u.Plan.Tables[table]
-	l, came := u.Layouts[t.Name], make(map[string]int64)
+	came, err := u.CameTo(ctx, table, len(u.Sources))
+	if err != nil {
+		return err
+	}
 	var gone, own int64
-	for i, src := range u.Sources {
-		copied, err := u.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: table, Source: i})
-		if err != nil {
-			return err
-		}
-		if copied.Rows == 0 {
-			continue
-		}
+	for i := range u.Sources {
 		removed, err := u.CheckpointOf(ctx, ledger.StepUndo, plan.Part{Table: table, Source: i})
 		if err != nil {
 			return err
 		}
-		of, err := u.CopiedFrom(ctx, src, l, copied)
-		if err != nil {
-			return err
+		if removed.Saved {
+			lost, equal := multiset(removed)
+			gone, own = gone+lost, equal
 		}
-		for is, n := range of {
-			came[is] += n
-		}
-		lost, equal := multiset(removed)
-		gone, own = gone+lost, equal
 	}
-	there, err := rowio.Identities(ctx, u.Target, l, nil, came)
+	there, err := rowio.Identities(ctx, u.Target, u.Layouts[t.Name], nil, came)
 	if err != nil {
 		return err
 	}
@@ -359,18 +232,8 @@ func multiset(c *ledger.Checkpoint) (gone, equal int64) {
 	return gone, equal
 }
 
-// lookIntoReset tells whether a table that was emptied has its rows again, and others besides.
-func (u *undo) lookIntoReset(ctx context.Context, found *UndoneTable) error {
-	c, err := filled(ctx, u.Run, u.Plan.Reset(found.Table))
-	if err == nil && !c.Finished {
-		found.Reason = "the rows that were put back are not those that were taken out: " +
-			"restore the rows of this table, or the database, from the backup of before the merge"
-	}
-	return err
-}
-
 // doAgain lets the next call remove and restore once more what it can in these tables.
-func (u *undo) doAgain(ctx context.Context, tables []UndoneTable) error {
+func (u *undo) doAgain(ctx context.Context, tables []evidence.UndoneTable) error {
 	return u.Target.Tx(ctx, func() error {
 		if err := u.Manifest.HoldState(ctx, ledger.StateUndoing, ledger.Shared); err != nil {
 			return err

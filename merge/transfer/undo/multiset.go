@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
 // removeMultiset removes from a table without a key as many rows of each identity as
@@ -27,10 +27,11 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *job.Run, p plan.Part
 	if err != nil {
 		return err
 	}
-	others, err := planner.EarlierAnd(soft, w, p, came)
+	others, err := w.CameTo(soft, p.Table, p.Source)
 	if err != nil {
 		return err
 	}
+	maps.Copy(others, came) // only which rows these are matters
 	now := *before
 	now.Saved, now.Finished, now.Rows, now.Sum = true, true, copied.Rows, copied.Sum
 	removed, want := int64(0), int64(0)
@@ -48,7 +49,7 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *job.Run, p plan.Part
 			}
 		}
 		for is, rows := range came {
-			if n := there[is]; n < rows && !u.force {
+			if n := there[is]; n < rows && !u.Force {
 				return fmt.Errorf("table %q: %d rows that came from %q are gone or were changed while the undo ran; stop the process that writes there, then force the undo or correct the rows", l.Table, rows-n, src.Name)
 			}
 		}
@@ -105,5 +106,5 @@ func putRowsBack(ctx context.Context, r *job.Run, src *rowio.Connection, l *rowi
 	case len(left) > 0:
 		return fmt.Errorf("table %q of %q: rows that were just read are gone: another process writes to it", l.Table, src.Name)
 	}
-	return apply.Insert(ctx, r, l, rows)
+	return write.Insert(ctx, r, l, rows)
 }

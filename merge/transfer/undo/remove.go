@@ -6,13 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/write"
 )
 
 // remove deletes the copied rows, of one source after the other: in a table their rows
@@ -49,28 +48,14 @@ func (u *undo) removePart(ctx context.Context, w *job.Run, p plan.Part) error {
 		if l.Multiset() {
 			return u.removeMultiset(ctx, soft, w, p, copied, c)
 		}
-		if err := ByKey(soft, w.Target, true); err != nil {
+		if err := write.ByKey(soft, w.Target, true); err != nil {
 			return err
 		}
 		if err := u.removeStretches(ctx, soft, w, src, l, u.copied[p], c); err != nil {
 			return err
 		}
-		return ByKey(soft, w.Target, false)
+		return write.ByKey(soft, w.Target, false)
 	})
-}
-
-// ByKey lets DELETE look keys up even where to read the whole table takes less; see
-// [rowio.Layout.Lock]. It has no form to say so for one statement.
-func ByKey(ctx context.Context, c *rowio.Connection, only bool) error {
-	if !c.Dialect().MySQL() {
-		return nil
-	}
-	set := "SET SESSION sql_safe_updates = 0"
-	if only {
-		set = "SET SESSION sql_safe_updates = 1"
-	}
-	_, err := c.Exec(ctx, "set", set, false)
-	return err
 }
 
 // removeStretches removes what came from a checkpoint on, some stretches at a time, in
@@ -109,7 +94,7 @@ func (u *undo) removeStretches(ctx, soft context.Context, w *job.Run, src *rowio
 			return w.Manifest.Save(soft, before, &now)
 		})
 		if err != nil {
-			return apply.NotWritten(soft, w, before, err)
+			return write.NotWritten(soft, w, before, err)
 		}
 		w.Committed++
 		done := int(now.Rows - before.Rows)
@@ -140,7 +125,7 @@ func (u *undo) removeStretch(ctx context.Context, w *job.Run, src *rowio.Connect
 			return 0, err
 		}
 		if sum == s.came {
-			return s.rows, deleteBetween(ctx, w.Target, l, s.low, s.high, len(between))
+			return s.rows, write.DeleteBetween(ctx, w.Target, l, s.low, s.high, len(between))
 		}
 	}
 	came, err := u.again(ctx, w, src, l, s, after)
@@ -176,12 +161,12 @@ func (u *undo) removeStretch(ctx context.Context, w *job.Run, src *rowio.Connect
 		between = there
 	}
 	for i, row := range came {
-		if d := prove.DifferenceOf(l, row, there[i]); d != nil && !d.Missing && !u.force {
+		if d := evidence.DifferenceOf(l, row, there[i]); d != nil && !d.Missing && !u.Force {
 			d.Source = src.Name
 			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
 		}
 	}
-	return deleteRows(ctx, w.Target, l, between, all)
+	return write.DeleteRows(ctx, w.Target, l, between, all)
 }
 
 // lockBetween reads and locks the rows of the target with keys between those of a
@@ -233,65 +218,4 @@ func (u *undo) again(ctx context.Context, w *job.Run, src *rowio.Connection, l *
 		return nil, &ledger.ChangedError{Database: src.Name, Table: l.Table, Rows: int64(len(rows)), Want: s.rows, Undo: true}
 	}
 	return rows, w.Changes.Of(src.Name, l).Rows(rows)
-}
-
-// fewRows is how many rows are rather removed one by one than from the first key to
-// the last.
-const fewRows = 32
-
-// deleteRows removes rows, and returns how many these were; nil stands for a row that
-// stays. With all, they are in order, and all that lie between the first and the last
-// are given: then most are removed from one key to another.
-func deleteRows(ctx context.Context, on *rowio.Connection, l *rowio.Layout, rows [][]any, all bool) (removed int64, err error) {
-	var few [][]any
-	for len(rows) > 0 {
-		n := 0
-		for n < len(rows) && rows[n] != nil {
-			n++
-		}
-		if n > fewRows && all {
-			if err := deleteBetween(ctx, on, l, l.KeyOf(rows[0]), l.KeyOf(rows[n-1]), n); err != nil {
-				return removed, err
-			}
-		} else {
-			few = append(few, rows[:n]...)
-		}
-		removed += int64(n)
-		rows = rows[min(n+1, len(rows)):]
-	}
-	for size := l.Dialect.Most(len(l.Key)); len(few) > 0; few = few[min(size, len(few)):] {
-		part := few[:min(size, len(few))]
-		if err := DeleteExactly(ctx, on, l, l.Equal(len(part)), len(part) == size, l.BoundOf(part), len(part)); err != nil {
-			return removed, err
-		}
-	}
-	return removed, nil
-}
-
-// deleteBetween removes so many rows, which are all from one key to another.
-func deleteBetween(ctx context.Context, on *rowio.Connection, l *rowio.Layout, low, high []any, rows int) error {
-	if rows > 1 {
-		within, args := l.Within(low, high)
-		if err := DeleteExactly(ctx, on, l, within, !l.Lists(), args, rows-1); err != nil {
-			return err
-		}
-	}
-	return DeleteExactly(ctx, on, l, l.Equal(1), true, l.Bound(high), 1)
-}
-
-// DeleteExactly removes so many rows. If there were others, because something writes
-// there, it returns an error, the transaction has to be rolled back, and a retry sees
-// them.
-func DeleteExactly(ctx context.Context, on *rowio.Connection, l *rowio.Layout, where string, keep bool, args []any, rows int) error {
-	query := "DELETE FROM " + l.Dialect.Quote(l.Table) + " WHERE " + where
-	n, err := on.Exec(ctx, "delete", query, keep, args...)
-	if sqldb.IsUnsafe(err) { // the server knows no way by the key here: then as it likes
-		if err = ByKey(ctx, on, false); err == nil {
-			n, err = on.Exec(ctx, "delete", query, keep, args...)
-		}
-	}
-	if err == nil && n != int64(rows) {
-		err = fmt.Errorf("%w: table %q: %d rows were to be removed, and there were %d: another process writes there", sqldb.ErrRetryable, l.Table, rows, n)
-	}
-	return err
 }

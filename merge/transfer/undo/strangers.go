@@ -62,7 +62,7 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by c
 				if err := change.Rows(p.Rows); err != nil {
 					return nil, err
 				}
-				if p.Rows, err = u.fresh(soft, table, i, p.Rows); err != nil {
+				if p.Rows, err = u.freshOf(soft, table, i, p.Rows); err != nil {
 					return nil, err
 				}
 				if len(p.Rows) == 0 {

@@ -8,7 +8,6 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
 )
@@ -16,17 +15,17 @@ import (
 // declaredStrangers refuses what [undo.strangers] cannot see: rows that did not come with
 // the merge and name keys that did, by a reference that no database knows. planned are the
 // tables that are exactly as the merge left them; nil if rows were removed already.
-func (u *undo) declaredStrangers(ctx, soft context.Context, planned map[string]bool) (reasons []plan.Refusal, err error) {
+func (u *undo) declaredStrangers(ctx, soft context.Context, planned map[string]bool) error {
 	if u.Plan.Rekey == nil {
-		return nil, nil
+		return nil
 	}
 	known, err := ledger.HasKeys(soft, u.Target)
 	if err != nil || !known {
-		return nil, err // nothing was remembered, so that the merge was not completed
+		return err // nothing was remembered, so that the merge was not completed
 	}
 	keys, err := ledger.LoadKeys(soft, u.Target, "path LIKE ?", []any{u.Plan.ID + ".%"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range u.Plan.Rekey.Columns {
 		c := &u.Plan.Rekey.Columns[i]
@@ -35,18 +34,18 @@ func (u *undo) declaredStrangers(ctx, soft context.Context, planned map[string]b
 		}
 		found, err := u.namingWhatCame(ctx, soft, c, keys)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if found.Rows > 0 {
 			which := ""
 			if len(found.Keys) > 0 {
 				which = ": " + found.String()
 			}
-			reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: c.Table, Reason: fmt.Sprintf("%s that did not come with the merge %s rows that did, by %s%s; let them name other rows or remove them, then run undo again",
-				printable.Count(found.Rows, "row", "rows"), map[bool]string{true: "names", false: "name"}[found.Rows == 1], c.Column, which)})
+			u.Refuse(c.Table, "%s that did not come with the merge %s rows that did, by %s%s; let them name other rows or remove them, then run undo again",
+				printable.Count(found.Rows, "row", "rows"), map[bool]string{true: "names", false: "name"}[found.Rows == 1], c.Column, which)
 		}
 	}
-	return reasons, nil
+	return nil
 }
 
 // namingWhatCame finds the rows of one column.

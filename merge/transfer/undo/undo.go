@@ -8,12 +8,14 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/change/all"
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
-	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/store/registry"
 )
 
@@ -43,14 +45,14 @@ type Undone struct {
 
 	// Changed rows are not as they were copied, Missing rows are gone. They
 	// block the undo, unless it is forced.
-	Changed int64              `json:"changed"`
-	Missing int64              `json:"missing"`
-	Samples []prove.Difference `json:"samples,omitempty"` // the first of them
+	Changed int64                 `json:"changed"`
+	Missing int64                 `json:"missing"`
+	Samples []evidence.Difference `json:"samples,omitempty"` // the first of them
 
 	// SameAsBefore says that every table that was copied or emptied holds exactly the rows
 	// that the plan found in it. Tables are the others.
-	SameAsBefore bool          `json:"same_as_before"`
-	Tables       []UndoneTable `json:"tables,omitempty"`
+	SameAsBefore bool                   `json:"same_as_before"`
+	Tables       []evidence.UndoneTable `json:"tables,omitempty"`
 
 	// Dropped says that the new database is gone, or what else is left in it. Of that one
 	// only Rows and Lifted are told besides.
@@ -83,8 +85,8 @@ type Undone struct {
 // did.
 //
 // When all is removed, it makes sure that no row of the merge is in the target and that the own
-// rows that the merge changed are as they were; otherwise it returns a [*NotUndoneError], and the
-// record of the merge stays. Other own rows may differ: see [UndoneTable].
+// rows that the merge changed are as they were; otherwise it returns a [*evidence.NotUndoneError], and the
+// record of the merge stays. Other own rows may differ: see [evidence.UndoneTable].
 //
 // If it is interrupted, the same call resumes, as with [apply.Apply]. It returns a
 // result beside an error too, unless it could not read the target.
@@ -112,7 +114,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 	if err != nil {
 		return nil, err
 	}
-	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
+	u := &undo{Undoing: &step.Undoing{Run: r, Force: opts.Force}, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.First != nil {
 		return u.done, u.OrBusy(ctx, undoInto(ctx, u, state))
 	}
@@ -122,7 +124,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 	err = u.OrBusy(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.PartResults()
 	u.done.Rows, u.done.Lifted = r.Tally.Rows, r.Lifted
-	if left, ok := errors.AsType[*NotUndoneError](err); ok && u.done.Tables == nil {
+	if left, ok := errors.AsType[*evidence.NotUndoneError](err); ok && u.done.Tables == nil {
 		u.done.Tables = left.Tables // the rest was not looked at
 	}
 	return u.done, err
@@ -156,8 +158,7 @@ func undoWithoutRecord(ctx context.Context, r *job.Run) (*Undone, error) {
 }
 
 type undo struct {
-	*job.Run
-	force   bool
+	*step.Undoing
 	placing func(ctx context.Context) error
 	done    *Undone
 	copied  map[plan.Part]*cameRows // what is to be removed, as it was read before; none if nothing was copied
@@ -167,23 +168,21 @@ type undo struct {
 
 func (u *undo) undo(ctx context.Context, state ledger.State) error {
 	if state == ledger.StateCopying || state == ledger.StateUndoing {
-		if err := apply.MendResets(ctx, u.Run, func(ctx context.Context, s *plan.Reset) error { return mendKept(ctx, u.Run, s) }); err != nil {
+		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MendBack }, u.Run); err != nil {
 			return err
 		}
 	}
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.fillTables, u.lowerCounters,
-		u.compareWithBefore, u.complete, u.dropKept}
+	steps := []func(context.Context) error{u.remove, u.takeBack,
+		u.compareWithBefore, u.complete, u.drop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return apply.LiftFences(ctx, u.Run) })
-	})
+	err := u.RetryDuring(ctx, "lifting the fences", ledger.StateUndoing, func(ctx context.Context) error { return apply.LiftFences(ctx, u.Run) })
 	if err != nil {
 		return err
 	}
@@ -196,11 +195,14 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 	return apply.Release(ctx, u.Run)
 }
 
-// lowerCounters sets the counters in rows back.
-func (u *undo) lowerCounters(ctx context.Context) error {
-	return u.Retry(ctx, "setting back counters", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return apply.RaiseRowCounters(ctx, u.Run, true) })
-	})
+// takeBack takes the changes back.
+func (u *undo) takeBack(ctx context.Context) error {
+	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*step.Undoing] { return c.Undo }, u.Undoing)
+}
+
+// drop removes what was kept, when all was put back.
+func (u *undo) drop(ctx context.Context) error {
+	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Drop }, u.Run)
 }
 
 // complete sets back the other counters and the registry, when nothing of the merge is left.
@@ -210,10 +212,7 @@ func (u *undo) complete(ctx context.Context) error {
 			return err
 		}
 		err := u.During(ctx, ledger.StateUndoing, func() error {
-			if err := u.ForgetKeys(ctx); err != nil {
-				return err
-			}
-			return apply.SetCounters(ctx, u.Run, true)
+			return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Forget }, u.Run)
 		})
 		if err != nil || !u.Registry {
 			return err
@@ -238,13 +237,9 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 	if err := u.Unaltered(ctx, "undo", then); err != nil {
 		return err
 	}
-	var reasons []plan.Refusal
-	refuse := func(format string, args ...any) {
-		reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Reason: fmt.Sprintf(format, args...)})
-	}
 	var progress string // of an apply that may still run
 	err := u.Retry(ctx, "reading the databases", func(soft context.Context) (err error) {
-		reasons = nil
+		u.Reasons = nil
 		if state == ledger.StateCopying {
 			if progress, err = u.Manifest.Progress(soft); err != nil {
 				return err
@@ -256,53 +251,54 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		}
 		defer s.Close()
 		u.Know(s)
-		planner.TriggersNow(u.Run, s, true, func(table, reason string) {
-			reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: table, Reason: reason})
-		})
+		planner.TriggersNow(u.Run, s, true, func(table, reason string) { u.Refuse(table, "%s", reason) })
 		if u.Registry {
 			now, err := ledger.Servers(soft, u.Target.Database)
 			if err != nil {
 				return err
 			}
 			for _, reason := range ledger.InUse(now, u.Plan.ID) {
-				refuse("%s", reason)
+				u.Refuse("", "%s", reason)
 			}
 		}
 		if u.dangling, err = apply.DanglingRows(soft, u.Run); err != nil {
 			return err
 		}
-		flight := &apply.Flight{Run: u.Run, Begun: true}
-		if err := flight.Rights(soft); err != nil {
+		lacks, err := apply.Rights(soft, u.Run)
+		if err != nil {
 			return err
 		}
-		reasons = append(reasons, flight.Reasons...)
+		u.Reasons = append(u.Reasons, lacks...)
 		ids, err := u.Manifest.Later(soft)
 		if len(ids) > 0 {
-			refuse("the merge %s came later: undo that first", strings.Join(ids, ", "))
+			u.Refuse("", "the merge %s came later: undo that first", strings.Join(ids, ", "))
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if len(reasons) == 0 && state != ledger.StatePreparing {
-		reasons, err = u.compareKept(ctx)
-		if err != nil {
+	compares := []func(context.Context) error{
+		func(ctx context.Context) error {
+			return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Kept }, u.Undoing)
+		},
+		func(ctx context.Context) error {
+			if err := u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
+				return err
+			}
+			return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Compare }, u.Undoing)
+		},
+	}
+	for _, compare := range compares {
+		if len(u.Reasons) > 0 || state == ledger.StatePreparing {
+			break
+		}
+		if err := compare(ctx); err != nil {
 			return err
 		}
 	}
-	if len(reasons) == 0 && state != ledger.StatePreparing {
-		if reasons, err = u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
-			return err
-		}
-		more, err := u.compareResets(ctx, state)
-		if err != nil {
-			return err
-		}
-		reasons = append(reasons, more...)
-	}
-	if len(reasons) > 0 {
-		return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
+	if len(u.Reasons) > 0 {
+		return &ledger.RefusedError{Doing: "undo", Refusals: u.Reasons}
 	}
 	err = u.Retry(ctx, "fencing the target", func(ctx context.Context) error {
 		if err := u.Manifest.ExpectState(ctx, state); err != nil {

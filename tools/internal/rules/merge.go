@@ -36,7 +36,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			if !s.Has("renumber") && !s.Has("within") {
-				need(s, "policy", `want what happens to their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
+				need(s, "policy", "want what happens to their rows: %s = "+policyNames())
 			}
 			policy := declare.TablePolicy{
 				Tables:  s.Texts("tables", strict.Label),
@@ -81,12 +81,18 @@ func renumber(s *strict.Section, p *declare.TablePolicy) {
 }
 
 var (
-	tablePolicy = oneOf(`"same", "skip", "reset", "combine" or "copy"`,
-		declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy)
-	rowsPolicy = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be `+
+	tablePolicy = oneOf(policyNames(), declare.Policies()...)
+	rowsPolicy  = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be `+
 		`cleared`, declare.RowsDrop, declare.RowsNone)
 	keep = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
 )
+
+// policyNames are those of all policies, the usual one last.
+func policyNames() string {
+	all := declare.Policies()
+	others := strings.Trim(fmt.Sprintf("%q", all[1:]), "[]")
+	return fmt.Sprintf("%s or %q", strings.ReplaceAll(others, " ", ", "), all[0])
+}
 
 // formula says what is wrong with what becomes of a column of rows that are combined.
 func formula(s string) string {

@@ -29,6 +29,12 @@ func fields(path string, t reflect.Type) []string {
 			if name == "-" {
 				continue // not part of it
 			}
+			if t.Field(i).Anonymous && name == "" { // its fields are those of the whole
+				for _, inner := range fields("", t.Field(i).Type) {
+					all = append(all, path+inner)
+				}
+				continue
+			}
 			all = append(all, fields(path+name, t.Field(i).Type)...)
 		}
 		return all

@@ -1,0 +1,32 @@
+// Package all lists the changes of a merge.
+package all
+
+import (
+	"slices"
+
+	"mergesafe/merge/transfer/change/combine"
+	"mergesafe/merge/transfer/change/counters"
+	"mergesafe/merge/transfer/change/keys"
+	"mergesafe/merge/transfer/change/names"
+	"mergesafe/merge/transfer/change/reset"
+	"mergesafe/merge/transfer/change/same"
+	"mergesafe/merge/transfer/step"
+)
+
+// Changes returns all changes, in the order in which a step calls them at each moment. Names come
+// before combine: own rows give up their names before rows come that need them, and an undo, which
+// walks backwards, removes these before it gives the names back. Keys come after all others: when
+// they are on record, the merge has come to its end. The others do not depend on each other.
+//
+// What has to be before or after the rows are copied, or summed up, is told apart by moments: new
+// names are planned before the rows are measured, because sums are of rows with their new names.
+func Changes() []step.Change {
+	return []step.Change{same.Change(), reset.Change(), counters.Change(), names.Change(), combine.Change(), keys.Change()}
+}
+
+// Backwards returns them in the order of an undo.
+func Backwards() []step.Change {
+	all := Changes()
+	slices.Reverse(all)
+	return all
+}

@@ -1,0 +1,297 @@
+package combine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
+)
+
+// choose notes of the tables of a plan that they are combined.
+func choose(_ context.Context, p *step.Planning) error {
+	for _, c := range p.Report.Combined {
+		if t := p.Plan.Table(c.Table); t != nil {
+			t.Combine = &plan.Combine{Combining: c.Combining}
+		}
+	}
+	return nil
+}
+
+// measure works out what becomes of the rows of tables that are combined, and refuses
+// those of which the formulas have no result that the target takes.
+func measure(ctx context.Context, p *step.Planning) error {
+	for _, i := range p.Plan.Combines() {
+		t := &p.Plan.Tables[i]
+		if !combinable(p, t) {
+			continue
+		}
+		if err := measureTable(ctx, p, t); err != nil {
+			return fmt.Errorf("combining table %q: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// combinable refuses a table that another statement changes in a way that combining it cannot
+// follow.
+func combinable(p *step.Planning, t *plan.Table) bool {
+	before := len(p.Plan.Refusals)
+	refuse := func(format string, args ...any) { p.RefuseTable(t.Name, format, args...) }
+	if slices.ContainsFunc(p.Plan.Renames, func(r plan.Rename) bool { return r.Table == t.Name }) || slices.ContainsFunc(p.Plan.Copies, func(c plan.NameCopy) bool { return c.Table == t.Name }) {
+		refuse("its rows are to be combined, and get new names, too: give it another policy than %q, or leave out the [[merge.name]]", declare.PolicyCombine)
+	}
+	if p.Plan.Rekey == nil {
+		return len(p.Plan.Refusals) == before
+	}
+	for _, c := range p.Plan.Rekey.Columns {
+		if c.Table != t.Name {
+			continue
+		}
+		op := t.Combine.Formula(c.Column).Op
+		switch {
+		case slices.Contains(t.Key, c.Column) && slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil }):
+			refuse("its rows are to be combined, and the column %s of its key gets new values in some rows only: give it another policy than %q", c.Column, declare.PolicyCombine)
+		case t.Combine.When != nil && t.Combine.When.Column == c.Column:
+			refuse("the column %s selects the rows to be combined (when), and gets new values", c.Column)
+		case op == declare.FormulaSum || op == declare.FormulaMax || op == declare.FormulaMin || op == declare.FormulaAppend:
+			refuse("the column %s holds keys, which get new values, and is to be combined by %q: want \"target\" or \"source\"", c.Column, t.Combine.Formula(c.Column))
+		}
+	}
+	return len(p.Plan.Refusals) == before
+}
+
+func measureTable(ctx context.Context, p *step.Planning, t *plan.Table) error {
+	target := p.DBs[0]
+	of := target.Table(t.Name)
+	l := rowio.NewLayout(target.Dialect, of)
+	var sources []*rowio.Connection
+	for _, s := range p.DBs[1:] {
+		sources = append(sources, s.On)
+	}
+	m := &measuring{p: p, t: t, of: of, Combiner: newCombiner(p.Plan, t, change.NewChanges(p.Plan, p.Opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	for i, s := range p.DBs[1:] {
+		if s.Table(t.Name) == nil {
+			continue
+		}
+		err := m.source(ctx, i)
+		if why, is := errors.AsType[*CombineError](err); is {
+			p.RefuseTable(t.Name, "%s", why.Error())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m.end()
+	return nil
+}
+
+// measuring works out what becomes of one table.
+type measuring struct {
+	*Combiner
+	p  *step.Planning
+	t  *plan.Table
+	of *catalog.Table
+
+	sums    []int      // the columns that are added up
+	after   []*big.Int // their sums after the merge
+	refused map[string]*rowio.RowSamples
+}
+
+// begin adds up what all databases have.
+func (m *measuring) begin(ctx context.Context) error {
+	for i, f := range m.Formulas {
+		if f.Op != declare.FormulaSum {
+			continue
+		}
+		sum := plan.CombinedSum{Column: m.L.Columns[i], Sources: []string{}}
+		n, err := m.totalIn(ctx, m.p.DBs[0], i)
+		if err != nil {
+			return err
+		}
+		sum.Target = text(typeOf(m.L.Types[i]), n)
+		m.sums, m.after = append(m.sums, i), append(m.after, n)
+		for _, s := range m.p.DBs[1:] {
+			n := new(big.Int)
+			if s.Table(m.t.Name) != nil {
+				if n, err = m.totalIn(ctx, s, i); err != nil {
+					return err
+				}
+			}
+			sum.Sources = append(sum.Sources, text(typeOf(m.L.Types[i]), n))
+		}
+		m.t.Combine.Sums = append(m.t.Combine.Sums, sum)
+	}
+	m.t.Combine.After = m.t.Target.Sum
+	return nil
+}
+
+// totalIn adds up a column in one database, and refuses values that cannot be added exactly.
+func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*big.Int, error) {
+	n, odd, err := totalOf(ctx, s.On, m.L, column)
+	if odd > 0 {
+		m.p.Refuse(plan.Refusal{Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
+	}
+	return n, err
+}
+
+// source works out what the rows of one source bring.
+func (m *measuring) source(ctx context.Context, source int) error {
+	return rowio.EachPage(ctx, m.Sources[source], m.L, rowio.All, func(page *rowio.Page) error {
+		groups, err := m.Groups(ctx, source, page.Rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
+			return lookUp(ctx, m.p.DBs[0].On, m.L, m.L.SelectEqual, rows)
+		})
+		if err != nil {
+			return err
+		}
+		var tried [][]any
+		for _, g := range groups {
+			row, err := m.Result(g)
+			if why, is := errors.AsType[*CombineError](err); is {
+				m.refuse(why.Error(), g.Came[0])
+				continue
+			}
+			if err == nil {
+				err = m.add(g, row)
+			}
+			if err != nil {
+				return err
+			}
+			if !g.Single() {
+				tried = append(tried, row)
+			}
+		}
+		return cmp.Or(m.try(ctx, tried), ctx.Err())
+	})
+}
+
+func (m *measuring) refuse(reason string, row []any) {
+	if m.refused[reason] == nil {
+		m.refused[reason] = new(rowio.RowSamples)
+	}
+	m.refused[reason].Add(m.L, row)
+}
+
+// add counts what becomes of a group.
+func (m *measuring) add(g *Group, row []any) error {
+	c := m.t.Combine
+	sum, err := rowio.SumOf([][]any{row})
+	if err != nil {
+		return err
+	}
+	c.After = c.After.Add(sum)
+	if g.Own == nil {
+		c.Copied++
+		c.Combined += int64(len(g.Came) - 1)
+	} else {
+		was, err := rowio.SumOf([][]any{g.Own})
+		if err != nil {
+			return err
+		}
+		c.After, c.Was, c.Result = c.After.Sub(was), c.Was.Add(was), c.Result.Add(sum)
+		c.Changed++
+		c.Combined += int64(len(g.Came))
+	}
+	if !g.Single() {
+		c.Keys++
+	}
+	for k, i := range m.sums {
+		t := typeOf(m.L.Types[i])
+		if n, ok := t.Parse(row[i]); ok {
+			m.after[k].Add(m.after[k], n)
+		}
+		if g.Own != nil {
+			if n, ok := t.Parse(g.Own[i]); ok {
+				m.after[k].Sub(m.after[k], n)
+			}
+		}
+	}
+	return nil
+}
+
+// end takes the sums into the plan, and what was refused.
+func (m *measuring) end() {
+	for _, reason := range slices.Sorted(maps.Keys(m.refused)) {
+		found := m.refused[reason]
+		m.p.RefuseTable(m.t.Name, "its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)
+	}
+	if len(m.refused) > 0 {
+		return
+	}
+	for k, i := range m.sums {
+		sum := &m.t.Combine.Sums[k]
+		sum.After = text(typeOf(m.L.Types[i]), m.after[k])
+		if !sum.Conserved(sum.After) {
+			m.p.RefuseTable(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)
+		}
+	}
+}
+
+// try tries rows that were combined against what the target wants of a row: the check tried
+// them as they were.
+func (m *measuring) try(ctx context.Context, rows [][]any) error {
+	on := m.p.DBs[0].On
+	for _, c := range m.of.Conditions {
+		if c.Off || c.Kind != catalog.ConditionCheck || len(rows) == 0 {
+			continue
+		}
+		name := step.ConditionName(c)
+		if c.Unclear != "" {
+			m.refuse(fmt.Sprintf("the result cannot be tested against %s: %s", name, c.Unclear), rows[0])
+			continue
+		}
+		for _, row := range rows {
+			var selected []string
+			var args []any
+			for _, column := range c.Columns {
+				i := slices.Index(m.L.Columns, column)
+				if i < 0 {
+					m.refuse(fmt.Sprintf("the result cannot be tested against %s: the column %s is generated", name, column), row)
+					break
+				}
+				selected, args = append(selected, m.given(column)+" AS "+m.L.Dialect.Quote(column)), append(args, row[i])
+			}
+			if len(selected) < len(c.Columns) {
+				continue
+			}
+			fails, err := on.Number(ctx, "SELECT COUNT(*) FROM (SELECT "+strings.Join(append(selected, "1"), ", ")+") AS r WHERE NOT ("+c.Text+")", true, args...)
+			switch {
+			case sqldb.CannotEvaluate(err):
+				m.refuse(fmt.Sprintf("the result cannot be tested against %s: %v", name, err), row)
+			case err != nil:
+				return err
+			case fails > 0:
+				m.refuse("the result breaks "+name, row)
+			}
+		}
+	}
+	return nil
+}
+
+// given is an argument as a value of a column.
+func (m *measuring) given(name string) string {
+	c := m.of.Column(name)
+	switch t := typeOf(m.L.Types[slices.Index(m.L.Columns, name)]); {
+	case c.Kind == catalog.KindText && c.Collation != "":
+		return step.Given(m.L.Dialect, c)
+	case t.Decimal:
+		return fmt.Sprintf("CAST(? AS DECIMAL(65, %d))", t.Scale)
+	}
+	return "?"
+}

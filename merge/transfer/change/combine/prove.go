@@ -1,0 +1,310 @@
+package combine
+
+import (
+	"context"
+	"hash/maphash"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/evidence"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
+)
+
+// The proof of the tables that are combined shares no formula with how they were: it reads all
+// rows of the target, of the sources and of those that the target keeps, puts the rows of each
+// key together in memory, some keys at a time, and asks of each column whether the value is what
+// its formula promises.
+
+// rowsOfKey is all rows of one key.
+type rowsOfKey struct {
+	was, now []any
+	came     [][]any
+}
+
+// rowsTogether is the most rows that are in memory, more or less.
+const rowsTogether = 250_000
+
+// prove makes the proof of all tables that are combined.
+func prove(ctx context.Context, p *step.Proving) error {
+	return p.Retry(ctx, "reading the tables that were combined", func(ctx context.Context) (err error) {
+		p.Proof.Combines, err = proofs(ctx, p.Run)
+		return err
+	})
+}
+
+func proofs(ctx context.Context, r *job.Run) (all []evidence.CombineProof, err error) {
+	there, err := r.Manifest.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range r.Plan.Combines() {
+		t := &r.Plan.Tables[i]
+		proof := evidence.CombineProof{Table: t.Name, Verdict: verdict.Pass, Columns: []evidence.ColumnProof{}}
+		for _, c := range t.Combine.Columns {
+			proof.Columns = append(proof.Columns, evidence.ColumnProof{Column: c.Column, Formula: c.Formula})
+		}
+		if slices.Contains(there, t.Combine.Kept) {
+			err = proveTable(ctx, r, t, &proof)
+		} else {
+			proof.Detail("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(proof.Details) > 0 {
+			proof.Verdict = verdict.Fail
+		}
+		all = append(all, proof)
+	}
+	return all, nil
+}
+
+func proveTable(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.CombineProof) error {
+	l := r.Layouts[t.Name]
+	seed, passes := maphash.MakeSeed(), uint64((t.Target.Rows+2*t.Rows())/rowsTogether+1)
+	var own, kept rowio.Content
+	before := make([]*big.Rat, len(t.Combine.Sums)) // of the target
+	for i := range before {
+		before[i] = new(big.Rat)
+	}
+	addUp := func(row []any) {
+		for i, s := range t.Combine.Sums {
+			if n := rational(row[slices.Index(l.Columns, s.Column)]); n != nil {
+				before[i].Add(before[i], n)
+			}
+		}
+	}
+	for pass := range passes {
+		keys := make(map[string]*rowsOfKey)
+		read := func(on *rowio.Connection, l *rowio.Layout, way rowio.Changer, take func(k *rowsOfKey, row []any)) error {
+			return rowio.EachPage(ctx, on, l, rowio.All, func(page *rowio.Page) error {
+				for _, row := range page.Rows {
+					if _, err := way.Row(row); err != nil {
+						return err
+					}
+					key, err := rowio.AppendKey(nil, l.KeyOf(row))
+					if err != nil {
+						return err
+					}
+					if maphash.Bytes(seed, key)%passes != pass {
+						continue
+					}
+					k := keys[string(key)]
+					if k == nil {
+						k = new(rowsOfKey)
+						keys[string(key)] = k
+					}
+					take(k, row)
+				}
+				return r.Between(ctx)
+			})
+		}
+		if err := read(r.Target, l, nil, func(k *rowsOfKey, row []any) { k.now = row }); err != nil {
+			return err
+		}
+		if err := read(r.Target, l.Of(t.Combine.Kept), nil, func(k *rowsOfKey, row []any) { k.was = row }); err != nil {
+			return err
+		}
+		for _, src := range r.Sources {
+			if err := read(src, l, r.Changes.Of(src.Name, l), func(k *rowsOfKey, row []any) { k.came = append(k.came, row) }); err != nil {
+				return err
+			}
+		}
+		var h rowio.Hasher
+		for _, key := range slices.Sorted(maps.Keys(keys)) { // so that the first problems are the same every time
+			k := keys[key]
+			of := &own
+			row := k.now
+			switch {
+			case k.was != nil:
+				of, row = &kept, k.was
+				fallthrough
+			case len(k.came) > 0:
+				judge(proof, t, l, k)
+				if k.was == nil {
+					continue
+				}
+			}
+			sum, err := h.Row(row)
+			if err != nil {
+				return err
+			}
+			of.Rows, of.Sum = of.Rows+1, of.Sum.Add(sum)
+			addUp(row)
+		}
+	}
+	if proof.Own = own.Rows; own.Rows+kept.Rows != t.Target.Rows || own.Sum.Add(kept.Sum) != t.Target.Sum {
+		proof.Detail("the target's own rows, the kept ones included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
+	}
+	return proveSums(ctx, r, t, before, proof)
+}
+
+// judge compares the row of a key with what it should be.
+func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
+	name := func() string {
+		for _, row := range append([][]any{k.was}, k.came...) {
+			if row != nil {
+				return l.KeyText(row)
+			}
+		}
+		return ""
+	}
+	if k.now == nil || len(k.came) == 0 {
+		p.Wrong++
+		p.Detail("row %s: %s", name(), map[bool]string{true: "is missing", false: "is kept as a combined row, but no source has that key"}[k.now == nil])
+		return
+	}
+	rows := k.came
+	if k.was != nil {
+		rows = append([][]any{k.was}, rows...)
+	}
+	if len(rows) == 1 {
+		p.Copied++
+	} else {
+		p.Keys++
+	}
+	var off []string
+	for i, column := range l.Columns {
+		var all []any
+		for _, row := range rows {
+			all = append(all, row[i])
+		}
+		at := slices.IndexFunc(p.Columns, func(c evidence.ColumnProof) bool { return c.Column == column })
+		op, most := declare.FormulaSame, 0
+		if slices.Contains(l.Key, i) {
+			op = declare.FormulaTarget // others may have the other zero
+		}
+		if at >= 0 && len(rows) > 1 {
+			op, most = p.Columns[at].Formula.Op, p.Columns[at].Formula.Most
+		}
+		if !Fulfils(op, most, l.Types[i], k.now[i], all, k.came[0][i]) {
+			if off = append(off, column); at >= 0 {
+				p.Columns[at].Wrong++
+			}
+		}
+	}
+	if c := t.Combine; c.When != nil && len(rows) > 1 {
+		i := slices.Index(l.Columns, c.When.Column)
+		if slices.ContainsFunc(rows, func(row []any) bool { return !c.When.Holds(rowio.Printed(row[i])) }) {
+			off = append(off, c.When.Column)
+		}
+	}
+	if len(off) > 0 {
+		p.Wrong++
+		p.Detail("row %s: %s is not as planned", name(), strings.Join(off, ", "))
+	}
+}
+
+// Fulfils reports whether a value is what a formula promises of those that were combined: the
+// target's first, if it has a row. source is that of the first source.
+func Fulfils(op declare.FormulaOp, most int, declared string, now any, all []any, source any) bool {
+	switch op {
+	case declare.FormulaSame:
+		return !slices.ContainsFunc(all, func(v any) bool { return !rowio.Same(v, now) })
+	case declare.FormulaTarget:
+		return rowio.Same(now, all[0])
+	case declare.FormulaSource:
+		return rowio.Same(now, source)
+	}
+	known := slices.DeleteFunc(slices.Clone(all), func(v any) bool { return v == nil })
+	if len(known) == 0 || now == nil {
+		return len(known) == 0 && now == nil
+	}
+	switch op {
+	case declare.FormulaSum:
+		left := rational(now)
+		for _, v := range known {
+			n := rational(v)
+			if left == nil || n == nil {
+				return false
+			}
+			left.Sub(left, n)
+		}
+		return left != nil && left.Sign() == 0
+	case declare.FormulaAppend:
+		rest := string(rowio.Printed(now))
+		fits := len([]rune(rest)) <= most
+		for _, v := range known {
+			after, begins := strings.CutPrefix(rest, string(rowio.Printed(v)))
+			rest, fits = after, fits && begins
+		}
+		return fits && rest == ""
+	}
+	beyond := func(v any) bool {
+		a, b := rational(v), rational(now)
+		_, isText := v.(string)
+		_, isBytes := v.([]byte)
+		if a == nil || b == nil || (isText || isBytes) && !strings.HasPrefix(strings.ToLower(declared), "decimal") {
+			a, b = new(big.Rat), new(big.Rat).SetInt64(int64(strings.Compare(string(rowio.Printed(now)), string(rowio.Printed(v)))))
+		}
+		if op == declare.FormulaMin {
+			a, b = b, a
+		}
+		return a.Cmp(b) > 0
+	}
+	return slices.ContainsFunc(known, func(v any) bool { return rowio.Same(v, now) }) && !slices.ContainsFunc(known, beyond)
+}
+
+// rational is a number as it is written; nil if it is none.
+func rational(v any) *big.Rat {
+	if v == nil {
+		return nil
+	}
+	n, ok := new(big.Rat).SetString(string(rowio.Printed(v)))
+	if !ok || strings.ContainsAny(string(rowio.Printed(v)), "/_xXoObB") {
+		return nil
+	}
+	return n
+}
+
+// proveSums lets the databases add up themselves, and compares that with what the target had.
+func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat, proof *evidence.CombineProof) error {
+	l := r.Layouts[t.Name]
+	for i, planned := range t.Combine.Sums {
+		column := slices.Index(l.Columns, planned.Column)
+		scale := typeOf(l.Types[column]).Scale
+		s := evidence.SumProof{Column: planned.Column, Verdict: verdict.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
+		for _, on := range append([]*rowio.Connection{r.Target}, r.Sources...) {
+			n, _, err := totalOf(ctx, on, l, column)
+			if err != nil {
+				return err
+			}
+			if text := text(typeOf(l.Types[column]), n); on == r.Target {
+				s.After = text
+			} else {
+				s.Sources = append(s.Sources, text)
+			}
+		}
+		now := plan.CombinedSum{Target: s.Target, Sources: s.Sources}
+		if s.Target != planned.Target || !slices.Equal(s.Sources, planned.Sources) || !now.Conserved(s.After) {
+			s.Verdict = verdict.Fail
+			proof.Detail("the sum of %s is %s, want %s, of %s before and %s that came", s.Column, s.After, planned.After, planned.Target, strings.Join(planned.Sources, ", "))
+		}
+		proof.Sums = append(proof.Sums, s)
+	}
+	return nil
+}
+
+// proveKeys adds to the parts about new keys: each column of the rows was compared with its formula.
+func proveKeys(_ context.Context, p *step.Proving) error {
+	own, images, sums := &p.Parts.Own, &p.Parts.Images, &p.Parts.Sums
+	for _, c := range p.Proof.Combines {
+		own.Checked, images.Checked = own.Checked+c.Own, images.Checked+c.Copied+c.Keys
+		if c.Verdict != verdict.Pass {
+			images.NoteWrong(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
+		}
+		for _, s := range c.Sums {
+			if sums.Checked++; s.Verdict != verdict.Pass {
+				sums.NoteWrong(1, "%s.%s", c.Table, s.Column)
+			}
+		}
+	}
+	return nil
+}

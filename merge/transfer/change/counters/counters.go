@@ -1,0 +1,93 @@
+// Package counters raises what counts keys above the keys that come: counters of tables, counters in
+// rows, and sequences.
+package counters
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+)
+
+// Change returns the counters of a plan.
+func Change() step.Change {
+	return step.Change{
+		Name: "counters",
+
+		Plan:   choose,
+		Probes: probes,
+		Finish: finish, ProveKeys: proveKeys,
+		Undo: lower, Forget: forget, Surpass: surpass,
+	}
+}
+
+// reachedBy reports whether a counter is where the merge raises it, or beyond.
+func reachedBy(ctx context.Context, r *job.Run, c *plan.RowCounter) (bool, error) {
+	d := r.Target.Dialect()
+	where, args, err := keyOf(r, c)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	err = r.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
+		n, ok := rekey.ParseInteger(rowio.Printed(row[0]))
+		found = ok && !n.Negative && n.Bits >= c.After
+		return true, nil
+	})
+	return found, err
+}
+
+// keyOf is the condition that finds the row of a counter.
+func keyOf(r *job.Run, c *plan.RowCounter) (where string, args []any, err error) {
+	if args, err = rowio.DecodeKey(c.Key); err != nil {
+		return "", nil, err
+	}
+	l := r.Keys[c.Table]
+	if l == nil || l.Multiset() || len(l.Key) != len(args) {
+		return "", nil, fmt.Errorf("table %q has another key than when the merge was planned", c.Table)
+	}
+	return " WHERE " + l.Equal(1), l.Bound(args), nil
+}
+
+// sequenceAt returns the number that a sequence has certainly not given.
+func sequenceAt(ctx context.Context, r *job.Run, c *plan.RowCounter) (uint64, error) {
+	values, err := r.Target.Texts(ctx, "SELECT CAST(next_not_cached_value AS CHAR) FROM "+r.Target.Dialect().Quote(c.Table))
+	if err != nil {
+		return 0, fmt.Errorf("reading the sequence %q: %w", c.Table, err)
+	}
+	if len(values) != 1 {
+		return 0, fmt.Errorf("the sequence %q of %q has %d rows, want one", c.Table, r.Target.Name, len(values))
+	}
+	next, ok := rekey.ParseInteger([]byte(values[0]))
+	if !ok || next.Negative {
+		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.Target.Name, values[0])
+	}
+	return next.Bits, nil
+}
+
+// proveKeys makes sure that no counter lies below the keys that came.
+func proveKeys(ctx context.Context, proving *step.Proving) error {
+	r, p := proving.Run, &proving.Parts.Disjoint
+	for _, c := range r.Plan.Counters {
+		if c.Column == "" {
+			if next, err := sequenceAt(ctx, r, &c); err != nil {
+				return err
+			} else if next < c.After {
+				p.NoteWrong(1, "the sequence %s is below keys that came", c.Table)
+			}
+			continue
+		}
+		reached, err := reachedBy(ctx, r, &c)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			p.NoteWrong(1, "table %s: row %s: the counter %s is below keys that came", c.Table, rowio.KeyText(c.Key), c.Column)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package counters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
+)
+
+// choose reads the counters in rows of the target that are to be raised.
+func choose(ctx context.Context, p *step.Planning) error {
+	if p.Plan.Rekey == nil {
+		return nil
+	}
+	target := p.DBs[0]
+	for _, c := range p.Plan.Rekey.Counters {
+		if c.Column == "" {
+			chooseSequence(p, &c)
+			continue
+		}
+		t := target.Table(c.Table)
+		refuse := func(format string, args ...any) {
+			p.Refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
+		}
+		if t == nil || t.Key() == nil {
+			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
+			continue
+		}
+		for _, trigger := range t.Triggers {
+			if trigger.On(catalog.OnUpdate) {
+				refuse(plan.ForCounters, trigger.Name, trigger.Event)
+			}
+		}
+		l := rowio.NewLayout(target.Dialect, t)
+		at, on := slices.Index(l.Columns, c.Column), -1
+		if c.When != nil {
+			on = slices.Index(l.Columns, c.When.Column)
+		}
+		if at < 0 {
+			refuse("its column %s counts keys, and cannot be written", c.Column)
+			continue
+		}
+		err := rowio.Every(ctx, target.On, l, func(row []any) error {
+			if c.When != nil && (on < 0 || !c.When.Holds(rowio.Printed(row[on]))) {
+				return nil
+			}
+			n, ok := rekey.ParseInteger(rowio.Printed(row[at]))
+			if !ok || n.Negative {
+				refuse("row %s: its column %s counts keys, and is not a number above 0", l.KeyText(row), c.Column)
+				return nil
+			}
+			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
+				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases, or raise max of its space", l.KeyText(row), c.Column, c.Next, c.Most)
+				return nil
+			}
+			key, err := rowio.EncodeKey(l.KeyOf(row))
+			if err == nil && n.Bits < c.Next {
+				p.Plan.Counters = append(p.Plan.Counters, plan.RowCounter{Table: c.Table, Column: c.Column, Key: key, Before: n.Bits, After: c.Next})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chooseSequence notes how far a sequence of the target is to be raised.
+func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter) {
+	target := p.DBs[0]
+	s := target.Known.Sequence(c.Table)
+	refuse := func(format string, args ...any) {
+		p.Refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})
+	}
+	switch {
+	case s == nil:
+		refuse("does not exist any more")
+		return
+	case s.Increment < 0 || s.Cycle || s.Next.Negative:
+		refuse("counts down, begins again at its end, or is below 0, so its numbers would collide with keys that come; make it one that only rises (ALTER SEQUENCE), then plan again")
+		return
+	}
+	after := c.Next
+	if by := uint64(s.Increment); by > 1 && after > s.Next.Bits { // it keeps the remainder
+		after += (by - (after-s.Next.Bits)%by) % by
+	}
+	switch {
+	case after <= s.Next.Bits:
+	case s.Max.Less(rekey.Integer{Bits: after}):
+		refuse("would be raised to %d, and ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, target.Dialect.Quote(s.Name))
+	default:
+		p.Plan.Counters = append(p.Plan.Counters, plan.RowCounter{Table: c.Table, Before: s.Next.Bits, After: after})
+	}
+}
+
+// probes need the rights to raise a sequence and to set it back, and change nothing: a sequence is
+// not set to less than it stands at.
+func probes(p *plan.Plan, d rowio.Dialect, _ func(table string) *rowio.Layout) (all []step.Probe) {
+	for _, c := range p.Counters {
+		if c.Column == "" {
+			name := d.Quote(c.Table)
+			all = append(all, step.Probe{Table: c.Table, Statement: fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, int64(c.Before)-1)}, step.Probe{Table: c.Table, Statement: "ALTER TABLE " + name})
+		}
+	}
+	return all
+}

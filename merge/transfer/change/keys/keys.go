@@ -1,0 +1,68 @@
+// Package keys records which keys of the sources became which, and which were matched, so that
+// later merges and people can follow them.
+package keys
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
+)
+
+// Change returns the record of new keys. The keys themselves are given on the way of a row; see
+// [change.Changes].
+func Change() step.Change {
+	return step.Change{
+		Name: "keys",
+
+		Together: together,
+		Finish:   remember, ProveKeys: proveKeys,
+		Forget: forget,
+	}
+}
+
+// together refuses databases in which other rows are the same thing than when the plan was made.
+func together(ctx context.Context, f *step.Flight) error {
+	if f.Begun || f.Hooks.Blind || f.Plan.Rekey == nil || !slices.ContainsFunc(f.Plan.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil }) {
+		return nil
+	}
+	var all []catalog.Source
+	for i, c := range f.Worlds() {
+		s, err := rowio.OpenSource(ctx, c.Database)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if i > 0 {
+			s.Withhold(f.Plan.RowsWithheld())
+		}
+		all = append(all, s)
+	}
+	now, err := spaces.Matches(ctx, all, f.Plan.Rekey)
+	if err != nil {
+		return err
+	}
+	for i := range f.Plan.Rekey.Spaces {
+		s := &f.Plan.Rekey.Spaces[i]
+		if s.By == nil {
+			continue
+		}
+		if twice := now[s.Name].Twice; len(twice) > 0 {
+			f.Refuse(f.Target.Name, s.By.Table, "values of %s occur more than once now, as the target compares: %s: plan again", s.By, strings.Join(twice, "; "))
+		}
+		for _, of := range s.Sources {
+			if found := now[s.Name].Pairs[of.Source]; !found.Equal(of.Matched) {
+				f.Refuse(of.Source, s.By.Table, "%s of the space %s by %s, and %s when the plan was made, or others: %s: plan again", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
+					s.Name, s.By, printable.Count(int64(of.Matched.Len()), "was", "were"), plan.FirstDifference(of.Matched, found))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// createKeys makes the table, and adds to one that older programs made what these did not
+// note: of entries from then that stays empty.
+func createKeys(ctx context.Context, r *job.Run) error {
+	d := r.Target.Dialect()
+	if _, err := r.Target.Exec(ctx, "create", ledger.CreateKeys(d), false); err != nil {
+		return err
+	}
+	have, err := ledger.ColumnsOfKeys(ctx, r.Target)
+	moment := map[bool]string{true: "DATETIME(3)", false: "TEXT"}[d.MySQL()]
+	for _, c := range []struct{ name, is string }{{"first_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"last_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"came", moment + " NULL"}} {
+		if err == nil && !slices.Contains(have, c.name) {
+			_, err = r.Target.Exec(ctx, "create", "ALTER TABLE "+ledger.KeysTable+" ADD COLUMN "+c.name+" "+c.is, false)
+		}
+	}
+	return err
+}
+
+// remember records the keys of the sources, and what these remember of theirs, when
+// all rows were copied.
+func remember(ctx context.Context, r *job.Run) error {
+	if r.Plan.Rekey == nil {
+		return nil
+	}
+	if err := createKeys(ctx, r); err != nil {
+		return err
+	}
+	for i, src := range r.Sources {
+		var all []ledger.KeySet
+		for _, c := range r.Plan.Rekey.Columns {
+			if !c.Key {
+				continue
+			}
+			k, err := keysOf(ctx, r, i, &c)
+			if err != nil {
+				return err
+			}
+			all = append(all, *k)
+		}
+		matches := ownMatches(r, i)
+		known, err := ledger.HasKeys(ctx, src)
+		if err != nil {
+			return err
+		}
+		if known {
+			theirs, err := ledger.LoadKeys(ctx, src, "", nil)
+			if err != nil {
+				return err
+			}
+			brought, err := broughtMatches(ctx, r, i, theirs)
+			if err != nil {
+				return err
+			}
+			matches = append(matches, brought...)
+			for _, k := range theirs {
+				k.Path = r.Plan.Path(i) + " " + k.Path
+				all = append(all, k)
+			}
+		}
+		for i := range all {
+			if err := ledger.SaveKeys(ctx, r.Target, &all[i], r.Hooks.Clock()); err != nil {
+				return err
+			}
+		}
+		if err := saveMatches(ctx, r, i, matches); err != nil {
+			return err
+		}
+	}
+	return makeKeysView(ctx, r)
+}
+
+// keysOf returns the keys of one column of a source, and reads them unless all came by
+// while they were copied.
+func keysOf(ctx context.Context, r *job.Run, source int, c *verdict.RekeyedColumn) (*ledger.KeySet, error) {
+	src, space := r.Sources[source], r.Plan.Rekey.Space(c.Cases[0].Space)
+	k := &ledger.KeySet{Path: r.Plan.Path(source), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
+		Offset: space.Sources[source].Offset, Range: space.Sources[source].New, Keys: &rekey.Set{Exact: true}}
+	if r.Plan.Table(c.Table) == nil { // no source had a row
+		k.Keys.Finish()
+		return k, nil
+	}
+	if seen := r.Seen.All(source, c.Table, c.Column, r.Plan.Table(c.Table).Sources[source].Rows); seen != nil {
+		k.Keys = seen
+		return k, nil
+	}
+	d := src.Dialect()
+	err := src.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+rowio.Where(src.Comes(c.Table)), false, nil, func(row []any) (bool, error) {
+		n, ok := rekey.ParseInteger(rowio.Printed(row[0]))
+		if !ok {
+			return false, fmt.Errorf("%s.%s has a key that is not an integer", c.Table, c.Column)
+		}
+		k.Keys.Add(n)
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of table %q of %q: %w", c.Table, src.Name, err)
+	}
+	k.Keys.Finish()
+	return k, nil
+}
+
+// forget notes that the merge was undone. What was given stays on record, so that it
+// is not given again.
+func forget(ctx context.Context, r *job.Run) error {
+	known, err := ledger.HasKeys(ctx, r.Target)
+	if err != nil || !known {
+		return err
+	}
+	if _, err = r.Target.Exec(ctx, "keys", "UPDATE "+ledger.KeysTable+" SET undone = 1 WHERE path LIKE ?", false, r.Plan.ID+".%"); err != nil {
+		return err
+	}
+	if known, err = ledger.HasMatches(ctx, r.Target); err != nil || !known {
+		return err
+	}
+	_, err = r.Target.Exec(ctx, "keys", "UPDATE "+ledger.MatchesTable+" SET undone = 1 WHERE path LIKE ?", false, r.Plan.ID+".%")
+	return err
+}
+
+// makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
+// because the account may not or the name is taken, the merge continues and says so.
+func makeKeysView(ctx context.Context, r *job.Run) error {
+	matches, err := ledger.HasMatches(ctx, r.Target)
+	if err != nil {
+		return err
+	}
+	for _, statement := range ledger.CreateKeysView(r.Target.Dialect(), matches) {
+		_, err := r.Target.Exec(ctx, "create", statement, false)
+		if err == nil {
+			continue
+		}
+		if meaning := sqldb.Translate(err); ctx.Err() != nil || errors.Is(meaning, sqldb.ErrUnavailable) || errors.Is(meaning, sqldb.ErrRetryable) {
+			return err
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; to have it for SQL, run the statements that \"servermerge whois -view\" prints", ledger.KeysView, r.Target.Name, err))
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package names
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+)
+
+// prove compares the target's record of new names with the plan. A record that was
+// changed is a finding, and the proof fails.
+func prove(ctx context.Context, p *step.Proving) error {
+	return p.Retry(ctx, "reading the target's record of new names", func(ctx context.Context) error { return compare(ctx, p) })
+}
+
+func compare(ctx context.Context, p *step.Proving) error {
+	r := p.Run
+	there, err := r.Manifest.Tables(ctx)
+	if err != nil {
+		return err
+	}
+	rows, wrong, first := 0, 0, ""
+	differs := func(format string, args ...any) {
+		if wrong++; first == "" {
+			first = fmt.Sprintf(format, args...)
+		}
+	}
+	if slices.Contains(there, ledger.RenamesTable) {
+		const query = "SELECT n, source, world, tab, col, row_key, old_value, new_value FROM " + ledger.RenamesTable + " WHERE merge_id = ? ORDER BY n"
+		err := r.Target.Rows(ctx, query, false, []any{r.Plan.ID}, func(row []any) (bool, error) {
+			n, err := rowio.IntIn(row[0], ledger.RenamesTable+".n")
+			if err != nil {
+				return false, err
+			}
+			have := plan.Rename{Source: rowio.Text(row[1]), World: rowio.Text(row[2]), Table: rowio.Text(row[3]), Column: rowio.Text(row[4]), Key: rowio.Text(row[5]), Old: rowio.Text(row[6]), New: rowio.Text(row[7])}
+			switch want := r.Plan.Renames; {
+			case n < 0 || n >= int64(len(want)):
+				differs("row %d is not of the plan", n)
+			case have != want[n]:
+				differs("row %d says that %s.%s of row %s of %q became %q from %q, want row %s of %q, %q from %q", n,
+					have.Table, have.Column, rowio.KeyText(have.Key), have.Source, have.New, have.Old, rowio.KeyText(want[n].Key), want[n].Source, want[n].New, want[n].Old)
+			default:
+				rows++
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if missing := len(r.Plan.Renames) - rows - wrong; wrong == 0 && missing > 0 {
+		differs("%d of %d are missing", missing, len(r.Plan.Renames))
+	}
+	if wrong > 0 {
+		p.Findings = append(p.Findings, plan.Refusal{Source: r.Target.Name, Table: ledger.RenamesTable,
+			Reason: "this record of the new names of the merge was changed since: " + first + "; restore it from a backup, or write it again from the plan"})
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+// Package same holds rows that are the same in every database: the target's stay.
+package same
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+)
+
+// Change returns the policy same, and that of built-in rows. Their rows are not copied, so there is
+// nothing to carry out: they only have to be as they were.
+func Change() step.Change {
+	return step.Change{Name: "same", Measure: measure, Ready: ready}
+}
+
+// alikes are those of the plan, without their sums.
+func alikes(p *step.Planning) (all []plan.Alike) {
+	for _, table := range slices.Sorted(maps.Keys(p.Same)) {
+		all = append(all, plan.Alike{Table: table})
+	}
+	for _, rows := range p.Plan.RowsWithheld() {
+		if kept, ok := rows.(*declare.KeptRows); ok {
+			all = append(all, plan.Alike{Table: kept.Table, Column: kept.Column, Keys: kept.Keys})
+		}
+	}
+	return all
+}
+
+// measure sums up what was proved to be the same, so that apply sees if it is not any
+// more.
+func measure(ctx context.Context, p *step.Planning) error {
+	for _, a := range alikes(p) {
+		for i, s := range p.DBs {
+			c, err := contents(ctx, &a, p.DBs[0], s, s.On)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				a.Rows = c.Rows
+			}
+			a.Sums = append(a.Sums, c.Sum)
+		}
+		p.Plan.Alike = append(p.Plan.Alike, a)
+	}
+	return nil
+}
+
+// contents sums up the rows in a database; none if it does not have the table.
+func contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+	if s.Table(a.Table) == nil || target.Table(a.Table) == nil {
+		return rowio.Content{}, nil
+	}
+	only := *job.Fork(on, 1)
+	defer only.Close()
+	only.Withheld = nil
+	if a.Column != "" {
+		kept := declare.KeptRows{Table: a.Table, Column: a.Column, Keys: a.Keys}
+		only.Withheld = map[string]string{a.Table: "NOT " + kept.SQL(s.Dialect.Quote)}
+	}
+	l := rowio.NewLayout(target.Dialect, target.Table(a.Table))
+	l.Key = nil // a sum needs no order, and rows that are not copied need no key
+	c, err := rowio.Contents(ctx, &only, l, rowio.All, nil, nil, func(int) error { return ctx.Err() })
+	if err != nil {
+		err = fmt.Errorf("comparing the rows of %q: %w", a.Table, err)
+	}
+	return c, err
+}
+
+// ready refuses a database in which rows that were the same in every one are not as they
+// were when the plan was made.
+func ready(ctx context.Context, f *step.Flight) error {
+	database, s := f.Database, f.Source
+	for i := range f.Plan.Alike {
+		a := &f.Plan.Alike[i]
+		if database >= len(a.Sums) {
+			continue
+		}
+		c, err := contents(ctx, a, f.Model, s, s.On)
+		if err != nil {
+			return err
+		}
+		if c.Sum != a.Sums[database] {
+			which := "its rows, which are the same in every database,"
+			if a.Column != "" {
+				which = fmt.Sprintf("its built-in rows (%s %s)", a.Column, a.Keys)
+			}
+			f.Refuse(s.Name(), a.Table, "%s are not the same as when the plan was made: plan again", which)
+		}
+	}
+	return nil
+}

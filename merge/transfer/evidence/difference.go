@@ -1,0 +1,48 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Difference is one row of a source that the target does not have as it was
+// copied, or one row of the target that is not as it was combined.
+type Difference struct {
+	Source  string   `json:"source"` // the target, if it had the row before the merge
+	Table   string   `json:"table"`
+	Key     string   `json:"key"` // see [rowio.KeyText]
+	Missing bool     `json:"missing,omitempty"`
+	Left    bool     `json:"left,omitempty"`    // the row is still there, after an undo
+	Columns []string `json:"columns,omitempty"` // that have other values
+}
+
+func (d Difference) String() string {
+	if d.Missing {
+		return fmt.Sprintf("row %s of %s, from %q: is missing", rowio.KeyText(d.Key), d.Table, d.Source)
+	}
+	if d.Left {
+		return fmt.Sprintf("row %s of %s, from %q: is still there", rowio.KeyText(d.Key), d.Table, d.Source)
+	}
+	return fmt.Sprintf("row %s of %s, from %q: %s has another value", rowio.KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
+}
+
+// DifferenceOf compares a row with what it should be; nil if it is the same.
+func DifferenceOf(l *rowio.Layout, want, there []any) *Difference {
+	d := &Difference{Table: l.Table}
+	if there == nil {
+		d.Missing = true
+	} else {
+		for i, name := range l.Columns {
+			if !rowio.Same(want[i], there[i]) {
+				d.Columns = append(d.Columns, name)
+			}
+		}
+		if d.Columns == nil {
+			return nil
+		}
+	}
+	d.Key, _ = rowio.EncodeKey(l.KeyOf(want)) // has been read before
+	return d
+}

@@ -1,0 +1,151 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// PlanOptions configures [planner.NewPlan]. The zero value means the defaults.
+type PlanOptions struct {
+	// Check configures the check that the plan rests on. [planner.NewPlan] sets Target, Renames
+	// and Copies.
+	// Tables that Exclude names are not copied. Results that Allow names may be NOT
+	// VERIFIED, and some may FAIL: none by which rows are lost or mixed up.
+	Check declare.Options
+
+	// Names say how to change values that have to be unique and are not. Without a
+	// policy, such a value is a refusal.
+	Names []plan.NamePolicy
+
+	// Copies are columns that repeat a column of Names elsewhere.
+	Copies []plan.NameCopy
+
+	// MaxKeyless is how many rows of one source a table without a key may have to be
+	// copied, in one transaction: 0 is [rowio.DefaultMaxKeyless], a negative number none.
+	MaxKeyless int64
+
+	// NoFence leaves the sources without a fence. Then nothing at all is written there,
+	// but a server that is started there makes rows that the target will never get. The
+	// target is always fenced while the merge is carried out, and so is, for good, a first
+	// world that becomes a new database.
+	NoFence bool
+
+	// Into is the new database in which the merge is to be made; nil if the rows are to come
+	// to the target. It is only looked at.
+	Into *rowio.Database
+
+	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
+	// was read.
+	Fleet string
+
+	// Report, if not nil, is called with the report of the check that the plan rests
+	// on, with the samples that Check asks for.
+	Report func(*verdict.Report)
+
+	// Progress, if not nil, is called with the state of the reading. Several goroutines
+	// may call it at a time.
+	Progress func(job.Progress)
+
+	RangeRows int64 // how many rows a range has at least; only tests choose it
+}
+
+// Planning is a plan in the making.
+type Planning struct {
+	Opts *PlanOptions
+	Plan *plan.Plan
+	DBs  []*rowio.Source             // the target first
+	Rows map[string]map[string]int64 // by database and table, as counted by the check
+
+	Report   *verdict.Report         // of the check
+	Same     map[string]bool         // tables that the check proved to be the same in all
+	Excluded func(table string) bool // the operator leaves it out
+}
+
+// Refuse notes a reason that blocks the merge.
+func (p *Planning) Refuse(r plan.Refusal) { p.Plan.Refusals = append(p.Plan.Refusals, r) }
+
+// RefuseTable does so for a table of the target.
+func (p *Planning) RefuseTable(table, format string, args ...any) {
+	p.Refuse(plan.Refusal{Table: table, Reason: fmt.Sprintf(format, args...)})
+}
+
+// history names the tool whose history of migrations a table is in every database
+// that has it, as the check sees it; "" if it is none.
+func (p *Planning) History(table string) (tool string) {
+	for _, s := range p.DBs {
+		if t := s.Table(table); t != nil {
+			if tool = t.History(); tool == "" {
+				return ""
+			}
+		}
+	}
+	return tool
+}
+
+// RefuseOutside refuses tables of the target whose engine has no transactions, and
+// lists the statements that give them one that has.
+func (p *Planning) RefuseOutside(ctx context.Context, chosen []*catalog.Table) error {
+	var engines []string
+	n := 0
+	for _, t := range chosen {
+		if t.Outside == "" {
+			continue
+		}
+		n++
+		if !slices.Contains(engines, t.Engine) {
+			engines = append(engines, t.Engine)
+		}
+		statement, err := p.toInnoDB(ctx, t)
+		if err != nil {
+			return err
+		}
+		p.Plan.Prepare = append(p.Plan.Prepare, statement)
+	}
+	if n > 0 {
+		p.Refuse(plan.Refusal{Source: p.Plan.Target.Name, Reason: fmt.Sprintf(
+			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
+			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
+	}
+	return nil
+}
+
+// toInnoDB is the statement that gives a table an engine with transactions. Options of the old
+// engine that InnoDB refuses, or takes for something else, go.
+func (p *Planning) toInnoDB(ctx context.Context, t *catalog.Table) (string, error) {
+	d, made := p.DBs[0].Dialect, ""
+	err := p.DBs[0].On.Rows(ctx, "SHOW CREATE TABLE "+d.Quote(t.Name), false, nil, func(row []any) (bool, error) {
+		made = rowio.Text(row[1])
+		return true, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.Plan.Target.Name, err)
+	}
+	statement := "ALTER TABLE " + d.Quote(t.Name) + " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0"
+	leads := func(column string) bool { // a key
+		return slices.ContainsFunc(strings.Split(made, "\n"), func(line string) bool {
+			return strings.Contains(line, "KEY ") && strings.Contains(line, " ("+d.Quote(column))
+		})
+	}
+	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
+		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
+		p.Refuse(plan.Refusal{Source: p.Plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
+			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
+				"after the ALTER TABLE of this plan it counts through the whole table; "+
+				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})
+	}
+	if p.Plan.Engine == "mariadb" && strings.Contains(made, " DIRECTORY='") {
+		// InnoDB takes no other directory for indexes, and no ALTER TABLE takes the option off.
+		statement = "SET STATEMENT innodb_strict_mode=OFF FOR " + statement
+	}
+	return statement + ";", nil
+}
