@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -29,6 +30,33 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 		}
 		return nil
 	})
+}
+
+// SameColumns returns a [*ledger.RefusedError] if a table of a new database that the merge filled is gone, or
+// has other columns than it was made with. [Run.Know] must have been called.
+func (r *Run) SameColumns(doing, then string) error {
+	refused := &ledger.RefusedError{Doing: doing}
+	refuse := func(table, what string) {
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.Target.Name, Table: table, Reason: what + " since the merge made it: " + then})
+	}
+	for _, t := range r.Plan.Tables {
+		if l := r.Layouts[t.Name]; l == nil {
+			refuse(t.Name, "the table was dropped or renamed")
+		} else if !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))) {
+			refuse(t.Name, "its columns were altered")
+		}
+	}
+	if r.Plan.Into != nil {
+		for _, t := range r.Plan.Into.Tables {
+			if r.Layouts[t.Name] == nil {
+				refuse(t.Name, "the table was dropped or renamed")
+			}
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
 }
 
 // LookAt opens the target as package merge sees it, for the time of f.

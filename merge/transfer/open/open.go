@@ -96,6 +96,9 @@ func look(ctx context.Context, r *job.Run) error {
 	err := r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
 		if err := r.LookAt(ctx, func(s *rowio.Source) error {
 			r.Know(s)
+			if err := r.SameColumns("open", "undo the merge, then apply it again"); err != nil {
+				return err
+			}
 			hidden, err := s.HiddenObjects(ctx) // events that are to be enabled
 			if err == nil && len(hidden) > 0 {
 				err = refuse(r, "the account cannot see all of it: %s", hidden[0])

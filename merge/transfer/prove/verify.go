@@ -92,7 +92,7 @@ func verify(ctx context.Context, proving *step.Proving) error {
 	}
 	err := r.LookAt(ctx, func(s *rowio.Source) error {
 		r.Know(s)
-		return nil
+		return r.SameColumns("verify", "alter it back, then run verify again")
 	})
 	if err != nil {
 		return err

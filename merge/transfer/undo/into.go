@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/ledger"
@@ -28,11 +29,19 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 	if state == "" {
 		return undoNothing(ctx, u)
 	}
+	if err := u.Retry(ctx, "looking at the worlds", func(ctx context.Context) error { return worldsThere(ctx, u) }); err != nil {
+		return err
+	}
 	if state != ledger.StateUndoing {
 		if err := mayDrop(ctx, u, state); err != nil {
 			return err
 		}
 		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
+			if now, err := u.Manifest.Load(ctx); err != nil {
+				return err
+			} else if state == ledger.StateMade && now == ledger.StateProved { // by the look at what was written
+				state, u.Manifest.Left = now, now
+			}
 			if state == ledger.StateCopied || u.Force && whole(state) {
 				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
 					return err
@@ -63,6 +72,39 @@ func undoInto(ctx context.Context, u *undo, state ledger.State) error {
 		}
 	}
 	u.done.Lifted = u.Run.Lifted
+	return nil
+}
+
+// worldsThere refuses, forced or not, to drop the new database if a world is gone: it has the only rows of that.
+func worldsThere(ctx context.Context, u *undo) error {
+	refused := &ledger.RefusedError{Doing: "undo"}
+	for i, c := range u.Origins() {
+		there, err := schema.Exists(ctx, c.Database)
+		var found []string
+		if err == nil && there {
+			found, err = schema.Contains(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
+		gone := func(table string, of rowio.Content) bool { return of.Rows > 0 && !contains(found, table) }
+		missing := slices.ContainsFunc(u.Plan.Tables, func(t plan.Table) bool {
+			if i == 0 {
+				return gone(t.Name, t.Target)
+			}
+			return gone(t.Name, t.Sources[i-1])
+		})
+		if i == 0 {
+			missing = missing || slices.ContainsFunc(u.Plan.Into.Tables, func(t plan.OwnTable) bool { return gone(t.Name, t.Content) })
+		}
+		if !there || missing {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: fmt.Sprintf(
+				"its database or tables are gone, so %s has the only rows of it, and is not dropped: restore the database, then run undo again", u.Target.Name)})
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
 	return nil
 }
 
@@ -126,7 +168,8 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 			return apply.Guard(ctx, u.Run, "undo", registry.FenceMerging, false)
 		})
 	}
-	if err == nil && len(reasons) == 0 && !u.Force && (state == ledger.StateCopied || state == ledger.StateProved && !u.Registry) {
+	// Without a registry nothing keeps a game from writing there, from the moment on that it is made.
+	if err == nil && len(reasons) == 0 && !u.Force && (state == ledger.StateCopied || !u.Registry) {
 		reasons, err = written(ctx, u)
 	}
 	if err != nil {
@@ -146,6 +189,13 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 // written says what was written to the new database since it was proved.
 func written(ctx context.Context, u *undo) (reasons []plan.Refusal, err error) {
 	proof, err := prove.Again(ctx, u.Run)
+	if altered, is := errors.AsType[*ledger.RefusedError](err); is && proof != nil {
+		for _, r := range altered.Refusals {
+			r.Reason = "it has other tables than the merge made, which verify explains: what was written there would be lost; -force drops it"
+			reasons = append(reasons, r)
+		}
+		return reasons, nil
+	}
 	if err != nil || proof.Verdict == verdict.Pass {
 		return nil, err
 	}
@@ -215,7 +265,7 @@ func raiseAll(ctx context.Context, u *undo) error {
 	err = first.Tx(ctx, func() error {
 		for _, s := range servers {
 			if rowio.Text(s["role"]) != registry.RoleOwn {
-				continue
+				continue // see raiseMerged
 			}
 			epoch, err := rowio.IntIn(s["epoch"], registry.Table+".epoch")
 			if err != nil {
@@ -251,9 +301,40 @@ func raiseAll(ctx context.Context, u *undo) error {
 		return nil
 	})
 	if err != nil {
-		err = fmt.Errorf("database %q: %w", u.First.Name, err)
+		return fmt.Errorf("database %q: %w", u.First.Name, err)
 	}
-	return err
+	return raiseMerged(ctx, u, servers)
+}
+
+// raiseMerged raises the marks of the other worlds to those in the new database, where their servers may
+// have been started, too.
+func raiseMerged(ctx context.Context, u *undo, servers []map[string]any) error {
+	for i, w := range u.Plan.Sources {
+		to := &rowio.Connection{Database: u.Sources[i].Database, Writes: true, Fail: u.Sources[i].Fail}
+		defer to.Close()
+		for _, s := range servers {
+			id, err := rowio.IntIn(s["server_id"], registry.Table+".server_id")
+			if err != nil {
+				return err
+			}
+			mark, err := rowio.IntIn(s["reserved_ms"], registry.Table+".reserved_ms")
+			if err != nil {
+				return err
+			}
+			came := func(known catalog.Server) bool {
+				return int64(known.Server) == id && known.World == rowio.Text(s["world"]) && known.Reserved < mark
+			}
+			if !slices.ContainsFunc(w.Servers, came) {
+				continue
+			}
+			const raise = "UPDATE " + registry.Table + " SET window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, reserved_ms = ? " +
+				"WHERE server_id = ? AND world = ? AND reserved_ms < ?"
+			if _, err := to.Exec(ctx, "raise", raise, false, s["window_ms"], s["window_ms"], mark, id, s["world"], mark); err != nil {
+				return fmt.Errorf("database %q: %w", w.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 func contains(names []string, name string) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/job"
@@ -16,33 +15,39 @@ import (
 
 // surpass raises the counters of the first world above what the new database has given.
 func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
-	there, err := r.Target.Texts(ctx, r.Target.Dialect().TableNames())
+	there, err := first.Texts(ctx, first.Dialect().TableNames())
 	if err != nil {
 		return err
 	}
-	for _, t := range counted(r.Plan) {
-		if err := raiseCounter(ctx, r, first, t, there); err != nil {
+	var counted []plan.Counted // also tables without a row: there may be some now
+	err = r.LookAt(ctx, func(s *rowio.Source) error {
+		r.Know(s)
+		counted = nil
+		for _, t := range s.Known.Tables {
+			if t.AutoIncrement != nil && slices.Contains(there, t.Name) {
+				counted = append(counted, plan.Counted{Table: t.Name, Column: t.AutoIncrement.Column})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range counted {
+		if err := raiseCounter(ctx, r, first, t); err != nil {
 			return err
 		}
 	}
-	return raiseDeclared(ctx, r, first)
-}
-
-// counted are the tables with a counter.
-func counted(p *plan.Plan) (all []plan.Counted) {
-	for _, t := range p.Tables {
-		if t.Counter != nil {
-			all = append(all, plan.Counted{Table: t.Name, Column: t.Counter.Column})
+	for _, c := range r.Plan.Counters {
+		if err := raiseOne(ctx, r, first, &c); err != nil {
+			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.First.Name, r.Target.Name, err)
 		}
 	}
-	return append(all, p.Into.Counters...)
+	return nil
 }
 
 // raiseCounter raises the counter of a table of the first world to that of the new database.
-func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, t plan.Counted, there []string) error {
-	if !slices.ContainsFunc(there, func(n string) bool { return strings.EqualFold(n, t.Table) }) {
-		return nil
-	}
+func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, t plan.Counted) error {
 	next, err := schema.Counter(ctx, r.Target, t.Table)
 	if err != nil {
 		return err
@@ -57,26 +62,7 @@ func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, t pl
 	return nil
 }
 
-// raiseDeclared raises the counters in rows, and the sequences, that the merge had raised.
-func raiseDeclared(ctx context.Context, r *job.Run, first *rowio.Connection) error {
-	if len(r.Plan.Counters) == 0 {
-		return nil
-	}
-	err := r.LookAt(ctx, func(s *rowio.Source) error {
-		r.Know(s)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, c := range r.Plan.Counters {
-		if err := raiseOne(ctx, r, first, &c); err != nil {
-			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.First.Name, r.Target.Name, err)
-		}
-	}
-	return nil
-}
-
+// raiseOne raises a counter in a row, or a sequence, that the merge had raised.
 func raiseOne(ctx context.Context, r *job.Run, first *rowio.Connection, c *plan.RowCounter) error {
 	d := r.Target.Dialect()
 	if c.Column == "" {
