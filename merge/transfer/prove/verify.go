@@ -90,11 +90,7 @@ func verify(ctx context.Context, proving *step.Proving) error {
 	if err := unaltered(); err != nil {
 		return err
 	}
-	err := r.LookAt(ctx, func(s *rowio.Source) error {
-		r.Know(s)
-		return nil
-	})
-	if err != nil {
+	if err := r.Learn(ctx); err != nil {
 		return err
 	}
 	found, err := readAll(ctx, r)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -62,11 +61,7 @@ func raiseDeclared(ctx context.Context, r *job.Run, first *rowio.Connection) err
 	if len(r.Plan.Counters) == 0 {
 		return nil
 	}
-	err := r.LookAt(ctx, func(s *rowio.Source) error {
-		r.Know(s)
-		return nil
-	})
-	if err != nil {
+	if err := r.Learn(ctx); err != nil {
 		return err
 	}
 	for _, c := range r.Plan.Counters {
@@ -86,19 +81,13 @@ func raiseOne(ctx context.Context, r *job.Run, first *rowio.Connection, c *plan.
 		}
 		return err
 	}
-	where, args, err := keyOf(r, c)
-	if err != nil {
+	n, found, err := valueOf(ctx, r, c)
+	if err != nil || !found {
 		return err
 	}
-	var now []string
-	err = r.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
-		now = append(now, string(rowio.Printed(row[0])))
-		return true, nil
-	})
-	for _, text := range now {
-		if n, ok := rekey.ParseInteger([]byte(text)); err == nil && ok && !n.Negative {
-			_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %s%s AND %[2]s < %[3]s", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
-		}
+	where, args, err := keyOf(r, c)
+	if err == nil {
+		_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %d%s AND %[2]s < %[3]d", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
 	}
 	return err
 }
