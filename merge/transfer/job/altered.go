@@ -70,3 +70,11 @@ func (r *Run) LookAt(ctx context.Context, f func(s *rowio.Source) error) error {
 		return f(s)
 	})
 }
+
+// Learn is [Run.Know] of the target as it is now.
+func (r *Run) Learn(ctx context.Context) error {
+	return r.LookAt(ctx, func(s *rowio.Source) error {
+		r.Know(s)
+		return nil
+	})
+}

@@ -90,11 +90,10 @@ func verify(ctx context.Context, proving *step.Proving) error {
 	if err := unaltered(); err != nil {
 		return err
 	}
-	err := r.LookAt(ctx, func(s *rowio.Source) error {
-		r.Know(s)
-		return r.SameColumns("verify", "alter it back, then run verify again")
-	})
-	if err != nil {
+	if err := r.Learn(ctx); err != nil {
+		return err
+	}
+	if err := r.SameColumns("verify", "alter it back, then run verify again"); err != nil {
 		return err
 	}
 	found, err := readAll(ctx, r)

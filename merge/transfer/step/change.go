@@ -18,8 +18,6 @@ type Do[T any] func(ctx context.Context, with T) error
 // one moment of a step; nil: the change has nothing to do then. The steps walk over the list of
 // package all.
 type Change struct {
-	Name string
-
 	// Plan: it only reads. Touches reports of which tables own rows of the target may change: these
 	// are part of the plan also if no source has a row. Plan is called when the tables are chosen,
 	// and Measure when all their rows are summed up.
@@ -43,10 +41,11 @@ type Change struct {
 	// Prove. ProveKeys adds to the parts of the proof about new keys.
 	Prove, ProveKeys Do[*Proving]
 
-	// Take back, in which the changes are called from the last to the first. Kept looks whether the
-	// target still keeps what an undo needs, before rows are compared; CompareTable compares a table
-	// that was not copied part by part; Compare looks for all else in the way. Undo takes back, when
-	// the copied rows are removed; Forget sets back the rest, and Drop removes what was kept.
+	// Take back. Kept looks whether the target still keeps what an undo needs, before rows are compared;
+	// CompareTable compares a table that was not copied part by part; Compare looks for all else in the
+	// way. Undo takes back, when the copied rows are removed; Forget sets back the rest, and Drop removes
+	// what was kept: these three from the last change to the first. ctx ends the work between two
+	// transactions, and soft within one.
 	Kept, Compare, Undo Do[*Undoing]
 	CompareTable        func(ctx, soft context.Context, u *Undoing, table int, differs func(d *evidence.Difference)) error
 	Forget, Drop        Do[*job.Run]

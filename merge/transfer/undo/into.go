@@ -158,10 +158,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 		if err != nil {
 			return err
 		}
-		return u.Run.LookAt(ctx, func(s *rowio.Source) error {
-			u.Know(s)
-			return nil
-		})
+		return u.Learn(ctx)
 	})
 	if err == nil && u.Registry && len(reasons) == 0 {
 		err = u.Retry(ctx, "fencing the new database", func(ctx context.Context) error {

@@ -87,13 +87,6 @@ var (
 	keep = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
 )
 
-// policyNames are those of all policies, the usual one last.
-func policyNames() string {
-	all := declare.Policies()
-	others := strings.Trim(fmt.Sprintf("%q", all[1:]), "[]")
-	return fmt.Sprintf("%s or %q", strings.ReplaceAll(others, " ", ", "), all[0])
-}
-
 // formula says what is wrong with what becomes of a column of rows that are combined.
 func formula(s string) string {
 	if _, err := declare.ParseFormula(s); err != nil {
@@ -141,4 +134,11 @@ func template(s string) string {
 		return fmt.Sprintf("is %q: want {name} in it once, as in %q", s, transfer.DefaultTemplate)
 	}
 	return ""
+}
+
+// policyNames are those of all policies, the usual one last.
+func policyNames() string {
+	all := declare.Policies()
+	others := strings.Trim(fmt.Sprintf("%q", all[1:]), "[]")
+	return fmt.Sprintf("%s or %q", strings.ReplaceAll(others, " ", ", "), all[0])
 }

@@ -6,8 +6,6 @@ import "mergesafe/merge/transfer/step"
 // Change returns the policy combine. The head of merge/transfer/plan/combine.go says how it works.
 func Change() step.Change {
 	return step.Change{
-		Name: "combine",
-
 		Plan: choose, Measure: measure,
 		Ready: ready, Bring: bring, Confirm: confirm,
 		Prove: prove, ProveKeys: proveKeys,

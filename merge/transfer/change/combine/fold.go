@@ -66,7 +66,7 @@ func (c *Combiner) Result(g *Group) ([]any, error) {
 		for k := range all {
 			values[k] = all[k][i]
 		}
-		v, why := FoldColumn(c.Formulas[i], c.L.Types[i], values, g.Came[0][i])
+		v, why := foldColumn(c.Formulas[i], c.L.Types[i], values, g.Came[0][i])
 		if why != "" {
 			return nil, &CombineError{c.L.Columns[i], why}
 		}
@@ -75,9 +75,9 @@ func (c *Combiner) Result(g *Group) ([]any, error) {
 	return row, nil
 }
 
-// FoldColumn returns what the values of a column become, or why they cannot. The first value
+// foldColumn returns what the values of a column become, or why they cannot. The first value
 // is the target's, if it has a row, and first that of the first source.
-func FoldColumn(f declare.Formula, declared string, values []any, first any) (v any, why string) {
+func foldColumn(f declare.Formula, declared string, values []any, first any) (v any, why string) {
 	switch f.Op {
 	case declare.FormulaTarget:
 		return values[0], ""

@@ -184,7 +184,7 @@ func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKe
 		if at >= 0 && len(rows) > 1 {
 			op, most = p.Columns[at].Formula.Op, p.Columns[at].Formula.Most
 		}
-		if !Fulfils(op, most, l.Types[i], k.now[i], all, k.came[0][i]) {
+		if !fulfils(op, most, l.Types[i], k.now[i], all, k.came[0][i]) {
 			if off = append(off, column); at >= 0 {
 				p.Columns[at].Wrong++
 			}
@@ -202,9 +202,9 @@ func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKe
 	}
 }
 
-// Fulfils reports whether a value is what a formula promises of those that were combined: the
+// fulfils reports whether a value is what a formula promises of those that were combined: the
 // target's first, if it has a row. source is that of the first source.
-func Fulfils(op declare.FormulaOp, most int, declared string, now any, all []any, source any) bool {
+func fulfils(op declare.FormulaOp, most int, declared string, now any, all []any, source any) bool {
 	switch op {
 	case declare.FormulaSame:
 		return !slices.ContainsFunc(all, func(v any) bool { return !rowio.Same(v, now) })

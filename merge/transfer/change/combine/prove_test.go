@@ -29,7 +29,7 @@ func TestProofIsApart(t *testing.T) {
 			}
 		}
 	}
-	if !folds["FoldColumn"] || !folds["Result"] {
+	if !folds["foldColumn"] || !folds["Result"] {
 		t.Fatalf("fold.go declares %v", folds)
 	}
 	delete(folds, "Error") // as every error has

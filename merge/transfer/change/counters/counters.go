@@ -16,8 +16,6 @@ import (
 // Change returns the counters of a plan.
 func Change() step.Change {
 	return step.Change{
-		Name: "counters",
-
 		Plan:   choose,
 		Probes: probes,
 		Finish: finish, ProveKeys: proveKeys,
@@ -27,18 +25,23 @@ func Change() step.Change {
 
 // reachedBy reports whether a counter is where the merge raises it, or beyond.
 func reachedBy(ctx context.Context, r *job.Run, c *plan.RowCounter) (bool, error) {
+	n, found, err := valueOf(ctx, r, c)
+	return found && n >= c.After, err
+}
+
+// valueOf is the value of a counter in a row of the target, if there is one.
+func valueOf(ctx context.Context, r *job.Run, c *plan.RowCounter) (n uint64, found bool, err error) {
 	d := r.Target.Dialect()
 	where, args, err := keyOf(r, c)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
-	found := false
 	err = r.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
-		n, ok := rekey.ParseInteger(rowio.Printed(row[0]))
-		found = ok && !n.Negative && n.Bits >= c.After
+		value, ok := rekey.ParseInteger(rowio.Printed(row[0]))
+		n, found = value.Bits, ok && !value.Negative
 		return true, nil
 	})
-	return found, err
+	return n, found, err
 }
 
 // keyOf is the condition that finds the row of a counter.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -72,19 +71,13 @@ func raiseOne(ctx context.Context, r *job.Run, first *rowio.Connection, c *plan.
 		}
 		return err
 	}
-	where, args, err := keyOf(r, c)
-	if err != nil {
+	n, found, err := valueOf(ctx, r, c)
+	if err != nil || !found {
 		return err
 	}
-	var now []string
-	err = r.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
-		now = append(now, string(rowio.Printed(row[0])))
-		return true, nil
-	})
-	for _, text := range now {
-		if n, ok := rekey.ParseInteger([]byte(text)); err == nil && ok && !n.Negative {
-			_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %s%s AND %[2]s < %[3]s", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
-		}
+	where, args, err := keyOf(r, c)
+	if err == nil {
+		_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %d%s AND %[2]s < %[3]d", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
 	}
 	return err
 }

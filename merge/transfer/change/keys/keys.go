@@ -20,8 +20,6 @@ import (
 // [change.Changes].
 func Change() step.Change {
 	return step.Change{
-		Name: "keys",
-
 		Together: together,
 		Finish:   remember, ProveKeys: proveKeys,
 		Forget: forget,

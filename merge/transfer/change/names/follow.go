@@ -10,7 +10,6 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
 )
 
@@ -174,11 +173,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *declare.NameRefer
 			if h == nil || h.rename == nil {
 				continue
 			}
-			key, err := keyOf(model, values[len(names):])
-			if err != nil {
-				return nil, err
-			}
-			text, err := rowio.EncodeKey(key)
+			text, err := keyText(model, values[len(names):])
 			if err != nil {
 				return nil, err
 			}

@@ -7,8 +7,6 @@ import "mergesafe/merge/transfer/step"
 // that are numbered anew. Rows of the sources get theirs on their way; see [change.Renamer].
 func Change() step.Change {
 	return step.Change{
-		Name: "names",
-
 		Touches: touches, Plan: choose,
 		MakeRoom: renameOwn,
 		Prove:    prove,

@@ -280,6 +280,15 @@ func keyOf(t *catalog.Table, values [][]byte) ([]any, error) {
 	return key, nil
 }
 
+// keyText is such a key, as a plan has it.
+func keyText(t *catalog.Table, values [][]byte) (string, error) {
+	key, err := keyOf(t, values)
+	if err != nil {
+		return "", err
+	}
+	return rowio.EncodeKey(key)
+}
+
 // invent finds a new value for every row: not too long, and taken in no
 // database and by no other row, as the databases compare. If a row has none, the plan is
 // refused, and the result is nil.

@@ -6,7 +6,6 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/rowio"
 )
 
 // renumber plans the rows that get other values in a column, which the check found.
@@ -17,11 +16,7 @@ func renumber(p *renaming) error {
 			continue // it is refused
 		}
 		for _, row := range n.Rows {
-			key, err := keyOf(t, row.Key)
-			if err != nil {
-				return err
-			}
-			text, err := rowio.EncodeKey(key)
+			text, err := keyText(t, row.Key)
 			if err != nil {
 				return err
 			}

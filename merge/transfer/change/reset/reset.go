@@ -6,8 +6,6 @@ import "mergesafe/merge/transfer/step"
 // Change returns the policy reset. The head of merge/transfer/plan/reset.go says how it works.
 func Change() step.Change {
 	return step.Change{
-		Name: "reset",
-
 		Plan: choose, Measure: measure,
 		Mend: mend, MendBack: mendBack, Ready: ready, Probes: probes,
 		MakeRoom: empty, Confirm: confirm,

@@ -17,7 +17,7 @@ import (
 // Change returns the policy same, and that of built-in rows. Their rows are not copied, so there is
 // nothing to carry out: they only have to be as they were.
 func Change() step.Change {
-	return step.Change{Name: "same", Measure: measure, Ready: ready}
+	return step.Change{Measure: measure, Ready: ready}
 }
 
 // alikes are those of the plan, without their sums.

@@ -1,11 +1,10 @@
-package transfer
+package combine
 
 import (
 	"strings"
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/change/combine"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -40,15 +39,15 @@ func TestFoldSum(t *testing.T) {
 		{"decimal(6,2) unsigned", []any{b("1.00"), b("-2.00")}, nil},
 		{"decimal(30,0)", []any{b("99999999999999999999"), b("1")}, b("100000000000000000000")},
 	} {
-		got, why := combine.FoldColumn(declare.Formula{Op: declare.FormulaSum}, c.declared, append(c.values, nil), nil)
+		got, why := foldColumn(declare.Formula{Op: declare.FormulaSum}, c.declared, append(c.values, nil), nil)
 		if c.want == nil && why == "" || c.want != nil && !rowio.Same(got, c.want) {
 			t.Errorf("%s %v: %v, %s, want %v", c.declared, c.values, got, why, c.want)
 		}
 		// What verify asks of it says the same.
-		if c.want != nil && !combine.Fulfils(declare.FormulaSum, 0, c.declared, c.want, c.values, nil) {
+		if c.want != nil && !fulfils(declare.FormulaSum, 0, c.declared, c.want, c.values, nil) {
 			t.Errorf("%s %v: the proof does not take %v", c.declared, c.values, c.want)
 		}
-		if c.want != nil && combine.Fulfils(declare.FormulaSum, 0, c.declared, c.want, append(c.values, c.values[0]), nil) && rowio.Printed(c.values[0])[0] != '0' {
+		if c.want != nil && fulfils(declare.FormulaSum, 0, c.declared, c.want, append(c.values, c.values[0]), nil) && rowio.Printed(c.values[0])[0] != '0' {
 			t.Errorf("%s %v: the proof takes %v for one value more", c.declared, c.values, c.want)
 		}
 	}
@@ -71,8 +70,8 @@ func TestFoldMax(t *testing.T) {
 		{"NUMERIC", int64(1), "2", false},
 	} {
 		for _, values := range [][]any{{c.low, c.high, nil}, {nil, c.high, c.low}} {
-			high, why := combine.FoldColumn(declare.Formula{Op: declare.FormulaMax}, c.declared, values, nil)
-			low, _ := combine.FoldColumn(declare.Formula{Op: declare.FormulaMin}, c.declared, values, nil)
+			high, why := foldColumn(declare.Formula{Op: declare.FormulaMax}, c.declared, values, nil)
+			low, _ := foldColumn(declare.Formula{Op: declare.FormulaMin}, c.declared, values, nil)
 			if !c.comparable {
 				if !strings.Contains(why, "several kinds") {
 					t.Errorf("%s %v: %v, %s", c.declared, values, high, why)
@@ -82,8 +81,8 @@ func TestFoldMax(t *testing.T) {
 			if !rowio.Same(high, c.high) || !rowio.Same(low, c.low) {
 				t.Errorf("%s %v: %v and %v", c.declared, values, low, high)
 			}
-			if !combine.Fulfils(declare.FormulaMax, 0, c.declared, c.high, values, nil) || combine.Fulfils(declare.FormulaMax, 0, c.declared, c.low, values, nil) ||
-				!combine.Fulfils(declare.FormulaMin, 0, c.declared, c.low, values, nil) || combine.Fulfils(declare.FormulaMin, 0, c.declared, c.high, values, nil) {
+			if !fulfils(declare.FormulaMax, 0, c.declared, c.high, values, nil) || fulfils(declare.FormulaMax, 0, c.declared, c.low, values, nil) ||
+				!fulfils(declare.FormulaMin, 0, c.declared, c.low, values, nil) || fulfils(declare.FormulaMin, 0, c.declared, c.high, values, nil) {
 				t.Errorf("%s %v: the proof says something else", c.declared, values)
 			}
 		}
@@ -92,13 +91,13 @@ func TestFoldMax(t *testing.T) {
 
 // A row that is not to be combined is never taken for one that is, nor is it left out.
 func TestFoldWhen(t *testing.T) {
-	c := &combine.Combiner{Of: &plan.Combine{Combining: declare.Combining{When: &declare.When{Column: "season", Is: []string{"3"}}}}, When: 1, Formulas: make([]declare.Formula, 2),
+	c := &Combiner{Of: &plan.Combine{Combining: declare.Combining{When: &declare.When{Column: "season", Is: []string{"3"}}}}, When: 1, Formulas: make([]declare.Formula, 2),
 		L: &rowio.Layout{Columns: []string{"id", "season"}, Types: []string{"", ""}, Key: []int{0}}}
 	in, out := []any{int64(1), int64(3)}, []any{int64(1), int64(4)}
 	for _, g := range []struct {
-		combine.Group
+		Group
 		refused bool
-	}{{combine.Group{Own: in, Came: [][]any{in}}, false}, {combine.Group{Own: out, Came: [][]any{in}}, true}, {combine.Group{Own: in, Came: [][]any{out}}, true}, {combine.Group{Own: nil, Came: [][]any{in, out}}, true}, {combine.Group{Own: nil, Came: [][]any{out}}, false}} {
+	}{{Group{Own: in, Came: [][]any{in}}, false}, {Group{Own: out, Came: [][]any{in}}, true}, {Group{Own: in, Came: [][]any{out}}, true}, {Group{Own: nil, Came: [][]any{in, out}}, true}, {Group{Own: nil, Came: [][]any{out}}, false}} {
 		if _, err := c.Result(&g.Group); (err != nil) != g.refused || err != nil && !strings.Contains(err.Error(), "when season is 3") {
 			t.Errorf("%v: %v", g.Group, err)
 		}
