@@ -16,14 +16,14 @@ import (
 )
 
 func applyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
+	return &cliv3.Command{Name: "apply", Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
 		Action: s.works("apply", campaign.Apply, func(n *night) string {
 			return amount(n, "This writes to", "This makes the new database of")
 		})}
 }
 
 func undoCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "undo", Description: helpUndo,
+	return &cliv3.Command{Name: "undo",
 		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
 		Action: s.works("undo", campaign.Undo, func(n *night) string {
 			return amount(n, "This removes rows from", "This drops the new database of")

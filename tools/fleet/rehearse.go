@@ -16,7 +16,7 @@ import (
 )
 
 func rehearseCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "rehearse", Description: helpRehearse,
+	return &cliv3.Command{Name: "rehearse",
 		Flags:  append(workFlags(), &cliv3.StringFlag{Name: "dir"}, &cliv3.StringFlag{Name: "on"}, &cliv3.BoolFlag{Name: "keep"}),
 		Action: s.on((*night).rehearse)}
 }

@@ -22,9 +22,8 @@ import (
 )
 
 func suggestCommand(s surroundings) *cliv3.Command {
-	cmd := &cliv3.Command{
+	return &cliv3.Command{
 		Name:                      "suggest",
-		Description:               helpSuggest,
 		DisableSliceFlagSeparator: true,
 		Flags: append(databases.WorldFlags(),
 			&cliv3.Int64Flag{Name: "players", Validator: atLeast[int64](0, "want 0 or more")},
@@ -45,8 +44,6 @@ func suggestCommand(s surroundings) *cliv3.Command {
 		),
 		Action: s.suggest,
 	}
-	cli.Topics(cmd, map[string]string{"json": helpSuggestJSON})
-	return cmd
 }
 
 func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
