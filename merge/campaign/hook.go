@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"mergesafe/internal/printable"
@@ -198,7 +197,6 @@ func (c *Campaign) hooksOn(kind string) (all []Hook) {
 
 // tail keeps the end of what is written to it.
 type tail struct {
-	mu   sync.Mutex
 	kept []byte
 	more bool
 }
@@ -209,8 +207,6 @@ const (
 )
 
 func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if len(t.kept)+len(b) > tailBytes {
 		t.more = true
 	}
@@ -220,8 +216,6 @@ func (t *tail) Write(b []byte) (int, error) {
 }
 
 func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "?")), "\n")
 	if len(lines) > tailLines {
 		lines, t.more = lines[len(lines)-tailLines:], true
