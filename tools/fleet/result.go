@@ -48,41 +48,28 @@ type tally struct {
 }
 
 func count(s *campaign.Status) (c tally) {
-	c.all = len(s.Merges)
+	phases := make(map[campaign.Phase]int)
 	for _, m := range s.Merges {
+		phases[m.Phase]++
 		if m.Active {
 			c.active++
 		}
-		if m.Incomplete && (m.Phase == campaign.Failed || m.Phase == campaign.Refused) {
+		switch {
+		case m.Incomplete && (m.Phase == campaign.Failed || m.Phase == campaign.Refused):
 			c.incomplete++
-		}
-		switch m.Phase {
-		case campaign.Verified:
-			c.verified++
-		case campaign.Failed:
+		case m.Phase == campaign.Undone && m.Problem != "":
 			c.failed++
-		case campaign.Undone:
-			c.undone++
-			if m.Problem != "" {
-				c.failed++
-			}
-		case campaign.Refused:
-			c.refused++
-		case campaign.Skipped:
-			c.skipped++
-			if m.Problem == "" {
-				c.leftOut++
-			}
-		case campaign.Copied:
-			c.copied++
-		case campaign.Planned:
-			c.planned++
-		case campaign.Waiting, campaign.Planning:
-			c.waiting++
-		default:
-			c.begun++
+		case m.Phase == campaign.Skipped && m.Problem == "":
+			c.leftOut++
 		}
 	}
+	c.all, c.verified, c.undone = len(s.Merges), phases[campaign.Verified], phases[campaign.Undone]
+	c.refused, c.skipped = phases[campaign.Refused], phases[campaign.Skipped]
+	c.copied, c.planned = phases[campaign.Copied], phases[campaign.Planned]
+	c.waiting = phases[campaign.Waiting] + phases[campaign.Planning]
+	c.begun = c.all - c.verified - phases[campaign.Failed] - c.undone - c.refused - c.skipped - c.copied - c.planned -
+		c.waiting // all others
+	c.failed += phases[campaign.Failed]
 	return c
 }
 
