@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -137,7 +138,7 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 		return false
 	}
 	problem := "it was verified, and now the target knows nothing of it: it was undone by another program, or restored from a backup"
-	r.update(j.Merge, KindUndone, problem, func(rec *record) {
+	r.update(j.Merge, agenda.KindUndone, problem, func(rec *record) {
 		rec.Phase, rec.Problem = Undone, problem
 		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
 	})
@@ -291,7 +292,7 @@ func recordNotReady(r *runner, not *NotReadyError) error {
 		if all := reasons[m.Target]; len(all) > 0 {
 			const most = 5
 			problem := "not ready: " + printable.List(all, "; ", most)
-			r.update(m, KindRefused, problem, func(rec *record) {
+			r.update(m, agenda.KindRefused, problem, func(rec *record) {
 				rec.Problem, rec.Incomplete = problem, !findings[m.Target]
 				if rec.Plan != "" {
 					rec.Phase = Refused

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 )
@@ -60,7 +61,7 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.plan = plan
 	t.job.tries++
 	now := t.r.book.now().UTC()
-	t.r.update(t.job.Merge, KindMerging, report.Merging(plan), func(rec *record) {
+	t.r.update(t.job.Merge, agenda.KindMerging, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
 		t.meter.after = rec.After
 		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = Copying, true, "", false, nil, nil
@@ -90,7 +91,7 @@ func (t *attempt) run(ctx context.Context) ending {
 		}
 		state = at.State
 	}
-	t.r.update(t.job.Merge, KindMerged, text, func(rec *record) {
+	t.r.update(t.job.Merge, agenda.KindMerged, text, func(rec *record) {
 		rec.Phase = Verifying
 		rec.reported(reports)
 	})
@@ -135,7 +136,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	}
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
 		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
-		t.r.update(t.job.Merge, KindRetry, text, func(rec *record) {
+		t.r.update(t.job.Merge, agenda.KindRetry, text, func(rec *record) {
 			rec.idle()
 			rec.Problem, rec.Advice = problem, advice
 			rec.reported(reports)
@@ -143,7 +144,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 		return again
 	}
 	if errors.Is(err, transfer.ErrBusy) {
-		t.r.update(t.job.Merge, KindFailed, problem, func(rec *record) {
+		t.r.update(t.job.Merge, agenda.KindFailed, problem, func(rec *record) {
 			rec.idle()
 			rec.Phase, rec.Problem, rec.Advice = Failed, problem, busy(t.r.opts.Command("apply"))
 			rec.reported(reports)
@@ -199,12 +200,12 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 // be a good one until then, and an error is no proof: it stays, and so does one of which the target
 // does not say how far it is, or which the same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
-	phase, kind, state := Failed, KindFailed, t.state(ctx)
+	phase, kind, state := Failed, agenda.KindFailed, t.state(ctx)
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
-		phase, kind = Refused, KindRefused
+		phase, kind = Refused, agenda.KindRefused
 	case isMade(state) && err != nil && !(state == transfer.StateProved && lasting(err)):
-		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
+		phase, kind, problem = Copied, agenda.KindNotVerified, "it could not be verified: "+problem
 		there := "The rows are in the target."
 		if t.job.into != nil {
 			there = "The new database is made, and not open."

@@ -12,13 +12,14 @@ import (
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 )
 
 // Book is the state of a campaign: how far each merge is, and what happened. It is an SQLite
 // database beside the campaign file. Any number of processes may read it, and say in it what
 // they wish; one at a time works on the campaign.
 type Book struct {
-	campaign *Campaign
+	campaign *agenda.Campaign
 	file     string // the campaign file, as the operator names it
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
@@ -30,7 +31,7 @@ type Book struct {
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
 // none. The book must be closed.
-func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
+func Open(ctx context.Context, c *agenda.Campaign, file string) (*Book, error) {
 	b := &Book{campaign: c, file: file, beside: file, now: time.Now, renamed: make(map[string]renames)}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		b.beside = at // two names of a file are one campaign, with one lock
@@ -55,7 +56,7 @@ func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
 func (b *Book) Close() error { return b.db.Close() }
 
 // Campaign is what the campaign file says.
-func (b *Book) Campaign() *Campaign { return b.campaign }
+func (b *Book) Campaign() *agenda.Campaign { return b.campaign }
 
 // File is the campaign file.
 func (b *Book) File() string { return b.file }
@@ -159,9 +160,9 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		if err := s.setGeneral(ctx, func(g *general) { g.Paused = paused }); err != nil {
 			return err
 		}
-		kind, text := KindResumed, "resumed by the operator"
+		kind, text := agenda.KindResumed, "resumed by the operator"
 		if paused {
-			kind, text = KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
+			kind, text = agenda.KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
 		return s.event(ctx, b.now(), kind, "", text)
 	})
@@ -209,7 +210,7 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	return s.event(ctx, b.now(), KindSkipped, r.Target, text)
+	return s.event(ctx, b.now(), agenda.KindSkipped, r.Target, text)
 }
 
 // begun reports whether something may have been written to the target.
@@ -226,11 +227,11 @@ func (p Phase) begun() bool {
 func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && r.Problem != "" }
 
 // merge returns the merge into a target.
-func (b *Book) merge(target string) (Merge, error) {
-	at := b.campaign.place(target)
+func (b *Book) merge(target string) (agenda.Merge, error) {
+	at := b.campaign.Place(target)
 	if at < 0 {
-		names := slice.Map(b.campaign.Merges, func(m Merge) string { return m.Target })
-		return Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
+		names := slice.Map(b.campaign.Merges, func(m agenda.Merge) string { return m.Target })
+		return agenda.Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
 	}
 	return b.campaign.Merges[at], nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/agenda"
 )
 
 func must(t testing.TB, err error) {
@@ -27,7 +29,7 @@ func written(t testing.TB, text string) *Book {
 
 func opened(t testing.TB, file string) *Book {
 	t.Helper()
-	c, err := Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	b, err := Open(t.Context(), c, file)
 	must(t, err)
@@ -118,7 +120,7 @@ func TestOtherSources(t *testing.T) {
 	t.Parallel()
 	b := written(t, small)
 	m := b.campaign.Merges[0]
-	other := Merge{Target: "a", Sources: []string{"z"}}
+	other := agenda.Merge{Target: "a", Sources: []string{"z"}}
 	for phase, want := range map[Phase]Phase{Planned: Waiting, Refused: Waiting, Copying: Copying, Verified: Verified} {
 		must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
 			r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}

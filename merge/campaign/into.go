@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -18,39 +18,6 @@ import (
 //
 // The addresses of databases in this file are DSNs without user and password, so that files, hooks
 // and pages may have them. The account is that of the target.
-
-// What a name of a new database may have in it.
-const (
-	intoTarget = "{target}" // the name of the world
-	intoNumber = "{n}"      // the next number
-)
-
-var (
-	intoBraces = regexp.MustCompile(`^[^{}]*(?:\{target\}[^{}]*)?(?:\pL\{n\}(?:[.?][^{}]*)?)?$`)
-	newName    = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.$-]{0,63}$`)
-)
-
-// intoProblem is what is wrong with the name or address of a new database; "" if nothing is.
-func intoProblem(text string) string {
-	const want = `want a name such as "{target}_2026" or "{target}_m{n}", ` +
-		`or an address such as "mysql:tcp(db4:3306)/{target}_m{n}"`
-	filled := strings.NewReplacer(intoTarget, "w", intoNumber, "2").Replace(text)
-	server, isServer := sqldb.ParseServer(filled)
-	isServer = isServer && strings.HasPrefix(text, "mysql:") && server.Database != ""
-	isFile := strings.HasPrefix(text, "sqlite:") && sqldb.Redact(filled) == filled
-	switch address := strings.Contains(text, ":"); {
-	case text == "":
-	case !intoBraces.MatchString(text):
-		return "has other braces than {target}, and {n} at the end of the name behind a letter: " + want
-	case !address && !newName.MatchString(filled):
-		return "is no name of a database: " + want
-	case strings.HasPrefix(text, "mysql:") && strings.Contains(text, "@"):
-		return "has an account in it: want no user and no password, since it is opened with the account of the target"
-	case address && !isServer && !isFile:
-		return "is no address: " + want
-	}
-	return ""
-}
 
 // withoutAccount divides a DSN into the account, with the @ behind it, and the address.
 func withoutAccount(dsn string) (account, address string) {
@@ -106,8 +73,8 @@ func newAddress(text, world, now string) string {
 		before, after = "", ""
 		_, name, _ = aroundName(text)
 	}
-	mark, _, counts := strings.Cut(name, intoNumber)
-	_, mark, targeted := cutLast(mark, intoTarget)
+	mark, _, counts := strings.Cut(name, agenda.IntoNumber)
+	_, mark, targeted := cutLast(mark, agenda.IntoTarget)
 	number := 1
 	if counts {
 		if rest, digits, _ := cutLast(had, mark); rest != "" || !targeted {
@@ -117,7 +84,7 @@ func newAddress(text, world, now string) string {
 			world, number = rest, max(number, numberIn(digits))
 		}
 	}
-	return before + strings.NewReplacer(intoTarget, world, intoNumber, strconv.Itoa(number+1)).Replace(text) + after
+	return before + strings.NewReplacer(agenda.IntoTarget, world, agenda.IntoNumber, strconv.Itoa(number+1)).Replace(text) + after
 }
 
 // cutLast divides a text at the last place where it has another; after is all of it if it has not.
@@ -283,7 +250,7 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	o.Opened = opened
 	reports := t.r.report(t.job, o, "open")
 	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.Into.Name)
-	t.r.update(t.job.Merge, KindVerified, text, func(rec *record) {
+	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
 		rec.idle()
 		rec.Phase, rec.Open, rec.Problem, rec.Advice = Verified, true, "", nil
 		rec.reported(reports)

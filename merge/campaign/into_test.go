@@ -15,6 +15,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -183,7 +184,7 @@ func events(t *testing.T, p *place) map[string][]string {
 	must(t, err)
 	told := make(map[string][]string)
 	for line := range strings.Lines(string(text)) {
-		var m Message
+		var m agenda.Message
 		must(t, json.Unmarshal([]byte(line), &m))
 		if !strings.HasSuffix(strings.TrimSuffix(m.Address, ".db"), "/"+m.Into) {
 			t.Errorf("the address of %s is %s", m.Into, m.Address)

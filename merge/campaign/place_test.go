@@ -13,6 +13,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -75,7 +76,7 @@ func (p *place) planFor(target, source string) candidate {
 }
 
 func jobOf(target, source transfer.Database) *job {
-	m := Merge{Target: target.Name, Sources: []string{source.Name}}
+	m := agenda.Merge{Target: target.Name, Sources: []string{source.Name}}
 	return &job{Merge: m, databases: []transfer.Database{target, source}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"mergesafe/internal/slice"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -231,10 +232,10 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		p.r.opts.Warn(err.Error())
 	}
 	p.take(plan)
-	kind, text := KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
+	kind, text := agenda.KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
 	phase, problem, advice := Planned, "", []string(nil)
 	if len(plan.Refusals) > 0 {
-		kind, phase = KindRefused, Refused
+		kind, phase = agenda.KindRefused, Refused
 		problem = refused(plan.Refusals)
 		text = problem
 		const again = "Correct what blocks it, or take the merge out of the campaign; then plan again:"
@@ -262,7 +263,7 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 		return
 	}
 	problem := "no plan could be made: " + plainly(err)
-	p.r.update(j.Merge, KindRefused, problem, func(rec *record) {
+	p.r.update(j.Merge, agenda.KindRefused, problem, func(rec *record) {
 		rec.idle()
 		if rec.begun() {
 			rec.Problem = plainly(err)

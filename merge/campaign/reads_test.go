@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/store/storetest"
 )
 
@@ -65,8 +66,8 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 		events, err := b.Events(t.Context(), last, 1000)
 		must(t, err)
 		for _, e := range events {
-			merged = merged || e.Kind == KindMerged
-			if merged && e.Kind == KindUndoing {
+			merged = merged || e.Kind == agenda.KindMerged
+			if merged && e.Kind == agenda.KindUndoing {
 				t.Errorf("%s: a merge was taken back: %+v", n, events)
 			}
 		}
@@ -76,7 +77,7 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 		again := phases(t, b) != end
 		if again && statusOf(t, b).Merges[0].Phase == Undone {
 			for _, e := range events {
-				if e.Kind == KindFailed && strings.Contains(e.Text, sqldb.ErrUnavailable.Error()) {
+				if e.Kind == agenda.KindFailed && strings.Contains(e.Text, sqldb.ErrUnavailable.Error()) {
 					t.Errorf("%s: what can be resumed was taken back: %+v", n, events)
 				}
 			}

@@ -13,12 +13,9 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
-
-// ByHand is the value of [Campaign.Stopped], [Campaign.Backup] and [Campaign.Room] with which
-// the operator says to have seen to it.
-const ByHand = "by hand"
 
 // saidByHand ends the notes about what the operator said.
 const saidByHand = " by hand, says the campaign file"
@@ -71,7 +68,7 @@ func (e *NotReadyError) Error() string {
 // that the context ended.
 //
 // now stamps the messages to hooks.
-func lookReady(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) (notes []string, err error) {
+func lookReady(ctx context.Context, c *agenda.Campaign, all []candidate, now func() time.Time) (notes []string, err error) {
 	n := newPreflight(c, all, now)
 	if err := n.lookDistinct(ctx); err != nil {
 		return nil, err
@@ -94,7 +91,7 @@ func lookReady(ctx context.Context, c *Campaign, all []candidate, now func() tim
 // fenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
 // fenced, the fences of these merges are lifted, and the error is a [*NotReadyError]. After a
 // kill, the same call resumes, and the undo of a merge lifts its fences.
-func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) error {
+func fenceAll(ctx context.Context, c *agenda.Campaign, all []candidate, now func() time.Time) error {
 	n := newPreflight(c, all, now)
 	err := n.each(ctx, func(ctx context.Context, i int) error {
 		d := all[i]
@@ -107,7 +104,7 @@ func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time
 			return err
 		}
 		for _, world := range d.job.Worlds() {
-			m := Message{Event: AskFenced, World: world, Text: "can no game server of the world be started?"}
+			m := agenda.Message{Event: agenda.AskFenced, World: world, Text: "can no game server of the world be started?"}
 			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
@@ -138,7 +135,7 @@ func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time
 
 // preflight is what is found before the first write.
 type preflight struct {
-	campaign *Campaign
+	campaign *agenda.Campaign
 	all      []candidate
 	now      func() time.Time
 
@@ -150,7 +147,7 @@ type preflight struct {
 	needs    map[string]*need    // by file system
 }
 
-func newPreflight(c *Campaign, all []candidate, now func() time.Time) *preflight {
+func newPreflight(c *agenda.Campaign, all []candidate, now func() time.Time) *preflight {
 	return &preflight{
 		campaign: c, all: all, now: now, stopped: make([]bool, len(all)),
 		servers: make(map[[2]string]bool), unknown: make(map[string][]string), needs: make(map[string]*need),
@@ -244,21 +241,21 @@ func (n *preflight) sort() {
 
 // ask asks the hooks of a question about a world. A no is a problem; an error is that the
 // work was stopped.
-func (n *preflight) ask(ctx context.Context, d candidate, m Message) (asked, yes bool, err error) {
+func (n *preflight) ask(ctx context.Context, d candidate, m agenda.Message) (asked, yes bool, err error) {
 	m.At, m.Target, m.Sources = n.now().UTC(), d.job.Target, d.job.Sources
 	if d.job.into != nil {
 		m.Into, m.Address = d.job.into.Name, shownPlace(d.job.to)
 	}
-	asked, err = n.campaign.ask(ctx, m)
+	asked, err = n.campaign.Ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
 	}
 	if err != nil {
 		n.problem(d.job.Target, m.World, "%s %v", map[string]string{
-			AskStopped:  "it is not stopped:",
-			AskBackedUp: "it has no backup:",
-			AskRoom:     "there is no room on the disk of its database:",
-			AskFenced:   "its game servers can be started:",
+			agenda.AskStopped:  "it is not stopped:",
+			agenda.AskBackedUp: "it has no backup:",
+			agenda.AskRoom:     "there is no room on the disk of its database:",
+			agenda.AskFenced:   "its game servers can be started:",
 		}[m.Event], err)
 	}
 	return asked, asked && err == nil, nil
@@ -278,7 +275,7 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 			n.mu.Unlock()
 			stopped = false
 		}
-		asked, yes, err := n.ask(ctx, d, Message{Event: AskStopped, World: world, Text: "is the game of the world stopped?"})
+		asked, yes, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskStopped, World: world, Text: "is the game of the world stopped?"})
 		if err != nil {
 			return err
 		}
@@ -286,10 +283,10 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		case asked:
 			stopped = stopped && yes
 		case known:
-		case n.campaign.Stopped == ByHand:
+		case n.campaign.Stopped == agenda.ByHand:
 			n.leave("stopped"+saidByHand, world)
 		default:
-			n.problem(d.job.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, AskStopped, ByHand)
+			n.problem(d.job.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, agenda.AskStopped, agenda.ByHand)
 			stopped = false
 		}
 	}
@@ -301,17 +298,17 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 	d := n.all[i]
 	for _, world := range d.job.Worlds() {
 		switch {
-		case len(n.campaign.hooksOn(AskBackedUp)) > 0:
+		case len(n.campaign.HooksOn(agenda.AskBackedUp)) > 0:
 			if !n.stopped[i] { // which is a problem already
 				continue
 			}
-			if _, _, err := n.ask(ctx, d, Message{Event: AskBackedUp, World: world, Text: "is there a backup of the world?"}); err != nil {
+			if _, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskBackedUp, World: world, Text: "is there a backup of the world?"}); err != nil {
 				return err
 			}
-		case n.campaign.Backup == ByHand:
+		case n.campaign.Backup == agenda.ByHand:
 			n.leave("backed up"+saidByHand, world)
 		default:
-			n.problem(d.job.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, AskBackedUp, ByHand)
+			n.problem(d.job.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, agenda.AskBackedUp, agenda.ByHand)
 		}
 	}
 	return nil
@@ -319,7 +316,7 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 
 func (n *preflight) lookRoom(ctx context.Context, i int) error {
 	d := n.all[i]
-	if n.campaign.Room == ByHand {
+	if n.campaign.Room == agenda.ByHand {
 		n.leave("room on the disk checked"+saidByHand, d.job.Target)
 		return nil
 	}
@@ -350,7 +347,7 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 		n.needs[id].targets = append(n.needs[id].targets, d.job.Target)
 		n.mu.Unlock()
 	}
-	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.job.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
+	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.job.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
 	if err == nil && !known && !asked {
 		n.leave("room on the disk not checked, because the database is on another machine", d.job.Target)
 	}
@@ -366,7 +363,7 @@ func (n *preflight) weighRoom() {
 		}
 		slices.Sort(d.targets)
 		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
-			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), ByHand)
+			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), agenda.ByHand)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -46,7 +47,7 @@ func Rehearse(ctx context.Context, b *Book, o Options, how Rehearsal) (*Rehearse
 		return rehearse(ctx, r, jobs, how, result)
 	})
 	slices.SortFunc(result.Merges, func(x, y MergeStatus) int {
-		return b.campaign.place(x.Target) - b.campaign.place(y.Target)
+		return b.campaign.Place(x.Target) - b.campaign.Place(y.Target)
 	})
 	return result, err
 }
@@ -84,7 +85,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	began = r.book.now()
 	again := *r.book.campaign
 	again.Name += " (rehearsal)"
-	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
+	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, agenda.ByHand, agenda.ByHand, ""
 	again.Continue, again.Undo = true, false
 	if again.Merges, err = mergesOn(ctx, c, on, jobs); err != nil {
 		return err
@@ -118,7 +119,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 }
 
 // mergesOn are the merges of a rehearsal: new databases are made among the copies, and removed with them.
-func mergesOn(ctx context.Context, c *copies, on map[string]transfer.Database, jobs []*job) (all []Merge, err error) {
+func mergesOn(ctx context.Context, c *copies, on map[string]transfer.Database, jobs []*job) (all []agenda.Merge, err error) {
 	for i, j := range jobs {
 		m := j.Merge
 		if m.Into = ""; j.into != nil {
@@ -181,7 +182,7 @@ func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Reh
 			continue
 		}
 		result.Merges = append(result.Merges, MergeStatus{Target: j.Target, Sources: j.Sources, Phase: Refused, Problem: problem})
-		r.update(j.Merge, KindRehearsed, problem, nil)
+		r.update(j.Merge, agenda.KindRehearsed, problem, nil)
 	}
 	return on, copied, nil
 }
@@ -232,7 +233,7 @@ func takeOver(ctx context.Context, r *runner, book *Book, jobs []*job, result *R
 		case tried.Measured > 0:
 			text += fmt.Sprintf(", in %s", printable.Seconds(tried.Measured))
 		}
-		r.update(j.Merge, KindRehearsed, text, func(rec *record) {
+		r.update(j.Merge, agenda.KindRehearsed, text, func(rec *record) {
 			rec.Rehearsed, rec.RehearsedWeight = tried.Measured, tried.Weight
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -122,7 +123,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	must(t, err)
 	var told []string
 	for _, e := range events {
-		if e.Kind == KindRehearsed {
+		if e.Kind == agenda.KindRehearsed {
 			told = append(told, e.Target+" "+e.Text)
 		}
 	}

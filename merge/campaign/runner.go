@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -53,7 +54,7 @@ var errSkipped = errors.New("skipped by the operator")
 
 // job is a merge with what is needed to carry it out.
 type job struct {
-	Merge
+	agenda.Merge
 	databases []transfer.Database // of the worlds, the target first
 	into      *transfer.Database  // the new one; nil: the rows come into the target's own
 	to, was   string              // the addresses of the new database and of the target's; see into.go
@@ -204,7 +205,7 @@ func (r *runner) begin(ctx context.Context) error {
 				return err
 			}
 		}
-		return s.event(ctx, now, KindBegan, "", r.doing+" began")
+		return s.event(ctx, now, agenda.KindBegan, "", r.doing+" began")
 	})
 }
 
@@ -220,7 +221,7 @@ func (b *Book) fits(known map[string]*record) error {
 func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 	for _, target := range slices.Sorted(maps.Keys(known)) {
 		k := known[target]
-		at := b.campaign.place(target)
+		at := b.campaign.Place(target)
 		if k.begun() && (at >= 0 || k.Phase != Verified) && (at < 0 || !slices.Equal(b.campaign.Merges[at].Sources, k.Sources)) {
 			all = append(all, k.MergeStatus)
 		}
@@ -249,7 +250,7 @@ func (r *runner) end(err error) {
 		if errors.Is(err, transfer.ErrStopped) {
 			text = r.doing + " was interrupted: " + counted(count)
 		}
-		return s.event(ctx, now, KindEnded, "", text)
+		return s.event(ctx, now, agenda.KindEnded, "", text)
 	})
 }
 
@@ -290,7 +291,7 @@ func (r *runner) log(do func(ctx context.Context, s state) error) {
 }
 
 // update changes the record of a merge, and adds an event about it if kind is not empty.
-func (r *runner) update(m Merge, kind, text string, set func(*record)) {
+func (r *runner) update(m agenda.Merge, kind, text string, set func(*record)) {
 	r.log(func(ctx context.Context, s state) error {
 		if set != nil {
 			if err := s.set(ctx, m, set); err != nil {
@@ -314,7 +315,7 @@ func (r *runner) waits(why string) {
 		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		return s.event(ctx, r.book.now(), KindWaiting, "", why)
+		return s.event(ctx, r.book.now(), agenda.KindWaiting, "", why)
 	})
 }
 
@@ -434,7 +435,7 @@ func (r *runner) notify(ctx context.Context) {
 		select {
 		case <-r.ended:
 			ended = true
-			time.AfterFunc(HookTimeout, cancel)
+			time.AfterFunc(agenda.HookTimeout, cancel)
 		case <-ticker.C: // another process may have added events too
 		}
 	}
@@ -452,15 +453,15 @@ func (r *runner) notifyNew(ctx context.Context) {
 			return
 		}
 		for _, e := range events {
-			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
+			m := agenda.Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
 			if of, err := r.book.merge(e.Target); err == nil {
 				m.Sources = of.Sources
 				rec := r.recordOf(&job{Merge: of})
 				m.Into, m.Address = rec.Into, shownPlace(rec.To)
 			}
 			var failed []error
-			if e.Kind != KindHook {
-				failed = r.book.campaign.notify(ctx, m)
+			if e.Kind != agenda.KindHook {
+				failed = r.book.campaign.Notify(ctx, m)
 			}
 			if ctx.Err() != nil {
 				return
@@ -468,7 +469,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			g.Told = e.Number
 			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if err := s.event(ctx, r.book.now(), KindHook, e.Target, err.Error()); err != nil {
+					if err := s.event(ctx, r.book.now(), agenda.KindHook, e.Target, err.Error()); err != nil {
 						return err
 					}
 				}

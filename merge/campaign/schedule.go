@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 )
 
 // limits are how many merges run at a time, and when.
 type limits struct {
 	parallel  int
 	perServer int
-	window    *Window // nil: any time
-	continues bool    // after a failure
+	window    *agenda.Window // nil: any time
+	continues bool           // after a failure
 	retries   int
 }
 
 // limitsOf are those of a command: the window, and what is done after a failure, are about the
 // merges that apply begins.
-func limitsOf(c *Campaign, doing string) limits {
+func limitsOf(c *agenda.Campaign, doing string) limits {
 	l := limits{parallel: max(c.Parallel, 1), perServer: max(c.PerServer, 1), continues: true}
 	if doing == doingApply {
 		l.window, l.continues, l.retries = c.Window, c.Continue, c.Retries

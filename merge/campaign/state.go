@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 )
 
 // stateVersion is the version of the tables of the state, and of the JSON in them. It rises
@@ -148,7 +149,7 @@ func (s state) setGeneral(ctx context.Context, set func(*general)) error {
 
 // merge returns the record of a merge: a new one if there is none, or if the file has other
 // sources now and nothing was written.
-func (s state) merge(ctx context.Context, m Merge) (*record, error) {
+func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
 	r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: Waiting}}
 	var text string
 	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
@@ -166,7 +167,7 @@ func (s state) merge(ctx context.Context, m Merge) (*record, error) {
 }
 
 // set changes the record of a merge.
-func (s state) set(ctx context.Context, m Merge, set func(*record)) error {
+func (s state) set(ctx context.Context, m agenda.Merge, set func(*record)) error {
 	r, err := s.merge(ctx, m)
 	if err != nil {
 		return err

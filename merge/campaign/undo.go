@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -42,7 +43,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	if err != nil && plan == nil && !rec.begun() {
 		// Only its plan is lost; as one that has begun and failed it would never get a new one.
 		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
-		r.update(j.Merge, KindRefused, problem, func(now *record) {
+		r.update(j.Merge, agenda.KindRefused, problem, func(now *record) {
 			now.idle()
 			now.Phase, now.Plan, now.Problem = Refused, "", problem
 			now.Advice = []string{"To plan it again:", r.opts.Command("plan", j.Target)}
@@ -54,7 +55,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	}
 	defer stop()
 	if rec.Phase.begun() || rec.Phase == Skipped {
-		r.update(j.Merge, KindUndoing, "being undone", func(rec *record) {
+		r.update(j.Merge, agenda.KindUndoing, "being undone", func(rec *record) {
 			rec.Phase, rec.Active = Undoing, true
 			if failure != "" {
 				rec.Problem = failure
@@ -86,7 +87,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		if !rec.Phase.begun() && undone.NoRecord {
 			kind, text := "", ""
 			if len(undone.Lifted) > 0 {
-				kind, text = KindUndone, "its fences were lifted"
+				kind, text = agenda.KindUndone, "its fences were lifted"
 			}
 			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
 			return done
@@ -113,7 +114,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 // recordUndone records that a merge was undone.
 func recordUndone(r *runner, j *job, failure, text string, began time.Time, reports []string) {
 	now := r.book.now().UTC()
-	r.update(j.Merge, KindUndone, text, func(rec *record) {
+	r.update(j.Merge, agenda.KindUndone, text, func(rec *record) {
 		rec.idle()
 		rec.Phase, rec.Open, rec.Ended = Undone, false, &now
 		if failure == "" && r.doing == doingUndo {
@@ -134,7 +135,7 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 	if advice == nil {
 		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Target)}
 	}
-	r.update(j.Merge, KindFailed, printable.Text(text), func(rec *record) {
+	r.update(j.Merge, agenda.KindFailed, printable.Text(text), func(rec *record) {
 		rec.idle()
 		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = Failed, text, failure == "" && !lasting(err), advice
 		rec.reported(reports)

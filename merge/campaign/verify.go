@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 )
@@ -29,7 +30,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 			return done
 		}
 		problem := "it could not be verified: " + plainly(err)
-		r.update(j.Merge, KindNotVerified, problem, func(rec *record) {
+		r.update(j.Merge, agenda.KindNotVerified, problem, func(rec *record) {
 			rec.idle()
 			rec.Phase, rec.Problem = before.Phase, problem
 			rec.Advice = []string{"When it is fixed:", r.opts.Command("verify", j.Target)}
@@ -89,16 +90,16 @@ func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options 
 
 // recordProof records what the proof of a merge found. isOpen tells that the world may be started.
 func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen bool) {
-	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
+	kind, phase, text := agenda.KindVerified, Verified, "every row is as it was planned"
 	problem, advice := "", []string(nil)
 	switch o.Ending {
 	case report.NotVerified:
-		kind, phase = KindNotVerified, Copied
+		kind, phase = agenda.KindNotVerified, Copied
 	case report.Differs:
-		kind, phase = KindFailed, Failed
+		kind, phase = agenda.KindFailed, Failed
 	}
 	if phase == Verified && !isOpen {
-		kind, phase = KindProved, Opening
+		kind, phase = agenda.KindProved, Opening
 		text += fmt.Sprintf("; %s is not open yet", j.into.Name)
 		advice = []string{"To open it:", r.opts.Command("apply", j.Target)}
 	}

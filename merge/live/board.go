@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 )
 
@@ -116,7 +117,7 @@ func newBoard(v *view, o Options) *board {
 	b.figures(s, rows, allRows, rate)
 	b.Title = fmt.Sprintf("%d/%d %s: %s", b.Done, b.All, b.Word, printable.Text(s.Name))
 	for _, e := range v.Events {
-		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == campaign.KindFailed || e.Kind == campaign.KindRefused})
+		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == agenda.KindFailed || e.Kind == agenda.KindRefused})
 		b.Earlier = e.Number - 1
 	}
 	return b

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/transfer"
 )
@@ -144,8 +145,8 @@ func (p *recordPage) fill(r *Record) {
 
 // trouble are the kinds of events that tell of some.
 var trouble = map[string]bool{
-	campaign.KindFailed: true, campaign.KindRefused: true, campaign.KindRetry: true, campaign.KindNotVerified: true,
-	campaign.KindUndoing: true, campaign.KindUndone: true, campaign.KindSkipped: true, campaign.KindHook: true,
+	agenda.KindFailed: true, agenda.KindRefused: true, agenda.KindRetry: true, agenda.KindNotVerified: true,
+	agenda.KindUndoing: true, agenda.KindUndone: true, agenda.KindSkipped: true, agenda.KindHook: true,
 }
 
 // readPlan takes from the plan who was renamed.

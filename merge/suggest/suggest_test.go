@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/columns"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
@@ -338,12 +339,12 @@ func TestCampaign(t *testing.T) {
 	}
 	long := sample(t)
 	long.Merges[0].Notes = []string{strings.Repeat("ä", 2000)}
-	for _, c := range []*campaign.Campaign{c, long.Campaign("long")} {
+	for _, c := range []*agenda.Campaign{c, long.Campaign("long")} {
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := campaign.Parse("c.toml", b.String())
+		got, err := agenda.Parse("c.toml", b.String())
 		if err != nil {
 			t.Fatalf("%v in:\n%s", err, &b)
 		}

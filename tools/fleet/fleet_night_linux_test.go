@@ -22,6 +22,7 @@ import (
 	"mergesafe/internal/fleetworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
 	"mergesafe/tools/internal/cli"
@@ -210,12 +211,12 @@ func TestNight(t *testing.T) {
 
 // edit keeps as many of the suggested merges as wanted, of both engines, and says what a person
 // has to say.
-func (n *fleetNight) edit() *campaign.Campaign {
+func (n *fleetNight) edit() *agenda.Campaign {
 	n.t.Helper()
 	file := filepath.Join(n.dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(n.t, err)
-	var lite, server []campaign.Merge
+	var lite, server []agenda.Merge
 	for _, m := range c.Merges {
 		odd := slices.ContainsFunc(n.fleet.Worlds, func(w fleetworlds.World) bool {
 			return (w.Running || w.Drift != fleetworlds.NoDrift) && slices.Contains(m.Worlds(), w.Name)
@@ -237,12 +238,12 @@ func (n *fleetNight) edit() *campaign.Campaign {
 	if len(c.Merges) < *nightMerges {
 		n.t.Fatalf("got %d merges, want %d", len(c.Merges), *nightMerges)
 	}
-	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, campaign.ByHand, campaign.ByHand
+	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, agenda.ByHand, agenda.ByHand
 	n.write(c)
 	return c
 }
 
-func (n *fleetNight) write(c *campaign.Campaign) {
+func (n *fleetNight) write(c *agenda.Campaign) {
 	n.t.Helper()
 	f, err := os.Create(filepath.Join(n.dir, "night.toml"))
 	must(n.t, err)
@@ -251,7 +252,7 @@ func (n *fleetNight) write(c *campaign.Campaign) {
 }
 
 // suffer kills the program again and again, kills the server, and fills a disk.
-func (n *fleetNight) suffer(c *campaign.Campaign) {
+func (n *fleetNight) suffer(c *agenda.Campaign) {
 	t := n.t
 	full := c.Merges[0].Target // will be on a small disk
 	disk := smalldisk.Mount(t, "256m")
@@ -262,7 +263,7 @@ func (n *fleetNight) suffer(c *campaign.Campaign) {
 	must(t, os.Remove(file))
 	must(t, os.Symlink(small, file))
 
-	loaded, err := campaign.Load(filepath.Join(n.dir, "night.toml"))
+	loaded, err := agenda.Load(filepath.Join(n.dir, "night.toml"))
 	must(t, err)
 	book, err := campaign.Open(t.Context(), loaded, filepath.Join(n.dir, "night.toml"))
 	must(t, err)
@@ -322,7 +323,7 @@ func (n *fleetNight) suffer(c *campaign.Campaign) {
 }
 
 // servermerge carries one merge out by itself.
-func (n *fleetNight) servermerge(m campaign.Merge) {
+func (n *fleetNight) servermerge(m agenda.Merge) {
 	n.t.Helper()
 	for _, args := range [][]string{append([]string{"plan", "-o", m.Target + ".json"}, m.Worlds()...), {"apply", m.Target + ".json"}} {
 		cmd := exec.Command(servermergeProgram(n.t), args...)

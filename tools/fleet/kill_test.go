@@ -19,6 +19,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -112,7 +113,7 @@ func TestKilled(t *testing.T) {
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
 	must(t, os.CopyFS(alone, os.DirFS(dir)))
 	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
@@ -207,7 +208,7 @@ func TestTwoProcesses(t *testing.T) {
 	first := fleetIn(dir, "apply", "night.toml")
 	must(t, first.Start())
 	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
@@ -198,7 +199,7 @@ func parseSize(text string) (int64, error) {
 
 // rateOf is the rate of an earlier campaign.
 func rateOf(ctx context.Context, file string) (campaign.Rate, error) {
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	if err != nil {
 		return campaign.Rate{}, err
 	}

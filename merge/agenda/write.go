@@ -1,4 +1,4 @@
-package campaign
+package agenda
 
 import (
 	"bytes"
@@ -53,12 +53,12 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	b.WriteString("\n# To choose; without the # it holds.\n")
 	choice("rekey", "true", c.Rekey, "give new values to keys that collide; not needed if the rules have [[merge.space]]")
-	choice("into", printable.TOML(cmp.Or(c.Into, intoTarget+"_m"+intoNumber)), c.Into != "",
+	choice("into", printable.TOML(cmp.Or(c.Into, IntoTarget+"_m"+IntoNumber)), c.Into != "",
 		"make each merge in a new database beside the worlds: the next number each time")
-	if c.Backup != "" || len(c.hooksOn(AskBackedUp)) == 0 {
+	if c.Backup != "" || len(c.HooksOn(AskBackedUp)) == 0 {
 		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}
-	if c.Stopped != "" || len(c.hooksOn(AskStopped)) == 0 {
+	if c.Stopped != "" || len(c.HooksOn(AskStopped)) == 0 {
 		choice("stopped", printable.TOML(ByHand), c.Stopped != "", `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
 	}
 	if c.Room != "" {

@@ -1,4 +1,4 @@
-package campaign
+package agenda
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 const (
 	maxParallel = 64
 	maxRetries  = 100
-	maxNote     = 1000 // characters
+	MaxNote     = 1000 // characters
 )
 
 // Load reads the campaign file at path. See [Parse].
@@ -51,7 +51,7 @@ func Parse(file, text string) (*Campaign, error) {
 				m.Into = c.Into
 			}
 			c.Merges = append(c.Merges, m)
-			name := folded(strings.ReplaceAll(m.Into, intoTarget, m.Target))
+			name := folded(strings.ReplaceAll(m.Into, IntoTarget, m.Target))
 			if first, taken := made[name]; taken {
 				s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("target"))
 			} else if name != "" {
@@ -89,7 +89,7 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Rekey = s.Boolean("rekey")
 	s.Secret("into")
 	c.Into = s.Text("into", func(text string) string {
-		if !strings.Contains(text, intoTarget) && text != "" {
+		if !strings.Contains(text, IntoTarget) && text != "" {
 			return `is one database for all merges: want {target} in it, such as "{target}_2026" or "{target}_m{n}"`
 		}
 		return intoProblem(text)
@@ -172,8 +172,8 @@ func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 		s.Lacks("sources", `want the names of the worlds that come into the target, such as sources = ["w2", "w3"]`)
 	}
 	m.Note = s.Text("note", func(text string) string {
-		if n := len([]rune(text)); n > maxNote {
-			return fmt.Sprintf("has %d characters: want at most %d", n, maxNote)
+		if n := len([]rune(text)); n > MaxNote {
+			return fmt.Sprintf("has %d characters: want at most %d", n, MaxNote)
 		}
 		return ""
 	})

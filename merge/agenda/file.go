@@ -1,9 +1,13 @@
-package campaign
+package agenda
 
 import (
 	"slices"
 	"time"
 )
+
+// ByHand is the value of [Campaign.Stopped], [Campaign.Backup] and [Campaign.Room] with which
+// the operator says to have seen to it.
+const ByHand = "by hand"
 
 // Campaign is what a campaign file says.
 type Campaign struct {
@@ -38,8 +42,8 @@ type Campaign struct {
 	Stopped, Backup, Room string
 }
 
-// place is where the merge into a target is in the file; negative if it is not there.
-func (c *Campaign) place(target string) int {
+// Place is where the merge into a target is in the file; negative if it is not there.
+func (c *Campaign) Place(target string) int {
 	return slices.IndexFunc(c.Merges, func(m Merge) bool { return m.Target == target })
 }
 

@@ -1,4 +1,4 @@
-package campaign
+package agenda
 
 // The kinds of events. Hooks are called for those that they name.
 const (
