@@ -130,25 +130,19 @@ func withDatabase(dsn, name string) (string, error) {
 
 // makeAll makes worlds, as many at a time as there are processors.
 func makeAll(ctx context.Context, worlds []World) error {
-	next := make(chan World)
-	errs := make(chan error, len(worlds))
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for w := range next {
-				if err := w.make(ctx); err != nil {
-					errs <- fmt.Errorf("world %s: %w", w.Name, err)
-				}
+	var all sync.WaitGroup
+	slots, errs := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]error, len(worlds))
+	for i, w := range worlds {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			if err := w.make(ctx); err != nil {
+				errs[i] = fmt.Errorf("world %s: %w", w.Name, err)
 			}
 		})
 	}
-	for _, w := range worlds {
-		next <- w
-	}
-	close(next)
-	workers.Wait()
-	close(errs)
-	return <-errs // nil if there is none
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 func (w World) make(ctx context.Context) error {
