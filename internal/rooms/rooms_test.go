@@ -61,9 +61,10 @@ var arrows = map[string]string{
 	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/agenda":           "internal/sqldb internal/strict",
-	"merge/campaign":         "merge/agenda merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
-	"merge/suggest":          "merge/inventory merge/agenda merge/campaign",
-	"merge/live":             "merge/agenda merge/campaign merge/report merge/transfer",
+	"merge/progress":         "merge/transfer",
+	"merge/campaign":         "merge/agenda merge/progress merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
+	"merge/suggest":          "merge/inventory merge/agenda merge/progress",
+	"merge/live":             "merge/agenda merge/progress merge/report merge/transfer",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",

@@ -11,6 +11,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -24,7 +25,7 @@ import (
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
 // [transfer.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
 // were skipped or undone are carried out only if Targets names them.
-func Apply(ctx context.Context, b *Book, o Options) (*Status, error) {
+func Apply(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingApply, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		for left := jobs; len(left) > 0; {
 			due, begun := choose(ctx, r, left)
@@ -72,11 +73,11 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 	each(ctx, atOnce, len(jobs), func(i int) {
 		j := jobs[i]
 		rec := r.recordOf(j)
-		j.used = rec.Phase == Failed
+		j.used = rec.Phase == progress.Failed
 		switch {
-		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
+		case (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named:
 			return
-		case rec.Phase == Verified:
+		case rec.Phase == progress.Verified:
 			if !gone(ctx, r, j) || !j.named {
 				return
 			}
@@ -84,16 +85,16 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 		}
 		has, completed := hasBegun(ctx, r, j, rec)
 		j.used = j.used || completed
-		if rec.Plan == "" && r.recordOf(j).Phase == Verified {
+		if rec.Plan == "" && r.recordOf(j).Phase == progress.Verified {
 			return // says the report beside the plan that was lost to the state
 		}
-		if rec.Phase == Skipped || rec.Phase == Undone {
+		if rec.Phase == progress.Skipped || rec.Phase == progress.Undone {
 			r.update(j.Merge, "", "", func(rec *record) {
 				rec.Problem, rec.Advice = "", nil
-				if rec.Phase = Waiting; has {
-					rec.Phase = Copying
+				if rec.Phase = progress.Waiting; has {
+					rec.Phase = progress.Copying
 				} else if rec.Plan != "" {
-					rec.Phase = Planned
+					rec.Phase = progress.Planned
 				}
 			})
 		}
@@ -139,7 +140,7 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 	}
 	problem := "it was verified, and now the target knows nothing of it: it was undone by another program, or restored from a backup"
 	r.update(j.Merge, agenda.KindUndone, problem, func(rec *record) {
-		rec.Phase, rec.Problem = Undone, problem
+		rec.Phase, rec.Problem = progress.Undone, problem
 		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
 	})
 	return true
@@ -295,7 +296,7 @@ func recordNotReady(r *runner, not *NotReadyError) error {
 			r.update(m, agenda.KindRefused, problem, func(rec *record) {
 				rec.Problem, rec.Incomplete = problem, !findings[m.Target]
 				if rec.Plan != "" {
-					rec.Phase = Refused
+					rec.Phase = progress.Refused
 				}
 				again := []string{r.opts.Command("plan", m.Target), r.opts.Command("apply")}
 				rec.Advice = append([]string{"Nothing was written. When it is fixed:"}, again...)
@@ -313,7 +314,7 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for _, j := range jobs {
-		if r.recordOf(j).Phase.begun() {
+		if r.recordOf(j).Phase.Begun() {
 			continue
 		}
 		plan, err := r.book.readPlan(j.Target)

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 )
@@ -17,7 +18,7 @@ import (
 func applyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
-	if r.recordOf(j).Phase == Undoing { // what was begun comes to its end
+	if r.recordOf(j).Phase == progress.Undoing { // what was begun comes to its end
 		return undoOne(ctx, r, j, m, "")
 	}
 	t := &attempt{r: r, job: j, meter: m, began: r.book.now()}
@@ -27,7 +28,7 @@ func applyOne(ctx context.Context, r *runner, j *job) ending {
 		now := r.book.now().UTC()
 		rec.Took += took
 		rec.Ended = &now
-		if rec.Phase == Verified && t.whole {
+		if rec.Phase == progress.Verified && t.whole {
 			rec.Measured = took
 		}
 	})
@@ -64,7 +65,7 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.r.update(t.job.Merge, agenda.KindMerging, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
 		t.meter.after = rec.After
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = Copying, true, "", false, nil, nil
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = progress.Copying, true, "", false, nil, nil
 		rec.Attempts++
 		if rec.Began == nil {
 			rec.Began = &now
@@ -92,7 +93,7 @@ func (t *attempt) run(ctx context.Context) ending {
 		state = at.State
 	}
 	t.r.update(t.job.Merge, agenda.KindMerged, text, func(rec *record) {
-		rec.Phase = Verifying
+		rec.Phase = progress.Verifying
 		rec.reported(reports)
 	})
 	if state != transfer.StateMade {
@@ -146,7 +147,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	if errors.Is(err, transfer.ErrBusy) {
 		t.r.update(t.job.Merge, agenda.KindFailed, problem, func(rec *record) {
 			rec.idle()
-			rec.Phase, rec.Problem, rec.Advice = Failed, problem, busy(t.r.opts.Command("apply"))
+			rec.Phase, rec.Problem, rec.Advice = progress.Failed, problem, busy(t.r.opts.Command("apply"))
 			rec.reported(reports)
 		})
 		return failed // never undone: the merge is the other one's
@@ -173,7 +174,7 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 			return err
 		}
 		if nothing {
-			r.Phase = Planned
+			r.Phase = progress.Planned
 		}
 		return t.r.book.skip(ctx, s, r)
 	})
@@ -200,17 +201,17 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 // be a good one until then, and an error is no proof: it stays, and so does one of which the target
 // does not say how far it is, or which the same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
-	phase, kind, state := Failed, agenda.KindFailed, t.state(ctx)
+	phase, kind, state := progress.Failed, agenda.KindFailed, t.state(ctx)
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
-		phase, kind = Refused, agenda.KindRefused
+		phase, kind = progress.Refused, agenda.KindRefused
 	case isMade(state) && err != nil && !(state == transfer.StateProved && lasting(err)):
-		phase, kind, problem = Copied, agenda.KindNotVerified, "it could not be verified: "+problem
+		phase, kind, problem = progress.Copied, agenda.KindNotVerified, "it could not be verified: "+problem
 		there := "The rows are in the target."
 		if t.job.into != nil {
 			there = "The new database is made, and not open."
 			if state != transfer.StateMade {
-				phase, problem = Opening, strings.Replace(problem, "verified", "opened", 1)
+				phase, problem = progress.Opening, strings.Replace(problem, "verified", "opened", 1)
 			}
 		}
 		advice = []string{there + " When that is fixed, run the same command again, " +
@@ -222,7 +223,7 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 		rec.reported(reports)
 	})
 	resumable := errors.Is(err, transfer.ErrStopped)
-	if phase == Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
+	if phase == progress.Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
 		undoOne(ctx, t.r, t.job, t.meter, problem)
 	}
 	return failed

@@ -13,6 +13,7 @@ import (
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 // Book is the state of a campaign: how far each merge is, and what happened. It is an SQLite
@@ -84,9 +85,9 @@ func (b *Book) fileOf(target, ending string) string {
 }
 
 // Status is how the campaign is now. It reads only the state.
-func (b *Book) Status(ctx context.Context) (*Status, error) {
+func (b *Book) Status(ctx context.Context) (*progress.Status, error) {
 	running := isLocked(b.lockPath())
-	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
+	s := &progress.Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []progress.MergeStatus{}}
 	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
 		g, err := at.general(ctx)
 		if err != nil {
@@ -126,7 +127,7 @@ func (r *record) idle() {
 }
 
 // Events returns the events after a number, the oldest first, at most so many.
-func (b *Book) Events(ctx context.Context, after int64, limit int) ([]Event, error) {
+func (b *Book) Events(ctx context.Context, after int64, limit int) ([]progress.Event, error) {
 	var rows []struct {
 		Number int64  `db:"number"`
 		At     int64  `db:"at"`
@@ -137,9 +138,9 @@ func (b *Book) Events(ctx context.Context, after int64, limit int) ([]Event, err
 	if err := b.db.Select(ctx, &rows, "SELECT number, at, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?", after, limit); err != nil {
 		return nil, b.fault("read", err)
 	}
-	all := make([]Event, len(rows))
+	all := make([]progress.Event, len(rows))
 	for i, r := range rows {
-		all[i] = Event{r.Number, time.UnixMilli(r.At).UTC(), r.Kind, r.Target, r.Text}
+		all[i] = progress.Event{Number: r.Number, At: time.UnixMilli(r.At).UTC(), Kind: r.Kind, Target: r.Target, Text: r.Text}
 	}
 	return all, nil
 }
@@ -181,9 +182,9 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return err
 		}
 		switch {
-		case r.Phase == Skipped || r.Skip:
+		case r.Phase == progress.Skipped || r.Skip:
 			return nil
-		case r.Phase == Verified || r.Phase == Undone:
+		case r.Phase == progress.Verified || r.Phase == progress.Undone:
 			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
 		case r.Active && isLocked(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
@@ -195,9 +196,9 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 
 // skip leaves out a merge that nobody works on.
 func (b *Book) skip(ctx context.Context, s state, r *record) error {
-	begun := r.Phase.begun()
+	begun := r.Phase.Begun()
 	r.idle()
-	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
+	r.Phase, r.Skip, r.Problem, r.Advice = progress.Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
 		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
@@ -213,18 +214,11 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	return s.event(ctx, b.now(), agenda.KindSkipped, r.Target, text)
 }
 
-// begun reports whether something may have been written to the target.
-func (p Phase) begun() bool {
-	switch p {
-	case Copying, Copied, Verifying, Opening, Verified, Failed, Undoing:
-		return true
-	}
-	return false
-}
-
 // begun reports whether something may have been written to the target, also of a merge that was
 // skipped: only one that had begun has a problem then.
-func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && r.Problem != "" }
+func (r *record) begun() bool {
+	return r.Phase.Begun() || r.Phase == progress.Skipped && r.Problem != ""
+}
 
 // merge returns the merge into a target.
 func (b *Book) merge(target string) (agenda.Merge, error) {

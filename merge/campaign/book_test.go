@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 func must(t testing.TB, err error) {
@@ -37,7 +38,7 @@ func opened(t testing.TB, file string) *Book {
 	return b
 }
 
-func statusOf(t testing.TB, b *Book) *Status {
+func statusOf(t testing.TB, b *Book) *progress.Status {
 	t.Helper()
 	s, err := b.Status(t.Context())
 	must(t, err)
@@ -121,9 +122,9 @@ func TestOtherSources(t *testing.T) {
 	b := written(t, small)
 	m := b.campaign.Merges[0]
 	other := agenda.Merge{Target: "a", Sources: []string{"z"}}
-	for phase, want := range map[Phase]Phase{Planned: Waiting, Refused: Waiting, Copying: Copying, Verified: Verified} {
+	for phase, want := range map[progress.Phase]progress.Phase{progress.Planned: progress.Waiting, progress.Refused: progress.Waiting, progress.Copying: progress.Copying, progress.Verified: progress.Verified} {
 		must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
-			r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
+			r := &record{MergeStatus: progress.MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
 			if err := s.put(ctx, r); err != nil {
 				return err
 			}

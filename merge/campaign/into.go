@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -237,7 +238,7 @@ func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back boo
 
 // open opens the new database of a merge, which was proved. From then on the world may be started there.
 func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
-	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Opening, true })
+	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Opening, true })
 	began := t.r.book.now()
 	opened, err := transfer.Open(ctx, t.plan, t.job.target(), t.job.sources(), transfer.OpenOptions{
 		Options: options,
@@ -252,7 +253,7 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.Into.Name)
 	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Open, rec.Problem, rec.Advice = Verified, true, "", nil
+		rec.Phase, rec.Open, rec.Problem, rec.Advice = progress.Verified, true, "", nil
 		rec.reported(reports)
 	})
 	return done

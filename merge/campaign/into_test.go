@@ -16,6 +16,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -221,7 +222,7 @@ func TestOpenLater(t *testing.T) {
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if m.Phase != Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the place of \"w1\"") {
+	if m.Phase != progress.Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the place of \"w1\"") {
 		t.Fatalf("got %+v", m)
 	}
 	if places["w1"] != p.server("w1") {
@@ -232,34 +233,34 @@ func TestOpenLater(t *testing.T) {
 		t.Error("the world can be started before its database is open")
 	}
 	must(t, second(Verify(t.Context(), b, o))) // proves it, and opens nothing
-	if got := statusOf(t, b).Merges[0]; got.Phase != Opening || got.Open {
+	if got := statusOf(t, b).Merges[0]; got.Phase != progress.Opening || got.Open {
 		t.Errorf("after verify: %+v", got)
 	}
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != Verified || !m.Open || m.Problem != "" {
+	if m := s.Merges[0]; m.Phase != progress.Verified || !m.Open || m.Problem != "" {
 		t.Fatalf("got %+v", m)
 	}
 	// As if the process had been killed before it could write that down.
 	must(t, b.change(t.Context(), func(ctx context.Context, st state) error {
-		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = Verifying, false })
+		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = progress.Verifying, false })
 	}))
 	in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
 	in.exec("w1", "UPDATE players SET gold = gold + 1")
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != Verified || !m.Open {
+	if m := s.Merges[0]; m.Phase != progress.Verified || !m.Open {
 		t.Errorf("got %+v", m)
 	}
 	if n := in.players("w1"); n != 50 {
 		t.Errorf("%d players", n)
 	}
 	// What was played since blocks the undo, unless it is forced.
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Failed || places["w1"] == p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != progress.Failed || places["w1"] == p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 	o.Force = true
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Undone || places["w1"] != p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != progress.Undone || places["w1"] != p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 }
@@ -277,7 +278,7 @@ func TestIntoFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		o.Work.Pause = func(context.Context) error { // it is interrupted before the proof
-			if statusOf(t, b).Merges[0].Phase == Verifying {
+			if statusOf(t, b).Merges[0].Phase == progress.Verifying {
 				cancel()
 			}
 			return ctx.Err()
@@ -290,7 +291,7 @@ func TestIntoFails(t *testing.T) {
 		s, err := Apply(t.Context(), b, o)
 		must(t, err)
 		m := s.Merges[0]
-		want := map[string]Phase{"": Failed, "undo = true\n": Undone}[undo]
+		want := map[string]progress.Phase{"": progress.Failed, "undo = true\n": progress.Undone}[undo]
 		if m.Phase != want || m.Open {
 			t.Errorf("%q: got %+v", undo, m)
 		}
@@ -355,7 +356,7 @@ func TestIntoRefused(t *testing.T) {
 	b = p.book("into = '{target}_2027'", "w1 w2")
 	s, err := Plan(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != Refused || !strings.Contains(m.Problem, "the new database is not empty") {
+	if m := s.Merges[0]; m.Phase != progress.Refused || !strings.Contains(m.Problem, "the new database is not empty") {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -374,12 +375,12 @@ func TestIntoStateLost(t *testing.T) {
 	must(t, os.Remove(b.statePath()))
 	b = opened(t, b.file)
 	s, err := Plan(t.Context(), b, o)
-	if m := s.Merges[0]; err != nil || m.Phase != Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
+	if m := s.Merges[0]; err != nil || m.Phase != progress.Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
 		t.Errorf("%v, %+v", err, m)
 	}
 	places["w1"] = p.server("w1")
 	planned(t, b, o)
-	if m := statusOf(t, b).Merges[0]; m.Phase != Verified || !m.Open || m.Into != "w1_m2" {
+	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Verified || !m.Open || m.Into != "w1_m2" {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -402,13 +403,13 @@ func TestRehearseInto(t *testing.T) {
 			o.Databases = p.options().Databases
 			result, err := Rehearse(t.Context(), b, o, how)
 			must(t, err)
-			if m := result.Merges[0]; m.Phase != Verified || !m.Open || m.Into != "rehearsal_1_w1_new" {
+			if m := result.Merges[0]; m.Phase != progress.Verified || !m.Open || m.Into != "rehearsal_1_w1_new" {
 				t.Errorf("got %+v", m)
 			}
 			if diff := cmp.Diff(before, p.all("w1", "w2")); diff != "" {
 				t.Errorf("the rehearsal wrote: %s", diff)
 			}
-			if m := statusOf(t, b).Merges[0]; m.Phase != Waiting || m.Predicted[1] <= 0 {
+			if m := statusOf(t, b).Merges[0]; m.Phase != progress.Waiting || m.Predicted[1] <= 0 {
 				t.Errorf("got %+v", m)
 			}
 			if how.Server != "" {

@@ -12,6 +12,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -27,11 +28,11 @@ type Rehearsal struct {
 
 // Rehearsed is what a rehearsal found.
 type Rehearsed struct {
-	Merges []MergeStatus `json:"merges"` // as they ended on the copies
-	Copied float64       `json:"copied"` // seconds that the copying took
-	Took   float64       `json:"took"`   // seconds that the merges took, all together
-	Left   []string      `json:"left,omitempty"`
-	Kept   string        `json:"kept,omitempty"` // the folder of the copies, if they were kept
+	Merges []progress.MergeStatus `json:"merges"` // as they ended on the copies
+	Copied float64                `json:"copied"` // seconds that the copying took
+	Took   float64                `json:"took"`   // seconds that the merges took, all together
+	Left   []string               `json:"left,omitempty"`
+	Kept   string                 `json:"kept,omitempty"` // the folder of the copies, if they were kept
 }
 
 // Rehearse copies all worlds of the campaign, and plans, applies and verifies the campaign on
@@ -46,7 +47,7 @@ func Rehearse(ctx context.Context, b *Book, o Options, how Rehearsal) (*Rehearse
 	_, err := run(ctx, b, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		return rehearse(ctx, r, jobs, how, result)
 	})
-	slices.SortFunc(result.Merges, func(x, y MergeStatus) int {
+	slices.SortFunc(result.Merges, func(x, y progress.MergeStatus) int {
 		return b.campaign.Place(x.Target) - b.campaign.Place(y.Target)
 	})
 	return result, err
@@ -61,7 +62,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	}
 	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
 		phase := r.recordOf(j).Phase
-		return phase.begun() || phase == Skipped && !j.named
+		return phase.Begun() || phase == progress.Skipped && !j.named
 	})
 	if len(jobs) == 0 {
 		return errors.New("campaign: there is nothing to rehearse: every merge has begun, or was skipped")
@@ -181,7 +182,8 @@ func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Reh
 			copied = append(copied, j)
 			continue
 		}
-		result.Merges = append(result.Merges, MergeStatus{Target: j.Target, Sources: j.Sources, Phase: Refused, Problem: problem})
+		m := progress.MergeStatus{Target: j.Target, Sources: j.Sources, Phase: progress.Refused, Problem: problem}
+		result.Merges = append(result.Merges, m)
 		r.update(j.Merge, agenda.KindRehearsed, problem, nil)
 	}
 	return on, copied, nil

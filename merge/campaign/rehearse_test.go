@@ -14,6 +14,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -26,11 +27,11 @@ func TestRehearse(t *testing.T) {
 	must(t, os.WriteFile(p.dir+"/w4.db", []byte("no database at all, but a text of some length"), 0o644))
 	result, err := Rehearse(t.Context(), b, p.options(), Rehearsal{})
 	must(t, err)
-	phases := make(map[string]Phase)
+	phases := make(map[string]progress.Phase)
 	for _, m := range result.Merges {
 		phases[m.Target] = m.Phase
 	}
-	if phases["w1"] != Verified || phases["w3"] != Refused { // a damaged world costs the others nothing
+	if phases["w1"] != progress.Verified || phases["w3"] != progress.Refused { // a damaged world costs the others nothing
 		t.Errorf("%+v", result.Merges)
 	}
 	if _, err := os.Stat(p.dir + "/night.toml.rehearsal"); err == nil {
@@ -60,7 +61,7 @@ func TestRehearseOnServer(t *testing.T) {
 	none, err := Rehearse(t.Context(), b, p.options(), Rehearsal{})
 	must(t, err)
 	for _, m := range none.Merges {
-		if m.Phase != Refused || !strings.Contains(m.Problem, "name one for its copy") {
+		if m.Phase != progress.Refused || !strings.Contains(m.Problem, "name one for its copy") {
 			t.Errorf("without a server: %+v", m)
 		}
 	}
@@ -112,7 +113,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	s, err := b.Status(t.Context())
 	must(t, err)
 	for _, m := range s.Merges {
-		if m.Phase != Waiting || m.Plan != "" {
+		if m.Phase != progress.Waiting || m.Plan != "" {
 			t.Errorf("the rehearsal changed %+v", m)
 		}
 		if m.Target == "w1" && (m.Predicted[0] <= 0 || m.Predicted[0] != m.Predicted[1]) {

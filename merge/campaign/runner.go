@@ -13,10 +13,11 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
-// What a command of a campaign does, as [Status.Doing] says it.
+// What a command of a campaign does, as [progress.Status.Doing] says it.
 const (
 	doingPlan   = "plan"
 	doingApply  = "apply"
@@ -30,7 +31,7 @@ type runner struct {
 	opts   Options
 	limits limits
 	doing  string
-	lost   bool                    // see [Status]
+	lost   bool                    // see [progress.Status]
 	stop   context.CancelCauseFunc // ends all work, resumable
 
 	ended chan struct{}  // closed when the work has ended
@@ -86,7 +87,7 @@ func (j *job) sources() []transfer.Database {
 // context that ends is a [transfer.ErrStopped].
 func run(
 	ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error,
-) (*Status, error) {
+) (*progress.Status, error) {
 	o = o.withDefaults()
 	jobs, err := jobsOf(ctx, b, doing, o)
 	if err != nil {
@@ -218,11 +219,12 @@ func (b *Book) fits(known map[string]*record) error {
 }
 
 // missing are the merges that have begun and that the file no longer has.
-func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
+func (b *Book) missing(known map[string]*record) (all []progress.MergeStatus) {
 	for _, target := range slices.Sorted(maps.Keys(known)) {
 		k := known[target]
 		at := b.campaign.Place(target)
-		if k.begun() && (at >= 0 || k.Phase != Verified) && (at < 0 || !slices.Equal(b.campaign.Merges[at].Sources, k.Sources)) {
+		same := at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources)
+		if k.begun() && !same && (at >= 0 || k.Phase != progress.Verified) {
 			all = append(all, k.MergeStatus)
 		}
 	}
@@ -234,7 +236,7 @@ func (r *runner) end(err error) {
 	failed := err != nil
 	r.log(func(ctx context.Context, s state) error {
 		now := r.book.now().UTC()
-		count := make(map[Phase]int)
+		count := make(map[progress.Phase]int)
 		for _, m := range r.book.campaign.Merges {
 			if err := s.set(ctx, m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
 				return err
@@ -255,10 +257,12 @@ func (r *runner) end(err error) {
 }
 
 // counted says how many merges are in which phase.
-func counted(count map[Phase]int) string {
+func counted(count map[progress.Phase]int) string {
 	var parts []string
-	for _, p := range []Phase{
-		Verified, Opening, Copied, Verifying, Copying, Undoing, Failed, Undone, Refused, Skipped, Planned, Planning, Waiting,
+	for _, p := range []progress.Phase{
+		progress.Verified, progress.Opening, progress.Copied, progress.Verifying, progress.Copying, progress.Undoing,
+		progress.Failed, progress.Undone, progress.Refused, progress.Skipped, progress.Planned, progress.Planning,
+		progress.Waiting,
 	} {
 		if count[p] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[p], p))

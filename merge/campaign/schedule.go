@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 // limits are how many merges run at a time, and when.
@@ -123,13 +124,13 @@ func (r *runner) wanted(jobs []*job) []*job {
 	if err != nil {
 		return jobs
 	}
-	at := make(map[string]MergeStatus)
+	at := make(map[string]progress.MergeStatus)
 	for _, m := range now.Merges {
 		at[m.Target] = m
 	}
 	return slices.DeleteFunc(jobs, func(j *job) bool {
 		j.atMost = seconds(at[j.Target].Predicted[1])
-		return at[j.Target].Phase == Skipped
+		return at[j.Target].Phase == progress.Skipped
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -52,7 +53,7 @@ func TestNext(t *testing.T) {
 // Predictions are wide at first, narrow with what was measured, and what was rehearsed.
 func TestPredict(t *testing.T) {
 	t.Parallel()
-	merges := []MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
+	merges := []progress.MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
 	known := map[string]*record{}
 	for i := range merges {
 		known[merges[i].Target] = &record{MergeStatus: merges[i], Weight: 10}

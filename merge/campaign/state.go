@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 // stateVersion is the version of the tables of the state, and of the JSON in them. It rises
@@ -32,12 +33,12 @@ type general struct {
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	Told   int64      `json:"told,omitempty"` // the last event that hooks were called with
-	Lost   bool       `json:"lost,omitempty"` // see [Status]
+	Lost   bool       `json:"lost,omitempty"` // see [progress.Status]
 }
 
 // record is what the state knows of one merge.
 type record struct {
-	MergeStatus
+	progress.MergeStatus
 
 	// Skip is the operator's wish that the running process leaves the merge out.
 	Skip bool `json:"skip,omitempty"`
@@ -51,7 +52,7 @@ type record struct {
 	Basis string `json:"basis,omitempty"`
 
 	// Weight is how much work the merge is, in seconds on a small machine, and After the part
-	// of it that comes after the copying; see [Work].
+	// of it that comes after the copying; see [progress.Work].
 	Weight float64 `json:"weight,omitempty"`
 	After  float64 `json:"after,omitempty"`
 
@@ -150,7 +151,7 @@ func (s state) setGeneral(ctx context.Context, set func(*general)) error {
 // merge returns the record of a merge: a new one if there is none, or if the file has other
 // sources now and nothing was written.
 func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
-	r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: Waiting}}
+	r := &record{MergeStatus: progress.MergeStatus{Target: m.Target, Sources: m.Sources, Phase: progress.Waiting}}
 	var text string
 	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
 	if errors.Is(err, sqldb.ErrNotFound) {

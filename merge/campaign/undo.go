@@ -8,13 +8,14 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
 // Undo takes merges out of their targets again: see [transfer.Undo]. It lifts the fences of
 // merges that were fenced and did not begin. A merge that cannot be undone does not keep the
 // others from it.
-func Undo(ctx context.Context, b *Book, o Options) (*Status, error) {
+func Undo(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingUndo, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		r.schedule(ctx, jobs, func(ctx context.Context, r *runner, j *job) ending {
 			m, ctx, stop := r.start(ctx, j)
@@ -45,7 +46,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
 		r.update(j.Merge, agenda.KindRefused, problem, func(now *record) {
 			now.idle()
-			now.Phase, now.Plan, now.Problem = Refused, "", problem
+			now.Phase, now.Plan, now.Problem = progress.Refused, "", problem
 			now.Advice = []string{"To plan it again:", r.opts.Command("plan", j.Target)}
 		})
 		return failed
@@ -54,9 +55,9 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
 	}
 	defer stop()
-	if rec.Phase.begun() || rec.Phase == Skipped {
+	if rec.Phase.Begun() || rec.Phase == progress.Skipped {
 		r.update(j.Merge, agenda.KindUndoing, "being undone", func(rec *record) {
-			rec.Phase, rec.Active = Undoing, true
+			rec.Phase, rec.Active = progress.Undoing, true
 			if failure != "" {
 				rec.Problem = failure
 			}
@@ -84,7 +85,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	case err == nil:
 		o := r.outcome("undo", plan, began, nil)
 		o.Undone, o.Forced = undone, r.opts.Force
-		if !rec.Phase.begun() && undone.NoRecord {
+		if !rec.Phase.Begun() && undone.NoRecord {
 			kind, text := "", ""
 			if len(undone.Lifted) > 0 {
 				kind, text = agenda.KindUndone, "its fences were lifted"
@@ -116,7 +117,7 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 	now := r.book.now().UTC()
 	r.update(j.Merge, agenda.KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Open, rec.Ended = Undone, false, &now
+		rec.Phase, rec.Open, rec.Ended = progress.Undone, false, &now
 		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}
@@ -137,7 +138,7 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 	}
 	r.update(j.Merge, agenda.KindFailed, printable.Text(text), func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = Failed, text, failure == "" && !lasting(err), advice
+		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = progress.Failed, text, failure == "" && !lasting(err), advice
 		rec.reported(reports)
 	})
 	return failed

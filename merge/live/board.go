@@ -10,7 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 )
 
 // board is what the page shows, in words.
@@ -62,7 +62,7 @@ type folded[T any] struct{ Shown, More []T }
 
 // merge is one merge of the page.
 type merge struct {
-	campaign.MergeStatus
+	progress.MergeStatus
 	look
 	ID        string // of its line
 	Value     int64  // of the bar, of 1000
@@ -75,7 +75,7 @@ type merge struct {
 }
 
 type event struct {
-	campaign.Event
+	progress.Event
 	Hour string
 	Bad  bool
 }
@@ -96,7 +96,7 @@ func newBoard(v *view, o Options) *board {
 		count[m.look]++
 		allRows += m.Rows
 		rows += m.Came()
-		if m.Phase == campaign.Copying && b.Running {
+		if m.Phase == progress.Copying && b.Running {
 			rate += m.PerSecond
 		}
 	}
@@ -125,9 +125,9 @@ func newBoard(v *view, o Options) *board {
 
 // add puts a merge where it belongs.
 func (b *board) add(m merge) {
-	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && m.Phase != campaign.Verified && m.Phase != campaign.Skipped && m.Phase != campaign.Undone
+	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && m.Phase != progress.Verified && m.Phase != progress.Skipped && m.Phase != progress.Undone
 	b.Merges = append(b.Merges, m)
-	if m.Phase == campaign.Verified {
+	if m.Phase == progress.Verified {
 		b.Done++
 	}
 	switch {
@@ -142,7 +142,7 @@ func (b *board) add(m merge) {
 	}
 }
 
-func newMerge(s *campaign.Status, i int) merge {
+func newMerge(s *progress.Status, i int) merge {
 	m := merge{MergeStatus: s.Merges[i], ID: "m" + strconv.Itoa(i+1)}
 	running := s.Doing != ""
 	m.look = lookOf(&m.MergeStatus, running)
@@ -183,15 +183,15 @@ func newMerge(s *campaign.Status, i int) merge {
 var doings = map[string]string{"plan": "Planning", "rehearse": "Rehearsing", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
 
 // say tells in a word and a sentence what happens.
-func (b *board) say(s *campaign.Status, file string) {
+func (b *board) say(s *progress.Status, file string) {
 	file = printable.Quoted(cmp.Or(file, "CAMPAIGN"))
 	again := "fleet apply " + file
-	if !slices.ContainsFunc(b.Merges, func(m merge) bool { return m.Phase != campaign.Waiting }) {
+	if !slices.ContainsFunc(b.Merges, func(m merge) bool { return m.Phase != progress.Waiting }) {
 		again = "fleet plan " + file
 	}
 	open := b.All - b.Done
 	for _, m := range b.Ended {
-		if m.Phase != campaign.Verified {
+		if m.Phase != progress.Verified {
 			open--
 		}
 	}
@@ -218,7 +218,7 @@ func (b *board) say(s *campaign.Status, file string) {
 		b.Sentence += "."
 	case s.Paused:
 		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator. No process works on it, and the next one waits until it is resumed."
-	case open == 0 && slices.ContainsFunc(b.Ended, func(m merge) bool { return m.Phase == campaign.Undone }):
+	case open == 0 && slices.ContainsFunc(b.Ended, func(m merge) bool { return m.Phase == progress.Undone }):
 		b.Word, b.Class, b.Sentence = "Ended", "unsure", "Not every merge is verified: some were undone. No process works on it."
 	case open == 0:
 		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped. No process works on it."
@@ -233,7 +233,7 @@ func (b *board) say(s *campaign.Status, file string) {
 	}
 }
 
-func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
+func (b *board) figures(s *progress.Status, rows, all int64, rate float64) {
 	add := func(value, what, note string) { b.Figures = append(b.Figures, figure{value, what, note}) }
 	note := ""
 	if n := len(b.Problems); n > 0 {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 )
 
 // item is a world, as the packing sees it.
@@ -23,7 +23,7 @@ type problem struct {
 	room      []int64 // for each server; -1: no bound
 	time      int64   // milliseconds of all merges
 	parallel  int
-	rate      campaign.Rate
+	rate      progress.Rate
 
 	tries, last int // groups that were looked at, and how many may be
 }
@@ -61,7 +61,7 @@ func (p *problem) group(members ...int) *group {
 
 // takes is how many milliseconds a merge takes, at the least and at the most.
 func (p *problem) takes(g *group) (least, most int64) {
-	w := campaign.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows}
+	w := progress.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows}
 	l, m := p.rate.Takes(w.Weight())
 	return l.Milliseconds(), m.Milliseconds()
 }

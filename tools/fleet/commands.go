@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
@@ -57,7 +58,7 @@ func amount(n *night, writes, makes string) string {
 // works is the action of a command that works on a campaign. question is asked before, if it is
 // not nil.
 func (s surroundings) works(
-	name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error),
+	name string, work func(context.Context, *campaign.Book, campaign.Options) (*progress.Status, error),
 	question func(*night) string,
 ) cliv3.ActionFunc {
 	return s.on(func(n *night, ctx context.Context) error {

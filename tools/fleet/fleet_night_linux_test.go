@@ -25,6 +25,7 @@ import (
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/progress"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -174,14 +175,14 @@ func TestNight(t *testing.T) {
 		t.Errorf("what was done is done once more: %s", again)
 	}
 
-	var s campaign.Status
+	var s progress.Status
 	status, _ := fleetIn(n.dir, "status", "-json", "night.toml").Output() // its exit code says that one failed
 	must(t, json.Unmarshal(status, &s))
-	count := make(map[campaign.Phase]int)
+	count := make(map[progress.Phase]int)
 	for _, m := range s.Merges {
 		count[m.Phase]++
 		switch failing := m.Sources[0] == changed; {
-		case failing && m.Phase != campaign.Undone, !failing && m.Phase != campaign.Verified:
+		case failing && m.Phase != progress.Undone, !failing && m.Phase != progress.Verified:
 			t.Errorf("%s is %s: %s", m.Target, m.Phase, m.Problem)
 		case failing && (!strings.Contains(m.Problem, `"characters"`) || !strings.Contains(said, m.Target+":") || len(m.Advice) == 0):
 			t.Errorf("it is not said why %s failed: %q, %q\n%s", m.Target, m.Problem, m.Advice, said)
@@ -289,7 +290,7 @@ func (n *fleetNight) suffer(c *agenda.Campaign) {
 				first = s.LastEvent
 			}
 			for _, m := range s.Merges {
-				if m.Target == full && m.Phase == campaign.Copying && filled == 0 {
+				if m.Target == full && m.Phase == progress.Copying && filled == 0 {
 					must(t, disk.Fill(0))
 					filled++
 					until = time.Now().Add(3 * time.Second)

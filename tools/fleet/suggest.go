@@ -16,6 +16,7 @@ import (
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/suggest"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -198,14 +199,14 @@ func parseSize(text string) (int64, error) {
 }
 
 // rateOf is the rate of an earlier campaign.
-func rateOf(ctx context.Context, file string) (campaign.Rate, error) {
+func rateOf(ctx context.Context, file string) (progress.Rate, error) {
 	c, err := agenda.Load(file)
 	if err != nil {
-		return campaign.Rate{}, err
+		return progress.Rate{}, err
 	}
 	book, err := campaign.Open(ctx, c, file)
 	if err != nil {
-		return campaign.Rate{}, err
+		return progress.Rate{}, err
 	}
 	defer book.Close()
 	rate, ok, err := book.Rate(ctx)

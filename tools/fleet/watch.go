@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -20,7 +20,7 @@ type watch struct {
 	log     *cli.Log
 	display *cli.Display
 	stop    func() // looking
-	now     atomic.Pointer[campaign.Status]
+	now     atomic.Pointer[progress.Status]
 	last    int64 // the last event that was told
 }
 
@@ -108,7 +108,7 @@ func (w *watch) text() string {
 	return printable.Text(text)
 }
 
-func percent(m campaign.MergeStatus) string {
+func percent(m progress.MergeStatus) string {
 	if m.Total == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package campaign
+package progress
 
 import (
 	"math/rand/v2"

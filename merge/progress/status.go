@@ -1,4 +1,4 @@
-package campaign
+package progress
 
 import "time"
 
@@ -47,6 +47,15 @@ const (
 	Undone    Phase = "undone"
 	Skipped   Phase = "skipped" // by the operator
 )
+
+// Begun reports whether something may have been written to the target.
+func (p Phase) Begun() bool {
+	switch p {
+	case Copying, Copied, Verifying, Opening, Verified, Failed, Undoing:
+		return true
+	}
+	return false
+}
 
 // MergeStatus is how far one merge is.
 type MergeStatus struct {
