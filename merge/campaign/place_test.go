@@ -67,12 +67,13 @@ func (p *place) database(world string) transfer.Database {
 }
 
 // planFor is a merge of two worlds, planned.
-func (p *place) planFor(target, source string) candidate {
+func (p *place) planFor(target, source string) *job {
 	p.Helper()
 	j := jobOf(p.database(target), p.database(source))
 	plan, err := transfer.NewPlan(context.Background(), j.target(), j.sources(), transfer.PlanOptions{})
 	must(p, err)
-	return candidate{job: j, plan: plan}
+	j.plan = plan
+	return j
 }
 
 func jobOf(target, source transfer.Database) *job {

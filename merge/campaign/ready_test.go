@@ -25,7 +25,7 @@ import (
 func TestReady(t *testing.T) {
 	t.Parallel()
 	onEach(t, []int{3, 3, 3, 3}, func(t *testing.T, p *place) {
-		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
+		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &agenda.Campaign{Name: "autumn", Parallel: 2, Backup: agenda.ByHand}
 		notes, err := lookReady(t.Context(), c, all, time.Now)
 		if err != nil {
@@ -84,7 +84,7 @@ func TestReadyUnknown(t *testing.T) {
 		p.exec(world, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
 		p.exec(world, "INSERT INTO things VALUES ('"+world+"')")
 	}
-	all := []candidate{p.planFor("w1", "w2")}
+	all := []*job{p.planFor("w1", "w2")}
 	c := &agenda.Campaign{Name: "autumn", Parallel: 1}
 	_, err := lookReady(t.Context(), c, all, time.Now)
 	failed := new(NotReadyError)
@@ -127,7 +127,7 @@ func TestFenceAll(t *testing.T) {
 	t.Parallel()
 	onEach(t, []int{2, 2, 2, 2}, func(t *testing.T, p *place) {
 		worlds := []string{"w1", "w2", "w3", "w4"}
-		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
+		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &agenda.Campaign{Name: "autumn", Parallel: 2}
 		must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
@@ -163,7 +163,8 @@ func TestPlanOfFenced(t *testing.T) {
 	must(t, err)
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	all := []candidate{{job: jobOf(p.database("w1"), p.database("w2")), plan: plan}}
+	all := []*job{jobOf(p.database("w1"), p.database("w2"))}
+	all[0].plan = plan
 	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()

@@ -62,6 +62,9 @@ type job struct {
 	servers   []string            // where they are
 	named     bool                // by its target, on the command line
 
+	plan    *transfer.Plan // of a merge that is made ready, with the options to begin it
+	options transfer.Options
+
 	tries  int
 	notYet time.Time     // it is not begun before; zero: at once
 	atMost time.Duration // that it takes, predicted

@@ -16,10 +16,10 @@ import (
 func (n *preflight) lookDistinct(ctx context.Context) error {
 	named := make(map[string][]spot) // by the name of the database
 	for _, d := range n.all {
-		for j, world := range d.job.Worlds() {
-			in := d.job.databases[j]
+		for j, world := range d.Worlds() {
+			in := d.databases[j]
 			if at, ok := sqldb.ParseServer(in.DSN); ok {
-				named[at.Database] = append(named[at.Database], spot{d.job.Target, world, at.Address, in})
+				named[at.Database] = append(named[at.Database], spot{d.Target, world, at.Address, in})
 			}
 		}
 	}
