@@ -65,7 +65,8 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.r.update(t.job.Merge, agenda.KindMerging, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
 		t.meter.after = rec.After
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = progress.Copying, true, "", false, nil, nil
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete = progress.Copying, true, "", false
+		rec.Advice, rec.Ended = nil, nil
 		rec.Attempts++
 		if rec.Began == nil {
 			rec.Began = &now
@@ -138,17 +139,13 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
 		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
 		t.r.update(t.job.Merge, agenda.KindRetry, text, func(rec *record) {
-			rec.idle()
-			rec.Problem, rec.Advice = problem, advice
-			rec.reported(reports)
+			rec.rest(rec.Phase, problem, advice, reports)
 		})
 		return again
 	}
 	if errors.Is(err, transfer.ErrBusy) {
 		t.r.update(t.job.Merge, agenda.KindFailed, problem, func(rec *record) {
-			rec.idle()
-			rec.Phase, rec.Problem, rec.Advice = progress.Failed, problem, busy(t.r.opts.Command("apply"))
-			rec.reported(reports)
+			rec.rest(progress.Failed, problem, busy(t.r.opts.Command("apply")), reports)
 		})
 		return failed // never undone: the merge is the other one's
 	}
@@ -218,9 +215,8 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 			"which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = phase, problem, err != nil && !lasting(err), advice
-		rec.reported(reports)
+		rec.rest(phase, problem, advice, reports)
+		rec.Incomplete = err != nil && !lasting(err)
 	})
 	resumable := errors.Is(err, transfer.ErrStopped)
 	if phase == progress.Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {

@@ -252,9 +252,8 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	reports := t.r.report(t.job, o, "open")
 	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.Into.Name)
 	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Open, rec.Problem, rec.Advice = progress.Verified, true, "", nil
-		rec.reported(reports)
+		rec.rest(progress.Verified, "", nil, reports)
+		rec.Open = true
 	})
 	return done
 }

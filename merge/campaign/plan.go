@@ -270,8 +270,9 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 			rec.Problem = plainly(err)
 			return
 		}
-		rec.Phase, rec.Plan, rec.Problem, rec.Incomplete = progress.Refused, "", problem, true
-		rec.Advice = []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Target)}
+		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Target)}
+		rec.rest(progress.Refused, problem, advice, nil)
+		rec.Plan, rec.Incomplete = "", true
 	})
 }
 

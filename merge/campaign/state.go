@@ -216,6 +216,13 @@ func (s state) lastEvent(ctx context.Context) (n int64, err error) {
 	return n, s.tx.Get(ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
 }
 
+// rest records how the work on a merge ended, for now or for good.
+func (r *record) rest(phase progress.Phase, problem string, advice, reports []string) {
+	r.idle()
+	r.Phase, r.Problem, r.Advice = phase, problem, advice
+	r.reported(reports)
+}
+
 // reported adds the names of reports.
 func (r *record) reported(names []string) {
 	for _, name := range names {

@@ -45,9 +45,8 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		// Only its plan is lost; as one that has begun and failed it would never get a new one.
 		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
 		r.update(j.Merge, agenda.KindRefused, problem, func(now *record) {
-			now.idle()
-			now.Phase, now.Plan, now.Problem = progress.Refused, "", problem
-			now.Advice = []string{"To plan it again:", r.opts.Command("plan", j.Target)}
+			now.rest(progress.Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Target)}, nil)
+			now.Plan = ""
 		})
 		return failed
 	}
@@ -137,9 +136,8 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Target)}
 	}
 	r.update(j.Merge, agenda.KindFailed, printable.Text(text), func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = progress.Failed, text, failure == "" && !lasting(err), advice
-		rec.reported(reports)
+		rec.rest(progress.Failed, text, advice, reports)
+		rec.Incomplete = failure == "" && !lasting(err)
 	})
 	return failed
 }

@@ -32,9 +32,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		}
 		problem := "it could not be verified: " + plainly(err)
 		r.update(j.Merge, agenda.KindNotVerified, problem, func(rec *record) {
-			rec.idle()
-			rec.Phase, rec.Problem = before.Phase, problem
-			rec.Advice = []string{"When it is fixed:", r.opts.Command("verify", j.Target)}
+			rec.rest(before.Phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Target)}, nil)
 		})
 		return failed
 	}
@@ -108,9 +106,5 @@ func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen 
 		problem, advice = explain(o)
 		text = problem
 	}
-	r.update(j.Merge, kind, text, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Advice = phase, problem, advice
-		rec.reported(reports)
-	})
+	r.update(j.Merge, kind, text, func(rec *record) { rec.rest(phase, problem, advice, reports) })
 }
