@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/inserts"
 	"mergesafe/internal/sqldb"
 )
 
@@ -186,8 +187,11 @@ func (w World) make(ctx context.Context) error {
 			return err
 		}
 	}
-	in := &inserter{ctx: ctx, tx: tx}
-	if err := errors.Join(w.shape.fill(in), in.flush()); err != nil {
+	in := &inserts.Inserter{Backslash: dialect == sqldb.MySQL, Exec: func(statement string) error {
+		_, err := tx.ExecContext(ctx, statement)
+		return err
+	}}
+	if err := errors.Join(w.shape.fill(in), in.Flush()); err != nil {
 		return err
 	}
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil || !w.Corrupt {

@@ -79,7 +79,8 @@ var arrows = map[string]string{
 	"merge/mergetest":       "gameid merge/catalog merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
-	"internal/fleetworlds/": "gameid internal/fleetworlds internal/sqldb store/registry",
+	"internal/gameworlds":   "internal/inserts",
+	"internal/fleetworlds/": "gameid internal/fleetworlds internal/inserts internal/sqldb store/registry",
 }
 
 // onlyTests are rooms that no program has.
