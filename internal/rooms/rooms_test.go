@@ -62,7 +62,8 @@ var arrows = map[string]string{
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/agenda":           "internal/sqldb internal/strict",
 	"merge/progress":         "merge/transfer",
-	"merge/campaign":         "merge/agenda merge/progress merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
+	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
+	"merge/campaign":         "merge/agenda merge/progress merge/site merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
 	"merge/suggest":          "merge/inventory merge/agenda merge/progress",
 	"merge/live":             "merge/agenda merge/progress merge/report merge/transfer",
 

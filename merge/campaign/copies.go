@@ -14,6 +14,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
@@ -105,7 +106,7 @@ func (c *copies) reserve(
 	if err != nil {
 		return "", err
 	}
-	_, address = withoutAccount(dsn)
+	_, address = site.WithoutAccount(dsn)
 	at, _ := sqldb.ParseServer(dsn)
 	return address, c.drop(ctx, at.Address, name, false)
 }

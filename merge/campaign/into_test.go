@@ -17,47 +17,9 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
-
-// Names do not grow if the result of one merge is merged again.
-func TestNewAddress(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ text, world, now, want string }{
-		{"{target}_m{n}", "game_s1", "mysql:tcp(h:1)/game_s1?tls=true", "mysql:tcp(h:1)/game_s1_m2?tls=true"},
-		{"{target}_m{n}", "game_s1", "mysql:tcp(h:1)/game_s1_m2", "mysql:tcp(h:1)/game_s1_m3"},
-		{"{target}_m{n}", "game_s1_m2", "mysql:tcp(h:1)/game_s1_m2", "mysql:tcp(h:1)/game_s1_m3"},
-		{"{target}_m{n}", "game_s1_m9", "sqlite:worlds/game_s1_m9.db", "sqlite:worlds/game_s1_m10.db"},
-		{"game_{target}_m{n}", "s1", "sqlite:game_s1_m2.db", "sqlite:game_s1_m3.db"},
-		{"{target}_m{n}", "s1", "sqlite:game_s1_m2.db", "sqlite:s1_m3.db"},
-		{"{target}w{n}", "w12", "sqlite:w12.db", "sqlite:w12w2.db"},
-		{"{target}_m{n}", "s1_mm", "sqlite:s1_mm.db", "sqlite:s1_mm_m2.db"},
-		{"{target}_2027", "s1", "mysql:tcp(h:1)/s1_2026", "mysql:tcp(h:1)/s1_2027"},
-		{"mysql:tcp(other:2)/{target}_m{n}?tls=true", "s1", "mysql:tcp(h:1)/s1_m4", "mysql:tcp(other:2)/s1_m5?tls=true"},
-		{"sqlite:new/{target}/m{n}.db", "s1", "sqlite:old/m3.db", "sqlite:new/s1/m4.db"},
-		{"season_m{n}", "s1", "sqlite:season_m7", "sqlite:season_m8"},
-		{"{target}_m{n}", "s1", "mysql:tcp(h:1)/s1_m99999999999999999999", "mysql:tcp(h:1)/s1_m2"},
-	} {
-		if got := newAddress(c.text, c.world, c.now); got != c.want {
-			t.Errorf("%s of %s at %s: got %s, want %s", c.text, c.world, c.now, got, c.want)
-		}
-	}
-}
-
-func TestAccounts(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ dsn, account, address string }{
-		{"mysql:u:p@ss/w@tcp(h:1)/db?a=b@c", "u:p@ss/w@", "mysql:tcp(h:1)/db?a=b@c"},
-		{"mysql:tcp(h:1)/db", "", "mysql:tcp(h:1)/db"},
-		{"mysql:u@unix(/run/x.sock)/db", "u@", "mysql:unix(/run/x.sock)/db"},
-		{"sqlite:a@b.db", "", "sqlite:a@b.db"},
-	} {
-		account, address := withoutAccount(c.dsn)
-		if account != c.account || address != c.address || withAccount(address, account) != c.dsn {
-			t.Errorf("%s: got %q and %q", c.dsn, account, address)
-		}
-	}
-}
 
 // registry is a fleet registry of places.
 type registry map[string]string
@@ -76,8 +38,8 @@ func (p *place) moving(r registry) Options {
 	o.Databases = func(world string) (transfer.Database, error) {
 		d := p.database(world)
 		if at, known := r[world]; known {
-			account, _ := withoutAccount(d.DSN)
-			d.DSN = withAccount(at, account)
+			account, _ := site.WithoutAccount(d.DSN)
+			d.DSN = site.WithAccount(at, account)
 		}
 		return d, nil
 	}
@@ -91,7 +53,7 @@ func TestCampaignInto(t *testing.T) {
 		worlds := []string{"w1", "w2", "w3", "w4", "w5"}
 		before := p.all(worlds...)
 		b := p.book("parallel = 2\ninto = 'campaign_{target}_m{n}'\n[[hook]]\non = ['merged', 'proved', 'verified']\nrun = ['sh', '-c', 'cat >> "+p.dir+"/told']", "w1 w2 w3", "w4 w5")
-		_, home := withoutAccount(p.server("w1"))
+		_, home := site.WithoutAccount(p.server("w1"))
 		places := registry{"w1": home}
 		o := p.moving(places)
 		planned(t, b, o)
@@ -151,7 +113,7 @@ func TestCampaignInto(t *testing.T) {
 		}
 		text, err := os.ReadFile(p.dir + "/told")
 		must(t, err)
-		if account, _ := withoutAccount(p.server("w1")); account != "" && strings.Contains(string(text), strings.TrimSuffix(account, "@")) {
+		if account, _ := site.WithoutAccount(p.server("w1")); account != "" && strings.Contains(string(text), strings.TrimSuffix(account, "@")) {
 			t.Errorf("hooks were told the account")
 		}
 		s, err = Undo(t.Context(), b, o)
@@ -395,9 +357,9 @@ func TestRehearseInto(t *testing.T) {
 			before := p.all("w1", "w2")
 			how := Rehearsal{}
 			if name == "server" {
-				account, address := withoutAccount(p.server("w1"))
-				front, _, after := aroundName(address)
-				how.Server = withAccount(front+after, account)
+				account, address := site.WithoutAccount(p.server("w1"))
+				front, _, after := site.AroundName(address)
+				how.Server = site.WithAccount(front+after, account)
 			}
 			o := p.moving(registry{"w1": "sqlite:never.db"})
 			o.Databases = p.options().Databases

@@ -14,6 +14,7 @@ import (
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
@@ -237,7 +238,7 @@ func (n *preflight) sort() {
 func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, yes bool, err error) {
 	m.At, m.Target, m.Sources = n.now().UTC(), d.Target, d.Sources
 	if d.into != nil {
-		m.Into, m.Address = d.into.Name, shownPlace(d.to)
+		m.Into, m.Address = d.into.Name, site.Shown(d.to)
 	}
 	asked, err = n.campaign.Ask(ctx, m)
 	if ctx.Err() != nil {
@@ -313,23 +314,23 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 		n.leave("room on the disk checked"+saidByHand, d.Target)
 		return nil
 	}
-	bytes, err := roomFor(ctx, d.sources())
+	bytes, err := site.Room(ctx, d.sources())
 	if err != nil {
 		return err
 	}
 	folder, err := "", error(nil)
 	switch { // that of a database that is not there is its neighbour's, on the same server
-	case d.into == nil || serverOf(d.target()) == string(sqldb.SQLite):
-		folder, err = folderOf(ctx, d.target())
-	case serverOf(d.target()) == serverOf(d.databases[0]):
-		folder, err = folderOf(ctx, d.databases[0])
+	case d.into == nil || site.Server(d.target()) == string(sqldb.SQLite):
+		folder, err = site.Folder(ctx, d.target())
+	case site.Server(d.target()) == site.Server(d.databases[0]):
+		folder, err = site.Folder(ctx, d.databases[0])
 	}
 	if err != nil {
 		return err
 	}
 	id, free, known := "", int64(0), false
 	if folder != "" {
-		id, free, known = diskOf(folder)
+		id, free, known = site.Disk(folder)
 	}
 	if known {
 		n.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
@@ -198,7 +199,7 @@ func roomToCopy(folder string, jobs []*job) error {
 			if err != nil || dialect != sqldb.SQLite {
 				continue
 			}
-			n, err := sizeOf(context.Background(), d)
+			n, err := site.Size(context.Background(), d)
 			if err != nil {
 				continue // to copy it will fail
 			}
@@ -208,7 +209,7 @@ func roomToCopy(folder string, jobs []*job) error {
 			need += n
 		}
 	}
-	if _, free, ok := diskOf(folder); ok && free < need {
+	if _, free, ok := site.Disk(folder); ok && free < need {
 		return fmt.Errorf("the disk of %q has %s free, and the copies may need %s: name a folder on another disk, or rehearse some of the merges", folder, mib(free), mib(need))
 	}
 	return nil

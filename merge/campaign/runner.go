@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
@@ -166,21 +166,13 @@ func jobsOf(ctx context.Context, b *Book, doing string, o Options) (all []*job, 
 			return nil, err
 		}
 		for _, d := range append(j.sources(), j.target()) {
-			if server := serverOf(d); !slices.Contains(j.servers, server) {
+			if server := site.Server(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
 		}
 		all = append(all, j)
 	}
 	return all, newOnes(b.file, all)
-}
-
-// serverOf is the database server of a database: its address. All files of SQLite are on one.
-func serverOf(d transfer.Database) string {
-	if s, ok := sqldb.ParseServer(d.DSN); ok {
-		return s.Address
-	}
-	return string(sqldb.SQLite)
 }
 
 // begin records that the command works on the campaign.
@@ -464,7 +456,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			if of, err := r.book.merge(e.Target); err == nil {
 				m.Sources = of.Sources
 				rec := r.recordOf(&job{Merge: of})
-				m.Into, m.Address = rec.Into, shownPlace(rec.To)
+				m.Into, m.Address = rec.Into, site.Shown(rec.To)
 			}
 			var failed []error
 			if e.Kind != agenda.KindHook {

@@ -1,4 +1,4 @@
-package campaign
+package site
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 // roomSpare is what a merge needs beside the rows: checkpoints, renames, keys.
 const roomSpare = 64 << 20
 
-// roomFor is how much room a merge may need where its target is: twice what the sources have
+// Room is how much room a merge may need where its target is: twice what the sources have
 // there now, since a database first writes rows to a log, and fills its pages less when rows
 // come out of order.
-func roomFor(ctx context.Context, sources []transfer.Database) (bytes int64, err error) {
+func Room(ctx context.Context, sources []transfer.Database) (bytes int64, err error) {
 	for _, d := range sources {
-		n, err := sizeOf(ctx, d)
+		n, err := Size(ctx, d)
 		if err != nil {
 			return 0, fmt.Errorf("database %q: %w", d.Name, err)
 		}
@@ -29,8 +29,8 @@ func roomFor(ctx context.Context, sources []transfer.Database) (bytes int64, err
 	return 2*bytes + roomSpare, nil
 }
 
-// sizeOf is how many bytes a database has on its disk.
-func sizeOf(ctx context.Context, d transfer.Database) (bytes int64, err error) {
+// Size is how many bytes a database has on its disk.
+func Size(ctx context.Context, d transfer.Database) (bytes int64, err error) {
 	dialect, path, err := sqldb.SplitDSN(d.DSN)
 	if err != nil {
 		return 0, err
@@ -55,9 +55,9 @@ func sizeOf(ctx context.Context, d transfer.Database) (bytes int64, err error) {
 	return bytes, err
 }
 
-// folderOf is the folder of this machine that a database writes to; "" if it may be on
+// Folder is the folder of this machine that a database writes to; "" if it may be on
 // another one.
-func folderOf(ctx context.Context, d transfer.Database) (string, error) {
+func Folder(ctx context.Context, d transfer.Database) (string, error) {
 	dialect, path, err := sqldb.SplitDSN(d.DSN)
 	if err != nil {
 		return "", err
