@@ -63,7 +63,8 @@ var arrows = map[string]string{
 	"merge/agenda":           "internal/sqldb internal/strict",
 	"merge/progress":         "merge/transfer",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
-	"merge/campaign":         "merge/agenda merge/progress merge/site merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
+	"merge/copies":           "merge/site merge/transfer internal/sqldb",
+	"merge/campaign":         "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
 	"merge/suggest":          "merge/inventory merge/agenda merge/progress",
 	"merge/live":             "merge/agenda merge/progress merge/report merge/transfer",
 

@@ -12,6 +12,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/copies"
 	"mergesafe/merge/progress"
 	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
@@ -68,16 +69,19 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	if len(jobs) == 0 {
 		return errors.New("campaign: there is nothing to rehearse: every merge has begun, or was skipped")
 	}
-	c, err := openCopies(ctx, how.Folder, how.Server)
+	c, err := copies.Open(ctx, how.Folder, how.Server)
 	if err != nil {
 		return fmt.Errorf("campaign: rehearse: %w", err)
 	}
 	defer func() {
-		err = errors.Join(err, c.close(ctx, how.Keep))
+		err = errors.Join(err, c.Close(ctx, how.Keep))
 		if how.Keep {
 			result.Kept = how.Folder
 		}
 	}()
+	if err := roomToCopy(how.Folder, jobs); err != nil {
+		return err
+	}
 	began := r.book.now()
 	on, jobs, err := copyAll(ctx, r, c, jobs, result)
 	result.Copied = r.book.now().Sub(began).Seconds()
@@ -121,11 +125,13 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 }
 
 // mergesOn are the merges of a rehearsal: new databases are made among the copies, and removed with them.
-func mergesOn(ctx context.Context, c *copies, on map[string]transfer.Database, jobs []*job) (all []agenda.Merge, err error) {
+func mergesOn(ctx context.Context, c *copies.Copies, on map[string]transfer.Database, jobs []*job) (
+	all []agenda.Merge, err error,
+) {
 	for i, j := range jobs {
 		m := j.Merge
 		if m.Into = ""; j.into != nil {
-			if m.Into, err = c.reserve(ctx, i+1, j.Target+"_new", on[j.Target]); err != nil {
+			if m.Into, err = c.Reserve(ctx, i+1, j.Target+"_new", on[j.Target]); err != nil {
 				return nil, fmt.Errorf("campaign: rehearse: the new database of %q: %w", j.Target, err)
 			}
 		}
@@ -141,12 +147,9 @@ func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 
 // copyAll copies the worlds of all merges, some at a time. It returns the copies and the merges of
 // which all worlds were copied; what is wrong with the others is in the result.
-func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Rehearsed) (
+func copyAll(ctx context.Context, r *runner, c *copies.Copies, jobs []*job, result *Rehearsed) (
 	on map[string]transfer.Database, copied []*job, err error,
 ) {
-	if err := roomToCopy(c.folder, jobs); err != nil {
-		return nil, nil, err
-	}
 	on = make(map[string]transfer.Database)
 	var mu sync.Mutex
 	failed := make(map[*job]string)
@@ -157,7 +160,7 @@ func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Reh
 			number++
 			n := number
 			mu.Unlock()
-			to, left, err := c.copy(ctx, n, j.databases[i])
+			to, left, err := c.Copy(ctx, n, j.databases[i])
 			mu.Lock()
 			if err != nil {
 				failed[j] = fmt.Sprintf("the world %s cannot be copied: %s", printable.Text(world), plainly(err))

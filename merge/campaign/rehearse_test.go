@@ -14,6 +14,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/copies"
 	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
@@ -182,8 +183,8 @@ func TestRehearseSparesOthers(t *testing.T) {
 	}
 	t.Cleanup(func() { _, _ = db.Exec(context.Background(), "DROP DATABASE rehearsal_9_theirs") })
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, copiesList), []byte("making "+at.Address+" rehearsal_9_theirs\nmade "+at.Address+" game\n"), 0o600))
-	_, err = openCopies(t.Context(), folder, server)
+	must(t, os.WriteFile(filepath.Join(folder, "rehearsal"), []byte("making "+at.Address+" rehearsal_9_theirs\nmade "+at.Address+" game\n"), 0o600))
+	_, err = copies.Open(t.Context(), folder, server)
 	if err == nil || !strings.Contains(err.Error(), "not certain that a rehearsal made it") || !strings.Contains(err.Error(), "its name is none of a rehearsal") {
 		t.Errorf("got %v", err)
 	}

@@ -1,4 +1,5 @@
-package campaign
+// Package copies makes copies of worlds for a rehearsal, in a folder and on a server, and removes them.
+package copies
 
 import (
 	"bufio"
@@ -18,17 +19,17 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// copies are the databases that a rehearsal works on, in a folder and on a server. A list in
+// Copies are the databases that a rehearsal works on, in a folder and on a server. A list in
 // the folder names them before they are made, so that those of a rehearsal that was killed are
 // found by the next one.
-type copies struct {
+type Copies struct {
 	folder string
 	server string // DSN without a database; empty: none
 	list   *os.File
 }
 
-// copiesList is the file that makes a folder one of a rehearsal.
-const copiesList = "rehearsal"
+// listFile is the file that makes a folder one of a rehearsal.
+const listFile = "rehearsal"
 
 // lineMade and lineBegun begin the lines of the list: a database that was made, and one that
 // was about to be.
@@ -37,16 +38,16 @@ const (
 	lineBegun = "making "
 )
 
-// openCopies makes the folder, or takes that of an earlier rehearsal, whose copies it removes.
-func openCopies(ctx context.Context, folder, server string) (*copies, error) {
-	c := &copies{folder: folder, server: server}
+// Open makes the folder, or takes that of an earlier rehearsal, whose copies it removes.
+func Open(ctx context.Context, folder, server string) (*Copies, error) {
+	c := &Copies{folder: folder, server: server}
 	entries, err := os.ReadDir(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = os.Mkdir(folder, 0o700) // the copies hold what the worlds hold
 	case err != nil || len(entries) == 0:
 	default:
-		if _, err := os.Stat(filepath.Join(folder, copiesList)); err != nil {
+		if _, err := os.Stat(filepath.Join(folder, listFile)); err != nil {
 			return nil, fmt.Errorf("the folder %q is not empty, and no rehearsal made it: name another one", folder)
 		}
 		err = c.remove(ctx)
@@ -57,12 +58,12 @@ func openCopies(ctx context.Context, folder, server string) (*copies, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.list, err = os.OpenFile(filepath.Join(folder, copiesList), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	c.list, err = os.OpenFile(filepath.Join(folder, listFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	return c, err
 }
 
 // note adds a line to the list, which is on the disk then.
-func (c *copies) note(line string) error {
+func (c *Copies) note(line string) error {
 	_, err := c.list.WriteString(line + "\n")
 	return errors.Join(err, c.list.Sync())
 }
@@ -78,8 +79,8 @@ func databaseName(number int, world string) string {
 	return fmt.Sprintf("rehearsal_%d_%.40s", number, name)
 }
 
-// copy copies a world. number is its place among all.
-func (c *copies) copy(ctx context.Context, number int, from transfer.Database) (to transfer.Database, left []string, err error) {
+// Copy copies a world. number is its place among all.
+func (c *Copies) Copy(ctx context.Context, number int, from transfer.Database) (to transfer.Database, left []string, err error) {
 	to.Name = from.Name
 	dialect, _, err := sqldb.SplitDSN(from.DSN)
 	if err != nil {
@@ -94,8 +95,8 @@ func (c *copies) copy(ctx context.Context, number int, from transfer.Database) (
 	return to, left, err
 }
 
-// reserve finds the address of a database that a merge makes beside a copy. The list names it.
-func (c *copies) reserve(
+// Reserve finds the address of a database that a merge makes beside a copy. The list names it.
+func (c *Copies) Reserve(
 	ctx context.Context, number int, name string, beside transfer.Database,
 ) (address string, err error) {
 	name = databaseName(number, name)
@@ -112,7 +113,7 @@ func (c *copies) reserve(
 }
 
 // create makes an empty database on the server.
-func (c *copies) create(ctx context.Context, name string) (dsn string, err error) {
+func (c *Copies) create(ctx context.Context, name string) (dsn string, err error) {
 	if c.server == "" {
 		return "", errors.New("it is on a server: name one for its copy, which may be the same, by its DSN without a database")
 	}
@@ -132,7 +133,7 @@ func (c *copies) create(ctx context.Context, name string) (dsn string, err error
 	return dsn, err
 }
 
-func (c *copies) onServer(ctx context.Context, do func(db *sqldb.DB) error) error {
+func (c *Copies) onServer(ctx context.Context, do func(db *sqldb.DB) error) error {
 	dsn, err := sqldb.WithDatabase(c.server, "information_schema") // which every account may open
 	if err != nil {
 		return err
@@ -145,8 +146,8 @@ func (c *copies) onServer(ctx context.Context, do func(db *sqldb.DB) error) erro
 	return do(db)
 }
 
-// close ends the rehearsal, and removes the copies unless they are to be kept.
-func (c *copies) close(ctx context.Context, keep bool) error {
+// Close ends the rehearsal, and removes the copies unless they are to be kept.
+func (c *Copies) Close(ctx context.Context, keep bool) error {
 	c.list.Close()
 	if keep {
 		return nil
@@ -158,7 +159,7 @@ func (c *copies) close(ctx context.Context, keep bool) error {
 
 // remove removes what the list names, and then the folder. What is not removed is named in
 // the error, and the list stays.
-func (c *copies) remove(ctx context.Context) error {
+func (c *Copies) remove(ctx context.Context) error {
 	made, begun, err := c.listed()
 	if err != nil {
 		return err
@@ -178,8 +179,8 @@ func (c *copies) remove(ctx context.Context) error {
 
 // listed are the databases that were made, and those of which that is not known, each with
 // the address of its server.
-func (c *copies) listed() (made, begun []string, err error) {
-	f, err := os.Open(filepath.Join(c.folder, copiesList))
+func (c *Copies) listed() (made, begun []string, err error) {
+	f, err := os.Open(filepath.Join(c.folder, listFile))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,7 +200,7 @@ func (c *copies) listed() (made, begun []string, err error) {
 
 // drop drops a database that a rehearsal made. If it is only known that one was about to make
 // it, it is dropped if it has no tables.
-func (c *copies) drop(ctx context.Context, address, database string, unsure bool) error {
+func (c *Copies) drop(ctx context.Context, address, database string, unsure bool) error {
 	if !strings.HasPrefix(database, "rehearsal_") {
 		return errors.New("its name is none of a rehearsal")
 	}
