@@ -129,18 +129,17 @@ func (r *record) idle() {
 // Events returns the events after a number, the oldest first, at most so many.
 func (b *Book) Events(ctx context.Context, after int64, limit int) ([]progress.Event, error) {
 	var rows []struct {
-		Number int64  `db:"number"`
-		At     int64  `db:"at"`
-		Kind   string `db:"kind"`
-		Target string `db:"target"`
-		Text   string `db:"text"`
+		progress.Event
+		Ms int64 `db:"ms"`
 	}
-	if err := b.db.Select(ctx, &rows, "SELECT number, at, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?", after, limit); err != nil {
+	const query = "SELECT number, at AS ms, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?"
+	if err := b.db.Select(ctx, &rows, query, after, limit); err != nil {
 		return nil, b.fault("read", err)
 	}
 	all := make([]progress.Event, len(rows))
 	for i, r := range rows {
-		all[i] = progress.Event{Number: r.Number, At: time.UnixMilli(r.At).UTC(), Kind: r.Kind, Target: r.Target, Text: r.Text}
+		all[i] = r.Event
+		all[i].At = time.UnixMilli(r.Ms).UTC()
 	}
 	return all, nil
 }
