@@ -297,7 +297,7 @@ func recordNotReady(r *runner, not *NotReadyError) error {
 			})
 		}
 	}
-	if general || !r.limits.continues {
+	if general || !r.limits.Continue {
 		return not
 	}
 	return nil

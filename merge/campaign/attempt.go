@@ -136,7 +136,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 			advice = []string{again, t.r.opts.Command("apply")}
 		}
 	}
-	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
+	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.Retries {
 		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
 		t.r.update(t.job.Merge, agenda.KindRetry, text, func(rec *record) {
 			rec.rest(rec.Phase, problem, advice, reports)

@@ -32,7 +32,7 @@ func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 		r.schedule(ctx, jobs, p.keep)
 		p.stale = inOrder(jobs, p.stale)
 		if p.oneByOne {
-			r.limits.parallel = 1
+			r.limits.Parallel = 1
 		}
 		p.takeRangesOfOthers(jobs)
 		r.schedule(ctx, p.stale, p.make)

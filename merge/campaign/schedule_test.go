@@ -31,21 +31,21 @@ func TestNext(t *testing.T) {
 		want             int
 		why              string
 	}{
-		{"the first", limits{parallel: 2, perServer: 2}, []*job{task("a", 0), task("a", 0)}, nil, false, 0, ""},
-		{"all run that may", limits{parallel: 1, perServer: 1}, []*job{task("a", 0)}, []*job{task("b", 0)}, false, -1, ""},
-		{"its server is busy", limits{parallel: 4, perServer: 1}, []*job{task("a", 0), task("b", 0)}, []*job{task("a", 0)}, false, 1, ""},
-		{"all servers are busy", limits{parallel: 4, perServer: 1}, []*job{task("a", 0)}, []*job{task("a", 0)}, false, -1, ""},
-		{"paused", limits{parallel: 1, perServer: 1}, []*job{task("a", 0)}, nil, true, -1, "paused by the operator"},
-		{"it fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", time.Hour)}, nil, false, 0, ""},
-		{"a shorter one fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute), task("a", time.Minute)}, nil, false, 1, ""},
-		{"none fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute)}, nil, false, -1, "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"},
-		{"tried again later", limits{parallel: 1, perServer: 1}, []*job{later}, nil, false, -1, "until 2026-05-01T05:01:00Z, to try again what stopped"},
+		{"the first", limits{Parallel: 2, PerServer: 2}, []*job{task("a", 0), task("a", 0)}, nil, false, 0, ""},
+		{"all run that may", limits{Parallel: 1, PerServer: 1}, []*job{task("a", 0)}, []*job{task("b", 0)}, false, -1, ""},
+		{"its server is busy", limits{Parallel: 4, PerServer: 1}, []*job{task("a", 0), task("b", 0)}, []*job{task("a", 0)}, false, 1, ""},
+		{"all servers are busy", limits{Parallel: 4, PerServer: 1}, []*job{task("a", 0)}, []*job{task("a", 0)}, false, -1, ""},
+		{"paused", limits{Parallel: 1, PerServer: 1}, []*job{task("a", 0)}, nil, true, -1, "paused by the operator"},
+		{"it fits", limits{Parallel: 1, PerServer: 1, Window: window}, []*job{task("a", time.Hour)}, nil, false, 0, ""},
+		{"a shorter one fits", limits{Parallel: 1, PerServer: 1, Window: window}, []*job{task("a", 61*time.Minute), task("a", time.Minute)}, nil, false, 1, ""},
+		{"none fits", limits{Parallel: 1, PerServer: 1, Window: window}, []*job{task("a", 61*time.Minute)}, nil, false, -1, "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"},
+		{"tried again later", limits{Parallel: 1, PerServer: 1}, []*job{later}, nil, false, -1, "until 2026-05-01T05:01:00Z, to try again what stopped"},
 	} {
 		if at, why, closed := c.l.next(c.waiting, c.running, c.paused, now); at != c.want || why != c.why || closed != strings.HasSuffix(why, " opens") {
 			t.Errorf("%s: got %d %q, want %d %q", c.name, at, why, c.want, c.why)
 		}
 	}
-	if why := (limits{window: window}).tooLong(task("a", 5*time.Hour)); !strings.Contains(why, "predicted to take up to 5h0m0s, and the window 02:00-06:00 is 4h0m0s long") {
+	if why := (limits{Window: window}).tooLong(task("a", 5*time.Hour)); !strings.Contains(why, "predicted to take up to 5h0m0s, and the window 02:00-06:00 is 4h0m0s long") {
 		t.Errorf("got %q", why)
 	}
 }
