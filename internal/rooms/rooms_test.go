@@ -64,9 +64,10 @@ var arrows = map[string]string{
 	"merge/progress":         "merge/transfer",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
-	"merge/campaign":         "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell merge/transfer merge/report internal/sqldb",
-	"merge/suggest":          "merge/inventory merge/agenda merge/progress",
-	"merge/live":             "merge/agenda merge/progress merge/report merge/transfer",
+	"merge/campaign": "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
+		"merge/transfer merge/report internal/sqldb",
+	"merge/suggest": "merge/inventory merge/agenda merge/progress",
+	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",

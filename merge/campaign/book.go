@@ -162,7 +162,8 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		}
 		kind, text := agenda.KindResumed, "resumed by the operator"
 		if paused {
-			kind, text = agenda.KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
+			kind = agenda.KindPaused
+			text = "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
 		return s.event(ctx, b.now(), kind, "", text)
 	})

@@ -269,7 +269,8 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 			n.mu.Unlock()
 			stopped = false
 		}
-		asked, yes, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskStopped, World: world, Text: "is the game of the world stopped?"})
+		m := agenda.Message{Event: agenda.AskStopped, World: world, Text: "is the game of the world stopped?"}
+		asked, yes, err := n.ask(ctx, d, m)
 		if err != nil {
 			return err
 		}
@@ -280,7 +281,9 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		case n.campaign.Stopped == agenda.ByHand:
 			n.leave("stopped"+saidByHand, world)
 		default:
-			n.problem(d.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, agenda.AskStopped, agenda.ByHand)
+			const want = `it keeps no registry, so it is not known whether its game is stopped: ` +
+				`name a hook for %q, or stop it and write stopped = %q under [campaign]`
+			n.problem(d.Target, world, want, agenda.AskStopped, agenda.ByHand)
 			stopped = false
 		}
 	}
@@ -296,13 +299,16 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 			if !n.stopped[i] { // which is a problem already
 				continue
 			}
-			if _, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskBackedUp, World: world, Text: "is there a backup of the world?"}); err != nil {
+			m := agenda.Message{Event: agenda.AskBackedUp, World: world, Text: "is there a backup of the world?"}
+			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
 		case n.campaign.Backup == agenda.ByHand:
 			n.leave("backed up"+saidByHand, world)
 		default:
-			n.problem(d.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, agenda.AskBackedUp, agenda.ByHand)
+			const want = `it is not known whether there is a backup: name a hook for %q, ` +
+				`or make one and write backup = %q under [campaign]`
+			n.problem(d.Target, world, want, agenda.AskBackedUp, agenda.ByHand)
 		}
 	}
 	return nil
@@ -341,7 +347,8 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 		n.needs[id].targets = append(n.needs[id].targets, d.Target)
 		n.mu.Unlock()
 	}
-	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
+	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.Target, Bytes: bytes,
+		Text: "is there so much room on the disk of the target?"})
 	if err == nil && !known && !asked {
 		n.leave("room on the disk not checked, because the database is on another machine", d.Target)
 	}

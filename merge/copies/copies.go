@@ -80,7 +80,9 @@ func databaseName(number int, world string) string {
 }
 
 // Copy copies a world. number is its place among all.
-func (c *Copies) Copy(ctx context.Context, number int, from transfer.Database) (to transfer.Database, left []string, err error) {
+func (c *Copies) Copy(ctx context.Context, number int, from transfer.Database) (
+	to transfer.Database, left []string, err error,
+) {
 	to.Name = from.Name
 	dialect, _, err := sqldb.SplitDSN(from.DSN)
 	if err != nil {

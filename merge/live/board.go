@@ -125,7 +125,8 @@ func newBoard(v *view, o Options) *board {
 
 // add puts a merge where it belongs.
 func (b *board) add(m merge) {
-	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && m.Phase != progress.Verified && m.Phase != progress.Skipped && m.Phase != progress.Undone
+	over := m.Phase == progress.Verified || m.Phase == progress.Skipped || m.Phase == progress.Undone
+	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && !over
 	b.Merges = append(b.Merges, m)
 	if m.Phase == progress.Verified {
 		b.Done++

@@ -86,9 +86,12 @@ func (e *exposition) status(s *progress.Status) {
 		name, help string
 		value      func(*progress.MergeStatus) float64
 	}{
-		{"fleet_merge_rows_done", "Rows of the step at hand that are done, of merges that run.", func(m *progress.MergeStatus) float64 { return float64(m.Done) }},
-		{"fleet_merge_rows_per_second", "Rows a second, of merges that run.", func(m *progress.MergeStatus) float64 { return m.PerSecond }},
-		{"fleet_merge_left_seconds", "How long merges that run still take, as predicted.", func(m *progress.MergeStatus) float64 { return m.Left }},
+		{"fleet_merge_rows_done", "Rows of the step at hand that are done, of merges that run.",
+			func(m *progress.MergeStatus) float64 { return float64(m.Done) }},
+		{"fleet_merge_rows_per_second", "Rows a second, of merges that run.",
+			func(m *progress.MergeStatus) float64 { return m.PerSecond }},
+		{"fleet_merge_left_seconds", "How long merges that run still take, as predicted.",
+			func(m *progress.MergeStatus) float64 { return m.Left }},
 	} {
 		e.metric(of.name, "gauge", of.help)
 		for i := range s.Merges {

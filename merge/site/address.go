@@ -74,7 +74,8 @@ func New(text, world, now string) string {
 			world, number = rest, max(number, numberIn(digits))
 		}
 	}
-	return before + strings.NewReplacer(agenda.IntoTarget, world, agenda.IntoNumber, strconv.Itoa(number+1)).Replace(text) + after
+	fill := strings.NewReplacer(agenda.IntoTarget, world, agenda.IntoNumber, strconv.Itoa(number+1))
+	return before + fill.Replace(text) + after
 }
 
 // cutLast divides a text at the last place where it has another; after is all of it if it has not.

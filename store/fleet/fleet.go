@@ -294,8 +294,9 @@ func (f *Fleet) find(ctx context.Context, where string, args ...any) ([]Server, 
 	for _, row := range rows {
 		s := row.Server
 		s.Leased = !s.Holder.IsZero() && row.Read < row.Lease
-		s.LeaseUntil, s.ClaimedAt, s.BoundAt = sqldb.UnixMilli(row.Lease), sqldb.UnixMilli(row.Claimed), sqldb.UnixMilli(row.Bound)
-		s.SeenAt, s.Now = sqldb.UnixMilli(row.Seen), sqldb.UnixMilli(row.Read)
+		s.LeaseUntil, s.Now = sqldb.UnixMilli(row.Lease), sqldb.UnixMilli(row.Read)
+		s.ClaimedAt, s.BoundAt = sqldb.UnixMilli(row.Claimed), sqldb.UnixMilli(row.Bound)
+		s.SeenAt = sqldb.UnixMilli(row.Seen)
 		servers = append(servers, s)
 	}
 	return servers, nil

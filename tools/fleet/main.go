@@ -31,7 +31,8 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Name: "fleet",
 		Commands: []*cliv3.Command{
 			inventoryCommand(s), suggestCommand(s),
-			{Name: "plan", Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}), Action: s.works("plan", campaign.Plan, nil)},
+			{Name: "plan", Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
+				Action: s.works("plan", campaign.Plan, nil)},
 			rehearseCommand(s),
 			applyCommand(s),
 			{Name: "status", Flags: []cliv3.Flag{cli.JSONFlag()}, Action: s.onWhole((*night).status)},
