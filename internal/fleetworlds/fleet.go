@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/inserts"
 	"mergesafe/internal/sqldb"
 )
 
@@ -130,25 +131,19 @@ func withDatabase(dsn, name string) (string, error) {
 
 // makeAll makes worlds, as many at a time as there are processors.
 func makeAll(ctx context.Context, worlds []World) error {
-	next := make(chan World)
-	errs := make(chan error, len(worlds))
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for w := range next {
-				if err := w.make(ctx); err != nil {
-					errs <- fmt.Errorf("world %s: %w", w.Name, err)
-				}
+	var all sync.WaitGroup
+	slots, errs := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]error, len(worlds))
+	for i, w := range worlds {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			if err := w.make(ctx); err != nil {
+				errs[i] = fmt.Errorf("world %s: %w", w.Name, err)
 			}
 		})
 	}
-	for _, w := range worlds {
-		next <- w
-	}
-	close(next)
-	workers.Wait()
-	close(errs)
-	return <-errs // nil if there is none
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 func (w World) make(ctx context.Context) error {
@@ -192,8 +187,11 @@ func (w World) make(ctx context.Context) error {
 			return err
 		}
 	}
-	in := &inserter{ctx: ctx, tx: tx}
-	if err := errors.Join(w.shape.fill(in), in.flush()); err != nil {
+	in := &inserts.Inserter{Backslash: dialect == sqldb.MySQL, Exec: func(statement string) error {
+		_, err := tx.ExecContext(ctx, statement)
+		return err
+	}}
+	if err := errors.Join(w.shape.fill(in), in.Flush()); err != nil {
 		return err
 	}
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil || !w.Corrupt {

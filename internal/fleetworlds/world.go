@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mergesafe/internal/inserts"
 )
 
 // shape is what one world is like.
@@ -36,27 +38,22 @@ func shapeOf(seed, kind uint64, n int, name string, now time.Time) shape {
 	return s
 }
 
-// rows is where the rows of a world go, table by table: the values in the order of the columns.
-type rows interface {
-	add(table string, values ...any) error
-}
-
 // generation writes a world, and keeps the first error.
 type generation struct {
 	shape
 	*rand.Rand
-	to  rows
+	to  *inserts.Inserter
 	err error
 }
 
 func (g *generation) add(table string, values ...any) {
 	if g.err == nil {
-		g.err = g.to.add(table, values...)
+		g.err = g.to.Add(table, values...)
 	}
 }
 
 // fill writes the rows of a world: the same rows for the same shape.
-func (s shape) fill(to rows) error {
+func (s shape) fill(to *inserts.Inserter) error {
 	g := &generation{shape: s, Rand: rand.New(rand.NewPCG(s.seed[0], s.seed[1])), to: to}
 	accounts := g.accounts()
 	characters, gone := g.characters(accounts)

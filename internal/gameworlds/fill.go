@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mergesafe/internal/inserts"
+	"mergesafe/internal/slice"
 )
 
 // Fill makes the schema's tables in an empty database of MariaDB or MySQL and writes a world into them. s.Refs has the
@@ -122,7 +125,12 @@ func (f *filler) rowsInto(ctx context.Context, t *table, fields []*field) error 
 	for i := range taken {
 		taken[i] = make(map[string]bool)
 	}
-	in := newInserter(f.conn, t, fields)
+	in := &inserts.Inserter{Backslash: true, Exec: func(statement string) error {
+		_, err := f.conn.ExecContext(ctx, statement)
+		return err
+	}}
+	names := slice.Map(fields, func(of *field) string { return quote(of.column.Name) })
+	into := quote(t.name) + " (" + strings.Join(names, ", ") + ")"
 	row := make([]any, len(t.columns))
 	for range f.rowsOf(t.name) {
 		if err := f.draw(t, fields, row, taken); errors.Is(err, errFull) {
@@ -140,7 +148,8 @@ func (f *filler) rowsInto(ctx context.Context, t *table, fields []*field) error 
 				numbers[c][v-f.shift(c)] = true
 			}
 		}
-		if err := in.add(ctx, row, fields); err != nil {
+		values := slice.Map(fields, func(of *field) any { return row[of.column.place] })
+		if err := in.Add(into, values...); err != nil {
 			return err
 		}
 		f.world.Rows[t.name]++
@@ -148,7 +157,7 @@ func (f *filler) rowsInto(ctx context.Context, t *table, fields []*field) error 
 	for c, all := range numbers {
 		f.written[c] = populationOf(random(f.opts.Seed, "written", c.String()), slices.Sorted(maps.Keys(all)), nil)
 	}
-	return in.flush(ctx)
+	return in.Flush()
 }
 
 // draw makes a row that fits into the unique indexes. The columns of a key or of numbers in order keep their values.

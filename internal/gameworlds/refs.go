@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"mergesafe/internal/pattern"
 )
 
 // Kind says what a number in a column is. merge/propose/testdata/README.md describes the kinds and the
@@ -80,7 +81,11 @@ func (r *Refs) line(indented bool, words []string) error {
 	switch {
 	case indented && len(r.Tables) > 0 && len(words) > 1:
 		m, err := meaning(words[1:])
-		for _, name := range expand(words[0]) {
+		names, ok := pattern.Expand(words[0])
+		if !ok {
+			return fmt.Errorf("%q is no range of columns", words[0])
+		}
+		for _, name := range names {
 			c := Column{r.Tables[len(r.Tables)-1], name}
 			r.Columns[c] = append(r.Columns[c], m)
 		}
@@ -152,20 +157,4 @@ func ranges(list string) (all []Range, err error) {
 		all = append(all, r)
 	}
 	return all, nil
-}
-
-var numbered = regexp.MustCompile(`^(.*)\{(\d+)\.\.(\d+)\}(.*)$`)
-
-// expand returns the columns that name{0..18} stands for.
-func expand(name string) (names []string) {
-	m := numbered.FindStringSubmatch(name)
-	if m == nil {
-		return []string{name}
-	}
-	first, _ := strconv.Atoi(m[2])
-	last, _ := strconv.Atoi(m[3])
-	for i := first; i <= last; i++ {
-		names = append(names, m[1]+strconv.Itoa(i)+m[4])
-	}
-	return names
 }

@@ -73,9 +73,14 @@ var arrows = map[string]string{
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
 	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
-	"merge/campaign":         "gameid merge/declare merge/verdict merge/rekey merge/cell merge/sqlsource merge/transfer merge/report internal/sqldb internal/strict store/registry store/fleet",
-	"merge/suggest":          "merge/inventory merge/campaign",
-	"merge/live":             "merge/campaign merge/report merge/transfer",
+	"merge/agenda":           "internal/sqldb internal/strict",
+	"merge/progress":         "merge/transfer",
+	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
+	"merge/copies":           "merge/site merge/transfer internal/sqldb",
+	"merge/campaign": "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
+		"merge/transfer merge/report internal/sqldb",
+	"merge/suggest": "merge/inventory merge/agenda merge/progress",
+	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",
@@ -90,7 +95,8 @@ var arrows = map[string]string{
 	"merge/mergetest":       "gameid merge/catalog merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
-	"internal/fleetworlds/": "gameid internal/fleetworlds internal/sqldb store/registry",
+	"internal/gameworlds":   "internal/inserts",
+	"internal/fleetworlds/": "gameid internal/fleetworlds internal/inserts internal/sqldb store/registry",
 }
 
 // onlyTests are rooms that no program has.

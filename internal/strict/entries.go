@@ -43,53 +43,23 @@ func (s *Section) LineOf(key, text string) int {
 	if first == 0 {
 		return 0
 	}
-	lines := strings.Split(s.doc.text, "\n")
-	rest := strings.Join(lines[first-1:], "\n")
-	if _, value, found := strings.Cut(rest, "="); found {
-		if n := lineOfString(value, text); n >= 0 {
-			return first + n
+	lines := strings.SplitAfter(s.doc.text, "\n")[first-1:]
+	for n := range lines {
+		begun := strings.Join(lines[:n+1], "")
+		for _, end := range []string{"", "\n]"} { // all of the value, or a list as far as this line
+			var values map[string]any
+			if _, err := toml.Decode(begun+end, &values); err != nil {
+				continue
+			}
+			for _, v := range values {
+				if slices.Contains(texts(v), text) {
+					return first + n
+				}
+			}
+			if end == "" {
+				return first
+			}
 		}
 	}
 	return first
-}
-
-// lineOfString returns in which line of a value, which begins the text, a string of
-// its own stands, from 0; -1 if it is not there.
-func lineOfString(value, want string) int {
-	line, depth := 0, 0
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; c {
-		case '\n':
-			if line++; depth == 0 {
-				return -1
-			}
-		case '[', '{':
-			depth++
-		case ']', '}':
-			if depth--; depth <= 0 {
-				return -1
-			}
-		case '#':
-			for i+1 < len(value) && value[i+1] != '\n' {
-				i++
-			}
-		case '"', '\'':
-			end := i + 1
-			for end < len(value) && value[end] != c && value[end] != '\n' {
-				if c == '"' && value[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(value) {
-				return -1
-			}
-			var is struct{ V string }
-			if _, err := toml.Decode("V = "+value[i:end+1], &is); err == nil && is.V == want {
-				return line
-			}
-			i = end
-		}
-	}
-	return -1
 }

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/slice"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -23,7 +24,7 @@ import (
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
 // [transfer.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
 // were skipped or undone are carried out only if Targets names them.
-func Apply(ctx context.Context, b *Book, o Options) (*Status, error) {
+func Apply(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingApply, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		for left := jobs; len(left) > 0; {
 			due, begun := choose(ctx, r, left)
@@ -49,7 +50,7 @@ func awaitWindow(ctx context.Context, r *runner, due, begun []*job) (stillDue, s
 	if _, _, closed := r.limits.next(all, nil, false, r.book.now()); !closed {
 		return due, begun, nil
 	}
-	planned, problems, err := candidatesOf(ctx, r, due)
+	planned, problems, err := prepareAll(ctx, r, due)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,9 +60,8 @@ func awaitWindow(ctx context.Context, r *runner, due, begun []*job) (stillDue, s
 	if planned, err = leaveOut(r, err, planned); err != nil {
 		return nil, nil, err
 	}
-	due = jobsIn(planned)
-	all = r.untilOpen(ctx, slices.Concat(begun, due))
-	return inOrder(all, due), inOrder(all, begun), nil
+	all = r.untilOpen(ctx, slices.Concat(begun, planned))
+	return inOrder(all, planned), inOrder(all, begun), nil
 }
 
 // choose returns the merges that have not begun, and those that have and are to be completed.
@@ -71,11 +71,11 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 	each(ctx, atOnce, len(jobs), func(i int) {
 		j := jobs[i]
 		rec := r.recordOf(j)
-		j.used = rec.Phase == Failed
+		j.used = rec.Phase == progress.Failed
 		switch {
-		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
+		case (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named:
 			return
-		case rec.Phase == Verified:
+		case rec.Phase == progress.Verified:
 			if !gone(ctx, r, j) || !j.named {
 				return
 			}
@@ -83,16 +83,16 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 		}
 		has, completed := hasBegun(ctx, r, j, rec)
 		j.used = j.used || completed
-		if rec.Plan == "" && r.recordOf(j).Phase == Verified {
+		if rec.Plan == "" && r.recordOf(j).Phase == progress.Verified {
 			return // says the report beside the plan that was lost to the state
 		}
-		if rec.Phase == Skipped || rec.Phase == Undone {
+		if rec.Phase == progress.Skipped || rec.Phase == progress.Undone {
 			r.update(j.Merge, "", "", func(rec *record) {
 				rec.Problem, rec.Advice = "", nil
-				if rec.Phase = Waiting; has {
-					rec.Phase = Copying
+				if rec.Phase = progress.Waiting; has {
+					rec.Phase = progress.Copying
 				} else if rec.Plan != "" {
-					rec.Phase = Planned
+					rec.Phase = progress.Planned
 				}
 			})
 		}
@@ -137,8 +137,8 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 		return false
 	}
 	problem := "it was verified, and now the target knows nothing of it: it was undone by another program, or restored from a backup"
-	r.update(j.Merge, KindUndone, problem, func(rec *record) {
-		rec.Phase, rec.Problem = Undone, problem
+	r.update(j.Merge, agenda.KindUndone, problem, func(rec *record) {
+		rec.Phase, rec.Problem = progress.Undone, problem
 		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
 	})
 	return true
@@ -165,7 +165,7 @@ func hasBegun(ctx context.Context, r *runner, j *job, rec *record) (begun, compl
 // makeReady makes sure before the first write that merges can be carried out, and fences their
 // worlds. It returns those that can.
 func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
-	ready, problems, err := candidatesOf(ctx, r, jobs)
+	ready, problems, err := prepareAll(ctx, r, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -188,16 +188,16 @@ func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
 			return nil, err
 		}
 		if len(ready) == n {
-			return jobsIn(ready), nil
+			return ready, nil
 		}
 	}
 }
 
-// candidatesOf are the merges that have a plan which can be carried out, and what is wrong with
+// prepareAll returns the merges that have a plan which can be carried out, and what is wrong with
 // the others.
-func candidatesOf(ctx context.Context, r *runner, jobs []*job) (all []candidate, problems []Problem, err error) {
+func prepareAll(ctx context.Context, r *runner, jobs []*job) (all []*job, problems []Problem, err error) {
 	for _, j := range jobs {
-		c, problem, err := candidateOf(ctx, r, j)
+		problem, err := prepare(ctx, r, j)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -205,42 +205,37 @@ func candidatesOf(ctx context.Context, r *runner, jobs []*job) (all []candidate,
 			problems = append(problems, Problem{Target: j.Target, Reason: problem})
 			continue
 		}
-		all = append(all, c)
+		all = append(all, j)
 	}
 	return all, problems, nil
 }
 
-// jobsIn are the merges of candidates.
-func jobsIn(all []candidate) (jobs []*job) {
-	return slice.Map(all, func(c candidate) *job { return c.job })
-}
-
-// candidateOf is a merge with what has to be looked at before the first write. problem is why it
+// prepare reads what has to be looked at before the first write of a merge. problem is why it
 // cannot be carried out.
-func candidateOf(ctx context.Context, r *runner, j *job) (d candidate, problem string, err error) {
+func prepare(ctx context.Context, r *runner, j *job) (problem string, err error) {
 	rec := r.recordOf(j)
 	plan, err := r.book.readPlan(j.Target)
 	again := "plan first: " + r.opts.Command("plan", j.Target)
 	switch {
 	case err != nil:
-		return d, fmt.Sprintf("its plan cannot be read: %s; %s", plainly(err), again), nil
+		return fmt.Sprintf("its plan cannot be read: %s; %s", plainly(err), again), nil
 	case plan == nil || rec.Plan == "":
-		return d, "it has no plan: " + again, nil
+		return "it has no plan: " + again, nil
 	case plan.ID != rec.Plan:
-		return d, fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
+		return fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
 	case !j.fits(plan):
-		return d, "its plan makes another new database than the campaign file says, or none: " + again, nil
+		return "its plan makes another new database than the campaign file says, or none: " + again, nil
 	case len(plan.Refusals) > 0:
-		return d, "its plan is refused: " + refused(plan.Refusals), nil
+		return "its plan is refused: " + refused(plan.Refusals), nil
 	case plan.Fleet != "" && r.opts.Ranges == nil:
-		return d, noRanges, nil
+		return noRanges, nil
 	}
 	if problem := r.limits.tooLong(j); problem != "" {
-		return d, problem, nil
+		return problem, nil
 	}
 	options, stop, err := r.work(ctx, plan)
 	if err != nil {
-		return d, "", err
+		return "", err
 	}
 	stop() // nothing is read by them now
 	var told sync.Once
@@ -249,12 +244,13 @@ func candidateOf(ctx context.Context, r *runner, j *job) (d candidate, problem s
 			r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Target), plainly(why)))
 		})
 	}
-	return candidate{j, plan, options}, "", nil
+	j.plan, j.options = plan, options
+	return "", nil
 }
 
 // leaveOut leaves merges out that are not ready, if err says so and the campaign continues without
 // them.
-func leaveOut(r *runner, err error, all []candidate) ([]candidate, error) {
+func leaveOut(r *runner, err error, all []*job) ([]*job, error) {
 	if err == nil {
 		return all, nil
 	}
@@ -265,8 +261,8 @@ func leaveOut(r *runner, err error, all []candidate) ([]candidate, error) {
 	if err := recordNotReady(r, not); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(c candidate) bool {
-		return slices.ContainsFunc(not.Problems, func(p Problem) bool { return p.Target == c.job.Target })
+	return slices.DeleteFunc(all, func(j *job) bool {
+		return slices.ContainsFunc(not.Problems, func(p Problem) bool { return p.Target == j.Target })
 	}), nil
 }
 
@@ -291,17 +287,17 @@ func recordNotReady(r *runner, not *NotReadyError) error {
 		if all := reasons[m.Target]; len(all) > 0 {
 			const most = 5
 			problem := "not ready: " + printable.List(all, "; ", most)
-			r.update(m, KindRefused, problem, func(rec *record) {
+			r.update(m, agenda.KindRefused, problem, func(rec *record) {
 				rec.Problem, rec.Incomplete = problem, !findings[m.Target]
 				if rec.Plan != "" {
-					rec.Phase = Refused
+					rec.Phase = progress.Refused
 				}
 				again := []string{r.opts.Command("plan", m.Target), r.opts.Command("apply")}
 				rec.Advice = append([]string{"Nothing was written. When it is fixed:"}, again...)
 			})
 		}
 	}
-	if general || !r.limits.continues {
+	if general || !r.limits.Continue {
 		return not
 	}
 	return nil
@@ -312,7 +308,7 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for _, j := range jobs {
-		if r.recordOf(j).Phase.begun() {
+		if r.recordOf(j).Phase.Begun() {
 			continue
 		}
 		plan, err := r.book.readPlan(j.Target)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 )
@@ -16,7 +18,7 @@ import (
 func applyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
-	if r.recordOf(j).Phase == Undoing { // what was begun comes to its end
+	if r.recordOf(j).Phase == progress.Undoing { // what was begun comes to its end
 		return undoOne(ctx, r, j, m, "")
 	}
 	t := &attempt{r: r, job: j, meter: m, began: r.book.now()}
@@ -26,7 +28,7 @@ func applyOne(ctx context.Context, r *runner, j *job) ending {
 		now := r.book.now().UTC()
 		rec.Took += took
 		rec.Ended = &now
-		if rec.Phase == Verified && t.whole {
+		if rec.Phase == progress.Verified && t.whole {
 			rec.Measured = took
 		}
 	})
@@ -60,10 +62,11 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.plan = plan
 	t.job.tries++
 	now := t.r.book.now().UTC()
-	t.r.update(t.job.Merge, KindMerging, report.Merging(plan), func(rec *record) {
+	t.r.update(t.job.Merge, agenda.KindMerging, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
 		t.meter.after = rec.After
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = Copying, true, "", false, nil, nil
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete = progress.Copying, true, "", false
+		rec.Advice, rec.Ended = nil, nil
 		rec.Attempts++
 		if rec.Began == nil {
 			rec.Began = &now
@@ -90,8 +93,8 @@ func (t *attempt) run(ctx context.Context) ending {
 		}
 		state = at.State
 	}
-	t.r.update(t.job.Merge, KindMerged, text, func(rec *record) {
-		rec.Phase = Verifying
+	t.r.update(t.job.Merge, agenda.KindMerged, text, func(rec *record) {
+		rec.Phase = progress.Verifying
 		rec.reported(reports)
 	})
 	if state != transfer.StateMade {
@@ -133,20 +136,16 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 			advice = []string{again, t.r.opts.Command("apply")}
 		}
 	}
-	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
+	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.Retries {
 		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
-		t.r.update(t.job.Merge, KindRetry, text, func(rec *record) {
-			rec.idle()
-			rec.Problem, rec.Advice = problem, advice
-			rec.reported(reports)
+		t.r.update(t.job.Merge, agenda.KindRetry, text, func(rec *record) {
+			rec.rest(rec.Phase, problem, advice, reports)
 		})
 		return again
 	}
 	if errors.Is(err, transfer.ErrBusy) {
-		t.r.update(t.job.Merge, KindFailed, problem, func(rec *record) {
-			rec.idle()
-			rec.Phase, rec.Problem, rec.Advice = Failed, problem, busy(t.r.opts.Command("apply"))
-			rec.reported(reports)
+		t.r.update(t.job.Merge, agenda.KindFailed, problem, func(rec *record) {
+			rec.rest(progress.Failed, problem, busy(t.r.opts.Command("apply")), reports)
 		})
 		return failed // never undone: the merge is the other one's
 	}
@@ -172,7 +171,7 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 			return err
 		}
 		if nothing {
-			r.Phase = Planned
+			r.Phase = progress.Planned
 		}
 		return t.r.book.skip(ctx, s, r)
 	})
@@ -199,29 +198,28 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 // be a good one until then, and an error is no proof: it stays, and so does one of which the target
 // does not say how far it is, or which the same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
-	phase, kind, state := Failed, KindFailed, t.state(ctx)
+	phase, kind, state := progress.Failed, agenda.KindFailed, t.state(ctx)
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
-		phase, kind = Refused, KindRefused
+		phase, kind = progress.Refused, agenda.KindRefused
 	case isMade(state) && err != nil && !(state == transfer.StateProved && lasting(err)):
-		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
+		phase, kind, problem = progress.Copied, agenda.KindNotVerified, "it could not be verified: "+problem
 		there := "The rows are in the target."
 		if t.job.into != nil {
 			there = "The new database is made, and not open."
 			if state != transfer.StateMade {
-				phase, problem = Opening, strings.Replace(problem, "verified", "opened", 1)
+				phase, problem = progress.Opening, strings.Replace(problem, "verified", "opened", 1)
 			}
 		}
 		advice = []string{there + " When that is fixed, run the same command again, " +
 			"which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = phase, problem, err != nil && !lasting(err), advice
-		rec.reported(reports)
+		rec.rest(phase, problem, advice, reports)
+		rec.Incomplete = err != nil && !lasting(err)
 	})
 	resumable := errors.Is(err, transfer.ErrStopped)
-	if phase == Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
+	if phase == progress.Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
 		undoOne(ctx, t.r, t.job, t.meter, problem)
 	}
 	return failed

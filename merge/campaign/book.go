@@ -12,13 +12,15 @@ import (
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 // Book is the state of a campaign: how far each merge is, and what happened. It is an SQLite
 // database beside the campaign file. Any number of processes may read it, and say in it what
 // they wish; one at a time works on the campaign.
 type Book struct {
-	campaign *Campaign
+	campaign *agenda.Campaign
 	file     string // the campaign file, as the operator names it
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
@@ -30,7 +32,7 @@ type Book struct {
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
 // none. The book must be closed.
-func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
+func Open(ctx context.Context, c *agenda.Campaign, file string) (*Book, error) {
 	b := &Book{campaign: c, file: file, beside: file, now: time.Now, renamed: make(map[string]renames)}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		b.beside = at // two names of a file are one campaign, with one lock
@@ -55,7 +57,7 @@ func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
 func (b *Book) Close() error { return b.db.Close() }
 
 // Campaign is what the campaign file says.
-func (b *Book) Campaign() *Campaign { return b.campaign }
+func (b *Book) Campaign() *agenda.Campaign { return b.campaign }
 
 // File is the campaign file.
 func (b *Book) File() string { return b.file }
@@ -83,9 +85,9 @@ func (b *Book) fileOf(target, ending string) string {
 }
 
 // Status is how the campaign is now. It reads only the state.
-func (b *Book) Status(ctx context.Context) (*Status, error) {
+func (b *Book) Status(ctx context.Context) (*progress.Status, error) {
 	running := isLocked(b.lockPath())
-	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
+	s := &progress.Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []progress.MergeStatus{}}
 	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
 		g, err := at.general(ctx)
 		if err != nil {
@@ -125,20 +127,19 @@ func (r *record) idle() {
 }
 
 // Events returns the events after a number, the oldest first, at most so many.
-func (b *Book) Events(ctx context.Context, after int64, limit int) ([]Event, error) {
+func (b *Book) Events(ctx context.Context, after int64, limit int) ([]progress.Event, error) {
 	var rows []struct {
-		Number int64  `db:"number"`
-		At     int64  `db:"at"`
-		Kind   string `db:"kind"`
-		Target string `db:"target"`
-		Text   string `db:"text"`
+		progress.Event
+		Ms int64 `db:"ms"`
 	}
-	if err := b.db.Select(ctx, &rows, "SELECT number, at, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?", after, limit); err != nil {
+	const query = "SELECT number, at AS ms, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?"
+	if err := b.db.Select(ctx, &rows, query, after, limit); err != nil {
 		return nil, b.fault("read", err)
 	}
-	all := make([]Event, len(rows))
+	all := make([]progress.Event, len(rows))
 	for i, r := range rows {
-		all[i] = Event{r.Number, time.UnixMilli(r.At).UTC(), r.Kind, r.Target, r.Text}
+		all[i] = r.Event
+		all[i].At = time.UnixMilli(r.Ms).UTC()
 	}
 	return all, nil
 }
@@ -159,9 +160,10 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		if err := s.setGeneral(ctx, func(g *general) { g.Paused = paused }); err != nil {
 			return err
 		}
-		kind, text := KindResumed, "resumed by the operator"
+		kind, text := agenda.KindResumed, "resumed by the operator"
 		if paused {
-			kind, text = KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
+			kind = agenda.KindPaused
+			text = "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
 		return s.event(ctx, b.now(), kind, "", text)
 	})
@@ -180,9 +182,9 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return err
 		}
 		switch {
-		case r.Phase == Skipped || r.Skip:
+		case r.Phase == progress.Skipped || r.Skip:
 			return nil
-		case r.Phase == Verified || r.Phase == Undone:
+		case r.Phase == progress.Verified || r.Phase == progress.Undone:
 			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
 		case r.Active && isLocked(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
@@ -194,9 +196,9 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 
 // skip leaves out a merge that nobody works on.
 func (b *Book) skip(ctx context.Context, s state, r *record) error {
-	begun := r.Phase.begun()
+	begun := r.Phase.Begun()
 	r.idle()
-	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
+	r.Phase, r.Skip, r.Problem, r.Advice = progress.Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
 		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
@@ -209,28 +211,21 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	return s.event(ctx, b.now(), KindSkipped, r.Target, text)
-}
-
-// begun reports whether something may have been written to the target.
-func (p Phase) begun() bool {
-	switch p {
-	case Copying, Copied, Verifying, Opening, Verified, Failed, Undoing:
-		return true
-	}
-	return false
+	return s.event(ctx, b.now(), agenda.KindSkipped, r.Target, text)
 }
 
 // begun reports whether something may have been written to the target, also of a merge that was
 // skipped: only one that had begun has a problem then.
-func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && r.Problem != "" }
+func (r *record) begun() bool {
+	return r.Phase.Begun() || r.Phase == progress.Skipped && r.Problem != ""
+}
 
 // merge returns the merge into a target.
-func (b *Book) merge(target string) (Merge, error) {
-	at := b.campaign.place(target)
+func (b *Book) merge(target string) (agenda.Merge, error) {
+	at := b.campaign.Place(target)
 	if at < 0 {
-		names := slice.Map(b.campaign.Merges, func(m Merge) string { return m.Target })
-		return Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
+		names := slice.Map(b.campaign.Merges, func(m agenda.Merge) string { return m.Target })
+		return agenda.Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
 	}
 	return b.campaign.Merges[at], nil
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 func must(t testing.TB, err error) {
@@ -27,7 +30,7 @@ func written(t testing.TB, text string) *Book {
 
 func opened(t testing.TB, file string) *Book {
 	t.Helper()
-	c, err := Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	b, err := Open(t.Context(), c, file)
 	must(t, err)
@@ -35,7 +38,7 @@ func opened(t testing.TB, file string) *Book {
 	return b
 }
 
-func statusOf(t testing.TB, b *Book) *Status {
+func statusOf(t testing.TB, b *Book) *progress.Status {
 	t.Helper()
 	s, err := b.Status(t.Context())
 	must(t, err)
@@ -118,10 +121,10 @@ func TestOtherSources(t *testing.T) {
 	t.Parallel()
 	b := written(t, small)
 	m := b.campaign.Merges[0]
-	other := Merge{Target: "a", Sources: []string{"z"}}
-	for phase, want := range map[Phase]Phase{Planned: Waiting, Refused: Waiting, Copying: Copying, Verified: Verified} {
+	other := agenda.Merge{Target: "a", Sources: []string{"z"}}
+	for phase, want := range map[progress.Phase]progress.Phase{progress.Planned: progress.Waiting, progress.Refused: progress.Waiting, progress.Copying: progress.Copying, progress.Verified: progress.Verified} {
 		must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
-			r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
+			r := &record{MergeStatus: progress.MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
 			if err := s.put(ctx, r); err != nil {
 				return err
 			}

@@ -3,129 +3,19 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
 // A merge into a new database is made beside all its worlds: see [transfer.Plan.Into]. The target
-// of the campaign file is its first world, which is in the new database when that is open.
-//
-// The addresses of databases in this file are DSNs without user and password, so that files, hooks
-// and pages may have them. The account is that of the target.
-
-// What a name of a new database may have in it.
-const (
-	intoTarget = "{target}" // the name of the world
-	intoNumber = "{n}"      // the next number
-)
-
-var (
-	intoBraces = regexp.MustCompile(`^[^{}]*(?:\{target\}[^{}]*)?(?:\pL\{n\}(?:[.?][^{}]*)?)?$`)
-	newName    = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.$-]{0,63}$`)
-)
-
-// intoProblem is what is wrong with the name or address of a new database; "" if nothing is.
-func intoProblem(text string) string {
-	const want = `want a name such as "{target}_2026" or "{target}_m{n}", ` +
-		`or an address such as "mysql:tcp(db4:3306)/{target}_m{n}"`
-	filled := strings.NewReplacer(intoTarget, "w", intoNumber, "2").Replace(text)
-	server, isServer := sqldb.ParseServer(filled)
-	isServer = isServer && strings.HasPrefix(text, "mysql:") && server.Database != ""
-	isFile := strings.HasPrefix(text, "sqlite:") && sqldb.Redact(filled) == filled
-	switch address := strings.Contains(text, ":"); {
-	case text == "":
-	case !intoBraces.MatchString(text):
-		return "has other braces than {target}, and {n} at the end of the name behind a letter: " + want
-	case !address && !newName.MatchString(filled):
-		return "is no name of a database: " + want
-	case strings.HasPrefix(text, "mysql:") && strings.Contains(text, "@"):
-		return "has an account in it: want no user and no password, since it is opened with the account of the target"
-	case address && !isServer && !isFile:
-		return "is no address: " + want
-	}
-	return ""
-}
-
-// withAccount is the DSN of an address.
-func withAccount(address, account string) string {
-	if rest, ok := strings.CutPrefix(address, string(sqldb.MySQL)+":"); ok {
-		return string(sqldb.MySQL) + ":" + account + rest
-	}
-	return address
-}
-
-// aroundName divides an address into the name of its database and what is around that.
-func aroundName(address string) (before, name, after string) {
-	mysql := strings.HasPrefix(address, string(sqldb.MySQL)+":")
-	end := len(address) - len(filepath.Ext(address))
-	at := strings.LastIndexAny(address, `:/\`) + 1
-	if mysql {
-		at = strings.LastIndexByte(address, '/') + 1
-		end = at + len(address[at:])
-		if i := strings.IndexByte(address[at:], '?'); i >= 0 {
-			end = at + i
-		}
-	}
-	end = max(at, end)
-	return address[:at], address[at:end], address[end:]
-}
-
-// shownPlace is an address as hooks get it: without parameters; "" if there is none.
-func shownPlace(address string) string {
-	if address == "" {
-		return ""
-	}
-	return sqldb.Redact(address)
-}
-
-// newAddress is where the new database of a world is to be: beside the one at the address now, unless
-// the text is an address. {target} is the world's name, and {n} is one more than the number that the
-// name of its database has there now, or 2: names do not grow if the result of one merge is merged
-// again. If the world itself has the name that was made for it, its number counts the same way.
-func newAddress(text, world, now string) string {
-	before, had, after := aroundName(now)
-	name := text
-	if strings.Contains(text, ":") {
-		before, after = "", ""
-		_, name, _ = aroundName(text)
-	}
-	mark, _, counts := strings.Cut(name, intoNumber)
-	_, mark, targeted := cutLast(mark, intoTarget)
-	number := 1
-	if counts {
-		if rest, digits, _ := cutLast(had, mark); rest != "" || !targeted {
-			number = max(number, numberIn(digits))
-		}
-		if rest, digits, _ := cutLast(world, mark); targeted && rest != "" && numberIn(digits) > 0 {
-			world, number = rest, max(number, numberIn(digits))
-		}
-	}
-	return before + strings.NewReplacer(intoTarget, world, intoNumber, strconv.Itoa(number+1)).Replace(text) + after
-}
-
-// cutLast divides a text at the last place where it has another; after is all of it if it has not.
-func cutLast(text, at string) (before, after string, found bool) {
-	i := strings.LastIndex(text, at)
-	if i < 0 {
-		return "", text, false
-	}
-	return text[:i], text[i+len(at):], true
-}
-
-// numberIn is the number that a text is; 0 if it is none.
-func numberIn(digits string) int {
-	n, err := strconv.ParseUint(digits, 10, 31)
-	if err != nil {
-		return 0
-	}
-	return int(n)
-}
+// of the campaign file is its first world, which is in the new database when that is open. It is opened
+// with the account of the target.
 
 // findInto finds the new database of a merge, if it gets one. That of a merge that has begun is the one
 // of its plan: then the target's own database is where it was before, also if the world was moved to
@@ -147,9 +37,9 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 		return nil
 	case asPlanned:
 		j.to, j.was = rec.To, rec.Was
-		j.databases[0].DSN = withAccount(j.was, account)
+		j.databases[0].DSN = site.WithAccount(j.was, account)
 	default:
-		j.to = newAddress(j.Into, j.Target, now)
+		j.to = site.New(j.Into, j.Target, now)
 	}
 	for _, address := range []string{j.was, j.to} {
 		_, plain := sqldb.ParseServer(address)
@@ -158,8 +48,8 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 				"want mysql:user:password@tcp(host:port)/database", b.file, j.Target)
 		}
 	}
-	_, name, _ := aroundName(j.to)
-	j.into = &transfer.Database{Name: name, DSN: withAccount(j.to, account)}
+	_, name, _ := site.AroundName(j.to)
+	j.into = &transfer.Database{Name: name, DSN: site.WithAccount(j.to, account)}
 	old, _, _ := sqldb.SplitDSN(now)
 	if kind, _, err := sqldb.SplitDSN(j.to); err != nil || kind != old {
 		return j.wrong(b.file, "is not of the kind of the target's (%s): want one of the same kind", old)
@@ -181,29 +71,17 @@ func newOnes(file string, jobs []*job) error {
 	for _, j := range jobs {
 		for _, other := range jobs {
 			for i, d := range other.databases {
-				if j.into != nil && sameDatabase(d.DSN, j.to) {
+				if j.into != nil && site.Same(d.DSN, j.to) {
 					const want = "want one that does not exist, such as one with {n} in its name"
 					return j.wrong(file, "is that of the world %q: %s", other.Worlds()[i], want)
 				}
 			}
-			if j != other && j.into != nil && other.into != nil && sameDatabase(j.to, other.to) {
+			if j != other && j.into != nil && other.into != nil && site.Same(j.to, other.to) {
 				return j.wrong(file, "is that of the merge into %q, too: want another name", other.Target)
 			}
 		}
 	}
 	return nil
-}
-
-// sameDatabase reports whether two DSNs name one database, by what they say.
-func sameDatabase(a, b string) bool {
-	first, ok1 := sqldb.ParseServer(a)
-	second, ok2 := sqldb.ParseServer(b)
-	if ok1 && ok2 {
-		return first.Address == second.Address && strings.EqualFold(first.Database, second.Database)
-	}
-	x, err1 := filepath.Abs(strings.TrimPrefix(a, "sqlite:"))
-	y, err2 := filepath.Abs(strings.TrimPrefix(b, "sqlite:"))
-	return ok1 == ok2 && err1 == nil && err2 == nil && x == y
 }
 
 // fits reports whether a plan is for the new database of the merge, or for none as the merge.
@@ -228,7 +106,7 @@ func (r *runner) databasesFor(
 	case j.fits(plan):
 		return *j.into, of, nil
 	case rec.Into == plan.Into.Name:
-		return transfer.Database{Name: rec.Into, DSN: withAccount(rec.To, account)}, of, nil
+		return transfer.Database{Name: rec.Into, DSN: site.WithAccount(rec.To, account)}, of, nil
 	}
 	return target, nil, fmt.Errorf("it makes %q, which the campaign file does not name now; if the world is there already, "+
 		"because its merge was opened and the state was lost, name its former database for it until the campaign is done with it",
@@ -265,7 +143,7 @@ func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back boo
 
 // open opens the new database of a merge, which was proved. From then on the world may be started there.
 func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
-	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Opening, true })
+	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Opening, true })
 	began := t.r.book.now()
 	opened, err := transfer.Open(ctx, t.plan, t.job.target(), t.job.sources(), transfer.OpenOptions{
 		Options: options,
@@ -278,10 +156,9 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	o.Opened = opened
 	reports := t.r.report(t.job, o, "open")
 	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.Into.Name)
-	t.r.update(t.job.Merge, KindVerified, text, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Open, rec.Problem, rec.Advice = Verified, true, "", nil
-		rec.reported(reports)
+	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
+		rec.rest(progress.Verified, "", nil, reports)
+		rec.Open = true
 	})
 	return done
 }

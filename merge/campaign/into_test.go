@@ -15,47 +15,11 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
-
-// Names do not grow if the result of one merge is merged again.
-func TestNewAddress(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ text, world, now, want string }{
-		{"{target}_m{n}", "game_s1", "mysql:tcp(h:1)/game_s1?tls=true", "mysql:tcp(h:1)/game_s1_m2?tls=true"},
-		{"{target}_m{n}", "game_s1", "mysql:tcp(h:1)/game_s1_m2", "mysql:tcp(h:1)/game_s1_m3"},
-		{"{target}_m{n}", "game_s1_m2", "mysql:tcp(h:1)/game_s1_m2", "mysql:tcp(h:1)/game_s1_m3"},
-		{"{target}_m{n}", "game_s1_m9", "sqlite:worlds/game_s1_m9.db", "sqlite:worlds/game_s1_m10.db"},
-		{"game_{target}_m{n}", "s1", "sqlite:game_s1_m2.db", "sqlite:game_s1_m3.db"},
-		{"{target}_m{n}", "s1", "sqlite:game_s1_m2.db", "sqlite:s1_m3.db"},
-		{"{target}w{n}", "w12", "sqlite:w12.db", "sqlite:w12w2.db"},
-		{"{target}_m{n}", "s1_mm", "sqlite:s1_mm.db", "sqlite:s1_mm_m2.db"},
-		{"{target}_2027", "s1", "mysql:tcp(h:1)/s1_2026", "mysql:tcp(h:1)/s1_2027"},
-		{"mysql:tcp(other:2)/{target}_m{n}?tls=true", "s1", "mysql:tcp(h:1)/s1_m4", "mysql:tcp(other:2)/s1_m5?tls=true"},
-		{"sqlite:new/{target}/m{n}.db", "s1", "sqlite:old/m3.db", "sqlite:new/s1/m4.db"},
-		{"season_m{n}", "s1", "sqlite:season_m7", "sqlite:season_m8"},
-		{"{target}_m{n}", "s1", "mysql:tcp(h:1)/s1_m99999999999999999999", "mysql:tcp(h:1)/s1_m2"},
-	} {
-		if got := newAddress(c.text, c.world, c.now); got != c.want {
-			t.Errorf("%s of %s at %s: got %s, want %s", c.text, c.world, c.now, got, c.want)
-		}
-	}
-}
-
-func TestAccounts(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ dsn, account, address string }{
-		{"mysql:u:p@ss/w@tcp(h:1)/db?a=b@c", "u:p@ss/w@", "mysql:tcp(h:1)/db?a=b@c"},
-		{"mysql:tcp(h:1)/db", "", "mysql:tcp(h:1)/db"},
-		{"mysql:u@unix(/run/x.sock)/db", "u@", "mysql:unix(/run/x.sock)/db"},
-		{"sqlite:a@b.db", "", "sqlite:a@b.db"},
-	} {
-		account, address := sqldb.SplitAccount(c.dsn)
-		if account != c.account || address != c.address || withAccount(address, account) != c.dsn {
-			t.Errorf("%s: got %q and %q", c.dsn, account, address)
-		}
-	}
-}
 
 // registry is a fleet registry of places.
 type registry map[string]string
@@ -80,7 +44,7 @@ func (p *place) moving(r registry) Options {
 		d := p.database(world)
 		if at, known := r[world]; known {
 			account, _ := sqldb.SplitAccount(d.DSN)
-			d.DSN = withAccount(at, account)
+			d.DSN = site.WithAccount(at, account)
 		}
 		return d, nil
 	}
@@ -188,7 +152,7 @@ func events(t *testing.T, p *place) map[string][]string {
 	must(t, err)
 	told := make(map[string][]string)
 	for line := range strings.Lines(string(text)) {
-		var m Message
+		var m agenda.Message
 		must(t, json.Unmarshal([]byte(line), &m))
 		if !strings.HasSuffix(strings.TrimSuffix(m.Address, ".db"), "/"+m.Into) {
 			t.Errorf("the address of %s is %s", m.Into, m.Address)
@@ -225,7 +189,7 @@ func TestOpenLater(t *testing.T) {
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if m.Phase != Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the place of \"w1\"") {
+	if m.Phase != progress.Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the place of \"w1\"") {
 		t.Fatalf("got %+v", m)
 	}
 	if places["w1"] != p.server("w1") {
@@ -236,34 +200,34 @@ func TestOpenLater(t *testing.T) {
 		t.Error("the world can be started before its database is open")
 	}
 	must(t, second(Verify(t.Context(), b, o))) // proves it, and opens nothing
-	if got := statusOf(t, b).Merges[0]; got.Phase != Opening || got.Open {
+	if got := statusOf(t, b).Merges[0]; got.Phase != progress.Opening || got.Open {
 		t.Errorf("after verify: %+v", got)
 	}
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != Verified || !m.Open || m.Problem != "" {
+	if m := s.Merges[0]; m.Phase != progress.Verified || !m.Open || m.Problem != "" {
 		t.Fatalf("got %+v", m)
 	}
 	// As if the process had been killed before it could write that down.
 	must(t, b.change(t.Context(), func(ctx context.Context, st state) error {
-		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = Verifying, false })
+		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = progress.Verifying, false })
 	}))
 	in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
 	in.exec("w1", "UPDATE players SET gold = gold + 1")
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != Verified || !m.Open {
+	if m := s.Merges[0]; m.Phase != progress.Verified || !m.Open {
 		t.Errorf("got %+v", m)
 	}
 	if n := in.players("w1"); n != 50 {
 		t.Errorf("%d players", n)
 	}
 	// What was played since blocks the undo, unless it is forced.
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Failed || places["w1"] == p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != progress.Failed || places["w1"] == p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 	o.Force = true
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Undone || places["w1"] != p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != progress.Undone || places["w1"] != p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 }
@@ -281,7 +245,7 @@ func TestIntoFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		o.Work.Pause = func(context.Context) error { // it is interrupted before the proof
-			if statusOf(t, b).Merges[0].Phase == Verifying {
+			if statusOf(t, b).Merges[0].Phase == progress.Verifying {
 				cancel()
 			}
 			return ctx.Err()
@@ -294,7 +258,7 @@ func TestIntoFails(t *testing.T) {
 		s, err := Apply(t.Context(), b, o)
 		must(t, err)
 		m := s.Merges[0]
-		want := map[string]Phase{"": Failed, "undo = true\n": Undone}[undo]
+		want := map[string]progress.Phase{"": progress.Failed, "undo = true\n": progress.Undone}[undo]
 		if m.Phase != want || m.Open {
 			t.Errorf("%q: got %+v", undo, m)
 		}
@@ -359,7 +323,7 @@ func TestIntoRefused(t *testing.T) {
 	b = p.book("into = '{target}_2027'", "w1 w2")
 	s, err := Plan(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != Refused || !strings.Contains(m.Problem, "the new database is not empty") {
+	if m := s.Merges[0]; m.Phase != progress.Refused || !strings.Contains(m.Problem, "the new database is not empty") {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -378,12 +342,12 @@ func TestIntoStateLost(t *testing.T) {
 	must(t, os.Remove(b.statePath()))
 	b = opened(t, b.file)
 	s, err := Plan(t.Context(), b, o)
-	if m := s.Merges[0]; err != nil || m.Phase != Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
+	if m := s.Merges[0]; err != nil || m.Phase != progress.Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
 		t.Errorf("%v, %+v", err, m)
 	}
 	places["w1"] = p.server("w1")
 	planned(t, b, o)
-	if m := statusOf(t, b).Merges[0]; m.Phase != Verified || !m.Open || m.Into != "w1_m2" {
+	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Verified || !m.Open || m.Into != "w1_m2" {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -399,20 +363,20 @@ func TestRehearseInto(t *testing.T) {
 			how := Rehearsal{}
 			if name == "server" {
 				account, address := sqldb.SplitAccount(p.server("w1"))
-				front, _, after := aroundName(address)
-				how.Server = withAccount(front+after, account)
+				front, _, after := site.AroundName(address)
+				how.Server = site.WithAccount(front+after, account)
 			}
 			o := p.moving(registry{"w1": "sqlite:never.db"})
 			o.Databases = p.options().Databases
 			result, err := Rehearse(t.Context(), b, o, how)
 			must(t, err)
-			if m := result.Merges[0]; m.Phase != Verified || !m.Open || m.Into != "rehearsal_1_w1_new" {
+			if m := result.Merges[0]; m.Phase != progress.Verified || !m.Open || m.Into != "rehearsal_1_w1_new" {
 				t.Errorf("got %+v", m)
 			}
 			if diff := cmp.Diff(before, p.all("w1", "w2")); diff != "" {
 				t.Errorf("the rehearsal wrote: %s", diff)
 			}
-			if m := statusOf(t, b).Merges[0]; m.Phase != Waiting || m.Predicted[1] <= 0 {
+			if m := statusOf(t, b).Merges[0]; m.Phase != progress.Waiting || m.Predicted[1] <= 0 {
 				t.Errorf("got %+v", m)
 			}
 			if how.Server != "" {

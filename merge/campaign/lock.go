@@ -54,7 +54,7 @@ type Holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
-	Doing string    `json:"doing"` // see [Status]
+	Doing string    `json:"doing"` // see [progress.Status]
 }
 
 // HeldError tells that another process works on the campaign.

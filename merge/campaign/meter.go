@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -64,7 +65,7 @@ func (m *meter) into(r *record, now time.Time) {
 	if first := m.seen[0]; now.After(first.at) && m.rows > first.rows {
 		r.PerSecond = float64(m.rows-first.rows) / now.Sub(first.at).Seconds()
 		r.Left = float64(m.total-m.rows) / r.PerSecond
-		if r.Phase == Copying {
+		if r.Phase == progress.Copying {
 			r.Left += m.after
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -66,16 +67,17 @@ func (p *place) database(world string) transfer.Database {
 }
 
 // planFor is a merge of two worlds, planned.
-func (p *place) planFor(target, source string) candidate {
+func (p *place) planFor(target, source string) *job {
 	p.Helper()
 	j := jobOf(p.database(target), p.database(source))
 	plan, err := transfer.NewPlan(context.Background(), j.target(), j.sources(), transfer.PlanOptions{})
 	must(p, err)
-	return candidate{job: j, plan: plan}
+	j.plan = plan
+	return j
 }
 
 func jobOf(target, source transfer.Database) *job {
-	m := Merge{Target: target.Name, Sources: []string{source.Name}}
+	m := agenda.Merge{Target: target.Name, Sources: []string{source.Name}}
 	return &job{Merge: m, databases: []transfer.Database{target, source}}
 }
 

@@ -10,7 +10,9 @@ import (
 	"sync"
 
 	"mergesafe/internal/slice"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -21,7 +23,7 @@ import (
 //
 // If the campaign gives keys new values and there is a fleet registry, the plans are made one
 // after another, so that no two of them give the same numbers.
-func Plan(ctx context.Context, b *Book, o Options) (*Status, error) {
+func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingPlan, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		p := &planner{r: r}
 		if err := p.readRanges(ctx); err != nil {
@@ -30,7 +32,7 @@ func Plan(ctx context.Context, b *Book, o Options) (*Status, error) {
 		r.schedule(ctx, jobs, p.keep)
 		p.stale = inOrder(jobs, p.stale)
 		if p.oneByOne {
-			r.limits.parallel = 1
+			r.limits.Parallel = 1
 		}
 		p.takeRangesOfOthers(jobs)
 		r.schedule(ctx, p.stale, p.make)
@@ -87,7 +89,7 @@ func (p *planner) take(plan *transfer.Plan) {
 // keep decides whether a merge needs a new plan.
 func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	rec := p.r.recordOf(j)
-	if (rec.Phase == Skipped || rec.Phase == Undone) && !j.named && !p.r.opts.Again {
+	if (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named && !p.r.opts.Again {
 		return done
 	}
 	plan, err := p.r.planOf(ctx, j)
@@ -112,7 +114,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			p.take(plan)
 			return done
 		}
-		fresh := same && !p.r.opts.Again && rec.Phase == Planned && rec.Plan == plan.ID &&
+		fresh := same && !p.r.opts.Again && rec.Phase == progress.Planned && rec.Plan == plan.ID &&
 			rec.Basis == p.r.opts.Basis && len(plan.Refusals) == 0
 		if fresh {
 			options, stop, err := p.r.work(ctx, plan)
@@ -148,18 +150,18 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 // adopt takes a merge into the state that has begun, as when the state was lost. One that is
 // completed was verified if the report beside its plan says so.
 func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
-	phase := map[transfer.State]Phase{
-		transfer.StateNone: Planned, transfer.StateMade: Copied, transfer.StateProved: Opening,
-		transfer.StateCopied: Copied, transfer.StateUndoing: Undoing,
+	phase := map[transfer.State]progress.Phase{
+		transfer.StateNone: progress.Planned, transfer.StateMade: progress.Copied, transfer.StateProved: progress.Opening,
+		transfer.StateCopied: progress.Copied, transfer.StateUndoing: progress.Undoing,
 	}[at.State]
-	phase = cmp.Or(phase, Copying)
+	phase = cmp.Or(phase, progress.Copying)
 	reports, verified := r.reportsOf(j, plan)
 	isOpen := plan.Into != nil && at.State == transfer.StateCopied
-	if phase == Copied && plan.Into == nil && verified || isOpen {
-		phase = Verified
+	if phase == progress.Copied && plan.Into == nil && verified || isOpen {
+		phase = progress.Verified
 	}
 	r.update(j.Merge, "", "", func(rec *record) {
-		if !rec.Phase.begun() {
+		if !rec.Phase.Begun() {
 			rec.describe(j, plan)
 			rec.Phase, rec.Open = phase, isOpen
 			rec.reported(reports)
@@ -183,7 +185,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	m, ctx, stop := p.r.start(ctx, j)
 	defer stop()
 	p.r.update(j.Merge, "", "", func(rec *record) {
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Plan = Planning, true, "", false, nil, ""
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Plan = progress.Planning, true, "", false, nil, ""
 	})
 	options := p.r.opts.Plan
 	options.NoFence = !p.r.book.campaign.Fence
@@ -231,10 +233,10 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		p.r.opts.Warn(err.Error())
 	}
 	p.take(plan)
-	kind, text := KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
-	phase, problem, advice := Planned, "", []string(nil)
+	kind, text := agenda.KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
+	phase, problem, advice := progress.Planned, "", []string(nil)
 	if len(plan.Refusals) > 0 {
-		kind, phase = KindRefused, Refused
+		kind, phase = agenda.KindRefused, progress.Refused
 		problem = refused(plan.Refusals)
 		text = problem
 		const again = "Correct what blocks it, or take the merge out of the campaign; then plan again:"
@@ -255,21 +257,22 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 	if ctx.Err() != nil { // it was interrupted
 		p.r.update(j.Merge, "", "", func(rec *record) {
 			rec.idle()
-			if rec.Phase == Planning {
-				rec.Phase = Waiting
+			if rec.Phase == progress.Planning {
+				rec.Phase = progress.Waiting
 			}
 		})
 		return
 	}
 	problem := "no plan could be made: " + plainly(err)
-	p.r.update(j.Merge, KindRefused, problem, func(rec *record) {
+	p.r.update(j.Merge, agenda.KindRefused, problem, func(rec *record) {
 		rec.idle()
 		if rec.begun() {
 			rec.Problem = plainly(err)
 			return
 		}
-		rec.Phase, rec.Plan, rec.Problem, rec.Incomplete = Refused, "", problem, true
-		rec.Advice = []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Target)}
+		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Target)}
+		rec.rest(progress.Refused, problem, advice, nil)
+		rec.Plan, rec.Incomplete = "", true
 	})
 }
 

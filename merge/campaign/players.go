@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -98,7 +99,7 @@ func (b *Book) announced(ctx context.Context) (merges []*record, left []string, 
 				return err
 			}
 			switch r.Phase {
-			case Skipped, Refused, Undone, Undoing:
+			case progress.Skipped, progress.Refused, progress.Undone, progress.Undoing:
 				left = append(left, m.Target)
 			default:
 				merges = append(merges, r)

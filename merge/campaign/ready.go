@@ -13,22 +13,13 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
-// ByHand is the value of [Campaign.Stopped], [Campaign.Backup] and [Campaign.Room] with which
-// the operator says to have seen to it.
-const ByHand = "by hand"
-
 // saidByHand ends the notes about what the operator said.
 const saidByHand = " by hand, says the campaign file"
-
-// candidate is a merge that has not begun, with what it needs to begin.
-type candidate struct {
-	job     *job
-	plan    *transfer.Plan
-	options transfer.Options
-}
 
 // Problem is something that keeps a campaign from its first write.
 type Problem struct {
@@ -71,7 +62,7 @@ func (e *NotReadyError) Error() string {
 // that the context ended.
 //
 // now stamps the messages to hooks.
-func lookReady(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) (notes []string, err error) {
+func lookReady(ctx context.Context, c *agenda.Campaign, all []*job, now func() time.Time) (notes []string, err error) {
 	n := newPreflight(c, all, now)
 	if err := n.lookDistinct(ctx); err != nil {
 		return nil, err
@@ -94,11 +85,11 @@ func lookReady(ctx context.Context, c *Campaign, all []candidate, now func() tim
 // fenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
 // fenced, the fences of these merges are lifted, and the error is a [*NotReadyError]. After a
 // kill, the same call resumes, and the undo of a merge lifts its fences.
-func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) error {
+func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() time.Time) error {
 	n := newPreflight(c, all, now)
 	err := n.each(ctx, func(ctx context.Context, i int) error {
 		d := all[i]
-		err := transfer.Fence(ctx, d.plan, d.job.target(), d.job.sources(), d.options)
+		err := transfer.Fence(ctx, d.plan, d.target(), d.sources(), d.options)
 		if refused, ok := errors.AsType[*transfer.RefusedError](err); ok {
 			n.refusals(d, refused.Refusals)
 			return nil
@@ -106,8 +97,8 @@ func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time
 		if err != nil {
 			return err
 		}
-		for _, world := range d.job.Worlds() {
-			m := Message{Event: AskFenced, World: world, Text: "can no game server of the world be started?"}
+		for _, world := range d.Worlds() {
+			m := agenda.Message{Event: agenda.AskFenced, World: world, Text: "can no game server of the world be started?"}
 			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
@@ -122,11 +113,11 @@ func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time
 	lift := newPreflight(c, all, now)
 	left := lift.each(lifting, func(ctx context.Context, i int) error {
 		d := all[i]
-		_, err := transfer.Unfence(ctx, d.plan, d.job.target(), d.job.sources(), d.options)
+		_, err := transfer.Unfence(ctx, d.plan, d.target(), d.sources(), d.options)
 		if errors.Is(err, transfer.ErrStopped) || err == nil {
 			return err
 		}
-		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.job.Target, err)
+		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.Target, err)
 	})
 	n.problems = append(n.problems, lift.problems...)
 	if err == nil {
@@ -138,8 +129,8 @@ func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time
 
 // preflight is what is found before the first write.
 type preflight struct {
-	campaign *Campaign
-	all      []candidate
+	campaign *agenda.Campaign
+	all      []*job
 	now      func() time.Time
 
 	mu       sync.Mutex
@@ -150,7 +141,7 @@ type preflight struct {
 	needs    map[string]*need    // by file system
 }
 
-func newPreflight(c *Campaign, all []candidate, now func() time.Time) *preflight {
+func newPreflight(c *agenda.Campaign, all []*job, now func() time.Time) *preflight {
 	return &preflight{
 		campaign: c, all: all, now: now, stopped: make([]bool, len(all)),
 		servers: make(map[[2]string]bool), unknown: make(map[string][]string), needs: make(map[string]*need),
@@ -175,7 +166,7 @@ func (n *preflight) each(ctx context.Context, f func(ctx context.Context, i int)
 		case ctx.Err() != nil:
 			cancel(err)
 		default: // a database that does not answer is a matter of its own merge
-			n.add(Problem{Target: n.all[i].job.Target, Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
+			n.add(Problem{Target: n.all[i].Target, Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
 		}
 	})
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, transfer.ErrStopped) {
@@ -194,17 +185,17 @@ func (n *preflight) add(p Problem) {
 	n.problems = append(n.problems, p)
 }
 
-func (n *preflight) refusals(d candidate, refusals []transfer.Refusal) {
+func (n *preflight) refusals(d *job, refusals []transfer.Refusal) {
 	for _, r := range refusals {
 		world := r.Source
 		if n.servers[subject(world, r.Reason)] {
 			continue
 		}
 		r.Source = ""
-		if d.job.into != nil && world == d.job.into.Name {
+		if d.into != nil && world == d.into.Name {
 			world = "" // which it is not yet
 		}
-		n.problem(d.job.Target, world, "%s", r)
+		n.problem(d.Target, world, "%s", r)
 	}
 }
 
@@ -234,7 +225,7 @@ func (n *preflight) notes() (all []string) {
 func (n *preflight) sort() {
 	order := make(map[string]int)
 	for i, d := range n.all {
-		order[d.job.Target] = i + 1
+		order[d.Target] = i + 1
 	}
 	slices.SortStableFunc(n.problems, func(a, b Problem) int {
 		return cmp.Or(order[a.Target]-order[b.Target], strings.Compare(a.World, b.World), strings.Compare(a.Reason, b.Reason))
@@ -244,21 +235,21 @@ func (n *preflight) sort() {
 
 // ask asks the hooks of a question about a world. A no is a problem; an error is that the
 // work was stopped.
-func (n *preflight) ask(ctx context.Context, d candidate, m Message) (asked, yes bool, err error) {
-	m.At, m.Target, m.Sources = n.now().UTC(), d.job.Target, d.job.Sources
-	if d.job.into != nil {
-		m.Into, m.Address = d.job.into.Name, shownPlace(d.job.to)
+func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, yes bool, err error) {
+	m.At, m.Target, m.Sources = n.now().UTC(), d.Target, d.Sources
+	if d.into != nil {
+		m.Into, m.Address = d.into.Name, site.Shown(d.to)
 	}
-	asked, err = n.campaign.ask(ctx, m)
+	asked, err = n.campaign.Ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
 	}
 	if err != nil {
-		n.problem(d.job.Target, m.World, "%s %v", map[string]string{
-			AskStopped:  "it is not stopped:",
-			AskBackedUp: "it has no backup:",
-			AskRoom:     "there is no room on the disk of its database:",
-			AskFenced:   "its game servers can be started:",
+		n.problem(d.Target, m.World, "%s %v", map[string]string{
+			agenda.AskStopped:  "it is not stopped:",
+			agenda.AskBackedUp: "it has no backup:",
+			agenda.AskRoom:     "there is no room on the disk of its database:",
+			agenda.AskFenced:   "its game servers can be started:",
 		}[m.Event], err)
 	}
 	return asked, asked && err == nil, nil
@@ -266,19 +257,20 @@ func (n *preflight) ask(ctx context.Context, d candidate, m Message) (asked, yes
 
 func (n *preflight) lookStopped(ctx context.Context, i int) error {
 	d, stopped := n.all[i], true
-	for j, world := range d.job.Worlds() {
-		reasons, known, err := transfer.InUse(ctx, d.job.databases[j], d.plan.ID)
+	for j, world := range d.Worlds() {
+		reasons, known, err := transfer.InUse(ctx, d.databases[j], d.plan.ID)
 		if err != nil {
 			return err
 		}
 		for _, reason := range reasons {
-			n.problem(d.job.Target, world, "%s", reason)
+			n.problem(d.Target, world, "%s", reason)
 			n.mu.Lock()
 			n.servers[subject(world, reason)] = true
 			n.mu.Unlock()
 			stopped = false
 		}
-		asked, yes, err := n.ask(ctx, d, Message{Event: AskStopped, World: world, Text: "is the game of the world stopped?"})
+		m := agenda.Message{Event: agenda.AskStopped, World: world, Text: "is the game of the world stopped?"}
+		asked, yes, err := n.ask(ctx, d, m)
 		if err != nil {
 			return err
 		}
@@ -286,10 +278,12 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		case asked:
 			stopped = stopped && yes
 		case known:
-		case n.campaign.Stopped == ByHand:
+		case n.campaign.Stopped == agenda.ByHand:
 			n.leave("stopped"+saidByHand, world)
 		default:
-			n.problem(d.job.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, AskStopped, ByHand)
+			const want = `it keeps no registry, so it is not known whether its game is stopped: ` +
+				`name a hook for %q, or stop it and write stopped = %q under [campaign]`
+			n.problem(d.Target, world, want, agenda.AskStopped, agenda.ByHand)
 			stopped = false
 		}
 	}
@@ -299,19 +293,22 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 
 func (n *preflight) lookBackup(ctx context.Context, i int) error {
 	d := n.all[i]
-	for _, world := range d.job.Worlds() {
+	for _, world := range d.Worlds() {
 		switch {
-		case len(n.campaign.hooksOn(AskBackedUp)) > 0:
+		case len(n.campaign.HooksOn(agenda.AskBackedUp)) > 0:
 			if !n.stopped[i] { // which is a problem already
 				continue
 			}
-			if _, _, err := n.ask(ctx, d, Message{Event: AskBackedUp, World: world, Text: "is there a backup of the world?"}); err != nil {
+			m := agenda.Message{Event: agenda.AskBackedUp, World: world, Text: "is there a backup of the world?"}
+			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
-		case n.campaign.Backup == ByHand:
+		case n.campaign.Backup == agenda.ByHand:
 			n.leave("backed up"+saidByHand, world)
 		default:
-			n.problem(d.job.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, AskBackedUp, ByHand)
+			const want = `it is not known whether there is a backup: name a hook for %q, ` +
+				`or make one and write backup = %q under [campaign]`
+			n.problem(d.Target, world, want, agenda.AskBackedUp, agenda.ByHand)
 		}
 	}
 	return nil
@@ -319,27 +316,27 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 
 func (n *preflight) lookRoom(ctx context.Context, i int) error {
 	d := n.all[i]
-	if n.campaign.Room == ByHand {
-		n.leave("room on the disk checked"+saidByHand, d.job.Target)
+	if n.campaign.Room == agenda.ByHand {
+		n.leave("room on the disk checked"+saidByHand, d.Target)
 		return nil
 	}
-	bytes, err := roomFor(ctx, d.job.sources())
+	bytes, err := site.Room(ctx, d.sources())
 	if err != nil {
 		return err
 	}
 	folder, err := "", error(nil)
 	switch { // that of a database that is not there is its neighbour's, on the same server
-	case d.job.into == nil || serverOf(d.job.target()) == string(sqldb.SQLite):
-		folder, err = folderOf(ctx, d.job.target())
-	case serverOf(d.job.target()) == serverOf(d.job.databases[0]):
-		folder, err = folderOf(ctx, d.job.databases[0])
+	case d.into == nil || site.Server(d.target()) == string(sqldb.SQLite):
+		folder, err = site.Folder(ctx, d.target())
+	case site.Server(d.target()) == site.Server(d.databases[0]):
+		folder, err = site.Folder(ctx, d.databases[0])
 	}
 	if err != nil {
 		return err
 	}
 	id, free, known := "", int64(0), false
 	if folder != "" {
-		id, free, known = diskOf(folder)
+		id, free, known = site.Disk(folder)
 	}
 	if known {
 		n.mu.Lock()
@@ -347,12 +344,13 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 			n.needs[id] = &need{free: free, folder: folder}
 		}
 		n.needs[id].bytes += bytes
-		n.needs[id].targets = append(n.needs[id].targets, d.job.Target)
+		n.needs[id].targets = append(n.needs[id].targets, d.Target)
 		n.mu.Unlock()
 	}
-	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.job.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
+	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.Target, Bytes: bytes,
+		Text: "is there so much room on the disk of the target?"})
 	if err == nil && !known && !asked {
-		n.leave("room on the disk not checked, because the database is on another machine", d.job.Target)
+		n.leave("room on the disk not checked, because the database is on another machine", d.Target)
 	}
 	return err
 }
@@ -366,7 +364,7 @@ func (n *preflight) weighRoom() {
 		}
 		slices.Sort(d.targets)
 		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
-			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), ByHand)
+			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), agenda.ByHand)
 	}
 }
 
@@ -374,7 +372,7 @@ func mib(bytes int64) string { return printable.Number(bytes>>20) + " MiB" }
 
 func (n *preflight) lookFresh(ctx context.Context, i int) error {
 	d := n.all[i]
-	refusals, err := transfer.Ready(ctx, d.plan, d.job.target(), d.job.sources(), d.options)
+	refusals, err := transfer.Ready(ctx, d.plan, d.target(), d.sources(), d.options)
 	n.refusals(d, refusals)
 	return err
 }

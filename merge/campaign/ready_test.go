@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -24,8 +25,8 @@ import (
 func TestReady(t *testing.T) {
 	t.Parallel()
 	onEach(t, []int{3, 3, 3, 3}, func(t *testing.T, p *place) {
-		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
-		c := &Campaign{Name: "autumn", Parallel: 2, Backup: ByHand}
+		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
+		c := &agenda.Campaign{Name: "autumn", Parallel: 2, Backup: agenda.ByHand}
 		notes, err := lookReady(t.Context(), c, all, time.Now)
 		if err != nil {
 			t.Fatal(err)
@@ -43,9 +44,9 @@ func TestReady(t *testing.T) {
 		p.exec("w3", "DELETE FROM players")
 		c.Backup = ""
 		log := filepath.Join(t.TempDir(), "asked")
-		c.Hooks = []Hook{
-			{On: []string{AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
-			{On: []string{AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"target":"w1".*"bytes":[1-9]'`}},
+		c.Hooks = []agenda.Hook{
+			{On: []string{agenda.AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
+			{On: []string{agenda.AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"target":"w1".*"bytes":[1-9]'`}},
 		}
 		_, err = lookReady(t.Context(), c, all, time.Now)
 		failed := new(NotReadyError)
@@ -83,8 +84,8 @@ func TestReadyUnknown(t *testing.T) {
 		p.exec(world, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
 		p.exec(world, "INSERT INTO things VALUES ('"+world+"')")
 	}
-	all := []candidate{p.planFor("w1", "w2")}
-	c := &Campaign{Name: "autumn", Parallel: 1}
+	all := []*job{p.planFor("w1", "w2")}
+	c := &agenda.Campaign{Name: "autumn", Parallel: 1}
 	_, err := lookReady(t.Context(), c, all, time.Now)
 	failed := new(NotReadyError)
 	if !errors.As(err, &failed) {
@@ -99,12 +100,12 @@ func TestReadyUnknown(t *testing.T) {
 	if diff := cmp.Diff(want, failed.Problems); diff != "" {
 		t.Error(diff)
 	}
-	c.Backup, c.Stopped = ByHand, ByHand
+	c.Backup, c.Stopped = agenda.ByHand, agenda.ByHand
 	notes, err := lookReady(t.Context(), c, all, time.Now)
 	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	c.Stopped, c.Hooks = "", []Hook{{On: []string{AskStopped}, Run: []string{"true"}}}
+	c.Stopped, c.Hooks = "", []agenda.Hook{{On: []string{agenda.AskStopped}, Run: []string{"true"}}}
 	if _, err := lookReady(t.Context(), c, all, time.Now); err != nil {
 		t.Error(err)
 	}
@@ -126,8 +127,8 @@ func TestFenceAll(t *testing.T) {
 	t.Parallel()
 	onEach(t, []int{2, 2, 2, 2}, func(t *testing.T, p *place) {
 		worlds := []string{"w1", "w2", "w3", "w4"}
-		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
-		c := &Campaign{Name: "autumn", Parallel: 2}
+		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
+		c := &agenda.Campaign{Name: "autumn", Parallel: 2}
 		must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
 			if err, stop := p.starts(w, gameid.ServerID(i+1)); err == nil {
@@ -137,7 +138,7 @@ func TestFenceAll(t *testing.T) {
 		}
 		must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
 
-		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
+		c.Hooks = []agenda.Hook{{On: []string{agenda.AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
 		failed := new(NotReadyError)
 		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
 			t.Errorf("got %v", err)
@@ -162,7 +163,8 @@ func TestPlanOfFenced(t *testing.T) {
 	must(t, err)
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	all := []candidate{{job: jobOf(p.database("w1"), p.database("w2")), plan: plan}}
+	all := []*job{jobOf(p.database("w1"), p.database("w2"))}
+	all[0].plan = plan
 	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()
@@ -211,7 +213,7 @@ func TestReadyInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	b.campaign.Hooks = []Hook{{On: []string{AskBackedUp}, URL: server.URL}}
+	b.campaign.Hooks = []agenda.Hook{{On: []string{agenda.AskBackedUp}, URL: server.URL}}
 	before := p.dump("w1")
 	if _, err := Apply(ctx, b, p.options()); !errors.Is(err, transfer.ErrStopped) {
 		t.Errorf("got %v", err)

@@ -11,6 +11,10 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/copies"
+	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
@@ -26,11 +30,11 @@ type Rehearsal struct {
 
 // Rehearsed is what a rehearsal found.
 type Rehearsed struct {
-	Merges []MergeStatus `json:"merges"` // as they ended on the copies
-	Copied float64       `json:"copied"` // seconds that the copying took
-	Took   float64       `json:"took"`   // seconds that the merges took, all together
-	Left   []string      `json:"left,omitempty"`
-	Kept   string        `json:"kept,omitempty"` // the folder of the copies, if they were kept
+	Merges []progress.MergeStatus `json:"merges"` // as they ended on the copies
+	Copied float64                `json:"copied"` // seconds that the copying took
+	Took   float64                `json:"took"`   // seconds that the merges took, all together
+	Left   []string               `json:"left,omitempty"`
+	Kept   string                 `json:"kept,omitempty"` // the folder of the copies, if they were kept
 }
 
 // Rehearse copies all worlds of the campaign, and plans, applies and verifies the campaign on
@@ -45,8 +49,8 @@ func Rehearse(ctx context.Context, b *Book, o Options, how Rehearsal) (*Rehearse
 	_, err := run(ctx, b, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		return rehearse(ctx, r, jobs, how, result)
 	})
-	slices.SortFunc(result.Merges, func(x, y MergeStatus) int {
-		return b.campaign.place(x.Target) - b.campaign.place(y.Target)
+	slices.SortFunc(result.Merges, func(x, y progress.MergeStatus) int {
+		return b.campaign.Place(x.Target) - b.campaign.Place(y.Target)
 	})
 	return result, err
 }
@@ -60,21 +64,24 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	}
 	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
 		phase := r.recordOf(j).Phase
-		return phase.begun() || phase == Skipped && !j.named
+		return phase.Begun() || phase == progress.Skipped && !j.named
 	})
 	if len(jobs) == 0 {
 		return errors.New("campaign: there is nothing to rehearse: every merge has begun, or was skipped")
 	}
-	c, err := openCopies(ctx, how.Folder, how.Server)
+	c, err := copies.Open(ctx, how.Folder, how.Server)
 	if err != nil {
 		return fmt.Errorf("campaign: rehearse: %w", err)
 	}
 	defer func() {
-		err = errors.Join(err, c.close(ctx, how.Keep))
+		err = errors.Join(err, c.Close(ctx, how.Keep))
 		if how.Keep {
 			result.Kept = how.Folder
 		}
 	}()
+	if err := roomToCopy(how.Folder, jobs); err != nil {
+		return err
+	}
 	began := r.book.now()
 	on, jobs, err := copyAll(ctx, r, c, jobs, result)
 	result.Copied = r.book.now().Sub(began).Seconds()
@@ -84,7 +91,7 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 	began = r.book.now()
 	again := *r.book.campaign
 	again.Name += " (rehearsal)"
-	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
+	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, agenda.ByHand, agenda.ByHand, ""
 	again.Continue, again.Undo = true, false
 	if again.Merges, err = mergesOn(ctx, c, on, jobs); err != nil {
 		return err
@@ -118,11 +125,13 @@ func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result
 }
 
 // mergesOn are the merges of a rehearsal: new databases are made among the copies, and removed with them.
-func mergesOn(ctx context.Context, c *copies, on map[string]transfer.Database, jobs []*job) (all []Merge, err error) {
+func mergesOn(ctx context.Context, c *copies.Copies, on map[string]transfer.Database, jobs []*job) (
+	all []agenda.Merge, err error,
+) {
 	for i, j := range jobs {
 		m := j.Merge
 		if m.Into = ""; j.into != nil {
-			if m.Into, err = c.reserve(ctx, i+1, j.Target+"_new", on[j.Target]); err != nil {
+			if m.Into, err = c.Reserve(ctx, i+1, j.Target+"_new", on[j.Target]); err != nil {
 				return nil, fmt.Errorf("campaign: rehearse: the new database of %q: %w", j.Target, err)
 			}
 		}
@@ -138,12 +147,9 @@ func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 
 // copyAll copies the worlds of all merges, some at a time. It returns the copies and the merges of
 // which all worlds were copied; what is wrong with the others is in the result.
-func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Rehearsed) (
+func copyAll(ctx context.Context, r *runner, c *copies.Copies, jobs []*job, result *Rehearsed) (
 	on map[string]transfer.Database, copied []*job, err error,
 ) {
-	if err := roomToCopy(c.folder, jobs); err != nil {
-		return nil, nil, err
-	}
 	on = make(map[string]transfer.Database)
 	var mu sync.Mutex
 	failed := make(map[*job]string)
@@ -154,7 +160,7 @@ func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Reh
 			number++
 			n := number
 			mu.Unlock()
-			to, left, err := c.copy(ctx, n, j.databases[i])
+			to, left, err := c.Copy(ctx, n, j.databases[i])
 			mu.Lock()
 			if err != nil {
 				failed[j] = fmt.Sprintf("the world %s cannot be copied: %s", printable.Text(world), plainly(err))
@@ -180,8 +186,9 @@ func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Reh
 			copied = append(copied, j)
 			continue
 		}
-		result.Merges = append(result.Merges, MergeStatus{Target: j.Target, Sources: j.Sources, Phase: Refused, Problem: problem})
-		r.update(j.Merge, KindRehearsed, problem, nil)
+		m := progress.MergeStatus{Target: j.Target, Sources: j.Sources, Phase: progress.Refused, Problem: problem}
+		result.Merges = append(result.Merges, m)
+		r.update(j.Merge, agenda.KindRehearsed, problem, nil)
 	}
 	return on, copied, nil
 }
@@ -195,7 +202,7 @@ func roomToCopy(folder string, jobs []*job) error {
 			if err != nil || dialect != sqldb.SQLite {
 				continue
 			}
-			n, err := sizeOf(context.Background(), d)
+			n, err := site.Size(context.Background(), d)
 			if err != nil {
 				continue // to copy it will fail
 			}
@@ -205,7 +212,7 @@ func roomToCopy(folder string, jobs []*job) error {
 			need += n
 		}
 	}
-	if _, free, ok := diskOf(folder); ok && free < need {
+	if _, free, ok := site.Disk(folder); ok && free < need {
 		return fmt.Errorf("the disk of %q has %s free, and the copies may need %s: name a folder on another disk, or rehearse some of the merges", folder, mib(free), mib(need))
 	}
 	return nil
@@ -232,7 +239,7 @@ func takeOver(ctx context.Context, r *runner, book *Book, jobs []*job, result *R
 		case tried.Measured > 0:
 			text += fmt.Sprintf(", in %s", printable.Seconds(tried.Measured))
 		}
-		r.update(j.Merge, KindRehearsed, text, func(rec *record) {
+		r.update(j.Merge, agenda.KindRehearsed, text, func(rec *record) {
 			rec.Rehearsed, rec.RehearsedWeight = tried.Measured, tried.Weight
 		})
 	}

@@ -13,6 +13,9 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/copies"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -25,11 +28,11 @@ func TestRehearse(t *testing.T) {
 	must(t, os.WriteFile(p.dir+"/w4.db", []byte("no database at all, but a text of some length"), 0o644))
 	result, err := Rehearse(t.Context(), b, p.options(), Rehearsal{})
 	must(t, err)
-	phases := make(map[string]Phase)
+	phases := make(map[string]progress.Phase)
 	for _, m := range result.Merges {
 		phases[m.Target] = m.Phase
 	}
-	if phases["w1"] != Verified || phases["w3"] != Refused { // a damaged world costs the others nothing
+	if phases["w1"] != progress.Verified || phases["w3"] != progress.Refused { // a damaged world costs the others nothing
 		t.Errorf("%+v", result.Merges)
 	}
 	if _, err := os.Stat(p.dir + "/night.toml.rehearsal"); err == nil {
@@ -59,7 +62,7 @@ func TestRehearseOnServer(t *testing.T) {
 	none, err := Rehearse(t.Context(), b, p.options(), Rehearsal{})
 	must(t, err)
 	for _, m := range none.Merges {
-		if m.Phase != Refused || !strings.Contains(m.Problem, "name one for its copy") {
+		if m.Phase != progress.Refused || !strings.Contains(m.Problem, "name one for its copy") {
 			t.Errorf("without a server: %+v", m)
 		}
 	}
@@ -111,7 +114,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	s, err := b.Status(t.Context())
 	must(t, err)
 	for _, m := range s.Merges {
-		if m.Phase != Waiting || m.Plan != "" {
+		if m.Phase != progress.Waiting || m.Plan != "" {
 			t.Errorf("the rehearsal changed %+v", m)
 		}
 		if m.Target == "w1" && (m.Predicted[0] <= 0 || m.Predicted[0] != m.Predicted[1]) {
@@ -122,7 +125,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	must(t, err)
 	var told []string
 	for _, e := range events {
-		if e.Kind == KindRehearsed {
+		if e.Kind == agenda.KindRehearsed {
 			told = append(told, e.Target+" "+e.Text)
 		}
 	}
@@ -180,8 +183,8 @@ func TestRehearseSparesOthers(t *testing.T) {
 	}
 	t.Cleanup(func() { _, _ = db.Exec(context.Background(), "DROP DATABASE rehearsal_9_theirs") })
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, copiesList), []byte("making "+at.Address+" rehearsal_9_theirs\nmade "+at.Address+" game\n"), 0o600))
-	_, err = openCopies(t.Context(), folder, server)
+	must(t, os.WriteFile(filepath.Join(folder, "rehearsal"), []byte("making "+at.Address+" rehearsal_9_theirs\nmade "+at.Address+" game\n"), 0o600))
+	_, err = copies.Open(t.Context(), folder, server)
 	if err == nil || !strings.Contains(err.Error(), "not certain that a rehearsal made it") || !strings.Contains(err.Error(), "its name is none of a rehearsal") {
 		t.Errorf("got %v", err)
 	}

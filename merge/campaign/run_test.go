@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -27,7 +29,7 @@ func planned(t testing.TB, b *Book, o Options) {
 	s, err := Plan(t.Context(), b, o)
 	must(t, err)
 	for _, m := range s.Merges {
-		if m.Phase == Refused {
+		if m.Phase == progress.Refused {
 			t.Fatalf("%s: %s", m.Target, m.Problem)
 		}
 	}
@@ -138,10 +140,10 @@ func TestOneFails(t *testing.T) {
 			t.Errorf("%s: got %+v", c.head, m)
 		}
 		advice := strings.Join(m.Advice, "\n")
-		if m.Phase == Failed && !strings.Contains(advice, "fleet undo "+b.File()+" w3") {
+		if m.Phase == progress.Failed && !strings.Contains(advice, "fleet undo "+b.File()+" w3") {
 			t.Errorf("%s: the advice is %s", c.head, advice)
 		}
-		if m.Phase == Undone && p.dump("w3") != before {
+		if m.Phase == progress.Undone && p.dump("w3") != before {
 			t.Errorf("after the undo: %s", cmp.Diff(before, p.dump("w3")))
 		}
 		// What did not begin is not fenced any more.
@@ -203,7 +205,7 @@ func TestPauseAndSkip(t *testing.T) {
 	go func() { _, err := Apply(t.Context(), b, o); ended <- err }()
 	await(t, "it waits", func() bool { return strings.Contains(statusOf(t, wish).Waits, "paused") })
 	s := statusOf(t, wish)
-	if s.Doing != "apply" || !s.Paused || !s.Merges[0].Active || s.Merges[0].Phase != Copying {
+	if s.Doing != "apply" || !s.Paused || !s.Merges[0].Active || s.Merges[0].Phase != progress.Copying {
 		t.Errorf("got %+v", s)
 	}
 	n := batches.Load()
@@ -256,7 +258,7 @@ func TestMergeOfAnother(t *testing.T) {
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if advice := strings.Join(m.Advice, "\n"); m.Phase != Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
+	if advice := strings.Join(m.Advice, "\n"); m.Phase != progress.Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
 		t.Errorf("got %+v", m)
 	}
 	if p.players("w1") != 2003 {
@@ -428,13 +430,13 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			p.exec("w1", `UPDATE mergesafe_merges SET plan = REPLACE(plan, '"version":1,', '"version":99,')`)
 			o = p.options()
 			o.Targets = []string{"w1"}
-			for what, work := range map[string]func(context.Context, *Book, Options) (*Status, error){
+			for what, work := range map[string]func(context.Context, *Book, Options) (*progress.Status, error){
 				"plan": Plan, "apply": Apply, "undo": Undo,
 			} {
 				s, err := work(t.Context(), b, o)
 				must(t, err)
 				m := s.Merges[0]
-				if what != "plan" && m.Phase != Failed || !strings.Contains(m.Problem, "plan") || strings.Contains(strings.Join(m.Advice, " "), "Nothing was written") {
+				if what != "plan" && m.Phase != progress.Failed || !strings.Contains(m.Problem, "plan") || strings.Contains(strings.Join(m.Advice, " "), "Nothing was written") {
 					t.Errorf("%s, skipped %v: after %s: %+v", name, skipped, what, m)
 				}
 			}
@@ -464,7 +466,7 @@ func TestInterrupted(t *testing.T) {
 	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
-	if m := statusOf(t, b).Merges[0]; m.Phase != Copying || m.Active {
+	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Copying || m.Active {
 		t.Errorf("got %+v", m)
 	}
 	must(t, second(Apply(t.Context(), b, p.options())))
@@ -481,7 +483,7 @@ func TestHooksAreTold(t *testing.T) {
 	var mu sync.Mutex
 	var told []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var m Message
+		var m agenda.Message
 		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
 			t.Error(err)
 		}

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
-// What a command of a campaign does, as [Status.Doing] says it.
+// What a command of a campaign does, as [progress.Status.Doing] says it.
 const (
 	doingPlan   = "plan"
 	doingApply  = "apply"
@@ -29,7 +31,7 @@ type runner struct {
 	opts   Options
 	limits limits
 	doing  string
-	lost   bool                    // see [Status]
+	lost   bool                    // see [progress.Status]
 	stop   context.CancelCauseFunc // ends all work, resumable
 
 	ended chan struct{}  // closed when the work has ended
@@ -53,12 +55,15 @@ var errSkipped = errors.New("skipped by the operator")
 
 // job is a merge with what is needed to carry it out.
 type job struct {
-	Merge
+	agenda.Merge
 	databases []transfer.Database // of the worlds, the target first
 	into      *transfer.Database  // the new one; nil: the rows come into the target's own
 	to, was   string              // the addresses of the new database and of the target's; see into.go
 	servers   []string            // where they are
 	named     bool                // by its target, on the command line
+
+	plan    *transfer.Plan // of a merge that is made ready, with the options to begin it
+	options transfer.Options
 
 	tries  int
 	notYet time.Time     // it is not begun before; zero: at once
@@ -85,7 +90,7 @@ func (j *job) sources() []transfer.Database {
 // context that ends is a [transfer.ErrStopped].
 func run(
 	ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error,
-) (*Status, error) {
+) (*progress.Status, error) {
 	o = o.withDefaults()
 	jobs, err := jobsOf(ctx, b, doing, o)
 	if err != nil {
@@ -161,21 +166,13 @@ func jobsOf(ctx context.Context, b *Book, doing string, o Options) (all []*job, 
 			return nil, err
 		}
 		for _, d := range append(j.sources(), j.target()) {
-			if server := serverOf(d); !slices.Contains(j.servers, server) {
+			if server := site.Server(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
 		}
 		all = append(all, j)
 	}
 	return all, newOnes(b.file, all)
-}
-
-// serverOf is the database server of a database: its address. All files of SQLite are on one.
-func serverOf(d transfer.Database) string {
-	if s, ok := sqldb.ParseServer(d.DSN); ok {
-		return s.Address
-	}
-	return string(sqldb.SQLite)
 }
 
 // begin records that the command works on the campaign.
@@ -204,7 +201,7 @@ func (r *runner) begin(ctx context.Context) error {
 				return err
 			}
 		}
-		return s.event(ctx, now, KindBegan, "", r.doing+" began")
+		return s.event(ctx, now, agenda.KindBegan, "", r.doing+" began")
 	})
 }
 
@@ -217,11 +214,12 @@ func (b *Book) fits(known map[string]*record) error {
 }
 
 // missing are the merges that have begun and that the file no longer has.
-func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
+func (b *Book) missing(known map[string]*record) (all []progress.MergeStatus) {
 	for _, target := range slices.Sorted(maps.Keys(known)) {
 		k := known[target]
-		at := b.campaign.place(target)
-		if k.begun() && (at >= 0 || k.Phase != Verified) && (at < 0 || !slices.Equal(b.campaign.Merges[at].Sources, k.Sources)) {
+		at := b.campaign.Place(target)
+		same := at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources)
+		if k.begun() && !same && (at >= 0 || k.Phase != progress.Verified) {
 			all = append(all, k.MergeStatus)
 		}
 	}
@@ -233,7 +231,7 @@ func (r *runner) end(err error) {
 	failed := err != nil
 	r.log(func(ctx context.Context, s state) error {
 		now := r.book.now().UTC()
-		count := make(map[Phase]int)
+		count := make(map[progress.Phase]int)
 		for _, m := range r.book.campaign.Merges {
 			if err := s.set(ctx, m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
 				return err
@@ -249,15 +247,17 @@ func (r *runner) end(err error) {
 		if errors.Is(err, transfer.ErrStopped) {
 			text = r.doing + " was interrupted: " + counted(count)
 		}
-		return s.event(ctx, now, KindEnded, "", text)
+		return s.event(ctx, now, agenda.KindEnded, "", text)
 	})
 }
 
 // counted says how many merges are in which phase.
-func counted(count map[Phase]int) string {
+func counted(count map[progress.Phase]int) string {
 	var parts []string
-	for _, p := range []Phase{
-		Verified, Opening, Copied, Verifying, Copying, Undoing, Failed, Undone, Refused, Skipped, Planned, Planning, Waiting,
+	for _, p := range []progress.Phase{
+		progress.Verified, progress.Opening, progress.Copied, progress.Verifying, progress.Copying, progress.Undoing,
+		progress.Failed, progress.Undone, progress.Refused, progress.Skipped, progress.Planned, progress.Planning,
+		progress.Waiting,
 	} {
 		if count[p] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[p], p))
@@ -290,7 +290,7 @@ func (r *runner) log(do func(ctx context.Context, s state) error) {
 }
 
 // update changes the record of a merge, and adds an event about it if kind is not empty.
-func (r *runner) update(m Merge, kind, text string, set func(*record)) {
+func (r *runner) update(m agenda.Merge, kind, text string, set func(*record)) {
 	r.log(func(ctx context.Context, s state) error {
 		if set != nil {
 			if err := s.set(ctx, m, set); err != nil {
@@ -314,7 +314,7 @@ func (r *runner) waits(why string) {
 		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		return s.event(ctx, r.book.now(), KindWaiting, "", why)
+		return s.event(ctx, r.book.now(), agenda.KindWaiting, "", why)
 	})
 }
 
@@ -434,7 +434,7 @@ func (r *runner) notify(ctx context.Context) {
 		select {
 		case <-r.ended:
 			ended = true
-			time.AfterFunc(HookTimeout, cancel)
+			time.AfterFunc(agenda.HookTimeout, cancel)
 		case <-ticker.C: // another process may have added events too
 		}
 	}
@@ -452,15 +452,15 @@ func (r *runner) notifyNew(ctx context.Context) {
 			return
 		}
 		for _, e := range events {
-			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
+			m := agenda.Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
 			if of, err := r.book.merge(e.Target); err == nil {
 				m.Sources = of.Sources
 				rec := r.recordOf(&job{Merge: of})
-				m.Into, m.Address = rec.Into, shownPlace(rec.To)
+				m.Into, m.Address = rec.Into, site.Shown(rec.To)
 			}
 			var failed []error
-			if e.Kind != KindHook {
-				failed = r.book.campaign.notify(ctx, m)
+			if e.Kind != agenda.KindHook {
+				failed = r.book.campaign.Notify(ctx, m)
 			}
 			if ctx.Err() != nil {
 				return
@@ -468,7 +468,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			g.Told = e.Number
 			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if err := s.event(ctx, r.book.now(), KindHook, e.Target, err.Error()); err != nil {
+					if err := s.event(ctx, r.book.now(), agenda.KindHook, e.Target, err.Error()); err != nil {
 						return err
 					}
 				}

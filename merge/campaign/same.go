@@ -2,10 +2,10 @@ package campaign
 
 import (
 	"context"
-	"crypto/rand"
 	"slices"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
 
@@ -16,10 +16,10 @@ import (
 func (n *preflight) lookDistinct(ctx context.Context) error {
 	named := make(map[string][]spot) // by the name of the database
 	for _, d := range n.all {
-		for j, world := range d.job.Worlds() {
-			in := d.job.databases[j]
+		for j, world := range d.Worlds() {
+			in := d.databases[j]
 			if at, ok := sqldb.ParseServer(in.DSN); ok {
-				named[at.Database] = append(named[at.Database], spot{d.job.Target, world, at.Address, in})
+				named[at.Database] = append(named[at.Database], spot{d.Target, world, at.Address, in})
 			}
 		}
 	}
@@ -29,12 +29,12 @@ func (n *preflight) lookDistinct(ctx context.Context) error {
 		}
 		known := make(map[string][]spot) // by what the server says of itself
 		for _, p := range spots {
-			server, err := serverAt(ctx, p.in)
+			server, err := site.Says(ctx, p.in)
 			if err != nil { // one that does not answer is a matter of the looks that follow
 				continue
 			}
 			for _, other := range known[server] {
-				if same, err := oneServer(ctx, other.in, p.in); err == nil && same {
+				if same, err := site.OneServer(ctx, other.in, p.in); err == nil && same {
 					n.problem(p.target, p.world, "it is the same database as the world %q, at another address: a world can be in one merge of a campaign, once", other.world)
 				}
 			}
@@ -52,42 +52,4 @@ type spot struct {
 	target, world string
 	address       string
 	in            transfer.Database
-}
-
-// serverAt is what a server says of itself. Two containers may say the same.
-func serverAt(ctx context.Context, d transfer.Database) (says string, err error) {
-	db, err := sqldb.Dial(ctx, d.DSN, true)
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	return says, db.Get(ctx, &says, "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)")
-}
-
-// oneServer reports whether two DSNs lead to one server: a lock that a connection has by one is
-// seen by the other.
-func oneServer(ctx context.Context, a, b transfer.Database) (same bool, err error) {
-	first, err := sqldb.Dial(ctx, a.DSN, true)
-	if err != nil {
-		return false, err
-	}
-	defer first.Close()
-	second, err := sqldb.Dial(ctx, b.DSN, true)
-	if err != nil {
-		return false, err
-	}
-	defer second.Close()
-	name := "mergesafe " + rand.Text()
-	err = first.Snapshot(ctx, func(tx *sqldb.Tx) error { // one connection
-		var got int
-		if err := tx.Get(ctx, &got, "SELECT GET_LOCK(?, 0)", name); err != nil {
-			return err
-		}
-		err := second.Get(ctx, &same, "SELECT IS_USED_LOCK(?) IS NOT NULL", name)
-		if freed := tx.Get(ctx, &got, "SELECT RELEASE_LOCK(?)", name); err == nil {
-			err = freed
-		}
-		return err
-	})
-	return same, err
 }

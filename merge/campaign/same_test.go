@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/transfer"
 )
 
@@ -24,7 +25,7 @@ func TestOneDatabaseAtTwoAddresses(t *testing.T) {
 		alias: `world w4 (into w3): it is the same database as the world "w2", at another address: a world can be in one merge of a campaign, once`,
 		{Name: "w4", DSN: strings.Replace(world("w4").DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}: "",
 	} {
-		n := newPreflight(&Campaign{}, []candidate{{job: jobOf(w1, w2)}, {job: jobOf(w3, last)}}, time.Now)
+		n := newPreflight(&agenda.Campaign{}, []*job{jobOf(w1, w2), jobOf(w3, last)}, time.Now)
 		if err := n.lookDistinct(t.Context()); err != nil {
 			t.Fatal(err)
 		}

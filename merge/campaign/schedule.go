@@ -7,23 +7,20 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
-// limits are how many merges run at a time, and when.
-type limits struct {
-	parallel  int
-	perServer int
-	window    *Window // nil: any time
-	continues bool    // after a failure
-	retries   int
-}
+// limits are how many merges run at a time, and when, as a campaign file says.
+type limits agenda.Campaign
 
 // limitsOf are those of a command: the window, and what is done after a failure, are about the
 // merges that apply begins.
-func limitsOf(c *Campaign, doing string) limits {
-	l := limits{parallel: max(c.Parallel, 1), perServer: max(c.PerServer, 1), continues: true}
-	if doing == doingApply {
-		l.window, l.continues, l.retries = c.Window, c.Continue, c.Retries
+func limitsOf(c *agenda.Campaign, doing string) limits {
+	l := limits(*c)
+	l.Parallel, l.PerServer = max(c.Parallel, 1), max(c.PerServer, 1)
+	if doing != doingApply {
+		l.Window, l.Continue, l.Retries = nil, true, 0
 	}
 	return l
 }
@@ -82,7 +79,7 @@ func (r *runner) schedule(
 				e.j.notYet = r.book.now().Add(r.opts.retryAfter)
 				waiting = append(waiting, e.j)
 			case failed:
-				stopped = stopped || !r.limits.continues
+				stopped = stopped || !r.limits.Continue
 			}
 		case <-ticker.C:
 		case <-cancelled:
@@ -122,13 +119,13 @@ func (r *runner) wanted(jobs []*job) []*job {
 	if err != nil {
 		return jobs
 	}
-	at := make(map[string]MergeStatus)
+	at := make(map[string]progress.MergeStatus)
 	for _, m := range now.Merges {
 		at[m.Target] = m
 	}
 	return slices.DeleteFunc(jobs, func(j *job) bool {
 		j.atMost = seconds(at[j.Target].Predicted[1])
-		return at[j.Target].Phase == Skipped
+		return at[j.Target].Phase == progress.Skipped
 	})
 }
 
@@ -138,12 +135,12 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 	if paused {
 		return -1, "paused by the operator", false
 	}
-	if len(waiting) == 0 || len(running) >= l.parallel {
+	if len(waiting) == 0 || len(running) >= l.Parallel {
 		return -1, "", false
 	}
 	opens, closes := now, time.Time{}
-	if l.window != nil {
-		opens, closes = l.window.Next(now)
+	if l.Window != nil {
+		opens, closes = l.Window.Next(now)
 	}
 	fits := false
 	var retry time.Time
@@ -154,7 +151,7 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 			if retry.IsZero() || j.notYet.Before(retry) {
 				retry = j.notYet
 			}
-		case l.window != nil && now.Add(j.atMost).After(closes):
+		case l.Window != nil && now.Add(j.atMost).After(closes):
 		case l.busy(j.servers, running):
 			fits = true
 		default:
@@ -165,11 +162,12 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 	case fits:
 	case !retry.IsZero():
 		why = fmt.Sprintf("until %s, to try again what stopped", clock(retry))
-	case l.window != nil:
+	case l.Window != nil:
 		if !now.Before(opens) { // what is left takes too long for the rest of this window
-			opens, _ = l.window.Next(closes)
+			opens, _ = l.Window.Next(closes)
 		}
-		why = fmt.Sprintf("until %s (%s), when the window %s %s opens", clock(opens), opens.In(l.window.Zone).Format("15:04"), l.window, l.window.Zone)
+		local := opens.In(l.Window.Zone).Format("15:04")
+		why = fmt.Sprintf("until %s (%s), when the window %s %s opens", clock(opens), local, l.Window, l.Window.Zone)
 		closed = true
 	}
 	return -1, why, closed
@@ -187,7 +185,7 @@ func (l limits) busy(servers []string, running []*job) bool {
 				n++
 			}
 		}
-		if n >= l.perServer {
+		if n >= l.PerServer {
 			return true
 		}
 	}
@@ -196,9 +194,9 @@ func (l limits) busy(servers []string, running []*job) bool {
 
 // tooLong says of a job that it does not fit into any window; "" if it does.
 func (l limits) tooLong(j *job) string {
-	if l.window == nil || j.atMost <= l.window.Length() {
+	if l.Window == nil || j.atMost <= l.Window.Length() {
 		return ""
 	}
 	return fmt.Sprintf("it is predicted to take up to %s, and the window %s is %s long: rehearse the campaign to know better, or make the window wider",
-		j.atMost.Round(time.Minute), printable.Text(l.window.String()), l.window.Length())
+		j.atMost.Round(time.Minute), printable.Text(l.Window.String()), l.Window.Length())
 }

@@ -10,47 +10,16 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
-
-// A window may go over midnight; a day of 23 or 25 hours changes nothing on the wall.
-func TestWindowNext(t *testing.T) {
-	t.Parallel()
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
-	hour := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
-	for _, c := range []struct {
-		from, to float64
-		zone     *time.Location
-		now      string
-		want     string
-	}{
-		{2, 6, time.UTC, "2026-05-01T01:59:59Z", "2026-05-01T02:00:00Z 2026-05-01T06:00:00Z"},
-		{2, 6, time.UTC, "2026-05-01T02:00:00Z", "2026-05-01T02:00:00Z 2026-05-01T06:00:00Z"},
-		{2, 6, time.UTC, "2026-05-01T06:00:00Z", "2026-05-02T02:00:00Z 2026-05-02T06:00:00Z"},
-		{22.5, 6, time.UTC, "2026-05-01T03:00:00Z", "2026-04-30T22:30:00Z 2026-05-01T06:00:00Z"},
-		{22.5, 6, time.UTC, "2026-05-01T23:00:00Z", "2026-05-01T22:30:00Z 2026-05-02T06:00:00Z"},
-		{0, 24, time.UTC, "2026-05-01T23:00:00Z", "2026-05-01T00:00:00Z 2026-05-02T00:00:00Z"},
-		{2, 6, berlin, "2026-05-01T03:00:00Z", "2026-05-01T00:00:00Z 2026-05-01T04:00:00Z"},
-		{1, 6, berlin, "2026-03-28T23:30:00Z", "2026-03-29T00:00:00Z 2026-03-29T04:00:00Z"}, // the hour from 2 to 3 is not there
-		{1, 6, berlin, "2026-10-25T00:30:00Z", "2026-10-24T23:00:00Z 2026-10-25T05:00:00Z"}, // it is there twice
-		{2, 3, berlin, "2026-03-28T23:30:00Z", "2026-03-30T00:00:00Z 2026-03-30T01:00:00Z"}, // not on that day
-		{2.5, 3, berlin, "2026-03-29T01:15:00Z", "2026-03-30T00:30:00Z 2026-03-30T01:00:00Z"},
-	} {
-		now, err := time.Parse(time.RFC3339, c.now)
-		must(t, err)
-		opens, closes := (&Window{hour(c.from), hour(c.to), c.zone}).Next(now)
-		if got := clock(opens) + " " + clock(closes); got != c.want {
-			t.Errorf("%g-%g %s at %s: got %s, want %s", c.from, c.to, c.zone, c.now, got, c.want)
-		}
-	}
-}
 
 func TestNext(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 5, 0, 0, 0, time.UTC)
-	window := &Window{2 * time.Hour, 6 * time.Hour, time.UTC}
+	window := &agenda.Window{From: 2 * time.Hour, To: 6 * time.Hour, Zone: time.UTC}
 	task := func(server string, atMost time.Duration) *job { return &job{servers: []string{server}, atMost: atMost} }
 	later := task("a", time.Minute)
 	later.notYet = now.Add(time.Minute)
@@ -62,21 +31,21 @@ func TestNext(t *testing.T) {
 		want             int
 		why              string
 	}{
-		{"the first", limits{parallel: 2, perServer: 2}, []*job{task("a", 0), task("a", 0)}, nil, false, 0, ""},
-		{"all run that may", limits{parallel: 1, perServer: 1}, []*job{task("a", 0)}, []*job{task("b", 0)}, false, -1, ""},
-		{"its server is busy", limits{parallel: 4, perServer: 1}, []*job{task("a", 0), task("b", 0)}, []*job{task("a", 0)}, false, 1, ""},
-		{"all servers are busy", limits{parallel: 4, perServer: 1}, []*job{task("a", 0)}, []*job{task("a", 0)}, false, -1, ""},
-		{"paused", limits{parallel: 1, perServer: 1}, []*job{task("a", 0)}, nil, true, -1, "paused by the operator"},
-		{"it fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", time.Hour)}, nil, false, 0, ""},
-		{"a shorter one fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute), task("a", time.Minute)}, nil, false, 1, ""},
-		{"none fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute)}, nil, false, -1, "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"},
-		{"tried again later", limits{parallel: 1, perServer: 1}, []*job{later}, nil, false, -1, "until 2026-05-01T05:01:00Z, to try again what stopped"},
+		{"the first", limits{Parallel: 2, PerServer: 2}, []*job{task("a", 0), task("a", 0)}, nil, false, 0, ""},
+		{"all run that may", limits{Parallel: 1, PerServer: 1}, []*job{task("a", 0)}, []*job{task("b", 0)}, false, -1, ""},
+		{"its server is busy", limits{Parallel: 4, PerServer: 1}, []*job{task("a", 0), task("b", 0)}, []*job{task("a", 0)}, false, 1, ""},
+		{"all servers are busy", limits{Parallel: 4, PerServer: 1}, []*job{task("a", 0)}, []*job{task("a", 0)}, false, -1, ""},
+		{"paused", limits{Parallel: 1, PerServer: 1}, []*job{task("a", 0)}, nil, true, -1, "paused by the operator"},
+		{"it fits", limits{Parallel: 1, PerServer: 1, Window: window}, []*job{task("a", time.Hour)}, nil, false, 0, ""},
+		{"a shorter one fits", limits{Parallel: 1, PerServer: 1, Window: window}, []*job{task("a", 61*time.Minute), task("a", time.Minute)}, nil, false, 1, ""},
+		{"none fits", limits{Parallel: 1, PerServer: 1, Window: window}, []*job{task("a", 61*time.Minute)}, nil, false, -1, "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"},
+		{"tried again later", limits{Parallel: 1, PerServer: 1}, []*job{later}, nil, false, -1, "until 2026-05-01T05:01:00Z, to try again what stopped"},
 	} {
 		if at, why, closed := c.l.next(c.waiting, c.running, c.paused, now); at != c.want || why != c.why || closed != strings.HasSuffix(why, " opens") {
 			t.Errorf("%s: got %d %q, want %d %q", c.name, at, why, c.want, c.why)
 		}
 	}
-	if why := (limits{window: window}).tooLong(task("a", 5*time.Hour)); !strings.Contains(why, "predicted to take up to 5h0m0s, and the window 02:00-06:00 is 4h0m0s long") {
+	if why := (limits{Window: window}).tooLong(task("a", 5*time.Hour)); !strings.Contains(why, "predicted to take up to 5h0m0s, and the window 02:00-06:00 is 4h0m0s long") {
 		t.Errorf("got %q", why)
 	}
 }
@@ -84,7 +53,7 @@ func TestNext(t *testing.T) {
 // Predictions are wide at first, narrow with what was measured, and what was rehearsed.
 func TestPredict(t *testing.T) {
 	t.Parallel()
-	merges := []MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
+	merges := []progress.MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
 	known := map[string]*record{}
 	for i := range merges {
 		known[merges[i].Target] = &record{MergeStatus: merges[i], Weight: 10}

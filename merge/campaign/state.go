@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 // stateVersion is the version of the tables of the state, and of the JSON in them. It rises
@@ -31,12 +33,12 @@ type general struct {
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	Told   int64      `json:"told,omitempty"` // the last event that hooks were called with
-	Lost   bool       `json:"lost,omitempty"` // see [Status]
+	Lost   bool       `json:"lost,omitempty"` // see [progress.Status]
 }
 
 // record is what the state knows of one merge.
 type record struct {
-	MergeStatus
+	progress.MergeStatus
 
 	// Skip is the operator's wish that the running process leaves the merge out.
 	Skip bool `json:"skip,omitempty"`
@@ -50,7 +52,7 @@ type record struct {
 	Basis string `json:"basis,omitempty"`
 
 	// Weight is how much work the merge is, in seconds on a small machine, and After the part
-	// of it that comes after the copying; see [Work].
+	// of it that comes after the copying; see [progress.Work].
 	Weight float64 `json:"weight,omitempty"`
 	After  float64 `json:"after,omitempty"`
 
@@ -148,8 +150,8 @@ func (s state) setGeneral(ctx context.Context, set func(*general)) error {
 
 // merge returns the record of a merge: a new one if there is none, or if the file has other
 // sources now and nothing was written.
-func (s state) merge(ctx context.Context, m Merge) (*record, error) {
-	r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: Waiting}}
+func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
+	r := &record{MergeStatus: progress.MergeStatus{Target: m.Target, Sources: m.Sources, Phase: progress.Waiting}}
 	var text string
 	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -166,7 +168,7 @@ func (s state) merge(ctx context.Context, m Merge) (*record, error) {
 }
 
 // set changes the record of a merge.
-func (s state) set(ctx context.Context, m Merge, set func(*record)) error {
+func (s state) set(ctx context.Context, m agenda.Merge, set func(*record)) error {
 	r, err := s.merge(ctx, m)
 	if err != nil {
 		return err
@@ -212,6 +214,13 @@ func (s state) event(ctx context.Context, at time.Time, kind, target, text strin
 
 func (s state) lastEvent(ctx context.Context) (n int64, err error) {
 	return n, s.tx.Get(ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
+}
+
+// rest records how the work on a merge ended, for now or for good.
+func (r *record) rest(phase progress.Phase, problem string, advice, reports []string) {
+	r.idle()
+	r.Phase, r.Problem, r.Advice = phase, problem, advice
+	r.reported(reports)
 }
 
 // reported adds the names of reports.

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
 // Undo takes merges out of their targets again: see [transfer.Undo]. It lifts the fences of
 // merges that were fenced and did not begin. A merge that cannot be undone does not keep the
 // others from it.
-func Undo(ctx context.Context, b *Book, o Options) (*Status, error) {
+func Undo(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingUndo, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		r.schedule(ctx, jobs, func(ctx context.Context, r *runner, j *job) ending {
 			m, ctx, stop := r.start(ctx, j)
@@ -42,10 +44,9 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	if err != nil && plan == nil && !rec.begun() {
 		// Only its plan is lost; as one that has begun and failed it would never get a new one.
 		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
-		r.update(j.Merge, KindRefused, problem, func(now *record) {
-			now.idle()
-			now.Phase, now.Plan, now.Problem = Refused, "", problem
-			now.Advice = []string{"To plan it again:", r.opts.Command("plan", j.Target)}
+		r.update(j.Merge, agenda.KindRefused, problem, func(now *record) {
+			now.rest(progress.Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Target)}, nil)
+			now.Plan = ""
 		})
 		return failed
 	}
@@ -53,9 +54,9 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
 	}
 	defer stop()
-	if rec.Phase.begun() || rec.Phase == Skipped {
-		r.update(j.Merge, KindUndoing, "being undone", func(rec *record) {
-			rec.Phase, rec.Active = Undoing, true
+	if rec.Phase.Begun() || rec.Phase == progress.Skipped {
+		r.update(j.Merge, agenda.KindUndoing, "being undone", func(rec *record) {
+			rec.Phase, rec.Active = progress.Undoing, true
 			if failure != "" {
 				rec.Problem = failure
 			}
@@ -83,10 +84,10 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	case err == nil:
 		o := r.outcome("undo", plan, began, nil)
 		o.Undone, o.Forced = undone, r.opts.Force
-		if !rec.Phase.begun() && undone.NoRecord {
+		if !rec.Phase.Begun() && undone.NoRecord {
 			kind, text := "", ""
 			if len(undone.Lifted) > 0 {
-				kind, text = KindUndone, "its fences were lifted"
+				kind, text = agenda.KindUndone, "its fences were lifted"
 			}
 			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
 			return done
@@ -113,9 +114,9 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 // recordUndone records that a merge was undone.
 func recordUndone(r *runner, j *job, failure, text string, began time.Time, reports []string) {
 	now := r.book.now().UTC()
-	r.update(j.Merge, KindUndone, text, func(rec *record) {
+	r.update(j.Merge, agenda.KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Open, rec.Ended = Undone, false, &now
+		rec.Phase, rec.Open, rec.Ended = progress.Undone, false, &now
 		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}
@@ -134,10 +135,9 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 	if advice == nil {
 		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Target)}
 	}
-	r.update(j.Merge, KindFailed, printable.Text(text), func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = Failed, text, failure == "" && !lasting(err), advice
-		rec.reported(reports)
+	r.update(j.Merge, agenda.KindFailed, printable.Text(text), func(rec *record) {
+		rec.rest(progress.Failed, text, advice, reports)
+		rec.Incomplete = failure == "" && !lasting(err)
 	})
 	return failed
 }

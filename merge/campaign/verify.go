@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 )
 
 // Verify proves merges that are completed once more: see [transfer.Verify]. It only reads.
 // Merges that are not completed are left out, unless Targets names them.
-func Verify(ctx context.Context, b *Book, o Options) (*Status, error) {
+func Verify(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingVerify, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		r.schedule(ctx, jobs, verifyOne)
 		return nil
@@ -29,10 +31,8 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 			return done
 		}
 		problem := "it could not be verified: " + plainly(err)
-		r.update(j.Merge, KindNotVerified, problem, func(rec *record) {
-			rec.idle()
-			rec.Phase, rec.Problem = before.Phase, problem
-			rec.Advice = []string{"When it is fixed:", r.opts.Command("verify", j.Target)}
+		r.update(j.Merge, agenda.KindNotVerified, problem, func(rec *record) {
+			rec.rest(before.Phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Target)}, nil)
 		})
 		return failed
 	}
@@ -61,7 +61,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		return not(err)
 	}
 	defer stopCodecs()
-	r.update(j.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Verifying, true })
+	r.update(j.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Verifying, true })
 	o, reports, err := prove(ctx, r, j, plan, m.watch(options))
 	if err != nil {
 		return not(err)
@@ -89,26 +89,22 @@ func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options 
 
 // recordProof records what the proof of a merge found. isOpen tells that the world may be started.
 func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen bool) {
-	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
+	kind, phase, text := agenda.KindVerified, progress.Verified, "every row is as it was planned"
 	problem, advice := "", []string(nil)
 	switch o.Ending {
 	case report.NotVerified:
-		kind, phase = KindNotVerified, Copied
+		kind, phase = agenda.KindNotVerified, progress.Copied
 	case report.Differs:
-		kind, phase = KindFailed, Failed
+		kind, phase = agenda.KindFailed, progress.Failed
 	}
-	if phase == Verified && !isOpen {
-		kind, phase = KindProved, Opening
+	if phase == progress.Verified && !isOpen {
+		kind, phase = agenda.KindProved, progress.Opening
 		text += fmt.Sprintf("; %s is not open yet", j.into.Name)
 		advice = []string{"To open it:", r.opts.Command("apply", j.Target)}
 	}
-	if phase != Verified && phase != Opening {
+	if phase != progress.Verified && phase != progress.Opening {
 		problem, advice = explain(o)
 		text = problem
 	}
-	r.update(j.Merge, kind, text, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Advice = phase, problem, advice
-		rec.reported(reports)
-	})
+	r.update(j.Merge, kind, text, func(rec *record) { rec.rest(phase, problem, advice, reports) })
 }

@@ -146,15 +146,10 @@ func openWorld(ctx context.Context, world transfer.Database, read func(*sqlsourc
 	return errors.Join(read(source), source.Close())
 }
 
-func columnOf(catalog *catalog.Catalog, c Column) *catalog.Column {
-	for _, t := range catalog.Tables {
-		if t.Name != c.Table {
-			continue
-		}
-		for i := range t.Columns {
-			if t.Columns[i].Name == c.Column {
-				return &t.Columns[i]
-			}
+func columnOf(schema *catalog.Catalog, c Column) *catalog.Column {
+	for i := range schema.Tables {
+		if t := &schema.Tables[i]; t.Name == c.Table {
+			return t.Column(c.Column)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 )
 
 // The limits of requests.
@@ -51,7 +51,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) {
 
 // Events is the answer of /api/events.
 type Events struct {
-	Events []campaign.Event `json:"events"`
+	Events []progress.Event `json:"events"`
 	Next   int64            `json:"next"` // for after= of the next request
 	More   bool             `json:"more"` // there may be more already
 }
@@ -70,7 +70,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "the events of the campaign cannot be read: "+trim(err))
 		return
 	}
-	answer := Events{Events: append([]campaign.Event{}, list...), Next: after, More: len(list) >= int(limit)}
+	answer := Events{Events: append([]progress.Event{}, list...), Next: after, More: len(list) >= int(limit)}
 	if len(list) > 0 {
 		answer.Next = list[len(list)-1].Number
 	}

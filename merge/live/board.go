@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 )
 
 // board is what the page shows, in words.
@@ -61,7 +62,7 @@ type folded[T any] struct{ Shown, More []T }
 
 // merge is one merge of the page.
 type merge struct {
-	campaign.MergeStatus
+	progress.MergeStatus
 	look
 	ID        string // of its line
 	Value     int64  // of the bar, of 1000
@@ -74,7 +75,7 @@ type merge struct {
 }
 
 type event struct {
-	campaign.Event
+	progress.Event
 	Hour string
 	Bad  bool
 }
@@ -95,7 +96,7 @@ func newBoard(v *view, o Options) *board {
 		count[m.look]++
 		allRows += m.Rows
 		rows += m.Came()
-		if m.Phase == campaign.Copying && b.Running {
+		if m.Phase == progress.Copying && b.Running {
 			rate += m.PerSecond
 		}
 	}
@@ -116,7 +117,7 @@ func newBoard(v *view, o Options) *board {
 	b.figures(s, rows, allRows, rate)
 	b.Title = fmt.Sprintf("%d/%d %s: %s", b.Done, b.All, b.Word, printable.Text(s.Name))
 	for _, e := range v.Events {
-		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == campaign.KindFailed || e.Kind == campaign.KindRefused})
+		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == agenda.KindFailed || e.Kind == agenda.KindRefused})
 		b.Earlier = e.Number - 1
 	}
 	return b
@@ -124,9 +125,10 @@ func newBoard(v *view, o Options) *board {
 
 // add puts a merge where it belongs.
 func (b *board) add(m merge) {
-	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && m.Phase != campaign.Verified && m.Phase != campaign.Skipped && m.Phase != campaign.Undone
+	over := m.Phase == progress.Verified || m.Phase == progress.Skipped || m.Phase == progress.Undone
+	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && !over
 	b.Merges = append(b.Merges, m)
-	if m.Phase == campaign.Verified {
+	if m.Phase == progress.Verified {
 		b.Done++
 	}
 	switch {
@@ -141,7 +143,7 @@ func (b *board) add(m merge) {
 	}
 }
 
-func newMerge(s *campaign.Status, i int) merge {
+func newMerge(s *progress.Status, i int) merge {
 	m := merge{MergeStatus: s.Merges[i], ID: "m" + strconv.Itoa(i+1)}
 	running := s.Doing != ""
 	m.look = lookOf(&m.MergeStatus, running)
@@ -182,15 +184,15 @@ func newMerge(s *campaign.Status, i int) merge {
 var doings = map[string]string{"plan": "Planning", "rehearse": "Rehearsing", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
 
 // say tells in a word and a sentence what happens.
-func (b *board) say(s *campaign.Status, file string) {
+func (b *board) say(s *progress.Status, file string) {
 	file = printable.Quoted(cmp.Or(file, "CAMPAIGN"))
 	again := "fleet apply " + file
-	if !slices.ContainsFunc(b.Merges, func(m merge) bool { return m.Phase != campaign.Waiting }) {
+	if !slices.ContainsFunc(b.Merges, func(m merge) bool { return m.Phase != progress.Waiting }) {
 		again = "fleet plan " + file
 	}
 	open := b.All - b.Done
 	for _, m := range b.Ended {
-		if m.Phase != campaign.Verified {
+		if m.Phase != progress.Verified {
 			open--
 		}
 	}
@@ -217,7 +219,7 @@ func (b *board) say(s *campaign.Status, file string) {
 		b.Sentence += "."
 	case s.Paused:
 		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator. No process works on it, and the next one waits until it is resumed."
-	case open == 0 && slices.ContainsFunc(b.Ended, func(m merge) bool { return m.Phase == campaign.Undone }):
+	case open == 0 && slices.ContainsFunc(b.Ended, func(m merge) bool { return m.Phase == progress.Undone }):
 		b.Word, b.Class, b.Sentence = "Ended", "unsure", "Not every merge is verified: some were undone. No process works on it."
 	case open == 0:
 		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped. No process works on it."
@@ -232,7 +234,7 @@ func (b *board) say(s *campaign.Status, file string) {
 	}
 }
 
-func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
+func (b *board) figures(s *progress.Status, rows, all int64, rate float64) {
 	add := func(value, what, note string) { b.Figures = append(b.Figures, figure{value, what, note}) }
 	note := ""
 	if n := len(b.Problems); n > 0 {

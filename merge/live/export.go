@@ -11,7 +11,8 @@ import (
 	"io/fs"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/agenda"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -20,8 +21,8 @@ const maxRenames = 200
 
 // Record is a campaign as it is put on record.
 type Record struct {
-	Status  *campaign.Status                            `json:"status"`
-	Events  []campaign.Event                            `json:"events"`
+	Status  *progress.Status                            `json:"status"`
+	Events  []progress.Event                            `json:"events"`
 	Program string                                      `json:"program,omitempty"` // that wrote the record, with its version
 	Plan    func(target string) (*transfer.Plan, error) `json:"-"`                 // an error like [fs.ErrNotExist] if there is none
 }
@@ -95,12 +96,12 @@ func (p *recordPage) fill(r *Record) {
 		}
 		worlds += 1 + len(m.Sources)
 		switch m.Phase {
-		case campaign.Verified:
+		case progress.Verified:
 			gone += len(m.Sources)
 			rows += m.Rows
-		case campaign.Undone:
+		case progress.Undone:
 			undone++
-		case campaign.Failed, campaign.Refused:
+		case progress.Failed, progress.Refused:
 			failed++
 		}
 		l.readPlan(r)
@@ -113,7 +114,7 @@ func (p *recordPage) fill(r *Record) {
 		if m.Class == "fail" || m.Class == "undone" || m.Class == "skipped" || m.Problem != "" || len(l.Events) > 0 {
 			p.Trouble = append(p.Trouble, l)
 		}
-		if m.Phase == campaign.Verified {
+		if m.Phase == progress.Verified {
 			renames += l.Count
 			if l.Count > 0 || l.Unread != "" {
 				p.Renamed = append(p.Renamed, l)
@@ -144,13 +145,13 @@ func (p *recordPage) fill(r *Record) {
 
 // trouble are the kinds of events that tell of some.
 var trouble = map[string]bool{
-	campaign.KindFailed: true, campaign.KindRefused: true, campaign.KindRetry: true, campaign.KindNotVerified: true,
-	campaign.KindUndoing: true, campaign.KindUndone: true, campaign.KindSkipped: true, campaign.KindHook: true,
+	agenda.KindFailed: true, agenda.KindRefused: true, agenda.KindRetry: true, agenda.KindNotVerified: true,
+	agenda.KindUndoing: true, agenda.KindUndone: true, agenda.KindSkipped: true, agenda.KindHook: true,
 }
 
 // readPlan takes from the plan who was renamed.
 func (l *recordLine) readPlan(r *Record) {
-	if r.Plan == nil || l.Phase != campaign.Verified {
+	if r.Plan == nil || l.Phase != progress.Verified {
 		return
 	}
 	plan, err := r.Plan(l.Target)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 )
 
@@ -52,7 +52,7 @@ func newRenderer() (renderer, error) {
 		"word":    reportWord,
 		"few":     func(names []string) folded[string] { return fold(names, 2) },
 		"stamp":   clock,
-		"command": campaign.IsCommand,
+		"command": progress.IsCommand,
 		"lasts":   lasts,
 		"href":    func(name string) string { return (&url.URL{Path: "report/" + name}).EscapedPath() },
 	}).ParseFS(files, "page.html", "parts.html", "export.html")

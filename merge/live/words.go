@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 )
 
 // look is how a phase is shown: never by colour alone.
@@ -20,37 +20,37 @@ type look struct {
 
 // looks are in the order of the legend.
 var looks = []struct {
-	phase campaign.Phase
+	phase progress.Phase
 	look  look
 }{
-	{campaign.Failed, look{"fail", "✕", "failed"}},
-	{campaign.Refused, look{"fail", "!", "refused"}},
-	{campaign.Planning, look{"working", "▸", "planning"}},
-	{campaign.Copying, look{"working", "▸", "copying"}},
-	{campaign.Verifying, look{"working", "▸", "verifying"}},
-	{campaign.Opening, look{"working", "▸", "opening"}},
-	{campaign.Undoing, look{"working", "◂", "undoing"}},
-	{campaign.Copied, look{"copied", "◐", "copied, not verified"}},
-	{campaign.Planned, look{"planned", "○", "planned"}},
-	{campaign.Waiting, look{"waiting", "·", "waiting"}},
-	{campaign.Verified, look{"pass", "✓", "verified"}},
-	{campaign.Undone, look{"undone", "↩", "undone"}},
-	{campaign.Skipped, look{"skipped", "–", "skipped"}},
+	{progress.Failed, look{"fail", "✕", "failed"}},
+	{progress.Refused, look{"fail", "!", "refused"}},
+	{progress.Planning, look{"working", "▸", "planning"}},
+	{progress.Copying, look{"working", "▸", "copying"}},
+	{progress.Verifying, look{"working", "▸", "verifying"}},
+	{progress.Opening, look{"working", "▸", "opening"}},
+	{progress.Undoing, look{"working", "◂", "undoing"}},
+	{progress.Copied, look{"copied", "◐", "copied, not verified"}},
+	{progress.Planned, look{"planned", "○", "planned"}},
+	{progress.Waiting, look{"waiting", "·", "waiting"}},
+	{progress.Verified, look{"pass", "✓", "verified"}},
+	{progress.Undone, look{"undone", "↩", "undone"}},
+	{progress.Skipped, look{"skipped", "–", "skipped"}},
 }
 
 // lookOf is how a merge is shown. One that is in the middle without a process at it was
 // interrupted.
-func lookOf(m *campaign.MergeStatus, running bool) look {
+func lookOf(m *progress.MergeStatus, running bool) look {
 	l := look{"waiting", "?", printable.Text(string(m.Phase))}
 	for _, known := range looks {
 		if known.phase == m.Phase {
 			l = known.look
 		}
 	}
-	if m.Phase == campaign.Opening && !m.Active {
+	if m.Phase == progress.Opening && !m.Active {
 		return look{"copied", "◐", m.PhaseWord()}
 	}
-	if m.Into != "" && (m.Phase == campaign.Copied || m.Phase == campaign.Verified) {
+	if m.Into != "" && (m.Phase == progress.Copied || m.Phase == progress.Verified) {
 		l.Word = m.PhaseWord()
 	}
 	if l.Class == "working" && !(running && m.Active) {

@@ -2,10 +2,10 @@ package suggest
 
 // spread is how far a world is from what is wanted.
 func (p *problem) spread(players int64) int64 {
-	if p.want == 0 {
+	if p.Players == 0 {
 		return 0
 	}
-	return (players - p.want) * (players - p.want)
+	return (players - p.Players) * (players - p.Players)
 }
 
 // change moves items to other groups, and lets two change places, wherever that makes the packing

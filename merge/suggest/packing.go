@@ -92,7 +92,7 @@ func (q *packing) affords(old []int, groups ...*group) bool {
 	switch {
 	case q.time == 0 || sum <= q.time:
 		return true
-	case sum > q.time*int64(q.parallel):
+	case sum > q.time*int64(q.Parallel):
 		return false
 	}
 	var durations []int64
@@ -107,5 +107,5 @@ func (q *packing) affords(old []int, groups ...*group) bool {
 		}
 	}
 	q.tries += len(durations) / 4 // it takes as long as these
-	return night(durations, q.parallel) <= q.time
+	return night(durations, q.Parallel) <= q.time
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 )
 
 // item is a world, as the packing sees it.
@@ -15,15 +15,11 @@ type item struct {
 
 // problem is what is to be packed, within which bounds. A bound of 0 is none.
 type problem struct {
-	items     []item
-	apart     []bool // whether two items are, at n*i+j
-	most      int
-	want, cap int64 // players
-	disk      int64
-	room      []int64 // for each server; -1: no bound
-	time      int64   // milliseconds of all merges
-	parallel  int
-	rate      campaign.Rate
+	Wishes
+	items []item
+	apart []bool  // whether two items are, at n*i+j
+	room  []int64 // for each server; -1: no bound
+	time  int64   // milliseconds of all merges
 
 	tries, last int // groups that were looked at, and how many may be
 }
@@ -61,8 +57,8 @@ func (p *problem) group(members ...int) *group {
 
 // takes is how many milliseconds a merge takes, at the least and at the most.
 func (p *problem) takes(g *group) (least, most int64) {
-	w := campaign.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows}
-	l, m := p.rate.Takes(w.Weight())
+	w := progress.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows}
+	l, m := p.Rate.Takes(w.Weight())
 	return l.Milliseconds(), m.Milliseconds()
 }
 
@@ -138,7 +134,8 @@ func (p *problem) mayMix(g *group, i, but int) bool {
 
 // small reports whether a group of so many worlds is not too large.
 func (p *problem) small(worlds int, players, bytes int64) bool {
-	return (p.most == 0 || worlds <= p.most) && (p.cap == 0 || players <= p.cap) && (p.disk == 0 || bytes <= p.disk)
+	return (p.Most == 0 || worlds <= p.Most) && (p.PlayersMost == 0 || players <= p.PlayersMost) &&
+		(p.Disk == 0 || bytes <= p.Disk)
 }
 
 func (p *problem) areApart(i, j int) bool { return p.apart[i*len(p.items)+j] }

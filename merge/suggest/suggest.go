@@ -110,7 +110,7 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 		least, most := p.takes(g)
 		shortest, longest = append(shortest, least), append(longest, most)
 	}
-	s.Seconds = [2]float64{seconds(inOrder(shortest, p.parallel)), seconds(inOrder(longest, p.parallel))}
+	s.Seconds = [2]float64{seconds(inOrder(shortest, p.Parallel)), seconds(inOrder(longest, p.Parallel))}
 	return s, nil
 }
 
@@ -123,11 +123,7 @@ func ends(numbers []int64) Ends {
 
 // problem is the packing of the worlds.
 func (c *chosen) problem(w Wishes) (*problem, error) {
-	p := &problem{
-		most: w.Most, want: w.Players, cap: w.PlayersMost, disk: w.Disk,
-		time: w.Seconds * 1000, parallel: w.Parallel, rate: w.Rate,
-		apart: make([]bool, len(c.worlds)*len(c.worlds)),
-	}
+	p := &problem{Wishes: w, time: w.Seconds * 1000, apart: make([]bool, len(c.worlds)*len(c.worlds))}
 	classes, servers := make(map[string]int), make(map[string]int)
 	number := func(of map[string]int, name string) int {
 		n, ok := of[name]
@@ -214,11 +210,12 @@ func (c *chosen) merge(p *problem, g *group) Merge {
 func (c *chosen) whyAlone(q *packing, g *group) string {
 	i := g.target
 	it := q.items[i]
-	if q.cap > 0 && it.players > q.cap {
-		return fmt.Sprintf("it has %s active players, more than %s", printable.Number(it.players), printable.Number(q.cap))
+	if q.PlayersMost > 0 && it.players > q.PlayersMost {
+		const more = "it has %s active players, more than %s"
+		return fmt.Sprintf(more, printable.Number(it.players), printable.Number(q.PlayersMost))
 	}
-	if q.disk > 0 && it.bytes > q.disk {
-		return fmt.Sprintf("it has %s bytes, more than %s", printable.Number(it.bytes), printable.Number(q.disk))
+	if q.Disk > 0 && it.bytes > q.Disk {
+		return fmt.Sprintf("it has %s bytes, more than %s", printable.Number(it.bytes), printable.Number(q.Disk))
 	}
 	class, pairs, forTime := 0, 0, 0
 	for j, other := range q.items {

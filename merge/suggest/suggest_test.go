@@ -14,8 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/columns"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/suggest"
 )
 
@@ -226,7 +227,7 @@ func TestWrongWishes(t *testing.T) {
 		`the world "w7", which is to be kept apart, is`:  {Players: 60, Apart: [][]string{{"w1", "w7"}}},
 		`no world has a label "langage" (did you mean "`: {Players: 60, Same: []string{"langage"}},
 		`no world is on the database server "db9"`:       {Players: 60, RoomOf: map[string]int64{"db9": 1}},
-		"a rate from 9 to 8 rows a second":               {Players: 60, Rate: campaign.Rate{Slowest: 9, Fastest: 8}},
+		"a rate from 9 to 8 rows a second":               {Players: 60, Rate: progress.Rate{Slowest: 9, Fastest: 8}},
 	} {
 		if _, err := suggest.Make(inv, w); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", w, err, want)
@@ -338,12 +339,12 @@ func TestCampaign(t *testing.T) {
 	}
 	long := sample(t)
 	long.Merges[0].Notes = []string{strings.Repeat("ä", 2000)}
-	for _, c := range []*campaign.Campaign{c, long.Campaign("long")} {
+	for _, c := range []*agenda.Campaign{c, long.Campaign("long")} {
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := campaign.Parse("c.toml", b.String())
+		got, err := agenda.Parse("c.toml", b.String())
 		if err != nil {
 			t.Fatalf("%v in:\n%s", err, &b)
 		}

@@ -174,29 +174,30 @@ const (
 
 // Server is the row of one server number in the fleet registry.
 type Server struct {
-	ID    gameid.ServerID
-	Name  string // for people; no two numbers have the same
-	State string // Claimed, Bound or Retired
+	ID    gameid.ServerID `db:"server_id"`
+	Name  string          `db:"name"`  // for people; no two numbers have the same
+	State string          `db:"state"` // Claimed, Bound or Retired
 
 	// World is the identity of the world (see [registry.Server]); empty until it is
 	// bound.
-	World string
+	World string `db:"world"`
 
 	// Epoch counts the changes of this row.
-	Epoch int64
+	Epoch int64 `db:"epoch"`
 
 	// WorldEpoch and Mark are from the last report of the world about its own
 	// registry: the number of changes of its row, and the time up to which it had
 	// reserved IDs, in milliseconds since gameid.EpochMillis. A database of
 	// the world with fewer changes is an older copy.
-	WorldEpoch, Mark int64
+	WorldEpoch int64 `db:"world_epoch"`
+	Mark       int64 `db:"mark_ms"`
 
 	// Holder is the process that has the lease, or had it last, and Place the database
 	// that it uses, without secrets, as the process names it. The lease ends at
 	// LeaseUntil unless it is renewed. Leased says whether it was running at Now, when
 	// the row was read.
-	Holder     gameid.Holder
-	Place      string
+	Holder     gameid.Holder `db:"holder"`
+	Place      string        `db:"place"`
 	LeaseUntil time.Time
 	Leased     bool
 
@@ -224,12 +225,13 @@ func (s *Server) reach() int64 {
 
 // Change is one entry in the history of a number.
 type Change struct {
-	Server  gameid.ServerID
-	Epoch   int64 // of the row, from the change on
-	At      time.Time
-	Action  string // "claim", "bind", "retire", "rebind", "move", "lower mark" or "release"
-	World   string // that the number was bound to from then on, or empty
-	By, Why string
+	Server gameid.ServerID
+	Epoch  int64 `db:"epoch"` // of the row, from the change on
+	At     time.Time
+	Action string `db:"action"` // "claim", "bind", "retire", "rebind", "move", "lower mark" or "release"
+	World  string `db:"world"`  // that the number was bound to from then on, or empty
+	By     string `db:"who"`
+	Why    string `db:"why"`
 }
 
 const selectFleet = `
@@ -237,36 +239,14 @@ const selectFleet = `
 		holder, place, lease_until_ms, claimed_ms, bound_ms, seen_ms, {now} AS now_ms
 	FROM fleet_servers`
 
+// fleetRow has the times of a Server as the database has them.
 type fleetRow struct {
-	ID         gameid.ServerID `db:"server_id"`
-	Name       string          `db:"name"`
-	State      string          `db:"state"`
-	World      string          `db:"world"`
-	Epoch      int64           `db:"epoch"`
-	WorldEpoch int64           `db:"world_epoch"`
-	Mark       int64           `db:"mark_ms"`
-	Holder     gameid.Holder   `db:"holder"`
-	Place      string          `db:"place"`
-	LeaseUntil int64           `db:"lease_until_ms"`
-	Claimed    int64           `db:"claimed_ms"`
-	Bound      int64           `db:"bound_ms"`
-	Seen       int64           `db:"seen_ms"`
-	Now        int64           `db:"now_ms"`
-}
-
-func (row fleetRow) server() Server {
-	return Server{
-		ID: row.ID, Name: row.Name, State: row.State, World: row.World,
-		Epoch: row.Epoch, WorldEpoch: row.WorldEpoch, Mark: row.Mark,
-		Holder:     row.Holder,
-		Place:      row.Place,
-		LeaseUntil: sqldb.UnixMilli(row.LeaseUntil),
-		Leased:     !row.Holder.IsZero() && row.Now < row.LeaseUntil,
-		ClaimedAt:  sqldb.UnixMilli(row.Claimed),
-		BoundAt:    sqldb.UnixMilli(row.Bound),
-		SeenAt:     sqldb.UnixMilli(row.Seen),
-		Now:        sqldb.UnixMilli(row.Now),
-	}
+	Server
+	Lease   int64 `db:"lease_until_ms"`
+	Claimed int64 `db:"claimed_ms"`
+	Bound   int64 `db:"bound_ms"`
+	Seen    int64 `db:"seen_ms"`
+	Read    int64 `db:"now_ms"`
 }
 
 // List returns all numbers that were ever claimed, in their order.
@@ -285,12 +265,8 @@ func (f *Fleet) Show(ctx context.Context, server gameid.ServerID) (Server, []Cha
 		return Server{}, nil, f.notClaimed(server, "")
 	}
 	var rows []struct {
-		Epoch  int64  `db:"epoch"`
-		At     int64  `db:"at_ms"`
-		Action string `db:"action"`
-		World  string `db:"world"`
-		Who    string `db:"who"`
-		Why    string `db:"why"`
+		Change
+		Ms int64 `db:"at_ms"`
 	}
 	err = f.db.Select(ctx, &rows, `
 		SELECT epoch, at_ms, action, COALESCE(world, '') AS world, who, why
@@ -300,7 +276,8 @@ func (f *Fleet) Show(ctx context.Context, server gameid.ServerID) (Server, []Cha
 	}
 	var history []Change
 	for _, row := range rows {
-		history = append(history, Change{server, row.Epoch, sqldb.UnixMilli(row.At), row.Action, row.World, row.Who, row.Why})
+		row.Server, row.At = server, sqldb.UnixMilli(row.Ms)
+		history = append(history, row.Change)
 	}
 	return *found, history, nil
 }
@@ -315,7 +292,12 @@ func (f *Fleet) find(ctx context.Context, where string, args ...any) ([]Server, 
 	}
 	var servers []Server
 	for _, row := range rows {
-		servers = append(servers, row.server())
+		s := row.Server
+		s.Leased = !s.Holder.IsZero() && row.Read < row.Lease
+		s.LeaseUntil, s.Now = sqldb.UnixMilli(row.Lease), sqldb.UnixMilli(row.Read)
+		s.ClaimedAt, s.BoundAt = sqldb.UnixMilli(row.Claimed), sqldb.UnixMilli(row.Bound)
+		s.SeenAt = sqldb.UnixMilli(row.Seen)
+		servers = append(servers, s)
 	}
 	return servers, nil
 }

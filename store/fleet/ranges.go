@@ -35,20 +35,23 @@ const DefaultRangeMax = math.MaxInt32
 // rows. No other world is given a number of the range, not even after its release.
 // Worlds whose keys are in ranges of their own need no new keys when they are merged.
 type KeyRange struct {
-	Number int64  // of the range: 1, 2, ...
-	World  string // whose keys they are; the name that people and config.toml use
+	Number int64  `db:"number"` // of the range: 1, 2, ...
+	World  string `db:"world"`  // whose keys they are; the name that people and config.toml use
 
 	// Space is the kind of thing that the keys name, such as "characters.guid". Two
 	// worlds may have the same numbers only in different spaces. "" is every space.
-	Space string
+	Space string `db:"space"`
 
-	First, Last int64
-	Merge       string // the merge that gave keys these values; empty if the range was leased
+	First int64  `db:"first_key"`
+	Last  int64  `db:"last_key"`
+	Merge string `db:"merge_id"` // the merge that gave keys these values; empty if the range was leased
 
-	By, Why                 string
-	GivenAt                 time.Time
-	ReleasedAt              time.Time // zero if it was not
-	ReleasedBy, ReleasedWhy string
+	By          string `db:"who"`
+	Why         string `db:"why"`
+	GivenAt     time.Time
+	ReleasedAt  time.Time // zero if it was not
+	ReleasedBy  string    `db:"released_by"`
+	ReleasedWhy string    `db:"released_why"`
 }
 
 // String is the range in words.
@@ -248,18 +251,9 @@ func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
 		return nil, err
 	}
 	var rows []struct {
-		Number      int64  `db:"number"`
-		World       string `db:"world"`
-		Space       string `db:"space"`
-		First       int64  `db:"first_key"`
-		Last        int64  `db:"last_key"`
-		Merge       string `db:"merge_id"`
-		Given       int64  `db:"given_ms"`
-		Who         string `db:"who"`
-		Why         string `db:"why"`
-		Released    int64  `db:"released_ms"`
-		ReleasedBy  string `db:"released_by"`
-		ReleasedWhy string `db:"released_why"`
+		KeyRange
+		Given    int64 `db:"given_ms"`
+		Released int64 `db:"released_ms"`
 	}
 	err := f.db.Select(ctx, &rows, `
 		SELECT number, world, space, first_key, last_key, merge_id, given_ms, who, why, released_ms, released_by, released_why
@@ -272,8 +266,8 @@ func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
 		if row.Number != int64(i+1) {
 			return nil, f.fault(fmt.Errorf("range %d is missing in the table %s, and would be given again: restore it from a backup", i+1, RangesTable))
 		}
-		all = append(all, KeyRange{row.Number, row.World, row.Space, row.First, row.Last, row.Merge, row.Who, row.Why,
-			sqldb.UnixMilli(row.Given), sqldb.UnixMilli(row.Released), row.ReleasedBy, row.ReleasedWhy})
+		row.GivenAt, row.ReleasedAt = sqldb.UnixMilli(row.Given), sqldb.UnixMilli(row.Released)
+		all = append(all, row.KeyRange)
 	}
 	return all, nil
 }

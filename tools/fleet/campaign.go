@@ -18,6 +18,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/codec"
@@ -52,7 +53,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	if strings.HasPrefix(file, "-") { // or a command to paste would have it as a flag
 		file = "./" + file
 	}
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.WithHint(fmt.Errorf("there is no campaign file %s", file), "fleet suggest writes one; fleet -h plan says what is in it.")
 	}
@@ -61,7 +62,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	}
 	n := &night{surroundings: s, cmd: cmd, targets: cmd.Args().Slice()[1:]}
 	for i, t := range n.targets {
-		if !slices.ContainsFunc(c.Merges, func(m campaign.Merge) bool { return m.Target == t }) {
+		if !slices.ContainsFunc(c.Merges, func(m agenda.Merge) bool { return m.Target == t }) {
 			return nil, cli.Usage("no merge of %s has the target %q", file, t)
 		}
 		if slices.Contains(n.targets[:i], t) {

@@ -11,19 +11,20 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
 func applyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
+	return &cliv3.Command{Name: "apply", Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
 		Action: s.works("apply", campaign.Apply, func(n *night) string {
 			return amount(n, "This writes to", "This makes the new database of")
 		})}
 }
 
 func undoCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "undo", Description: helpUndo,
+	return &cliv3.Command{Name: "undo",
 		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
 		Action: s.works("undo", campaign.Undo, func(n *night) string {
 			return amount(n, "This removes rows from", "This drops the new database of")
@@ -57,7 +58,7 @@ func amount(n *night, writes, makes string) string {
 // works is the action of a command that works on a campaign. question is asked before, if it is
 // not nil.
 func (s surroundings) works(
-	name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error),
+	name string, work func(context.Context, *campaign.Book, campaign.Options) (*progress.Status, error),
 	question func(*night) string,
 ) cliv3.ActionFunc {
 	return s.on(func(n *night, ctx context.Context) error {

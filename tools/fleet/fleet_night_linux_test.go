@@ -22,8 +22,10 @@ import (
 	"mergesafe/internal/fleetworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/progress"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -173,14 +175,14 @@ func TestNight(t *testing.T) {
 		t.Errorf("what was done is done once more: %s", again)
 	}
 
-	var s campaign.Status
+	var s progress.Status
 	status, _ := fleetIn(n.dir, "status", "-json", "night.toml").Output() // its exit code says that one failed
 	must(t, json.Unmarshal(status, &s))
-	count := make(map[campaign.Phase]int)
+	count := make(map[progress.Phase]int)
 	for _, m := range s.Merges {
 		count[m.Phase]++
 		switch failing := m.Sources[0] == changed; {
-		case failing && m.Phase != campaign.Undone, !failing && m.Phase != campaign.Verified:
+		case failing && m.Phase != progress.Undone, !failing && m.Phase != progress.Verified:
 			t.Errorf("%s is %s: %s", m.Target, m.Phase, m.Problem)
 		case failing && (!strings.Contains(m.Problem, `"characters"`) || !strings.Contains(said, m.Target+":") || len(m.Advice) == 0):
 			t.Errorf("it is not said why %s failed: %q, %q\n%s", m.Target, m.Problem, m.Advice, said)
@@ -210,12 +212,12 @@ func TestNight(t *testing.T) {
 
 // edit keeps as many of the suggested merges as wanted, of both engines, and says what a person
 // has to say.
-func (n *fleetNight) edit() *campaign.Campaign {
+func (n *fleetNight) edit() *agenda.Campaign {
 	n.t.Helper()
 	file := filepath.Join(n.dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(n.t, err)
-	var lite, server []campaign.Merge
+	var lite, server []agenda.Merge
 	for _, m := range c.Merges {
 		odd := slices.ContainsFunc(n.fleet.Worlds, func(w fleetworlds.World) bool {
 			return (w.Running || w.Drift != fleetworlds.NoDrift) && slices.Contains(m.Worlds(), w.Name)
@@ -237,12 +239,12 @@ func (n *fleetNight) edit() *campaign.Campaign {
 	if len(c.Merges) < *nightMerges {
 		n.t.Fatalf("got %d merges, want %d", len(c.Merges), *nightMerges)
 	}
-	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, campaign.ByHand, campaign.ByHand
+	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, agenda.ByHand, agenda.ByHand
 	n.write(c)
 	return c
 }
 
-func (n *fleetNight) write(c *campaign.Campaign) {
+func (n *fleetNight) write(c *agenda.Campaign) {
 	n.t.Helper()
 	f, err := os.Create(filepath.Join(n.dir, "night.toml"))
 	must(n.t, err)
@@ -251,7 +253,7 @@ func (n *fleetNight) write(c *campaign.Campaign) {
 }
 
 // suffer kills the program again and again, kills the server, and fills a disk.
-func (n *fleetNight) suffer(c *campaign.Campaign) {
+func (n *fleetNight) suffer(c *agenda.Campaign) {
 	t := n.t
 	full := c.Merges[0].Target // will be on a small disk
 	disk := smalldisk.Mount(t, "256m")
@@ -262,7 +264,7 @@ func (n *fleetNight) suffer(c *campaign.Campaign) {
 	must(t, os.Remove(file))
 	must(t, os.Symlink(small, file))
 
-	loaded, err := campaign.Load(filepath.Join(n.dir, "night.toml"))
+	loaded, err := agenda.Load(filepath.Join(n.dir, "night.toml"))
 	must(t, err)
 	book, err := campaign.Open(t.Context(), loaded, filepath.Join(n.dir, "night.toml"))
 	must(t, err)
@@ -288,7 +290,7 @@ func (n *fleetNight) suffer(c *campaign.Campaign) {
 				first = s.LastEvent
 			}
 			for _, m := range s.Merges {
-				if m.Target == full && m.Phase == campaign.Copying && filled == 0 {
+				if m.Target == full && m.Phase == progress.Copying && filled == 0 {
 					must(t, disk.Fill(0))
 					filled++
 					until = time.Now().Add(3 * time.Second)
@@ -322,7 +324,7 @@ func (n *fleetNight) suffer(c *campaign.Campaign) {
 }
 
 // servermerge carries one merge out by itself.
-func (n *fleetNight) servermerge(m campaign.Merge) {
+func (n *fleetNight) servermerge(m agenda.Merge) {
 	n.t.Helper()
 	for _, args := range [][]string{append([]string{"plan", "-o", m.Target + ".json"}, m.Worlds()...), {"apply", m.Target + ".json"}} {
 		cmd := exec.Command(servermergeProgram(n.t), args...)

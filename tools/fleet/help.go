@@ -1,37 +1,31 @@
 package main
 
-// help is what -h prints. Each command has a line.
-const help = `Usage: fleet COMMAND [flags] [arguments]
+import (
+	"embed"
+	"regexp"
 
-Merges many worlds: reads what there is, and carries out a campaign of merges.
-A campaign is a file that lists merges; beside it are the plans (CAMPAIGN.plans)
-and the state (CAMPAIGN.state). Each merge is one of servermerge, and just as
-safe.
+	cliv3 "github.com/urfave/cli/v3"
 
-Commands:
-  inventory WORLD...     what there is: states, schemas, sizes and players
-  suggest WORLD...       which worlds to merge, and why; writes a campaign
+	"mergesafe/tools/internal/cli"
+)
 
-  plan CAMPAIGN          make the plan of every merge
-  rehearse CAMPAIGN      try the campaign on copies of the worlds
-  apply CAMPAIGN         carry the merges out, and prove each; if interrupted,
-                         run the same command again to resume
-  status CAMPAIGN        how far they are
-  verify CAMPAIGN        prove them once more
-  undo CAMPAIGN TARGET   take merges back
-  pause CAMPAIGN         have the running process wait between two batches
-  resume CAMPAIGN        end that
-  skip CAMPAIGN TARGET   leave merges out
-  players CAMPAIGN       write what players are to be told
-  serve CAMPAIGN         show it as a live page
-  export CAMPAIGN        write it as one page, when it ended
+// The help of each command is a file of its name; NAME-json.txt is about its JSON.
+//
+//go:embed help
+var helps embed.FS
 
-"fleet COMMAND -h" explains each.
+// included matches a line that stands for another file.
+var included = regexp.MustCompile(`(?m)^\{[a-z]+\}\n`)
 
-Examples:
+func helpOf(name string) string {
+	text, _ := helps.ReadFile("help/" + name + ".txt") // cli.CheckHelp finds a command without one
+	return included.ReplaceAllStringFunc(string(text), func(line string) string { return helpOf(line[1 : len(line)-2]) })
+}
 
-  fleet inventory -all
-  fleet suggest -players 3000 -most 5 -o night.toml -all
-  fleet plan night.toml      # and read what it says
-  fleet apply night.toml
-`
+// describe gives a command its help.
+func describe(cmd *cliv3.Command) {
+	cmd.Description = helpOf(cmd.Name)
+	if about := helpOf(cmd.Name + "-json"); about != "" {
+		cli.Topics(cmd, map[string]string{"json": about})
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
@@ -50,7 +51,7 @@ func TestKilledInto(t *testing.T) {
 	intoNight(t, dir)
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
 	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
@@ -146,7 +147,7 @@ func TestAmount(t *testing.T) {
 	dir := t.TempDir()
 	nightIn(t, dir, 1, 1, 1, 1)
 	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	c.Merges[0].Into = "w1_m2"
 	book, err := campaign.Open(t.Context(), c, file)

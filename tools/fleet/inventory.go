@@ -22,9 +22,8 @@ import (
 )
 
 func inventoryCommand(s surroundings) *cliv3.Command {
-	cmd := &cliv3.Command{
-		Name:        "inventory",
-		Description: helpInventory,
+	return &cliv3.Command{
+		Name: "inventory",
 		Flags: append(databases.WorldFlags(),
 			&cliv3.StringFlag{Name: "since"},
 			&cliv3.BoolFlag{Name: "quick"},
@@ -37,8 +36,6 @@ func inventoryCommand(s surroundings) *cliv3.Command {
 		),
 		Action: s.inventory,
 	}
-	cli.Topics(cmd, map[string]string{"json": helpInventoryJSON})
-	return cmd
 }
 
 // atLeast judges the value of a flag.

@@ -13,7 +13,7 @@ import (
 
 // The help on JSON has every field of the document, and no other.
 func TestHelpInventoryJSON(t *testing.T) {
-	is, documented := clitest.Fields(reflect.TypeFor[inventory.Inventory]()), clitest.Documented(helpInventoryJSON)
+	is, documented := clitest.Fields(reflect.TypeFor[inventory.Inventory]()), clitest.Documented(helpOf("inventory-json"))
 	slices.Sort(is)
 	slices.Sort(documented)
 	if diff := cmp.Diff(is, documented); diff != "" {

@@ -19,7 +19,9 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -112,7 +114,7 @@ func TestKilled(t *testing.T) {
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
 	must(t, os.CopyFS(alone, os.DirFS(dir)))
 	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
@@ -145,10 +147,10 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("event %d has the number %d", i+1, e.Number)
 		}
 	}
-	var s campaign.Status
+	var s progress.Status
 	must(t, json.Unmarshal([]byte(output(t, fleetIn(dir, "status", "-json", "night.toml"))), &s))
 	for _, m := range s.Merges {
-		if m.Phase != campaign.Verified {
+		if m.Phase != progress.Verified {
 			t.Errorf("%s is %s", m.Target, m.Phase)
 		}
 	}
@@ -207,12 +209,12 @@ func TestTwoProcesses(t *testing.T) {
 	first := fleetIn(dir, "apply", "night.toml")
 	must(t, first.Start())
 	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
+	c, err := agenda.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
 	defer book.Close()
-	for s, start := new(campaign.Status), time.Now(); s.Waits == ""; time.Sleep(5 * time.Millisecond) {
+	for s, start := new(progress.Status), time.Now(); s.Waits == ""; time.Sleep(5 * time.Millisecond) {
 		s, err = book.Status(t.Context())
 		must(t, err)
 		if time.Since(start) > 30*time.Second {

@@ -28,26 +28,28 @@ func run(ctx context.Context, args []string, env cli.Env, stdout, stderr io.Writ
 func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 	s := surroundings{env, stdout}
 	cmd := &cliv3.Command{
-		Name:        "fleet",
-		Description: help,
+		Name: "fleet",
 		Commands: []*cliv3.Command{
 			inventoryCommand(s), suggestCommand(s),
-			{Name: "plan", Description: helpPlan, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}), Action: s.works("plan", campaign.Plan, nil)},
+			{Name: "plan", Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
+				Action: s.works("plan", campaign.Plan, nil)},
 			rehearseCommand(s),
 			applyCommand(s),
-			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{cli.JSONFlag()}, Action: s.onWhole((*night).status)},
-			{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.works("verify", campaign.Verify, nil)},
+			{Name: "status", Flags: []cliv3.Flag{cli.JSONFlag()}, Action: s.onWhole((*night).status)},
+			{Name: "verify", Flags: workFlags(), Action: s.works("verify", campaign.Verify, nil)},
 			undoCommand(s),
-			{Name: "pause", Description: helpPause, Action: s.wishes((*campaign.Book).Pause,
+			{Name: "pause", Action: s.wishes((*campaign.Book).Pause,
 				"paused: a running process stops between two batches, and begins no merge")},
-			{Name: "resume", Description: helpResume, Action: s.wishes((*campaign.Book).Resume, "resumed")},
-			{Name: "skip", Description: helpSkip, Action: s.on((*night).skip)},
+			{Name: "resume", Action: s.wishes((*campaign.Book).Resume, "resumed")},
+			{Name: "skip", Action: s.on((*night).skip)},
 			playersCommand(s),
-			{Name: "serve", Description: helpServe, Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.onWhole((*night).serve)},
-			{Name: "export", Description: helpExport, Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.onWhole((*night).export)},
+			{Name: "serve", Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.onWhole((*night).serve)},
+			{Name: "export", Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.onWhole((*night).export)},
 		},
 	}
+	describe(cmd)
 	for _, c := range cmd.Commands {
+		describe(c)
 		c.Action = explained(c.Action)
 	}
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })

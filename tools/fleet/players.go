@@ -17,7 +17,7 @@ import (
 )
 
 func playersCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "players", Description: helpPlayers,
+	return &cliv3.Command{Name: "players",
 		Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"},
 			tableFlag(), namesFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "renamed"}},
 		Action: s.onWhole((*night).players)}

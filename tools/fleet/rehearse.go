@@ -12,11 +12,12 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/tools/internal/cli"
 )
 
 func rehearseCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "rehearse", Description: helpRehearse,
+	return &cliv3.Command{Name: "rehearse",
 		Flags:  append(workFlags(), &cliv3.StringFlag{Name: "dir"}, &cliv3.StringFlag{Name: "on"}, &cliv3.BoolFlag{Name: "keep"}),
 		Action: s.on((*night).rehearse)}
 }
@@ -54,8 +55,8 @@ func rehearsedCode(r *campaign.Rehearsed) cli.Code {
 	code := cli.OK
 	for _, m := range r.Merges {
 		switch m.Phase {
-		case campaign.Verified:
-		case campaign.Copied:
+		case progress.Verified:
+		case progress.Copied:
 			code = max(code, cli.NotVerified)
 		default:
 			return cli.Conflicts
@@ -88,7 +89,7 @@ func kindsOf(left []string) string {
 
 func writeRehearsed(out io.Writer, name string, r *campaign.Rehearsed) error {
 	var b strings.Builder
-	verified := count(&campaign.Status{Merges: r.Merges}).verified
+	verified := count(&progress.Status{Merges: r.Merges}).verified
 	fmt.Fprintf(&b, "REHEARSED: %s: %d of %s verified on copies, in %s; the worlds were copied in %s\n\n", printable.Text(name),
 		verified, printable.Count(int64(len(r.Merges)), "merge", "merges"), printable.Seconds(r.Took), printable.Seconds(r.Copied))
 	for _, m := range r.Merges {

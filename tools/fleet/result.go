@@ -10,13 +10,14 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
 // conclude prints how the campaign is after a command that ended with err, and returns how the
 // command ends; nil if the error says so.
-func (n *night) conclude(name string, s *campaign.Status, err error) error {
+func (n *night) conclude(name string, s *progress.Status, err error) error {
 	v := n.verdict(name, s, err)
 	out := n.cmd.Root().Writer
 	if n.cmd.Bool("json") {
@@ -47,42 +48,29 @@ type tally struct {
 	incomplete int // of those failed or refused: for an error, and no finding
 }
 
-func count(s *campaign.Status) (c tally) {
-	c.all = len(s.Merges)
+func count(s *progress.Status) (c tally) {
+	phases := make(map[progress.Phase]int)
 	for _, m := range s.Merges {
+		phases[m.Phase]++
 		if m.Active {
 			c.active++
 		}
-		if m.Incomplete && (m.Phase == campaign.Failed || m.Phase == campaign.Refused) {
+		switch {
+		case m.Incomplete && (m.Phase == progress.Failed || m.Phase == progress.Refused):
 			c.incomplete++
-		}
-		switch m.Phase {
-		case campaign.Verified:
-			c.verified++
-		case campaign.Failed:
+		case m.Phase == progress.Undone && m.Problem != "":
 			c.failed++
-		case campaign.Undone:
-			c.undone++
-			if m.Problem != "" {
-				c.failed++
-			}
-		case campaign.Refused:
-			c.refused++
-		case campaign.Skipped:
-			c.skipped++
-			if m.Problem == "" {
-				c.leftOut++
-			}
-		case campaign.Copied:
-			c.copied++
-		case campaign.Planned:
-			c.planned++
-		case campaign.Waiting, campaign.Planning:
-			c.waiting++
-		default:
-			c.begun++
+		case m.Phase == progress.Skipped && m.Problem == "":
+			c.leftOut++
 		}
 	}
+	c.all, c.verified, c.undone = len(s.Merges), phases[progress.Verified], phases[progress.Undone]
+	c.refused, c.skipped = phases[progress.Refused], phases[progress.Skipped]
+	c.copied, c.planned = phases[progress.Copied], phases[progress.Planned]
+	c.waiting = phases[progress.Waiting] + phases[progress.Planning]
+	c.begun = c.all - c.verified - phases[progress.Failed] - c.undone - c.refused - c.skipped - c.copied - c.planned -
+		c.waiting // all others
+	c.failed += phases[progress.Failed]
 	return c
 }
 
@@ -95,7 +83,7 @@ func of(n, all int) string {
 }
 
 // verdict says how the campaign is after a command.
-func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) {
+func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) {
 	c := count(s)
 	then := func(text, command string) { v.next = append(v.next, text+" "+command) }
 	not, notReady := errors.AsType[*campaign.NotReadyError](err)
@@ -208,9 +196,9 @@ func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
 }
 
 // stuck counts merges that undo did not undo.
-func stuck(s *campaign.Status) (n int) {
+func stuck(s *progress.Status) (n int) {
 	for _, m := range s.Merges {
-		if m.Phase == campaign.Failed || m.Phase == campaign.Undoing {
+		if m.Phase == progress.Failed || m.Phase == progress.Undoing {
 			n++
 		}
 	}
@@ -221,7 +209,7 @@ func stuck(s *campaign.Status) (n int) {
 const mostWidth = 80
 
 // write prints a status as text: the verdict first and, if it is long, last.
-func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
+func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 	screen := cli.ScreenOf(n.cmd, n.stdout, n.env)
 	width := screen.Width
 	width = cmp.Or(width, mostWidth)
@@ -250,7 +238,7 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 		b.WriteString("\n")
 		say(m.Target+": ", m.Problem)
 		for _, advice := range m.Advice {
-			if campaign.IsCommand(advice) {
+			if progress.IsCommand(advice) {
 				b.WriteString("    " + advice + "\n") // to paste: it stays on one line
 				continue
 			}
@@ -276,11 +264,11 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 }
 
 // table has a line for each merge, as wide as the screen at the most.
-func table(s *campaign.Status, width int) []string {
+func table(s *progress.Status, width int) []string {
 	rows := [][]string{{"target", "sources", "rows", "state", ""}}
 	for _, m := range s.Merges {
 		state := m.PhaseWord()
-		if m.Phase == campaign.Refused && m.Incomplete {
+		if m.Phase == progress.Refused && m.Incomplete {
 			state = "incomplete"
 		}
 		from := printable.Text(strings.Join(m.Sources, " ") + into(m))
@@ -309,7 +297,7 @@ func table(s *campaign.Status, width int) []string {
 }
 
 // into is the new database of a merge behind its sources: " > w1_m2".
-func into(m campaign.MergeStatus) string {
+func into(m progress.MergeStatus) string {
 	if m.Into == "" {
 		return ""
 	}
@@ -317,7 +305,7 @@ func into(m campaign.MergeStatus) string {
 }
 
 // remark is what else there is to say of a merge in one line.
-func remark(m campaign.MergeStatus) string {
+func remark(m progress.MergeStatus) string {
 	switch {
 	case m.Active && m.Waits != "":
 		return "waits"
@@ -329,9 +317,9 @@ func remark(m campaign.MergeStatus) string {
 			text += fmt.Sprintf(", %s/s, %s left", printable.Short(m.PerSecond), printable.Seconds(m.Left))
 		}
 		return text
-	case m.Took > 0 && (m.Phase == campaign.Verified || m.Phase == campaign.Failed || m.Phase == campaign.Undone):
+	case m.Took > 0 && (m.Phase == progress.Verified || m.Phase == progress.Failed || m.Phase == progress.Undone):
 		return "took " + printable.Seconds(m.Took)
-	case m.Phase == campaign.Refused || m.Phase == campaign.Skipped:
+	case m.Phase == progress.Refused || m.Phase == progress.Skipped:
 	case m.Predicted[1] > 0:
 		return "takes " + printable.Span(m.Predicted)
 	}

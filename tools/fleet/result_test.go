@@ -3,25 +3,25 @@ package main
 import (
 	"testing"
 
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/tools/internal/cli"
 )
 
 // A script goes on after what was left out whole, but not while rows of a merge are in a target.
 func TestVerdictSkipped(t *testing.T) {
-	done, skipped := campaign.MergeStatus{Phase: campaign.Verified}, campaign.MergeStatus{Phase: campaign.Skipped}
-	begun := campaign.MergeStatus{Phase: campaign.Skipped, Problem: "rows of it are in the target"}
+	done, skipped := progress.MergeStatus{Phase: progress.Verified}, progress.MergeStatus{Phase: progress.Skipped}
+	begun := progress.MergeStatus{Phase: progress.Skipped, Problem: "rows of it are in the target"}
 	for _, c := range []struct {
-		merges   []campaign.MergeStatus
+		merges   []progress.MergeStatus
 		word     string
 		sentence string
 		code     cli.Code
 	}{
-		{[]campaign.MergeStatus{done, done}, "DONE", "2 of 2 merges verified", cli.OK},
-		{[]campaign.MergeStatus{done, skipped, done}, "DONE", "2 of 2 merges verified; 1 skipped", cli.OK},
-		{[]campaign.MergeStatus{done, begun}, "NOT VERIFIED", "1 of 2 merges verified; nothing failed", cli.NotVerified},
+		{[]progress.MergeStatus{done, done}, "DONE", "2 of 2 merges verified", cli.OK},
+		{[]progress.MergeStatus{done, skipped, done}, "DONE", "2 of 2 merges verified; 1 skipped", cli.OK},
+		{[]progress.MergeStatus{done, begun}, "NOT VERIFIED", "1 of 2 merges verified; nothing failed", cli.NotVerified},
 	} {
-		v := new(night).verdict("apply", &campaign.Status{Merges: c.merges}, nil)
+		v := new(night).verdict("apply", &progress.Status{Merges: c.merges}, nil)
 		if v.word != c.word || v.sentence != c.sentence || v.code != c.code {
 			t.Errorf("%+v: got %s: %s, code %d", c.merges, v.word, v.sentence, v.code)
 		}

@@ -13,8 +13,10 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/suggest"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -22,9 +24,8 @@ import (
 )
 
 func suggestCommand(s surroundings) *cliv3.Command {
-	cmd := &cliv3.Command{
+	return &cliv3.Command{
 		Name:                      "suggest",
-		Description:               helpSuggest,
 		DisableSliceFlagSeparator: true,
 		Flags: append(databases.WorldFlags(),
 			&cliv3.Int64Flag{Name: "players", Validator: atLeast[int64](0, "want 0 or more")},
@@ -45,8 +46,6 @@ func suggestCommand(s surroundings) *cliv3.Command {
 		),
 		Action: s.suggest,
 	}
-	cli.Topics(cmd, map[string]string{"json": helpSuggestJSON})
-	return cmd
 }
 
 func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
@@ -200,14 +199,14 @@ func parseSize(text string) (int64, error) {
 }
 
 // rateOf is the rate of an earlier campaign.
-func rateOf(ctx context.Context, file string) (campaign.Rate, error) {
-	c, err := campaign.Load(file)
+func rateOf(ctx context.Context, file string) (progress.Rate, error) {
+	c, err := agenda.Load(file)
 	if err != nil {
-		return campaign.Rate{}, err
+		return progress.Rate{}, err
 	}
 	book, err := campaign.Open(ctx, c, file)
 	if err != nil {
-		return campaign.Rate{}, err
+		return progress.Rate{}, err
 	}
 	defer book.Close()
 	rate, ok, err := book.Rate(ctx)

@@ -13,7 +13,7 @@ import (
 
 // The help on JSON has every field of the document, and no other.
 func TestHelpSuggestJSON(t *testing.T) {
-	is, documented := clitest.Fields(reflect.TypeFor[suggest.Suggestion]()), clitest.Documented(helpSuggestJSON)
+	is, documented := clitest.Fields(reflect.TypeFor[suggest.Suggestion]()), clitest.Documented(helpOf("suggest-json"))
 	slices.Sort(is)
 	slices.Sort(documented)
 	if diff := cmp.Diff(is, documented); diff != "" {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/campaign"
+	"mergesafe/merge/progress"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -19,41 +19,25 @@ type watch struct {
 	night   *night
 	log     *cli.Log
 	display *cli.Display
-	stop    context.CancelFunc
-	ended   chan struct{}
-
-	mu   sync.Mutex
-	now  *campaign.Status
-	last int64 // the last event that was told
+	stop    func() // looking
+	now     atomic.Pointer[progress.Status]
+	last    int64 // the last event that was told
 }
 
 // watch begins to show the campaign.
 func (n *night) watch(ctx context.Context) *watch {
-	w := &watch{night: n, log: cli.LogOf(n.cmd), ended: make(chan struct{})}
+	w := &watch{night: n, log: cli.LogOf(n.cmd)}
 	if s, err := n.book.Status(ctx); err == nil {
-		w.now, w.last = s, s.LastEvent
+		w.now.Store(s)
+		w.last = s.LastEvent
 	}
 	w.display = cli.NewDisplay(w.log, w.log.IsTerminal(), []string{""}, func(int) string { return w.text() }, w.line)
-	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer close(w.ended)
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				w.look(ctx)
-			}
-		}
-	}()
+	w.stop = cli.Every(time.Second, func() { w.look(context.WithoutCancel(ctx)) })
 	return w
 }
 
 func (w *watch) close() {
 	w.stop()
-	<-w.ended
 	w.look(context.Background())
 	w.display.Stop()
 }
@@ -64,11 +48,8 @@ func (w *watch) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	w.mu.Lock()
-	w.now = s
-	last := w.last
-	w.mu.Unlock()
-	events, err := w.night.book.Events(ctx, last, 1000)
+	w.now.Store(s)
+	events, err := w.night.book.Events(ctx, w.last, 1000)
 	if err != nil {
 		return
 	}
@@ -92,9 +73,7 @@ func (w *watch) look(ctx context.Context) {
 
 // text is, for example, "12 of 60 verified, 1 failed; w7 copying 45 %, 150 k rows/s; 4m to 6m left".
 func (w *watch) text() string {
-	w.mu.Lock()
-	s := w.now
-	w.mu.Unlock()
+	s := w.now.Load()
 	if s == nil {
 		return ""
 	}
@@ -129,7 +108,7 @@ func (w *watch) text() string {
 	return printable.Text(text)
 }
 
-func percent(m campaign.MergeStatus) string {
+func percent(m progress.MergeStatus) string {
 	if m.Total == 0 {
 		return ""
 	}
@@ -137,9 +116,7 @@ func percent(m campaign.MergeStatus) string {
 }
 
 func (w *watch) line() {
-	w.mu.Lock()
-	s := w.now
-	w.mu.Unlock()
+	s := w.now.Load()
 	if s == nil {
 		return
 	}

@@ -29,7 +29,7 @@ type Display struct {
 func NewDisplay(log *Log, terminal bool, names []string, text func(part int) string, line func(), options ...mpb.ContainerOption) *Display {
 	d := &Display{log: log, names: names, text: text, options: options}
 	if !terminal {
-		d.stopLines = every(LineEvery, line)
+		d.stopLines = Every(LineEvery, line)
 	}
 	return d
 }
@@ -81,9 +81,9 @@ func (d *Display) Stop() {
 	d.all.Wait()
 }
 
-// every calls f again and again, until stop. When stop returns, f does not run
+// Every calls f again and again, until stop. When stop returns, f does not run
 // any more.
-func every(t time.Duration, f func()) (stop func()) {
+func Every(t time.Duration, f func()) (stop func()) {
 	ended, finished := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(finished)

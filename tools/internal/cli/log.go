@@ -110,7 +110,7 @@ func (l *Log) fail(text string, hints []string, code Code) {
 // until stop is called.
 func (l *Log) Waiting(ctx context.Context, what string) (stop func()) {
 	began := time.Now()
-	return every(l.each, func() {
+	return Every(l.each, func() {
 		if ctx.Err() == nil {
 			took := time.Since(began).Round(min(l.each, time.Second))
 			l.Say(fmt.Sprintf("%s: no answer for %s", what, took), "seconds", took.Seconds())

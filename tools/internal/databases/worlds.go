@@ -37,20 +37,6 @@ func WorldFlags() []cliv3.Flag {
 	}
 }
 
-// WorldHelp is what the help of a command says of these flags, and of its arguments.
-const WorldHelp = `  WORLD             the name of a [[source]], a pattern such as 'w*' or
-                    'w{1..40}', or a DSN; a world that several of them name
-                    counts once
-  -all              every world
-  -worlds FILE      the worlds are those of this file instead, a line of CSV for
-                    each; without WORLD, all of them. The first line names the
-                    columns: name, dsn (or dsn_env, the environment variable
-                    that has it), and labels such as language and zone
-  -fleet DSN        the fleet registry, which may know where more worlds are
-                    (default: [registry] in the configuration)
-  -config FILE      with [[source]] (default "config.toml")
-`
-
 // Worlds returns the worlds that a command is about, each once, in the order of the arguments:
 // DSNs, names, and patterns such as 'w*' and 'w{1..40}'; or with -all every world. The names
 // are those of a file of worlds, if -worlds names one; then no argument means all of it. Else
