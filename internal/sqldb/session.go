@@ -115,20 +115,7 @@ func (db *DB) Over(begun *sql.Tx) *Session {
 // Begun returns the transaction beneath.
 func (tx *Tx) Begun() *sqlx.Tx { return tx.begun }
 
-// InTx runs f in a transaction, which is committed if f returns nil and
-// rolled back if it returns an error or panics. The error of f is returned as
-// it is, and a panic continues.
-//
-// An error of the commit that leaves open whether the transaction took effect
-// is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
-// committing. InTx calls f once: for an [ErrRetryable], which any transaction
-// may meet, see [Retry].
-//
-// When ctx ends, neither a commit nor a rollback waits for a server that does
-// not answer: the connection is closed, and the server then rolls back what was
-// not committed. Nor does a rollback wait for longer than 2 seconds.
-//
-// In SQLite there is one transaction at a time: it waits for its turn.
+// InTx runs f in a transaction, as store.DB.InTx describes.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	if db.readOnly {
 		return &OpError{"begin", ErrReadOnly}
@@ -136,9 +123,7 @@ func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	return db.begin(ctx, "", nil, f)
 }
 
-// Snapshot runs f in a transaction that reads one state of the whole database,
-// whatever others write meanwhile. It changes nothing: what tries to is
-// [ErrReadOnly].
+// Snapshot runs f in a transaction that reads one state of the database, as store.DB.Snapshot describes.
 func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if db.dialect == MySQL {
@@ -239,10 +224,8 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	}
 }
 
-// Retry calls f up to ten times, until it returns nil or an error that is not
-// [ErrRetryable], and returns what the last call did. Between the calls it
-// waits for a random time, up to 1 ms at first and 256 ms finally, or until
-// ctx ends. For a transaction there is [DB.RetryTx].
+// Retry calls f again after an [ErrRetryable], as store.Retry describes. For a transaction there is
+// [DB.RetryTx].
 func Retry(ctx context.Context, f func() error) error {
 	const most = 10
 	wait := time.Millisecond
