@@ -226,23 +226,12 @@ func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 }
 
 func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {
-	if asJSON {
-		objects := make([]fleetServer, 0, len(servers))
-		for _, s := range servers {
-			objects = append(objects, fleetObject(s))
-		}
-		return cli.WriteJSON(w, objects)
-	}
-	if len(servers) == 0 {
-		_, err := fmt.Fprintln(w, "No number has been claimed yet.")
-		return err
-	}
-	rows := [][]string{{"SERVER", "NAME", "STATE", "WORLD", "LEASE", "SEEN", "HOLDER", "DATABASE"}}
-	for _, s := range servers {
-		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
-			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)})
-	}
-	return columns.Write(w, rows, width)
+	heads := []string{"SERVER", "NAME", "STATE", "WORLD", "LEASE", "SEEN", "HOLDER", "DATABASE"}
+	const none = "No number has been claimed yet."
+	return printList(w, width, asJSON, servers, none, fleetObject, heads, func(s fleet.Server) []string {
+		return []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
+			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)}
+	})
 }
 
 func fleetLease(s fleet.Server) string {
@@ -250,13 +239,6 @@ func fleetLease(s fleet.Server) string {
 		return "-"
 	}
 	return "held until " + printable.Time(s.LeaseUntil)
-}
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return printable.Time(t)
 }
 
 const helpShow = `
@@ -398,16 +380,10 @@ type fleetChange struct {
 }
 
 func fleetObject(s fleet.Server) fleetServer {
-	at := func(t time.Time) *time.Time {
-		if t.IsZero() {
-			return nil
-		}
-		return &t
-	}
 	return fleetServer{
 		Server: s.ID, Name: s.Name, State: s.State, World: s.World,
-		Claimed: at(s.ClaimedAt), Bound: at(s.BoundAt), Seen: at(s.SeenAt),
-		Lease: s.Leased, Until: at(s.LeaseUntil), Holder: processOf(s.Holder), Database: s.Place,
+		Claimed: known(s.ClaimedAt), Bound: known(s.BoundAt), Seen: known(s.SeenAt),
+		Lease: s.Leased, Until: known(s.LeaseUntil), Holder: processOf(s.Holder), Database: s.Place,
 		Mark: s.Mark, Changes: s.Epoch,
 	}
 }
