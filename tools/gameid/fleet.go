@@ -256,32 +256,29 @@ func showNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printFleetServer(cmd.Root().Writer, cli.Width(cmd), s, history, cmd.Bool("json"))
-}
-
-func printFleetServer(w io.Writer, width int, s fleet.Server, history []fleet.Change, asJSON bool) error {
-	if asJSON {
+	out, width := cmd.Root().Writer, cli.Width(cmd)
+	if cmd.Bool("json") {
 		o := fleetObject(s)
 		o.History = make([]fleetChange, 0, len(history))
 		for _, h := range history {
 			o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
 		}
-		return cli.WriteJSON(w, o)
+		return cli.WriteJSON(out, o)
 	}
 	facts := [][]string{
 		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
 		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
 	}
-	if err := columns.Write(w, facts, width); err != nil {
+	if err := columns.Write(out, facts, width); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(out)
 	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
 	for _, h := range history {
 		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
 	}
-	return columns.Write(w, rows, width)
+	return columns.Write(out, rows, width)
 }
 
 const helpRetire = `

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -127,13 +126,10 @@ func listRanges(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printRanges(cmd.Root().Writer, cli.Width(cmd), all, cmd.Bool("json"))
-}
-
-func printRanges(w io.Writer, width int, all []fleet.KeyRange, asJSON bool) error {
+	out, asJSON := cmd.Root().Writer, cmd.Bool("json")
 	heads := []string{"RANGE", "WORLD", "FIRST", "LAST", "SPACE", "STATE", "MERGE", "SINCE", "BY", "WHY"}
 	const none = "No range has been given yet."
-	return printList(w, width, asJSON, all, none, keyRangeObject, heads, func(r fleet.KeyRange) []string {
+	return printList(out, cli.Width(cmd), asJSON, all, none, keyRangeObject, heads, func(r fleet.KeyRange) []string {
 		state, since, by, why := "held", r.GivenAt, r.By, r.Why
 		if !r.ReleasedAt.IsZero() {
 			state, since, by, why = "released", r.ReleasedAt, r.ReleasedBy, r.ReleasedWhy
