@@ -257,38 +257,19 @@ const (
 	Long               // prepared
 )
 
-// Rows are the rows of a query. They must be closed: in a pool without autocommit
-// that ends the transaction of the query.
-type Rows struct {
-	*sql.Rows
-	begun *sqlx.Tx // nil if the query needs no transaction of its own
-}
-
-// Close closes the rows.
-func (r Rows) Close() error {
-	err := r.Rows.Close()
-	if r.begun == nil {
+// Query runs a query, and read on its rows. In a pool without autocommit both are a transaction of their own.
+func (s *Session) Query(ctx context.Context, k Kind, read func(*sql.Rows) error, query string, args ...any) error {
+	if s.tx == nil && s.db.manual && !s.db.guard {
+		return s.db.exclusively(ctx, func(on queryer) error {
+			return s.db.Over(on.(*sqlx.Tx).Tx).Query(ctx, k, read, query, args...)
+		})
+	}
+	rows, err := s.query(ctx, k, query, args...)
+	if err != nil {
 		return err
 	}
-	return cmp.Or(err, r.begun.Commit())
-}
-
-// Query runs a query.
-func (s *Session) Query(ctx context.Context, k Kind, query string, args ...any) (Rows, error) {
-	if s.tx != nil || !s.db.manual || s.db.guard {
-		rows, err := s.query(ctx, k, query, args...)
-		return Rows{Rows: rows}, err
-	}
-	begun, err := s.db.pool.BeginTxx(ctx, nil)
-	if err != nil {
-		return Rows{}, err
-	}
-	rows, err := s.db.Over(begun.Tx).query(ctx, k, query, args...)
-	if err != nil {
-		begun.Rollback()
-		return Rows{}, err
-	}
-	return Rows{rows, begun}, nil
+	defer rows.Close()
+	return cmp.Or(read(rows), rows.Err(), rows.Close())
 }
 
 func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {
