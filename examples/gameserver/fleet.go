@@ -63,7 +63,8 @@ func fleetMetrics(s fleet.Status) []nodemetrics.Metric {
 	return []nodemetrics.Metric{
 		{
 			Name: "fleet_state", Label: "state", Samples: states,
-			Help: "1 for the state that this world is in at the fleet registry, 0 for the others. All but joined need attention.",
+			Help: "1 for the state that this world is in at the fleet registry, 0 for the others. " +
+				"All but joined need attention.",
 		},
 		counter("fleet_heartbeats_total", "Reports to the fleet registry.", s.Heartbeats),
 		counter("fleet_heartbeat_failures_total", "Reports to the fleet registry that failed; each is repeated.", s.Failures),

@@ -117,7 +117,8 @@ func descOf(m nodemetrics.Metric) *prometheus.Desc {
 
 // counter and gauge are figures of this server beside those of its node.
 func counter(name, help string, value uint64) nodemetrics.Metric {
-	return nodemetrics.Metric{Name: name, Help: help, Counter: true, Samples: []nodemetrics.Sample{{Value: float64(value)}}}
+	samples := []nodemetrics.Sample{{Value: float64(value)}}
+	return nodemetrics.Metric{Name: name, Help: help, Counter: true, Samples: samples}
 }
 
 func gauge(name, help string, value int64) nodemetrics.Metric {

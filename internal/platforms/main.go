@@ -88,7 +88,8 @@ func check(ctx context.Context, parsed *files, dir, platform string) error {
 	if !ok {
 		return fmt.Errorf("%q is no platform: want GOOS/GOARCH", platform)
 	}
-	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")
+	const asked = "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error"
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-test", asked, "./...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 	var stderr strings.Builder

@@ -84,7 +84,8 @@ func print(w io.Writer, members bool) error {
 		}
 	}
 	if slices.Sort(sizes); len(sizes) > 0 {
-		fmt.Fprintf(w, "%d rooms, %d lines, median %d, largest %d\n", len(sizes), total, sizes[len(sizes)/2], sizes[len(sizes)-1])
+		median, largest := sizes[len(sizes)/2], sizes[len(sizes)-1]
+		fmt.Fprintf(w, "%d rooms, %d lines, median %d, largest %d\n", len(sizes), total, median, largest)
 	}
 	return nil
 }
