@@ -390,15 +390,12 @@ func (t *Table[K, R]) one(ctx context.Context, s Session, kind sqldb.Kind, forma
 	if err := t.ready(ctx, s.of()); err != nil {
 		return row, err
 	}
-	rows, err := s.of().Query(ctx, kind, query, args...)
-	if err == nil {
-		if err = sql.ErrNoRows; rows.Next() {
-			err = rows.Scan(t.pointers(&row)...)
-		} else if rows.Err() != nil {
-			err = rows.Err()
+	err = s.of().Query(ctx, kind, func(rows *sql.Rows) error {
+		if rows.Next() {
+			return rows.Scan(t.pointers(&row)...)
 		}
-		err = cmp.Or(err, rows.Close())
-	}
+		return cmp.Or(rows.Err(), sql.ErrNoRows)
+	}, query, args...)
 	if err != nil || s.of().DB().ReadOnly() {
 		err = s.of().Fault(t.name+" "+fmt.Sprintf(format, what), err)
 	}
@@ -410,17 +407,18 @@ func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.
 	if err := t.ready(ctx, s.of()); err != nil {
 		return nil, err
 	}
-	rows, err := s.of().Query(ctx, kind, query, args...)
-	if err == nil {
+	err := s.of().Query(ctx, kind, func(rows *sql.Rows) error {
 		var row, zero R
 		dest := t.pointers(&row)
-		for rows.Next() && err == nil {
+		for rows.Next() {
 			row = zero // what Scan finds there it might use again
-			err = rows.Scan(dest...)
+			if err := rows.Scan(dest...); err != nil {
+				return err
+			}
 			page = append(page, row)
 		}
-		err = cmp.Or(err, rows.Err(), rows.Close())
-	}
+		return nil
+	}, query, args...)
 	if err := s.of().Fault("read "+t.name, err); err != nil {
 		return nil, err
 	}

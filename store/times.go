@@ -43,20 +43,21 @@ func (t *Table[K, R]) timesComeBack(ctx context.Context, s *sqldb.Session) error
 	if s.Dialect() == sqldb.MySQL {
 		query, moments = mysqlTime, nil
 	}
-	rows, err := s.Query(ctx, sqldb.Seldom, fmt.Sprintf(query, strings.Join(names, ","), t.name), moments...)
+	var types []*sql.ColumnType
+	var values []any
+	err := s.Query(ctx, sqldb.Seldom, func(rows *sql.Rows) (err error) {
+		types, err = rows.ColumnTypes()
+		values = make([]any, len(types))
+		to := make([]any, len(types))
+		for i := range to {
+			to[i] = &values[i]
+		}
+		if err == nil && rows.Next() {
+			err = rows.Scan(to...)
+		}
+		return err
+	}, fmt.Sprintf(query, strings.Join(names, ","), t.name), moments...)
 	if err != nil {
-		return s.Fault("read "+t.name, err)
-	}
-	defer rows.Close()
-	types, err := rows.ColumnTypes()
-	values, to := make([]any, len(types)), make([]any, len(types))
-	for i := range to {
-		to[i] = &values[i]
-	}
-	if err == nil && rows.Next() {
-		err = rows.Scan(to...)
-	}
-	if err = cmp.Or(err, rows.Err(), rows.Close()); err != nil {
 		return s.Fault("read "+t.name, err)
 	}
 	isTime := func(value any) bool { _, is := value.(time.Time); return is }

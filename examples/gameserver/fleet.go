@@ -4,9 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"mergesafe/gameid"
+	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/internal/config"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
@@ -55,14 +54,19 @@ func logFleet(log *slog.Logger, s fleet.Status) {
 	log.Log(context.Background(), level, "fleet registry", "state", s.State, "older_copy", s.OlderCopy, "err", s.Err)
 }
 
-// newFleetCollector shows how the world stands with the fleet registry.
-func newFleetCollector(status func() fleet.Status) prometheus.Collector {
-	c := &collector[fleet.Status]{state: status}
-	addStates(c, "fleet_state", "1 for the state that this world is in at the fleet registry, 0 for the others. All but joined need attention.",
-		func(s fleet.Status) fleet.State { return s.State }, fleet.Joined, fleet.Away, fleet.Conflict, fleet.Left)
-	c.add(counter, "fleet_heartbeats_total", "Reports to the fleet registry.",
-		func(s fleet.Status) float64 { return float64(s.Heartbeats) })
-	c.add(counter, "fleet_heartbeat_failures_total", "Reports to the fleet registry that failed; each is repeated.",
-		func(s fleet.Status) float64 { return float64(s.Failures) })
-	return c
+// fleetMetrics shows how the world stands with the fleet registry.
+func fleetMetrics(s fleet.Status) []nodemetrics.Metric {
+	var states []nodemetrics.Sample
+	for _, state := range []fleet.State{fleet.Joined, fleet.Away, fleet.Conflict, fleet.Left} {
+		states = append(states, nodemetrics.Sample{Label: string(state), Value: float64(boolean(s.State == state))})
+	}
+	return []nodemetrics.Metric{
+		{
+			Name: "fleet_state", Label: "state", Samples: states,
+			Help: "1 for the state that this world is in at the fleet registry, 0 for the others. " +
+				"All but joined need attention.",
+		},
+		counter("fleet_heartbeats_total", "Reports to the fleet registry.", s.Heartbeats),
+		counter("fleet_heartbeat_failures_total", "Reports to the fleet registry that failed; each is repeated.", s.Failures),
+	}
 }

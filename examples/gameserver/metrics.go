@@ -76,24 +76,26 @@ func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	m.seconds.WithLabelValues(r.Pattern).Observe(took.Seconds())
 }
 
-// nodeCollector shows the state of a node.
-type nodeCollector struct{ stats func() gameid.Stats }
+// collector shows figures to Prometheus: all values are of one moment.
+type collector func() []nodemetrics.Metric
 
-func newNodeCollector(stats func() gameid.Stats) prometheus.Collector { return nodeCollector{stats} }
+func newNodeCollector(stats func() gameid.Stats) collector {
+	return func() []nodemetrics.Metric { return nodemetrics.Of(stats()) }
+}
 
 // Describe implements prometheus.Collector.
-func (c nodeCollector) Describe(descs chan<- *prometheus.Desc) {
-	for _, m := range nodemetrics.Of(gameid.Stats{}) {
+func (c collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, m := range c() {
 		descs <- descOf(m)
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (c nodeCollector) Collect(out chan<- prometheus.Metric) {
-	for _, m := range nodemetrics.Of(c.stats()) {
-		kind := gauge
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	for _, m := range c() {
+		kind := prometheus.GaugeValue
 		if m.Counter {
-			kind = counter
+			kind = prometheus.CounterValue
 		}
 		for _, sample := range m.Samples {
 			var label []string
@@ -111,4 +113,21 @@ func descOf(m nodemetrics.Metric) *prometheus.Desc {
 		labels = []string{m.Label}
 	}
 	return prometheus.NewDesc(m.Name, m.Help, labels, nil)
+}
+
+// counter and gauge are figures of this server beside those of its node.
+func counter(name, help string, value uint64) nodemetrics.Metric {
+	samples := []nodemetrics.Sample{{Value: float64(value)}}
+	return nodemetrics.Metric{Name: name, Help: help, Counter: true, Samples: samples}
+}
+
+func gauge(name, help string, value int64) nodemetrics.Metric {
+	return nodemetrics.Metric{Name: name, Help: help, Samples: []nodemetrics.Sample{{Value: float64(value)}}}
+}
+
+func boolean(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/number"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
@@ -44,22 +43,17 @@ func (s *server) playerByNumber(r *http.Request, text string) (reply, error) {
 	})
 }
 
-// newNumbersCollector shows the state of a sequence of numbers.
-func newNumbersCollector(stats func() numbers.Stats) prometheus.Collector {
-	c := &collector[numbers.Stats]{state: stats}
-	c.add(counter, "player_numbers_issued_total", "Numbers given to players since the start.",
-		func(s numbers.Stats) float64 { return float64(s.Issued) })
-	c.add(counter, "player_numbers_kept_back_total", "Numbers that no player gets because they are too pretty.",
-		func(s numbers.Stats) float64 { return float64(s.Reserved) })
-	c.add(counter, "player_numbers_blocks_total", "Blocks of numbers that were taken from the database.",
-		func(s numbers.Stats) float64 { return float64(s.Blocks) })
-	c.add(counter, "player_numbers_failures_total", "Attempts to take a block of numbers that failed; each is repeated.",
-		func(s numbers.Stats) float64 { return float64(s.Failures) })
-	c.add(gauge, "player_numbers_left", "Numbers in memory: so many players can still join if the database of the numbers cannot be reached.",
-		func(s numbers.Stats) float64 { return float64(s.Left) })
-	c.add(gauge, "player_numbers_block_size", "Size of the block of numbers that was taken last.",
-		func(s numbers.Stats) float64 { return float64(s.Block) })
-	c.add(gauge, "player_numbers_failing", "1 if the last attempt to take a block of numbers failed.",
-		func(s numbers.Stats) float64 { return boolean(s.Err != nil) })
-	return c
+// numbersMetrics shows the state of a sequence of numbers.
+func numbersMetrics(s numbers.Stats) []nodemetrics.Metric {
+	return []nodemetrics.Metric{
+		counter("player_numbers_issued_total", "Numbers given to players since the start.", s.Issued),
+		counter("player_numbers_kept_back_total", "Numbers that no player gets because they are too pretty.", s.Reserved),
+		counter("player_numbers_blocks_total", "Blocks of numbers that were taken from the database.", s.Blocks),
+		counter("player_numbers_failures_total",
+			"Attempts to take a block of numbers that failed; each is repeated.", s.Failures),
+		gauge("player_numbers_left",
+			"Numbers in memory: so many players can still join if the database of the numbers cannot be reached.", s.Left),
+		gauge("player_numbers_block_size", "Size of the block of numbers that was taken last.", s.Block),
+		gauge("player_numbers_failing", "1 if the last attempt to take a block of numbers failed.", boolean(s.Err != nil)),
+	}
 }

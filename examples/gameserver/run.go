@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
 	"mergesafe/store"
@@ -217,7 +218,8 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	}
 	handler := newServer(p.db, p.node, p.numbers, public, server.Name, now, log)
 	if p.member != nil {
-		handler.metrics.registry.MustRegister(newFleetCollector(p.member.Status))
+		figures := func() []nodemetrics.Metric { return fleetMetrics(p.member.Status()) }
+		handler.metrics.registry.MustRegister(collector(figures))
 	}
 	p.http = &http.Server{
 		Handler:           handler,

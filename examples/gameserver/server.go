@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
 )
@@ -52,7 +53,7 @@ func newServer(db *store.DB, node *gameid.Node, numbers *numbers.Sequence, publi
 		metrics: newMetrics(db, node, public, name),
 		mux:     http.NewServeMux(),
 	}
-	s.metrics.registry.MustRegister(newNumbersCollector(numbers.Stats))
+	s.metrics.registry.MustRegister(collector(func() []nodemetrics.Metric { return numbersMetrics(numbers.Stats()) }))
 	for pattern, answer := range map[string]endpoint{
 		"POST /players":             s.createPlayer,
 		"GET /players":              s.findPlayer,

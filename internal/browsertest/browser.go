@@ -79,29 +79,25 @@ func Start(t *testing.T) *Browser {
 	return b
 }
 
+// message is what the browser says.
 type message struct {
-	ID     int             `json:"id,omitempty"`
-	Method string          `json:"method,omitempty"`
-	Params json.RawMessage `json:"params,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  json.RawMessage `json:"error,omitempty"`
-
-	Session string `json:"sessionId,omitempty"`
+	ID                    int
+	Method                string
+	Params, Result, Error json.RawMessage
 }
 
 // Call asks the browser for something and waits for the answer.
 func (b *Browser) Call(t *testing.T, method string, params, result any) {
 	t.Helper()
 	b.calls++
-	m := message{ID: b.calls, Method: method, Session: b.session}
+	call := map[string]any{"id": b.calls, "method": method}
 	if params != nil {
-		raw, err := json.Marshal(params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Params = raw
+		call["params"] = params
 	}
-	raw, err := json.Marshal(m)
+	if b.session != "" {
+		call["sessionId"] = b.session
+	}
+	raw, err := json.Marshal(call)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +106,7 @@ func (b *Browser) Call(t *testing.T, method string, params, result any) {
 	}
 	for {
 		answer := b.read(t)
-		if answer.ID != m.ID {
+		if answer.ID != b.calls {
 			continue
 		}
 		if answer.Error != nil {

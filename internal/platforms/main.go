@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,10 +71,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 // listed is what the go command says of a package. Packages that it makes for a
 // test have a name such as "merge [merge.test]", to which ImportMap leads.
 type listed struct {
-	ImportPath, Name, Dir, ForTest string
-	GoFiles                        []string
-	ImportMap                      map[string]string
-	Module                         *struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	ImportMap       map[string]string
+	Module          *struct {
 		Main      bool
 		GoVersion string
 	}
@@ -87,7 +88,8 @@ func check(ctx context.Context, parsed *files, dir, platform string) error {
 	if !ok {
 		return fmt.Errorf("%q is no platform: want GOOS/GOARCH", platform)
 	}
-	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-test", "-json=ImportPath,Name,Dir,ForTest,GoFiles,ImportMap,Module,Error", "./...")
+	const asked = "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error"
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-test", asked, "./...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 	var stderr strings.Builder
@@ -116,7 +118,12 @@ func check(ctx context.Context, parsed *files, dir, platform string) error {
 		config := types.Config{
 			IgnoreFuncBodies: !ours,
 			Sizes:            types.SizesFor("gc", processor),
-			Importer:         importer{known, p.ImportMap},
+			Importer: importer(func(path string) (*types.Package, error) {
+				if p := known[cmp.Or(p.ImportMap[path], path)]; p != nil {
+					return p, nil
+				}
+				return nil, fmt.Errorf("no package %s on this platform", cmp.Or(p.ImportMap[path], path))
+			}),
 			Error: func(err error) {
 				if ours {
 					all = append(all, err)
@@ -140,20 +147,9 @@ func check(ctx context.Context, parsed *files, dir, platform string) error {
 }
 
 // importer finds what was checked before.
-type importer struct {
-	known map[string]*types.Package
-	names map[string]string
-}
+type importer func(path string) (*types.Package, error)
 
-func (i importer) Import(path string) (*types.Package, error) {
-	if name, ok := i.names[path]; ok {
-		path = name
-	}
-	if p := i.known[path]; p != nil {
-		return p, nil
-	}
-	return nil, fmt.Errorf("no package %s on this platform", path)
-}
+func (i importer) Import(path string) (*types.Package, error) { return i(path) }
 
 // files are parsed once for all platforms.
 type files struct {

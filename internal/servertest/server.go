@@ -19,7 +19,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -325,11 +325,7 @@ func freePort() (int, error) {
 	const low, high = 15000, 32768
 	var last error
 	for range 100 {
-		n, err := rand.Int(rand.Reader, big.NewInt(high-low))
-		if err != nil {
-			return 0, err
-		}
-		port := low + int(n.Int64())
+		port := low + mathrand.IntN(high-low)
 		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err == nil {
 			return port, l.Close()

@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 )
 
 func main() {
@@ -47,8 +46,7 @@ func setModule(dir, path string, stdout io.Writer) error {
 	if line == nil {
 		return fmt.Errorf("%s names no module", filepath.Join(dir, "go.mod"))
 	}
-	change := newChange(string(line[1]), path)
-
+	from := string(line[1])
 	changed := make(map[string][]byte)
 	var modules []string
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
@@ -64,7 +62,7 @@ func setModule(dir, path string, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		after, err := change.file(d.Name(), before)
+		after, err := moved(from, path, d.Name(), before)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -91,34 +89,23 @@ func setModule(dir, path string, stdout io.Writer) error {
 			return fmt.Errorf("go mod tidy in %s: %w\n%s", dir, err, says)
 		}
 	}
-	fmt.Fprintf(stdout, "%s is now %s, in %d files\n", change.from, path, len(changed))
+	fmt.Fprintf(stdout, "%s is now %s, in %d files\n", from, path, len(changed))
 	return nil
 }
 
-// change is one of paths. The name alone is no path: mergesafe is also the name of the project.
-type change struct {
-	from, to    string
-	path, inMod *regexp.Regexp
-}
-
-func newChange(from, to string) change {
-	const before = `(^|[^A-Za-z0-9_./~-])` // in a URL it is no path of a module
-	name := regexp.QuoteMeta(from)
-	return change{from, to,
-		regexp.MustCompile(`(?m)` + before + name + `(/[a-z"]|[@=][./A-Za-z])`),
-		regexp.MustCompile(`(?m)` + before + name + `([ /]|$)`),
-	}
-}
-
-func (c change) file(name string, text []byte) ([]byte, error) {
+// moved is a file with another path of the module. The name alone is no path: mergesafe is also the name
+// of the project.
+func moved(from, to, name string, text []byte) ([]byte, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return text, nil // no text
 	}
-	pattern := c.path
+	const before = `(?m)(^|[^A-Za-z0-9_./~-])` // in a URL it is no path of a module
+	behind := `(/[a-z"]|[@=][./A-Za-z])`
 	if name == "go.mod" {
-		pattern = c.inMod
+		behind = `([ /]|$)`
 	}
-	after := pattern.ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(c.to, "$", "$$")+"${2}"))
+	path := regexp.MustCompile(before + regexp.QuoteMeta(from) + behind)
+	after := path.ReplaceAll(text, []byte("${1}"+to+"${2}"))
 	if filepath.Ext(name) != ".go" || bytes.Equal(after, text) {
 		return after, nil
 	}

@@ -24,7 +24,7 @@ func TestChange(t *testing.T) {
 		{"a.md", "old is `old/z`, ~/old/z, https://x.y/old/z; go get old/z@v1, -replace old=../old", "old is `a.b/c/z`, ~/old/z, https://x.y/old/z; go get a.b/c/z@v1, -replace a.b/c=../old"},
 		{"a.png", "\x00 old/z", "\x00 old/z"},
 	} {
-		got, err := newChange("old", "a.b/c").file(c.file, []byte(c.before))
+		got, err := moved("old", "a.b/c", c.file, []byte(c.before))
 		if diff := cmp.Diff(c.after, string(got)); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", c.file, err, diff)
 		}

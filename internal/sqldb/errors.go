@@ -15,51 +15,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What callers branch on, with errors.Is. The error of the driver is wrapped
-// with it.
+// What callers branch on, with errors.Is. The error of the driver is wrapped with it. Package store, which
+// names them again for games, says what each of them means.
 var (
-	// ErrNotFound: there is no such row.
-	ErrNotFound = errors.New("not found")
-
-	// ErrDuplicate: a row with the same primary or unique key is there
-	// already. The error is a [*DuplicateError] that tells which key.
-	ErrDuplicate = errors.New("duplicate key")
-
-	// ErrForeignKey: a row refers to one that does not exist, or one that is
-	// referred to would be deleted.
-	ErrForeignKey = errors.New("foreign key violated")
-
-	// ErrInvalid: a value is too long, out of range, NULL, or otherwise not
-	// what its column takes. Rows with a Validate method that says so sooner
-	// return its error instead.
-	ErrInvalid = errors.New("value refused by the database")
-
-	// ErrRetryable: the transaction was rolled back because of another one.
-	// The same again will probably work; see [Retry].
-	ErrRetryable = errors.New("in conflict with another transaction, try again")
-
-	// ErrUnavailable: the database cannot be reached, lost the connection or
-	// cannot serve.
+	ErrNotFound    = errors.New("not found")
+	ErrDuplicate   = errors.New("duplicate key") // a [*DuplicateError] tells which
+	ErrForeignKey  = errors.New("foreign key violated")
+	ErrInvalid     = errors.New("value refused by the database")
+	ErrRetryable   = errors.New("in conflict with another transaction, try again") // see [Retry]
 	ErrUnavailable = errors.New("database unavailable")
 
 	// ErrDamaged is an [ErrUnavailable] that stays: what the file of SQLite holds is no database.
 	ErrDamaged = fmt.Errorf("%w: the file is damaged: restore it from its backup", ErrUnavailable)
 
-	// ErrOutcomeUnknown: a change was asked for and the answer did not come:
-	// it may have been made or not. Look before doing it again. It comes
-	// together with [ErrUnavailable] or the error of a context that ended.
+	// ErrOutcomeUnknown comes together with [ErrUnavailable] or the error of a context that ended.
 	ErrOutcomeUnknown = errors.New("outcome unknown, the change may have been made")
 
-	// ErrReadOnly: the database or the transaction is read-only.
 	ErrReadOnly = errors.New("read-only")
-
-	// ErrChanged: a database that was opened read-only was changed while it was
-	// read, so that what was read may not belong together.
-	ErrChanged = errors.New("the file was changed while it was read: a game server has been started on it")
-
-	// ErrSchema: the tables are missing, unfinished, of another version or of
-	// another program. The error is a [*SchemaError].
-	ErrSchema = errors.New("not the expected schema")
+	ErrChanged  = errors.New("the file was changed while it was read: a game server has been started on it")
+	ErrSchema   = errors.New("not the expected schema") // a [*SchemaError]
 )
 
 // DuplicateError says which unique key has the value already.

@@ -92,9 +92,9 @@ func (db *DB) guarded(ctx context.Context, f func(*sqlx.Conn) error) error {
 	return f(conn)
 }
 
-func execAll(ctx context.Context, conn *sqlx.Conn, statements []string) error {
+func execAll(ctx context.Context, on sqlx.ExecerContext, statements []string) error {
 	for _, statement := range statements {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
+		if _, err := on.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}

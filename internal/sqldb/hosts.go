@@ -167,23 +167,19 @@ type hostsError struct {
 }
 
 func (e *hostsError) Error() string {
-	var b strings.Builder
-	b.WriteString("no host takes writes: ")
+	does := "takes writes"
 	if e.readOnly {
-		b.Reset()
-		b.WriteString("no host serves: ")
+		does = "serves"
 	}
+	var each []string
 	for i, name := range e.names {
-		if i > 0 {
-			b.WriteString("; ")
-		}
 		err := e.errs[i]
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = errors.New("no answer in time")
 		}
-		fmt.Fprintf(&b, "%s: %v", name, explain(err, e.plain))
+		each = append(each, fmt.Sprintf("%s: %v", name, explain(err, e.plain)))
 	}
-	return b.String()
+	return "no host " + does + ": " + strings.Join(each, "; ")
 }
 
 // Unwrap returns [ErrUnavailable], and why the hosts did not serve.

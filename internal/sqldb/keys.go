@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // Once runs f, unless it returned nil for the same key on this DB before.
@@ -45,41 +46,26 @@ func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary
 		query, queryType = mysqlUnique, mysqlType
 	}
 	what := fmt.Sprintf("look at the keys of %s", table)
-	rows, err := s.Query(ctx, Seldom, query, table)
+	var rows []struct {
+		Name string
+		Col  *string // an index of an expression has no column
+		I, K int     // the order of SQLite
+	}
+	err = s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, &rows, query, table) })
 	if err != nil {
 		return nil, false, s.Fault(what, err)
 	}
-	defer rows.Close()
 	keys := make(map[string][]string)
-	var first string
-	for i := 0; rows.Next(); i++ {
-		var name, col *string // an index of an expression has no column
-		dest := []any{&name, &col}
-		if s.Dialect() == SQLite {
-			dest = append(dest, new(int), new(int))
-		}
-		if err := rows.Scan(dest...); err != nil {
-			return nil, false, s.Fault(what, err)
-		}
-		if col == nil {
-			col = new(string)
-		}
-		if i == 0 {
-			first = *name
-		}
-		keys[*name] = append(keys[*name], *col)
-	}
-	// Before the next query: in a transaction both have one connection.
-	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
-		return nil, false, s.Fault(what, err)
+	for _, row := range rows {
+		keys[row.Name] = append(keys[row.Name], *cmp.Or(row.Col, new(string)))
 	}
 	for _, columns := range keys {
 		if len(columns) == 1 && strings.EqualFold(columns[0], column) {
 			return nil, true, nil
 		}
 	}
-	if first == "" || first == "PRIMARY" {
-		primary = slices.Clone(keys[first])
+	if len(rows) > 0 && (rows[0].Name == "" || rows[0].Name == "PRIMARY") {
+		primary = keys[rows[0].Name]
 	}
 	var is string
 	err = s.GetAs(ctx, what, &is, queryType, table)

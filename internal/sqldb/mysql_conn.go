@@ -52,15 +52,8 @@ const rollbackTimeout = 2 * time.Second
 
 // mysqlConn is what database/sql uses of a connection of the driver.
 type mysqlConn interface {
-	driver.Conn
-	driver.Pinger
-	driver.ConnPrepareContext
-	driver.ConnBeginTx
-	driver.ExecerContext
-	driver.QueryerContext
+	sqliteConn
 	driver.NamedValueChecker
-	driver.SessionResetter
-	driver.Validator
 }
 
 // mysqlConnector makes connections whose transactions end when their context
@@ -225,9 +218,7 @@ func (c *watchedConn) PrepareContext(ctx context.Context, query string) (driver.
 
 // mysqlStmt is what database/sql uses of a prepared statement of the driver.
 type mysqlStmt interface {
-	driver.Stmt
-	driver.StmtExecContext
-	driver.StmtQueryContext
+	sqliteStmt
 	driver.NamedValueChecker
 }
 

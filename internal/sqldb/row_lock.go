@@ -51,11 +51,8 @@ func (db *DB) RowLock(ctx context.Context, query string, args ...any) (string, e
 	defer conn.Close()
 	defer discard(conn) // ends its transaction, and its settings are not those of others
 	waiter, err := MySQL.BackendOf(ctx, conn.Conn)
-	// In a session that is read-only, too: nothing is changed.
-	for _, statement := range []string{"SET SESSION innodb_lock_wait_timeout = 2", "START TRANSACTION READ WRITE"} {
-		if err == nil {
-			_, err = conn.ExecContext(ctx, statement)
-		}
+	if err == nil { // in a session that is read-only, too: nothing is changed
+		err = execAll(ctx, conn, []string{"SET SESSION innodb_lock_wait_timeout = 2", "START TRANSACTION READ WRITE"})
 	}
 	if err != nil {
 		return "", db.Fault("look for a lock", err)

@@ -115,20 +115,7 @@ func (db *DB) Over(begun *sql.Tx) *Session {
 // Begun returns the transaction beneath.
 func (tx *Tx) Begun() *sqlx.Tx { return tx.begun }
 
-// InTx runs f in a transaction, which is committed if f returns nil and
-// rolled back if it returns an error or panics. The error of f is returned as
-// it is, and a panic continues.
-//
-// An error of the commit that leaves open whether the transaction took effect
-// is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
-// committing. InTx calls f once: for an [ErrRetryable], which any transaction
-// may meet, see [Retry].
-//
-// When ctx ends, neither a commit nor a rollback waits for a server that does
-// not answer: the connection is closed, and the server then rolls back what was
-// not committed. Nor does a rollback wait for longer than 2 seconds.
-//
-// In SQLite there is one transaction at a time: it waits for its turn.
+// InTx runs f in a transaction, as store.DB.InTx describes.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	if db.readOnly {
 		return &OpError{"begin", ErrReadOnly}
@@ -136,9 +123,7 @@ func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	return db.begin(ctx, "", nil, f)
 }
 
-// Snapshot runs f in a transaction that reads one state of the whole database,
-// whatever others write meanwhile. It changes nothing: what tries to is
-// [ErrReadOnly].
+// Snapshot runs f in a transaction that reads one state of the database, as store.DB.Snapshot describes.
 func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if db.dialect == MySQL {
@@ -239,10 +224,8 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	}
 }
 
-// Retry calls f up to ten times, until it returns nil or an error that is not
-// [ErrRetryable], and returns what the last call did. Between the calls it
-// waits for a random time, up to 1 ms at first and 256 ms finally, or until
-// ctx ends. For a transaction there is [DB.RetryTx].
+// Retry calls f again after an [ErrRetryable], as store.Retry describes. For a transaction there is
+// [DB.RetryTx].
 func Retry(ctx context.Context, f func() error) error {
 	const most = 10
 	wait := time.Millisecond
@@ -274,38 +257,19 @@ const (
 	Long               // prepared
 )
 
-// Rows are the rows of a query. They must be closed: in a pool without autocommit
-// that ends the transaction of the query.
-type Rows struct {
-	*sql.Rows
-	begun *sqlx.Tx // nil if the query needs no transaction of its own
-}
-
-// Close closes the rows.
-func (r Rows) Close() error {
-	err := r.Rows.Close()
-	if r.begun == nil {
+// Query runs a query, and read on its rows. In a pool without autocommit both are a transaction of their own.
+func (s *Session) Query(ctx context.Context, k Kind, read func(*sql.Rows) error, query string, args ...any) error {
+	if s.tx == nil && s.db.manual && !s.db.guard {
+		return s.db.exclusively(ctx, func(on queryer) error {
+			return s.db.Over(on.(*sqlx.Tx).Tx).Query(ctx, k, read, query, args...)
+		})
+	}
+	rows, err := s.query(ctx, k, query, args...)
+	if err != nil {
 		return err
 	}
-	return cmp.Or(err, r.begun.Commit())
-}
-
-// Query runs a query.
-func (s *Session) Query(ctx context.Context, k Kind, query string, args ...any) (Rows, error) {
-	if s.tx != nil || !s.db.manual || s.db.guard {
-		rows, err := s.query(ctx, k, query, args...)
-		return Rows{Rows: rows}, err
-	}
-	begun, err := s.db.pool.BeginTxx(ctx, nil)
-	if err != nil {
-		return Rows{}, err
-	}
-	rows, err := s.db.Over(begun.Tx).query(ctx, k, query, args...)
-	if err != nil {
-		begun.Rollback()
-		return Rows{}, err
-	}
-	return Rows{rows, begun}, nil
+	defer rows.Close()
+	return cmp.Or(read(rows), rows.Err(), rows.Close())
 }
 
 func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {

@@ -34,13 +34,8 @@ const TakesNoWrites = "SELECT @@GLOBAL.super_read_only"
 // exist are values like others, and 0 in a counted column is 0. A value that does
 // not fit its column is an error. Texts are sorted by all of their weights.
 func (d Dialect) Prepare(ctx context.Context, conn *sql.Conn, p Purpose) error {
-	for _, statement := range d.settings(p) {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	if d == SQLite {
-		return nil
+	if err := execAll(ctx, conn, d.settings(p)); err != nil || d == SQLite {
+		return err
 	}
 	for _, limit := range []string{ // of which each server knows some only
 		"max_statement_time",                // MariaDB
@@ -108,10 +103,5 @@ func (d Dialect) BeginSnapshot(ctx context.Context, conn *sql.Conn, snapshot boo
 	default:
 		statements = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"}
 	}
-	for _, statement := range statements {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return execAll(ctx, conn, statements)
 }

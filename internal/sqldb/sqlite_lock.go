@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -32,18 +31,13 @@ func (db *DB) LockFault(err error) error {
 func (db *DB) locked() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	conn, err := db.pool.Conn(ctx)
+	conn, err := db.pool.Connx(ctx)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
-	// A connection that does not wait is not for others to use.
-	defer conn.Raw(func(any) error { return driver.ErrBadConn })
-	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
-		return false
-	}
-	_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
-	return isBusy(err)
+	defer discard(conn) // one that does not wait is not for others to use
+	return isBusy(execAll(ctx, conn, []string{"PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE"}))
 }
 
 func isBusy(err error) bool {

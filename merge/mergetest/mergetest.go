@@ -82,9 +82,9 @@ func (d *Database) Catalog(context.Context) (*catalog.Catalog, error) {
 func (d *Database) Servers(context.Context) ([]catalog.Server, error) { return d.Registry, nil }
 
 // Count counts the rows.
-func (d *Database) Count(_ context.Context, table string) (int64, error) {
-	if d.open {
-		return 0, errors.New("mergetest: a scan is open")
+func (d *Database) Count(ctx context.Context, table string) (int64, error) {
+	if err := d.idle(ctx); err != nil {
+		return 0, err
 	}
 	if d.table(table) == nil {
 		return 0, fmt.Errorf("mergetest: no table %q", table)
@@ -92,13 +92,18 @@ func (d *Database) Count(_ context.Context, table string) (int64, error) {
 	return int64(len(d.Rows[table])), nil
 }
 
+// idle returns an error while a scan is open, or if the context has ended.
+func (d *Database) idle(ctx context.Context) error {
+	if d.open {
+		return errors.New("mergetest: a scan is open")
+	}
+	return ctx.Err()
+}
+
 // Ends looks at all rows for the first and the last.
 func (d *Database) Ends(ctx context.Context, scan catalog.Scan) (first, last *catalog.Batch, err error) {
-	if err := ctx.Err(); err != nil {
+	if err := d.idle(ctx); err != nil {
 		return nil, nil, err
-	}
-	if d.open {
-		return nil, nil, errors.New("mergetest: a scan is open")
 	}
 	rows, err := d.sorted(scan)
 	if err != nil || len(rows) == 0 {
@@ -163,16 +168,11 @@ func (d *Database) sorted(scan catalog.Scan) ([]sortable, error) {
 		s := sortable{row: row}
 		null := false
 		for _, o := range scan.Order {
-			col := column(table, o.Column)
+			col := table.Column(o.Column)
 			if col == nil {
 				return nil, fmt.Errorf("mergetest: no column %q", o.Column)
 			}
-			value := row[o.Column]
-			if n, ok := value.(int64); ok && o.Shift != nil {
-				image, _ := o.Shift.Image(rekey.Signed(n))
-				value = int64(image.Bits)
-			}
-			v, err := sortForm(value, cmp.Or(o.Collation, col.Collation))
+			v, err := sortForm(shifted(row[o.Column], o.Shift), cmp.Or(o.Collation, col.Collation))
 			if err != nil {
 				return nil, &catalog.UnsupportedError{Table: scan.Table, Column: o.Column, Reason: err.Error()}
 			}
@@ -184,24 +184,20 @@ func (d *Database) sorted(scan catalog.Scan) ([]sortable, error) {
 		}
 		rows = append(rows, s)
 	}
-	nullFirst := func(a, b []byte) int {
-		if a == nil || b == nil {
-			return cmp.Compare(notNull(a), notNull(b))
-		}
-		return bytes.Compare(a, b)
+	if !scan.Unsorted {
+		slices.SortStableFunc(rows, func(a, b sortable) int { return slices.CompareFunc(a.order, b.order, nullFirst) })
 	}
-	if scan.Unsorted {
-		return rows, nil
-	}
-	slices.SortStableFunc(rows, func(a, b sortable) int { return slices.CompareFunc(a.order, b.order, nullFirst) })
 	return rows, nil
 }
 
-func notNull(b []byte) int {
-	if b == nil {
-		return 0
+func nullFirst(a, b []byte) int {
+	switch {
+	case a == nil && b != nil:
+		return -1
+	case b == nil && a != nil:
+		return 1
 	}
-	return 1
+	return bytes.Compare(a, b)
 }
 
 func (d *Database) dangles(row Row, scan catalog.Scan) bool {
@@ -216,7 +212,7 @@ func (d *Database) dangles(row Row, scan catalog.Scan) bool {
 		equal := true
 		for i, name := range ref.Columns {
 			collation := ""
-			if c := column(to, ref.ToColumns[i]); c != nil {
+			if c := to.Column(ref.ToColumns[i]); c != nil {
 				collation = c.Collation
 			}
 			a, _ := sortForm(row[name], collation)
@@ -232,11 +228,8 @@ func (d *Database) dangles(row Row, scan catalog.Scan) bool {
 
 // Row finds the row with these values.
 func (d *Database) Row(ctx context.Context, table string, columns []string, values [][]byte) ([]catalog.Field, error) {
-	if err := ctx.Err(); err != nil {
+	if err := d.idle(ctx); err != nil {
 		return nil, err
-	}
-	if d.open {
-		return nil, errors.New("mergetest: a scan is open")
 	}
 	if d.OnRow != nil {
 		if err := d.OnRow(); err != nil {
@@ -249,8 +242,8 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, valu
 		for i, name := range columns {
 			found = found && bytes.Equal(raw(row[name]), values[i])
 			if s, ok := row[name].(string); ok && !found { // under the column's collation, as = does
-				have, err := sortForm(s, column(t, name).Collation)
-				want, err2 := sortForm(string(values[i]), column(t, name).Collation)
+				have, err := sortForm(s, t.Column(name).Collation)
+				want, err2 := sortForm(string(values[i]), t.Column(name).Collation)
 				found = err == nil && err2 == nil && bytes.Equal(have, want)
 			}
 		}
@@ -263,31 +256,22 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, valu
 }
 
 // Stamp returns what OnStamp says.
-func (d *Database) Stamp(_ context.Context, table string) (string, error) {
-	if d.open {
-		return "", errors.New("mergetest: a scan is open")
-	}
-	if d.OnStamp == nil {
-		return "", nil
+func (d *Database) Stamp(ctx context.Context, table string) (string, error) {
+	if err := d.idle(ctx); err != nil || d.OnStamp == nil {
+		return "", err
 	}
 	return d.OnStamp(table), nil
 }
 
 // Takes returns the Values of "table.column".
-func (d *Database) Takes(_ context.Context, table, column string) ([]catalog.Condition, error) {
-	if d.open {
-		return nil, errors.New("mergetest: a scan is open")
-	}
-	return d.Values[table+"."+column], nil
+func (d *Database) Takes(ctx context.Context, table, column string) ([]catalog.Condition, error) {
+	return d.Values[table+"."+column], d.idle(ctx)
 }
 
 // Failing tries all rows, in the order of the key.
 func (d *Database) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*rekey.Shift, samples int) ([]catalog.Failing, error) {
-	if err := ctx.Err(); err != nil {
+	if err := d.idle(ctx); err != nil {
 		return nil, err
-	}
-	if d.open {
-		return nil, errors.New("mergetest: a scan is open")
 	}
 	t := d.table(table)
 	scan := catalog.Scan{Table: table}
@@ -306,14 +290,11 @@ func (d *Database) Failing(ctx context.Context, table string, conditions []catal
 			continue
 		}
 		for _, row := range rows {
-			shifted := maps.Clone(row.row)
+			after := maps.Clone(row.row)
 			for name, shift := range shifts {
-				if n, ok := shifted[name].(int64); ok {
-					image, _ := shift.Image(rekey.Signed(n))
-					shifted[name] = int64(image.Bits)
-				}
+				after[name] = shifted(after[name], shift)
 			}
-			if holds(shifted) {
+			if holds(after) {
 				continue
 			}
 			if all[i].Rows++; len(all[i].Samples) < samples {
@@ -332,19 +313,20 @@ func (d *Database) table(name string) *catalog.Table {
 	return &d.Schema.Tables[i]
 }
 
+// shifted is a value with the key that a shift gives it; nil is none.
+func shifted(value any, shift *rekey.Shift) any {
+	if n, ok := value.(int64); ok && shift != nil {
+		image, _ := shift.Image(rekey.Signed(n))
+		return int64(image.Bits)
+	}
+	return value
+}
+
 func fields(t *catalog.Table, row Row) (all []catalog.Field) {
 	for _, c := range t.Columns {
 		all = append(all, catalog.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
 	}
 	return all
-}
-
-func column(t *catalog.Table, name string) *catalog.Column {
-	i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &t.Columns[i]
 }
 
 // sortForm returns the bytes that sort, nil for NULL.

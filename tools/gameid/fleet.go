@@ -226,23 +226,12 @@ func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 }
 
 func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {
-	if asJSON {
-		objects := make([]fleetServer, 0, len(servers))
-		for _, s := range servers {
-			objects = append(objects, fleetObject(s))
-		}
-		return cli.WriteJSON(w, objects)
-	}
-	if len(servers) == 0 {
-		_, err := fmt.Fprintln(w, "No number has been claimed yet.")
-		return err
-	}
-	rows := [][]string{{"SERVER", "NAME", "STATE", "WORLD", "LEASE", "SEEN", "HOLDER", "DATABASE"}}
-	for _, s := range servers {
-		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
-			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)})
-	}
-	return columns.Write(w, rows, width)
+	heads := []string{"SERVER", "NAME", "STATE", "WORLD", "LEASE", "SEEN", "HOLDER", "DATABASE"}
+	const none = "No number has been claimed yet."
+	return printList(w, width, asJSON, servers, none, fleetObject, heads, func(s fleet.Server) []string {
+		return []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
+			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)}
+	})
 }
 
 func fleetLease(s fleet.Server) string {
@@ -250,13 +239,6 @@ func fleetLease(s fleet.Server) string {
 		return "-"
 	}
 	return "held until " + printable.Time(s.LeaseUntil)
-}
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return printable.Time(t)
 }
 
 const helpShow = `
@@ -274,32 +256,29 @@ func showNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printFleetServer(cmd.Root().Writer, cli.Width(cmd), s, history, cmd.Bool("json"))
-}
-
-func printFleetServer(w io.Writer, width int, s fleet.Server, history []fleet.Change, asJSON bool) error {
-	if asJSON {
+	out, width := cmd.Root().Writer, cli.Width(cmd)
+	if cmd.Bool("json") {
 		o := fleetObject(s)
 		o.History = make([]fleetChange, 0, len(history))
 		for _, h := range history {
 			o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
 		}
-		return cli.WriteJSON(w, o)
+		return cli.WriteJSON(out, o)
 	}
 	facts := [][]string{
 		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
 		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
 	}
-	if err := columns.Write(w, facts, width); err != nil {
+	if err := columns.Write(out, facts, width); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(out)
 	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
 	for _, h := range history {
 		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
 	}
-	return columns.Write(w, rows, width)
+	return columns.Write(out, rows, width)
 }
 
 const helpRetire = `
@@ -398,16 +377,10 @@ type fleetChange struct {
 }
 
 func fleetObject(s fleet.Server) fleetServer {
-	at := func(t time.Time) *time.Time {
-		if t.IsZero() {
-			return nil
-		}
-		return &t
-	}
 	return fleetServer{
 		Server: s.ID, Name: s.Name, State: s.State, World: s.World,
-		Claimed: at(s.ClaimedAt), Bound: at(s.BoundAt), Seen: at(s.SeenAt),
-		Lease: s.Leased, Until: at(s.LeaseUntil), Holder: processOf(s.Holder), Database: s.Place,
+		Claimed: known(s.ClaimedAt), Bound: known(s.BoundAt), Seen: known(s.SeenAt),
+		Lease: s.Leased, Until: known(s.LeaseUntil), Holder: processOf(s.Holder), Database: s.Place,
 		Mark: s.Mark, Changes: s.Epoch,
 	}
 }

@@ -13,7 +13,6 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/columns"
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
@@ -138,24 +137,10 @@ func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	for _, p := range all {
 		lost = errors.Join(lost, p.Err)
 	}
-	out := cmd.Root().Writer
-	if cmd.Bool("json") {
-		objects := make([]placeObject, 0, len(all))
-		for _, p := range all {
-			o := placeObject{World: p.World, Place: p.DSN, Labels: p.Labels, Set: p.SetAt, By: p.By, Why: p.Why}
-			if p.Err != nil {
-				o.Problem = p.Err.Error()
-			}
-			objects = append(objects, o)
-		}
-		return cmp.Or(cli.WriteJSON(out, objects), lost)
-	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(out, "No place is known yet.")
-		return err
-	}
-	rows := [][]string{{"WORLD", "PLACE", "LABELS", "SINCE", "BY", "WHY"}}
-	for _, p := range all {
+	heads := []string{"WORLD", "PLACE", "LABELS", "SINCE", "BY", "WHY"}
+	const none = "No place is known yet."
+	out, asJSON := cmd.Root().Writer, cmd.Bool("json")
+	err = printList(out, cli.Width(cmd), asJSON, all, none, placeOf, heads, func(p fleet.Place) []string {
 		var labels []string
 		for _, name := range slices.Sorted(maps.Keys(p.Labels)) {
 			labels = append(labels, name+"="+p.Labels[name])
@@ -164,10 +149,9 @@ func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		if p.Err != nil {
 			place = "(unusable)"
 		}
-		rows = append(rows, []string{shown(p.World), place, shown(strings.Join(labels, " ")),
-			moment(p.SetAt), shown(p.By), shown(p.Why)})
-	}
-	return cmp.Or(columns.Write(out, rows, cli.Width(cmd)), lost)
+		return []string{shown(p.World), place, shown(strings.Join(labels, " ")), moment(p.SetAt), shown(p.By), shown(p.Why)}
+	})
+	return cmp.Or(err, lost)
 }
 
 // placeObject is one place in JSON.
@@ -180,4 +164,12 @@ type placeObject struct {
 	Why    string            `json:"why"`
 
 	Problem string `json:"problem,omitempty"` // why the place cannot be used: place and labels are empty then
+}
+
+func placeOf(p fleet.Place) placeObject {
+	o := placeObject{World: p.World, Place: p.DSN, Labels: p.Labels, Set: p.SetAt, By: p.By, Why: p.Why}
+	if p.Err != nil {
+		o.Problem = p.Err.Error()
+	}
+	return o
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
@@ -128,31 +126,17 @@ func listRanges(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printRanges(cmd.Root().Writer, cli.Width(cmd), all, cmd.Bool("json"))
-}
-
-func printRanges(w io.Writer, width int, all []fleet.KeyRange, asJSON bool) error {
-	if asJSON {
-		objects := make([]keyRange, 0, len(all))
-		for _, r := range all {
-			objects = append(objects, keyRangeObject(r))
-		}
-		return cli.WriteJSON(w, objects)
-	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(w, "No range has been given yet.")
-		return err
-	}
-	rows := [][]string{{"RANGE", "WORLD", "FIRST", "LAST", "SPACE", "STATE", "MERGE", "SINCE", "BY", "WHY"}}
-	for _, r := range all {
+	out, asJSON := cmd.Root().Writer, cmd.Bool("json")
+	heads := []string{"RANGE", "WORLD", "FIRST", "LAST", "SPACE", "STATE", "MERGE", "SINCE", "BY", "WHY"}
+	const none = "No range has been given yet."
+	return printList(out, cli.Width(cmd), asJSON, all, none, keyRangeObject, heads, func(r fleet.KeyRange) []string {
 		state, since, by, why := "held", r.GivenAt, r.By, r.Why
 		if !r.ReleasedAt.IsZero() {
 			state, since, by, why = "released", r.ReleasedAt, r.ReleasedBy, r.ReleasedWhy
 		}
-		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), shown(r.World), printable.Number(r.First), printable.Number(r.Last),
-			shown(r.Space), state, shown(short(r.Merge)), moment(since), shown(by), shown(why)})
-	}
-	return columns.Write(w, rows, width)
+		return []string{strconv.FormatInt(r.Number, 10), shown(r.World), printable.Number(r.First), printable.Number(r.Last),
+			shown(r.Space), state, shown(short(r.Merge)), moment(since), shown(by), shown(why)}
+	})
 }
 
 const helpReleaseRange = `
@@ -206,9 +190,6 @@ type keyRange struct {
 }
 
 func keyRangeObject(r fleet.KeyRange) keyRange {
-	o := keyRange{r.Number, r.World, r.Space, r.First, r.Last, r.Merge, r.GivenAt, r.By, r.Why, nil, r.ReleasedBy, r.ReleasedWhy}
-	if !r.ReleasedAt.IsZero() {
-		o.Released = &r.ReleasedAt
-	}
-	return o
+	return keyRange{r.Number, r.World, r.Space, r.First, r.Last, r.Merge, r.GivenAt, r.By, r.Why,
+		known(r.ReleasedAt), r.ReleasedBy, r.ReleasedWhy}
 }

@@ -10,7 +10,6 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/columns"
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
 	"mergesafe/store"
@@ -129,18 +128,12 @@ func readServers(ctx context.Context, dsn config.Secret) ([]registry.Server, []r
 }
 
 func printServers(w io.Writer, width int, servers []registry.Server, asJSON bool) error {
-	if asJSON {
-		return cli.WriteJSON(w, serverObjects(servers))
-	}
-	if len(servers) == 0 {
-		_, err := fmt.Fprintln(w, "The registry is empty: no game server has run on this database yet.")
-		return err
-	}
-	rows := [][]string{{"SERVER", "NAME", "ROLE", "WORLD", "MARK", "LEASE", "HOLDER"}}
-	for _, s := range servers {
-		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s.Reserved), lease(s), holder(s.Holder)})
-	}
-	return columns.Write(w, rows, width)
+	const none = "The registry is empty: no game server has run on this database yet."
+	heads := []string{"SERVER", "NAME", "ROLE", "WORLD", "MARK", "LEASE", "HOLDER"}
+	return printList(w, width, asJSON, servers, none, serverObject, heads, func(s registry.Server) []string {
+		return []string{s.ID.String(), shown(s.Name), shown(s.Role), shown(short(s.World)),
+			mark(s.Reserved), lease(s), holder(s.Holder)}
+	})
 }
 
 // mark returns the time up to which IDs may have been used.
@@ -232,22 +225,17 @@ type fence struct {
 	State string `json:"state,omitempty"`
 }
 
-func serverObjects(servers []registry.Server) []server {
-	objects := make([]server, 0, len(servers))
-	for _, s := range servers {
-		o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
-			Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: registry.Changes(s.Epoch), Generation: s.Generation(), MarkMsec: s.Reserved}
-		if s.Reserved > 0 {
-			t := gameid.TimeOf(s.Reserved)
-			o.Mark = &t
-		}
-		if !s.Holder.IsZero() {
-			o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
-		}
-		if f, fenced := registry.FenceOf(s.Holder); fenced {
-			o.Fence = &fence{f.Merge, f.Into, f.Here, f.Since, string(f.State)}
-		}
-		objects = append(objects, o)
+func serverObject(s registry.Server) server {
+	o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
+		Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: registry.Changes(s.Epoch), Generation: s.Generation(), MarkMsec: s.Reserved}
+	if s.Reserved > 0 {
+		o.Mark = known(gameid.TimeOf(s.Reserved))
 	}
-	return objects
+	if !s.Holder.IsZero() {
+		o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
+	}
+	if f, fenced := registry.FenceOf(s.Holder); fenced {
+		o.Fence = &fence{f.Merge, f.Into, f.Here, f.Since, string(f.State)}
+	}
+	return o
 }

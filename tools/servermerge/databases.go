@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -23,14 +24,11 @@ import (
 // commands that carry the plan out find them by the names that they have here.
 func given(config *databases.Config, args []string) ([]transfer.Database, error) {
 	places, err := config.Locate(args)
-	if err != nil {
-		return nil, err
-	}
-	var all []transfer.Database
-	for _, p := range places {
-		all = append(all, transfer.Database{Name: p.FullName(), DSN: p.DSN.Reveal()})
-	}
-	return all, nil
+	return slice.Map(places, databaseAt), err
+}
+
+func databaseAt(p databases.Place) transfer.Database {
+	return transfer.Database{Name: p.FullName(), DSN: p.DSN.Reveal()}
 }
 
 // job is a plan with the databases that it is for.

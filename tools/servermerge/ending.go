@@ -9,6 +9,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -33,10 +34,7 @@ func newPage(cmd *cliv3.Command, plan string, all ...transfer.Database) (*cli.Fi
 
 // inputs are the files that a command must not write.
 func inputs(cmd *cliv3.Command, plan string, all ...transfer.Database) []cli.Input {
-	var dsns []string
-	for _, d := range all {
-		dsns = append(dsns, d.DSN)
-	}
+	dsns := slice.Map(all, func(d transfer.Database) string { return d.DSN })
 	return append(databases.Inputs(cmd, dsns...), cli.Input{What: "the plan", Name: plan})
 }
 

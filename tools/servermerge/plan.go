@@ -85,22 +85,19 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if err := file.Write(plan.Write); err != nil {
 		return err
 	}
-	out := cmd.Root().Writer
-	if cmd.Bool("json") {
-		err = plan.Write(out)
-	} else {
-		return s.writePlan(cmd, plan, name, all)
-	}
-	if err == nil && len(plan.Refusals) > 0 {
-		err = refusedCode(plan)
-	}
-	return err
+	return s.writePlan(cmd, plan, name, all)
 }
 
-// writePlan writes a plan that was kept in a file as text. Its error is the exit code.
+// writePlan writes a plan that was kept in a file. Its error is the exit code.
 func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
-	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) }), which: whichOf(plan), named: commandsOf(plan)}
-	err := report.WritePlan(cmd.Root().Writer, plan, again.commands("plan"), s.text(cmd))
+	var err error
+	if out := cmd.Root().Writer; cmd.Bool("json") {
+		err = plan.Write(out)
+	} else {
+		again := call{file: file, config: givenConfig(cmd), which: whichOf(plan), named: commandsOf(plan)}
+		again.databases = slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })
+		err = report.WritePlan(out, plan, again.commands("plan"), s.text(cmd))
+	}
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)
 	}
@@ -126,13 +123,9 @@ func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, o
 // NotVerified only if all that blocks it is what the check could not
 // look at.
 func refusedCode(p *transfer.Plan) cli.Code {
-	if p.Check.Verdict != verdict.NotVerified {
+	byOthers := slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool { return r.Code == "" }) // than the check
+	if p.Check.Verdict != verdict.NotVerified || byOthers {
 		return cli.Conflicts
-	}
-	for _, r := range p.Refusals {
-		if r.Code == "" { // not found by the check
-			return cli.Conflicts
-		}
 	}
 	return cli.NotVerified
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -19,17 +20,10 @@ type watch struct {
 	sparer   *sparer
 }
 
-func names(all []transfer.Database) (names []string) {
-	for _, d := range all {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
 // newWatch begins with the databases being opened.
 func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch {
 	p := newProgress(log, log.IsTerminal())
-	p.display.Phase("opening " + printable.Names(names(all)))
+	p.display.Phase("opening " + printable.Names(slice.Map(all, func(d transfer.Database) string { return d.Name })))
 	return &watch{p, newSparer(t, all, p.rests)}
 }
 
@@ -117,9 +111,8 @@ func (l *load) threads(ctx context.Context) (int, error) {
 		}
 		l.source = s
 	}
-	n, err := l.source.Load(ctx)
-	if err != nil {
-		return 0, nil
+	if n, err := l.source.Load(ctx); err == nil {
+		return n, nil
 	}
-	return n, nil
+	return 0, nil
 }

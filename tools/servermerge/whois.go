@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -50,9 +49,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	out := cmd.Root().Writer
 	if cmd.Bool("json") {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		err = e.Encode(append([]transfer.Origin{}, way...))
+		err = cli.WriteJSON(out, append([]transfer.Origin{}, way...))
 	} else {
 		source := ""
 		if len(args) == 4 {
@@ -93,7 +90,7 @@ func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error)
 	if err != nil {
 		return transfer.Database{}, err
 	}
-	return transfer.Database{Name: places[0].FullName(), DSN: places[0].DSN.Reveal()}, nil
+	return databaseAt(places[0]), nil
 }
 
 // keysCSV writes what became of all keys of a table of a source.

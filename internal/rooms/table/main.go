@@ -1,10 +1,9 @@
-// Table prints a row for each room of a module: its lines, its exported names, its largest circle, and
-// the rooms that it imports. A circle is a set of top-level declarations that all lead to each other;
-// a type and its methods are one declaration. Tests are left out.
+// Table prints a row for each room of the module in this folder: its lines, its exported names, its
+// largest circle, and the rooms that it imports. A circle is a set of top-level declarations that all
+// lead to each other; a type and its methods are one declaration. Tests are left out.
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,56 +21,11 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	members := flag.Bool("members", false, "also print the declarations of each room's largest circle")
+	flag.Parse()
+	if err := print(os.Stdout, *members); err != nil {
 		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(2)
-	}
-}
-
-func run(args []string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("table", flag.ContinueOnError)
-	dir := flags.String("C", ".", "the folder of the module")
-	members := flags.Bool("members", false, "also print the declarations of each room's largest circle")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	rooms, err := measure(*dir)
-	if err != nil {
-		return err
-	}
-	print(stdout, rooms, *members)
-	return nil
-}
-
-// room is what is measured of one package.
-type room struct {
-	name     string // its path inside the module
-	lines    int    // of its files, blank ones and comments included
-	exported int    // top-level names and methods
-	circle   circle // the largest
-	imports  []string
-}
-
-// circle is a set of declarations that all lead to each other; of one declaration it has no members.
-type circle struct {
-	lines   int
-	members []string
-}
-
-func print(w io.Writer, rooms []room, members bool) {
-	fmt.Fprintf(w, "%-28s %7s %8s %7s  %s\n", "room", "lines", "exported", "circle", "imports")
-	total := 0
-	lines := make([]int, 0, len(rooms))
-	for _, r := range rooms {
-		total += r.lines
-		lines = append(lines, r.lines)
-		fmt.Fprintf(w, "%-28s %7d %8d %7d  %s\n", r.name, r.lines, r.exported, r.circle.lines, strings.Join(r.imports, " "))
-		if members && len(r.circle.members) > 0 {
-			fmt.Fprintf(w, "    %s\n", strings.Join(r.circle.members, " "))
-		}
-	}
-	if slices.Sort(lines); len(lines) > 0 {
-		fmt.Fprintf(w, "%d rooms, %d lines, median %d, largest %d\n", len(rooms), total, lines[len(lines)/2], lines[len(lines)-1])
 	}
 }
 
@@ -85,52 +39,79 @@ type listed struct {
 	}
 }
 
-// measure measures every package of the module in dir.
-func measure(dir string) ([]room, error) {
+// print measures every package of the module.
+func print(w io.Writer, members bool) error {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list in %q: %w", dir, err)
+		return fmt.Errorf("go list: %w", err)
 	}
 	exports := make(map[string]string)
 	var ours []listed
 	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
 		var p listed
 		if err := d.Decode(&p); err != nil {
-			return nil, err
+			return err
 		}
 		exports[p.ImportPath] = p.Export
 		if p.Module != nil && p.Module.Main && len(p.GoFiles) > 0 {
 			ours = append(ours, p)
 		}
 	}
+	slices.SortFunc(ours, func(a, b listed) int { return strings.Compare(a.ImportPath, b.ImportPath) })
 	set := token.NewFileSet()
 	imports := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	var rooms []room
+
+	fmt.Fprintf(w, "%-28s %7s %8s %7s  %s\n", "room", "lines", "exported", "circle", "imports")
+	total, sizes := 0, make([]int, 0, len(ours))
 	for _, p := range ours {
-		r, err := measureOne(set, imports, p)
+		r, err := measure(set, imports, p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.ImportPath, err)
+			return fmt.Errorf("%s: %w", p.ImportPath, err)
 		}
-		rooms = append(rooms, r)
+		total, sizes = total+r.lines, append(sizes, r.lines)
+		circle, names := r.largest()
+		within := []string{strings.TrimPrefix(p.ImportPath, p.Module.Path+"/")}
+		for _, path := range p.Imports {
+			if room, ok := strings.CutPrefix(path, p.Module.Path+"/"); ok {
+				within = append(within, room)
+			}
+		}
+		fmt.Fprintf(w, "%-28s %7d %8d %7d  %s\n", within[0], r.lines, r.exported, circle, strings.Join(within[1:], " "))
+		if members && len(names) > 0 {
+			fmt.Fprintf(w, "    %s\n", strings.Join(names, " "))
+		}
 	}
-	slices.SortFunc(rooms, func(a, b room) int { return cmp.Compare(a.name, b.name) })
-	return rooms, nil
+	if slices.Sort(sizes); len(sizes) > 0 {
+		median, largest := sizes[len(sizes)/2], sizes[len(sizes)-1]
+		fmt.Fprintf(w, "%d rooms, %d lines, median %d, largest %d\n", len(sizes), total, median, largest)
+	}
+	return nil
 }
 
-func measureOne(set *token.FileSet, imports types.Importer, p listed) (room, error) {
-	r := room{name: within(p.Module.Path, p.ImportPath)}
-	for _, path := range p.Imports {
-		if path == p.Module.Path || strings.HasPrefix(path, p.Module.Path+"/") {
-			r.imports = append(r.imports, within(p.Module.Path, path))
-		}
-	}
+// room is what is measured of one package.
+type room struct {
+	lines    int // of its files, blank ones and comments included
+	exported int // top-level names and methods
+	nodes    map[types.Object]*node
+}
+
+// node is a function, a variable, a constant, or a type with its methods.
+type node struct {
+	name  string
+	lines int // with its comment
+	parts []ast.Node
+	leads map[*node]bool // to these, also by way of others
+}
+
+func measure(set *token.FileSet, imports types.Importer, p listed) (*room, error) {
+	r := &room{nodes: make(map[types.Object]*node)}
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			return room{}, err
+			return nil, err
 		}
 		files = append(files, file)
 		r.lines += set.File(file.FileStart).LineCount()
@@ -138,18 +119,109 @@ func measureOne(set *token.FileSet, imports types.Importer, p listed) (room, err
 	info := &types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)}
 	config := types.Config{Importer: imports}
 	if _, err := config.Check(p.ImportPath, set, files, info); err != nil {
-		return room{}, err
+		return nil, err
 	}
-	g := graph{set: set, info: info, of: make(map[types.Object]*node)}
-	g.read(files)
-	r.exported, r.circle = g.exported, g.largest()
+	declare := func(name *ast.Ident, part, whole ast.Node, doc *ast.CommentGroup) {
+		object := declaration(info.Defs[name])
+		if object == nil || name.Name == "_" {
+			return
+		}
+		if r.nodes[object] == nil {
+			r.nodes[object] = &node{name: object.Name()}
+		}
+		n, from := r.nodes[object], whole.Pos()
+		if doc != nil {
+			from = doc.Pos()
+		}
+		n.parts = append(n.parts, part)
+		n.lines += set.Position(whole.End()).Line - set.Position(from).Line + 1
+		if name.IsExported() {
+			r.exported++
+		}
+	}
+	for _, file := range files {
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				declare(d.Name, d, d, d.Doc)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					whole, doc := ast.Node(spec), (*ast.CommentGroup)(nil)
+					if len(d.Specs) == 1 {
+						whole, doc = d, d.Doc
+					}
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						declare(spec.Name, spec, whole, doc)
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							declare(name, spec, whole, doc)
+						}
+					}
+				}
+			}
+		}
+	}
+	uses := make(map[*node][]*node)
+	for _, n := range r.nodes {
+		for _, part := range n.parts {
+			ast.Inspect(part, func(a ast.Node) bool {
+				if name, ok := a.(*ast.Ident); ok {
+					if used := r.nodes[declaration(info.Uses[name])]; used != nil {
+						uses[n] = append(uses[n], used)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for _, n := range r.nodes {
+		n.leads = make(map[*node]bool)
+		for next := uses[n]; len(next) > 0; {
+			last := next[len(next)-1]
+			next = next[:len(next)-1]
+			if !n.leads[last] {
+				n.leads[last] = true
+				next = append(next, uses[last]...)
+			}
+		}
+	}
 	return r, nil
 }
 
-// within is the path of a package inside its module.
-func within(module, path string) string {
-	if path == module {
-		return "."
+// declaration is the top-level declaration that a name is part of: of a method, its type.
+func declaration(object types.Object) types.Object {
+	f, ok := object.(*types.Func)
+	if !ok {
+		return object
 	}
-	return strings.TrimPrefix(path, module+"/")
+	recv := f.Signature().Recv()
+	if recv == nil {
+		return f.Origin()
+	}
+	t := types.Unalias(recv.Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if named, ok := t.(*types.Named); ok {
+		return named.Origin().Obj()
+	}
+	return nil // of an interface without a name
+}
+
+// largest returns the circle of the most lines; one declaration is none.
+func (r *room) largest() (most int, names []string) {
+	for _, n := range r.nodes {
+		lines, members := n.lines, []string{n.name}
+		for m := range n.leads {
+			if m != n && m.leads[n] {
+				lines, members = lines+m.lines, append(members, m.name)
+			}
+		}
+		if len(members) > 1 && lines > most {
+			most, names = lines, members
+		}
+	}
+	slices.Sort(names)
+	return most, names
 }

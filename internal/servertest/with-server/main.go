@@ -62,7 +62,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	name, args := args[0], args[2:]
 	env := append(os.Environ(), servertest.EnvServer+"="+name)
 	if os.Getenv(servertest.EnvDSN) == "" {
-		server, err := start(ctx, name)
+		starting, cancel := context.WithTimeout(ctx, startTimeout)
+		server, err := servertest.Start(starting, servertest.Options{Name: name})
+		cancel()
 		switch {
 		case err == nil:
 			fmt.Fprintf(stderr, "with-server: %s\n", server.Program())
@@ -95,10 +97,4 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 128 + int(ws.Signal())
 	}
 	return cmd.ProcessState.ExitCode()
-}
-
-func start(ctx context.Context, name string) (*servertest.Server, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	return servertest.Start(ctx, servertest.Options{Name: name})
 }

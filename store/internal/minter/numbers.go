@@ -61,12 +61,8 @@ func (w *World) checkNumbers(tally *Tally) {
 // checkConfirmed looks for players that the database confirmed and has not.
 func (w *World) checkConfirmed(db *store.DB, tally *Tally) {
 	w.t.Helper()
-	var ids []gameid.ID
-	if err := db.Select(w.t.Context(), &ids, "SELECT id FROM players"); err != nil {
-		w.t.Fatal(err)
-	}
 	there := make(map[gameid.ID]bool)
-	for _, id := range ids {
+	for _, id := range w.stored(db, "players") {
 		there[id] = true
 	}
 	w.eachLog(rowsSuffix, gameid.Size, func(b []byte) {

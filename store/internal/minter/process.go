@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -36,11 +37,10 @@ type Process struct {
 	stdin  io.WriteCloser
 	stderr bytes.Buffer
 	exited chan struct{} // closed when the process has ended and all events are there
+	seen   int           // events, by Await
 
-	mu      sync.Mutex
-	events  []Event
-	seen    int           // of events, by Await
-	changed chan struct{} // closed when there are more events
+	mu     sync.Mutex
+	events []Event
 }
 
 func start(t testing.TB, o order) *Process {
@@ -49,7 +49,7 @@ func start(t testing.TB, o order) *Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Process{t: t, cmd: exec.Command(program), log: o.Log, exited: make(chan struct{}), changed: make(chan struct{})}
+	p := &Process{t: t, cmd: exec.Command(program), log: o.Log, exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), environ+"=1")
 	p.cmd.Stderr = &p.stderr
 	// It ends with us also while it is stopped, and cannot read that its
@@ -90,8 +90,6 @@ func (p *Process) listen(stdout io.Reader) {
 		}
 		p.mu.Lock()
 		p.events = append(p.events, e)
-		close(p.changed)
-		p.changed = make(chan struct{})
 		p.mu.Unlock()
 	}
 	p.cmd.Wait()
@@ -99,32 +97,38 @@ func (p *Process) listen(stdout io.Reader) {
 
 // Await returns the next event of one of these kinds, after the one that was
 // returned last. It is the end of the test if the process ends without.
-func (p *Process) Await(what ...string) Event {
+func (p *Process) Await(what ...string) (e Event) {
 	p.t.Helper()
-	timeout := time.After(patience)
-	for {
-		p.mu.Lock()
-		for p.seen < len(p.events) {
-			e := p.events[p.seen]
+	p.await(strings.Join(what, ", "), func() bool {
+		for events := p.Events(); p.seen < len(events); {
+			e = events[p.seen]
 			p.seen++
 			if slices.Contains(what, e.What) {
-				p.mu.Unlock()
-				return e
+				return true
 			}
 		}
-		changed, exited := p.changed, p.exited
-		p.mu.Unlock()
+		return false
+	})
+	return e
+}
+
+// await waits for something that the process does, and ends the test if it ends without.
+func (p *Process) await(what string, met func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		ended := false
 		select {
-		case <-changed:
-		case <-exited:
-			p.mu.Lock()
-			more := p.seen < len(p.events)
-			p.mu.Unlock()
-			if !more {
-				p.t.Fatalf("process %d ended, wanted: %s; it told\n%v\n%s", p.PID, strings.Join(what, ", "), p.Events(), &p.stderr)
-			}
-		case <-timeout:
-			p.t.Fatalf("process %d: nothing for %s, wanted: %s; it told\n%v", p.PID, patience, strings.Join(what, ", "), p.Events())
+		case <-p.exited:
+			ended = true
+		default:
+		}
+		switch {
+		case met():
+			return
+		case ended:
+			p.t.Fatalf("process %d ended, wanted: %s; it told\n%v\n%s", p.PID, what, p.Events(), &p.stderr)
+		case time.Now().After(deadline):
+			p.t.Fatalf("process %d: nothing for %s, wanted: %s; it told\n%v", p.PID, patience, what, p.Events())
 		}
 	}
 }
@@ -166,12 +170,6 @@ func (p *Process) Confirmed() int64 {
 	return p.logged(rowsSuffix, gameid.Size)
 }
 
-// Numbers returns how many short numbers have left the process.
-func (p *Process) Numbers() int64 {
-	p.t.Helper()
-	return p.logged(numbersSuffix, numberSize)
-}
-
 func (p *Process) logged(suffix string, size int64) (n int64) {
 	p.t.Helper()
 	paths, err := filepath.Glob(p.log + suffix)
@@ -203,59 +201,40 @@ func (p *Process) AwaitRows(n int64) {
 // AwaitNumbers waits until n more short numbers have left the process.
 func (p *Process) AwaitNumbers(n int64) {
 	p.t.Helper()
-	p.awaitMore("numbers", n, p.Numbers)
+	p.awaitMore("numbers", n, func() int64 { return p.logged(numbersSuffix, numberSize) })
 }
 
 func (p *Process) awaitMore(what string, n int64, count func() int64) {
 	p.t.Helper()
 	want := count() + n
-	for deadline := time.Now().Add(patience); count() < want; time.Sleep(time.Millisecond) {
-		select {
-		case <-p.exited:
-			p.t.Fatalf("process %d ended, wanted %d more %s; it told\n%v\n%s", p.PID, n, what, p.Events(), &p.stderr)
-		default:
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("process %d: no %d more %s within %s; it told\n%v", p.PID, n, what, patience, p.Events())
-		}
-	}
+	p.await(fmt.Sprintf("%d more %s", n, what), func() bool { return count() >= want })
 }
 
 // Freeze stops the process as SIGSTOP does, and returns when all its threads
 // stand still.
-func (p *Process) Freeze() {
-	p.t.Helper()
-	if err := servertest.Freeze(p.cmd.Process); err != nil {
-		p.t.Fatalf("process %d: %v", p.PID, err)
-	}
-}
+func (p *Process) Freeze() { p.must(servertest.Freeze(p.cmd.Process)) }
 
 // Thaw lets the process continue.
-func (p *Process) Thaw() {
-	p.t.Helper()
-	if err := servertest.Thaw(p.cmd.Process); err != nil {
-		p.t.Fatalf("process %d: %v", p.PID, err)
-	}
-}
+func (p *Process) Thaw() { p.must(servertest.Thaw(p.cmd.Process)) }
 
-func (p *Process) signal(sig os.Signal) {
+func (p *Process) must(err error) {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil {
-		p.t.Fatalf("process %d: %v: %v", p.PID, sig, err)
+	if err != nil {
+		p.t.Fatalf("process %d: %v", p.PID, err)
 	}
 }
 
 // Kill ends the process as kill -9 does, and returns when it is gone.
 func (p *Process) Kill() {
 	p.t.Helper()
-	p.signal(syscall.SIGKILL)
+	p.must(p.cmd.Process.Signal(syscall.SIGKILL))
 	<-p.exited
 }
 
 // Close asks the process to close its node, and returns when it has ended.
 func (p *Process) Close() {
 	p.t.Helper()
-	p.signal(syscall.SIGTERM)
+	p.must(p.cmd.Process.Signal(syscall.SIGTERM))
 	if e := p.Await(Closed, Refused, Lost); e.What != Closed || e.Error != "" {
 		p.t.Errorf("process %d at its end: %+v", p.PID, e)
 	}

@@ -85,11 +85,7 @@ func (w *World) Check(db *store.DB) Tally {
 func (w *World) checkRows(db *store.DB, logs *logs) {
 	w.t.Helper()
 	for _, table := range []string{"players", "items"} {
-		var ids []gameid.ID
-		if err := db.Select(w.t.Context(), &ids, "SELECT id FROM "+table); err != nil {
-			w.t.Fatal(err)
-		}
-		missing := 0
+		ids, missing := w.stored(db, table), 0
 		for _, id := range ids {
 			if !logs.has(id) {
 				missing++
@@ -99,4 +95,13 @@ func (w *World) checkRows(db *store.DB, logs *logs) {
 			w.t.Errorf("%d of %d IDs in %s are in no log", missing, len(ids), table)
 		}
 	}
+}
+
+// stored are the IDs of the rows of a table.
+func (w *World) stored(db *store.DB, table string) (ids []gameid.ID) {
+	w.t.Helper()
+	if err := db.Select(w.t.Context(), &ids, "SELECT id FROM "+table); err != nil {
+		w.t.Fatal(err)
+	}
+	return ids
 }
