@@ -122,9 +122,10 @@ languages:
 	@for need in node:nodejs python3:python3 lua5.4:lua5.4 luajit:luajit 'mcs:mono-mcs mono-runtime'; do \
 		command -v $${need%%:*} >/dev/null || .ci/install $${need#*:} || echo "without $${need%%:*} not all readers in spec/ are tested" >&2; done
 
-# What a merge is measured beside. Where there is no mariadb-dump to be had, that section is left out, and without mydumper that row.
+# What a merge is measured beside. Without mariadb-dump or sqlite3 their sections are left out, and without mydumper its row.
 dump:
 	@command -v mariadb-dump >/dev/null || .ci/install mariadb-client || echo 'without mariadb-dump the merge is not measured' >&2
+	@command -v sqlite3 >/dev/null || .ci/install sqlite3 || echo 'without sqlite3 the merge on SQLite is not measured' >&2
 	@command -v myloader >/dev/null || .ci/install mydumper || echo 'without mydumper the merge is not measured beside myloader' >&2
 
 # Measuring needs the program of a database server, not a running one.

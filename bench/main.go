@@ -32,13 +32,14 @@ func main() {
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, slices.Concat([]part{
 		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge,
-	}, intoParts(), []part{mariadbRekey})))
+	}, intoParts(), []part{sqliteMerge, mariadbLarge, mariadbRekey})))
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []part) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	quick := flags.Bool("quick", false, "fewer and shorter rounds: under three minutes in all")
+	large := flags.Bool("large", false, "measure a merge of twenty million rows, too, which takes many minutes")
 	only := flags.String("only", "", "measure only the rows whose \"section: name\" matches this `regexp`")
 	markdown := flags.String("markdown", "", "write the table to this `file` as well, as Markdown")
 	flags.Usage = func() {
@@ -73,6 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 
 		mergePlayers: 1_000_000,
 		mergeRounds:  2,
+		large:        *large,
 
 		log: func(format string, args ...any) {
 			fmt.Fprintf(stderr, "%4.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))

@@ -57,8 +57,8 @@ type mergeBench struct {
 }
 
 func (b *mergeBench) measure(ctx context.Context) {
-	b.log("building servermerge")
-	b.tool = buildTool(ctx, b.worlds)
+	b.tool = buildTool(ctx, b.measuring)
+	b.tool.configure(b.measuring, b.worlds.dsn, targetWorld, sourceWorld)
 	b.pipe.configure(b.worlds)
 	b.log("filling a world of %d rows", b.worlds.rowsToCome())
 	b.worlds.fill(ctx)
@@ -127,6 +127,14 @@ func (b *mergeBench) step(ctx context.Context, took *[]float64, command string, 
 	return used
 }
 
+// peak is the row of the most memory of apply.
+func (b *mergeBench) peak(what string) row {
+	if b.memory == 0 {
+		return row{what: what, note: "this system does not tell"}
+	}
+	return row{what: what, note: "of all rounds"}.memory(b.memory, 150<<20)
+}
+
 func (b *mergeBench) table() []row {
 	line := func(what string, seconds []float64, note string) row {
 		t := median(seconds)
@@ -135,10 +143,6 @@ func (b *mergeBench) table() []row {
 	dump := line(mergeByDump, b.dumped, "; --single-transaction --no-create-info")
 	dump.ratio = "1.00"
 	ratios := quotients(b.applied, b.dumped)
-	memory := row{what: mergeMemory, note: "this system does not tell"}
-	if b.memory > 0 {
-		memory = row{what: mergeMemory, note: "of all rounds"}.memory(b.memory, 150<<20)
-	}
 	found := []row{dump}
 	besides := func(what string, a, b []float64, most float64) row {
 		q := quotients(a, b)
@@ -158,7 +162,7 @@ func (b *mergeBench) table() []row {
 	found = append(found, line(mergeApply, b.applied, "").compared(ratios).judged(goal{most: 0.55}, ratios))
 	found = append(found, beside...)
 	return append(found,
-		memory,
+		b.peak(mergeMemory),
 		line(mergePlan, b.planned, "; the whole check, and a sum over every row"),
 		line(mergeVerify, b.verified, "; PASS"),
 		besides(mergeAll, all, b.dumped, 1),

@@ -29,22 +29,23 @@ const (
 const freshWorld = "fresh" // the new database
 
 // intoCase is a merge into a new database, with what is asked of it: times of apply as a part of the
-// dump's, with LOAD DATA LOCAL and without, and of plan, apply and verify together. 0 asks nothing.
+// dump's, with LOAD DATA LOCAL and without, and of plan, apply and verify together; and of undo as a part of apply. 0 asks nothing.
 type intoCase struct {
 	title, server    string
-	args             []string // of the server
-	part             int      // how much smaller the world is that comes
-	equal            bool     // the first world is as large
-	collide          bool     // keys count from 1 in both
-	withLoader       bool     // beside myloader, too
+	reference        string // the row of what apply is compared with; intoByDump unless said
+	part             int    // how much smaller the world is that comes
+	equal            bool   // the first world is as large
+	collide          bool   // keys count from 1 in both
+	withLoader       bool   // beside myloader, too
 	apply, text, all float64
+	undo             float64
 }
 
 var intoCases = []intoCase{
-	{title: "Merge into a new database, on MariaDB", server: servertest.MariaDB, part: 1, withLoader: true, apply: 0.30, text: 0.38, all: 0.60},
-	{title: "Merge into a new database of keys that collide, on MariaDB", server: servertest.MariaDB, part: 1, collide: true, apply: 0.40, text: 0.45, all: 0.65},
-	{title: "Merge into a new database of equal worlds, on MariaDB", server: servertest.MariaDB, part: 5, equal: true, apply: 0.30, text: 0.38},
-	{title: "Merge into a new database, on MySQL", server: servertest.MySQL, part: 5, apply: 0.33, text: 0.45},
+	{title: "Merge into a new database, on MariaDB", server: servertest.MariaDB, part: 1, withLoader: true, apply: 0.30, text: 0.38, all: 0.60, undo: 0.05},
+	{title: "Merge into a new database of keys that collide, on MariaDB", server: servertest.MariaDB, part: 1, collide: true, apply: 0.40, text: 0.45, all: 0.65, undo: 0.05},
+	{title: "Merge into a new database of equal worlds, on MariaDB", server: servertest.MariaDB, part: 5, equal: true, apply: 0.30, text: 0.38, undo: 0.05},
+	{title: "Merge into a new database, on MySQL", server: servertest.MySQL, part: 5, apply: 0.33, text: 0.45, undo: 0.05},
 }
 
 // intoParts measure merges into a new database beside what one would do by hand.
@@ -73,7 +74,7 @@ func (c intoCase) measure(ctx context.Context, o options) ([]section, error) {
 			worlds.home = worlds.players
 		}
 		b := &intoBench{mergeBench: mergeBench{measuring: m, pipe: pipe, loader: findLoader(), worlds: worlds}, intoCase: c, tables: mergeTables[:], dumps: sourceWorld}
-		b.tool = buildTool(ctx, worlds)
+		b.tool = buildTool(ctx, m)
 		b.pipe.configure(worlds)
 		b.fill(ctx)
 		b.rounds(ctx)
@@ -117,11 +118,7 @@ func (b *intoBench) fill(ctx context.Context) {
 	} else {
 		b.worlds.fill(ctx)
 	}
-	var config []byte
-	for _, name := range []string{homeWorld, sourceWorld, freshWorld} {
-		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, b.worlds.dsn(name))
-	}
-	b.must(os.WriteFile(b.tool.config, config, 0o600))
+	b.tool.configure(b.measuring, b.worlds.dsn, homeWorld, sourceWorld, freshWorld)
 }
 
 // counted makes worlds whose keys collide, and a copy of one whose keys do not.
@@ -234,6 +231,9 @@ func (b *intoBench) table() []row {
 		all[i] = b.planned[i] + b.applied[i] + b.verified[i]
 	}
 	dump := line(intoByDump, b.dumped, "; --single-transaction")
+	if b.reference != "" {
+		dump = line(b.reference, b.dumped, "")
+	}
 	dump.ratio = "1.00"
 	found := []row{dump}
 	loaded := b.withLoader && b.loader.missing == nil
@@ -246,20 +246,17 @@ func (b *intoBench) table() []row {
 	} else if b.withLoader {
 		found = append(found, row{what: intoLoader, measured: "not measured", note: b.loader.missing.Error()})
 	}
-	found = append(found,
-		against(line(intoApply, b.applied, ""), b.applied, b.dumped, b.apply),
-		against(line(intoText, b.texts, ""), b.texts, b.dumped, b.text))
+	found = append(found, against(line(intoApply, b.applied, ""), b.applied, b.dumped, b.apply))
+	if b.text > 0 {
+		found = append(found, against(line(intoText, b.texts, ""), b.texts, b.dumped, b.text))
+	}
 	if loaded {
 		found = append(found, against(row{what: "  ÷ " + intoLoader}, b.applied, b.loaded, 0.90),
 			against(row{what: "  local_infile=OFF ÷ the same"}, b.texts, b.loaded, 1.05))
 	}
-	memory := row{what: intoMemory, note: "this system does not tell"}
-	if b.memory > 0 {
-		memory = row{what: intoMemory, note: "of all rounds"}.memory(b.memory, 150<<20)
-	}
-	return append(found, memory,
+	return append(found, b.peak(intoMemory),
 		line(intoPlan, b.planned, "; the whole check, and a sum over every row"),
 		line(intoVerify, b.verified, "; PASS"),
 		against(row{what: "  plan, apply and verify ÷ the dump"}, all, b.dumped, b.all),
-		against(line(intoUndo, b.undone, "; the ratio is to its apply"), b.undone, b.applied, 0.05))
+		against(line(intoUndo, b.undone, "; the ratio is to its apply"), b.undone, b.applied, b.undo))
 }

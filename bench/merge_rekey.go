@@ -59,8 +59,7 @@ to = ["chars.guid"]
 var rekeyTables = []string{"chars", "items"}
 
 func (b *rekeyBench) measure(ctx context.Context) {
-	b.log("building servermerge")
-	b.tool = buildTool(ctx, b.worlds)
+	b.tool = buildTool(ctx, b.measuring)
 	b.log("filling two worlds of %d rows", b.worlds.rowsToCome())
 	b.world(ctx, homeWorld, homePlayers, 0)
 	b.world(ctx, sourceWorld, b.worlds.players, 0)
@@ -105,8 +104,7 @@ func (b *rekeyBench) side(ctx context.Context, took *[]float64, from, rules stri
 	b.world(ctx, targetWorld, homePlayers, 0)
 	b.log("letting the server come to rest")
 	b.worlds.rest(ctx)
-	b.must(os.WriteFile(b.tool.config, fmt.Appendf(nil, "[[source]]\nname = %q\ndsn = %q\n[[source]]\nname = %q\ndsn = %q\n",
-		targetWorld, b.worlds.dsn(targetWorld), from, b.worlds.dsn(from)), 0o600))
+	b.tool.configure(b.measuring, b.worlds.dsn, targetWorld, from)
 	collides := from == sourceWorld
 	args := []string{"-rekey", "-rules", rules, "-o", b.tool.plan}
 	b.must(os.RemoveAll(b.tool.plan))

@@ -276,3 +276,44 @@ func TestInto(t *testing.T) {
 		})
 	}
 }
+
+func TestSQLiteInto(t *testing.T) {
+	o := short(t, "new database, on SQLite")
+	o.mergePlayers = 2500
+	sections, err := sqliteMerge(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := sections[0].rows
+	if len(rows) == 1 && rows[0].what == "not measured" {
+		t.Skip(rows[0].note)
+	}
+	if rows[0].what != intoByShell || rows[1].what != intoApply || rows[1].goal != "≤ 0.50" || rows[1].ratio == "" {
+		t.Errorf("got %+v", rows)
+	}
+	t.Setenv("PATH", t.TempDir())
+	sections, err = sqliteMerge(t.Context(), o)
+	if err != nil || len(sections) != 1 || len(sections[0].rows) != 1 || !strings.Contains(sections[0].rows[0].note, "apt-get install sqlite3") {
+		t.Errorf("without the shell: got %v, %v", sections, err)
+	}
+}
+
+func TestLarge(t *testing.T) {
+	o := short(t, "larger than the memory")
+	o.mergeRounds = 1
+	if sections, err := mariadbLarge(t.Context(), o); err != nil || sections != nil {
+		t.Errorf("not asked for, and got %v, %v", sections, err)
+	}
+	o.large = true
+	sections, err := mariadbLarge(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := sections[0].rows
+	if len(rows) == 1 && rows[0].what == "not measured" {
+		t.Skip(rows[0].note)
+	}
+	if rows[1].what != largeVast || rows[1].goal != "≤ 5.00" || rows[1].ratio == "" {
+		t.Errorf("got %+v", rows)
+	}
+}

@@ -19,23 +19,28 @@ type tool struct {
 }
 
 // buildTool builds the command, of the module that this one measures.
-func buildTool(ctx context.Context, w *mergeWorlds) tool {
-	t := tool{filepath.Join(w.dir, "servermerge"), filepath.Join(w.dir, "config.toml"), filepath.Join(w.dir, "plan.json")}
+func buildTool(ctx context.Context, m *measuring) tool {
+	m.log("building servermerge")
+	t := tool{filepath.Join(m.dir, "servermerge"), filepath.Join(m.dir, "config.toml"), filepath.Join(m.dir, "plan.json")}
 	module, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "mergesafe/gameid").Output()
 	if err != nil {
-		w.must(fmt.Errorf("look for the module that is measured, which is found from within bench: %w", err))
+		m.must(fmt.Errorf("look for the module that is measured, which is found from within bench: %w", err))
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", t.program, "./tools/servermerge")
 	build.Dir = strings.TrimSpace(string(module))
 	if says, err := build.CombinedOutput(); err != nil {
-		w.must(fmt.Errorf("build servermerge: %w\n%s", err, says))
+		m.must(fmt.Errorf("build servermerge: %w\n%s", err, says))
 	}
-	var config []byte
-	for _, name := range []string{targetWorld, sourceWorld} {
-		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, w.dsn(name))
-	}
-	w.must(os.WriteFile(t.config, config, 0o600))
 	return t
+}
+
+// configure writes the configuration, which names databases and their addresses.
+func (t tool) configure(m *measuring, dsn func(name string) string, names ...string) {
+	var config []byte
+	for _, name := range names {
+		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, dsn(name))
+	}
+	m.must(os.WriteFile(t.config, config, 0o600))
 }
 
 // usage is what a process took.

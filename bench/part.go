@@ -28,8 +28,9 @@ type options struct {
 	sustain    time.Duration // of each row at the cap
 	checkRows  int           // in each database of the check before a merge
 
-	mergePlayers int // in the world that is merged
-	mergeRounds  int // of each side
+	mergePlayers int  // in the world that is merged
+	mergeRounds  int  // of each side
+	large        bool // measure what takes many minutes, too
 
 	log func(format string, args ...any)
 }

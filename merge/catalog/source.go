@@ -5,6 +5,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -394,6 +395,9 @@ type Scan struct {
 	// apart.
 	Carry []string
 
+	// Numbers names columns of integers among Carry that may come as numbers: see Vector.Numbers.
+	Numbers []string
+
 	// SkipNull leaves out rows with a NULL in one of the Order columns: a unique index
 	// ignores such a row, and it names no row. Without it, NULL sorts before every
 	// value.
@@ -448,6 +452,10 @@ type Vector struct {
 
 	// Null marks the values that are NULL; nil if none is.
 	Null []bool
+
+	// Numbers, if not nil, has the values of integers in the place of Data: At writes their digits. Only columns that
+	// Scan.Numbers names come so, and not in every batch.
+	Numbers []int64
 }
 
 // IsNull reports whether value i is NULL.
@@ -458,6 +466,9 @@ func (v *Vector) IsNull(i int) bool { return v.Null != nil && v.Null[i] }
 func (v *Vector) At(i int) []byte {
 	if v.IsNull(i) {
 		return nil
+	}
+	if v.Numbers != nil {
+		return strconv.AppendInt(nil, v.Numbers[i], 10)
 	}
 	if v.Data == nil {
 		return []byte{}

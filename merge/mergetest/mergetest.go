@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -390,9 +391,29 @@ func batch(scan catalog.Scan, rows []sortable) *catalog.Batch {
 		b.Order = append(b.Order, vector(rows, func(s sortable) []byte { return s.order[i] }))
 	}
 	for _, name := range scan.Carry {
-		b.Carry = append(b.Carry, vector(rows, func(s sortable) []byte { return raw(s.row[name]) }))
+		v := vector(rows, func(s sortable) []byte { return raw(s.row[name]) })
+		if slices.Contains(scan.Numbers, name) && len(rows)%2 == 0 { // so that both forms come up
+			v = asNumbers(v, len(rows))
+		}
+		b.Carry = append(b.Carry, v)
 	}
 	return b
+}
+
+// asNumbers gives the values as numbers if all are.
+func asNumbers(v catalog.Vector, rows int) catalog.Vector {
+	numbers := catalog.Vector{Null: v.Null, Numbers: make([]int64, rows)}
+	for i := range rows {
+		if v.IsNull(i) {
+			continue
+		}
+		n, err := strconv.ParseInt(string(v.At(i)), 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != string(v.At(i)) {
+			return v
+		}
+		numbers.Numbers[i] = n
+	}
+	return numbers
 }
 
 // vector packs values: in fixed width where all have one, so that both forms
@@ -426,6 +447,9 @@ func spoil(b *catalog.Batch) {
 				v.Data[i] = 0xa5
 			}
 			clear(v.Ends)
+			for i := range v.Numbers {
+				v.Numbers[i] = math.MinInt64
+			}
 		}
 	}
 }

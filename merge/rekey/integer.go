@@ -21,12 +21,22 @@ func Signed(v int64) Integer { return Integer{Negative: v < 0, Bits: uint64(v)} 
 
 // ParseInteger reads decimal digits, as a database sends them.
 func ParseInteger(b []byte) (n Integer, ok bool) {
-	digits, negative := bytes.CutPrefix(b, []byte("-"))
+	digits, negative := b, false
+	if len(b) > 0 && b[0] == '-' {
+		digits, negative = b[1:], true
+	}
 	if len(digits) == 0 || len(digits) > 20 {
 		return n, false
 	}
 	var v uint64
-	for _, c := range digits {
+	sure := min(len(digits), 19) // so many always fit
+	for _, c := range digits[:sure] {
+		if c < '0' || c > '9' {
+			return n, false
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	for _, c := range digits[sure:] {
 		if c < '0' || c > '9' {
 			return n, false
 		}

@@ -25,7 +25,7 @@ func (b *buffer) reset() {
 
 func (b *buffer) size() (n int) {
 	for i := range b.columns {
-		n += len(b.columns[i].data)
+		n += len(b.columns[i].data) + 8*len(b.columns[i].numbers)
 	}
 	return n
 }

@@ -164,7 +164,9 @@ next:
 				continue next
 			}
 		}
-		q.carry = append(q.carry, read(c, r))
+		i := read(c, r)
+		q.columns[i].asNumbers = c.kind == integer && slices.Contains(scan.Numbers, name)
+		q.carry = append(q.carry, i)
 		// Rows that are equal come in one order every time, so that reports do.
 		// It is that of their primary key, by which indexes order them anyway.
 		// Sorting by what else is carried would keep an index from being used, and

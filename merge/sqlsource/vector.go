@@ -2,6 +2,7 @@ package sqlsource
 
 import (
 	"database/sql/driver"
+	"slices"
 	"strconv"
 
 	"mergesafe/merge/catalog"
@@ -25,6 +26,10 @@ type vector struct {
 	instead       int
 	encodeInstead encode
 
+	asNumbers bool    // of integers: the batch may have numbers in the place of data
+	spelled   bool    // it has data nevertheless
+	numbers   []int64 // of all rows, unless spelled
+
 	rows  int
 	data  []byte
 	width int    // of every value so far; ragged: they differ
@@ -43,6 +48,19 @@ func (v *vector) add(row []driver.Value) error {
 		v.data = append(v.data, b...) // as most do, in a column of keys
 		v.rows++
 		return nil
+	}
+	if v.asNumbers && !v.spelled {
+		switch n := src.(type) {
+		case int64:
+			v.addNumber(n, false)
+			return nil
+		case nil:
+			v.addNumber(0, true)
+			return nil
+		}
+		if err := v.spell(); err != nil {
+			return err
+		}
 	}
 	start := len(v.data)
 	if v.instead > 0 && row[v.instead] != nil {
@@ -85,10 +103,42 @@ func (v *vector) add(row []driver.Value) error {
 	return nil
 }
 
+// addNumber appends the value in one row, or NULL.
+func (v *vector) addNumber(n int64, null bool) {
+	if null && len(v.nulls) == 0 {
+		v.nulls = append(v.nulls, make([]bool, v.rows)...)
+	}
+	if null || len(v.nulls) > 0 {
+		v.nulls = append(v.nulls, null)
+	}
+	v.numbers = append(v.numbers, n)
+	v.rows++
+}
+
+// spell adds the numbers of the batch again, as digits: a value has come that is none.
+func (v *vector) spell() error {
+	numbers, nulls := v.numbers, slices.Clone(v.nulls)
+	v.reset()
+	v.spelled = true
+	row := make([]driver.Value, max(v.from, v.instead)+1)
+	for i, n := range numbers {
+		row[v.from] = n
+		if len(nulls) > 0 && nulls[i] {
+			row[v.from] = nil
+		}
+		if err := v.add(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // finish makes the vector ready to be read.
 func (v *vector) finish() catalog.Vector {
 	out := catalog.Vector{Data: v.data}
 	switch {
+	case v.asNumbers && !v.spelled:
+		out.Numbers = v.numbers
 	case v.width > 0:
 		out.Width = v.width
 	case v.width == 0: // all are empty
@@ -105,6 +155,6 @@ func (v *vector) finish() catalog.Vector {
 
 // reset makes room for the next batch, which overwrites this one.
 func (v *vector) reset() {
-	v.rows, v.width = 0, 0
+	v.rows, v.width, v.spelled, v.numbers = 0, 0, false, v.numbers[:0]
 	v.data, v.ends, v.nulls = v.data[:0], v.ends[:0], v.nulls[:0]
 }

@@ -318,6 +318,9 @@ func holds(v *catalog.Vector, n int) bool {
 	if v.Null != nil && len(v.Null) < n {
 		return false
 	}
+	if v.Numbers != nil {
+		return len(v.Numbers) >= n
+	}
 	if v.Width != 0 {
 		return v.Width > 0 && len(v.Data)/v.Width >= n
 	}

@@ -181,9 +181,19 @@ func (r *spaceReader) addKeys(s *stream.Stream, at declare.ColumnName) {
 	set := &rekey.Set{Exact: true}
 	r.found.Keys[at][s.DB] = set
 	column := s.Carry(at.Column)
+	s.Scan.Numbers = append(s.Scan.Numbers, at.Column)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		keys := &b.Carry[column]
+		if keys.Numbers != nil {
+			for row, n := range keys.Numbers[:b.Len] {
+				if !keys.IsNull(row) {
+					set.Add(rekey.Signed(n))
+				}
+			}
+			return
+		}
 		for row := range b.Len {
-			if n, ok := rekey.ParseInteger(b.Carry[column].At(row)); ok {
+			if n, ok := rekey.ParseInteger(keys.At(row)); ok {
 				set.Add(n)
 			}
 		}

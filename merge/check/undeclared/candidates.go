@@ -7,12 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"mergesafe/gameid"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/stream"
 )
 
 // Candidate is a column of a key that the values of an undeclared column may name:
@@ -213,9 +215,14 @@ func (r OpenReader) ReadKeys(ctx context.Context, c Candidate) error {
 	if keys.Sets[c] == nil {
 		keys.Sets[c] = make(map[*declare.Database]*KeySet)
 	}
+	var dbs []*declare.Database // of which the keys are numbers, which need no common room
 	for _, db := range r.Facts.DBs {
 		t := db.KeyTable(c.Table)
 		if t == nil || keys.Sets[c][db] != nil {
+			continue
+		}
+		if c.Class == IntegerClass {
+			dbs = append(dbs, db)
 			continue
 		}
 		if servers := r.Facts.Servers[declare.IDOf(c.Table, c.Column)][db]; servers != nil && c.Class == bytesClass {
@@ -229,7 +236,16 @@ func (r OpenReader) ReadKeys(ctx context.Context, c Candidate) error {
 		}
 		keys.Sets[c][db] = set
 	}
-	return nil
+	var one sync.Mutex
+	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *declare.Database) error {
+		set, err := r.readKeysOf(ctx, db, db.KeyTable(c.Table), c)
+		one.Lock()
+		defer one.Unlock()
+		if err == nil {
+			keys.Sets[c][db] = set
+		}
+		return err
+	})
 }
 
 // readFully reads the keys of a candidate of which only the servers or a filter were
@@ -269,6 +285,9 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *declare.Database, t *cat
 	first := len(t.Key()) > 0 && t.Key()[0] == c.Column // so that an index has the order
 	// Without the sorting form nothing is sorted, and texts are compared by it.
 	scan := catalog.Scan{Table: c.Table, Carry: []string{c.Column}, Unsorted: !first, SkipNull: true}
+	if col.Kind == catalog.KindInteger {
+		scan.Numbers = scan.Carry
+	}
 	if first || c.Class == textClass {
 		scan.Order = []catalog.Order{{Column: c.Column, Collation: c.collation}}
 	}
@@ -280,16 +299,28 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *declare.Database, t *cat
 		}
 	}
 	var digits gameid.ID
+	add := func(n rekey.Integer) {
+		if !nobody.HasInteger(n) {
+			set.Integers.Add(n)
+		}
+	}
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		keys := &b.Carry[0]
+		if keys.Numbers != nil {
+			for row, n := range keys.Numbers[:b.Len] {
+				if !keys.IsNull(row) {
+					add(rekey.Signed(n))
+				}
+			}
+			return
+		}
 		for row := range b.Len {
-			v := b.Carry[0].At(row)
+			v := keys.At(row)
 			switch {
 			case v == nil:
 			case c.Class == IntegerClass:
 				if n, ok := rekey.ParseWhole(v); ok {
-					if !nobody.HasInteger(n) {
-						set.Integers.Add(n)
-					}
+					add(n)
 				} else {
 					set.Gap = "column " + c.Column + " of " + c.Table + " is " + col.Describe() + ", and a value is not a whole number"
 				}

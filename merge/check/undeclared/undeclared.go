@@ -367,6 +367,9 @@ func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates [
 			}
 		}
 		s.carried = p.stream.Carry(col.Name)
+		if col.Kind == catalog.KindInteger {
+			p.stream.Scan.Numbers = append(p.stream.Scan.Numbers, col.Name)
+		}
 		for _, ref := range r.Facts.Declared.Role(table, col.Name).References {
 			leaves := ref.When
 			if leaves == nil || t.Column(leaves.Column) == nil {
@@ -487,22 +490,47 @@ func (p *openPass) results() (all []*OpenColumn) {
 func (p *openPass) visit(b *catalog.Batch) {
 	for _, s := range p.columns {
 		v := &b.Carry[s.carried]
-	rows:
+		if v.Numbers != nil {
+			visitNumbers(s, v, b.Len)
+			continue
+		}
 		for row := range b.Len {
 			value := v.At(row)
-			if value == nil {
+			if value == nil || covered(s, row) {
 				continue
-			}
-			for _, covers := range s.covers {
-				if covers(row) {
-					continue rows
-				}
 			}
 			s.read++
 			s.row = row
 			s.reads(s, value)
 		}
 	}
+}
+
+// visitNumbers is integer for all values of a batch.
+func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
+	for row, n := range v.Numbers[:rows] {
+		if v.IsNull(row) || covered(s, row) {
+			continue
+		}
+		s.read++
+		s.row = row
+		number := s.fateOf(rekey.Signed(n))
+		var digits []byte
+		if number != 0 && len(s.kept) < s.pass.r.Facts.Opts.Samples {
+			digits = v.At(row)
+		}
+		s.count(number, digits)
+	}
+}
+
+// covered reports whether a declared reference says what the value of a row is.
+func covered(s *openScan, row int) bool {
+	for _, covers := range s.covers {
+		if covers(row) {
+			return true
+		}
+	}
+	return false
 }
 
 // count notes what becomes of the value of the current row.
