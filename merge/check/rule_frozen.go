@@ -11,7 +11,8 @@ import (
 // known to a check that only reads.
 func frozenRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeTargetFrozen},
+		Codes:  []string{verdict.CodeTargetFrozen},
+		Single: true,
 		Catalog: func(f *read.Facts) (findings []rule.Finding) {
 			if reason := f.Target.Catalog.Frozen; reason != "" {
 				findings = append(findings, rule.Finding{Result: verdict.Result{

@@ -16,8 +16,9 @@ import (
 // idRule judges the IDs in keys, and in the columns beside them.
 func idRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeServerUnlisted, verdict.CodeIDAboveMark, verdict.CodeIDInvalid, verdict.CodeIDFuture},
-		Key:   judgeIDs,
+		Codes:  []string{verdict.CodeServerUnlisted, verdict.CodeIDAboveMark, verdict.CodeIDInvalid, verdict.CodeIDFuture},
+		Single: true,
+		Key:    judgeIDs,
 	}
 }
 

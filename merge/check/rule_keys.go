@@ -17,8 +17,9 @@ import (
 // keyRule compares the keys of all sources.
 func keyRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeKeyCollision},
-		Key:   judgeKey,
+		Codes:  []string{verdict.CodeKeyCollision},
+		Single: true,
+		Key:    judgeKey,
 	}
 }
 

@@ -20,8 +20,9 @@ import (
 // opaqueRule reports the columns that may hold IDs in a form of their own.
 func opaqueRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeColumnOpaque},
-		Tasks: opaqueTasks,
+		Codes:  []string{verdict.CodeColumnOpaque},
+		Single: true,
+		Tasks:  opaqueTasks,
 	}
 }
 

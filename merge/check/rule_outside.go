@@ -13,7 +13,7 @@ import (
 // their rows were the same at the beginning and at the end of the check. The run
 // judges that, when all is read.
 func outsideRule() rule.Rule {
-	return rule.Rule{Codes: []string{verdict.CodeTableChanged}}
+	return rule.Rule{Codes: []string{verdict.CodeTableChanged}, Single: true}
 }
 
 // judgeOutside compares the states of the tables that are in no snapshot.

@@ -22,8 +22,9 @@ import (
 // reference leads to a key that another database has too.
 func referenceRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle},
-		Tasks: referenceTasks,
+		Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle},
+		Single: true,
+		Tasks:  referenceTasks,
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 func serverRule() rule.Rule {
 	return rule.Rule{
 		Codes:   []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged},
+		Single:  true,
 		Catalog: judgeServers,
 	}
 }

@@ -10,6 +10,7 @@ import (
 func snapshotRule() rule.Rule {
 	return rule.Rule{
 		Codes:   []string{verdict.CodeNoSnapshot},
+		Single:  true,
 		Catalog: judgeSnapshots,
 	}
 }

@@ -16,6 +16,7 @@ import (
 func triggerRule() rule.Rule {
 	return rule.Rule{
 		Codes:   []string{verdict.CodeTriggerFires},
+		Single:  true,
 		Catalog: judgeTriggers,
 	}
 }

@@ -12,6 +12,7 @@ import (
 func unfinishedRule() rule.Rule {
 	return rule.Rule{
 		Codes:   []string{verdict.CodeMergeUnfinished},
+		Single:  true,
 		Catalog: judgeUnfinished,
 	}
 }

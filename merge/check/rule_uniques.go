@@ -15,8 +15,9 @@ import (
 // collation compares. Rows with a NULL take no part.
 func uniqueRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeUniqueCollision},
-		Tasks: uniqueTasks,
+		Codes:  []string{verdict.CodeUniqueCollision},
+		Single: true,
+		Tasks:  uniqueTasks,
 	}
 }
 

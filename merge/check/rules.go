@@ -35,5 +35,6 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		outsideRule(),
 		opaqueRule(),
 		skippedRule(),
+		excludedRule(),
 	}, extra...), contentsRule())
 }

@@ -140,9 +140,6 @@ func IDOf(table string, columns ...string) ColumnsID {
 // ResolveAll asks the sources for their catalogues and registries, and resolves the
 // declarations against them. What it returns knows no numbers of rows yet.
 func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*Resolved, error) {
-	if len(sources) < 2 {
-		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrSources, len(sources))
-	}
 	f := &Resolved{Opts: opts}
 	byName := make(map[string]*Database)
 	for _, s := range sources {

@@ -16,6 +16,10 @@ import (
 type Rule struct {
 	Codes []string // that it gives out, most serious first
 
+	// Single says that the rule judges each database, or the target, by itself, and so a merged
+	// one too. The other rules compare databases, or say what a merge does with rows that come.
+	Single bool
+
 	// Catalog judges what the databases say of themselves.
 	Catalog func(*read.Facts) []Finding
 

@@ -16,8 +16,9 @@ import (
 // CellRule judges whether the keys inside cells can be found, and given new values.
 func CellRule() rule.Rule {
 	return rule.Rule{
-		Codes: []string{verdict.CodeCellFormat},
-		Tasks: cellTasks,
+		Codes:  []string{verdict.CodeCellFormat},
+		Single: true,
+		Tasks:  cellTasks,
 	}
 }
 
