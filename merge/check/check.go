@@ -21,13 +21,21 @@ type With struct {
 	Reader func(*read.Reader) // sets the reader up; nil: it stays as it is
 }
 
+// Check is [merge.Check].
 func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, with With) (*verdict.Report, error) {
-	opts = opts.WithDefaults()
-	started := opts.Stamp()
+	started := opts.WithDefaults().Stamp()
 	f, err := read.DescribeAll(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
+	return Described(ctx, f, started, with)
+}
+
+// Facts are databases, and what the operator says of them: see [read.DescribeAll].
+type Facts = read.Facts
+
+// Described checks databases of which the options are resolved. started is for the report.
+func Described(ctx context.Context, f *read.Facts, started time.Time, with With) (*verdict.Report, error) {
 	if err := declare.Withhold(f.Resolved); err != nil {
 		return nil, err
 	}
@@ -37,8 +45,7 @@ func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, 
 // Merged checks one database, into which others were merged: it carries out the rules that
 // judge a database by itself.
 func Merged(ctx context.Context, source catalog.Source, opts declare.Options) (*verdict.Report, error) {
-	opts = opts.WithDefaults()
-	started := opts.Stamp()
+	started := opts.WithDefaults().Stamp()
 	f, err := read.DescribeMerged(ctx, source, opts)
 	if err != nil {
 		return nil, err

@@ -43,12 +43,8 @@ func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
 				Gaps: []verdict.Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
 			}), nil
 		}
-		none, err := declare.NoNames(f.Opts, table, u.Columns...)
-		if err != nil {
-			return rule.Outcome{}, err
-		}
-		q := read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true, None: none}
-		q.Nobody = declare.BelongToNone(f.Resolved, table, u.Of)
+		q := read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true,
+			None: f.Declared.NoNames(table, u.Columns...), Nobody: declare.BelongToNone(f.Resolved, table, u.Of)}
 		read, err := r.Read(ctx, q)
 		if err != nil {
 			return rule.Outcome{}, err

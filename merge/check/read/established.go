@@ -69,6 +69,7 @@ func DescribeMerged(ctx context.Context, source catalog.Source, opts declare.Opt
 }
 
 func describe(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
+	opts = opts.WithDefaults()
 	if err := verdict.Validate(opts); err != nil {
 		return nil, err
 	}
@@ -88,7 +89,8 @@ func describe(ctx context.Context, sources []catalog.Source, opts declare.Option
 	return &Facts{Resolved: resolved, allowances: allowances, Established: NewEstablished()}, nil
 }
 
-// Pair returns the facts about two of the databases.
-func (f *Facts) Pair(target, db *declare.Database) *Facts {
-	return &Facts{Resolved: f.Resolved.Pair(target, db), allowances: f.allowances, Established: NewEstablished()}
+// Among returns facts about some of the databases, of which nothing is established yet. Another
+// may be the target.
+func (f *Facts) Among(target *declare.Database, dbs ...*declare.Database) *Facts {
+	return &Facts{Resolved: f.Resolved.Among(target, dbs...), allowances: f.allowances, Established: NewEstablished()}
 }

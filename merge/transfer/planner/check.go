@@ -2,12 +2,12 @@ package planner
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -22,7 +22,6 @@ func check(ctx context.Context, p *Planner) error {
 	for i, s := range p.DBs {
 		all[i] = s
 	}
-	p.leaveGone()
 	options := p.opts.Check
 	options.Target, options.Renames, options.Copies = p.Plan.Target.Name, plan.Renamed(p.opts.Names), p.opts.Copies
 	if p.opts.Report == nil {
@@ -33,7 +32,13 @@ func check(ctx context.Context, p *Planner) error {
 			progress(job.Progress{Step: ledger.StepCheck, Database: m.Source, Table: m.Table, Rows: m.SourceRows, Total: m.SourceTotal})
 		}
 	}
-	report, err := merge.Check(ctx, all, options)
+	facts, err := read.DescribeAll(ctx, all, options)
+	if err != nil {
+		return err
+	}
+	p.resolved = facts.Resolved
+	p.leaveGone()
+	report, err := merge.CheckDescribed(ctx, facts)
 	if err != nil {
 		return err
 	}
@@ -88,11 +93,7 @@ func check(ctx context.Context, p *Planner) error {
 // leaveGone takes out the names that are about columns which the rules list and no
 // database has.
 func (p *Planner) leaveGone() {
-	var catalogs []*catalog.Catalog
-	for _, s := range p.DBs {
-		catalogs = append(catalogs, s.Known)
-	}
-	gone := p.opts.Check.Gone(catalogs)
+	gone := p.resolved.Gone
 	p.opts.Names = slices.DeleteFunc(slices.Clone(p.opts.Names), func(n plan.NamePolicy) bool { return gone(n.Table, n.Column) })
 	for i := range p.opts.Names {
 		n := &p.opts.Names[i]
@@ -160,10 +161,4 @@ func (p *Planner) keyless(table string) bool {
 	return t != nil && t.Key() == nil
 }
 
-func (p *Planner) excluded(table string) bool {
-	match := func(patterns []string) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, table); return ok })
-	}
-	include := p.opts.Check.Include
-	return table != "" && (len(include) > 0 && !match(include) || match(p.opts.Check.Exclude))
-}
+func (p *Planner) excluded(table string) bool { return table != "" && p.resolved.Excludes(table) }

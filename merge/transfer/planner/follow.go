@@ -67,15 +67,9 @@ func (n namesakes) find(db int, form, name string) (h *home, sure bool) {
 }
 
 // findFollowers finds what refers to names that are changed.
-func findFollowers(_ context.Context, p *Planner) (err error) {
-	options := p.opts.Check
-	options.Renames = plan.Renamed(p.opts.Names)
-	var catalogs []*catalog.Catalog
-	for _, s := range p.DBs {
-		catalogs = append(catalogs, s.Known)
-	}
-	p.followers, err = declare.NameReferences(options, catalogs)
-	return err
+func findFollowers(_ context.Context, p *Planner) error {
+	p.followers = p.resolved.NameReferences()
+	return nil
 }
 
 // followersOf are the columns that change with the one of a policy.

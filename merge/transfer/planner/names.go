@@ -208,12 +208,7 @@ func (p *Planner) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.
 			scans, dbs = append(scans, read.SourceScan{Source: s, Scan: scan}), append(dbs, i)
 		}
 	}
-	options := p.opts.Check
-	options.Renames = plan.Renamed(p.opts.Names)
-	none, err := declare.NoNames(options, n.Table, n.Column)
-	if err != nil {
-		return err
-	}
+	none := p.resolved.Declared.NoNames(n.Table, n.Column)
 	for rows, err := range read.EqualRows(ctx, scans, 1) {
 		if err != nil {
 			return err

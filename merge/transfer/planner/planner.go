@@ -102,6 +102,8 @@ type Planner struct {
 	same map[string]bool             // tables that the check proved to be the same in all
 	skip map[string]string           // tables that stay behind, and what of them
 
+	resolved *declare.Resolved // what the options say of the databases
+
 	emptied []string // tables of skip that are to be empty in the target too
 
 	combined map[string]*declare.Combined // tables of which rows with one key are combined
