@@ -15,11 +15,9 @@ import (
 )
 
 // counterRule compares the ranges of keys that the databases count up.
-func counterRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeAutoIncrement},
-		Key:   judgeCounter,
-	}
+var counterRule = rule.Rule{
+	Codes: []string{verdict.CodeAutoIncrement},
+	Key:   judgeCounter,
 }
 
 // span is where the values of a counter lie in one source.

@@ -16,22 +16,18 @@ import (
 )
 
 // skippedRule reports the tables that cannot be read.
-func skippedRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeTableSkipped},
-		Single:  true,
-		Catalog: judgeSkipped,
-	}
+var skippedRule = rule.Rule{
+	Codes:   []string{verdict.CodeTableSkipped},
+	Single:  true,
+	Catalog: judgeSkipped,
 }
 
 // excludedRule reports the tables that are not read, or not copied, because the operator
 // wants it so.
-func excludedRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeTableExcluded},
-		Catalog: judgeExcluded,
-		Tasks:   skipTasks,
-	}
+var excludedRule = rule.Rule{
+	Codes:   []string{verdict.CodeTableExcluded},
+	Catalog: judgeExcluded,
+	Tasks:   skipTasks,
 }
 
 // skipTasks count what stays behind because that is the policy of its table.

@@ -13,12 +13,10 @@ import (
 // uniqueRule compares the values of every unique index of the target, and of
 // every unique that the operator declares or has renamed, over all sources and as the target's
 // collation compares. Rows with a NULL take no part.
-func uniqueRule() rule.Rule {
-	return rule.Rule{
-		Codes:  []string{verdict.CodeUniqueCollision},
-		Single: true,
-		Tasks:  uniqueTasks,
-	}
+var uniqueRule = rule.Rule{
+	Codes:  []string{verdict.CodeUniqueCollision},
+	Single: true,
+	Tasks:  uniqueTasks,
 }
 
 func uniqueTasks(f *read.Facts) (tasks []rule.Task) {

@@ -18,7 +18,7 @@ import (
 
 // ProposalRule looks for what games rely on and rarely declare: names that are to be
 // unique, and what the column of every table is. It gives out no code.
-func ProposalRule() rule.Rule { return rule.Rule{Tasks: ProposalTasks} }
+var ProposalRule = rule.Rule{Tasks: ProposalTasks}
 
 func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 	if !f.Opts.Propose || len(f.Opts.Only) > 0 {

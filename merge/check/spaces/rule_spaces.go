@@ -18,11 +18,9 @@ import (
 )
 
 // SpaceRule judges whether the keys of the sources can get values of their own.
-func SpaceRule() rule.Rule {
-	return rule.Rule{
-		Codes:  []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter},
-		Single: true,
-	}
+var SpaceRule = rule.Rule{
+	Codes:  []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter},
+	Single: true,
 }
 
 // SpaceTasks chooses the offsets, before anything is compared.

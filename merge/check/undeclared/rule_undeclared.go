@@ -19,11 +19,9 @@ import (
 // name another row than before, or one where it named none, or none where it named
 // one. If so, a person must say what the column is. If no value can change its
 // meaning, it does not matter.
-func UndeclaredRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeReferenceUndeclared},
-		Tasks: undeclaredTasks,
-	}
+var UndeclaredRule = rule.Rule{
+	Codes: []string{verdict.CodeReferenceUndeclared},
+	Tasks: undeclaredTasks,
 }
 
 func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
