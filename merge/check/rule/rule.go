@@ -72,6 +72,7 @@ func (o *Outcome) Add(from Outcome) {
 	o.Alike = append(o.Alike, from.Alike...)
 	o.Plain = append(o.Plain, from.Plain...)
 	o.Tasks = append(o.Tasks, from.Tasks...)
+	o.Ends = o.Ends || from.Ends
 	if o.Disjoint == nil {
 		o.Disjoint = make(map[declare.ColumnsID]bool)
 	}
