@@ -15,13 +15,9 @@ var _ catalog.Tester = (*Source)(nil)
 // Takes implements [catalog.Tester].
 func (s *Source) Takes(ctx context.Context, table, column string) (conditions []catalog.Condition, err error) {
 	err = s.ask(ctx, "column", func(schema *schema) error {
-		t := schema.tables[table]
-		if t == nil {
-			return noTable(table)
-		}
-		c := t.byName[column]
-		if c == nil {
-			return noColumn(t, column)
+		c, err := schema.column(table, column)
+		if err != nil {
+			return err
 		}
 		add := func(name, condition string) {
 			if condition != "" {

@@ -1,6 +1,7 @@
 package undeclared
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -278,15 +279,7 @@ func byCount(named map[int]int64) (order []int) {
 	for k := range named {
 		order = append(order, k)
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if named[a] != named[b] {
-			if named[a] > named[b] {
-				return -1
-			}
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(named[b], named[a]), a-b) })
 	return order
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
@@ -78,15 +79,7 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	// Without offsets the keys were compared as they are: what came of that is not the
 	// reason, and can be many.
-	slices.SortStableFunc(p.Plan.Refusals, func(a, b plan.Refusal) int {
-		first := func(r plan.Refusal) int {
-			if r.Code == verdict.CodeKeySpace {
-				return 0
-			}
-			return 1
-		}
-		return first(a) - first(b)
-	})
+	slice.Foremost(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeKeySpace })
 	return nil
 }
 
