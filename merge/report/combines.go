@@ -82,8 +82,7 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 		}
 		if !begun {
 			will := map[bool]string{true: "Will", false: "Would"}[len(p.Refusals) == 0]
-			t.WriteString("\n")
-			t.line(0, will+" combine rows with the same key into one. The rows of "+printable.Text(p.Target.Name)+" that are written over are kept "+keptWhere(p)+":")
+			t.section(will + " combine rows with the same key into one. The rows of " + printable.Text(p.Target.Name) + " that are written over are kept " + keptWhere(p) + ":")
 			begun = true
 		}
 		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table)+"; kept in "+printable.Text(c.Kept))

@@ -36,9 +36,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 			rows = append(rows, []string{name, printable.Text(of.Source), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
 		}
 	}
-	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
-	t.line(2, lines[0])
-	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
 			t.wrapped(2, "", words)
@@ -135,10 +133,8 @@ func (t *text) followed(r *verdict.Rekeying) {
 		return
 	}
 	right := columns.Column{Right: true}
-	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right)
 	t.WriteString("\nReferences to them, in all databases together (those without a match stay so):\n")
-	t.line(2, lines[0])
-	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.listed(rows, columns.Column{}, columns.Column{}, right, right, right)
 }
 
 func rangeText(r rekey.Range) string {
