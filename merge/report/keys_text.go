@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -158,10 +159,7 @@ func writeKeyProof(t *text, p *transfer.Proof) {
 		return
 	}
 	t.WriteString("\nThe new keys:\n")
-	var rows [][]string
-	for _, k := range p.Keys {
-		rows = append(rows, []string{string(k.Verdict), k.Part, keyProofCount(k)})
-	}
+	rows := slice.Map(p.Keys, func(k transfer.KeyProof) []string { return []string{string(k.Verdict), k.Part, keyProofCount(k)} })
 	for i, line := range columns.Lines(rows) {
 		t.line(2, line)
 		for _, detail := range p.Keys[i].Details {

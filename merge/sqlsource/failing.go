@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
@@ -114,11 +115,7 @@ func fails(c catalog.Condition) string { return "NOT (" + c.Text + ")" }
 func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, shifts map[string]*rekey.Shift, c catalog.Condition, n int) (all [][]catalog.Field, err error) {
 	statement := s.rowOf(t, s.shifted(t, shifts)) + " WHERE " + fails(c)
 	if key := schema.primary(t.name); len(key) > 0 {
-		order := make([]string, len(key))
-		for i, name := range key {
-			order[i] = s.dialect.Quote(name)
-		}
-		statement += " ORDER BY " + strings.Join(order, ", ")
+		statement += " ORDER BY " + strings.Join(slice.Map(key, s.dialect.Quote), ", ")
 	}
 	rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", statement, n))
 	if err != nil {
