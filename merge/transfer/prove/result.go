@@ -20,7 +20,7 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 	for _, a := range r.Plan.Check.Allowed {
 		single := func(c verdict.Code) bool { return c.Code == a.Code && c.OneColumn }
 		if slices.ContainsFunc(verdict.Codes(), single) {
-			continue // of what comes: no rule of one database gives it out
+			continue // of what comes: in a merged database nothing of it is found
 		}
 		switch known := func(s catalog.Skipped) bool { return s.Table == a.Table }; {
 		case a.Table == "":
