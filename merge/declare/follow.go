@@ -25,7 +25,7 @@ type NameReference struct {
 func (f *Resolved) NameReferences() (all []NameReference) {
 	for _, to := range f.Opts.Renames {
 		for _, ref := range f.Declared.to(ColumnName{to.Table, to.Column}) {
-			all = append(all, NameReference{ref.Table, ref.Columns[0], to, ref.cannotFollow(f), ref})
+			all = append(all, NameReference{ref.Table, ref.Columns[0], to, cannotFollow(f, ref), ref})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b NameReference) int {
@@ -53,7 +53,7 @@ func (d *Declared) to(at ColumnName) (all []*Ref) {
 
 // cannotFollow says why rows cannot follow the rows that they name when these are
 // renamed; "" if they can.
-func (ref *Ref) cannotFollow(f *Resolved) string {
+func cannotFollow(f *Resolved, ref *Ref) string {
 	at := ColumnName{ref.Table, ref.Columns[0]}
 	switch {
 	case len(ref.Columns) > 1:
@@ -90,6 +90,6 @@ func (r *NameReference) Names(carry [][]byte) bool {
 // Follows reports whether rows that refer to a value of several databases follow the
 // row of their own when it is renamed.
 func Follows(f *Resolved, ref Ref) bool {
-	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && ref.cannotFollow(f) == "" &&
+	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && cannotFollow(f, &ref) == "" &&
 		Unchangeable(f.Target.Catalog, ref.ToTable, ref.ToColumns[0]) == ""
 }
