@@ -3,6 +3,8 @@ package check
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
@@ -19,23 +21,48 @@ type With struct {
 	Reader func(*read.Reader) // sets the reader up; nil: it stays as it is
 }
 
+// Check is [merge.Check].
 func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, with With) (*verdict.Report, error) {
-	opts = opts.WithDefaults()
-	started := opts.Stamp()
+	started := opts.WithDefaults().Stamp()
 	f, err := read.DescribeAll(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
+	return Described(ctx, f, started, with)
+}
+
+// Facts are databases, and what the operator says of them: see [read.DescribeAll].
+type Facts = read.Facts
+
+// Described checks databases of which the options are resolved. started is for the report.
+func Described(ctx context.Context, f *read.Facts, started time.Time, with With) (*verdict.Report, error) {
 	if err := declare.Withhold(f.Resolved); err != nil {
 		return nil, err
 	}
-	p := stream.NewProgress(f.Resolved)
-	r := NewRun(f, read.NewReader(f, p), NewSummaries(f), started, Rules(with.Rules...))
+	return carryOut(ctx, f, started, Rules(with.Rules...), with)
+}
+
+// Merged checks one database, into which others were merged: it carries out the rules that
+// judge a database by itself.
+func Merged(ctx context.Context, source catalog.Source, opts declare.Options) (*verdict.Report, error) {
+	started := opts.WithDefaults().Stamp()
+	f, err := read.DescribeMerged(ctx, source, opts)
+	if err != nil {
+		return nil, err
+	}
+	rules := slices.DeleteFunc(Rules(), func(r rule.Rule) bool { return !r.Single })
+	return carryOut(ctx, f, started, rules, With{})
+}
+
+// carryOut reads what the rules need, and reports what they find.
+func carryOut(ctx context.Context, f *read.Facts, started time.Time, rules []rule.Rule,
+	with With) (*verdict.Report, error) {
+	r := NewRun(f, read.NewReader(f, stream.NewProgress(f.Resolved)), NewSummaries(f), started, rules)
 	if with.Reader != nil {
 		with.Reader(r.reader)
 	}
 	r.judgeCatalogs()
-	if err = r.establish(ctx, with.Quick); err != nil {
+	if err := r.establish(ctx, with.Quick); err != nil {
 		return r.Report(reasonOf(ctx, err)), err
 	}
 	return r.Report(""), nil

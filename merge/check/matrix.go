@@ -236,12 +236,12 @@ type matrix struct {
 
 func newMatrix(f *read.Facts, started time.Time) *matrix {
 	m := &matrix{
-		shared:    &read.SharedReader{Opts: f.Opts, DBs: f.DBs, Progress: stream.NewProgress(f.Resolved), Kept: make(read.Memory)},
+		shared:    &read.SharedReader{All: f, Progress: stream.NewProgress(f.Resolved), Kept: make(read.Memory)},
 		summaries: NewSummaries(f),
 	}
 	for i, target := range f.DBs {
 		for _, db := range f.DBs[i+1:] {
-			pair := f.Pair(target, db)
+			pair := f.Among(target, target, db)
 			r := read.NewReader(pair, m.shared.Progress)
 			r.Shared = m.shared
 			m.shared.Pairs = append(m.shared.Pairs, pair)

@@ -13,11 +13,9 @@ import (
 
 // accountRule looks for accounts that would have more characters together than
 // one may have. An account that is 0 or empty belongs to no player.
-func accountRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeAccountOverflow, verdict.CodeAccountConflict},
-		Tasks: accountTasks,
-	}
+var accountRule = rule.Rule{
+	Codes: []string{verdict.CodeAccountOverflow, verdict.CodeAccountConflict},
+	Tasks: accountTasks,
 }
 
 func accountTasks(f *read.Facts) (tasks []rule.Task) {

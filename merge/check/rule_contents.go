@@ -10,7 +10,7 @@ import (
 
 // contentsRule sums up the rows of every table, if the operator wants that. It
 // judges nothing: [Compare] compares the sums of two reports.
-func contentsRule() rule.Rule { return rule.Rule{Tasks: contentsTasks} }
+var contentsRule = rule.Rule{Tasks: contentsTasks}
 
 func contentsTasks(f *read.Facts) (tasks []rule.Task) {
 	if !f.Opts.Contents || len(f.Opts.Only) > 0 {

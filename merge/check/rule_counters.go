@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
@@ -15,11 +16,9 @@ import (
 )
 
 // counterRule compares the ranges of keys that the databases count up.
-func counterRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeAutoIncrement},
-		Key:   judgeCounter,
-	}
+var counterRule = rule.Rule{
+	Codes: []string{verdict.CodeAutoIncrement},
+	Key:   judgeCounter,
 }
 
 // span is where the values of a counter lie in one source.
@@ -102,12 +101,7 @@ func (s span) overlaps(other span) bool {
 // offsets proposes what to add to the keys of every source so that they lie
 // apart. Those of the target stay.
 func offsets(f *read.Facts, table string, counter *catalog.AutoIncrement, spans []span) (steps []string) {
-	slices.SortStableFunc(spans, func(a, b span) int {
-		if a.db == f.Target || b.db == f.Target {
-			return map[bool]int{true: -1, false: 1}[a.db == f.Target]
-		}
-		return 0
-	})
+	slice.Foremost(spans, func(s span) bool { return s.db == f.Target })
 	along := referrers(f, table, counter.Column)
 	top := new(big.Int)
 	for i, s := range spans {

@@ -15,11 +15,9 @@ import (
 // driftRule reports what a database has and the target has not, or not in the same
 // way. The rows survive that; what the game relied on does not. What only the target
 // has stays and is no finding: other rules try the rows against it.
-func driftRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeSchemaCheck, verdict.CodeSchemaReference, verdict.CodeSchemaRoutine, verdict.CodeSchemaCharset},
-		Catalog: judgeDrift,
-	}
+var driftRule = rule.Rule{
+	Codes:   []string{verdict.CodeSchemaCheck, verdict.CodeSchemaReference, verdict.CodeSchemaRoutine, verdict.CodeSchemaCharset},
+	Catalog: judgeDrift,
 }
 
 func judgeDrift(f *read.Facts) (findings []rule.Finding) {

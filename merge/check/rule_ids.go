@@ -14,11 +14,10 @@ import (
 )
 
 // idRule judges the IDs in keys, and in the columns beside them.
-func idRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeServerUnlisted, verdict.CodeIDAboveMark, verdict.CodeIDInvalid, verdict.CodeIDFuture},
-		Key:   judgeIDs,
-	}
+var idRule = rule.Rule{
+	Codes:  []string{verdict.CodeServerUnlisted, verdict.CodeIDAboveMark, verdict.CodeIDInvalid, verdict.CodeIDFuture},
+	Single: true,
+	Key:    judgeIDs,
 }
 
 // judgeIDs reports what is wrong about the IDs in a table. The gaps are the

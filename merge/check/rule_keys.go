@@ -15,11 +15,10 @@ import (
 )
 
 // keyRule compares the keys of all sources.
-func keyRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeKeyCollision},
-		Key:   judgeKey,
-	}
+var keyRule = rule.Rule{
+	Codes:  []string{verdict.CodeKeyCollision},
+	Single: true,
+	Key:    judgeKey,
 }
 
 // judgeKey reports the values of a key that are there more than once.

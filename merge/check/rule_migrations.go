@@ -16,11 +16,9 @@ import (
 
 // migrationRule compares the histories that tools for migrations keep. Two schemas
 // that look alike may stand at different migrations: one that changes rows, say.
-func migrationRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeSchemaMigration},
-		Tasks: migrationTasks,
-	}
+var migrationRule = rule.Rule{
+	Codes: []string{verdict.CodeSchemaMigration},
+	Tasks: migrationTasks,
 }
 
 func migrationTasks(f *read.Facts) (tasks []rule.Task) {

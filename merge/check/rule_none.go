@@ -15,9 +15,7 @@ import (
 
 // noneRule looks for keys that exist although none of a reference to them has their values:
 // rows that refer to them would keep the value, whatever becomes of the key.
-func noneRule() rule.Rule {
-	return rule.Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
-}
+var noneRule = rule.Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
 
 func noneTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {

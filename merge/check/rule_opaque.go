@@ -18,11 +18,10 @@ import (
 )
 
 // opaqueRule reports the columns that may hold IDs in a form of their own.
-func opaqueRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeColumnOpaque},
-		Tasks: opaqueTasks,
-	}
+var opaqueRule = rule.Rule{
+	Codes:  []string{verdict.CodeColumnOpaque},
+	Single: true,
+	Tasks:  opaqueTasks,
 }
 
 // opaqueTasks come after those of other rules, for they look at rows that these

@@ -20,11 +20,10 @@ import (
 // does not have, and among these for those that would find it in another
 // database and so come to mean something else. Then it looks for rows whose
 // reference leads to a key that another database has too.
-func referenceRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle},
-		Tasks: referenceTasks,
-	}
+var referenceRule = rule.Rule{
+	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle},
+	Single: true,
+	Tasks:  referenceTasks,
 }
 
 func referenceTasks(f *read.Facts) (tasks []rule.Task) {

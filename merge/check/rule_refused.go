@@ -16,11 +16,9 @@ import (
 )
 
 // refusedRule looks for rows of the sources that the target would refuse.
-func refusedRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize},
-		Tasks: refusedTasks,
-	}
+var refusedRule = rule.Rule{
+	Codes: []string{verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize},
+	Tasks: refusedTasks,
 }
 
 // codeOf are the codes of the kinds of conditions.

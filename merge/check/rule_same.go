@@ -14,11 +14,9 @@ import (
 
 // sameRule proves that tables which are declared the same in every world are so, row
 // by row. Their keys are no conflicts, and to refer to them is the same everywhere.
-func sameRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeTableDiffers},
-		Tasks: sameTasks,
-	}
+var sameRule = rule.Rule{
+	Codes: []string{verdict.CodeTableDiffers},
+	Tasks: sameTasks,
 }
 
 func sameTasks(f *read.Facts) (tasks []rule.Task) {

@@ -15,11 +15,9 @@ import (
 )
 
 // schemaRule compares every database's schema with the target's.
-func schemaRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeSchemaVersion, verdict.CodeSchemaTable, verdict.CodeSchemaColumn, verdict.CodeSchemaKey, verdict.CodeSchemaDefault, verdict.CodeSchemaOrder, verdict.CodeSchemaStorage, verdict.CodeSchemaView},
-		Catalog: judgeSchema,
-	}
+var schemaRule = rule.Rule{
+	Codes:   []string{verdict.CodeSchemaVersion, verdict.CodeSchemaTable, verdict.CodeSchemaColumn, verdict.CodeSchemaKey, verdict.CodeSchemaDefault, verdict.CodeSchemaOrder, verdict.CodeSchemaStorage, verdict.CodeSchemaView},
+	Catalog: judgeSchema,
 }
 
 func judgeSchema(f *read.Facts) []rule.Finding {

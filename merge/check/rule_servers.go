@@ -17,11 +17,10 @@ import (
 )
 
 // serverRule is about the servers that the registries list.
-func serverRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged},
-		Catalog: judgeServers,
-	}
+var serverRule = rule.Rule{
+	Codes:   []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged},
+	Single:  true,
+	Catalog: judgeServers,
 }
 
 // entry is one row of one database's registry.

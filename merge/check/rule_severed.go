@@ -18,9 +18,7 @@ import (
 
 // severedRule counts the rows that refer to rows which stay behind, where it is said what
 // becomes of them.
-func severedRule() rule.Rule {
-	return rule.Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
-}
+var severedRule = rule.Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
 
 func severedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, s := range f.Severed {

@@ -15,14 +15,19 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// skippedRule reports the tables that are not read: because it is not possible,
-// or because the operator wants it so.
-func skippedRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeTableSkipped, verdict.CodeTableExcluded},
-		Catalog: judgeSkipped,
-		Tasks:   skipTasks,
-	}
+// skippedRule reports the tables that cannot be read.
+var skippedRule = rule.Rule{
+	Codes:   []string{verdict.CodeTableSkipped},
+	Single:  true,
+	Catalog: judgeSkipped,
+}
+
+// excludedRule reports the tables that are not read, or not copied, because the operator
+// wants it so.
+var excludedRule = rule.Rule{
+	Codes:   []string{verdict.CodeTableExcluded},
+	Catalog: judgeExcluded,
+	Tasks:   skipTasks,
 }
 
 // skipTasks count what stays behind because that is the policy of its table.
@@ -61,16 +66,10 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 }
 
 func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
-	skipped, excluded := make(map[string][]verdict.Gap), make(map[string][]verdict.Gap)
+	skipped := make(map[string][]verdict.Gap)
 	for _, db := range f.DBs {
 		for _, s := range db.Skipped {
 			skipped[s.Table] = append(skipped[s.Table], verdict.Gap{Source: db.Name, Reason: s.Reason})
-		}
-		for _, table := range db.Excluded {
-			if f.Skip[table] {
-				continue
-			}
-			excluded[table] = append(excluded[table], verdict.Gap{Source: db.Name, Reason: declare.ExcludedReason})
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(skipped)) {
@@ -80,6 +79,18 @@ func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
 		}
 		if spaces.JudgeSequence(f.Moving, f, &r) {
 			findings = append(findings, rule.Finding{Result: r})
+		}
+	}
+	return findings
+}
+
+func judgeExcluded(f *read.Facts) (findings []rule.Finding) {
+	excluded := make(map[string][]verdict.Gap)
+	for _, db := range f.DBs {
+		for _, table := range db.Excluded {
+			if !f.Skip[table] {
+				excluded[table] = append(excluded[table], verdict.Gap{Source: db.Name, Reason: declare.ExcludedReason})
+			}
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(excluded)) {

@@ -7,11 +7,10 @@ import (
 )
 
 // snapshotRule reports the databases that are not read as of one moment.
-func snapshotRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeNoSnapshot},
-		Catalog: judgeSnapshots,
-	}
+var snapshotRule = rule.Rule{
+	Codes:   []string{verdict.CodeNoSnapshot},
+	Single:  true,
+	Catalog: judgeSnapshots,
 }
 
 func judgeSnapshots(f *read.Facts) []rule.Finding {

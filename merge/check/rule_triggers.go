@@ -13,11 +13,10 @@ import (
 
 // triggerRule reports the triggers of the target that would run for every row
 // that is copied into it.
-func triggerRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeTriggerFires},
-		Catalog: judgeTriggers,
-	}
+var triggerRule = rule.Rule{
+	Codes:   []string{verdict.CodeTriggerFires},
+	Single:  true,
+	Catalog: judgeTriggers,
 }
 
 func judgeTriggers(f *read.Facts) (findings []rule.Finding) {

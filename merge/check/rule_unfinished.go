@@ -9,11 +9,10 @@ import (
 
 // unfinishedRule is about merges that a database has on record. While one is under way, or was
 // interrupted, only a part of the rows is there.
-func unfinishedRule() rule.Rule {
-	return rule.Rule{
-		Codes:   []string{verdict.CodeMergeUnfinished},
-		Catalog: judgeUnfinished,
-	}
+var unfinishedRule = rule.Rule{
+	Codes:   []string{verdict.CodeMergeUnfinished},
+	Single:  true,
+	Catalog: judgeUnfinished,
 }
 
 // judgeUnfinished says nothing of databases without such merges, which are nearly all.

@@ -13,11 +13,10 @@ import (
 // uniqueRule compares the values of every unique index of the target, and of
 // every unique that the operator declares or has renamed, over all sources and as the target's
 // collation compares. Rows with a NULL take no part.
-func uniqueRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeUniqueCollision},
-		Tasks: uniqueTasks,
-	}
+var uniqueRule = rule.Rule{
+	Codes:  []string{verdict.CodeUniqueCollision},
+	Single: true,
+	Tasks:  uniqueTasks,
 }
 
 func uniqueTasks(f *read.Facts) (tasks []rule.Task) {
@@ -42,12 +41,8 @@ func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
 				Gaps: []verdict.Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
 			}), nil
 		}
-		none, err := declare.NoNames(f.Opts, table, u.Columns...)
-		if err != nil {
-			return rule.Outcome{}, err
-		}
-		q := read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true, None: none}
-		q.Nobody = declare.BelongToNone(f.Resolved, table, u.Of)
+		q := read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true,
+			None: f.Declared.NoNames(table, u.Columns...), Nobody: declare.BelongToNone(f.Resolved, table, u.Of)}
 		read, err := r.Read(ctx, q)
 		if err != nil {
 			return rule.Outcome{}, err

@@ -20,11 +20,9 @@ import (
 
 // worldRule looks whether every key carries a number of its own world, and none of
 // another's.
-func worldRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeKeyWorld},
-		Tasks: worldTasks,
-	}
+var worldRule = rule.Rule{
+	Codes: []string{verdict.CodeKeyWorld},
+	Tasks: worldTasks,
 }
 
 func worldTasks(f *read.Facts) (tasks []rule.Task) {

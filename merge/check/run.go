@@ -19,20 +19,14 @@ import (
 // run carries the rules out: it judges the catalogues, does one task after the
 // other, and concludes what the rules found.
 type run struct {
-	facts      *read.Facts
-	Rules      []rule.Rule
-	reader     *read.Reader
-	summaries  *summaries
-	started    time.Time
-	Tasks      []rule.Task // still to be done
-	results    []verdict.Result
-	proposals  []verdict.Proposal
-	proposed   *verdict.Proposed
-	severed    []declare.Severed
-	left       []declare.LeftRows
-	renumbered []verdict.Renumbered
-	plain      []string // see [rule.Outcome]
-	ended      bool
+	facts     *read.Facts
+	Rules     []rule.Rule
+	reader    *read.Reader
+	summaries *summaries
+	started   time.Time
+	Tasks     []rule.Task // still to be done
+	results   []verdict.Result
+	found     rule.Outcome // besides tasks and results
 }
 
 func NewRun(f *read.Facts, r *read.Reader, s *summaries, started time.Time, rules []rule.Rule) *run {
@@ -96,7 +90,7 @@ func (r *run) readAll(ctx context.Context) error {
 		if err := r.Do(ctx, t); err != nil {
 			return err
 		}
-		if r.ended {
+		if r.found.Ends {
 			return nil
 		}
 		for _, t := range r.Tasks[planned:] {
@@ -122,19 +116,12 @@ func (r *run) take(o rule.Outcome) {
 	for _, f := range o.Findings {
 		r.conclude(f)
 	}
-	r.proposals = append(r.proposals, o.Proposals...)
-	if o.Proposed != nil {
-		r.proposed = o.Proposed
-	}
-	r.ended = r.ended || o.Ends
+	r.Tasks = append(r.Tasks, o.Tasks...)
+	o.Findings, o.Tasks = nil, nil
+	r.found.Add(o)
 	if o.Rekeyed != nil {
 		r.facts.Rekeyed = o.Rekeyed
 	}
-	r.severed = append(r.severed, o.Severed...)
-	r.left = append(r.left, o.Left...)
-	r.renumbered = append(r.renumbered, o.Renumbered...)
-	r.plain = append(r.plain, o.Plain...)
-	r.Tasks = append(r.Tasks, o.Tasks...)
 	for _, table := range o.Alike {
 		r.facts.Alike[table] = true
 	}
@@ -220,18 +207,18 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Started:    r.started,
 		Target:     r.facts.Target.Name,
 		Only:       opts.Only,
-		Plain:      len(r.plain),
-		PlainOpen:  slices.Sorted(slices.Values(r.plain)),
+		Plain:      len(r.found.Plain),
+		PlainOpen:  slices.Sorted(slices.Values(r.found.Plain)),
 		Renames:    verdict.Renames(results),
 		RuleFiles:  declare.RuleFiles(r.facts.Resolved),
 		Overridden: r.facts.Declared.Beaten,
 		Sources:    []verdict.Summary{},
 		Results:    append([]verdict.Result{}, results...),
-		Proposals:  slices.Clone(r.proposals),
-		Proposed:   r.proposed,
-		Severed:    slices.Clone(r.severed),
-		LeftRows:   slices.Clone(r.left),
-		Renumbered: slices.Clone(r.renumbered),
+		Proposals:  slices.Clone(r.found.Proposals),
+		Proposed:   r.found.Proposed,
+		Severed:    slices.Clone(r.found.Severed),
+		LeftRows:   slices.Clone(r.found.Left),
+		Renumbered: slices.Clone(r.found.Renumbered),
 	}
 	for _, table := range slices.Sorted(maps.Keys(r.facts.Reset)) {
 		if r.facts.Reset[table] {
@@ -246,7 +233,7 @@ func (r *run) Report(incomplete string) *verdict.Report {
 	}
 	if incomplete == "" {
 		all.Verdict = worst(results)
-		if r.ended && all.Verdict == verdict.Pass { // what it ended with was allowed, and the rest was not looked at
+		if r.found.Ends && all.Verdict == verdict.Pass { // what it ended with was allowed, and the rest was not looked at
 			all.Verdict = verdict.NotVerified
 		}
 	}

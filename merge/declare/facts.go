@@ -140,9 +140,6 @@ func IDOf(table string, columns ...string) ColumnsID {
 // ResolveAll asks the sources for their catalogues and registries, and resolves the
 // declarations against them. What it returns knows no numbers of rows yet.
 func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*Resolved, error) {
-	if len(sources) < 2 {
-		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrSources, len(sources))
-	}
 	f := &Resolved{Opts: opts}
 	byName := make(map[string]*Database)
 	for _, s := range sources {
@@ -211,13 +208,12 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	return f, nil
 }
 
-// Pair returns the facts about two of the databases.
-func (f *Resolved) Pair(target, db *Database) *Resolved {
-	pair := *f
-	pair.DBs = []*Database{target, db}
-	pair.Target, pair.Tables = target, TablesOf(pair.DBs)
-	pair.Severed, pair.Names, pair.Moving = nil, nil, nil // of one target only
-	return &pair
+// Among returns what is wanted of some of the databases, for which another may be the target.
+func (f *Resolved) Among(target *Database, dbs ...*Database) *Resolved {
+	some := *f
+	some.DBs, some.Target, some.Tables = dbs, target, TablesOf(dbs)
+	some.Severed, some.Names, some.Moving = nil, nil, nil // of one target only
+	return &some
 }
 
 // TablesOf returns the tables of all databases, sorted.

@@ -21,35 +21,17 @@ type NameReference struct {
 	ref *Ref
 }
 
-// NameReferences returns the references of the options to the columns that they
-// rename, by table and column. The first of the catalogues is the target's.
-func NameReferences(opts Options, catalogs []*catalog.Catalog) (all []NameReference, err error) {
-	d, err := Declare(opts, namesIn(catalogs))
-	if err != nil {
-		return nil, err
-	}
-	for _, to := range opts.Renames {
-		for _, ref := range d.to(ColumnName{to.Table, to.Column}) {
-			all = append(all, NameReference{ref.Table, ref.Columns[0], to, ref.cannotFollow(opts, d, catalogs[0]), ref})
+// NameReferences returns the references to the columns that are renamed, by table and column.
+func (f *Resolved) NameReferences() (all []NameReference) {
+	for _, to := range f.Opts.Renames {
+		for _, ref := range f.Declared.to(ColumnName{to.Table, to.Column}) {
+			all = append(all, NameReference{ref.Table, ref.Columns[0], to, cannotFollow(f, ref), ref})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b NameReference) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column), strings.Compare(a.ref.Identity(), b.ref.Identity()))
 	})
-	return all, nil
-}
-
-// namesIn is namesOf of databases of which only the catalogues are known.
-func namesIn(catalogs []*catalog.Catalog) Names {
-	var dbs []*Database
-	for _, c := range catalogs {
-		db := &Database{Tables: make(map[string]*catalog.Table), Skipped: c.Skipped}
-		for i := range c.Tables {
-			db.Tables[c.Tables[i].Name] = &c.Tables[i]
-		}
-		dbs = append(dbs, db)
-	}
-	return namesOf(dbs)
+	return all
 }
 
 // to returns the references of which a value names a row by the column, alone or with
@@ -71,7 +53,7 @@ func (d *Declared) to(at ColumnName) (all []*Ref) {
 
 // cannotFollow says why rows cannot follow the rows that they name when these are
 // renamed; "" if they can.
-func (ref *Ref) cannotFollow(opts Options, d *Declared, target *catalog.Catalog) string {
+func cannotFollow(f *Resolved, ref *Ref) string {
 	at := ColumnName{ref.Table, ref.Columns[0]}
 	switch {
 	case len(ref.Columns) > 1:
@@ -80,14 +62,14 @@ func (ref *Ref) cannotFollow(opts Options, d *Declared, target *catalog.Catalog)
 		return fmt.Sprintf("the column %s has keys in its cells, and cannot be renamed along", at.Column)
 	case len(ref.Or) > 0:
 		return fmt.Sprintf("the column %s names rows of several tables, and cannot be renamed along", at.Column)
-	case slices.ContainsFunc(opts.Renames, func(r RenamedColumn) bool { return r.Table == at.Table && r.Column == at.Column }):
+	case slices.ContainsFunc(f.Opts.Renames, func(r RenamedColumn) bool { return r.Table == at.Table && r.Column == at.Column }):
 		return fmt.Sprintf("the column %s has a [[merge.name]] of its own, and cannot be renamed along with %s.%s", at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	if others := d.to(at); len(others) > 0 {
+	if others := f.Declared.to(at); len(others) > 0 {
 		return fmt.Sprintf("%s.%s refers to the column %s, which is renamed along with %s.%s: let it refer to that one",
 			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	return Unchangeable(target, at.Table, at.Column)
+	return Unchangeable(f.Target.Catalog, at.Table, at.Column)
 }
 
 // Carry are the columns of a row that [NameReference.Names] reads, Column first.
@@ -108,6 +90,6 @@ func (r *NameReference) Names(carry [][]byte) bool {
 // Follows reports whether rows that refer to a value of several databases follow the
 // row of their own when it is renamed.
 func Follows(f *Resolved, ref Ref) bool {
-	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && ref.cannotFollow(f.Opts, f.Declared, f.Target.Catalog) == "" &&
+	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && cannotFollow(f, &ref) == "" &&
 		Unchangeable(f.Target.Catalog, ref.ToTable, ref.ToColumns[0]) == ""
 }

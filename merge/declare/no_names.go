@@ -12,29 +12,8 @@ import (
 
 // NoNames returns the values that are not names in columns that are to be unique:
 // several rows may have them. All statements about the same columns count together.
-func NoNames(o Options, table string, columns ...string) (none rekey.Values, err error) {
-	add := func(of string, at []string, list []string) error {
-		if of != table || !slices.Equal(at, columns) || len(list) == 0 {
-			return nil
-		}
-		more, err := rekey.ParseValues(false, list)
-		if err != nil {
-			return Unsuitable("none of %s.%s: %v", table, catalog.ColumnList(columns), err)
-		}
-		none = none.With(more)
-		return nil
-	}
-	for _, u := range o.Uniques {
-		if err := add(u.Table, u.Columns, u.None); err != nil {
-			return none, err
-		}
-	}
-	for _, r := range o.Renames {
-		if err := add(r.Table, []string{r.Column}, r.None); err != nil {
-			return none, err
-		}
-	}
-	return none, nil
+func (d *Declared) NoNames(table string, columns ...string) rekey.Values {
+	return d.noNames[IDOf(table, columns...)]
 }
 
 // BelongToNone are the values of columns that name no row in every row, as the one reference of each
@@ -54,29 +33,36 @@ func BelongToNone(f *Resolved, table string, columns []string) map[string]rekey.
 	return all
 }
 
-// leaveNoNames makes values that are no names name nobody in what refers to names.
+// leaveNoNames notes values that are no names, and makes them name nobody in what refers to
+// names.
 func (d *Declared) leaveNoNames(o Options) error {
-	named := make(map[ColumnName]bool)
+	add := func(table string, columns, list []string) error {
+		none, err := rekey.ParseValues(false, list)
+		if err != nil {
+			return Unsuitable("none of %s.%s: %v", table, catalog.ColumnList(columns), err)
+		}
+		if none.Empty() {
+			return nil
+		}
+		id := IDOf(table, columns...)
+		d.noNames[id] = d.noNames[id].With(none)
+		if len(columns) == 1 {
+			for _, ref := range d.to(ColumnName{table, columns[0]}) {
+				if len(ref.Columns) == 1 {
+					ref.None = ref.None.With(none)
+				}
+			}
+		}
+		return nil
+	}
 	for _, u := range o.Uniques {
-		if len(u.Columns) == 1 {
-			named[ColumnName{u.Table, u.Columns[0]}] = true
+		if err := add(u.Table, u.Columns, u.None); err != nil {
+			return err
 		}
 	}
 	for _, r := range o.Renames {
-		named[ColumnName{r.Table, r.Column}] = true
-	}
-	for at := range named {
-		none, err := NoNames(o, at.Table, at.Column)
-		if err != nil {
+		if err := add(r.Table, []string{r.Column}, r.None); err != nil {
 			return err
-		}
-		if none.Empty() {
-			continue
-		}
-		for _, ref := range d.to(at) {
-			if len(ref.Columns) == 1 {
-				ref.None = ref.None.With(none)
-			}
 		}
 	}
 	return nil

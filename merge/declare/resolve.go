@@ -136,11 +136,8 @@ func exclude(opts Options, dbs []*Database) error {
 		}
 	}
 	for _, db := range dbs {
-		out := func(table string) bool {
-			return len(opts.Include) > 0 && !Globbed(opts.Include, table) || Globbed(opts.Exclude, table)
-		}
 		for name := range db.Tables {
-			if out(name) {
+			if opts.excludes(name) {
 				db.Apart[name] = db.Tables[name]
 				delete(db.Tables, name)
 				db.Excluded = append(db.Excluded, name)
@@ -148,15 +145,24 @@ func exclude(opts Options, dbs []*Database) error {
 		}
 		// The operator's word comes before the reason that the source has.
 		db.Skipped = slices.DeleteFunc(slices.Clone(db.Skipped), func(s catalog.Skipped) bool {
-			if out(s.Table) {
-				db.Excluded = append(db.Excluded, s.Table)
+			if !opts.excludes(s.Table) {
+				return false
 			}
-			return out(s.Table)
+			db.Excluded = append(db.Excluded, s.Table)
+			return true
 		})
 		slices.Sort(db.Excluded)
 	}
 	return nil
 }
+
+// excludes reports whether the patterns leave a table out.
+func (o Options) excludes(table string) bool {
+	return len(o.Include) > 0 && !Globbed(o.Include, table) || Globbed(o.Exclude, table)
+}
+
+// Excludes reports whether the operator excludes a table, one that no source has included.
+func (f *Resolved) Excludes(table string) bool { return f.Opts.excludes(table) }
 
 // Globbed reports whether a table matches one of the patterns, as [path.Match] takes them.
 func Globbed(patterns []string, table string) bool {

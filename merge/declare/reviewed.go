@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mergesafe/internal/slice"
-	"mergesafe/merge/catalog"
 )
 
 // Reviewed is the schema that a file of rules was written for. Patterns of the file, of
@@ -197,10 +196,10 @@ func (g Missing) when(at string, w *When) bool {
 	return err == nil && table.Exact != "" && g.columns(table.Exact, w.Column)
 }
 
-// Gone returns a function that reports whether columns of a table are gone: a file of
-// rules lists them, and none of the databases has one of them.
-func (o Options) Gone(catalogs []*catalog.Catalog) func(table string, columns ...string) bool {
-	return Missing{namesIn(catalogs), ReviewedOf(o)}.columns
+// Gone reports whether columns of a table are gone: a file of rules lists them, and none of the
+// databases has one of them.
+func (f *Resolved) Gone(table string, columns ...string) bool {
+	return f.Declared.gone.columns(table, columns...)
 }
 
 // RuleFile compares the databases with the schema that a file of rules was written for.

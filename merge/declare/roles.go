@@ -73,11 +73,13 @@ type Declared struct {
 	codecs    cell.Codecs
 	gone      Missing                // what is no error, though no source has it
 	Said      map[ColumnName][]*role // all that was said of a column, in order
+	noNames   map[ColumnsID]rekey.Values
 }
 
 // Declare resolves the declarations against the tables of the sources.
 func Declare(opts Options, n Names) (*Declared, error) {
-	d := &Declared{Roles: make(map[ColumnName]*role), spaces: make(map[string]Space), gone: Missing{n, ReviewedOf(opts)}, Said: make(map[ColumnName][]*role), codecs: opts.Codecs}
+	d := &Declared{Roles: make(map[ColumnName]*role), spaces: make(map[string]Space), gone: Missing{n, ReviewedOf(opts)},
+		Said: make(map[ColumnName][]*role), codecs: opts.Codecs, noNames: make(map[ColumnsID]rekey.Values)}
 	if opts.Rekey != nil {
 		for _, s := range opts.Rekey.Spaces {
 			d.spaces[cmp.Or(s.Name, strings.Join(s.Keys, ""))] = s

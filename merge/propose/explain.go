@@ -183,15 +183,7 @@ func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
 			all = append(all, Said{Kind: declare.RoleReference.String(), Pattern: strings.Join(r.Columns, ", "), Text: referenceText(r.Declared), Counts: true})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Said) int {
-		switch {
-		case a.Counts == b.Counts:
-			return 0
-		case a.Counts:
-			return -1
-		}
-		return 1
-	})
+	slice.Foremost(all, func(s Said) bool { return s.Counts })
 	return all
 }
 
@@ -281,14 +273,14 @@ func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *exam
 	if err := proposeKeys(ctx, f, r, x); err != nil {
 		return nil, err
 	}
-	if err := examine(ctx, f, r, x, at.Table); err != nil {
+	if err := examine(ctx, f, r, x, at.Table, ""); err != nil {
 		return nil, err
 	}
 	// The keys that are those of other rows again are known by their values.
 	own := x.columns
 	for _, s := range x.spaces {
 		if s.Table != at.Table && slices.Contains(f.Tables, s.Table) {
-			if err := examineColumns(ctx, f, r, x, s.Table, func(c *catalog.Column) bool { return c.Name == s.Column }); err != nil {
+			if err := examine(ctx, f, r, x, s.Table, s.Column); err != nil {
 				return nil, err
 			}
 		}

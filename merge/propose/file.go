@@ -58,6 +58,8 @@ func (f rulesFile) of(class verdict.ColumnClass) (all []verdict.ProposedColumn) 
 	return all
 }
 
+func placeOf(c verdict.ProposedColumn) string { return declare.Place(c.Table, c.Column) }
+
 func (f rulesFile) header() {
 	names := slice.Map(f.r.Sources, func(s verdict.Summary) string { return s.Name })
 	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
@@ -104,10 +106,7 @@ func (f rulesFile) undecided() {
 	f.line("undecided = [")
 	listed := make(map[string]bool) // some may name several things
 	for _, at := range order {
-		var names []string
-		for _, c := range groups[at] {
-			names = append(names, declare.Place(c.Table, c.Column))
-		}
+		names := slice.Map(groups[at], placeOf)
 		evidence := groups[at][0].Evidence
 		if len(names) > 1 {
 			evidence = names[0] + ": " + evidence
@@ -141,7 +140,7 @@ func (f rulesFile) undecided() {
 func (f rulesFile) list(key, comment string, columns []verdict.ProposedColumn) {
 	byTable := make(map[string][]string)
 	for _, c := range columns {
-		byTable[c.Table] = append(byTable[c.Table], declare.Place(c.Table, c.Column))
+		byTable[c.Table] = append(byTable[c.Table], placeOf(c))
 	}
 	if len(byTable) == 0 {
 		return
@@ -159,7 +158,7 @@ func (f rulesFile) list(key, comment string, columns []verdict.ProposedColumn) {
 func (f rulesFile) references() {
 	evidence := make(map[string]string)
 	for _, c := range f.of(verdict.ClassReference) {
-		evidence[declare.Place(c.Table, c.Column)+c.When.Text()] = c.Evidence
+		evidence[placeOf(c)+c.When.Text()] = c.Evidence
 	}
 	for _, r := range references(f.r.Proposed) {
 		for _, at := range r.At {
@@ -208,7 +207,7 @@ func (f rulesFile) spaces() {
 			first = false
 		}
 		f.line("# [[merge.space]]")
-		f.line("# keys = %s", printable.Text(printable.TOMLList([]string{declare.Place(c.Table, c.Column)})))
+		f.line("# keys = %s", printable.Text(printable.TOMLList([]string{placeOf(c)})))
 		f.line("")
 	}
 	if len(p.Spaces) > 0 {
@@ -228,10 +227,7 @@ func (f rulesFile) spaces() {
 		{verdict.ClassOpaque, "Opaque: its contents are not read, and stays NOT VERIFIED"},
 		{verdict.ClassEmpty, "Without values to judge by; they are open again when they have some"},
 	} {
-		var names []string
-		for _, c := range f.of(class.class) {
-			names = append(names, declare.Place(c.Table, c.Column))
-		}
+		names := slice.Map(f.of(class.class), placeOf)
 		if slices.Sort(names); len(names) > 0 {
 			f.comment("%s: %s", class.text, strings.Join(names, ", "))
 		}

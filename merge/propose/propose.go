@@ -220,19 +220,15 @@ func numeric(c *catalog.Column) bool {
 	return c.Kind == catalog.KindInteger || c.Kind == catalog.KindDecimal || c.Kind == catalog.KindText && !c.IsID || c.Kind == catalog.KindAny
 }
 
-// examine reads all columns of a table, and compares what they hold with all keys.
-func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table string) error {
-	return examineColumns(ctx, f, r, x, table, func(*catalog.Column) bool { return true })
-}
-
-// examineColumns is examine of some columns.
-func examineColumns(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table string, wanted func(*catalog.Column) bool) error {
+// examine reads columns of a table, and compares what they hold with all keys: all of them, or only
+// one.
+func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table, only string) error {
 	_, model := f.Model(table)
 	columns := make(map[string]*examined)
 	var read []string
 	for i := range model.Columns {
 		col := &model.Columns[i]
-		if !wanted(col) {
+		if only != "" && col.Name != only {
 			continue
 		}
 		e := &examined{table: table, column: col, place: placeInKey(model, col.Name)}

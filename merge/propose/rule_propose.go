@@ -18,7 +18,7 @@ import (
 
 // ProposalRule looks for what games rely on and rarely declare: names that are to be
 // unique, and what the column of every table is. It gives out no code.
-func ProposalRule() rule.Rule { return rule.Rule{Tasks: ProposalTasks} }
+var ProposalRule = rule.Rule{Tasks: ProposalTasks}
 
 func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 	if !f.Opts.Propose || len(f.Opts.Only) > 0 {
@@ -40,7 +40,7 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 	})
 	for _, table := range f.Tables {
 		add("values", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
-			return rule.Outcome{}, examine(ctx, f, r, x, table)
+			return rule.Outcome{}, examine(ctx, f, r, x, table, "")
 		})
 		for _, ref := range likelyReferences(f, table) {
 			add(ref.Subject(), []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
@@ -209,35 +209,29 @@ func proposeRepeats(ctx context.Context, f *read.Facts, r *read.Reader, x *exami
 	return nil
 }
 
-// leadingOf counts the rows of all databases whose reference leads nowhere. It reports
-// whether most others lead somewhere.
-func leadingOf(ctx context.Context, f *read.Facts, r *read.Reader, ref read.Followed) (rows, zeros, lost int64, ok bool, err error) {
+// proposeByName notes a reference that names suggest if most rows lead somewhere.
+func proposeByName(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, ref read.Followed) error {
 	if f.Alike[ref.Table] || f.Alike[ref.ToTable] {
-		return 0, 0, 0, false, nil
+		return nil
 	}
+	var rows, zeros, lost int64
 	for db := range f.Having(ref.Table) {
 		if db.Rows[ref.Table] == 0 {
 			continue
 		}
 		if db.CannotRefer(ref.Table, ref.Reference) != "" {
-			return 0, 0, 0, false, nil
+			return nil
 		}
 		zero, others, ok, err := r.Follow(ref).DanglingOf(ctx, db)
 		if err != nil || !ok {
-			return 0, 0, 0, false, err
+			return err
 		}
 		rows += db.Rows[ref.Table]
 		zeros += zero
 		lost += others
 	}
-	return rows, zeros, lost, rows > zeros && 2*lost <= rows-zeros, nil
-}
-
-// proposeByName notes a reference that names suggest if most rows lead somewhere.
-func proposeByName(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, ref read.Followed) error {
-	rows, zeros, lost, ok, err := leadingOf(ctx, f, r, ref)
-	if !ok || err != nil {
-		return err
+	if rows <= zeros || 2*lost > rows-zeros {
+		return nil
 	}
 	evidence := fmt.Sprintf("its name suggests it; %s of %s without a match", printable.Number(lost), printable.Count(rows, "row", "rows"))
 	declared := declare.DeclaredReference{At: []string{declare.Place(ref.Table, ref.Columns[0])}, To: []string{declare.Place(ref.ToTable, ref.ToColumns[0])}}

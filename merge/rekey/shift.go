@@ -21,22 +21,13 @@ func (s *Shift) Moves() bool { return s != nil && (s.By > 0 || s.Match.Len() > 0
 
 // Image returns the new value of a number. ok is false if there is no such number.
 func (s *Shift) Image(n Integer) (image Integer, ok bool) {
-	image, _, ok = s.image(n)
-	return image, ok
-}
-
-// Shifted is Image that also tells whether By was added.
-func (s *Shift) Shifted(n Integer) (image Integer, shifted, ok bool) { return s.image(n) }
-
-func (s *Shift) image(n Integer) (image Integer, shifted, ok bool) {
 	if !s.Moves() || !s.Stay.Empty() && s.Stay.HasInteger(n) {
-		return n, false, true
+		return n, true
 	}
 	if image, ok := s.Match.Image(n); ok {
-		return image, false, true
+		return image, true
 	}
-	image, ok = n.Add(s.By)
-	return image, s.By > 0, ok
+	return n.Add(s.By)
 }
 
 // mostInSQL is how many pairs an expression may have.

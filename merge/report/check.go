@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -104,13 +105,7 @@ func (c *Check) sort() (passed int) {
 		}
 		*list = append(*list, newFinding(r, codes[r.Code].Meaning))
 	}
-	seems := func(f finding) int {
-		if f.Open.Likely != "" {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(c.Open, func(a, b finding) int { return seems(a) - seems(b) })
+	slice.Foremost(c.Open, func(f finding) bool { return f.Open.Likely != "" })
 	return passed
 }
 

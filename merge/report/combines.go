@@ -8,6 +8,7 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -82,15 +83,13 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 		}
 		if !begun {
 			will := map[bool]string{true: "Will", false: "Would"}[len(p.Refusals) == 0]
-			t.WriteString("\n")
-			t.line(0, will+" combine rows with the same key into one. The rows of "+printable.Text(p.Target.Name)+" that are written over are kept "+keptWhere(p)+":")
+			t.section(will + " combine rows with the same key into one. The rows of " + printable.Text(p.Target.Name) + " that are written over are kept " + keptWhere(p) + ":")
 			begun = true
 		}
 		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table)+"; kept in "+printable.Text(c.Kept))
-		var formulas []string
-		for _, f := range c.Columns {
-			formulas = append(formulas, printable.Text(f.Column)+" "+printable.Text(f.Formula.String()))
-		}
+		formulas := slice.Map(c.Columns, func(f declare.CombinedColumn) string {
+			return printable.Text(f.Column) + " " + printable.Text(f.Formula.String())
+		})
 		if len(formulas) > 0 {
 			t.line(4, strings.Join(formulas, ", "))
 		}

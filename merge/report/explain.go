@@ -92,10 +92,9 @@ func (t *text) values(v propose.ValuesOf) {
 	if v.Distinct > 0 {
 		t.wrapped(2, "from ", quotedText(v.Smallest)+" to "+quotedText(v.Largest))
 	}
-	var frequent []string
-	for _, c := range v.Frequent {
-		frequent = append(frequent, quotedText(c.Value)+" in "+printable.Count(c.Rows, "row", "rows"))
-	}
+	frequent := slice.Map(v.Frequent, func(c propose.ValueCount) string {
+		return quotedText(c.Value) + " in " + printable.Count(c.Rows, "row", "rows")
+	})
 	if len(frequent) > 0 {
 		first := "most frequent: "
 		if v.More {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
@@ -17,8 +16,7 @@ func (t *text) plannedInto(p *transfer.Plan) {
 		return
 	}
 	first := printable.Text(p.Target.Name)
-	t.WriteString("\n")
-	t.line(0, fmt.Sprintf("Will make the database %s: the tables of %s, and %s besides (indexes, foreign keys, views, triggers, routines, events). "+
+	t.section(fmt.Sprintf("Will make the database %s: the tables of %s, and %s besides (indexes, foreign keys, views, triggers, routines, events). "+
 		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers cannot be started there any more.",
 		printable.Text(p.Into.Name), first, printable.Count(int64(p.Into.Objects), "thing", "things"), printable.Bytes(p.Into.Bytes), Sources(p)))
 	if len(p.Into.Grants) > 0 {
@@ -68,9 +66,7 @@ func (w *Words) inNew(o *Outcome) bool {
 		} else {
 			w.Sentence += ", in " + durationWords(o.Ended.Sub(o.Began))
 		}
-		for _, note := range o.Applied.Notes {
-			w.Details = append(w.Details, printable.Text(note))
-		}
+		w.Details = texts(o.Applied.Notes)
 		w.next("Now prove it:", o.Then.Verify)
 	case o.Proof != nil && o.Proof.Verdict == verdict.Pass:
 		w.Word = string(o.Proof.Verdict)
@@ -116,10 +112,6 @@ func (w *Words) opened(o *Outcome, place, worlds string) {
 
 func (w *Words) dropped(o *Outcome, place, worlds string) {
 	u := o.Undone
-	var servers []string
-	for _, f := range u.Lifted {
-		servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
-	}
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	if u.Raised {
 		written += fmt.Sprintf(" but counters of %s, which go on above what was given in %s", printable.Text(o.Plan.Target.Name), place)
@@ -133,8 +125,8 @@ func (w *Words) dropped(o *Outcome, place, worlds string) {
 		w.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
 		w.Details = append(w.Details, fmt.Sprintf("The database itself stays, because the merge did not make all that is in it: %s", printable.List(u.Others, ", ", shownTables)))
 	}
-	if len(servers) > 0 {
-		w.Details = append(w.Details, strings.Join(servers, ", ")+" can be started again")
+	if len(u.Lifted) > 0 {
+		w.Details = append(w.Details, lifted(u)+" can be started again")
 	}
 	w.next(fmt.Sprintf("The game servers of %s can be started again, on their databases.", worlds))
 }

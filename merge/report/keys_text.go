@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -36,9 +37,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 			rows = append(rows, []string{name, printable.Text(of.Source), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
 		}
 	}
-	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
-	t.line(2, lines[0])
-	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
 			t.wrapped(2, "", words)
@@ -135,10 +134,8 @@ func (t *text) followed(r *verdict.Rekeying) {
 		return
 	}
 	right := columns.Column{Right: true}
-	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right)
 	t.WriteString("\nReferences to them, in all databases together (those without a match stay so):\n")
-	t.line(2, lines[0])
-	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.listed(rows, columns.Column{}, columns.Column{}, right, right, right)
 }
 
 func rangeText(r rekey.Range) string {
@@ -162,10 +159,7 @@ func writeKeyProof(t *text, p *transfer.Proof) {
 		return
 	}
 	t.WriteString("\nThe new keys:\n")
-	var rows [][]string
-	for _, k := range p.Keys {
-		rows = append(rows, []string{string(k.Verdict), k.Part, keyProofCount(k)})
-	}
+	rows := slice.Map(p.Keys, func(k transfer.KeyProof) []string { return []string{string(k.Verdict), k.Part, keyProofCount(k)} })
 	for i, line := range columns.Lines(rows) {
 		t.line(2, line)
 		for _, detail := range p.Keys[i].Details {

@@ -76,11 +76,10 @@ type unequal struct {
 	Lines []string
 }
 
-func newUnequal(o *Outcome) (all []unequal) {
-	for _, t := range slices.Concat(o.Proof.Tables, o.Proof.OwnTables) {
-		all = append(all, unequal{t, unequalLines(t, printable.Text(o.Plan.Target.Name))})
-	}
-	return all
+func newUnequal(o *Outcome) []unequal {
+	return slice.Map(slices.Concat(o.Proof.Tables, o.Proof.OwnTables), func(t transfer.TableProof) unequal {
+		return unequal{t, unequalLines(t, printable.Text(o.Plan.Target.Name))}
+	})
 }
 
 func unequalLines(t transfer.TableProof, target string) (lines []string) {

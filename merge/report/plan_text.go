@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -32,11 +33,7 @@ func Merging(p *transfer.Plan) string {
 
 // Sources is, for example, "s2 and s3": the worlds that rows come from.
 func Sources(p *transfer.Plan) string {
-	var names []string
-	for _, w := range p.Origins() {
-		names = append(names, w.Name)
-	}
-	return printable.Names(names)
+	return printable.Names(slice.Map(p.Origins(), func(w transfer.World) string { return w.Name }))
 }
 
 // Amount is, for example, "12,345 rows in 4 tables, 3 renames, about 5s".
@@ -82,8 +79,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 		t.verbatim(2, p.Prepare)
 	}
 	if len(p.Lacks) > 0 {
-		t.line(0, "")
-		t.line(0, "The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:")
+		t.section("The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:")
 		t.lines(2, p.Lacks)
 	}
 	t.plannedInto(p)
@@ -168,9 +164,7 @@ func (t *text) plannedTables(p *transfer.Plan) {
 		}
 		rows = append(rows, append(row, strings.Join(notes, "  ")))
 	}
-	lines := columns.Lines(rows, columns.Column{}, wide, wide, columns.Column{Min: 7, Right: true})
-	t.line(2, lines[0])
-	t.some(len(p.Tables), shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.listed(rows, columns.Column{}, wide, wide, columns.Column{Min: 7, Right: true})
 }
 
 // plannedCounters says which counters in rows of the target, and which sequences, are raised.

@@ -3,6 +3,7 @@ package report
 import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -13,20 +14,15 @@ func (t *text) plannedResets(p *transfer.Plan) {
 		return
 	}
 	if p.Into != nil {
-		var names []string
-		for _, s := range p.Resets {
-			names = append(names, s.Table)
-		}
-		t.WriteString("\n")
-		t.line(0, "Without any rows come "+printable.Count(int64(len(names)), "table", "tables")+": "+printable.List(names, ", ", shownTables)+".")
+		names := slice.Map(p.Resets, func(s transfer.Reset) string { return s.Table })
+		t.section("Without any rows come " + printable.Count(int64(len(names)), "table", "tables") + ": " + printable.List(names, ", ", shownTables) + ".")
 		return
 	}
 	will := "Will empty "
 	if len(p.Refusals) > 0 {
 		will = "Would empty "
 	}
-	t.WriteString("\n")
-	t.line(0, will+printable.Count(int64(len(p.Resets)), "table", "tables")+" of "+p.Target.Name+
+	t.section(will + printable.Count(int64(len(p.Resets)), "table", "tables") + " of " + p.Target.Name +
 		". The rows are kept there until the merge is undone. If it is never to be undone, the tables that keep them may be dropped:")
 	rows := [][]string{{"table", "rows to go", "kept in"}}
 	for _, s := range p.Resets {
@@ -36,9 +32,7 @@ func (t *text) plannedResets(p *transfer.Plan) {
 		}
 		rows = append(rows, []string{printable.Text(s.Table), printable.Number(s.Rows), s.Kept, note})
 	}
-	lines := columns.Lines(rows, columns.Column{}, wide, columns.Column{})
-	t.line(2, lines[0])
-	t.some(len(p.Resets), shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.listed(rows, columns.Column{}, wide, columns.Column{})
 }
 
 // writeResetProof writes whether the tables that are emptied are empty, and what is kept.

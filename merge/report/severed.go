@@ -15,8 +15,7 @@ func (t *text) severed(p *transfer.Plan) {
 	if len(p.Severed) == 0 {
 		return
 	}
-	t.WriteString("\n")
-	t.line(0, "Rows that reference rows that stay behind, also if these are gone already:")
+	t.section("Rows that reference rows that stay behind, also if these are gone already:")
 	for _, s := range p.Severed {
 		becomes := "get no reference (NULL)"
 		switch {
@@ -46,8 +45,7 @@ func (t *text) leftRows(p *transfer.Plan) {
 	if len(p.LeftRows) == 0 {
 		return
 	}
-	t.WriteString("\n")
-	t.line(0, "Rows that stay behind in tables of which others are copied:")
+	t.section("Rows that stay behind in tables of which others are copied:")
 	for _, l := range p.LeftRows {
 		t.line(2, printable.Text(l.Table)+" when "+printable.Text(l.When.String())+": "+countsText(p, l.Counts, 0))
 	}
@@ -58,8 +56,7 @@ func (t *text) renumbered(p *transfer.Plan) {
 	if len(p.Renumbered) == 0 {
 		return
 	}
-	t.WriteString("\n")
-	t.line(0, "Rows that get the next free value (each is among the renames):")
+	t.section("Rows that get the next free value (each is among the renames):")
 	for _, n := range p.Renumbered {
 		t.line(2, printable.Text(n.Table)+"."+printable.Text(n.Column)+" within "+printable.Names(n.Within)+": "+countsText(p, n.Counts, 0))
 	}

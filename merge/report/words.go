@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -177,11 +178,7 @@ func (w *Words) undone(o *Outcome) {
 		return
 	}
 	if u.NoRecord {
-		var servers []string
-		for _, f := range u.Lifted {
-			servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
-		}
-		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s has no record of this merge", strings.Join(servers, ", "), target)
+		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s has no record of this merge", lifted(u), target)
 		w.Details = []string{"No row was read or removed: the fences say that the merge was not begun, " +
 			"or that an undo had removed all its rows."}
 		return
@@ -210,6 +207,13 @@ func (w *Words) undone(o *Outcome) {
 	add(u.Missing, "row was", "rows were", gone)
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
+}
+
+// lifted names the servers that can be started again.
+func lifted(u *transfer.Undone) string {
+	return strings.Join(slice.Map(u.Lifted, func(f transfer.Lifted) string {
+		return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
+	}), ", ")
 }
 
 func (w *Words) notUndone(o *Outcome) {

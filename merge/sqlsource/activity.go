@@ -32,13 +32,9 @@ type Activity struct {
 // column of any other type is a [*catalog.UnsupportedError].
 func (s *Source) Activity(ctx context.Context, table, column string, now time.Time) (a Activity, err error) {
 	err = s.ask(ctx, "activity", func(schema *schema) error {
-		t := schema.tables[table]
-		if t == nil {
-			return noTable(table)
-		}
-		c := t.byName[column]
-		if c == nil {
-			return noColumn(t, column)
+		c, err := schema.column(table, column)
+		if err != nil {
+			return err
 		}
 		seconds, divide := s.dialect.seconds(c)
 		if seconds == "" {

@@ -133,6 +133,18 @@ type column struct {
 	length   int64  // of strings in MySQL: characters, or bytes of a TEXT or BLOB
 }
 
+// column looks a column up.
+func (s *schema) column(table, column string) (*column, error) {
+	t := s.tables[table]
+	if t == nil {
+		return nil, noTable(table)
+	}
+	if c := t.byName[column]; c != nil {
+		return c, nil
+	}
+	return nil, noColumn(t, column)
+}
+
 func noTable(name string) error { return fmt.Errorf("there is no table %q", name) }
 
 func noColumn(t *table, name string) error {

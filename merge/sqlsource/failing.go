@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
@@ -15,13 +16,9 @@ var _ catalog.Tester = (*Source)(nil)
 // Takes implements [catalog.Tester].
 func (s *Source) Takes(ctx context.Context, table, column string) (conditions []catalog.Condition, err error) {
 	err = s.ask(ctx, "column", func(schema *schema) error {
-		t := schema.tables[table]
-		if t == nil {
-			return noTable(table)
-		}
-		c := t.byName[column]
-		if c == nil {
-			return noColumn(t, column)
+		c, err := schema.column(table, column)
+		if err != nil {
+			return err
 		}
 		add := func(name, condition string) {
 			if condition != "" {
@@ -118,11 +115,7 @@ func fails(c catalog.Condition) string { return "NOT (" + c.Text + ")" }
 func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, shifts map[string]*rekey.Shift, c catalog.Condition, n int) (all [][]catalog.Field, err error) {
 	statement := s.rowOf(t, s.shifted(t, shifts)) + " WHERE " + fails(c)
 	if key := schema.primary(t.name); len(key) > 0 {
-		order := make([]string, len(key))
-		for i, name := range key {
-			order[i] = s.dialect.Quote(name)
-		}
-		statement += " ORDER BY " + strings.Join(order, ", ")
+		statement += " ORDER BY " + strings.Join(slice.Map(key, s.dialect.Quote), ", ")
 	}
 	rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", statement, n))
 	if err != nil {

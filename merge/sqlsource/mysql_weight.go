@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 )
 
@@ -122,10 +123,7 @@ const (
 // expr is the expression for the weights of a text, given the expression for
 // the text, which carries the collation.
 func (w *weight) expr(text string) string {
-	parts := make([]string, len(w.levels))
-	for i, level := range w.levels {
-		parts[i] = weightString(text, level)
-	}
+	parts := slice.Map(w.levels, func(level int) string { return weightString(text, level) })
 	if len(parts) == 1 {
 		return parts[0]
 	}

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"mergesafe/gameid"
@@ -53,8 +54,22 @@ func NewEstablished() Established {
 	return Established{make(map[string]bool), make(map[string]bool), make(map[declare.ColumnsID]map[*declare.Database]map[gameid.ServerID]bool), make(map[declare.ColumnsID]bool), make(map[declare.ColumnsID]bool), nil}
 }
 
-// DescribeAll resolves the declarations, and returns facts of which nothing is established yet.
+// DescribeAll resolves the declarations against several databases, and returns facts of which
+// nothing is established yet.
 func DescribeAll(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
+	if len(sources) < 2 {
+		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrSources, len(sources))
+	}
+	return describe(ctx, sources, opts)
+}
+
+// DescribeMerged is [DescribeAll] for one database, into which others were merged.
+func DescribeMerged(ctx context.Context, source catalog.Source, opts declare.Options) (*Facts, error) {
+	return describe(ctx, []catalog.Source{source}, opts)
+}
+
+func describe(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
+	opts = opts.WithDefaults()
 	if err := verdict.Validate(opts); err != nil {
 		return nil, err
 	}
@@ -74,7 +89,8 @@ func DescribeAll(ctx context.Context, sources []catalog.Source, opts declare.Opt
 	return &Facts{Resolved: resolved, allowances: allowances, Established: NewEstablished()}, nil
 }
 
-// Pair returns the facts about two of the databases.
-func (f *Facts) Pair(target, db *declare.Database) *Facts {
-	return &Facts{Resolved: f.Resolved.Pair(target, db), allowances: f.allowances, Established: NewEstablished()}
+// Among returns facts about some of the databases, of which nothing is established yet. Another
+// may be the target.
+func (f *Facts) Among(target *declare.Database, dbs ...*declare.Database) *Facts {
+	return &Facts{Resolved: f.Resolved.Among(target, dbs...), allowances: f.allowances, Established: NewEstablished()}
 }

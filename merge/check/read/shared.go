@@ -16,8 +16,7 @@ import (
 // for: a pass over all sources answers the questions of every pair that compares
 // in the same way.
 type SharedReader struct {
-	Opts     declare.Options
-	DBs      []*declare.Database
+	All      *Facts // of all sources
 	Pairs    []*Facts
 	Progress *stream.Progress
 
@@ -96,14 +95,11 @@ func (f *Facts) signature(table string, columns []string) signature {
 // group makes a reader of all sources that occur in the pairs, which compares
 // as one pair does.
 func (s *SharedReader) group(as *Facts, pairs []*Facts, table string) *Reader {
-	g := &Facts{Resolved: &declare.Resolved{Opts: s.Opts, Declared: as.Declared}}
-	g.Target, _ = as.Model(table)
-	for _, db := range s.DBs {
-		if slices.ContainsFunc(pairs, func(p *Facts) bool { return slices.Contains(p.DBs, db) }) {
-			g.DBs = append(g.DBs, db)
-		}
-	}
-	return NewReader(g, s.Progress)
+	target, _ := as.Model(table)
+	dbs := slices.DeleteFunc(slices.Clone(s.All.DBs), func(db *declare.Database) bool {
+		return !slices.ContainsFunc(pairs, func(p *Facts) bool { return slices.Contains(p.DBs, db) })
+	})
+	return NewReader(s.All.Among(target, dbs...), s.Progress)
 }
 
 // alike returns the pairs that compare as one of them does.
@@ -172,8 +168,7 @@ func (s *SharedReader) idsOf(ctx context.Context, db *declare.Database, table, c
 	shared := s.ids[asked]
 	if shared == nil {
 		shared = new(sharedIDs)
-		alone := &Facts{Resolved: &declare.Resolved{Opts: s.Opts, DBs: []*declare.Database{db}, Target: db}}
-		shared.scans, shared.err = NewReader(alone, s.Progress).idsOf(ctx, db, table, code)
+		shared.scans, shared.err = NewReader(s.All.Among(db, db), s.Progress).idsOf(ctx, db, table, code)
 		if _, unsupported := errors.AsType[*catalog.UnsupportedError](shared.err); shared.err != nil && !unsupported {
 			return nil, shared.err
 		}

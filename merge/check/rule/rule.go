@@ -16,6 +16,10 @@ import (
 type Rule struct {
 	Codes []string // that it gives out, most serious first
 
+	// Single says that the rule judges each database, or the target, by itself, and so a merged
+	// one too. The other rules compare databases, or say what a merge does with rows that come.
+	Single bool
+
 	// Catalog judges what the databases say of themselves.
 	Catalog func(*read.Facts) []Finding
 
@@ -68,6 +72,7 @@ func (o *Outcome) Add(from Outcome) {
 	o.Alike = append(o.Alike, from.Alike...)
 	o.Plain = append(o.Plain, from.Plain...)
 	o.Tasks = append(o.Tasks, from.Tasks...)
+	o.Ends = o.Ends || from.Ends
 	if o.Disjoint == nil {
 		o.Disjoint = make(map[declare.ColumnsID]bool)
 	}

@@ -121,23 +121,19 @@ func judgeCounters(f *read.Facts, seen []moved.SeenCounter) (results []verdict.R
 	}
 	results = append(results, countedElsewhere(f)...)
 	for _, c := range f.Moving.Counters {
-		if f.Reset[c.Table] {
-			results = append(results, verdict.Result{
-				Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
-				Message: "a counter whose table is emptied",
-				Gaps:    []verdict.Gap{{Reason: "the counter would be lost, and the game would count from the start"}},
-				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", printable.TOML(c.Table))},
-			})
+		becomes, why := "copied", "the sources' rows would be added to the target's, which continue to count"
+		switch {
+		case f.Reset[c.Table]:
+			becomes, why = "emptied", "the counter would be lost, and the game would count from the start"
+		case f.Skip[c.Table] || !slices.Contains(f.Tables, c.Table):
 			continue
 		}
-		if !f.Skip[c.Table] && slices.Contains(f.Tables, c.Table) {
-			results = append(results, verdict.Result{
-				Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
-				Message: "a counter whose table is copied",
-				Gaps:    []verdict.Gap{{Reason: "the sources' rows would be added to the target's, which continue to count"}},
-				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", printable.TOML(c.Table))},
-			})
-		}
+		results = append(results, verdict.Result{
+			Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
+			Message: "a counter whose table is " + becomes, Gaps: []verdict.Gap{{Reason: why}},
+			Next: []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": "+
+				"the target's counters stay, and are raised", printable.TOML(c.Table))},
+		})
 	}
 	return results
 }

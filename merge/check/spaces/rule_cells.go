@@ -14,11 +14,10 @@ import (
 )
 
 // CellRule judges whether the keys inside cells can be found, and given new values.
-func CellRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeCellFormat},
-		Tasks: cellTasks,
-	}
+var CellRule = rule.Rule{
+	Codes:  []string{verdict.CodeCellFormat},
+	Single: true,
+	Tasks:  cellTasks,
 }
 
 // cellTasks reads each column with keys in cells, after the keys have got their new values.

@@ -18,8 +18,9 @@ import (
 )
 
 // SpaceRule judges whether the keys of the sources can get values of their own.
-func SpaceRule() rule.Rule {
-	return rule.Rule{Codes: []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter}}
+var SpaceRule = rule.Rule{
+	Codes:  []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter},
+	Single: true,
 }
 
 // SpaceTasks chooses the offsets, before anything is compared.
@@ -146,7 +147,7 @@ func judgeMoved(ctx context.Context, f *read.Facts, r *read.Reader, c *declare.M
 		}
 		results = append(results, foreign)
 	}
-	if len(odd) > 0 {
+	if len(odd) > 0 && len(f.DBs) > 1 { // in a merged database they stay
 		nobody.Message = "may mean no row: " + catalog.Few(odd)
 		at, to := printable.TOML(declare.Place(c.Table, c.Column)), ""
 		if ref := c.Cases[0].Ref; ref != nil {

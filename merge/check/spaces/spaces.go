@@ -63,6 +63,9 @@ func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
 		return nil, err
 	}
 	r.noteRanges()
+	if len(r.Facts.DBs) == 1 { // a merged one, in which nothing moves
+		return r.found, nil
+	}
 	r.countedBySequences()
 	if err := r.readApart(ctx); err != nil {
 		return nil, err

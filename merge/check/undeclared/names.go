@@ -32,10 +32,7 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 			Table: c.Table, Order: []catalog.Order{{Column: c.Column, Collation: c.collation}}, Carry: []string{c.Column}, SkipNull: true,
 		}))
 	}
-	none, err := declare.NoNames(r.Facts.Opts, c.Table, c.Column)
-	if err != nil {
-		return err
-	}
+	none := r.Facts.Declared.NoNames(c.Table, c.Column)
 	seen := make(map[*declare.Database]int) // rows of the current name
 	take := func(p stream.Position) {
 		if none.Has(p.Stream.CarriedAt(0, p.Row)) {
@@ -49,7 +46,7 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 			set.twiceWords.Add(word)
 		}
 	}
-	err = stream.MergeEqual(ctx, streams, 1, func(before, row stream.Position, begins bool) error {
+	err := stream.MergeEqual(ctx, streams, 1, func(before, row stream.Position, begins bool) error {
 		if begins {
 			clear(seen)
 			take(before)

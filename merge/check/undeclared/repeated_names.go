@@ -124,10 +124,7 @@ func readNameFilter(ctx context.Context, r OpenReader, db *declare.Database, t *
 		rows = 1 << 20 // the table is excluded, and was not counted
 	}
 	set.unread, set.filter = true, newNameFilter(rows, &r.UndeclaredKeys().Filters)
-	var err error
-	if set.filter.none, err = declare.NoNames(r.Facts.Opts, c.Table, c.Column); err != nil {
-		return nil, err
-	}
+	set.filter.none = r.Facts.Declared.NoNames(c.Table, c.Column)
 	s := r.Stream(db, r.Code, 1, catalog.Scan{Table: c.Table, Carry: []string{c.Column}, Unsorted: true})
 	var name []byte
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
@@ -138,7 +135,7 @@ func readNameFilter(ctx context.Context, r OpenReader, db *declare.Database, t *
 			}
 		}
 	})
-	err = s.Drain(ctx)
+	err := s.Drain(ctx)
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
 		return &KeySet{Integers: set.Integers, hashes: set.hashes, words: set.words, Gap: unsupported.Error()}, nil
 	}

@@ -1,6 +1,7 @@
 package undeclared
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,11 +20,9 @@ import (
 // name another row than before, or one where it named none, or none where it named
 // one. If so, a person must say what the column is. If no value can change its
 // meaning, it does not matter.
-func UndeclaredRule() rule.Rule {
-	return rule.Rule{
-		Codes: []string{verdict.CodeReferenceUndeclared},
-		Tasks: undeclaredTasks,
-	}
+var UndeclaredRule = rule.Rule{
+	Codes: []string{verdict.CodeReferenceUndeclared},
+	Tasks: undeclaredTasks,
 }
 
 func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
@@ -280,15 +279,7 @@ func byCount(named map[int]int64) (order []int) {
 	for k := range named {
 		order = append(order, k)
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if named[a] != named[b] {
-			if named[a] > named[b] {
-				return -1
-			}
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(named[b], named[a]), a-b) })
 	return order
 }
 

@@ -883,9 +883,9 @@ func (r OpenReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	type asking string
 	asked := asking(fmt.Sprintf("%q %#v", table, candidates))
 	if r.Shared.Now[asked] == nil {
-		all := OpenReader{Reader: read.NewReader(&read.Facts{Established: r.Facts.Established, Resolved: &declare.Resolved{
-			Opts: r.Shared.Opts, Declared: r.Facts.Declared, Same: r.Facts.Same, Skip: r.Facts.Skip, Reset: r.Facts.Reset, DBs: r.Shared.DBs, Target: r.Facts.Target,
-		}}, r.Progress), Code: r.Code}
+		facts := r.Shared.All.Among(r.Facts.Target, r.Shared.All.DBs...)
+		facts.Established = r.Facts.Established
+		all := OpenReader{Reader: read.NewReader(facts, r.Progress), Code: r.Code}
 		all.Kept = r.Shared.Kept
 		read, err := all.UndeclaredAmong(ctx, table, candidates)
 		if err != nil {
@@ -917,7 +917,7 @@ func (o *openReading) of(f *read.Facts) *openReading {
 // group returns the databases that were read together: all of a matrix.
 func (r OpenReader) group() []*declare.Database {
 	if r.Shared != nil {
-		return r.Shared.DBs
+		return r.Shared.All.DBs
 	}
 	return r.Facts.DBs
 }

@@ -2,12 +2,13 @@ package planner
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -22,7 +23,6 @@ func check(ctx context.Context, p *Planner) error {
 	for i, s := range p.DBs {
 		all[i] = s
 	}
-	p.leaveGone()
 	options := p.opts.Check
 	options.Target, options.Renames, options.Copies = p.Plan.Target.Name, plan.Renamed(p.opts.Names), p.opts.Copies
 	if p.opts.Report == nil {
@@ -33,7 +33,13 @@ func check(ctx context.Context, p *Planner) error {
 			progress(job.Progress{Step: ledger.StepCheck, Database: m.Source, Table: m.Table, Rows: m.SourceRows, Total: m.SourceTotal})
 		}
 	}
-	report, err := merge.Check(ctx, all, options)
+	facts, err := read.DescribeAll(ctx, all, options)
+	if err != nil {
+		return err
+	}
+	p.Resolved = facts.Resolved
+	p.leaveGone()
+	report, err := merge.CheckDescribed(ctx, facts)
 	if err != nil {
 		return err
 	}
@@ -69,26 +75,14 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	// Without offsets the keys were compared as they are: what came of that is not the
 	// reason, and can be many.
-	slices.SortStableFunc(p.Plan.Refusals, func(a, b plan.Refusal) int {
-		first := func(r plan.Refusal) int {
-			if r.Code == verdict.CodeKeySpace {
-				return 0
-			}
-			return 1
-		}
-		return first(a) - first(b)
-	})
+	slice.Foremost(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeKeySpace })
 	return nil
 }
 
 // leaveGone takes out the names that are about columns which the rules list and no
 // database has.
 func (p *Planner) leaveGone() {
-	var catalogs []*catalog.Catalog
-	for _, s := range p.DBs {
-		catalogs = append(catalogs, s.Known)
-	}
-	gone := p.opts.Check.Gone(catalogs)
+	gone := p.Resolved.Gone
 	p.opts.Names = slices.DeleteFunc(slices.Clone(p.opts.Names), func(n plan.NamePolicy) bool { return gone(n.Table, n.Column) })
 	for i := range p.opts.Names {
 		n := &p.opts.Names[i]
@@ -156,10 +150,4 @@ func (p *Planner) keyless(table string) bool {
 	return t != nil && t.Key() == nil
 }
 
-func (p *Planner) excluded(table string) bool {
-	match := func(patterns []string) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, table); return ok })
-	}
-	include := p.opts.Check.Include
-	return table != "" && (len(include) > 0 && !match(include) || match(p.opts.Check.Exclude))
-}
+func (p *Planner) excluded(table string) bool { return table != "" && p.Resolved.Excludes(table) }

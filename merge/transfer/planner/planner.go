@@ -30,7 +30,6 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 			s.Close()
 		}
 	}()
-	p.Excluded = p.excluded
 	if err := open(ctx, p, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}

@@ -25,10 +25,7 @@ func choose(ctx context.Context, p *Planner) error {
 		}
 		p.refuse(plan.Refusal{Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
 	}
-	touched, err := step.Touched(all.Changes(), p.Planning)
-	if err != nil {
-		return err
-	}
+	touched := step.Touched(all.Changes(), p.Planning)
 	var chosen []*catalog.Table
 	for i := range target.Known.Tables {
 		t := &target.Known.Tables[i]

@@ -21,7 +21,7 @@ type Change struct {
 	// Plan: it only reads. Touches reports of which tables own rows of the target may change: these
 	// are part of the plan also if no source has a row. Plan is called when the tables are chosen,
 	// and Measure when all their rows are summed up.
-	Touches func(p *Planning) (func(table string) bool, error)
+	Touches func(p *Planning) func(table string) bool
 	Plan    Do[*Planning]
 	Measure Do[*Planning]
 
@@ -74,19 +74,14 @@ func Walk[T any](ctx context.Context, changes []Change, moment func(c *Change) D
 }
 
 // Touched reports of which tables own rows of the target may change by any of the changes.
-func Touched(changes []Change, p *Planning) (func(table string) bool, error) {
+func Touched(changes []Change, p *Planning) func(table string) bool {
 	var all []func(table string) bool
 	for _, c := range changes {
-		if c.Touches == nil {
-			continue
+		if c.Touches != nil {
+			all = append(all, c.Touches(p))
 		}
-		touches, err := c.Touches(p)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, touches)
 	}
 	return func(table string) bool {
 		return slices.ContainsFunc(all, func(touches func(string) bool) bool { return touches(table) })
-	}, nil
+	}
 }

@@ -66,9 +66,9 @@ type Planning struct {
 	DBs  []*rowio.Source             // the target first
 	Rows map[string]map[string]int64 // by database and table, as counted by the check
 
-	Report   *verdict.Report         // of the check
-	Same     map[string]bool         // tables that the check proved to be the same in all
-	Excluded func(table string) bool // the operator leaves it out
+	Report   *verdict.Report   // of the check
+	Same     map[string]bool   // tables that the check proved to be the same in all
+	Resolved *declare.Resolved // what the options say of the databases
 }
 
 // Refuse notes a reason that blocks the merge.

@@ -84,14 +84,21 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 	return r
 }
 
-// format checks the format of a cell. That the words of one are in columns of the table is
-// for the check to find out.
-func format(s string) string {
-	if err := cell.Validate(s); err != nil {
-		return "is not a format: " + err.Error()
+// parsed checks a text by what parses it. before stands before the error.
+func parsed[T any](before string, parse func(string) (T, error)) func(string) string {
+	return func(s string) string {
+		if _, err := parse(s); err != nil {
+			return before + err.Error()
+		}
+		return ""
 	}
-	return ""
 }
+
+var (
+	// That the words of a format are in columns of the table is for the check to find out.
+	format     = parsed("is not a format: ", func(s string) (any, error) { return nil, cell.Validate(s) })
+	expression = parsed("is not an expression: ", rekey.ParseExpression)
+)
 
 // when reads the condition of a section, if it has one.
 func when(s *strict.Section) (c *declare.When) {
@@ -137,13 +144,6 @@ func place(s string) string {
 		return fmt.Sprintf("has a text in it that is too long, or has control characters: want \"table.column\" of at most %d bytes", maxPlace)
 	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
 		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
-	}
-	return ""
-}
-
-func expression(s string) string {
-	if _, err := rekey.ParseExpression(s); err != nil {
-		return "is not an expression: " + err.Error()
 	}
 	return ""
 }

@@ -84,16 +84,10 @@ var (
 	tablePolicy = oneOf(policyNames(), declare.Policies()...)
 	rowsPolicy  = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be `+
 		`cleared`, declare.RowsDrop, declare.RowsNone)
-	keep = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
+	formula = parsed("is ", declare.ParseFormula) // of a column of rows that are combined
+	setting = parsed("is ", func(s string) (declare.Setting, error) { return declare.ParseSetting("", s) })
+	keep    = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
 )
-
-// formula says what is wrong with what becomes of a column of rows that are combined.
-func formula(s string) string {
-	if _, err := declare.ParseFormula(s); err != nil {
-		return "is " + err.Error()
-	}
-	return ""
-}
 
 func policy(s *strict.Section, file string) transfer.NamePolicy {
 	p := transfer.NamePolicy{
@@ -116,14 +110,6 @@ func policy(s *strict.Section, file string) transfer.NamePolicy {
 		s.Lacks("keep", `want %q or %q, by the column that by names`, transfer.KeepOlder, transfer.KeepActive)
 	}
 	return p
-}
-
-// setting says what is wrong with what a column gets beside a name that is changed.
-func setting(s string) string {
-	if _, err := declare.ParseSetting("", s); err != nil {
-		return "is " + err.Error()
-	}
-	return ""
 }
 
 func template(s string) string {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -152,7 +151,7 @@ func (l listed) pattern(text string) string {
 
 func (l listed) glob(text string) string {
 	for table := range l.schema.Tables {
-		if ok, _ := path.Match(text, table); ok {
+		if declare.Globbed([]string{text}, table) {
 			return ""
 		}
 	}

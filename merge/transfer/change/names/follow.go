@@ -72,16 +72,7 @@ type renaming struct {
 	followers []declare.NameReference // what refers to names that are changed
 }
 
-func newRenaming(p *step.Planning) (*renaming, error) {
-	options := p.Opts.Check
-	options.Renames = plan.Renamed(p.Opts.Names)
-	var catalogs []*catalog.Catalog
-	for _, s := range p.DBs {
-		catalogs = append(catalogs, s.Known)
-	}
-	followers, err := declare.NameReferences(options, catalogs)
-	return &renaming{p, followers}, err
-}
+func newRenaming(p *step.Planning) *renaming { return &renaming{p, p.Resolved.NameReferences()} }
 
 // followersOf are the columns that change with the one of a policy.
 func (p *renaming) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
@@ -99,13 +90,13 @@ func (p *renaming) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
 }
 
 // touches reports of which tables own rows of the target may change along with a name.
-func touches(planning *step.Planning) (func(table string) bool, error) {
-	p, err := newRenaming(planning)
+func touches(planning *step.Planning) func(table string) bool {
+	p := newRenaming(planning)
 	return func(table string) bool {
 		return p.Rows[p.DBs[0].Name()][table] > 0 && slices.ContainsFunc(p.Opts.Names, func(n plan.NamePolicy) bool {
 			return slices.ContainsFunc(p.followersOf(&n), func(at plan.ColumnAt) bool { return at.Table == table })
 		})
-	}, err
+	}
 }
 
 // follow plans what becomes of the rows that refer to names of one column: each follows

@@ -28,10 +28,7 @@ func (p *renaming) policy(table, column string) *plan.NamePolicy {
 // choose finds new values for those that several databases have. They have to be known before rows
 // are measured: a rename changes what the sums are of.
 func choose(ctx context.Context, planning *step.Planning) error {
-	p, err := newRenaming(planning)
-	if err != nil {
-		return err
-	}
+	p := newRenaming(planning)
 	if err := rename(ctx, p); err != nil {
 		return err
 	}
@@ -221,12 +218,7 @@ func (p *renaming) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog
 			scans, dbs = append(scans, read.SourceScan{Source: s, Scan: scan}), append(dbs, i)
 		}
 	}
-	options := p.Opts.Check
-	options.Renames = plan.Renamed(p.Opts.Names)
-	none, err := declare.NoNames(options, n.Table, n.Column)
-	if err != nil {
-		return err
-	}
+	none := p.Resolved.Declared.NoNames(n.Table, n.Column)
 	for rows, err := range read.EqualRows(ctx, scans, 1) {
 		if err != nil {
 			return err

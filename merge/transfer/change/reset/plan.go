@@ -24,7 +24,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 	var chosen []*catalog.Table
 	for _, name := range p.Report.Reset {
 		refuse := func(format string, args ...any) { p.RefuseTable(name, format, args...) }
-		if p.Excluded(name) {
+		if p.Resolved.Excludes(name) {
 			refuse("it is excluded, and declared to be emptied (policy %q): remove one of the two", declare.PolicyReset)
 			continue
 		}
