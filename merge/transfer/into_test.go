@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -346,6 +347,9 @@ func TestIntoUndonePlayed(t *testing.T) {
 			exec(t, d, map[bool]string{true: "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT)", false: "CREATE TABLE mails (id INT AUTO_INCREMENT PRIMARY KEY, body TEXT)"}[e.name == "sqlite"])
 		}
 		exec(t, all[0], "INSERT INTO mails VALUES (900001, 'a'), (900002, 'b')")
+		for _, d := range all { // a table in which no world has a row
+			exec(t, d, map[bool]string{true: "CREATE TABLE bids (id INTEGER PRIMARY KEY AUTOINCREMENT, gold INT)", false: "CREATE TABLE bids (id INT AUTO_INCREMENT PRIMARY KEY, gold INT)"}[e.name == "sqlite"])
+		}
 		p, into := intoPlan(t, e, all, planner.PlanOptions{})
 		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 			t.Fatal(err)
@@ -353,9 +357,11 @@ func TestIntoUndonePlayed(t *testing.T) {
 		opened(t, p, into, all)
 		last := newPlayer(t, into, 1, "new one")
 		numbered := newNumber(t, into, 1)
-		exec(t, into, "INSERT INTO mails (body) VALUES ('c'), ('d')")
+		exec(t, into, "INSERT INTO mails (body) VALUES ('c'), ('d')", "INSERT INTO bids (gold) VALUES (1), (2)")
+		exec(t, into, "UPDATE gameid_servers SET reserved_ms = reserved_ms + 12345 WHERE server_id = 2") // it was started there, too
+		mark := number(t, into, "SELECT reserved_ms FROM gameid_servers WHERE server_id = 2")
 		_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
-		if refused, ok := errors.AsType[*ledger.RefusedError](err); !ok || len(refused.Refusals) != 2 {
+		if refused, ok := errors.AsType[*ledger.RefusedError](err); !ok || len(refused.Refusals) != 3 {
 			t.Fatalf("undone though the game played: %v", err)
 		}
 		startable(t, into, 1, true) // the game goes on there
@@ -378,6 +384,13 @@ func TestIntoUndonePlayed(t *testing.T) {
 		exec(t, all[0], "INSERT INTO mails (body) VALUES ('e')")
 		if n := number(t, all[0], "SELECT MAX(id) FROM mails"); n != 900005 {
 			t.Errorf("the next mail is %d, want 900005", n)
+		}
+		exec(t, all[0], "INSERT INTO bids (gold) VALUES (3)")
+		if n := number(t, all[0], "SELECT MAX(id) FROM bids"); n != 3 {
+			t.Errorf("the next bid is %d, want 3", n)
+		}
+		if now := number(t, all[1], "SELECT reserved_ms FROM gameid_servers WHERE server_id = 2"); now != mark {
+			t.Errorf("the mark of the other world is %d, want %d", now, mark)
 		}
 	})
 }
@@ -740,6 +753,59 @@ func TestIntoUndoResumed(t *testing.T) {
 					step = 1
 				}
 			}
+		}
+	})
+}
+
+// Of a game without a registry, what was written to the new database is found from the moment on that it
+// is made; and it is not dropped, forced or not, if it has the only rows of a world.
+func TestIntoUndoWithoutRegistry(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "w0", "w1")
+		opts := planner.PlanOptions{Check: oldRules()}
+		opts.Check.Allow = []string{verdict.CodeWorldMerged}
+		p, into := intoPlan(t, e, all, opts)
+		refusedFor := func(force bool, want string) {
+			t.Helper()
+			_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: force})
+			if refused, ok := errors.AsType[*ledger.RefusedError](err); !ok || !strings.Contains(refused.Error(), want) {
+				t.Fatalf("got %v, want a refusal with %q", err, want)
+			}
+			if there, err := existsNow(t.Context(), into); err != nil || !there {
+				t.Fatalf("%s was dropped: %v", into.Name, err)
+			}
+		}
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, into, "INSERT INTO items (id, owner) VALUES (70000, 1)")
+		refusedFor(false, "all of that would be lost")
+		exec(t, into, "DELETE FROM items WHERE id = 70000")
+		opened(t, p, into, all)
+		exec(t, all[1], "ALTER TABLE items RENAME TO things")
+		refusedFor(true, "has the only rows of it")
+		exec(t, all[1], "ALTER TABLE things RENAME TO items")
+		if file, ok := strings.CutPrefix(all[1].DSN, "sqlite:"); ok {
+			if err := os.Rename(file, file+".away"); err != nil {
+				t.Fatal(err)
+			}
+			refusedFor(true, "has the only rows of it")
+			if _, err := os.Stat(file); err == nil {
+				t.Error("the undo made the file of a world")
+			}
+			if err := os.Rename(file+".away", file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec(t, into, "ALTER TABLE spells RENAME TO magic")
+		if _, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err == nil || !strings.Contains(err.Error(), "dropped or renamed") {
+			t.Errorf("verify of a database without a table: %v", err)
+		}
+		refusedFor(false, "-force drops it")
+		undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true})
+		if err != nil || len(undone.Others) != 1 || undone.Others[0] != "magic" { // which the merge did not make
+			t.Errorf("%+v, %v", undone, err)
 		}
 	})
 }

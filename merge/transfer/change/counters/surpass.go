@@ -55,6 +55,10 @@ func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, t pl
 	if err != nil || next <= was {
 		return err
 	}
+	if !first.Dialect().MySQL() && was == 0 { // the table never had a row there
+		_, err := first.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, t.Table, int64(next-1))
+		return err
+	}
 	if err := write.SetCounter(ctx, first, t.Table, t.Column, next); err != nil {
 		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", t.Table, r.First.Name, r.Target.Name, err)
 	}
