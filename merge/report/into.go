@@ -17,7 +17,7 @@ func (t *text) plannedInto(p *transfer.Plan) {
 	}
 	first := printable.Text(p.Target.Name)
 	t.section(fmt.Sprintf("Will make the database %s: the tables of %s, and %s besides (indexes, foreign keys, views, triggers, routines, events). "+
-		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers cannot be started there any more.",
+		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers must not be started there any more.",
 		printable.Text(p.Into.Name), first, printable.Count(int64(p.Into.Objects), "thing", "things"), printable.Bytes(p.Into.Bytes), Sources(p)))
 	if len(p.Into.Grants) > 0 {
 		t.line(0, "The accounts of the game need there, once it is made:")
@@ -84,7 +84,7 @@ func (w *Words) inNew(o *Outcome) bool {
 		for _, d := range o.Proof.Differing {
 			w.Details = append(w.Details, "made in another way: "+printable.Text(d))
 		}
-		w.next("If the game has played there since it was opened, that is among the differences. If not, it will not be opened; to drop it and let the worlds start again:", o.Then.Undo)
+		w.next("If it is open and the game has played there since, that is among the differences. If it is not open, it stays closed. To drop it and let the worlds start again:", o.Then.Undo)
 	case o.Opened != nil:
 		w.opened(o, place, worlds)
 	case o.Undone != nil:

@@ -71,8 +71,12 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 	if err != nil {
 		return false // the work itself waits, or says why
 	}
+	rows := p.Rows()
+	if p.Into != nil {
+		rows += p.OwnRows()
+	}
 	if at.State != transfer.StateNone {
-		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
+		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(rows, "row", "rows"))
 	}
 	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Source == p.Target.Name && f.Fenced })
 	return at.State == transfer.StateMade || at.State == transfer.StateProved || at.State == transfer.StateCopied && !fenced

@@ -33,7 +33,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	log := cli.LogOf(cmd)
 	w := newWatch(log, j.spare, j.all())
 	if j.plan.Into != nil {
-		log.Sayf("dropping %s, which the merge made; the worlds are as they were", target)
+		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", target)
 	} else {
 		log.Say(fmt.Sprintf("removing %s from %s again: up to %s in %s; its own rows get their old names back", report.Sources(j.plan), target,
 			printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables")), "rows", j.plan.Rows(), "tables", len(j.plan.Tables))
