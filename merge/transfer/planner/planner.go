@@ -78,7 +78,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
 	steps := []func(context.Context, *Planner) error{check, findFollowers, choose, resets, findCounters, refuseTyped, rename, renumber,
-		tryNames, Measure, planInto, refuseAgain, measureAlikes, measureResets, MeasureCombines, lookAtRights}
+		tryNames, Measure, planInto, refuseAgain, measureAlikes, measureResets, MeasureCombines, refuseUnsent, lookAtRights}
 	for _, step := range steps {
 		if err := step(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
