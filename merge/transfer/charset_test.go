@@ -225,6 +225,8 @@ func TestCharsetColumns(t *testing.T) {
 			"CREATE TABLE m (v VARCHAR(5)) CHARACTER SET cp1251",
 			"CREATE TABLE w (id INT PRIMARY KEY, v VARCHAR(5), gold INT) CHARACTER SET cp1251",
 			"CREATE TABLE f (id INT PRIMARY KEY, v VARCHAR(5), kind INT NOT NULL) CHARACTER SET cp1251",
+			"CREATE TABLE same (id INT PRIMARY KEY, v VARCHAR(5)) CHARACTER SET cp1251",
+			"INSERT INTO same VALUES (1, '?')",
 			fmt.Sprintf("INSERT INTO a (id, `od``d`, u, b, o) VALUES (%d, '', '\\\\', x'5C98', x'81')", i*10),
 			fmt.Sprintf("INSERT INTO k VALUES ('k%d', 1)", i),
 			fmt.Sprintf("INSERT INTO m VALUES ('m%d')", i),
@@ -233,6 +235,7 @@ func TestCharsetColumns(t *testing.T) {
 	}
 	opts := oddAllowed
 	opts.Check.Tables = []declare.TablePolicy{
+		{Tables: []string{"same"}, Policy: declare.PolicySame},
 		{Tables: []string{"w"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "v": "append 4"}},
 		{Tables: []string{"f"}, Policy: declare.PolicySkip, When: &declare.When{Column: "kind", Is: []string{"1"}}}}
 	into := e.fresh(t, "new")
@@ -265,6 +268,7 @@ func TestCharsetColumns(t *testing.T) {
 		{"a", "m", "x'5C'", "s2", "NULL"}, {"a", "l", "REPEAT(x'5C', 100000)", "s2", "NULL"},
 		{"a", "e", "2", "s2", "NULL"}, {"a", "od`d", "x'5C'", "s2", "''"}, {"m", "v", "x'98'", "s2", "'m1'"},
 		{"w", "v", "x'98'", "s2", "'w'"}, {"w", "v", "x'98'", "s1", "'w'"}, {"k", "k", "x'98'", "s2", "'k1'"},
+		{"same", "v", "x'98'", "s2", "'?'"}, {"same", "v", "x'98'", "s1", "'?'"},
 	} {
 		world := all[strings.Index("s1 s2", change.in)/3]
 		set := "UPDATE " + change.table + " SET `" + strings.ReplaceAll(change.column, "`", "``") + "` = "
@@ -278,6 +282,11 @@ func TestCharsetColumns(t *testing.T) {
 			if !strings.Contains(got, want) || strings.Count(got, "has text in") != 1 {
 				t.Errorf("%+v:\n%s\nwant %s", change, got, want)
 			}
+		}
+		without := opts
+		without.Check.Exclude = []string{change.table}
+		if got := refusals(without); got != "[]" {
+			t.Errorf("%+v, without the table: %s", change, got)
 		}
 		exec(t, world, set+change.back)
 	}

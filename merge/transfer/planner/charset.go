@@ -15,30 +15,30 @@ import (
 // sentWhole are the character sets of which every code comes back from utf8mb4 as it was.
 var sentWhole = []string{"utf8mb4", "utf8mb3", "utf8", "latin1"}
 
-// refuseUnsent refuses the rows to be copied that have text which utf8mb4, in which rows are sent,
-// does not give back: a backslash of sjis, or a byte that is no character of cp1251. No proof would
-// show it, since its sums are made of what was sent.
-func refuseUnsent(ctx context.Context, p *Planner) (err error) {
-	look := func(table string, from []*rowio.Source) {
+// refuseUnsent refuses the rows to be copied, or found to be the same, that have text which utf8mb4,
+// in which rows are sent, does not give back: a backslash of sjis, or a byte that is no character of
+// cp1251. No proof would show it, since its sums are made of what was sent.
+func refuseUnsent(ctx context.Context, p *Planner) error {
+	for i := range p.DBs[0].Known.Tables {
+		name := p.DBs[0].Known.Tables[i].Name
+		var from []*rowio.Source
+		switch t := p.Plan.Table(name); {
+		case t != nil && p.Plan.Into == nil && !t.WritesOver():
+			from = p.DBs[1:]
+		case t != nil || p.same[name] && !p.excluded(name):
+			from = p.DBs
+		case p.Plan.Into != nil && p.Plan.Reset(name) == nil:
+			from = p.DBs[:1]
+		}
 		for _, s := range from {
-			if t := s.Table(table); t != nil && err == nil {
-				if err = p.refuseUnsentIn(ctx, s, t); err != nil {
-					err = fmt.Errorf("database %q: reading the text of table %q: %w", s.Name(), table, err)
+			if t := s.Table(name); t != nil {
+				if err := p.refuseUnsentIn(ctx, s, t); err != nil {
+					return fmt.Errorf("database %q: reading the text of table %q: %w", s.Name(), name, err)
 				}
 			}
 		}
 	}
-	for i := range p.Plan.Tables {
-		from := p.DBs[1:]
-		if t := &p.Plan.Tables[i]; p.Plan.Into != nil || t.WritesOver() {
-			from = p.DBs
-		}
-		look(p.Plan.Tables[i].Name, from)
-	}
-	for _, t := range p.ownTables() {
-		look(t.Name, p.DBs[:1])
-	}
-	return err
+	return nil
 }
 
 // unsent is the condition for the values of a column that utf8mb4 does not give back; "" if there
