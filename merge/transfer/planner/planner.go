@@ -35,7 +35,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 	}
 	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
 	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, measure, planInto, refuseAgain,
-		measureChanges, lookAtRights}
+		measureChanges, refuseUnsent, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
