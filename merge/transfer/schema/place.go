@@ -16,7 +16,6 @@ import (
 // Exists reports whether there is such a database. A file of 0 bytes is none yet.
 func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
-		path, _, _ = strings.Cut(path, "?")
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -160,7 +159,6 @@ func counted(ctx context.Context, on *rowio.Connection, table string) (next uint
 // Remove removes an empty database, or the file of one with what lies beside it.
 func Remove(ctx context.Context, d rowio.Database) error {
 	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
-		path, _, _ = strings.Cut(path, "?")
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // without the first, the others are nothing
 			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("database %q: %w", d.Name, err)
