@@ -64,6 +64,9 @@ func proveInto(ctx context.Context, r *job.Run, proof *Proof) error {
 		if err := proof.noteHidden(ctx, r.First, r.Target); err != nil {
 			return err
 		}
+		if err := proof.noteRunning(ctx, r); err != nil {
+			return err
+		}
 		want, err := schema.Read(ctx, r.First)
 		if err != nil {
 			return err
@@ -117,6 +120,23 @@ func (p *Proof) noteHidden(ctx context.Context, all ...*rowio.Connection) error 
 		}
 		for _, what := range hidden {
 			p.Unseen = append(p.Unseen, plan.Refusal{Source: on.Name, Reason: "not compared: the account cannot see all: " + what})
+		}
+	}
+	return nil
+}
+
+// noteRunning notes events that may have changed rows of a world after these were read.
+func (p *Proof) noteRunning(ctx context.Context, r *job.Run) error {
+	for _, world := range r.Origins() {
+		if r.Manifest.Left == ledger.StateCopied { // the old worlds may do as they like
+			break
+		}
+		running, err := schema.Running(ctx, world)
+		if err != nil {
+			return err
+		}
+		for _, o := range running {
+			p.Unseen = append(p.Unseen, plan.Refusal{Source: world.Name, Reason: o.String() + "; then run verify -reread"})
 		}
 	}
 	return nil

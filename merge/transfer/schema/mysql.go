@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mysqlDatabase = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, @@event_scheduler,
-		CURRENT_USER() FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
+	mysqlDatabase = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, CURRENT_USER()
+		FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
 	mysqlOthers = `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME <> COALESCE(DATABASE(), '')
 		AND SCHEMA_NAME NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') ORDER BY SCHEMA_NAME`
 	mysqlTables = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '', '',
@@ -92,7 +92,7 @@ func (s *Schema) readDatabase(ctx context.Context, on *rowio.Connection) error {
 	}
 	s.Version = version[:strings.LastIndex(version[:strings.IndexByte(version+"-", '-')], ".")]
 	s.database, s.collation, s.lowerCase = rowio.Text(row[0]), rowio.Text(row[1]), rowio.Text(row[3])
-	s.scheduler, s.self = rowio.Text(row[4]) == "ON", rowio.Text(row[5])
+	s.self = rowio.Text(row[4])
 	if s.others, err = on.Texts(ctx, mysqlOthers); err != nil {
 		return err
 	}

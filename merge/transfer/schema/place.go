@@ -72,7 +72,8 @@ func (s *Schema) Others(ctx context.Context, on *rowio.Connection, ours []string
 	}), err
 }
 
-// Drop removes from a database what s has, with the tables what is part of them, then more tables,
+// Drop removes from a database what s has, with the tables what is part of them, also their triggers (to drop one by
+// itself may need a right of the whole server), then more tables,
 // and the last ones with one request. others are the names of what is left in it.
 func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []string) (others []string, err error) {
 	have, err := Contains(ctx, from)
@@ -83,16 +84,16 @@ func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []
 	drop := func(kind, name string) {
 		statements = append(statements, "DROP "+kind+" IF EXISTS "+from.Dialect().Quote(name))
 	}
-	words := map[Kind]string{Event: "EVENT", Trigger: "TRIGGER", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
+	words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
 		PackageBody: "PACKAGE BODY", Package: "PACKAGE", Table: "TABLE", Sequence: "SEQUENCE"}
-	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, Trigger, View, Table, Sequence} {
+	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, View, Table, Sequence} {
 		if from.Dialect().MySQL() && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
 			// Outside of that mode MariaDB 10.11 does not know the word.
 			mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
 			statements = append(statements, "SET SESSION sql_mode = "+mode)
 		}
 		for _, o := range s.of(kind) {
-			if kind == Trigger || slices.Contains(have, o.Name) {
+			if slices.Contains(have, o.Name) {
 				drop(words[kind], o.Name)
 			}
 		}

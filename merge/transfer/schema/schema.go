@@ -51,7 +51,6 @@ type Schema struct {
 	database, collation string     // its name and its collation
 	self                string     // the account that read it, as CURRENT_USER() tells it
 	lowerCase           string     // how the server compares names
-	scheduler           bool       // whether the server runs events
 	others              []string   // other databases of the server
 	found               []Obstacle // by reading
 	index               map[key]*Object
