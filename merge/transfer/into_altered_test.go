@@ -137,3 +137,13 @@ func TestIntoEventsRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that cannot be made is refused by the plan.
+func TestIntoNowhere(t *testing.T) {
+	e := engines()[0]
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 2, "one"), gameWorld(t, e, "s2", 2, 2, "two")}
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Into: &rowio.Database{Name: "new", DSN: "sqlite:" + t.TempDir() + "/no/new.db"}})
+	if err != nil || !strings.Contains(strings.Join(reasonsOf(p), "\n"), "cannot be made: there is no directory") {
+		t.Errorf("%v, %v", reasonsOf(p), err)
+	}
+}

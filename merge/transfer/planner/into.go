@@ -163,6 +163,11 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 		return fmt.Errorf("the new database %q is of another kind than the worlds, which are %s: want a DSN that begins with %q", into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
 	}
 	there, err := schema.Exists(ctx, *into)
+	if err == nil && !there {
+		if why := schema.MayMake(*into); why != nil {
+			p.refuse(plan.Refusal{Source: into.Name, Reason: "the new database cannot be made: " + why.Error()})
+		}
+	}
 	if err != nil || !there {
 		return err
 	}

@@ -112,6 +112,7 @@ func (s *Schema) EnableEvents(ctx context.Context, to *rowio.Connection) error {
 // makeSettings are best for making objects. A server may not know them all, or not let this account change them.
 var makeSettings = []string{
 	"foreign_key_checks = 0",
+	"alter_algorithm = 'DEFAULT'",            // MariaDB: INSTANT makes no index
 	"explicit_defaults_for_timestamp = 1",    // or a TIMESTAMP would get a default
 	"innodb_strict_mode = 0",                 // options without an effect are kept
 	"sql_generate_invisible_primary_key = 0", // MySQL

@@ -16,7 +16,8 @@ const (
 		FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
 	mysqlOthers = `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME <> COALESCE(DATABASE(), '')
 		AND SCHEMA_NAME NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') ORDER BY SCHEMA_NAME`
-	mysqlTables = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '', '',
+	mysqlTables = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '',
+			IF(ENGINE = 'InnoDB' AND ROW_FORMAT IN ('Compact', 'Redundant'), UPPER(ROW_FORMAT), ''),
 			IF(TABLE_TYPE IN ('BASE TABLE', 'SEQUENCE'), LOWER(COALESCE(ENGINE, '')), TABLE_TYPE)
 		FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME NOT LIKE '#mysql50#%'
 			AND TABLE_TYPE NOT IN ('VIEW', 'TEMPORARY')
@@ -188,7 +189,7 @@ func (s *Schema) describe(ctx context.Context, on *rowio.Connection, o *Object, 
 	}
 	switch o.Kind {
 	case Table:
-		s.addTable(o.Name, o.SQL)
+		s.addTable(o.Name, o.SQL, o.Place)
 	case Sequence:
 		values, err := one(ctx, on, "SELECT * FROM "+quote(o.Name))
 		for i, v := range values {

@@ -54,6 +54,14 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 		all = append(all, Obstacle{"the server", "it is " + kind(there) + ", and the world's is " + kind(s),
 			"choose a server of the same kind"})
 	}
+	format, err := one(ctx, to, "SELECT LOWER(@@innodb_default_row_format)")
+	if err != nil {
+		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+	}
+	if is := rowio.Text(format[0]); is != "dynamic" {
+		all = append(all, Obstacle{"the server", "it has innodb_default_row_format=" + is + ", in which not every table can be made",
+			"SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done"})
+	}
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if database := s.mentions(o.SQL); database != "" {

@@ -61,3 +61,64 @@ func TestIndexOrder(t *testing.T) {
 		t.Errorf("want %q, got %q", want, all)
 	}
 }
+
+// A table keeps its row format also if the server had another default when it was made, and settings of the server for
+// statements do not matter.
+func TestRowFormat(t *testing.T) {
+	server := servertest.Private(t)
+	fresh := func() rowio.Database {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rowio.Database{Name: "w", DSN: "mysql:" + dsn}
+	}
+	world, there := fresh(), fresh()
+	run(t, world, "SET GLOBAL innodb_default_row_format = COMPACT", "CREATE TABLE a (id INT PRIMARY KEY, v INT, KEY (v)) COMMENT 'x'",
+		"CREATE TABLE p (id INT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 2", "CREATE TABLE r (id INT PRIMARY KEY) ROW_FORMAT=REDUNDANT COMMENT 'y'",
+		"CREATE TABLE d (id INT PRIMARY KEY) ROW_FORMAT=DYNAMIC")
+	if got := obstacles(t, world, there); len(got) != 1 || !strings.Contains(got[0], "SET GLOBAL innodb_default_row_format = DYNAMIC;") {
+		t.Errorf("%q", got)
+	}
+	run(t, world, "SET GLOBAL innodb_default_row_format = DYNAMIC", "CREATE TABLE plain (id INT PRIMARY KEY)")
+	if server.Program().MariaDB {
+		run(t, world, "SET GLOBAL alter_algorithm = INSTANT")
+	}
+	if got := obstacles(t, world, there); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	s := read(t, world)
+	if err := makeAll(t, s, writer(t, there)); err != nil {
+		t.Fatal(err)
+	}
+	if all := s.Differences(read(t, there), false); len(all) > 0 {
+		t.Errorf("%q", all)
+	}
+	const formats = "SELECT CONCAT_WS(' ', TABLE_NAME, ROW_FORMAT) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1"
+	want, err := writer(t, world).Texts(t.Context(), formats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := writer(t, there).Texts(t.Context(), formats); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q, %v", got, want, err)
+	}
+	run(t, there, "/*M! SET SESSION alter_algorithm = 'DEFAULT' */", "ALTER TABLE a ROW_FORMAT=DYNAMIC")
+	if all := s.Differences(read(t, there), false); len(all) != 1 || !strings.HasPrefix(all[0], "table a: ") {
+		t.Errorf("%q", all)
+	}
+}
+
+// With a binary log, an account without SUPER may not drop a trigger, but its table.
+func TestDropTriggers(t *testing.T) {
+	server := servertest.Private(t, "--log-bin=log", "--server-id=1")
+	dsn, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := rowio.Database{Name: "w", DSN: "mysql:" + dsn}
+	run(t, d, "CREATE TABLE x (a INT)", "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1")
+	few := rowio.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", dsn)}
+	if others, err := read(t, d).Drop(t.Context(), writer(t, few), nil, []string{"gameid_servers"}); err != nil || len(others) > 0 {
+		t.Errorf("%q, %v", others, err)
+	}
+}

@@ -35,6 +35,14 @@ func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 	return n > 0, err
 }
 
+// MayMake says why there cannot be a database that [Exists] did not find, as far as that is known before it is made.
+func MayMake(d rowio.Database) error {
+	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+		return mayMake(path)
+	}
+	return nil
+}
+
 // Contains lists what is in a database, tables of ours among it.
 func Contains(ctx context.Context, on *rowio.Connection) ([]string, error) {
 	if !on.Dialect().MySQL() {

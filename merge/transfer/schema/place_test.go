@@ -3,6 +3,7 @@ package schema_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mergesafe/merge/transfer/rowio"
@@ -22,6 +23,23 @@ func TestFileNames(t *testing.T) {
 		}
 		if _, err := os.Stat(d.DSN[len("sqlite:"):]); !os.IsNotExist(err) {
 			t.Errorf("%s is there after it was removed: %v", name, err)
+		}
+	}
+}
+
+// What keeps a file from being made is known before.
+func TestMayMake(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "left-wal"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"no/new": "there is no directory", "link": "is a link", "left": `"left-wal"`, "new": ""} {
+		err := schema.MayMake(rowio.Database{Name: "w", DSN: "sqlite:" + filepath.Join(dir, name)})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: want %q, got %v", name, want, err)
 		}
 	}
 }

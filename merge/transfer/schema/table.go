@@ -9,8 +9,9 @@ import (
 )
 
 // addTable takes the statement apart by which a server of MySQL or MariaDB describes a table: CREATE TABLE name
-// (definitions) options.
-func (s *Schema) addTable(name, create string) {
+// (definitions) options. format is one of InnoDB that may come from an older default of the server: then it is not among
+// the options, and made with the new default the table would have another one.
+func (s *Schema) addTable(name, create, format string) {
 	all := sqltext.MySQL(create)
 	open := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })
 	end := open + sqltext.Closing(all[open:])
@@ -22,7 +23,7 @@ func (s *Schema) addTable(name, create string) {
 			break
 		}
 	}
-	table.SQL = withoutPageChecksum(table.SQL)
+	table.SQL = withFormat(withoutPageChecksum(table.SQL), format)
 	s.Objects = append(s.Objects, table)
 	depth, start, places := 0, all[open].End(), make(map[Kind]int)
 	for i := open + 1; i <= end; i++ {
@@ -60,6 +61,21 @@ func withoutPageChecksum(options string) string {
 		return options
 	}
 	return strings.TrimSuffix(options[:all[at].Start], " ") + options[all[at+2].End():]
+}
+
+// withFormat has the format as the first of the options, wherever the server shows it.
+func withFormat(options, format string) string {
+	if format == "" {
+		return options
+	}
+	all := sqltext.MySQL(options)
+	if at := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("ROW_FORMAT") }); at >= 0 {
+		if !all[at+2].Keyword(format) {
+			return options
+		}
+		options = strings.TrimSuffix(options[:all[at].Start], " ") + options[all[at+2].End():]
+	}
+	return " ROW_FORMAT=" + format + options
 }
 
 // definition says what a definition of a table is, and its name.
