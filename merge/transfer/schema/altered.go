@@ -16,7 +16,8 @@ func (s *Schema) Fingerprints() map[string]string {
 		if o.Table != "" && o.Kind != Trigger {
 			whole = &Object{Kind: Table, Name: o.Table}
 		}
-		all[whole.String()] += fmt.Sprintf("%q\n", []string{string(o.Kind), o.Name, o.SQL, o.Settings, o.Collation, o.Place, o.State})
+		all[whole.String()] += fmt.Sprintf("%q\n",
+			[]string{string(o.Kind), o.Name, o.SQL, o.Settings, o.Collation, o.Place, o.State})
 	}
 	for what, text := range all {
 		sum := sha256.Sum256([]byte(text))

@@ -40,8 +40,8 @@ func (s *Schema) MakeTables(ctx context.Context, to *rowio.Connection) error {
 }
 
 // MakeIndexes makes the other indexes of a table, which may have rows, in their order: FULLTEXT, SPATIAL and VECTOR
-// indexes one by one, those between them together. If an earlier process was killed, its statement may still run on the server: MakeIndexes
-// waits for its end.
+// indexes one by one, those between them together. If an earlier process was killed, its statement may still run on the
+// server: MakeIndexes waits for its end.
 func (s *Schema) MakeIndexes(ctx context.Context, to *rowio.Connection, table string) error {
 	return s.stage(ctx, to, table, func(m *maker) error { return m.complete(table, Index) })
 }

@@ -59,7 +59,8 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 	}
 	if is := rowio.Text(format[0]); is != "dynamic" {
-		all = append(all, Obstacle{"the server", "it has innodb_default_row_format=" + is + ", in which not every table can be made",
+		all = append(all, Obstacle{"the server",
+			"it has innodb_default_row_format=" + is + ", in which not every table can be made",
 			"SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done"})
 	}
 	for i := range s.Objects {
