@@ -35,6 +35,9 @@ func applyInto(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
+	if err := r.Retry(ctx, "reading how the worlds are made", func(ctx context.Context) error { return AsMade(ctx, r, "apply", true) }); err != nil {
+		return err
+	}
 	if state == "" {
 		if err := isNew(ctx, r); err != nil {
 			return err
@@ -87,6 +90,53 @@ func applyInto(ctx context.Context, r *job.Run, state ledger.State) error {
 		}
 	}
 	return nil
+}
+
+// AsMade refuses if the first world was altered since the plan was made, or if events of a world run, which no fence
+// stops. If more is made, it refuses also what cannot be made any more.
+func AsMade(ctx context.Context, r *job.Run, doing string, more bool) error {
+	refused := &ledger.RefusedError{Doing: doing}
+	refuse := func(world, reason string) {
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: world, Reason: reason})
+	}
+	for i, world := range r.Origins() {
+		on := &rowio.Connection{Database: world.Database} // reads what is there now
+		defer on.Close()
+		running, err := schema.Running(ctx, on)
+		if err != nil {
+			return err
+		}
+		for _, o := range running {
+			refuse(world.Name, o.String())
+		}
+		if i > 0 {
+			continue
+		}
+		all, err := schema.Read(ctx, on)
+		if err != nil {
+			return err
+		}
+		for _, what := range all.Altered(r.Plan.Into.Made) {
+			refuse(world.Name, what+" was altered since the plan was made: plan again")
+		}
+		if !more {
+			continue
+		}
+		obstacles, err := all.Obstacles(ctx, r.Target.Database)
+		if err != nil {
+			return err
+		}
+		for _, o := range obstacles {
+			refuse(world.Name, o.String())
+		}
+	}
+	if len(refused.Refusals) == 0 {
+		return nil
+	}
+	if r.Manifest.Left != "" {
+		return ledger.AfterUndo(refused)
+	}
+	return refused
 }
 
 // isNew refuses a database that has anything in it, and no record of this merge.
@@ -232,6 +282,9 @@ func completeInto(ctx context.Context, r *job.Run) error {
 		if err := look(ctx, r); err != nil {
 			return err
 		}
+	}
+	if err := AsMade(ctx, r, "apply", false); err != nil {
+		return err
 	}
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
 }

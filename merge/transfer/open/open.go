@@ -107,6 +107,9 @@ func look(ctx context.Context, r *job.Run) error {
 		}); err != nil {
 			return err
 		}
+		if err := apply.AsMade(ctx, r, "open", false); err != nil {
+			return err
+		}
 		return apply.Undisturbed(ctx, r)
 	})
 	if err != nil || r.Registry {

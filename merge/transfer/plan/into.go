@@ -21,6 +21,10 @@ type Into struct {
 	// triggers, routines, events, sequences.
 	Objects int `json:"objects"`
 
+	// Made has a fingerprint of each thing that the first world is made of, so that apply notices
+	// what was altered since. Older plans have none.
+	Made map[string]string `json:"made,omitempty"`
+
 	// Grants are the statements that give the accounts of the game in the new database what they
 	// may do in the first world; Unseen says why there may be more. SQLite has no accounts.
 	Grants []string `json:"grants,omitempty"`

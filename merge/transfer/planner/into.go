@@ -45,7 +45,7 @@ func planInto(ctx context.Context, p *Planner) error {
 		}
 		p.refuse(plan.Refusal{Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot come into the new database: " + skipped.Reason})
 	}
-	p.Plan.Into.Objects = all.Besides()
+	p.Plan.Into.Objects, p.Plan.Into.Made = all.Besides(), all.Fingerprints()
 	if err := p.grants(ctx, all); err != nil {
 		return err
 	}
@@ -54,11 +54,13 @@ func planInto(ctx context.Context, p *Planner) error {
 	} else if lacks != "" {
 		p.Plan.Lacks = append(p.Plan.Lacks, p.Plan.Into.Name+": "+lacks)
 	}
-	for i, s := range p.DBs {
-		if i > 0 {
-			if err := p.refuseRunning(ctx, s); err != nil {
-				return err
-			}
+	for _, s := range p.DBs {
+		running, err := schema.Running(ctx, s.On)
+		if err != nil {
+			return err
+		}
+		for _, o := range running {
+			p.refuse(plan.Refusal{Source: s.Name(), Reason: o.String()})
 		}
 		n, err := s.Bytes(ctx)
 		if err != nil {
@@ -129,36 +131,12 @@ func (p *Planner) raised(l *rowio.Layout) rowio.Changer {
 
 // refuseObstacles refuses what cannot be made again in the new database as it is.
 func (p *Planner) refuseObstacles(ctx context.Context, all *schema.Schema) error {
-	server := rowio.Database{}
-	if into := *p.opts.Into; p.DBs[0].Dialect.MySQL() {
-		var err error
-		if server, _, err = schema.Server(into); err != nil {
-			return err
-		}
-	}
-	to := &rowio.Connection{Database: server}
-	defer to.Close()
-	obstacles, err := all.Obstacles(ctx, to)
+	obstacles, err := all.Obstacles(ctx, *p.opts.Into)
 	if err != nil {
 		return err
 	}
 	for _, o := range obstacles {
 		p.refuse(plan.Refusal{Source: p.Plan.Target.Name, Reason: o.String()})
-	}
-	return nil
-}
-
-// refuseRunning refuses a source with events that may write while its rows are read.
-func (p *Planner) refuseRunning(ctx context.Context, s *rowio.Source) error {
-	if !s.Dialect.MySQL() {
-		return nil
-	}
-	all, err := schema.Read(ctx, s.On)
-	if err != nil {
-		return err
-	}
-	for _, o := range all.Running() {
-		p.refuse(plan.Refusal{Source: s.Name(), Reason: o.String()})
 	}
 	return nil
 }
@@ -185,6 +163,11 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 		return fmt.Errorf("the new database %q is of another kind than the worlds, which are %s: want a DSN that begins with %q", into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
 	}
 	there, err := schema.Exists(ctx, *into)
+	if err == nil && !there {
+		if why := schema.MayMake(*into); why != nil {
+			p.refuse(plan.Refusal{Source: into.Name, Reason: "the new database cannot be made: " + why.Error()})
+		}
+	}
 	if err != nil || !there {
 		return err
 	}

@@ -65,6 +65,9 @@ func proveInto(ctx context.Context, r *job.Run, proof *Proof) error {
 		if err := noteHidden(ctx, proof, r.First, r.Target); err != nil {
 			return err
 		}
+		if err := noteRunning(ctx, proof, r); err != nil {
+			return err
+		}
 		want, err := schema.Read(ctx, r.First)
 		if err != nil {
 			return err
@@ -118,6 +121,23 @@ func noteHidden(ctx context.Context, p *Proof, all ...*rowio.Connection) error {
 		}
 		for _, what := range hidden {
 			p.Unseen = append(p.Unseen, plan.Refusal{Source: on.Name, Reason: "not compared: the account cannot see all: " + what})
+		}
+	}
+	return nil
+}
+
+// noteRunning notes events that may have changed rows of a world after these were read.
+func noteRunning(ctx context.Context, p *Proof, r *job.Run) error {
+	for _, world := range r.Origins() {
+		if r.Manifest.Left == ledger.StateCopied { // the old worlds may do as they like
+			break
+		}
+		running, err := schema.Running(ctx, world)
+		if err != nil {
+			return err
+		}
+		for _, o := range running {
+			p.Unseen = append(p.Unseen, plan.Refusal{Source: world.Name, Reason: o.String() + "; then run verify -reread"})
 		}
 	}
 	return nil

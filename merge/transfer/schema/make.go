@@ -39,9 +39,9 @@ func (s *Schema) MakeTables(ctx context.Context, to *rowio.Connection) error {
 	})
 }
 
-// MakeIndexes makes the other indexes of a table, which may have rows: FULLTEXT, SPATIAL and VECTOR indexes one by
-// one, the others together. If an earlier process was killed, its statement may still run on the server: MakeIndexes
-// waits for its end.
+// MakeIndexes makes the other indexes of a table, which may have rows, in their order: FULLTEXT, SPATIAL and VECTOR
+// indexes one by one, those between them together. If an earlier process was killed, its statement may still run on the
+// server: MakeIndexes waits for its end.
 func (s *Schema) MakeIndexes(ctx context.Context, to *rowio.Connection, table string) error {
 	return s.stage(ctx, to, table, func(m *maker) error { return m.complete(table, Index) })
 }
@@ -112,6 +112,7 @@ func (s *Schema) EnableEvents(ctx context.Context, to *rowio.Connection) error {
 // makeSettings are best for making objects. A server may not know them all, or not let this account change them.
 var makeSettings = []string{
 	"foreign_key_checks = 0",
+	"alter_algorithm = 'DEFAULT'",            // MariaDB: INSTANT makes no index
 	"explicit_defaults_for_timestamp = 1",    // or a TIMESTAMP would get a default
 	"innodb_strict_mode = 0",                 // options without an effect are kept
 	"sql_generate_invisible_primary_key = 0", // MySQL
@@ -218,28 +219,27 @@ func (m *maker) complete(table string, kind Kind) error {
 	if err := m.alike(func(o *Object) bool { return o.Kind == kind && o.Table == table && made(o) }); err != nil {
 		return err
 	}
-	together := Object{Kind: kind, Table: table}
-	var alone []*Object
+	var statements []Object // in the order in which the original lists its indexes
+	together := false       // whether the last one may take more
 	for _, o := range m.of(kind) {
 		if o.Table != table || made(o) {
 			continue
 		}
 		first := m.words(o.SQL)[0]
-		if m.Engine == sqlite || first.Keyword("FULLTEXT") || first.Keyword("SPATIAL") || first.Keyword("VECTOR") {
-			alone = append(alone, o)
-			continue
+		alone := m.Engine == sqlite || first.Keyword("FULLTEXT") || first.Keyword("SPATIAL") || first.Keyword("VECTOR")
+		switch {
+		case m.Engine == sqlite:
+			statements = append(statements, *o)
+		case together && !alone:
+			statements[len(statements)-1].SQL += ", ADD " + o.SQL
+		default:
+			statements = append(statements, Object{Kind: kind, Table: table,
+				SQL: "ALTER TABLE " + quote(table) + " ADD " + o.SQL})
 		}
-		together.SQL += strings.Repeat(", ADD ", min(1, len(together.SQL))) + o.SQL
+		together = !alone
 	}
-	if together.SQL != "" {
-		alone = slices.Insert(alone, 0, &together)
-	}
-	for _, o := range alone {
-		statement := o.SQL
-		if m.Engine != sqlite {
-			statement = "ALTER TABLE " + quote(table) + " ADD " + o.SQL
-		}
-		if err := m.create(o, statement); err != nil {
+	for i := range statements {
+		if err := m.create(&statements[i], statements[i].SQL); err != nil {
 			return err
 		}
 	}

@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	mysqlDatabase = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, @@event_scheduler,
-		CURRENT_USER() FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
+	mysqlDatabase = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, CURRENT_USER()
+		FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
 	mysqlOthers = `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME <> COALESCE(DATABASE(), '')
 		AND SCHEMA_NAME NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') ORDER BY SCHEMA_NAME`
-	mysqlTables = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '', '',
+	mysqlTables = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '',
+			IF(ENGINE = 'InnoDB' AND ROW_FORMAT IN ('Compact', 'Redundant'), UPPER(ROW_FORMAT), ''),
 			IF(TABLE_TYPE IN ('BASE TABLE', 'SEQUENCE'), LOWER(COALESCE(ENGINE, '')), TABLE_TYPE)
 		FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME NOT LIKE '#mysql50#%'
 			AND TABLE_TYPE NOT IN ('VIEW', 'TEMPORARY')
@@ -92,7 +93,7 @@ func (s *Schema) readDatabase(ctx context.Context, on *rowio.Connection) error {
 	}
 	s.Version = version[:strings.LastIndex(version[:strings.IndexByte(version+"-", '-')], ".")]
 	s.database, s.collation, s.lowerCase = rowio.Text(row[0]), rowio.Text(row[1]), rowio.Text(row[3])
-	s.scheduler, s.self = rowio.Text(row[4]) == "ON", rowio.Text(row[5])
+	s.self = rowio.Text(row[4])
 	if s.others, err = on.Texts(ctx, mysqlOthers); err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (s *Schema) describe(ctx context.Context, on *rowio.Connection, o *Object, 
 	}
 	switch o.Kind {
 	case Table:
-		s.addTable(o.Name, o.SQL)
+		s.addTable(o.Name, o.SQL, o.Place)
 	case Sequence:
 		values, err := one(ctx, on, "SELECT * FROM "+quote(o.Name))
 		for i, v := range values {

@@ -27,24 +27,41 @@ func (s *Schema) cannot(o *Object, why, do string) {
 }
 
 // Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: while
-// there are obstacles, the schema should not be made. to is a connection to the server that will have the new
-// database, in any database of it; it is only read.
-func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacle, error) {
+// there are obstacles, the schema should not be made. Of a server that will have the new database, only what belongs to
+// the server is read. What [Running] finds is not among them.
+func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle, error) {
 	all := slices.Clone(s.found)
 	if s.Engine == sqlite {
 		failed, err := s.tryFile(ctx)
 		return append(all, failed...), err
 	}
+	server, name, err := Server(into)
+	if err != nil {
+		return nil, err
+	}
+	to := &rowio.Connection{Database: server}
+	defer to.Close()
+	// It may be there if apply is repeated. A trigger says new.x, too.
+	s.others = slices.DeleteFunc(s.others, func(other string) bool { return other == name })
 	there := new(Schema)
 	if err := there.readDatabase(ctx, to); err != nil {
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 	}
-	server := func(s *Schema) string {
+	kind := func(s *Schema) string {
 		return s.Engine + " " + s.Version + " with lower_case_table_names=" + s.lowerCase
 	}
-	if server(there) != server(s) {
-		all = append(all, Obstacle{"the server", "it is " + server(there) + ", and the world's is " + server(s),
+	if kind(there) != kind(s) {
+		all = append(all, Obstacle{"the server", "it is " + kind(there) + ", and the world's is " + kind(s),
 			"choose a server of the same kind"})
+	}
+	format, err := one(ctx, to, "SELECT LOWER(@@innodb_default_row_format)")
+	if err != nil {
+		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+	}
+	if is := rowio.Text(format[0]); is != "dynamic" {
+		all = append(all, Obstacle{"the server",
+			"it has innodb_default_row_format=" + is + ", in which not every table can be made",
+			"SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done"})
 	}
 	for i := range s.Objects {
 		o := &s.Objects[i]
@@ -53,7 +70,6 @@ func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacl
 				"make it again without the name of a database"})
 		}
 	}
-	all = append(all, s.Running()...)
 	accounts, err := s.definers(ctx, to, there.self)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of %q: %w", to.Name, err)
@@ -61,15 +77,22 @@ func (s *Schema) Obstacles(ctx context.Context, to *rowio.Connection) ([]Obstacl
 	return append(all, accounts...), nil
 }
 
-// Running are the events that the server runs also while the world is fenced: they may write to it.
-func (s *Schema) Running() (all []Obstacle) {
-	for _, o := range s.of(Event) {
-		if o.State == "ENABLE" && s.scheduler {
-			all = append(all, Obstacle{o.String(), "it is enabled, and the server runs events also while the world is fenced",
-				"SET GLOBAL event_scheduler = OFF; until the merge is done"})
-		}
+// Running are the events of a world that the server runs also while it is fenced: they may write to it.
+func Running(ctx context.Context, on *rowio.Connection) (all []Obstacle, err error) {
+	if !on.Dialect().MySQL() {
+		return nil, nil
 	}
-	return all
+	names, err := on.Texts(ctx, "SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() "+
+		"AND STATUS = 'ENABLED' AND @@event_scheduler = 'ON' ORDER BY EVENT_NAME")
+	if err != nil {
+		return nil, fmt.Errorf("reading the events of %q: %w", on.Name, err)
+	}
+	for _, name := range names {
+		all = append(all, Obstacle{(&Object{Kind: Event, Name: name}).String(),
+			"it is enabled, and the server runs events also while the world is fenced",
+			"SET GLOBAL event_scheduler = OFF; until the merge is done"})
+	}
+	return all, nil
 }
 
 // mentions returns the name of a database that stands in a statement: the world's own, or another one of the server.
@@ -169,7 +192,7 @@ func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string
 		return nil, err
 	} else if o := s.of(Function, Trigger); n == 1 && len(o) > 0 && !rights["SUPER"] && !rights["ALL PRIVILEGES"] {
 		all = append(all, Obstacle{o[0].String(), "with a binary log, the server lets only SUPER make functions and triggers",
-			"SET GLOBAL log_bin_trust_function_creators = 1;"})
+			"SET GLOBAL log_bin_trust_function_creators = 1; until apply is done"})
 	}
 	return all, nil
 }

@@ -8,19 +8,24 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 )
 
 // obstacles of a database, if it is made again on its own server.
 func obstacles(t testing.TB, world, on rowio.Database) []string {
 	t.Helper()
-	c := &rowio.Connection{Database: on}
+	all, err := read(t, world).Obstacles(t.Context(), on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &rowio.Connection{Database: world}
 	defer c.Close()
-	all, err := read(t, world).Obstacles(t.Context(), c)
+	running, err := schema.Running(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var texts []string
-	for _, o := range all {
+	for _, o := range append(all, running...) {
 		texts = append(texts, o.String())
 	}
 	return texts
@@ -116,11 +121,9 @@ func TestRights(t *testing.T) {
 // A server of another version is an obstacle, and so are accounts of the system for one that is none.
 func TestOtherServer(t *testing.T) {
 	d := rowio.Database{Name: "w", DSN: "mysql:" + servertest.DSN(t)}
-	c := &rowio.Connection{Database: d}
-	defer c.Close()
 	s := read(t, d)
 	s.Version += "1"
-	if all, err := s.Obstacles(t.Context(), c); err != nil || len(all) != 1 || all[0].Object != "the server" {
+	if all, err := s.Obstacles(t.Context(), d); err != nil || len(all) != 1 || all[0].Object != "the server" {
 		t.Errorf("%v, %v", all, err)
 	}
 	if servertest.OnMariaDB(t) {

@@ -16,7 +16,6 @@ import (
 // Exists reports whether there is such a database. A file of 0 bytes is none yet.
 func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
-		path, _, _ = strings.Cut(path, "?")
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -34,6 +33,14 @@ func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 	defer on.Close()
 	n, err := on.Number(ctx, "SELECT COUNT(*) FROM SCHEMATA WHERE SCHEMA_NAME = ?", false, name)
 	return n > 0, err
+}
+
+// MayMake says why there cannot be a database that [Exists] did not find, as far as that is known before it is made.
+func MayMake(d rowio.Database) error {
+	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+		return mayMake(path)
+	}
+	return nil
 }
 
 // Contains lists what is in a database, tables of ours among it.
@@ -73,7 +80,8 @@ func (s *Schema) Others(ctx context.Context, on *rowio.Connection, ours []string
 	}), err
 }
 
-// Drop removes from a database what s has, with the tables what is part of them, then more tables,
+// Drop removes from a database what s has, with the tables what is part of them, also their triggers (to drop one by
+// itself may need a right of the whole server), then more tables,
 // and the last ones with one request. others are the names of what is left in it.
 func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []string) (others []string, err error) {
 	have, err := Contains(ctx, from)
@@ -84,16 +92,16 @@ func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []
 	drop := func(kind, name string) {
 		statements = append(statements, "DROP "+kind+" IF EXISTS "+from.Dialect().Quote(name))
 	}
-	words := map[Kind]string{Event: "EVENT", Trigger: "TRIGGER", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
+	words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
 		PackageBody: "PACKAGE BODY", Package: "PACKAGE", Table: "TABLE", Sequence: "SEQUENCE"}
-	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, Trigger, View, Table, Sequence} {
+	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, View, Table, Sequence} {
 		if from.Dialect().MySQL() && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
 			// Outside of that mode MariaDB 10.11 does not know the word.
 			mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
 			statements = append(statements, "SET SESSION sql_mode = "+mode)
 		}
 		for _, o := range s.of(kind) {
-			if kind == Trigger || slices.Contains(have, o.Name) {
+			if slices.Contains(have, o.Name) {
 				drop(words[kind], o.Name)
 			}
 		}
@@ -160,7 +168,6 @@ func counted(ctx context.Context, on *rowio.Connection, table string) (next uint
 // Remove removes an empty database, or the file of one with what lies beside it.
 func Remove(ctx context.Context, d rowio.Database) error {
 	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
-		path, _, _ = strings.Cut(path, "?")
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // without the first, the others are nothing
 			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("database %q: %w", d.Name, err)

@@ -51,7 +51,6 @@ type Schema struct {
 	database, collation string     // its name and its collation
 	self                string     // the account that read it, as CURRENT_USER() tells it
 	lowerCase           string     // how the server compares names
-	scheduler           bool       // whether the server runs events
 	others              []string   // other databases of the server
 	found               []Obstacle // by reading
 	index               map[key]*Object
@@ -68,7 +67,7 @@ type Object struct {
 	SQL       string
 	Settings  string // of the session that made it, as SET SESSION takes them
 	Collation string // of the database when it was made
-	Place     string // of a column or of a trigger among its like
+	Place     string // of a column, an index of MySQL or MariaDB, or a trigger among its like
 	Counted   string // how far a table or a sequence has counted
 	State     string // of an event, whose SQL makes it with DISABLE
 }

@@ -54,10 +54,8 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
 	info, err := os.Stat(path)
 	if err != nil || info.Size() == 0 {
-		for _, suffix := range []string{"-wal", "-shm", "-journal"} {
-			if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
-				return false, fmt.Errorf("beside it lies %q, of another database: move it away", filepath.Base(path)+suffix)
-			}
+		if err := mayMake(path); err != nil {
+			return false, err
 		}
 	}
 	if made = os.IsNotExist(err); made {
@@ -75,6 +73,23 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 		return made, s.set(ctx, to)
 	}
 	return made, s.setAside(ctx, d, path)
+}
+
+// mayMake says why a file that is not there, or is empty, cannot be made.
+func mayMake(path string) error {
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return fmt.Errorf("there is no directory %q: make it first", filepath.Dir(path))
+	}
+	_, err := os.Stat(path)
+	if link, _ := os.Lstat(path); err != nil && link != nil {
+		return fmt.Errorf("%q is a link to what is not there: name the file itself", filepath.Base(path))
+	}
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
+			return fmt.Errorf("beside it lies %q, of another database: move it away", filepath.Base(path)+suffix)
+		}
+	}
+	return nil
 }
 
 // setAside gives the settings of s to another file, which takes the place of the empty one at once: a process that is

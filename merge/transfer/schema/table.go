@@ -9,8 +9,9 @@ import (
 )
 
 // addTable takes the statement apart by which a server of MySQL or MariaDB describes a table: CREATE TABLE name
-// (definitions) options.
-func (s *Schema) addTable(name, create string) {
+// (definitions) options. format is one of InnoDB that may come from an older default of the server: then it is not
+// among the options, and made with the new default the table would have another one.
+func (s *Schema) addTable(name, create, format string) {
 	all := sqltext.MySQL(create)
 	open := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })
 	end := open + sqltext.Closing(all[open:])
@@ -22,16 +23,16 @@ func (s *Schema) addTable(name, create string) {
 			break
 		}
 	}
-	table.SQL = withoutPageChecksum(table.SQL)
+	table.SQL = withFormat(withoutPageChecksum(table.SQL), format)
 	s.Objects = append(s.Objects, table)
-	depth, start, columns := 0, all[open].End(), 0
+	depth, start, places := 0, all[open].End(), make(map[Kind]int)
 	for i := open + 1; i <= end; i++ {
 		switch t := all[i]; {
 		case depth == 0 && (t.Text == "," || i == end):
 			o := Object{Table: name, SQL: strings.TrimSpace(create[start:t.Start])}
-			if o.Kind, o.Name = definition(o.SQL); o.Kind == Column {
-				columns++
-				o.Place = strconv.Itoa(columns)
+			if o.Kind, o.Name = definition(o.SQL); o.Kind == Column || o.Kind == Index {
+				places[o.Kind]++
+				o.Place = strconv.Itoa(places[o.Kind])
 			}
 			s.Objects = append(s.Objects, o)
 			start = t.End()
@@ -62,6 +63,21 @@ func withoutPageChecksum(options string) string {
 	return strings.TrimSuffix(options[:all[at].Start], " ") + options[all[at+2].End():]
 }
 
+// withFormat has the format as the first of the options, wherever the server shows it.
+func withFormat(options, format string) string {
+	if format == "" {
+		return options
+	}
+	all := sqltext.MySQL(options)
+	if at := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("ROW_FORMAT") }); at >= 0 {
+		if !all[at+2].Keyword(format) {
+			return options
+		}
+		options = strings.TrimSuffix(options[:all[at].Start], " ") + options[all[at+2].End():]
+	}
+	return " ROW_FORMAT=" + format + options
+}
+
 // definition says what a definition of a table is, and its name.
 func definition(sql string) (kind Kind, name string) {
 	all := sqltext.MySQL(sql)
@@ -85,14 +101,16 @@ func definition(sql string) (kind Kind, name string) {
 func bare(k Kind) bool { return slices.Contains([]Kind{Table, Column, PrimaryKey, Check, Period}, k) }
 
 // makeTable is the statement that makes a table with what belongs to its rows, and with the index that an
-// AUTO_INCREMENT column needs at once.
+// AUTO_INCREMENT column needs at once. An index that was made later is listed later, and of two UNIQUE ones the first
+// decides which row ON DUPLICATE KEY UPDATE changes: so those before it come with it.
 func (s *Schema) makeTable(table *Object) string {
 	if s.Engine == sqlite {
 		return table.SQL
 	}
-	var definitions []string
+	var definitions, indexes []string
 	counts := ""   // the column that counts
-	var by *Object // the key or index that it needs,
+	needs := 0     // how many indexes have to be there for it,
+	found := false // and whether one was found,
 	leads := false // and whether the column is its first
 	for i := range s.Objects {
 		o := &s.Objects[i]
@@ -113,19 +131,24 @@ func (s *Schema) makeTable(table *Object) string {
 		if s.Engine == mysql && o.Kind == Column && i > 0 && at("CHARACTER") < 0 && (expression < 0 || i < expression) {
 			definitions[len(definitions)-1] = o.SQL[:words[i].Start] + o.SQL[words[i+1].End():]
 		}
-		switch {
-		case o.Kind == Column && at("AUTO_INCREMENT") > 0:
-			counts = words[0].Text
-		case counts == "" || leads || o.Kind != PrimaryKey && o.Kind != Index || at(counts) < 0:
-		default: // MyISAM counts also in a later column of an index
-			if leads = at(counts) == at("(")+1; leads || by == nil {
-				by = o
+		switch o.Kind {
+		case Column:
+			if at("AUTO_INCREMENT") > 0 {
+				counts = words[0].Text
+			}
+		case Index, PrimaryKey:
+			if o.Kind == Index {
+				indexes = append(indexes, o.SQL)
+			}
+			// MyISAM counts also in a later column of an index. An index may have the name of the column.
+			columns := words[1+slices.IndexFunc(words, func(t sqltext.Token) bool { return t.Text == "(" }):]
+			in := slices.IndexFunc(columns, func(t sqltext.Token) bool { return t.Text == counts })
+			if in == 0 && !leads || in > 0 && !found {
+				needs, found, leads = len(indexes), true, in == 0
 			}
 		}
 	}
-	if by != nil && by.Kind == Index {
-		definitions = append(definitions, by.SQL)
-	}
+	definitions = append(definitions, indexes[:needs]...)
 	sql := "CREATE TABLE " + quote(table.Name) + " (\n  " + strings.Join(definitions, ",\n  ") + "\n)"
 	if table.Counted != "" {
 		sql += " AUTO_INCREMENT=" + table.Counted
