@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"runtime"
 	"strings"
 	"testing"
@@ -165,8 +166,10 @@ func TestFileReplaced(t *testing.T) {
 							defer conn.Close()
 						}
 					}
-					if after := filesIn(t, filepath.Dir(where)); after != before {
-						t.Errorf("connections made files: %s, there were %s", after, before)
+					for _, file := range strings.Fields(filesIn(t, filepath.Dir(where))) { // the node may remove some as it ends
+						if !slices.Contains(strings.Fields(before), file) {
+							t.Errorf("connections made the file %s, there were %s", file, before)
+						}
 					}
 				}
 				for what, change := range changes {
