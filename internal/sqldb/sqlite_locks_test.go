@@ -42,21 +42,26 @@ func TestOpeningKeepsLocks(t *testing.T) {
 			must(t, err)
 			must(t, other.Close())
 		}
-		if now := locks(t, path); now != before {
+		if now := locks(t, path); now < before {
 			t.Errorf("%s: %d locks, there were %d", journal, now, before)
 		}
 	}
 }
 
-// locks counts the locks on a database file and on its -shm.
-func locks(t *testing.T, path string) (n int) {
+// locks counts the locks on a database file and on its -shm. Linux may leave some out of its list while other
+// processes change theirs, so it is read several times.
+func locks(t *testing.T, path string) (most int) {
 	t.Helper()
-	held, err := os.ReadFile("/proc/locks")
-	must(t, err)
-	for _, suffix := range []string{"", "-shm"} {
-		if info, err := os.Stat(path + suffix); err == nil {
-			n += strings.Count(string(held), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino))
+	for range 5 {
+		held, err := os.ReadFile("/proc/locks")
+		must(t, err)
+		n := 0
+		for _, suffix := range []string{"", "-shm"} {
+			if info, err := os.Stat(path + suffix); err == nil {
+				n += strings.Count(string(held), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino))
+			}
 		}
+		most = max(most, n)
 	}
-	return n
+	return most
 }
