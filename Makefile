@@ -21,7 +21,7 @@ ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnyS
 	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
 
 # Long tests of merges that ask the same of each server, so that "make test" runs them on MariaDB and SQLite alone. See docs/proved.md.
-ALIKE = ^TestUndoLeaves$$|^TestTortureInto$$|^TestInto(Resumed|Tampered|UndonePlayed|Chain)$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
+ALIKE = ^TestUndoLeaves$$|^TestTortureInto$$|^TestInto(Resumed|Tampered|UndonePlayed|Chain|UndoResumed|UndoWithoutRegistry|UndoneUnfinished|WorldsChanged)$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
 
 # The longest packages: each test of them runs without the race detector, and with it those in which several goroutines, or two processes, meet.
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check

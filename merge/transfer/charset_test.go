@@ -144,7 +144,7 @@ func TestCharsets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Parallel()
 	e := engines()[1]
-	all := []rowio.Database{codesWorld(t, e, "s1", 100_100, false), codesWorld(t, e, "s2", 200_100, true)}
+	all := []rowio.Database{codesWorld(t, e, "s1", 100_100, false), codesWorld(t, e, "s2", 200_100, *long)}
 	want, names := make(map[string][]string), charsets(t, all[0])
 	hit := 0
 	for _, charset := range names {

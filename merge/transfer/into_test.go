@@ -748,7 +748,7 @@ func TestIntoUndoResumed(t *testing.T) {
 			}
 			exec(t, all[0], fmt.Sprint("DELETE FROM items WHERE id > 100"), "UPDATE seq SET next = 32")
 			if i < 0 {
-				step = max(1, points.Load()/10)
+				step = max(1, points.Load()/6)
 				if *long {
 					step = 1
 				}
