@@ -75,18 +75,24 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 	return made, s.setAside(ctx, d, path)
 }
 
+// shown is a path without what may be a password: a DSN of a server may have been given as a file.
+func shown(path string) string {
+	const prefix = string(sqldb.SQLite) + ":"
+	return strings.TrimPrefix(sqldb.Redact(prefix+path), prefix)
+}
+
 // mayMake says why a file that is not there, or is empty, cannot be made.
 func mayMake(path string) error {
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return fmt.Errorf("there is no directory %q: make it first", filepath.Dir(path))
+		return fmt.Errorf("there is no directory %q: make it first", shown(filepath.Dir(path)))
 	}
 	_, err := os.Stat(path)
 	if link, _ := os.Lstat(path); err != nil && link != nil {
-		return fmt.Errorf("%q is a link to what is not there: name the file itself", filepath.Base(path))
+		return fmt.Errorf("%q is a link to what is not there: name the file itself", shown(filepath.Base(path)))
 	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
-			return fmt.Errorf("beside it lies %q, of another database: move it away", filepath.Base(path)+suffix)
+			return fmt.Errorf("beside it lies %q, of another database: move it away", shown(filepath.Base(path)+suffix))
 		}
 	}
 	return nil
