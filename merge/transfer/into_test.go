@@ -653,19 +653,26 @@ func TestIntoEnumNumberless(t *testing.T) {
 	}
 }
 
+// countingGame is an old game that counts the keys of its items in a row.
+func countingGame(t *testing.T, e engine) (all []rowio.Database, opts planner.PlanOptions) {
+	t.Helper()
+	all = oldGame(t, e, "w0", "w1")
+	for _, d := range all {
+		exec(t, d, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INT NOT NULL)", "INSERT INTO seq VALUES ('item', 32)")
+	}
+	opts = planner.PlanOptions{Check: oldRules()}
+	opts.Check.Allow = []string{verdict.CodeWorldMerged}
+	opts.Check.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "items.id"}}
+	opts.Check.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+	return all, opts
+}
+
 // An apply that did not come to its end is undone also by force, whatever was made until then: what has
 // given nothing has nothing to teach.
 func TestIntoUndoneUnfinished(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
-		all := oldGame(t, e, "w0", "w1")
-		for _, d := range all {
-			exec(t, d, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INT NOT NULL)", "INSERT INTO seq VALUES ('item', 32)")
-		}
-		opts := planner.PlanOptions{Check: oldRules()}
-		opts.Check.Allow = []string{verdict.CodeWorldMerged}
-		opts.Check.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "items.id"}}
-		opts.Check.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+		all, opts := countingGame(t, e)
 		p, into := intoPlan(t, e, all, opts)
 		if len(p.Counters) == 0 {
 			t.Fatal("no counter is raised")
@@ -703,14 +710,7 @@ func TestIntoUndoneUnfinished(t *testing.T) {
 func TestIntoUndoResumed(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
-		all := oldGame(t, e, "w0", "w1")
-		for _, d := range all {
-			exec(t, d, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INT NOT NULL)", "INSERT INTO seq VALUES ('item', 32)")
-		}
-		opts := planner.PlanOptions{Check: oldRules()}
-		opts.Check.Allow = []string{verdict.CodeWorldMerged}
-		opts.Check.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "items.id"}}
-		opts.Check.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+		all, opts := countingGame(t, e)
 		p, into := intoPlan(t, e, all, opts)
 		var points atomic.Int64
 		failAt := at
