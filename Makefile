@@ -14,18 +14,18 @@ WITH_MARIADB = $(WITH) mariadb --
 # torture and torture-merge take another one, e.g. SERVER=mysql.
 SERVER ?= mariadb
 
-# What touches a server, once more on another one. SQLite stays as it was, and so do
-# the longest tests of databases in memory.
-# (The first pattern of -skip that may match decides, so the shortest comes first. The longest package begins first.)
-ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./merge/transfer/schema ./store/... ./merge/check ./merge/sqlsource \
-	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
+# What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
+# (The first pattern of -skip that may match decides, so the shortest comes first.)
+ON_SERVER = ./merge/transfer/schema ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
+IN_MEMORY = SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
-# Long tests of merges that ask the same of each server, so that "make test" runs them on MariaDB and SQLite alone. See docs/proved.md.
-ALIKE = ^TestUndoLeaves$$|^TestTortureInto$$|^TestInto(Resumed|Tampered|UndonePlayed|Chain|UndoResumed|UndoWithoutRegistry|UndoneUnfinished|WorldsChanged)$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
+# Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
+# rows, which MariaDB and SQLite show. See docs/proved.md.
+DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestVerify$$|^TestUndo$$|^TestMatch$$|^TestCombine$$|^TestNames$$|^TestReset$$|^TestRekey$$|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|^TestRebase$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
 
 # The longest packages: each test of them runs without the race detector, and with it those in which several goroutines, or two processes, meet.
-LONGEST = ./merge/transfer ./merge/campaign ./merge/check
-MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$
+LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
+MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|TwoCursors|Cancel
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
 
@@ -38,38 +38,49 @@ help: ## print this list
 # with others, of which the linker may take the ones without the detector: they stay in.
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
-# What has no goroutines to race: documents, pages, and what looks at the repository.
+# Documents, pages, and what looks at the repository.
 SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/platforms ./internal/rooms ./internal/setmodule
 
-# What is raced whole: all but that, the commands and example servers, whose goroutines are those of the rooms, and the longest.
-RACED = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey|quickstart)|internal/(docs|platforms|rooms|setmodule)|merge/(report|transfer|campaign|check)|spec)$$')
+# What is raced whole: the rooms that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
+# which one goroutine makes millions of IDs.
+RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sqldb ./internal/servertest/... ./merge/agenda ./merge/codec ./merge/inventory ./merge/live ./merge/stream ./examples/idserver/...
+ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjustmentsDoNotCreep$$|^TestForgottenEnds$$|^TestOpaqueDoesNotMix$$
 
-# Several packages at a time: much of what they do is to wait for a disk. The stories of examples, which have no goroutines
-# of their own, are told without the race detector, and so are the long comparisons of checks with SQL. The measured
-# proposals run on MySQL alone, and so does what is not RACED.
+# All other rooms. The commands and examples, whose goroutines are those of the rooms, run on MySQL alone.
+OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|platforms|rooms|setmodule|sqldb|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
+
+# Long tests of which MariaDB shows what there is to see.
+LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
+
+# Side by side, since much of what tests do is to wait for a server. Memory is plenty, and its collector takes a tenth of their time.
+test: export GOGC = 400
 test: check toolchain browser languages dump mariadb mysql ## everything that proves a promise, on SQLite, MariaDB and MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j2 test-merges test-raced
-	$(WITH) mysql -- $(ON_SERVER) $(SERIAL)
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/check -run '^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens'
-	$(GO) test -C bench ./...
-	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
+	$(WITH) mysql -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
-test: SKIP = $(ALIKE)
-
-# Side by side: the longest packages, which mostly wait for their server, and all others.
+# The longest begins first.
 test-merges:
-	$(GO) test -p 2 -vet=off -timeout 30m -skip '$(NOT_RACED)' $(LONGEST)
+	$(GO) test -p 2 -parallel 4 -vet=off -timeout 30m $(LONGEST) $(OTHERS)
+	$(GO) test -vet=off ./gameid -run '$(ALONE)'
 
 test-raced:
-	$(GO) test -p 3 $(RACE) -skip '$(NOT_RACED)' -vet=off -timeout 30m $(RACED)
-	$(GO) test $(RACE) -vet=off -timeout 30m -run '$(MEET)' $(LONGEST)
+	$(GO) test -p 3 $(RACE) -skip '$(ALONE)' -vet=off -timeout 30m $(RACED)
+	$(GO) test -parallel 4 $(RACE) -vet=off -timeout 30m -run '$(MEET)' ./merge/transfer ./merge/campaign ./merge/sqlsource
 
-# These run without any server, below, or on MySQL.
-NOT_RACED = ^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$
+test-merges-mysql:
+	$(GO) test -parallel 4 -vet=off -timeout 30m -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
 
-.PHONY: test-merges test-raced
+test-mysql:
+	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(ON_SERVER) $(SERIAL)
+
+# Modules of their own, which do not need that server, and what -skip left out above.
+test-beside:
+	$(GO) test -C bench ./...
+	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
+	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
+	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
+
+.PHONY: test-merges test-raced test-merges-mysql test-mysql test-beside
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
 	$(MAKE) test-servers
@@ -80,9 +91,8 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 .PHONY: prove
 
 test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all servers that there are: MariaDB 10.11 and 11.8, MySQL 9.7
-	$(WITH) mariadb -- $(ON_SERVER)
-	$(WITH) mariadb-11.8 -- $(ON_SERVER)
-	$(WITH) mysql -- $(ON_SERVER)
+	for server in mariadb mariadb-11.8 mysql; do \
+		$(WITH) $$server -- $(GO) test -p 4 -vet=off -timeout 30m -skip '$(IN_MEMORY)' ./merge/transfer $(ON_SERVER) || exit; done
 
 # Where one is not to be had, with-server says what is not tested.
 mariadb mariadb-11.8 mysql:

@@ -147,7 +147,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		step := 1
 		if e.name != "sqlite" && !*long {
-			step = 3 // a server takes half a second for each
+			step = 4 // a server takes half a second for each
 		}
 		before := now()
 		must(apply(nil))

@@ -151,7 +151,7 @@ func existsNow(ctx context.Context, d rowio.Database) (bool, error) {
 func TestIntoIsInPlace(t *testing.T) {
 	servertest.NotShort(t)
 	onSQLite(t, func(t *testing.T) {
-		n, merged, refused := 60, 0, 0
+		n, merged, refused := 40, 0, 0
 		if *rekeyCases > 0 {
 			n = *rekeyCases
 		}
@@ -260,7 +260,7 @@ func TestIntoResumed(t *testing.T) {
 		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		step := max(1, n.Load()/12)
+		step := max(1, n.Load()/e.short(12))
 		if *long {
 			step = 1
 		}
@@ -748,7 +748,7 @@ func TestIntoUndoResumed(t *testing.T) {
 			}
 			exec(t, all[0], fmt.Sprint("DELETE FROM items WHERE id > 100"), "UPDATE seq SET next = 32")
 			if i < 0 {
-				step = max(1, points.Load()/6)
+				step = max(1, points.Load()/e.short(9))
 				if *long {
 					step = 1
 				}

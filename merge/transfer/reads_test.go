@@ -75,7 +75,7 @@ func TestEveryReadFailsOnce(t *testing.T) {
 			}},
 			{name: "matrix", run: matrix(apart)},
 			{name: "ready", run: func(ctx context.Context) (any, error) { return apply.Ready(ctx, p, apart[0], apart[1:], options) }},
-			{name: "verify", most: 30, run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, all[0], all[1:], options) }},
+			{name: "verify", most: 24, run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, all[0], all[1:], options) }},
 			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, changed[0], changed[1:], options) }},
 			{name: "undo, changed", run: func(ctx context.Context) (any, error) {
 				done, err := undo.UndoWith(ctx, p, changed[0], changed[1:], undo.UndoOptions{Options: options}, job.Hooks{Clock: fixedClock})
@@ -98,6 +98,9 @@ func TestEveryReadFailsOnce(t *testing.T) {
 			}},
 			undoing(t, e, p, all),
 		} {
+			if !*long {
+				r.most = int(e.short(int64(gocmp.Or(r.most, 12))))
+			}
 			t.Run(r.name, func(t *testing.T) { r.failEach(t) })
 		}
 	})

@@ -4,4 +4,4 @@ package transfer
 
 const withRace = false
 
-const rekeyCasesByDefault = 200
+const rekeyCasesByDefault = 150

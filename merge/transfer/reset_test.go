@@ -483,7 +483,7 @@ func TestResetIsInterrupted(t *testing.T) {
 		as("undone", 0, before)
 		every := 1
 		if !*long {
-			every = 4
+			every = 4 * int(12/e.short(12))
 		}
 		for n, more := 1, true; more; n += every {
 			more = ended(n, apply)

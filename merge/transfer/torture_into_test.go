@@ -38,12 +38,11 @@ func rowsMade(t *testing.T, p *plan.Plan, d rowio.Database) string {
 // for its fences.
 func TestTortureInto(t *testing.T) {
 	servertest.NotShort(t)
-	worlds, kills := 2, 4
-	if *long {
-		worlds, kills = 25, 12
-	}
 	onEach(t, func(t *testing.T, e engine) {
-		total := 0
+		worlds, kills, total := 1, int(e.short(12)), 0
+		if *long {
+			worlds, kills = 25, 12
+		}
 		for w := range worlds {
 			rnd := rand.New(rand.NewPCG(*seed, uint64(w)))
 			all, options := randomWorlds(t, e, rnd)

@@ -37,6 +37,15 @@ type engine struct {
 	fresh func(t testing.TB, name string) rowio.Database
 }
 
+// short is how many of n points a test looks at without -torture.long: a server takes about four times
+// as long for each as SQLite.
+func (e engine) short(n int64) int64 {
+	if e.name == "sqlite" {
+		return n
+	}
+	return n / 3
+}
+
 func sqliteIn(dir func(testing.TB) string) engine {
 	return engine{"sqlite", func(t testing.TB, name string) rowio.Database {
 		return rowio.Database{Name: name, DSN: "sqlite:" + filepath.Join(dir(t), name+".db")}
