@@ -53,7 +53,7 @@ func TestOutside(t *testing.T) {
 	run := func(command string) string {
 		t.Helper()
 		command, _, _ = strings.Cut(command, "#")
-		words := strings.Fields(command)
+		words := strings.Fields(strings.ReplaceAll(command, "../mergesafe", checkout)) // whose packages are compiled already
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
@@ -67,9 +67,6 @@ func TestOutside(t *testing.T) {
 
 	if err := os.MkdirAll(filepath.Join(dir, "merge"), 0o777); err != nil {
 		t.Fatal(err)
-	}
-	if err := os.Symlink(checkout, filepath.Join(parent, "mergesafe")); err != nil {
-		t.Skip(err)
 	}
 	write("main.go", program[1])
 	copied("merge/transfer/example_test.go", "merge/example_test.go")
