@@ -60,7 +60,7 @@ func TestProposalsOfNobody(t *testing.T) {
 			}
 			for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
 				if c.Table == "pets" && c.Column == "owner" {
-					if c.Class != verdict.ClassReference || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
+					if c.Class != verdict.ClassUndecided || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
 						t.Errorf("%+v, want none %s", c, test.want)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/kinds"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/undeclared"
@@ -21,7 +22,7 @@ import (
 // database and so come to mean something else. Then it looks for rows whose
 // reference leads to a key that another database has too.
 var referenceRule = rule.Rule{
-	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle},
+	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeReferenceTwoKinds},
 	Single: true,
 	Tasks:  referenceTasks,
 }
@@ -55,7 +56,12 @@ func anyTask(f *read.Facts, ref *declare.Ref) rule.Task {
 		if err != nil {
 			return rule.Outcome{}, err
 		}
-		return rule.Found(judgeDangling(f, ref.Table, *ref, &read.Strays), judgeRebound(ref.Table, *ref, &read.Strays), judgeAmbiguous(ref.Table, *ref, &read.Ambiguous)), nil
+		dangling := judgeDangling(f, ref.Table, *ref, &read.Strays)
+		o := rule.Found(dangling, judgeRebound(ref.Table, *ref, &read.Strays), judgeAmbiguous(ref.Table, *ref, &read.Ambiguous))
+		if dangling.Rows >= kinds.LeastRows {
+			o.Tasks = kinds.Task(f, ref.Table, *ref)
+		}
+		return o, nil
 	}}
 }
 
@@ -74,6 +80,9 @@ func referenceTask(f *read.Facts, table string, ref declare.Ref) rule.Task {
 			o.Complete = map[declare.ColumnsID]bool{declare.IDOf(table, ref.Columns...): true}
 		}
 		o.Add(considerAmbiguous(f, table, ref, read))
+		if dangling.Rows >= kinds.LeastRows {
+			o.Tasks = append(o.Tasks, kinds.Task(f, table, ref)...)
+		}
 		return o, nil
 	}}
 }

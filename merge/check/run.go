@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
@@ -90,14 +91,14 @@ func (r *run) readAll(ctx context.Context) error {
 		if err := r.Do(ctx, t); err != nil {
 			return err
 		}
-		if r.found.Ends {
-			return nil
-		}
 		for _, t := range r.Tasks[planned:] {
 			progress.Plan(t.Tables)
 		}
 		r.Tasks = r.Tasks[1:]
 		progress.Finish(t.Tables)
+		if r.found.Ends {
+			r.Tasks = slices.DeleteFunc(r.Tasks, func(t rule.Task) bool { return !t.Guesses })
+		}
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Target:     r.facts.Target.Name,
 		Only:       opts.Only,
 		Plain:      len(r.found.Plain),
-		PlainOpen:  slices.Sorted(slices.Values(r.found.Plain)),
+		PlainOpen:  undeclared.LikelyFirst(r.facts, r.found.Plain),
 		Renames:    verdict.Renames(results),
 		RuleFiles:  declare.RuleFiles(r.facts.Resolved),
 		Overridden: r.facts.Declared.Beaten,

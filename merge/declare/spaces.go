@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,10 +28,38 @@ type Rekey struct {
 	// Counters are columns in which the game counts keys of a space.
 	Counters []CounterRow `json:"counters,omitempty"`
 
+	// Beaten are the statements of files that a later file overrides, for the report.
+	Beaten []string `json:"beaten,omitempty"`
+
 	// Fleet are the ranges that the fleet registry gave to worlds; nil if there is no
 	// registry. No key gets a value that is another world's, and one of its own world's only
 	// by an offset that the operator chose.
 	Fleet []FleetRange `json:"fleet,omitzero"`
+}
+
+// Say adds the spaces of a file. They count in the place of what earlier files say: of spaces with their names, of their keys in other
+// spaces.
+func (r *Rekey) Say(spaces []Space) {
+	where := func(s Space) string {
+		return fmt.Sprintf("the space %q%s", cmp.Or(s.Name, strings.Join(s.Keys, ", ")), in(s.File, s.Line))
+	}
+	var kept []Space
+	for _, old := range r.Spaces {
+		left, again := slices.Clone(old.Keys), false
+		for _, s := range spaces {
+			before := len(left)
+			left = slices.DeleteFunc(left, func(key string) bool { return slices.Contains(s.Keys, key) })
+			same := s.Name != "" && s.Name == old.Name
+			if again = again || same; same || len(left) < before {
+				r.Beaten = append(r.Beaten, fmt.Sprintf("%s counts, not %s", where(s), where(old)))
+			}
+		}
+		if gone := len(left) == 0 && len(old.Keys) > 0; !again && !gone {
+			old.Keys = left
+			kept = append(kept, old)
+		}
+	}
+	r.Spaces = append(kept, spaces...)
 }
 
 // Space is a set of keys that name one kind of thing: every key of a source gets the
@@ -60,6 +89,9 @@ type Space struct {
 
 	// Map is the plan of another merge by which the space moves; nil: none.
 	Map *MapFrom `json:"map,omitempty"`
+
+	// After is how many of [Options.Rules] are of earlier files: what these say of its keys does not count.
+	After int `json:"after,omitempty"`
 
 	File string `json:"-"` // for messages
 	Line int    `json:"-"` // in File; 0: not known
@@ -121,6 +153,7 @@ func moves(f *Resolved) (*Moving, error) {
 		return nil, nil
 	}
 	m := &Moving{Columns: make(map[ColumnName]*MovedColumn)}
+	f.Declared.Beaten = append(f.Declared.Beaten, f.Opts.Rekey.Beaten...)
 	n := f.Names
 	if err := knownSources(f, f.Opts.Rekey.Offsets); err != nil {
 		return nil, Unsuitable("%v", err)
@@ -218,6 +251,11 @@ func (m *Moving) addKey(f *Resolved, at ColumnName, k *KeySpace) error {
 		}
 	}
 	role := f.Declared.Role(at.Table, at.Column)
+	if earlier := role.Source.File; 0 < earlier && earlier <= k.After && !k.Auto {
+		f.Declared.Beaten = append(f.Declared.Beaten, fmt.Sprintf("%s: a key of the space %q counts, not %s", at, cmp.Or(k.Name, at.String()), role.Source.text))
+		delete(f.Declared.Roles, at)
+		role = f.Declared.Role(at.Table, at.Column)
+	}
 	if role.Kind != RoleReference && !role.Source.Exact && !k.Auto {
 		delete(f.Declared.Roles, at) // a pattern: the space names the column
 	} else if role.Kind != RoleOpen && role.Kind != RoleReference {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mergesafe/merge/check/kinds"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/verdict"
 )
@@ -23,6 +24,7 @@ type judgement struct {
 	class    verdict.ColumnClass
 	to       *space
 	cases    []proposedCase // what it names in some rows; none: to, in all
+	kinds    *kinds.Split   // in other rows than these it seems to name something else
 	score    float64        // of the names
 	doubt    float64        // from 0 to 1
 	reason   string
@@ -306,7 +308,7 @@ func (c *classifier) judge(e *examined) *judgement {
 	case best.to == nil:
 		return plain
 	case best.pooled.share() >= 0.9 && (best.score >= 3 || best.score >= 2 && (hasIDWord(words) || best.to == c.persons && slices.Contains(partWords, words[len(words)-1]))):
-		return &judgement{class: verdict.ClassReference, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name suggests it, and the gaps do not contradict"}
+		return &judgement{class: verdict.ClassUndecided, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name suggests it, and its values neither show nor deny it"}
 	case best.score >= 1 && !(aboutMeasures(words) && !hasIDWord(words)) && !(best.score < 2 && best.pooled.unlikely()):
 		return &judgement{class: verdict.ClassUndecided, to: best.to, score: best.score, doubt: 0.7, named: true, reason: "its name may suggest it, and the gaps do not contradict"}
 	case slices.ContainsFunc(all, func(t rankedTarget) bool { return !t.pooled.unlikely() }) && (hasIDWord(words) || aboutPeople(words)):

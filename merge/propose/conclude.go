@@ -16,12 +16,15 @@ import (
 
 // proposed puts together what the columns seem to be.
 func (c *classifier) proposed() *verdict.Proposed {
-	p := &verdict.Proposed{Gaps: gapsOf(c.roots), Counters: countersOf(c)}
+	p := &verdict.Proposed{Gaps: gapsOf(c.roots), Rekey: c.f.Opts.Rekey != nil, Counters: countersOf(c)}
 	for _, e := range c.x.columns {
 		p.Columns = append(p.Columns, c.proposedColumns(e)...)
 	}
 	slices.SortStableFunc(p.Columns, func(a, b verdict.ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
 	for _, s := range c.roots {
+		if !s.same && s.gapsText() == noGaps {
+			p.NoGaps = append(p.NoGaps, s.String())
+		}
 		if !s.same {
 			p.Spaces = append(p.Spaces, fmt.Sprintf("%s: %s", s, s.gapsText()))
 		}
@@ -48,11 +51,15 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		p.Class, p.To, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, to.evidence, 0.7
 		return []verdict.ProposedColumn{p}
 	}
+	if j.kinds != nil {
+		p.To, p.When, p.Kinds, p.Evidence, p.None = j.to.String(), j.kinds.When(), &j.kinds.Kinds, j.kinds.Evidence, e.none(c.f, j.to)
+		return []verdict.ProposedColumn{p}
+	}
 	if len(j.cases) == 0 {
 		if j.to != nil {
 			p.To = j.to.String()
 		}
-		if j.class == verdict.ClassReference && !j.declared {
+		if (j.class == verdict.ClassReference || j.class == verdict.ClassUndecided && j.to != nil) && !j.declared {
 			p.None = e.none(c.f, j.to)
 		}
 		return []verdict.ProposedColumn{p}
@@ -94,6 +101,9 @@ func (c *classifier) evidence(e *examined, j *judgement) string {
 	return text
 }
 
+// noGaps says that every number between the ends is a key.
+const noGaps = "no gaps: names only"
+
 // gapsText says how many numbers between the keys of a space are none.
 func (s *space) gapsText() string {
 	var gaps, all uint64
@@ -104,7 +114,7 @@ func (s *space) gapsText() string {
 		}
 	}
 	if gaps == 0 {
-		return "no gaps: names only"
+		return noGaps
 	}
 	return fmt.Sprintf("%.1f %% of the numbers between its ends are not keys", 100*float64(gaps)/float64(all))
 }
@@ -115,7 +125,7 @@ func gapsOf(roots []*space) string {
 	for _, s := range roots {
 		switch {
 		case s.same:
-		case s.gapsText() == "no gaps: names only":
+		case s.gapsText() == noGaps:
 			none++
 		default:
 			some++
@@ -123,7 +133,7 @@ func gapsOf(roots []*space) string {
 	}
 	switch {
 	case some == 0:
-		return "no gaps: names only"
+		return noGaps
 	case none == 0:
 		return fmt.Sprintf("all %d kinds of keys have gaps, which references avoid and other numbers hit", some)
 	default:

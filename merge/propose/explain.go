@@ -301,10 +301,8 @@ func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *exam
 	if i < 0 {
 		return nil, nil
 	}
-	if c.mixed(own[i]) {
-		if err := splitCases(ctx, r, c, own[i]); err != nil {
-			return nil, err
-		}
+	if err := apart(ctx, r, c, own[i]); err != nil {
+		return nil, err
 	}
 	return c.proposedColumns(own[i]), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
@@ -64,6 +65,18 @@ func (f rulesFile) header() {
 	names := slice.Map(f.r.Sources, func(s verdict.Summary) string { return s.Name })
 	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
 	f.comment("How sure that is: %s", f.r.Proposed.Gaps)
+	if none := f.r.Proposed.NoGaps; len(none) > 0 {
+		f.line("#")
+		f.comment("READ THIS FIRST: the keys %s have no gaps,", catalog.Few(none))
+		f.comment("so that values prove nothing: what names them has only its name, and is left to you. Worlds in which")
+		f.comment("rows were deleted make this file good: take copies of worlds that were played for months, or delete")
+		f.comment("some of these rows, with all that is theirs, in the copies, and run -propose again.")
+	}
+	for _, blocked := range f.r.Results {
+		if blocked.Code == verdict.CodeKeySpace && blocked.Verdict == verdict.Fail {
+			f.comment("Before any merge: %s: %s", declare.Place(blocked.Table, blocked.Subject), blocked.Message)
+		}
+	}
 	f.line("#")
 	f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
 	f.comment("   names nothing), natural (a key of the game's own data, the same in every world), shared (the")
@@ -72,7 +85,7 @@ func (f rulesFile) header() {
 	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(verdict.ClassReference)))
 	f.comment("3. Check natural and plain: %d and %d columns.", len(f.of(verdict.ClassNatural)), len(f.of(verdict.ClassPlain)))
 	rekey := ""
-	if f.r.Rekeyed != nil {
+	if f.r.Proposed.Rekey {
 		rekey = "-rekey "
 	}
 	f.comment("4. Run: mergecheck %s-rules FILE %s", rekey, strings.Join(names, " "))
@@ -82,7 +95,9 @@ func (f rulesFile) header() {
 // lineOf is a line to read: columns with one name that may name the same.
 type lineOf struct {
 	name, to, when, reason string
+	none                   string // as a rule says it
 	own                    bool
+	kinds                  *verdict.Kinds
 }
 
 func (f rulesFile) undecided() {
@@ -96,7 +111,10 @@ func (f rulesFile) undecided() {
 	groups := make(map[lineOf][]verdict.ProposedColumn)
 	for _, c := range columns {
 		reason, _, _ := strings.Cut(c.Evidence, "; ")
-		at := lineOf{strings.ToLower(c.Column), c.To, c.When.Text(), reason, c.Own}
+		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: reason, own: c.Own, kinds: c.Kinds}
+		if len(c.None) > 0 {
+			at.none = ", none = " + printable.Text(verdict.TomlValues(c.None))
+		}
 		if groups[at] == nil {
 			order = append(order, at)
 		}
@@ -114,6 +132,13 @@ func (f rulesFile) undecided() {
 		f.line("")
 		f.line("  # %s", printable.Text(evidence))
 		switch {
+		case at.kinds != nil:
+			c := groups[at][0]
+			r := declare.DeclaredReference{To: []string{c.To}, At: names, None: c.None, When: c.When}
+			for line := range strings.Lines(verdict.ReferenceTOML(r)) {
+				f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
+			}
+			f.line("  # and of the other rows a reference of their own, or: others = \"plain\"")
 		case at.when != "":
 			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(at.when))
 		case at.own && at.to == "":
@@ -123,7 +148,7 @@ func (f rulesFile) undecided() {
 			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(printable.TOMLList(names[:1])))
 			f.line("  # as at the end of this file; or plain, or natural")
 		case at.to != "":
-			f.line("  # [[check.reference]] to = %s, at = %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)))
+			f.line("  # [[check.reference]] to = %s, at = %s%s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), at.none)
 		default:
 			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(printable.TOMLList(names)))
 		}
@@ -186,7 +211,7 @@ func (f rulesFile) uniques() {
 func (f rulesFile) spaces() {
 	p := f.r.Proposed
 	mark := "# "
-	if f.r.Rekeyed != nil {
+	if p.Rekey {
 		mark = ""
 	}
 	if len(p.Keys) > 0 {

@@ -164,7 +164,7 @@ func proposeKeys(ctx context.Context, f *read.Facts, r *read.Reader, x *examinat
 					s.runs = s.runs || set.Integers.InRuns()
 				}
 			}
-			s.same = f.Same[table] || sameInAll(s.sets)
+			s.same = f.Same[table] || !counted && sameInAll(s.sets) // what the database counts up, each world counts by itself
 			s.alike = f.Alike[table] && !s.same
 			if s.size > 0 {
 				x.spaces = append(x.spaces, s)

@@ -25,7 +25,7 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 		return nil
 	}
 	add := func(step string, tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(step, tables...)}, Tables: tables, Run: run})
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(step, tables...)}, Tables: tables, Run: run, Guesses: true})
 	}
 	for _, table := range f.Tables {
 		for _, column := range likelyUniques(f, table) {
@@ -55,14 +55,14 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 		c := classify(f, x)
 		o := rule.Outcome{}
 		for _, e := range x.columns {
-			if c.mixed(e) {
-				o.Tasks = append(o.Tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(e.table, e.column.Name)}, Tables: []string{e.table},
+			if c.mixed(e) || mayNameTwo(c, e) {
+				o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(e.table, e.column.Name)}, Tables: []string{e.table},
 					Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
-						return rule.Outcome{}, splitCases(ctx, r, c, e)
+						return rule.Outcome{}, apart(ctx, r, c, e)
 					}})
 			}
 		}
-		o.Tasks = append(o.Tasks, rule.Task{ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 			return concludeProposals(c), nil
 		}})
 		return o, nil

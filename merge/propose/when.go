@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/kinds"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/verdict"
 )
 
@@ -49,6 +52,42 @@ func (c *classifier) mixed(e *examined) bool {
 		})
 	}
 	return false
+}
+
+// mayNameTwo reports whether a column seems to name rows of one table, and has values that are keys of another world.
+func mayNameTwo(c *classifier, e *examined) bool {
+	j := c.judged[e]
+	if j.declared || j.to == nil || len(j.cases) > 0 || j.class != verdict.ClassReference && j.class != verdict.ClassUndecided {
+		return false
+	}
+	if e.place >= singleKey || slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
+		return false
+	}
+	f := e.pooled(j.to)
+	return f.own < f.rows && f.elsewhere > 0
+}
+
+// apart looks whether a column names different things in different rows.
+func apart(ctx context.Context, r *read.Reader, c *classifier, e *examined) error {
+	if c.mixed(e) {
+		if err := splitCases(ctx, r, c, e); err != nil {
+			return err
+		}
+	}
+	if !mayNameTwo(c, e) {
+		return nil
+	}
+	j := c.judged[e]
+	ref := &declare.Ref{Table: e.table, Reference: catalog.Reference{Columns: []string{e.column.Name}, ToTable: j.to.Table, ToColumns: []string{j.to.Column}}}
+	var err error
+	if ref.None, err = rekey.ParseValues(false, e.none(c.f, j.to)); err != nil {
+		return err
+	}
+	found, err := kinds.Find(ctx, undeclared.OpenReader{Reader: r, Code: ""}, ref)
+	if found != nil {
+		j.kinds, j.class, j.doubt = found, verdict.ClassUndecided, 0.95
+	}
+	return err
 }
 
 // splitCases looks whether another column says in which rows a column names what.

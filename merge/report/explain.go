@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/propose"
@@ -29,6 +31,7 @@ func WriteExplanation(w io.Writer, e *propose.Explanation) error {
 	t.WriteString("\nWhat it seems to be, by this table and the keys of all others\n")
 	for _, p := range e.Proposed {
 		t.wrapped(2, "", proposedText(p))
+		t.kinds(p.Kinds)
 	}
 	if e.NotProposed != "" {
 		t.wrapped(2, "", e.NotProposed)
@@ -76,6 +79,25 @@ func proposedText(p verdict.ProposedColumn) string {
 		text += fmt.Sprintf(" (doubt %.2f)", p.Doubt)
 	}
 	return text
+}
+
+// kinds writes what a column names by the value of another column.
+func (t *text) kinds(k *verdict.Kinds) {
+	if k == nil {
+		return
+	}
+	rows := [][]string{{printable.Text(k.By), "rows", "a key", "no key", "a key elsewhere", ""}}
+	for _, g := range k.Groups {
+		seems := ""
+		if slices.Contains(k.Other, g.Value) {
+			seems = "something else"
+		}
+		rows = append(rows, []string{quotedText(printable.Text(g.Value)), printable.Number(g.Rows), printable.Number(g.Own), printable.Number(g.Rows - g.Own), printable.Number(g.Elsewhere), seems})
+	}
+	right := columns.Column{Right: true}
+	for _, line := range columns.Lines(rows, columns.Column{}, right, right, right, right) {
+		t.line(4, line)
+	}
 }
 
 // values writes what a column of a database holds.

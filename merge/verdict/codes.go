@@ -27,6 +27,7 @@ const (
 	CodeReferenceAmbiguous  = "reference-ambiguous"
 	CodeReferenceDangle     = "reference-dangling"
 	CodeReferenceNone       = "reference-none"
+	CodeReferenceTwoKinds   = "reference-two-kinds"
 	CodeCellFormat          = "cell-format"
 	CodeReferenceSevered    = "reference-severed"
 	CodeReferenceUndeclared = "reference-undeclared"
@@ -230,6 +231,12 @@ var codes = []Code{
 		Code:       CodeReferenceNone,
 		Meaning:    "rows reference keys, and a rule says that these name no row (none); after a merge they could point to the wrong row",
 		Unverified: "remove the values from none, or choose other offsets; if they name no row all the same, allow the code for the column",
+		OneColumn:  true,
+	},
+	{
+		Code:       CodeReferenceTwoKinds,
+		Meaning:    "a reference seems to name different things in different rows: where another column has certain values, many match no row of their own database, and do in another",
+		Unverified: "say in which rows the reference names what (when), and what the others are; if all rows name the same, allow the code for the column",
 		OneColumn:  true,
 	},
 	{

@@ -42,6 +42,12 @@ type Proposed struct {
 	// Gaps says how much the gaps in the keys could prove.
 	Gaps string `json:"gaps"`
 
+	// NoGaps are the keys of which no number between the ends is missing, so that values prove nothing of what names them.
+	NoGaps []string `json:"no_gaps,omitempty"`
+
+	// Rekey says that the proposals are for a merge that gives keys new values.
+	Rekey bool `json:"rekey,omitempty"`
+
 	// Columns are all columns, the most doubtful first. One that names several tables
 	// is listed several times.
 	Columns []ProposedColumn `json:"columns"`
@@ -73,12 +79,32 @@ type ProposedColumn struct {
 	// rows that To names.
 	Own bool `json:"own_key,omitempty"`
 
+	// Kinds says how another column tells apart what it names, if its rows seem to name different things; nil: they do not.
+	Kinds *Kinds `json:"kinds,omitempty"`
+
 	// Evidence is the reason. Doubt is from 0 to 1.
 	Evidence string  `json:"evidence"`
 	Doubt    float64 `json:"doubt"`
 
 	// Declared says that a foreign key or the configuration declares it already.
 	Declared bool `json:"declared,omitempty"`
+}
+
+// Kinds are the rows of a column by the value of another column, By: those where it has one of Is name a key, and those
+// where it has one of Other seem to name something else.
+type Kinds struct {
+	By     string   `json:"by"`
+	Is     []string `json:"is"`
+	Other  []string `json:"other"`
+	Groups []Kind   `json:"groups"` // the largest first
+}
+
+// Kind counts the rows with one value of [Kinds.By] that name something.
+type Kind struct {
+	Value     string `json:"value"` // as the database prints it
+	Rows      int64  `json:"rows"`
+	Own       int64  `json:"own"`       // with a key of their own database
+	Elsewhere int64  `json:"elsewhere"` // with a key of another database only
 }
 
 // TOML writes the proposal as text for config.toml, below its evidence as a comment. It

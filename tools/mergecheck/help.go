@@ -35,7 +35,9 @@ What is checked:
                     later one has precedence. If the file lists
                     the columns that were reviewed ([schema]), its patterns
                     count for no others. It may name commands that
-                    are run, to find keys in cells: format = "exec ..."
+                    are run, to find keys in cells: format = "exec ..."; all
+                    formats: mergecheck -h formats. Without a SOURCE, say only
+                    whether the file is written right
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
   -propose          look for declarations to make: columns that seem to be
@@ -92,6 +94,11 @@ Examples:
 //
 //go:embed databases.txt
 var helpDatabases string
+
+// helpFormats is what "-h formats" prints.
+//
+//go:embed formats.txt
+var helpFormats string
 
 // helpJSON is what "-h json" prints.
 //

@@ -40,6 +40,9 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			if cmd.Bool("codes") {
 				return writeCodes(out, cli.Width(cmd))
 			}
+			if cmd.IsSet("rules") && cmd.NArg() == 0 && !cmd.IsSet("rerun") {
+				return checkForm(cmd, env, out)
+			}
 			s, err := newSettings(cmd, env)
 			switch {
 			case err != nil:
@@ -53,7 +56,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			}
 		},
 	}
-	cli.Topics(cmd, map[string]string{"json": helpJSON, "databases": helpDatabases})
+	cli.Topics(cmd, map[string]string{"json": helpJSON, "databases": helpDatabases, "formats": helpFormats})
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })
 	return cmd
 }
@@ -95,7 +98,7 @@ func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log,
 		}
 		if !s.json {
 			rekey := ""
-			if c.Report.Rekeyed != nil {
+			if c.Report.Proposed.Rekey {
 				rekey = "-rekey "
 			}
 			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with %s-rules %[1]s\n", s.rules, rekey)

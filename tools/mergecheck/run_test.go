@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -117,6 +118,11 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// letters is a number as a name without digits.
+func letters(n int) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, strconv.Itoa(n))
+}
+
 // What -propose prints can be pasted into the configuration, and is checked
 // from then on. The file that it writes is read as it is.
 func TestProposals(t *testing.T) {
@@ -138,16 +144,19 @@ func TestProposals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for n := range 50 {
+		for n := range 200 {
 			guid := 1000*i + n + 1
-			_, err1 := db.ExecContext(t.Context(), "INSERT INTO characters VALUES (?, ?)", guid, fmt.Sprint("name ", guid%1045)) // some are alike
-			_, err2 := db.ExecContext(t.Context(), "INSERT INTO mail VALUES (?, ?)", guid, guid)
+			if guid%7 == 0 {
+				continue // deleted: references avoid it
+			}
+			_, err1 := db.ExecContext(t.Context(), "INSERT INTO characters VALUES (?, ?)", guid, letters(guid%1195)) // some are alike
+			_, err2 := db.ExecContext(t.Context(), "INSERT INTO mail VALUES (?, ?)", 3000*i+2*n+1, guid)
 			if err := errors.Join(err1, err2); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	r := reported(t, cli.NotVerified, append([]string{"-propose"}, args...)...)
+	r := reported(t, cli.OK, append([]string{"-propose"}, args...)...)
 	var text strings.Builder
 	for _, p := range r.Proposals {
 		text.WriteString(p.TOML() + "\n")
@@ -170,7 +179,7 @@ func TestProposals(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = reported(t, cli.Conflicts, append([]string{"-propose", "-config", file}, args...)...)
-	if diff := cmp.Diff(map[string]int64{"unique-collision characters": 5}, failures(r)); diff != "" {
+	if diff := cmp.Diff(map[string]int64{"unique-collision characters": 4}, failures(r)); diff != "" {
 		t.Error(diff)
 	}
 	if len(r.Proposals) > 0 {
@@ -178,7 +187,7 @@ func TestProposals(t *testing.T) {
 	}
 
 	written := filepath.Join(dir, "rules.toml")
-	reported(t, cli.NotVerified, append([]string{"-propose", "-o", written}, args...)...)
+	reported(t, cli.OK, append([]string{"-propose", "-o", written}, args...)...)
 	if r = reported(t, cli.OK, append([]string{"-rules", written}, args...)...); len(r.Results) == 0 {
 		t.Error("nothing was checked")
 	}

@@ -42,7 +42,7 @@ type Outcome struct {
 	Findings   []Finding
 	Proposals  []verdict.Proposal
 	Proposed   *verdict.Proposed
-	Plain      []string             // columns declared plain that hold values which are keys: table.column
+	Plain      []declare.ColumnName // declared plain, with values that are keys
 	Key        *read.KeyReading     // for the summaries of the sources; nil if no key was read
 	Contents   []read.Contents      // for these summaries too
 	Rekeyed    *moved.Rekeyed       // what becomes of keys
@@ -97,6 +97,9 @@ type Task struct {
 	ID     TaskID
 	Tables []string // that it goes through
 	Run    func(context.Context, *read.Reader) (Outcome, error)
+
+	// Guesses says that it judges nothing, so that it is done also after an outcome that ends the check.
+	Guesses bool
 }
 
 // TaskID identifies a task, so that the pairs of a matrix do it together.
@@ -118,7 +121,7 @@ func KeyTasks(f *read.Facts, rules []Rule) (tasks []Task) {
 		if !f.WantsAny(table, "", codes...) {
 			continue
 		}
-		tasks = append(tasks, Task{TaskID{Code: verdict.CodeKeyCollision, Columns: declare.IDOf(table)}, []string{table}, func(ctx context.Context, r *read.Reader) (Outcome, error) {
+		tasks = append(tasks, Task{ID: TaskID{Code: verdict.CodeKeyCollision, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (Outcome, error) {
 			k, err := r.Key(ctx, table, verdict.CodeKeyCollision, verdict.CodeIDInvalid)
 			if err != nil {
 				return Outcome{}, err

@@ -1,6 +1,7 @@
 package undeclared
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -120,4 +121,32 @@ func PointsTo(column, table, key string) bool {
 	return people && (slices.Contains([]string{
 		"owner", "leader", "master", "creator", "sender", "receiver", "recipient", "killer", "victim", "seller", "buyer", "bidder", "member", "friend", "chr",
 	}, base) || name == "guid" && Squeeze(key) == "guid")
+}
+
+// LikelyFirst writes columns as table.column, those first whose names speak most for a reference.
+func LikelyFirst(f *read.Facts, columns []declare.ColumnName) (all []string) {
+	unlike := func(c declare.ColumnName) int {
+		for _, table := range declare.KeyTables(f.Resolved) {
+			_, model := declare.KeyModel(f.Resolved, table)
+			if key := model.Key(); table != c.Table && len(key) == 1 && PointsTo(c.Column, table, key[0]) {
+				return 0
+			}
+		}
+		name := Squeeze(c.Column)
+		if strings.HasSuffix(name, "id") || strings.HasSuffix(name, "owner") {
+			return 1
+		}
+		return 2
+	}
+	rank := make(map[declare.ColumnName]int)
+	for _, c := range columns {
+		rank[c] = unlike(c)
+	}
+	sorted := slices.SortedFunc(slices.Values(columns), func(a, b declare.ColumnName) int {
+		return cmp.Or(rank[a]-rank[b], strings.Compare(a.String(), b.String()))
+	})
+	for _, c := range sorted {
+		all = append(all, c.String())
+	}
+	return all
 }

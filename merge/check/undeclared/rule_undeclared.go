@@ -101,7 +101,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table string, read *openReading) (o rule.Outcome, err error) {
 	closed := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table}
 	for _, column := range read.plain {
-		o.Plain = append(o.Plain, declare.Place(table, column))
+		o.Plain = append(o.Plain, declare.ColumnName{Table: table, Column: column})
 	}
 	columns := 0
 	for len(read.columns) > 0 {
@@ -116,7 +116,7 @@ func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table str
 		read = &openReading{candidates: read.candidates, columns: read.columns[n:], unread: read.unread}
 		switch {
 		case isOpen && f.Declared.Role(table, result.Subject).Kind == declare.RolePlain:
-			o.Plain = append(o.Plain, declare.Place(table, result.Subject))
+			o.Plain = append(o.Plain, declare.ColumnName{Table: table, Column: result.Subject})
 		case isOpen:
 			o.Findings = append(o.Findings, rule.Finding{Result: result})
 		default:

@@ -14,8 +14,8 @@ import (
 
 const maxNameLength = 10_000 // characters
 
-// merge reads the section [merge] with all that is below it.
-func merge(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rules) {
+// merge reads the section [merge] with all that is below it. earlier is how many declarations are of earlier files.
+func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlier int, r *Rules) {
 	moved := func() *declare.Rekey {
 		if r.Check.Rekey == nil {
 			r.Check.Rekey = new(declare.Rekey)
@@ -23,11 +23,15 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		return r.Check.Rekey
 	}
 	root.Section("merge", func(s *strict.Section) {
+		var spaces []declare.Space
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)
-			space.File, space.Line = file, s.Line("")
-			moved().Spaces = append(moved().Spaces, space)
+			space.File, space.Line, space.After = file, s.Line(""), earlier
+			spaces = append(spaces, space)
 		})
+		if len(spaces) > 0 {
+			moved().Say(spaces)
+		}
 		s.Sections("counter", func(s *strict.Section) {
 			counter := counter(s)
 			counter.File, counter.Line = file, s.Line("")

@@ -31,8 +31,9 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		}
 		r.roots[file] = root
 		reviewed := schema(root)
+		earlier := len(r.Check.Rules)
 		check(root, file, reviewed, &r.Check)
-		merge(root, file, reviewed, r)
+		merge(root, file, reviewed, earlier, r)
 		if reviewed != nil {
 			listed{reviewed}.check(root)
 		}

@@ -1,0 +1,154 @@
+package check_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
+)
+
+// eventful is a world of heroes, of which one in eight was deleted, and a log of what happened to them. of says what
+// hero2 of an event is, by the kind of the event and a living hero.
+func eventful(label string, seed uint64, of func(rnd *rand.Rand, etype int, hero int64) int64) *mergetest.Database {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	integer := func(name, kind string) catalog.Column {
+		return catalog.Column{Name: name, Kind: catalog.KindInteger, Type: kind}
+	}
+	db := &mergetest.Database{Label: label, Rows: make(map[string][]mergetest.Row)}
+	db.Schema.Engine = "mariadb"
+	db.Schema.Tables = []catalog.Table{
+		{Name: "heroes", Primary: []string{"id"}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 601}, Columns: []catalog.Column{integer("id", "int")}},
+		{Name: "guild_log", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 1501},
+			Columns: []catalog.Column{integer("n", "int"), integer("etype", "tinyint"), integer("server", "tinyint"), integer("hero2", "int")}},
+	}
+	var alive []int64
+	for id := int64(1); id <= 600; id++ {
+		if rnd.IntN(8) > 0 {
+			alive = append(alive, id)
+			db.Rows["heroes"] = append(db.Rows["heroes"], mergetest.Row{"id": id})
+		}
+	}
+	for n := int64(1); n <= 1500; n++ {
+		etype := 1 + rnd.IntN(5)
+		hero := of(rnd, etype, alive[rnd.IntN(len(alive))])
+		db.Rows["guild_log"] = append(db.Rows["guild_log"], mergetest.Row{"n": n, "etype": int64(etype), "server": int64(rnd.IntN(3)), "hero2": hero})
+	}
+	return db
+}
+
+// heroesBut are heroes in all events but those of one kind.
+func heroesBut(other func(rnd *rand.Rand) int64) func(*rand.Rand, int, int64) int64 {
+	return func(rnd *rand.Rand, etype int, hero int64) int64 {
+		switch {
+		case etype == 4:
+			return other(rnd)
+		case rnd.IntN(50) == 0:
+			return 1 + rnd.Int64N(600) // some are gone
+		}
+		return hero
+	}
+}
+
+var otherKinds = []struct {
+	name string
+	of   func(*rand.Rand, int, int64) int64
+	two  bool
+}{
+	{"a rank", heroesBut(func(rnd *rand.Rand) int64 { return 1 + rnd.Int64N(10) }), true},
+	{"a guild", heroesBut(func(rnd *rand.Rand) int64 { return 1 + rnd.Int64N(250) }), true},
+	{"an item, of which there are more than heroes", heroesBut(func(rnd *rand.Rand) int64 { return 1 + rnd.Int64N(1200) }), true},
+	{"a hero", func(rnd *rand.Rand, _ int, hero int64) int64 { return hero }, false},
+	{"a hero, some of them gone", func(rnd *rand.Rand, _ int, hero int64) int64 {
+		if rnd.IntN(10) == 0 {
+			return 1 + rnd.Int64N(600)
+		}
+		return hero
+	}, false},
+	{"one hero who is gone and has many rows", func(rnd *rand.Rand, etype int, hero int64) int64 {
+		if etype == 4 && rnd.IntN(2) == 0 {
+			return 7
+		}
+		return hero
+	}, false},
+}
+
+// A column that names heroes in most rows, and something else in others, is left to a person, and the proposal says in which rows it
+// names a hero. Declared for all rows it is NOT VERIFIED; with when it is not.
+func TestTwoKinds(t *testing.T) {
+	for _, c := range otherKinds {
+		for _, rekeyed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, rekeyed %t", c.name, rekeyed), func(t *testing.T) {
+				a, b := eventful("a", 1, c.of), eventful("b", 2, c.of)
+				opts := declare.Options{Propose: true}
+				if rekeyed {
+					opts.Rekey = &declare.Rekey{}
+				}
+				r := mustCheck(t, opts, a, b)
+				for _, p := range r.Proposed.Columns {
+					if p.Table != "guild_log" || p.Column != "hero2" {
+						continue
+					}
+					if two := p.When != nil; two != c.two || two && p.When.String() != "etype is 1, 2, 3, 5" || !two && p.Class != verdict.ClassReference {
+						t.Errorf("%+v", p)
+					}
+				}
+				var file strings.Builder
+				if err := propose.WriteRules(r, &file); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(file.String(), "when = { column = \"etype\", is = [1, 2, 3, 5] }\n") != c.two {
+					t.Errorf("the file:\n%s", file.String())
+				}
+				opts.Propose = false
+				hero := declare.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}}
+				judged := func(allow ...string) (found *verdict.Result) {
+					opts := opts
+					opts.Rules = []declare.Declarations{{References: []declare.DeclaredReference{hero}, Plain: []string{"guild_log.etype", "guild_log.server"}}}
+					opts.Allow = allow
+					for _, r := range mustCheck(t, opts, a, b).Results {
+						if r.Code == verdict.CodeReferenceTwoKinds {
+							found = &r
+						}
+					}
+					return found
+				}
+				switch r := judged(); {
+				case !c.two && r != nil:
+					t.Errorf("%+v", r)
+				case c.two && (r == nil || r.Verdict != verdict.NotVerified || !strings.Contains(r.Message, "where etype is 4, it seems to name something else")):
+					t.Errorf("%+v", r)
+				}
+				if r := judged(verdict.CodeReferenceTwoKinds + ":guild_log.hero2"); c.two && (r == nil || r.CountsAs != verdict.Pass) {
+					t.Errorf("allowed: %+v", r)
+				}
+				hero.When, hero.Others = &declare.When{Column: "etype", Is: []string{"1", "2", "3", "5"}}, declare.OthersPlain
+				if r := judged(); r != nil {
+					t.Errorf("with when: %+v", r)
+				}
+			})
+		}
+	}
+}
+
+// Columns that are called plain and hold keys are listed with those first whose names speak for a reference.
+func TestPlainWithKeysLikelyFirst(t *testing.T) {
+	a, b := eventful("a", 1, otherKinds[3].of), eventful("b", 2, otherKinds[3].of)
+	for _, db := range []*mergetest.Database{a, b} {
+		log := &db.Schema.Tables[1]
+		log.Columns = append(log.Columns, catalog.Column{Name: "amount", Kind: catalog.KindInteger, Type: "int"}, catalog.Column{Name: "victim_id", Kind: catalog.KindInteger, Type: "int"})
+		for _, row := range db.Rows["guild_log"] {
+			row["amount"], row["victim_id"] = row["hero2"], row["hero2"]
+		}
+	}
+	r := mustCheck(t, declare.Options{Rekey: &declare.Rekey{Auto: true}, Rules: []declare.Declarations{{Plain: []string{"guild_log.*"}}}}, a, b)
+	if got := r.PlainOpen; len(got) < 3 || got[0] != "guild_log.victim_id" || !slices.IsSorted(got[1:]) {
+		t.Errorf("%q, want guild_log.victim_id first", got)
+	}
+}
