@@ -152,3 +152,15 @@ func TestPlainWithKeysLikelyFirst(t *testing.T) {
 		t.Errorf("%q, want guild_log.victim_id first", got)
 	}
 }
+
+// What the database counts up is a key, also if two worlds have the same numbers, with the same gaps.
+func TestCountedKeysAreKeys(t *testing.T) {
+	a, b := eventful("a", 1, otherKinds[3].of), eventful("b", 1, otherKinds[3].of)
+	for _, p := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+		switch {
+		case p.Table == "heroes" && p.Class != verdict.ClassKey,
+			p.Column == "hero2" && (p.Class != verdict.ClassReference || p.To != "heroes.id"):
+			t.Errorf("%+v", p)
+		}
+	}
+}
