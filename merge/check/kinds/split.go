@@ -128,7 +128,7 @@ func judge(by string, groups map[string]*group, highest uint64) *Split {
 	named, others := new(group), new(group)
 	for _, g := range all {
 		s.Groups = append(s.Groups, g.Kind)
-		if 10*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) || low(g, rest, highest)) {
+		if 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) || low(g, rest, highest)) {
 			s.Other = append(s.Other, g.Value)
 			others.join(g)
 		} else {
