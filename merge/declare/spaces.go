@@ -251,7 +251,7 @@ func (m *Moving) addKey(f *Resolved, at ColumnName, k *KeySpace) error {
 		}
 	}
 	role := f.Declared.Role(at.Table, at.Column)
-	if earlier := role.Source.File; 0 < earlier && earlier <= k.After && !k.Auto {
+	if earlier := role.Source.File; role.Kind != RoleReference && 0 < earlier && earlier <= k.After { // a key may be a reference, too
 		f.Declared.Beaten = append(f.Declared.Beaten, fmt.Sprintf("%s: a key of the space %q counts, not %s", at, cmp.Or(k.Name, at.String()), role.Source.text))
 		delete(f.Declared.Roles, at)
 		role = f.Declared.Role(at.Table, at.Column)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -12,6 +13,12 @@ import (
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
+
+// onlyForm reports whether the command line has files of rules and nothing to do with them.
+func onlyForm(cmd *cliv3.Command) bool {
+	asks := func(flag string) bool { return !slices.Contains([]string{"rules", "rekey", "config"}, flag) }
+	return cmd.IsSet("rules") && cmd.NArg() == 0 && !slices.ContainsFunc(cmd.LocalFlagNames(), asks)
+}
 
 // checkForm reads files of rules without any database, and says what they have.
 func checkForm(cmd *cliv3.Command, env cli.Env, out io.Writer) error {

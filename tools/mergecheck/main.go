@@ -40,7 +40,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			if cmd.Bool("codes") {
 				return writeCodes(out, cli.Width(cmd))
 			}
-			if cmd.IsSet("rules") && cmd.NArg() == 0 && !cmd.IsSet("rerun") {
+			if onlyForm(cmd) {
 				return checkForm(cmd, env, out)
 			}
 			s, err := newSettings(cmd, env)
