@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/printable"
+	"mergesafe/merge/check/kinds"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -22,10 +22,10 @@ func (c *classifier) proposed() *verdict.Proposed {
 	}
 	slices.SortStableFunc(p.Columns, func(a, b verdict.ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
 	for _, s := range c.roots {
-		if !s.same && s.gapsText() == noGaps {
-			p.NoGaps = append(p.NoGaps, s.String())
-		}
 		if !s.same {
+			if s.gapsText() == noGaps {
+				p.NoGaps = append(p.NoGaps, s.String())
+			}
 			p.Spaces = append(p.Spaces, fmt.Sprintf("%s: %s", s, s.gapsText()))
 		}
 		own := func(e *examined) bool {
@@ -58,9 +58,9 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 	if len(j.cases) == 0 {
 		if j.to != nil {
 			p.To = j.to.String()
-		}
-		if (j.class == verdict.ClassReference || j.class == verdict.ClassUndecided && j.to != nil) && !j.declared {
-			p.None = e.none(c.f, j.to)
+			if !j.declared {
+				p.None = e.none(c.f, j.to)
+			}
 		}
 		return []verdict.ProposedColumn{p}
 	}
@@ -83,8 +83,7 @@ func leadsNowhere(f fit) string {
 	if !f.exact {
 		about = "about "
 	}
-	return fmt.Sprintf("%s%s of %s without a match, %s of them with a match in another world",
-		about, printable.Number(f.rows-f.own), printable.Count(f.rows, "row", "rows"), printable.Number(f.elsewhere))
+	return about + kinds.Nowhere(f.rows, f.own, f.elsewhere)
 }
 
 // evidence says what speaks for a class.

@@ -82,7 +82,7 @@ func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fi
 				f.highest = max(f.highest, v.value.Bits)
 			}
 		case slices.ContainsFunc(others, func(s *undeclared.KeySet) bool {
-			return s != nil && s.Gap == "" && !s.Integers.Sparse && s.Integers.Has(v.value)
+			return s.Has(v.value)
 		}):
 			f.elsewhere += v.rows
 		}

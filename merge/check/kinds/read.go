@@ -17,7 +17,7 @@ import (
 type keys map[*declare.Database][]*undeclared.KeySet
 
 func (k keys) has(db *declare.Database, n rekey.Integer) bool {
-	return slices.ContainsFunc(k[db], func(s *undeclared.KeySet) bool { return s.Gap == "" && !s.Integers.Sparse && s.Integers.Has(n) })
+	return slices.ContainsFunc(k[db], func(s *undeclared.KeySet) bool { return s.Has(n) })
 }
 
 // Find looks for a column that tells kinds of a reference apart; nil if there is none. It reads the
@@ -41,11 +41,7 @@ func Find(ctx context.Context, r undeclared.OpenReader, ref *declare.Ref) (*Spli
 	}
 	var best *Split
 	for by, groups := range all {
-		if len(groups) < 2 {
-			continue
-		}
-		s := judge(by, groups, highest)
-		if s != nil && (best == nil || s.covered > best.covered || s.covered == best.covered && (len(s.Other) < len(best.Other) || len(s.Other) == len(best.Other) && s.By < best.By)) {
+		if s := judge(by, groups, highest); s != nil && (best == nil || s.compare(best) < 0) {
 			best = s
 		}
 	}

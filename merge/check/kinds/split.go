@@ -89,6 +89,11 @@ type Split struct {
 	covered int64 // rows without a match that Other has
 }
 
+// compare orders splits: those first that have most of the rows without a match in fewest groups.
+func (s *Split) compare(than *Split) int {
+	return cmp.Or(cmp.Compare(than.covered, s.covered), cmp.Compare(len(s.Other), len(than.Other)), strings.Compare(s.By, than.By))
+}
+
 // When is the words of a rule that is about the rows which name the key.
 func (s *Split) When() *rekey.When { return &rekey.When{Column: s.By, Is: s.Is} }
 
@@ -123,8 +128,7 @@ func judge(by string, groups map[string]*group, highest uint64) *Split {
 	if rest.Rows == 0 || float64(rest.Own) < 0.9*float64(rest.Rows) {
 		return nil
 	}
-	s := &Split{}
-	s.By = by
+	s := &Split{Kinds: verdict.Kinds{By: by}}
 	named, others := new(group), new(group)
 	for _, g := range all {
 		s.Groups = append(s.Groups, g.Kind)
@@ -146,10 +150,12 @@ func judge(by string, groups map[string]*group, highest uint64) *Split {
 	return s
 }
 
-// String counts the rows of a group for people.
-func (g *group) String() string {
+func (g *group) String() string { return Nowhere(g.Rows, g.Own, g.Elsewhere) }
+
+// Nowhere says how many of some rows lead nowhere.
+func Nowhere(rows, own, elsewhere int64) string {
 	return fmt.Sprintf("%s of %s without a match, %s of them with a match in another world",
-		printable.Number(g.misses()), printable.Count(g.Rows, "row", "rows"), printable.Number(g.Elsewhere))
+		printable.Number(rows-own), printable.Count(rows, "row", "rows"), printable.Number(elsewhere))
 }
 
 // missesMore reports whether clearly more of the values of a group match no key than of the others. It counts

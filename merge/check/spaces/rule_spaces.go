@@ -153,7 +153,7 @@ func judgeMoved(ctx context.Context, f *read.Facts, r *read.Reader, c *declare.M
 		if ref := c.Cases[0].Ref; ref != nil {
 			to = printable.TOML(ReferenceTarget(ref))
 		}
-		nobody.Next = []string{fmt.Sprintf("if rows of some kind have them, say which rows name a key: when = {...}, after mergecheck -explain %s; else [[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for values whose rows are gone",
+		nobody.Next = []string{fmt.Sprintf("mergecheck -explain %s shows which rows have them: if only rows of one kind do, limit the reference to the other rows (when); otherwise [[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for values whose rows are gone",
 			declare.Place(c.Table, c.Column), at, to, strings.Join(odd, ", "))}
 		results = append(results, nobody)
 	}

@@ -78,6 +78,11 @@ type KeySet struct {
 	filter *nameFilter // of names
 }
 
+// Has reports whether a number is known to be one of the keys.
+func (s *KeySet) Has(n rekey.Integer) bool {
+	return s != nil && s.Gap == "" && !s.Integers.Sparse && s.Integers.Has(n)
+}
+
 // candidateKeys are the keys of all candidates in all databases, read when they are
 // first asked for.
 type candidateKeys struct {

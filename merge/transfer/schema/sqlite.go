@@ -92,7 +92,7 @@ func mayMake(path string) error {
 	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
-			return fmt.Errorf("beside it lies %q, of another database: move it away", shown(filepath.Base(path)+suffix))
+			return fmt.Errorf("%q is beside it and belongs to another database: move it away", shown(filepath.Base(path)+suffix))
 		}
 	}
 	return nil
