@@ -23,7 +23,7 @@ IN_MEMORY = SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sq
 # rows, which MariaDB and SQLite show. See docs/proved.md.
 DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestVerify$$|^TestUndo$$|^TestMatch$$|^TestCombine$$|^TestNames$$|^TestReset$$|^TestRekey$$|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|^TestRebase$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
 
-# The longest packages: each test of them runs without the race detector, and with it those in which several goroutines, or two processes, meet.
+# The longest packages. Those tests in which several goroutines, or two processes, meet run with the race detector, and all others without it.
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
 MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|TwoCursors|Cancel
 
@@ -49,42 +49,53 @@ ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjust
 # All other rooms. The commands and examples, whose goroutines are those of the rooms, run on MySQL alone.
 OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|platforms|rooms|setmodule|sqldb|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
 
+# Tests of checks that touch a server. All others read databases in memory.
+TOLD = OpenColumns|OnRealDatabases
+
+# Tests that go through whole measurements of merges, without looking at their figures.
+MEASURING = ^TestMariaDB|^TestInto$$|^TestSQLiteInto$$|^TestLarge$$|^TestMergeWithoutDump$$|^TestNumbersOnMariaDB$$
+
 # Long tests of which MariaDB shows what there is to see.
 LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
 
 # Side by side, since much of what tests do is to wait for a server. Memory is plenty, and its collector takes a tenth of their time.
 test: export GOGC = 400
 test: check toolchain browser languages dump mariadb mysql ## everything that proves a promise, on SQLite, MariaDB and MySQL
-	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j2 test-merges test-raced
+	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
 	$(WITH) mysql -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
 # The longest begins first.
 test-merges:
-	$(GO) test -p 2 -parallel 4 -vet=off -timeout 30m $(LONGEST) $(OTHERS)
+	$(GO) test -p 2 -parallel 4 -vet=off -timeout 30m -skip '$(MEET)' $(LONGEST)
+
+test-others:
+	$(GO) test -p 1 -parallel 4 -vet=off -timeout 30m $(OTHERS)
 	$(GO) test -vet=off ./gameid -run '$(ALONE)'
 
 test-raced:
+	$(GO) test -p 2 -parallel 4 $(RACE) -vet=off -timeout 30m -run '$(MEET)' $(LONGEST)
 	$(GO) test -p 3 $(RACE) -skip '$(ALONE)' -vet=off -timeout 30m $(RACED)
-	$(GO) test -parallel 4 $(RACE) -vet=off -timeout 30m -run '$(MEET)' ./merge/transfer ./merge/campaign ./merge/sqlsource
 
 test-merges-mysql:
 	$(GO) test -parallel 4 -vet=off -timeout 30m -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
 
 test-mysql:
-	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(ON_SERVER) $(SERIAL)
+	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) $(SERIAL)
+	$(GO) test -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' -run '$(TOLD)' ./merge/check
 
 # Modules of their own, which do not need that server, and what -skip left out above.
 test-beside:
-	$(GO) test -C bench ./...
+	$(GO) test -C bench -skip '$(MEASURING)' ./...
 	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
 
-.PHONY: test-merges test-raced test-merges-mysql test-mysql test-beside
+.PHONY: test-merges test-others test-raced test-merges-mysql test-mysql test-beside
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
 	$(MAKE) test-servers
 	$(MAKE) torture sim test-cluster night
+	$(GO) test -C bench ./...
 	$(MAKE) torture-merge
 	$(MAKE) torture-merge SERVER=mysql
 
