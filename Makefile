@@ -176,7 +176,7 @@ night: mariadb ## a fleet of 400 SQLite worlds and 40 MariaDB databases, and a c
 test-cluster: mysql ## kill, freeze and cut off the members of a Galera cluster and of a MySQL group, on loopback and under load (minutes)
 	@test -e /usr/lib/galera/libgalera_smm.so && command -v mariadb-install-db >/dev/null && command -v rsync >/dev/null && command -v lsof >/dev/null || \
 		.ci/install mariadb-server-core mariadb-client-core galera-4 rsync lsof
-	$(GO) test ./store/cluster -count=1 -v -timeout 30m -cluster $(CLUSTERFLAGS)
+	$(GO) test ./store/torture -count=1 -v -timeout 30m -run '^Test(Cluster|Fleet|FreeNumbers|Group|Numbers)$$' -cluster $(CLUSTERFLAGS)
 
 .PHONY: test-cluster
 

@@ -90,9 +90,7 @@ var arrows = map[string]string{
 	// For tests only; see onlyTests.
 	"gameid/sim":            "",
 	"store/torture":         "",
-	"store/cluster":         "",
 	"store/storetest":       "*",
-	"store/internal/minter": "*",
 	"merge/mergetest":       "gameid merge/catalog merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
@@ -101,7 +99,7 @@ var arrows = map[string]string{
 }
 
 // onlyTests are rooms that no program has.
-var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "store/cluster", "merge/mergetest"}
+var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "merge/mergetest"}
 
 // shared are the rooms of words and numbers for people, and of slices.
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}

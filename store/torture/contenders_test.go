@@ -5,26 +5,24 @@ package torture
 import (
 	"strings"
 	"testing"
-
-	"mergesafe/store/internal/minter"
 )
 
 // twoAtOnce starts two processes with the same configuration at the same
 // instant, the first time on a database without tables: one of them gets the
 // server number, and the other says in one line who has it.
-func twoAtOnce(t *testing.T, w *minter.World, dsn string) {
+func twoAtOnce(t *testing.T, w *World, dsn string) {
 	cfg := config(dsn)
 	cfg.Hold = true
 	for i := range times(10, 100) {
 		a, b := w.Start(cfg), w.Start(cfg)
-		a.Await(minter.Ready)
-		b.Await(minter.Ready)
+		a.Await(Ready)
+		b.Await(Ready)
 		a.Go()
 		b.Go()
 		w.Fault()
-		ofA, ofB := a.Await(minter.Opened, minter.Refused), b.Await(minter.Opened, minter.Refused)
+		ofA, ofB := a.Await(Opened, Refused), b.Await(Opened, Refused)
 		winner, loser, refusal := a, b, ofB
-		if ofA.What == minter.Refused {
+		if ofA.What == Refused {
 			winner, loser, refusal = b, a, ofA
 		}
 		if ofA.What == ofB.What {

@@ -11,7 +11,6 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 )
 
 // short is a window of which the end comes soon.
@@ -20,13 +19,13 @@ const short = 2 * time.Second
 // outage takes the database away from a process that mints: it mints on as
 // long as it has times reserved, then says why it cannot, and recovers by
 // itself when the database is back.
-func outage(t *testing.T, w *minter.World, p *minter.Process, take, back func() error) {
+func outage(t *testing.T, w *World, p *Process, take, back func() error) {
 	t.Helper()
 	p.AwaitMore(1000)
 	must(t, take())
 	w.Fault()
 	p.AwaitMore(1000)
-	e := p.Await(minter.Exhausted)
+	e := p.Await(Exhausted)
 	if e.Type != "*gameid.ExhaustedError" || e.At.Before(e.Until) {
 		t.Errorf("without a database: %+v; want an ExhaustedError, and not before the end of the reservation", e)
 	}
@@ -34,7 +33,7 @@ func outage(t *testing.T, w *minter.World, p *minter.Process, take, back func() 
 		t.Errorf("the cause is not clear: %+v", e)
 	}
 	must(t, back())
-	p.Await(minter.Recovered)
+	p.Await(Recovered)
 	p.AwaitMore(1000)
 }
 
@@ -44,7 +43,7 @@ func isOutage(sentinel string) bool {
 	return slices.Contains([]string{store.ErrUnavailable.Error(), store.ErrRetryable.Error(), "context deadline exceeded"}, sentinel)
 }
 
-func databaseKilled(t *testing.T, w *minter.World) string {
+func databaseKilled(t *testing.T, w *World) string {
 	server, dsn := private(t)
 	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
@@ -55,7 +54,7 @@ func databaseKilled(t *testing.T, w *minter.World) string {
 }
 
 // databaseFrozen has a database that takes connections and says nothing.
-func databaseFrozen(t *testing.T, w *minter.World) string {
+func databaseFrozen(t *testing.T, w *World) string {
 	server, dsn := private(t)
 	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
@@ -66,11 +65,11 @@ func databaseFrozen(t *testing.T, w *minter.World) string {
 }
 
 // machineKilled kills the database and the process together.
-func machineKilled(t *testing.T, w *minter.World) string {
+func machineKilled(t *testing.T, w *World) string {
 	server, dsn := private(t)
 	for range times(2, 25) {
 		p := w.Start(config(dsn))
-		p.Await(minter.Opened)
+		p.Await(Opened)
 		p.AwaitMore(1000)
 		must(t, server.Kill())
 		p.Kill()
@@ -84,10 +83,10 @@ func machineKilled(t *testing.T, w *minter.World) string {
 }
 
 // databaseLocked has another process keep SQLite's only lock.
-func databaseLocked(t *testing.T, w *minter.World) string {
+func databaseLocked(t *testing.T, w *World) string {
 	dsn := sqliteDSN(t)
 	p := w.Start(windowed(dsn, 3*short)) // on a busy machine it may take a second to get the lock
-	p.Await(minter.Opened)
+	p.Await(Opened)
 	db := open(t, dsn)
 	for range times(1, 10) {
 		locked, unlock, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)

@@ -11,20 +11,19 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
-	"mergesafe/store/internal/minter"
 	"mergesafe/store/registry"
 )
 
 // diskFullSQLite fills the disk of the database: minting goes on to the end of
 // the reservation, says why, and recovers when there is room again.
-func diskFullSQLite(t *testing.T, w *minter.World) string {
+func diskFullSQLite(t *testing.T, w *World) string {
 	d := smalldisk.Mount(t, "3m")
 	dsn := "sqlite:" + filepath.Join(d.Path(), "game.db")
 	p := w.Start(windowed(dsn, short))
-	p.Await(minter.Opened)
+	p.Await(Opened)
 	for range times(1, 10) {
 		outage(t, w, p, func() error { return d.Fill(0) }, d.Free)
-		if i := slices.IndexFunc(p.Events(), func(e minter.Event) bool { return e.What == minter.RowsFailed }); i < 0 || !strings.Contains(p.Events()[i].Error, "full") {
+		if i := slices.IndexFunc(p.Events(), func(e Event) bool { return e.What == RowsFailed }); i < 0 || !strings.Contains(p.Events()[i].Error, "full") {
 			t.Errorf("nothing about a full disk in %v", p.Events())
 		}
 	}
@@ -36,20 +35,20 @@ func diskFullSQLite(t *testing.T, w *minter.World) string {
 // reason. The reservation is a change in place, for which InnoDB has its room
 // already, so minting goes on: unless the server comes to grief over it, as
 // 10.11 does now and then in a rollback. Then it is started again.
-func diskFullMariaDB(t *testing.T, w *minter.World) string {
+func diskFullMariaDB(t *testing.T, w *World) string {
 	d, server := smalldisk.MariaDB(t, "200m")
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	dsn = "mysql:" + dsn
 	p := w.Start(windowed(dsn, short))
-	p.Await(minter.Opened)
+	p.Await(Opened)
 	registry := open(t, dsn).Registry()
 	crashes := 0
 	for range times(1, 10) {
 		p.AwaitMore(1000)
 		must(t, d.Fill(0))
 		w.Fault()
-		if e := p.Await(minter.RowsFailed); !slices.ContainsFunc(e.Is, isOutage) {
+		if e := p.Await(RowsFailed); !slices.ContainsFunc(e.Is, isOutage) {
 			t.Errorf("with a full disk: %+v", e)
 		}
 		alive := awaitRenewals(t, server, registry, 3)
@@ -58,9 +57,9 @@ func diskFullMariaDB(t *testing.T, w *minter.World) string {
 			crashes++
 			must(t, server.Restart(t.Context()))
 		}
-		p.Await(minter.RowsAgain)
+		p.Await(RowsAgain)
 	}
-	if n := p.Told(minter.Exhausted); n > crashes {
+	if n := p.Told(Exhausted); n > crashes {
 		t.Errorf("minting stopped %d times, and the server crashed only %d times", n, crashes)
 	}
 	t.Logf("the server crashed %d times", crashes)

@@ -8,11 +8,10 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 )
 
 // crowd has processes take numbers of a range, and kills them.
-func crowd(t *testing.T, w *minter.World, dsn string) {
+func crowd(t *testing.T, w *World, dsn string) {
 	w.Crowd(store.NumberRange{First: 40, Last: 40 + gameid.ServerID(times(10, 100)) - 1}, times(5, 25), dsn)
 }
 

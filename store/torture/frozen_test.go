@@ -14,14 +14,13 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 	"mergesafe/store/storetest"
 )
 
 // frozen stops a process, lets a second one take over after the lease has
 // ended, and lets the first go on: it mints no more, names the second, and
 // inserts no row.
-func frozen(t *testing.T, w *minter.World, dsn string) {
+func frozen(t *testing.T, w *World, dsn string) {
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +29,7 @@ func frozen(t *testing.T, w *minter.World, dsn string) {
 	// One that is stopped within a transaction of SQLite locks the whole file.
 	cfg.Rows, cfg.Guard = strings.HasPrefix(dsn, "mysql:"), true
 	first := w.Start(cfg)
-	first.Await(minter.Opened)
+	first.Await(Opened)
 	db := open(t, dsn)
 	for range times(1, 25) {
 		first.AwaitMore(1000)
@@ -40,18 +39,18 @@ func frozen(t *testing.T, w *minter.World, dsn string) {
 		must(t, err)
 		mark := servers[0].Reserved // all IDs of the first one lie up to it, all of the next one beyond
 		refused := w.Start(cfg)
-		if e := refused.Await(minter.Opened, minter.Refused); e.Type != "*gameid.HeldError" || e.Holder.PID != first.PID || e.Holder.Host != host {
+		if e := refused.Await(Opened, Refused); e.Type != "*gameid.HeldError" || e.Holder.PID != first.PID || e.Holder.Host != host {
 			t.Fatalf("while the lease of %d lasts: %+v", first.PID, e)
 		}
 		awaitEndOfLease(t, db)
 		second := w.Start(cfg)
-		if e := second.Await(minter.Opened, minter.Refused); e.What != minter.Opened {
+		if e := second.Await(Opened, Refused); e.What != Opened {
 			t.Fatalf("after the end of the lease: %+v", e)
 		}
 		second.AwaitMore(1000)
 		inserted := playersUpTo(t, db, mark)
 		first.Thaw()
-		if e := first.Await(minter.Lost, minter.Closed); e.Type != "*gameid.LostError" || e.Holder.PID != second.PID || e.Holder.Host != host {
+		if e := first.Await(Lost, Closed); e.Type != "*gameid.LostError" || e.Holder.PID != second.PID || e.Holder.Host != host {
 			t.Errorf("after %d had taken over: %+v", second.PID, e)
 		}
 		first.Wait()
@@ -76,13 +75,13 @@ func TestFrozenInTransaction(t *testing.T) {
 		must(t, err)
 		dsn = "mysql:" + private
 	}
-	w := minter.NewWorld(t)
+	w := NewWorld(t)
 	cfg := windowed(dsn, 3*time.Second)
 	cfg.Guard = true
 	db := open(t, dsn)
 	for range times(1, 10) {
 		first := w.Start(cfg)
-		first.Await(minter.Opened)
+		first.Await(Opened)
 		first.AwaitRows(3)
 		for {
 			first.Freeze()
@@ -96,7 +95,7 @@ func TestFrozenInTransaction(t *testing.T) {
 		w.Fault()
 		awaitEndOfLease(t, db)
 		refused := w.Start(cfg)
-		e := refused.Await(minter.Opened, minter.Refused)
+		e := refused.Await(Opened, Refused)
 		if !strings.Contains(e.Error, "is locked by the transaction of connection ") {
 			t.Fatalf("while %d has the lock: %+v", first.PID, e)
 		}
@@ -107,12 +106,12 @@ func TestFrozenInTransaction(t *testing.T) {
 		}
 		must(t, storetest.Second(db.Exec(t.Context(), kill)))
 		second := w.Start(cfg)
-		for second.Await(minter.Opened, minter.Refused).What == minter.Refused {
+		for second.Await(Opened, Refused).What == Refused {
 			second = w.Start(cfg)
 		}
 		second.AwaitRows(3)
 		first.Thaw()
-		first.Await(minter.Lost)
+		first.Await(Lost)
 		first.Wait()
 		second.AwaitRows(3)
 		second.Close()
@@ -144,7 +143,7 @@ func awaitEndOfLease(t *testing.T, db *store.DB) {
 }
 
 // freeze freezes the process at a moment when it has no lock in the database.
-func freeze(t *testing.T, p *minter.Process, db *store.DB) {
+func freeze(t *testing.T, p *Process, db *store.DB) {
 	t.Helper()
 	for {
 		p.Freeze()

@@ -7,14 +7,12 @@ import (
 	"regexp"
 	"testing"
 	"time"
-
-	"mergesafe/store/internal/minter"
 )
 
 // killLoop kills processes at any moment, while they mint and while they
 // start, and starts the next one at once, with its clock set anywhere within
 // an hour before and after.
-func killLoop(t *testing.T, w *minter.World, dsn string) {
+func killLoop(t *testing.T, w *World, dsn string) {
 	var opening time.Duration
 	for i := range times(12, 400) {
 		cfg := config(dsn)
@@ -27,7 +25,7 @@ func killLoop(t *testing.T, w *minter.World, dsn string) {
 		if i%4 == 3 {
 			time.Sleep(rand.N(2 * opening)) // not for anything: any moment of its start will do
 		} else {
-			if e := p.Await(minter.Opened, minter.Refused); e.What != minter.Opened {
+			if e := p.Await(Opened, Refused); e.What != Opened {
 				t.Fatalf("a process after one that was killed: %+v", e)
 			}
 			opening = time.Since(start)
@@ -45,11 +43,11 @@ func killLoop(t *testing.T, w *minter.World, dsn string) {
 
 // wrongClock starts processes whose clocks are off by more than the default
 // limit: they are refused with both times, and mint nothing.
-func wrongClock(t *testing.T, w *minter.World, dsn string) {
+func wrongClock(t *testing.T, w *World, dsn string) {
 	stamp := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	for _, offset := range []time.Duration{10 * time.Minute, -10 * time.Minute, 20 * 365 * 24 * time.Hour} {
 		good := w.Start(config(dsn))
-		good.Await(minter.Opened)
+		good.Await(Opened)
 		good.AwaitMore(100)
 		good.Kill()
 
@@ -57,8 +55,8 @@ func wrongClock(t *testing.T, w *minter.World, dsn string) {
 		cfg.Offset = offset
 		p := w.Start(cfg)
 		w.Fault()
-		e := p.Await(minter.Opened, minter.Refused)
-		if e.What != minter.Refused || e.Type != "*gameid.ClockError" {
+		e := p.Await(Opened, Refused)
+		if e.What != Refused || e.Type != "*gameid.ClockError" {
 			t.Fatalf("with a clock off by %s: %+v", offset, e)
 		}
 		var times []time.Time

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mergesafe/store/internal/minter"
 )
 
 // TestFileReplaced takes SQLite's file away under a process that mints and inserts, and
@@ -22,10 +20,10 @@ func TestFileReplaced(t *testing.T) {
 			t.Parallel()
 			dsn := sqliteDSN(t)
 			path := strings.TrimPrefix(dsn, "sqlite:")
-			w := minter.NewWorld(t)
+			w := NewWorld(t)
 			for range times(1, 10) {
 				first := w.Start(windowed(dsn, 3*time.Second))
-				first.Await(minter.Opened)
+				first.Await(Opened)
 				first.AwaitRows(5)
 				older, err := os.ReadFile(path)
 				must(t, err)
@@ -41,11 +39,11 @@ func TestFileReplaced(t *testing.T) {
 				w.Fault()
 				confirmed := first.Confirmed()
 				second := w.Start(windowed(dsn, 3*time.Second))
-				for second.Await(minter.Opened, minter.Refused).What == minter.Refused { // in a copy, the first one has the lease
+				for second.Await(Opened, Refused).What == Refused { // in a copy, the first one has the lease
 					second = w.Start(windowed(dsn, 3*time.Second))
 				}
 				second.AwaitMore(5000)
-				e := first.Await(minter.Lost, minter.Closed)
+				e := first.Await(Lost, Closed)
 				if !strings.Contains(e.Error, path) || !strings.Contains(e.Error, "removed or replaced") {
 					t.Errorf("the first process ends: %+v", e)
 				}

@@ -16,7 +16,6 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 )
 
 // setup is how an operator may have set up a server, of which nothing may come
@@ -123,12 +122,12 @@ func TestServerSettings(t *testing.T) {
 			// init_connect is not run for an account that may do everything.
 			dsn = "mysql:" + servertest.Grant(t, "ALL", dsn)
 			s.apply(t, server, dsn)
-			w := minter.NewWorld(t)
+			w := NewWorld(t)
 			cfg := config(dsn)
 			cfg.Numbers = true
 			for range times(1, 4) {
 				p := w.Start(cfg)
-				p.Await(minter.Opened)
+				p.Await(Opened)
 				work(p)
 				must(t, server.Kill())
 				p.Kill()
@@ -138,7 +137,7 @@ func TestServerSettings(t *testing.T) {
 			}
 			for range times(1, 3) { // only the process
 				p := w.Start(cfg)
-				p.Await(minter.Opened)
+				p.Await(Opened)
 				work(p)
 				p.Kill()
 				w.Fault()
@@ -146,7 +145,7 @@ func TestServerSettings(t *testing.T) {
 			p := w.Start(cfg)
 			work(p)
 			p.Close()
-			if n := p.Told(minter.RowsFailed); n > 0 {
+			if n := p.Told(RowsFailed); n > 0 {
 				t.Errorf("rows failed: %v", p.Events())
 			}
 
@@ -177,7 +176,7 @@ func TestServerSettings(t *testing.T) {
 	}
 }
 
-func work(p *minter.Process) {
+func work(p *Process) {
 	p.AwaitMore(2000)
 	p.AwaitRows(20)
 	p.AwaitNumbers(100)
@@ -198,7 +197,7 @@ func TestForgetfulServer(t *testing.T) {
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	dsn = "mysql:" + dsn
-	w := minter.NewWorld(t)
+	w := NewWorld(t)
 	cfg := config(dsn)
 	cfg.AcceptLossy = true
 	// What is not forgotten is a mark ahead of the clock: two processes that both
@@ -211,7 +210,7 @@ func TestForgetfulServer(t *testing.T) {
 	forgotten := 0
 	for range times(2, 25) {
 		p := w.Start(cfg)
-		if e := p.Await(minter.Opened, minter.Refused); e.What == minter.Refused {
+		if e := p.Await(Opened, Refused); e.What == Refused {
 			t.Fatal(e.Error)
 		}
 		p.AwaitMore(2000)
@@ -270,13 +269,13 @@ func TestFailover(t *testing.T) {
 
 		// A process that was killed leaves a mark ahead of the clock. Two that both
 		// began there would mint the same IDs.
-		w := minter.NewWorld(t)
+		w := NewWorld(t)
 		killed := w.Start(config(dsn))
-		killed.Await(minter.Opened)
+		killed.Await(Opened)
 		killed.AwaitRows(5)
 		killed.Kill()
 		stays := w.Start(onBoth)
-		stays.Await(minter.Opened)
+		stays.Await(Opened)
 		stays.AwaitRows(5)
 		have := epoch(t, dsn, 7)
 		for deadline := time.Now().Add(time.Minute); !has(t, replica, dsn) || epoch(t, onReplica, 7) < have; time.Sleep(20 * time.Millisecond) {
@@ -287,7 +286,7 @@ func TestFailover(t *testing.T) {
 		admin(t, replica, "STOP SLAVE")
 		lagging := epoch(t, onReplica, 7)
 		first := w.Start(config(dsn))
-		first.Await(minter.Opened)
+		first.Await(Opened)
 		for first.AwaitRows(5); epoch(t, dsn, 7) < lagging+2; {
 			first.AwaitMore(1000)
 		}
@@ -301,7 +300,7 @@ func TestFailover(t *testing.T) {
 			stays.AwaitRows(5)
 		}
 		second := w.Start(config(onReplica))
-		if e := second.Await(minter.Opened, minter.Refused); e.What == minter.Refused {
+		if e := second.Await(Opened, Refused); e.What == Refused {
 			t.Fatal(e.Error)
 		}
 		second.AwaitMore(5000)

@@ -16,13 +16,12 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 )
 
 var long = flag.Bool("torture.long", false, "inject hundreds of faults instead of a few")
 
 func TestMain(m *testing.M) {
-	minter.Main()
+	actAsMinter()
 	flag.Set("test.parallel", "6") // most of the time they wait; the command line can say otherwise
 	os.Exit(m.Run())
 }
@@ -39,14 +38,14 @@ func times(short, many int) int {
 // It returns the database, whose rows are compared with the logs.
 type scenario struct {
 	name, engine string
-	run          func(t *testing.T, w *minter.World) (dsn string)
+	run          func(t *testing.T, w *World) (dsn string)
 }
 
 func scenarios() []scenario {
-	onBoth := func(name string, run func(t *testing.T, w *minter.World, dsn string)) []scenario {
+	onBoth := func(name string, run func(t *testing.T, w *World, dsn string)) []scenario {
 		var both []scenario
 		for engine, newDSN := range map[string]func(*testing.T) string{"sqlite": sqliteDSN, "mariadb": mariadbDSN} {
-			both = append(both, scenario{name, engine, func(t *testing.T, w *minter.World) string {
+			both = append(both, scenario{name, engine, func(t *testing.T, w *World) string {
 				dsn := newDSN(t)
 				run(t, w, dsn)
 				return dsn
@@ -60,8 +59,8 @@ func scenarios() []scenario {
 	all = append(all, onBoth("frozen beyond the lease", frozen)...)
 	all = append(all, onBoth("two started at once", twoAtOnce)...)
 	all = append(all,
-		scenario{"free numbers", "sqlite", func(t *testing.T, w *minter.World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
-		scenario{"free numbers", "mariadb", func(t *testing.T, w *minter.World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
+		scenario{"free numbers", "sqlite", func(t *testing.T, w *World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
+		scenario{"free numbers", "mariadb", func(t *testing.T, w *World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
 		scenario{"database killed", "mariadb", databaseKilled},
 		scenario{"database frozen", "mariadb", databaseFrozen},
 		scenario{"database and process killed", "mariadb", machineKilled},
@@ -83,7 +82,7 @@ func TestTorture(t *testing.T) {
 			t.Run(strings.ReplaceAll(s.name, " ", "-")+"/"+s.engine, func(t *testing.T) {
 				t.Parallel()
 				start := time.Now()
-				w := minter.NewWorld(t)
+				w := NewWorld(t)
 				db := open(t, s.run(t, w))
 				tally := w.Check(db)
 				mu.Lock()
@@ -99,11 +98,11 @@ func TestTorture(t *testing.T) {
 
 // config is that of a process that waits long for its database, because the
 // machine may be busy.
-func config(dsn string) minter.Config { return windowed(dsn, 10*time.Second) }
+func config(dsn string) Config { return windowed(dsn, 10*time.Second) }
 
 // windowed is for what has to wait for the end of a reservation or a lease.
-func windowed(dsn string, window time.Duration) minter.Config {
-	return minter.Config{
+func windowed(dsn string, window time.Duration) Config {
+	return Config{
 		DSN: dsn, Server: 7, Rows: true,
 		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 2},
 	}

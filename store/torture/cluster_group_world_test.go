@@ -1,11 +1,9 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"testing"
-
-	"mergesafe/store/internal/minter"
 )
 
 // The same load on a group of three, whose members all stand in the DSN: what was
@@ -99,7 +97,7 @@ func (c *clusterWorld) groupLost() {
 	}
 	c.awaitAll()
 	for _, p := range c.minters {
-		p.Await(minter.Recovered)
+		p.Await(Recovered)
 	}
 	c.goesOn()
 }

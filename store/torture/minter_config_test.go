@@ -1,6 +1,6 @@
 //go:build linux
 
-package minter
+package torture
 
 import (
 	"context"

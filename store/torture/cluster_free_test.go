@@ -1,12 +1,11 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"testing"
 
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 )
 
 // Processes on all nodes take any free number of a range, at the same instant, and
@@ -17,7 +16,7 @@ func TestFreeNumbers(t *testing.T) {
 	}
 	c := startGalera(t)
 	c.createDatabase("game")
-	w := minter.NewWorld(t)
+	w := NewWorld(t)
 	w.Crowd(store.NumberRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
 	w.Check(nil)
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"context"
@@ -106,7 +106,7 @@ func (g *group) command(n *node, program string, args []string) *exec.Cmd {
 // awaitAnswer waits until a server is up.
 func (n *node) awaitAnswer() {
 	n.t.Helper()
-	for deadline := time.Now().Add(patience); n.admin.Ping() != nil; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(clusterPatience); n.admin.Ping() != nil; time.Sleep(50 * time.Millisecond) {
 		select {
 		case <-n.exited:
 			n.t.Fatalf("%s ended:\n%s", n.name, n.logTail())

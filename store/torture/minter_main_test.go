@@ -1,6 +1,6 @@
 //go:build linux
 
-package minter
+package torture
 
 import (
 	"bufio"
@@ -28,9 +28,9 @@ const environ = "MERGESAFE_MINTER"
 // openTimeout bounds the start of a process on a slow and busy machine.
 const openTimeout = 30 * time.Second
 
-// Main is the whole process if a [World] has started this program as one, and
+// actAsMinter is the whole process if a [World] has started this program as one, and
 // does nothing otherwise.
-func Main() {
+func actAsMinter() {
 	if os.Getenv(environ) != "" {
 		os.Exit(run(bufio.NewReader(os.Stdin), &teller{to: json.NewEncoder(os.Stdout)}))
 	}
@@ -72,7 +72,7 @@ func run(in *bufio.Reader, out *teller) (code int) {
 	}()
 
 	began := time.Now()
-	db, node, err := open(ctx, cfg.Config)
+	db, node, err := openNode(ctx, cfg.Config)
 	if err != nil {
 		out.report(Refused, err)
 		return 1
@@ -88,7 +88,7 @@ func run(in *bufio.Reader, out *teller) (code int) {
 	return 0
 }
 
-func open(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) {
+func openNode(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	db, err := store.Open(ctx, cfg.DSN)

@@ -1,12 +1,11 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"context"
 	"errors"
 	"flag"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/store"
-	"mergesafe/store/internal/minter"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
@@ -25,11 +23,6 @@ var (
 	wanted = flag.Bool("cluster", false, "start a cluster of three database servers and test on it")
 	rounds = flag.Int("cluster.rounds", 1, "how often each node is killed and frozen")
 )
-
-func TestMain(m *testing.M) {
-	minter.Main()
-	os.Exit(m.Run())
-}
 
 // One process mints on each node, and an audit changes rows through all of
 // them, while nodes are killed, frozen and cut off. Minting never stops for
@@ -58,8 +51,8 @@ func TestCluster(t *testing.T) {
 // clusterWorld is a cluster with its load.
 type clusterWorld struct {
 	*cluster
-	w         *minter.World
-	minters   []*minter.Process
+	w         *World
+	minters   []*Process
 	expected  []int // times that a minter had no ID because its own node was away
 	databases []*store.DB
 	audit     audit
@@ -68,7 +61,7 @@ type clusterWorld struct {
 
 func newWorld(t *testing.T, servers *cluster) *clusterWorld {
 	t.Helper()
-	c := &clusterWorld{cluster: servers, w: minter.NewWorld(t), expected: make([]int, 3)}
+	c := &clusterWorld{cluster: servers, w: NewWorld(t), expected: make([]int, 3)}
 	c.createDatabase("game")
 	for i := range c.nodes {
 		db, err := store.Open(t.Context(), c.dsn(i, "game"))
@@ -97,7 +90,7 @@ func newWorld(t *testing.T, servers *cluster) *clusterWorld {
 	for i, db := range c.databases {
 		c.audit.run(ctx, &wg, db, i)
 		c.minters = append(c.minters, c.start(11+i, i, false))
-		c.minters[i].Await(minter.Opened)
+		c.minters[i].Await(Opened)
 	}
 	c.stop = func() {
 		cancel()
@@ -112,9 +105,9 @@ func newWorld(t *testing.T, servers *cluster) *clusterWorld {
 
 // start starts a process on a node. Its window covers the seconds that the
 // cluster takes to notice that a node is gone.
-func (c *clusterWorld) start(server, node int, hold bool) *minter.Process {
+func (c *clusterWorld) start(server, node int, hold bool) *Process {
 	const window = 10 * time.Second // the default
-	return c.w.Start(minter.Config{
+	return c.w.Start(Config{
 		DSN: c.dsn(node, "game"), Server: gameid.ServerID(server), Hold: hold, Rows: true, Batch: 25,
 		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 3},
 	})
@@ -131,14 +124,14 @@ func (c *clusterWorld) calm() {
 func (c *clusterWorld) twoAtOnce() {
 	for i := range 10 {
 		a, b := c.start(14, i%3, true), c.start(14, (i+1)%3, true)
-		a.Await(minter.Ready)
-		b.Await(minter.Ready)
+		a.Await(Ready)
+		b.Await(Ready)
 		a.Go()
 		b.Go()
 		c.w.Fault()
-		ofA, ofB := a.Await(minter.Opened, minter.Refused), b.Await(minter.Opened, minter.Refused)
+		ofA, ofB := a.Await(Opened, Refused), b.Await(Opened, Refused)
 		winner, refusal := a, ofB
-		if ofA.What == minter.Refused {
+		if ofA.What == Refused {
 			winner, refusal = b, ofA
 		}
 		if ofA.What == ofB.What || refusal.Type != "*gameid.HeldError" || refusal.Holder.PID != winner.PID {
@@ -160,18 +153,18 @@ func (c *clusterWorld) killed(i int) {
 		c.exhausted(i)
 		c.nodes[i].start()
 		c.awaitAll()
-		c.minters[i].Await(minter.Recovered)
+		c.minters[i].Await(Recovered)
 	} else {
 		c.minters[i].Kill()
 		elsewhere := c.start(11+i, (i+1)%3, false)
-		elsewhere.Await(minter.Opened)
+		elsewhere.Await(Opened)
 		elsewhere.AwaitMore(1000)
 		c.othersGoOn(i)
 		c.nodes[i].start()
 		c.awaitAll()
 		elsewhere.Close()
 		c.minters[i] = c.start(11+i, i, false)
-		c.minters[i].Await(minter.Opened)
+		c.minters[i].Await(Opened)
 	}
 	c.minters[i].AwaitMore(1000)
 }
@@ -187,7 +180,7 @@ func (c *clusterWorld) frozen(i int) {
 	c.exhausted(i)
 	c.nodes[i].thaw()
 	c.awaitAll()
-	c.minters[i].Await(minter.Recovered)
+	c.minters[i].Await(Recovered)
 	c.minters[i].AwaitMore(1000)
 }
 
@@ -208,7 +201,7 @@ func (c *clusterWorld) majorityLost() {
 	}
 	c.awaitAll()
 	for _, p := range c.minters {
-		p.Await(minter.Recovered)
+		p.Await(Recovered)
 		p.AwaitMore(1000)
 	}
 }
@@ -224,8 +217,8 @@ func (c *clusterWorld) othersGoOn(i int) {
 }
 
 // exhausted waits until a process has come to the end of its reservation.
-func (c *clusterWorld) exhausted(i int) minter.Event {
-	e := c.minters[i].Await(minter.Exhausted)
+func (c *clusterWorld) exhausted(i int) Event {
+	e := c.minters[i].Await(Exhausted)
 	if e.Type != "*gameid.ExhaustedError" || e.At.Before(e.Until) || len(e.Is) == 0 {
 		c.t.Errorf("without its node: %+v", e)
 	}
@@ -236,7 +229,7 @@ func (c *clusterWorld) exhausted(i int) minter.Event {
 func (c *clusterWorld) end() {
 	for i, p := range c.minters {
 		p.Close()
-		if n := p.Told(minter.Exhausted); n > c.expected[i] && !c.several {
+		if n := p.Told(Exhausted); n > c.expected[i] && !c.several {
 			c.t.Errorf("the process on %s had no ID %d times, want only the %d times when its node was away", c.nodes[i].name, n, c.expected[i])
 		}
 		for _, e := range p.Events() {

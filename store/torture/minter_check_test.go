@@ -1,6 +1,6 @@
 //go:build linux
 
-package minter
+package torture
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 			for name, numbers := range tt.logs {
 				var b []byte
 				for _, n := range numbers {
-					raw := number(t, n).Bytes()
+					raw := numbered(t, n).Bytes()
 					b = append(b, raw[:]...)
 				}
 				write(t, dir, name, b)
@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 			if good := tt.name == "good"; good != (reports == 0) {
 				t.Errorf("%d reports", reports)
 			}
-			if !logs.has(number(t, 1)) && len(tt.logs["7-1-0"]) > 1 || logs.has(number(t, 1000)) {
+			if !logs.has(numbered(t, 1)) && len(tt.logs["7-1-0"]) > 1 || logs.has(numbered(t, 1000)) {
 				t.Error("has is wrong")
 			}
 		})
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 
 func TestTornLog(t *testing.T) {
 	dir := t.TempDir()
-	raw := number(t, 1).Bytes()
+	raw := numbered(t, 1).Bytes()
 	write(t, dir, "7-1-0", append(raw[:], raw[:4]...))
 	logs, err := readLogs(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestTornLog(t *testing.T) {
 	}
 }
 
-func number(t *testing.T, n int) gameid.ID {
+func numbered(t *testing.T, n int) gameid.ID {
 	t.Helper()
 	server := gameid.ServerID(7)
 	if n < 0 {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"context"
@@ -83,7 +83,7 @@ func (f *fleetWorld) without(node int, work func(ctx context.Context, done func(
 		mu.Lock()
 		want := count + n
 		mu.Unlock()
-		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(clusterPatience); ; time.Sleep(10 * time.Millisecond) {
 			mu.Lock()
 			reached := count >= want
 			mu.Unlock()
@@ -327,7 +327,7 @@ func (f *fleetWorld) outlives(node int) {
 
 func (f *fleetWorld) await(what string, met func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(patience); !met(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(clusterPatience); !met(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			f.t.Fatal("waited in vain: " + what)
 		}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"database/sql"
@@ -21,8 +21,8 @@ import (
 	"mergesafe/store/storetest"
 )
 
-// patience is how long a test waits for the cluster, on a slow and busy machine.
-const patience = 3 * time.Minute
+// clusterPatience is how long a test waits for the cluster, on a slow and busy machine.
+const clusterPatience = 3 * time.Minute
 
 // cluster is three database servers that have one state.
 type cluster struct {
@@ -109,7 +109,7 @@ func (c *cluster) awaitMember(n *node, size int) {
 // many: one that was cut off does not know that at first.
 func (c *cluster) await(size int, nodes ...*node) {
 	c.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(clusterPatience); ; time.Sleep(50 * time.Millisecond) {
 		var missing []string
 		for _, n := range nodes {
 			state, want, err := c.look(n, size)
@@ -136,7 +136,7 @@ func (c *cluster) await(size int, nodes ...*node) {
 func (c *cluster) awaitSame(tables ...string) {
 	c.t.Helper()
 	var all []string
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(clusterPatience); ; time.Sleep(50 * time.Millisecond) {
 		all = all[:0]
 		for _, n := range c.nodes {
 			var sums []string
@@ -292,11 +292,4 @@ func freePorts(t *testing.T, n int) (ports []int) {
 		}
 	}
 	return ports
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package torture
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 // that runs on the cluster, in blocks so small that they are always in each
 // other's way, while a node is killed and another frozen. No number comes
 // twice; who has lost his node is told so, and goes on when it is back.
-func TestNumbers(t *testing.T) { onEach(t, takeNumbers) }
+func TestNumbers(t *testing.T) { onEach(t, sharedNumbers) }
 
-func takeNumbers(t *testing.T, g *cluster) {
+func sharedNumbers(t *testing.T, g *cluster) {
 	g.createDatabase("fleet")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -131,7 +131,7 @@ func (k *taker) refused() int {
 // await waits until so many numbers were taken.
 func (k *taker) await(t *testing.T, count int) {
 	t.Helper()
-	for end := time.Now().Add(patience); k.count() < count; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(clusterPatience); k.count() < count; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d numbers, want %d: %+v", k.count(), count, k.numbers.Stats())
 		}
@@ -142,7 +142,7 @@ func (k *taker) await(t *testing.T, count int) {
 func (k *taker) awaitRefusal(t *testing.T) {
 	t.Helper()
 	before := k.refused()
-	for end := time.Now().Add(patience); k.refused() == before; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(clusterPatience); k.refused() == before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("without its node it goes on: %+v", k.numbers.Stats())
 		}
