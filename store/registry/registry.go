@@ -24,32 +24,32 @@ const (
 // Server is one row of the registry: a server whose IDs may be in the
 // database.
 type Server struct {
-	ID   gameid.ServerID
-	Name string // for people, may be empty
+	ID   gameid.ServerID `db:"server_id"`
+	Name string          `db:"name"` // for people, may be empty
 
 	// World is a random identity, 32 hexadecimal digits, that was made with
 	// the row. If two databases both have a server 7, they hold the same game world,
 	// or copies of it, only if World is the same too.
-	World string
+	World string `db:"world"`
 
-	Role string // RoleOwn or RoleMerged
+	Role string `db:"role"` // RoleOwn or RoleMerged
 
 	// Reserved is the mark: no ID of this server in this database has a later
 	// time, in milliseconds since gameid.EpochMillis.
-	Reserved int64
+	Reserved int64 `db:"reserved_ms"`
 
 	// Holder is the process that has the lease, or had it last. The lease ends at
 	// LeaseUntil. Leased says whether it was still running when the row was read. All
 	// times are by the clock of the database.
-	Holder     gameid.Holder
+	Holder     gameid.Holder `db:"holder"`
 	LeaseUntil time.Time
 	Leased     bool
 
-	Epoch int64 // counts the changes
+	Epoch int64 `db:"epoch"` // counts the changes
 
 	// Fleet is the identity of the fleet registry that the world is bound in, or
 	// empty.
-	Fleet string
+	Fleet string `db:"fleet"`
 
 	// When the row was made and changed last, and when it was read.
 	CreatedAt, UpdatedAt, Now time.Time
@@ -277,36 +277,22 @@ func (r *Registry) find(ctx context.Context, where string, args ...any) ([]Serve
 		SELECT server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms, fleet, {now} AS now_ms
 		FROM ` + Table
 	var rows []struct {
-		ID         gameid.ServerID `db:"server_id"`
-		Name       string          `db:"name"`
-		World      string          `db:"world"`
-		Role       string          `db:"role"`
-		Epoch      int64           `db:"epoch"`
-		Reserved   int64           `db:"reserved_ms"`
-		Holder     gameid.Holder   `db:"holder"`
-		LeaseUntil int64           `db:"lease_until_ms"`
-		Created    int64           `db:"created_ms"`
-		Updated    int64           `db:"updated_ms"`
-		Fleet      string          `db:"fleet"`
-		Now        int64           `db:"now_ms"`
+		Server
+		Lease   int64 `db:"lease_until_ms"`
+		Created int64 `db:"created_ms"`
+		Updated int64 `db:"updated_ms"`
+		Read    int64 `db:"now_ms"`
 	}
 	if err := r.db.Select(ctx, &rows, r.db.Dialect().With(query+where), args...); err != nil {
 		return nil, err
 	}
 	var servers []Server
 	for _, row := range rows {
-		servers = append(servers, Server{
-			ID: row.ID, Name: row.Name, World: row.World, Role: row.Role,
-			Reserved:   row.Reserved,
-			Holder:     row.Holder,
-			LeaseUntil: time.UnixMilli(row.LeaseUntil).UTC(),
-			Leased:     !row.Holder.IsZero() && row.Now < row.LeaseUntil,
-			Epoch:      row.Epoch,
-			Fleet:      row.Fleet,
-			CreatedAt:  time.UnixMilli(row.Created).UTC(),
-			UpdatedAt:  time.UnixMilli(row.Updated).UTC(),
-			Now:        time.UnixMilli(row.Now).UTC(),
-		})
+		s := row.Server
+		s.Leased = !s.Holder.IsZero() && row.Read < row.Lease
+		s.LeaseUntil, s.Now = time.UnixMilli(row.Lease).UTC(), time.UnixMilli(row.Read).UTC()
+		s.CreatedAt, s.UpdatedAt = time.UnixMilli(row.Created).UTC(), time.UnixMilli(row.Updated).UTC()
+		servers = append(servers, s)
 	}
 	return servers, nil
 }
