@@ -163,15 +163,20 @@ func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string,
 // nothing is changed, and neither is there an entry.
 func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, do func(*sqldb.Tx) (bool, error)) error {
 	return f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
-		ok, err := do(tx)
-		if err != nil {
-			return err
+		err := moved(do(tx))
+		if err == nil {
+			err = f.note(ctx, tx, server, action, note)
 		}
-		if !ok {
-			return registry.ErrMoved
-		}
-		return f.note(ctx, tx, server, action, note)
+		return err
 	})
+}
+
+// moved is [registry.ErrMoved] of a change that did not find the row as it wanted it.
+func moved(ok bool, err error) error {
+	if err == nil && !ok {
+		err = registry.ErrMoved
+	}
+	return err
 }
 
 // note makes an entry in the history of a server.
@@ -241,7 +246,7 @@ func (f *Fleet) idle(ctx context.Context, server gameid.ServerID, what string) (
 	case err != nil:
 		return nil, err
 	case row == nil:
-		return nil, f.notClaimed(server, "")
+		return nil, f.notClaimed(server, "", "-server "+server.String())
 	case row.alive():
 		return nil, &Error{Server: server, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 			"cannot %s while it runs: %s; stop it first, or wait for the end of the lease", what, row.running())}

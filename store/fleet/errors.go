@@ -73,9 +73,16 @@ func (e *Error) Unwrap() []error {
 	return []error{e.kind}
 }
 
-func (f *Fleet) notClaimed(server gameid.ServerID, name string) error {
+// notClaimed says how to claim a number; which is the flag for it, or for the range that it is in.
+func (f *Fleet) notClaimed(server gameid.ServerID, name, which string) error {
 	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
-		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -server %s", f, printable.Quoted(cmp.Or(name, "NAME")), server)}
+		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s %s", f, printable.Quoted(cmp.Or(name, "NAME")), which)}
+}
+
+// neverBound refuses a start while the fleet registry cannot be asked.
+func neverBound(server gameid.ServerID, place string, away error) error {
+	return &Error{Server: server, kind: ErrNotBound, cause: away, reason: fmt.Sprintf(
+		"with the database %q was never bound in the fleet registry, so it does not start until that can be reached", place)}
 }
 
 // lastSeen describes who had the lease, for a message.

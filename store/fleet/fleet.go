@@ -262,7 +262,7 @@ func (f *Fleet) Show(ctx context.Context, server gameid.ServerID) (Server, []Cha
 		return Server{}, nil, err
 	}
 	if found == nil {
-		return Server{}, nil, f.notClaimed(server, "")
+		return Server{}, nil, f.notClaimed(server, "", "-server "+server.String())
 	}
 	var rows []struct {
 		Change

@@ -1,14 +1,12 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store/registry"
 )
@@ -122,8 +120,7 @@ func (j *freeJoin) unbound(own map[gameid.ServerID]registry.Server) (map[gameid.
 	not := make(map[gameid.ServerID]error)
 	for server := j.numbers.First; server <= j.numbers.Last; server++ {
 		if own[server].Fleet == "" {
-			not[server] = &Error{Server: server, kind: ErrNotBound, cause: j.away, reason: fmt.Sprintf(
-				"with the database %q was never bound in the fleet registry, so it does not start until that can be reached", j.options.Place)}
+			not[server] = neverBound(server, j.options.Place, j.away)
 		}
 	}
 	if len(not) == j.numbers.Len() {
@@ -174,9 +171,7 @@ func (j *freeJoin) notClaimed(server gameid.ServerID) error {
 	for last < j.numbers.Last && j.rows[last+1] == nil {
 		last++
 	}
-	name := cmp.Or(j.options.Name, "NAME")
-	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
-		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -numbers %s", j.fleet, printable.Quoted(name), registry.NumberRange{First: server, Last: last})}
+	return j.fleet.notClaimed(server, j.options.Name, "-numbers "+registry.NumberRange{First: server, Last: last}.String())
 }
 
 const bindFleet = `
@@ -201,10 +196,7 @@ func (j *freeJoin) bind(ctx context.Context) error {
 			if own.Role == registry.RoleMerged || row.World != "" || row.State != Claimed {
 				continue
 			}
-			ok, err := tx.Swap(ctx, bindFleet, own.World, own.ID, row.Epoch)
-			if err == nil && !ok {
-				err = registry.ErrMoved
-			}
+			err := moved(tx.Swap(ctx, bindFleet, own.World, own.ID, row.Epoch))
 			if err == nil {
 				err = f.note(ctx, tx, own.ID, "bind", note)
 			}

@@ -84,8 +84,7 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server game
 			return nil, away
 		}
 		if own.Fleet == "" {
-			return nil, &Error{Server: server, kind: ErrNotBound, cause: away, reason: fmt.Sprintf(
-				"with the database %q was never bound in the fleet registry, so it does not start until that can be reached", options.Place)}
+			return nil, neverBound(server, options.Place, away)
 		}
 	} else if err := f.admit(server, row, id, own, node, options); err != nil {
 		return nil, err
@@ -212,7 +211,7 @@ func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own regis
 	}
 	switch {
 	case row == nil:
-		return f.notClaimed(server, options.Name)
+		return f.notClaimed(server, options.Name, "-server "+server.String())
 	case row.State == Retired:
 		return refuse(ErrRetired, "is retired: the fleet registry %q has its number, %q, %s; claim a new number for a new world", f, row.Name, row.lastSeen())
 	case row.World == own.World && own.World != "":

@@ -368,11 +368,7 @@ func (m *Member) take(ctx context.Context, row *Server) error {
 		}
 	} else {
 		err = sqldb.Retry(ctx, func() error {
-			ok, err := m.fleet.db.Swap(ctx, takeFleet, args...)
-			if err == nil && !ok {
-				err = registry.ErrMoved
-			}
-			return err
+			return moved(m.fleet.db.Swap(ctx, takeFleet, args...))
 		})
 	}
 	if err != nil {
