@@ -1,6 +1,12 @@
 package store_test
 
-import "mergesafe/store/storetest"
+import (
+	"iter"
+	"testing"
+
+	"mergesafe/entity"
+	"mergesafe/store/storetest"
+)
 
 var (
 	onBoth           = storetest.OnBoth
@@ -15,8 +21,26 @@ var (
 	born     = storetest.Born
 	player   = storetest.Player
 	item     = storetest.Item
-	items    = storetest.Items
 	claim    = storetest.Claim
 	deadlock = storetest.Deadlock
 	is       = storetest.Is
 )
+
+// items makes the first n items.
+func items(n int, owner entity.Player) []entity.Item {
+	all := make([]entity.Item, n)
+	for i := range all {
+		all[i] = item(i, owner)
+	}
+	return all
+}
+
+// collect returns all rows of a stream.
+func collect[R any](t testing.TB, seq iter.Seq2[R, error]) (rows []R) {
+	t.Helper()
+	for row, err := range seq {
+		must(t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}

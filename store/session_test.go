@@ -94,15 +94,15 @@ func TestSnapshot(t *testing.T) {
 		before := items(300, owner)
 		must(t, starter.Items.Insert(ctx, db, before...))
 		must(t, db.Snapshot(ctx, func(tx *store.Tx) error {
-			seen := storetest.Collect(t, starter.Players.All(ctx, tx))
+			seen := collect(t, starter.Players.All(ctx, tx))
 			// Another one writes meanwhile.
 			must(t, starter.Players.Insert(ctx, db, player(2)))
 			must(t, starter.Items.Insert(ctx, db, item(1000, owner)))
 			must(t, starter.Items.Delete(ctx, db, before[0].ID))
-			if again := storetest.Collect(t, starter.Players.All(ctx, tx)); !slices.Equal(again, seen) {
+			if again := collect(t, starter.Players.All(ctx, tx)); !slices.Equal(again, seen) {
 				t.Errorf("the snapshot has %d players after %d", len(again), len(seen))
 			}
-			if got := storetest.Collect(t, starter.Items.All(ctx, tx)); !slices.Equal(got, before) {
+			if got := collect(t, starter.Items.All(ctx, tx)); !slices.Equal(got, before) {
 				t.Errorf("the snapshot has %d other items", len(got))
 			}
 			for what, err := range map[string]error{

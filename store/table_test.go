@@ -111,7 +111,7 @@ func TestInsertMany(t *testing.T) {
 			if !slices.Equal(given, shuffled) {
 				t.Errorf("%d rows: Insert changed its arguments", n)
 			}
-			if got := storetest.Collect(t, starter.Items.All(ctx, db)); !slices.Equal(got, want) {
+			if got := collect(t, starter.Items.All(ctx, db)); !slices.Equal(got, want) {
 				t.Errorf("%d rows: got %d others", n, len(got))
 			}
 			exec(t, db, "DELETE FROM items")
@@ -196,14 +196,14 @@ func TestStream(t *testing.T) {
 			more := items(n, owner)[len(rows):]
 			must(t, starter.Items.Insert(ctx, db, more...))
 			rows = append(rows, more...)
-			if got := storetest.Collect(t, starter.Items.All(ctx, db)); !slices.Equal(got, rows) {
+			if got := collect(t, starter.Items.All(ctx, db)); !slices.Equal(got, rows) {
 				t.Errorf("All of %d rows gave %d", n, len(got))
 			}
 			if n == 0 {
 				continue
 			}
 			i := rand.IntN(n)
-			if got := storetest.Collect(t, starter.Items.After(ctx, db, rows[i].ID)); !slices.Equal(got, rows[i+1:]) {
+			if got := collect(t, starter.Items.After(ctx, db, rows[i].ID)); !slices.Equal(got, rows[i+1:]) {
 				t.Errorf("After row %d of %d gave %d rows", i, n, len(got))
 			}
 		}
@@ -309,7 +309,7 @@ func TestOwnTable(t *testing.T) {
 			{ID: storetest.ID[parcel](3), Tags: tags{"d", "e", "f"}, Raw: []byte("x"), Stamp: Stamp{At: born}},
 		}
 		must(t, parcels.Insert(ctx, db, want...))
-		got := storetest.Collect(t, parcels.All(ctx, db))
+		got := collect(t, parcels.All(ctx, db))
 		if diff := cmp.Diff(want, got, compareIDs, cmp.AllowUnexported(parcel{})); diff != "" {
 			t.Error(diff)
 		}

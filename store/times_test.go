@@ -102,7 +102,7 @@ func times(t *testing.T, db *store.DB, narrow bool) {
 	}
 	read := func(on store.Session) {
 		t.Helper()
-		check("All", storetest.Collect(t, visits.All(ctx, on)), nil)
+		check("All", collect(t, visits.All(ctx, on)), nil)
 		found, err := visits.Where(ctx, on, "id IS NOT NULL ORDER BY id")
 		check("Where", found, err)
 		var selected, got []visit

@@ -50,9 +50,6 @@ type When struct {
 // Range is the numbers from Min to Max.
 type Range struct{ Min, Max int64 }
 
-// Has reports whether v is in the range.
-func (r Range) Has(v int64) bool { return r.Min <= v && v <= r.Max }
-
 // Refs lists the meaning of each column of a schema.
 type Refs struct {
 	Sizes   map[string]string    // the tables that a world is measured by: of "characters", "items", "guilds"

@@ -100,16 +100,6 @@ func Is(t testing.TB, err error, yes []error, no ...error) {
 // Second returns the error of a call that returns something else as well.
 func Second[A any](_ A, err error) error { return err }
 
-// Collect returns all rows of a stream.
-func Collect[R any](t testing.TB, seq func(func(R, error) bool)) (rows []R) {
-	t.Helper()
-	for row, err := range seq {
-		Must(t, err)
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // Await waits for a condition.
 func Await(t testing.TB, what string, met func() bool) {
 	t.Helper()

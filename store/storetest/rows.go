@@ -36,25 +36,6 @@ func Item(n int, owner entity.Player) entity.Item {
 	return entity.Item{ID: ID[entity.Item](n), Owner: owner.ID, Template: 1, Count: int64(n), CreatedAt: Born}
 }
 
-// Items makes the first n items.
-func Items(n int, owner entity.Player) []entity.Item {
-	all := make([]entity.Item, n)
-	for i := range all {
-		all[i] = Item(i, owner)
-	}
-	return all
-}
-
-// Guild makes the n-th guild.
-func Guild(n int, leader entity.Player) entity.Guild {
-	return entity.Guild{ID: ID[entity.Guild](n), Name: fmt.Sprintf("Guild %d", n), Leader: leader.ID, FoundedAt: Born}
-}
-
-// Member makes a player a member of a guild.
-func Member(p entity.Player, g entity.Guild) entity.GuildMember {
-	return entity.GuildMember{Player: p.ID, Guild: g.ID, Rank: entity.Member, JoinedAt: Born}
-}
-
 // Claim is some reservation.
 var Claim = gameid.Claim{Reserved: 1000, Lease: time.Minute}
 

@@ -473,7 +473,7 @@ func (o *oracle) reference(c gameworlds.Column, names []string, row []*string, i
 			continue
 		}
 		n, err := strconv.ParseInt(*row[i], 10, 64)
-		none := err != nil || slices.ContainsFunc(m.None, func(r gameworlds.Range) bool { return r.Has(n) })
+		none := err != nil || slices.ContainsFunc(m.None, func(r gameworlds.Range) bool { return r.Min <= n && n <= r.Max })
 		if !none && (m.When == nil || slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)])) {
 			return &m.To[to]
 		}
