@@ -152,6 +152,22 @@ func InParentheses(sql string, all []Token) string {
 	return ""
 }
 
+// Parts divides a text of MySQL or MariaDB at the commas that stand in no parentheses.
+func Parts(text string) (parts []string) {
+	depth, start := 0, 0
+	for _, t := range MySQL(text) {
+		switch {
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		case t.Text == "," && depth == 0:
+			parts, start = append(parts, strings.TrimSpace(text[start:t.Start])), t.End()
+		}
+	}
+	return append(parts, strings.TrimSpace(text[start:]))
+}
+
 // Definitions are the tokens that stand between the parentheses of CREATE TABLE
 // name ( ... ), and of these the places of those that stand in no others.
 func Definitions(all []Token) (inside []Token, outer []int) {

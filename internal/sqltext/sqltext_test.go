@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,5 +27,14 @@ func TestTokens(t *testing.T) {
 		if strings.Join(got, "|") != tt.want {
 			t.Errorf("%s: got %q, want %s", tt.sql, got, tt.want)
 		}
+	}
+}
+
+// Commas in parentheses, quotes and comments of people divide nothing.
+func TestParts(t *testing.T) {
+	const list = "`a,b` int, KEY `k` (`c`, `d`(3)) ,'x,y', /* e, f */ `g` int /*!80023 INVISIBLE */"
+	want := []string{"`a,b` int", "KEY `k` (`c`, `d`(3))", "'x,y'", "/* e, f */ `g` int /*!80023 INVISIBLE */"}
+	if got := Parts(list); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

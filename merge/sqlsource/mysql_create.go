@@ -29,10 +29,10 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error 
 		t.checks(sqldb.MySQL, all, func(after []sqltext.Token) bool {
 			return len(after) > 1 && after[0].Keyword("NOT") && after[1].Keyword("ENFORCED")
 		})
-		inside, outer := sqltext.Definitions(all)
-		for n, i := range outer {
-			if n >= 2 && inside[i].Keyword("FOREIGN") && inside[outer[n-2]].Keyword("CONSTRAINT") {
-				t.actions(inside[outer[n-1]].Name(), inside[i:])
+		open := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })
+		for _, definition := range sqltext.Parts(sqltext.InParentheses(statement, all[max(open, 0):])) {
+			if words := sqltext.MySQL(definition); len(words) > 2 && words[0].Keyword("CONSTRAINT") && words[2].Keyword("FOREIGN") {
+				t.actions(words[1].Name(), words[2:])
 			}
 		}
 	}
@@ -59,9 +59,6 @@ func (t *building) actions(name string, definition []sqltext.Token) {
 		}
 		r.OnDelete, r.OnUpdate = "", ""
 		for j, token := range definition {
-			if token.Text == "," && closed(definition[:j]) {
-				return
-			}
 			if !token.Keyword("ON") || j+2 >= len(definition) {
 				continue
 			}
@@ -74,20 +71,6 @@ func (t *building) actions(name string, definition []sqltext.Token) {
 			}
 		}
 	}
-}
-
-// closed reports whether every parenthesis of the tokens is closed.
-func closed(all []sqltext.Token) bool {
-	depth := 0
-	for _, t := range all {
-		switch t.Text {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
-	}
-	return depth == 0
 }
 
 // referenceAction is an action of a foreign key. NO ACTION, RESTRICT and no word of

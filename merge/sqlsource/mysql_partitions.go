@@ -55,16 +55,16 @@ func (p *partitioning) condition() string {
 	switch p.method {
 	case "RANGE", "RANGE COLUMNS":
 		// The last bound is the highest. NULL is below every value.
-		return below(listOf(p.expression, p.method), listOf(p.bounds[len(p.bounds)-1], "RANGE COLUMNS"))
+		return below(p.columns(), sqltext.Parts(p.bounds[len(p.bounds)-1]))
 	case "LIST", "LIST COLUMNS":
 		var values []string
 		null := false
-		columns := listOf(p.expression, p.method)
+		columns := p.columns()
 		for _, bound := range p.bounds {
 			if strings.EqualFold(bound, "DEFAULT") {
 				return ""
 			}
-			for _, v := range listOf(bound, "LIST COLUMNS") {
+			for _, v := range sqltext.Parts(bound) {
 				if strings.EqualFold(v, "NULL") {
 					null = true
 				} else {
@@ -77,7 +77,7 @@ func (p *partitioning) condition() string {
 			var ways []string
 			for _, v := range values {
 				var equal []string
-				for i, one := range listOf(strings.TrimSuffix(strings.TrimPrefix(v, "("), ")"), "LIST COLUMNS") {
+				for i, one := range sqltext.Parts(strings.TrimSuffix(strings.TrimPrefix(v, "("), ")")) {
 					if i < len(columns) {
 						equal = append(equal, columns[i]+" <=> "+one)
 					}
@@ -119,24 +119,10 @@ func below(columns, bound []string) string {
 	return first + " OR " + columns[0] + " = " + bound[0] + " AND (" + rest + ")"
 }
 
-// listOf parts a list at its commas; the expression of a partitioning by one
-// expression is one.
-func listOf(list, method string) (parts []string) {
-	if !strings.HasSuffix(method, "COLUMNS") {
-		return []string{"(" + list + ")"}
+// columns are what the rows are parted by: an expression, or columns.
+func (p *partitioning) columns() []string {
+	if !strings.HasSuffix(p.method, "COLUMNS") {
+		return []string{"(" + p.expression + ")"}
 	}
-	depth, start := 0, 0
-	for _, t := range sqltext.MySQL(list) {
-		switch t.Text {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		case ",":
-			if depth == 0 {
-				parts, start = append(parts, strings.TrimSpace(list[start:t.Start])), t.End()
-			}
-		}
-	}
-	return append(parts, strings.TrimSpace(list[start:]))
+	return sqltext.Parts(p.expression)
 }

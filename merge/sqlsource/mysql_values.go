@@ -37,7 +37,7 @@ func (d *mysqlDialect) takes(c *column) string {
 		return fmt.Sprintf("%s COLLATE %s IN (%s)", text, c.Collation, inType(c.Type))
 	case "set":
 		rest := "CONCAT(',', " + name + ", ',')"
-		for _, member := range listOf(inType(c.Type), "SET COLUMNS") {
+		for _, member := range sqltext.Parts(inType(c.Type)) {
 			rest = fmt.Sprintf("REPLACE(%s, CONCAT(',', %s, ','), ',')", rest, member)
 		}
 		return name + " = '' OR " + rest + " = ','"

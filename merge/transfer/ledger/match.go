@@ -69,31 +69,22 @@ func LoadMatches(ctx context.Context, on *rowio.Connection, all []KeySet) error 
 	}
 	for i := range all {
 		k := &all[i]
-		if k.Matches, err = readMatches(ctx, on, k.Path, k.Table, k.Column); err != nil {
+		written, err := WrittenPairs(ctx, on, "new_key", k.Path, k.Table, k.Column)
+		if err == nil {
+			k.Matches, err = written.Parse()
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func readMatches(ctx context.Context, on *rowio.Connection, path, table, column string) (*rekey.Pairs, error) {
-	return readPairs(ctx, on, "new_key", path, table, column)
-}
-
-// readPairs reads the old keys of an entry, each with the key in another column.
-func readPairs(ctx context.Context, on *rowio.Connection, other, path, table, column string) (*rekey.Pairs, error) {
-	written, err := WrittenPairs(ctx, on, other, path, table, column)
-	if err != nil {
-		return nil, err
-	}
-	return written.Parse()
-}
-
 // pairsAsWritten are the rows of a record of matched keys: what they say may be damaged.
 type pairsAsWritten [][2]string
 
-// WrittenPairs reads such rows. Its error is one of the database, and that of parse is one of the
-// record: a proof takes only the second for a finding.
+// WrittenPairs reads the old keys of an entry, each with the key in another column. Its error is one of
+// the database, and that of Parse is one of the record: a proof takes only the second for a finding.
 func WrittenPairs(ctx context.Context, on *rowio.Connection, other, path, table, column string) (all pairsAsWritten, err error) {
 	query := "SELECT old_key, " + other + " FROM " + MatchesTable + " WHERE path = ? AND tab = ? AND col = ?"
 	err = on.Rows(ctx, query, false, []any{path, table, column}, func(row []any) (bool, error) {

@@ -120,10 +120,6 @@ func one(ctx context.Context, on *rowio.Connection, query string) (found []any, 
 	return found, err
 }
 
-func showCreate(o *Object) string {
-	return "SHOW CREATE " + strings.ToUpper(string(o.Kind)) + " " + quote(o.Name)
-}
-
 // unqualified takes the name of the database out of calls such as nextval(db.sequence), where a server puts it in.
 func (s *Schema) unqualified(sql string) string {
 	all := sqltext.MySQL(sql)

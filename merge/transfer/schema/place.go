@@ -136,7 +136,6 @@ func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []
 
 // Counter is the next value of the AUTO_INCREMENT column of a table, as far as the database keeps it.
 func Counter(ctx context.Context, on *rowio.Connection, table string) (next uint64, err error) {
-	query := "SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?"
 	if on.Dialect().MySQL() {
 		return counted(ctx, on, table)
 	}
@@ -144,7 +143,7 @@ func Counter(ctx context.Context, on *rowio.Connection, table string) (next uint
 	if err != nil || there == 0 {
 		return 0, err
 	}
-	last, err := on.Texts(ctx, query, table)
+	last, err := on.Texts(ctx, "SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?", table)
 	if err != nil || len(last) == 0 {
 		return 0, err
 	}

@@ -25,22 +25,14 @@ func (s *Schema) addTable(name, create, format string) {
 	}
 	table.SQL = withFormat(withoutPageChecksum(table.SQL), format)
 	s.Objects = append(s.Objects, table)
-	depth, start, places := 0, all[open].End(), make(map[Kind]int)
-	for i := open + 1; i <= end; i++ {
-		switch t := all[i]; {
-		case depth == 0 && (t.Text == "," || i == end):
-			o := Object{Table: name, SQL: strings.TrimSpace(create[start:t.Start])}
-			if o.Kind, o.Name = definition(o.SQL); o.Kind == Column || o.Kind == Index {
-				places[o.Kind]++
-				o.Place = strconv.Itoa(places[o.Kind])
-			}
-			s.Objects = append(s.Objects, o)
-			start = t.End()
-		case t.Text == "(":
-			depth++
-		case t.Text == ")":
-			depth--
+	places := make(map[Kind]int)
+	for _, sql := range sqltext.Parts(sqltext.InParentheses(create, all[open:])) {
+		o := Object{Table: name, SQL: sql}
+		if o.Kind, o.Name = definition(sql); o.Kind == Column || o.Kind == Index {
+			places[o.Kind]++
+			o.Place = strconv.Itoa(places[o.Kind])
 		}
+		s.Objects = append(s.Objects, o)
 	}
 }
 
