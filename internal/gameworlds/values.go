@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -56,12 +57,7 @@ func naturals(c *column) []int64 {
 		v := int64(math.Exp(rng.Float64()*math.Log(60_000))) + rng.Int64N(50)
 		all[min(max(v, 1), limits.Max)] = true
 	}
-	var numbers []int64
-	for v := range all {
-		numbers = append(numbers, v)
-	}
-	slices.Sort(numbers)
-	return numbers
+	return slices.Sorted(maps.Keys(all))
 }
 
 // counted returns 0 to n-1.

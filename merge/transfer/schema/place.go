@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -54,11 +55,8 @@ func Contains(ctx context.Context, on *rowio.Connection) ([]string, error) {
 }
 
 // Tables are the names of the tables.
-func (s *Schema) Tables() (names []string) {
-	for _, o := range s.of(Table) {
-		names = append(names, o.Name)
-	}
-	return names
+func (s *Schema) Tables() []string {
+	return slice.Map(s.of(Table), func(o *Object) string { return o.Name })
 }
 
 // Has reports whether there is such an object.

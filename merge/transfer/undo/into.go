@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/apply"
@@ -352,25 +353,13 @@ func drop(ctx context.Context, u *undo) error {
 		return err
 	}
 	made := !u.Plan.Into.There
-	var more []string
-	for _, table := range u.Plan.Combines() {
-		more = append(more, u.Plan.Tables[table].Combine.Kept)
-	}
-	for _, t := range u.Plan.Tables {
-		more = append(more, t.Name)
-	}
-	for _, t := range u.Plan.Into.Tables {
-		more = append(more, t.Name)
-	}
-	for _, t := range u.Plan.Resets {
-		more = append(more, t.Table)
-	}
-	for _, table := range sqldb.Tables() {
-		if table != ledger.MergesTable && table != ledger.ProgressTable {
-			more = append(more, table)
-		}
-	}
 	last := []string{ledger.ProgressTable, ledger.MergesTable}
+	more := slices.Concat(
+		slice.Map(u.Plan.Combines(), func(table int) string { return u.Plan.Tables[table].Combine.Kept }),
+		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
+		slice.Map(u.Plan.Into.Tables, func(t plan.OwnTable) string { return t.Name }),
+		slice.Map(u.Plan.Resets, func(t plan.Reset) string { return t.Table }),
+		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return slices.Contains(last, table) }))
 	if made && !u.Target.Dialect().MySQL() { // a file goes at once
 		others, err := all.Others(ctx, u.Target, append(append(last, more...), sqldb.KeysView))
 		if err != nil {
@@ -385,9 +374,7 @@ func drop(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range others {
-		u.done.Others = append(u.done.Others, printable.Text(o))
-	}
+	u.done.Others = slice.Map(others, printable.Text)
 	if u.done.Dropped = len(others) == 0; u.done.Dropped && made {
 		u.Target.Close()
 		return schema.Remove(ctx, u.Target.Database)

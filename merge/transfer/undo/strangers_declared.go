@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
@@ -64,10 +65,7 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *verdict.RekeyedColum
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, name := range naming.Columns {
-		names = append(names, d.Quote(name))
-	}
+	names := slice.Map(naming.Columns, d.Quote)
 	query := "SELECT " + strings.Join(append(names, l.Reads...), ", ")
 	if u.Plan.Multiset(c.Table) { // so many came, as the plan counted them
 		for i := range c.Cases {
