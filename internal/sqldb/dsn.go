@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -47,11 +50,20 @@ func WithDatabase(dsn, name string) (string, error) {
 	return string(MySQL) + ":" + address, nil
 }
 
+// bareIPv6 matches an address of IPv6 with a port and without brackets, before the last slash.
+var bareIPv6 = regexp.MustCompile(`tcp\(([0-9a-fA-F:]+):([0-9]{1,5})\)/[^/]*$`)
+
 // mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
 func mysqlConfig(dsn string, readOnly bool, files tlsFiles) (*mysql.Config, error) {
 	if err := checkTLS(dsn); err != nil {
 		return nil, err
+	}
+	if m := bareIPv6.FindStringSubmatch(dsn); m != nil {
+		if host, err := netip.ParseAddr(m[1]); err == nil && host.Is6() {
+			address := net.JoinHostPort(m[1], m[2])
+			return nil, fmt.Errorf("the port of an IPv6 address comes after brackets: want tcp(%s)", address)
+		}
 	}
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {

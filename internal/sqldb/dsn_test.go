@@ -160,3 +160,18 @@ func TestWithDatabase(t *testing.T) {
 		}
 	}
 }
+
+// An address of IPv6 without brackets is told from a host and its port: the driver would take it for the name of a host.
+func TestBareIPv6(t *testing.T) {
+	for address, want := range map[string]string{"::1:34500": "[::1]:34500", "fe80::2:3306": "[fe80::2]:3306"} {
+		_, err := sqldb.Open("mysql:g:s3cr3t@tcp("+address+")/s1", false)
+		if err == nil || !strings.HasSuffix(err.Error(), "the port of an IPv6 address comes after brackets: want tcp("+want+")") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if db, err := sqldb.Open("mysql:g:s3cr3t@tcp([::1]:34500)/s1", false); err != nil {
+		t.Error(err)
+	} else {
+		db.Close()
+	}
+}

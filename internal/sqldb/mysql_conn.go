@@ -92,7 +92,12 @@ func (q *quoting) hide(err error) error {
 		return err
 	}
 	hidden := *e
-	if len(q.parameters) > 0 && !slices.Contains(accountErrors, e.Number) {
+	const unknownVariable = 1193 // the driver sets as a variable what it does not know itself
+	name, found := strings.CutPrefix(strings.TrimSuffix(e.Message, "'"), "Unknown system variable '")
+	switch {
+	case e.Number == unknownVariable && found && slices.Contains(q.parameters, name):
+		hidden.Message = Redact(name) + " is no parameter of a DSN, and no variable of this server"
+	case len(q.parameters) > 0 && !slices.Contains(accountErrors, e.Number):
 		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + Redact(strings.Join(q.parameters, " "))
 	}
 	switch {

@@ -14,6 +14,7 @@ func TestUnsuitableOptions(t *testing.T) {
 	for want, opts := range map[string]declare.Options{
 		`unique 1: no source has a table "charcters" (did you mean "characters"?)`:                                                        {Uniques: []declare.DeclaredUnique{{Table: "charcters", Columns: []string{"name"}}}},
 		`unique 1: table "characters" has no column "nmae" (did you mean "name"?)`:                                                        {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"nmae"}}}},
+		`unique 1: table "guild" has no column "nope": it has id, leader and name`:                                                        {Uniques: []declare.DeclaredUnique{{Table: "guild", Columns: []string{"nope"}}}},
 		`unique 1: it names no column of "characters"`:                                                                                    {Uniques: []declare.DeclaredUnique{{Table: "characters"}}},
 		`unique 1: it names column "name" twice`:                                                                                          {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name", "name"}}}},
 		`reference 1: no source has a table "guilds" (did you mean "guild"?)`:                                                             {References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}},
@@ -34,7 +35,7 @@ func TestUnsuitableOptions(t *testing.T) {
 		`id-future cannot be both allowed and a failure`:                                                                                  {Allow: []string{"id-future"}, FailOn: []string{"id-future"}},
 	} {
 		report, err := merge.Check(context.Background(), sources(game("a", 1, 2), game("b", 11, 2)), opts)
-		if report != nil || !errors.Is(err, declare.ErrOptions) || !strings.HasPrefix(err.Error()+" ", "merge: unsuitable options: "+want) {
+		if report != nil || !errors.Is(err, declare.ErrOptions) || !strings.HasPrefix(err.Error()+" ", want) {
 			t.Errorf("report %v, error %v, want %q", report, err, want)
 		}
 	}

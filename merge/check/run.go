@@ -148,7 +148,8 @@ func (r *run) conclude(f rule.Finding) {
 		r.facts.Failed[f.Code] = true
 		f.Next = append(f.Next, cmp.Or(f.Action, verdict.Documented(f.Code).Action))
 	}
-	if len(f.Gaps) > 0 {
+	named := len(f.Next) > 0 && (f.Code == verdict.CodeKeyUndeclared || f.Code == verdict.CodeKeyCounter) // with its column
+	if len(f.Gaps) > 0 && !named {
 		f.Next = append(f.Next, unverifiedAction(r.facts, f.Code))
 	}
 	r.results = append(r.results, f.Result)

@@ -2,11 +2,9 @@ package declare
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/cell"
 )
@@ -21,7 +19,7 @@ func (d *Declared) inCells(at ColumnName, ref *Ref, from statement, n Names) (er
 		col := n[at.Table][name]
 		switch {
 		case col == nil:
-			return fmt.Errorf("format: table %q has no column %q%s", at.Table, name, nearest.Hint(name, slices.Sorted(maps.Keys(n[at.Table]))))
+			return fmt.Errorf("format: %s", n.lacks(at.Table, name))
 		case col.Kind == catalog.KindReal || col.Kind == catalog.KindTime || slices.Contains(noCells, NameOf(col.Type)):
 			return fmt.Errorf("format: %s.%s is %s, which cannot be written as it was read", at.Table, name, col.Type)
 		case len(ref.Cells.Columns()) > 1 && col.Kind != catalog.KindInteger:

@@ -57,9 +57,10 @@ func (m *Moving) declareCounter(f *Resolved, n Names, c CounterRow) error {
 		case m.Columns[at] != nil:
 			return fmt.Errorf("%s gets new values itself", at)
 		case col.Kind != catalog.KindInteger:
-			return fmt.Errorf("%s is %s: want an integer", at, col.Type)
+			return fmt.Errorf("%s is %s, and only integers can be raised: change the type of the column in all databases, "+
+				"or remove this counter and raise it by hand after the merge, before the game starts", at, col.Type)
 		case c.When != nil && n[at.Table][c.When.Column] == nil:
-			return fmt.Errorf("when: table %q has no column %q", at.Table, c.When.Column)
+			return fmt.Errorf("when: %s", n.lacks(at.Table, c.When.Column))
 		}
 		if err := neverHolds(c.When, at.Table, n); err != nil {
 			return err

@@ -159,9 +159,13 @@ func (o Options) WithDefaults() Options {
 // Stamp is the time for a report, in the precision that people and JSON see.
 func (o Options) Stamp() time.Time { return o.Clock().UTC().Truncate(time.Millisecond) }
 
-func Unsuitable(format string, args ...any) error {
-	return fmt.Errorf("merge: %w: %s", ErrOptions, fmt.Sprintf(format, args...))
-}
+// Unsuitable is an error like [ErrOptions] that says no more than what is wrong.
+func Unsuitable(format string, args ...any) error { return unsuitable(fmt.Sprintf(format, args...)) }
+
+type unsuitable string
+
+func (e unsuitable) Error() string      { return string(e) }
+func (unsuitable) Is(target error) bool { return target == ErrOptions }
 
 // Matches reports whether s may name a result. What is alike in a schema is
 // one result without a subject, so that one answers to any.

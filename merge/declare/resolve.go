@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 )
 
@@ -36,6 +37,16 @@ func namesOf(dbs []*Database) Names {
 	return n
 }
 
+// lacks says that a table has no such column, and which it has.
+func (n Names) lacks(table, column string) string {
+	columns := slices.Sorted(maps.Keys(n[table]))
+	hint := nearest.Hint(column, columns)
+	if hint == "" && len(columns) > 0 {
+		hint = ": it has " + printable.Names(columns)
+	}
+	return fmt.Sprintf("table %q has no column %q%s", table, column, hint)
+}
+
 // has returns an error if no source has one of the columns. what is what was
 // declared: `unique 2`.
 func (n Names) has(what, table string, columns ...string) error {
@@ -48,7 +59,7 @@ func (n Names) has(what, table string, columns ...string) error {
 	}
 	for i, c := range columns {
 		if found != nil && found[c] == nil {
-			return Unsuitable("%s: table %q has no column %q%s", what, table, c, nearest.Hint(c, slices.Sorted(maps.Keys(found))))
+			return Unsuitable("%s: %s", what, n.lacks(table, c))
 		}
 		if slices.Contains(columns[:i], c) {
 			return Unsuitable("%s: it names column %q twice", what, c)

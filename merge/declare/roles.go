@@ -2,6 +2,7 @@ package declare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -257,7 +258,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 		err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
 			if r.When != nil && n[at.Table][r.When.Column] == nil {
 				if exact && !d.gone.columns(at.Table, r.When.Column) {
-					return fmt.Errorf("when: table %q has no column %q%s", at.Table, r.When.Column, nearest.Hint(r.When.Column, slices.Sorted(maps.Keys(n[at.Table]))))
+					return fmt.Errorf("when: %s", n.lacks(at.Table, r.When.Column))
 				}
 				return nil
 			}
@@ -379,7 +380,7 @@ func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement,
 	case (!none.Empty() || r.When != nil) && len(r.Columns) != 1:
 		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
 	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:
-		return fmt.Errorf("when: table %q has no column %q", r.Table, r.When.Column)
+		return fmt.Errorf("when: %s", n.lacks(r.Table, r.When.Column))
 	}
 	if err := neverHolds(r.When, r.Table, n); err != nil {
 		return err
@@ -404,8 +405,7 @@ func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement,
 
 // trimmed takes the name of the statement, which is none, off a message.
 func trimmed(err error) error {
-	_, rest, _ := strings.Cut(err.Error(), ": : ")
-	return fmt.Errorf("%s", rest)
+	return errors.New(strings.TrimPrefix(err.Error(), ": "))
 }
 
 // Severally returns the references of a table of which each value names a row of one of

@@ -23,7 +23,7 @@ type Made struct {
 func MakeSchema(ctx context.Context, from, to rowio.Database) (*Made, error) {
 	made, err := makeSchema(ctx, from, to)
 	if err != nil {
-		return nil, fmt.Errorf("transfer: making the tables of %q in %q: %w", from.Name, to.Name, err)
+		return nil, fmt.Errorf("make the tables of %q in %q: %w", from.Name, to.Name, err)
 	}
 	return made, nil
 }
@@ -37,7 +37,8 @@ func makeSchema(ctx context.Context, from, to rowio.Database) (*Made, error) {
 	target := &rowio.Connection{Database: to, Writes: true, Unchecked: true}
 	defer target.Close()
 	if target.Dialect() != source.Dialect {
-		return nil, fmt.Errorf("one is %s and the other %s: want two of a kind", source.Dialect.Dialect, target.Dialect().Dialect)
+		return nil, fmt.Errorf("the target must be %s, as %s is: tables are made as they are, and types are not translated",
+			nameOf(source.Dialect.Dialect), from.Name)
 	}
 	have, err := target.Texts(ctx, tablesOf(target.Dialect()))
 	if err != nil || len(have) > 0 {
@@ -54,6 +55,14 @@ func makeSchema(ctx context.Context, from, to rowio.Database) (*Made, error) {
 		}
 	}
 	return made, nil
+}
+
+// nameOf is a kind of database in words.
+func nameOf(d sqldb.Dialect) string {
+	if d == sqldb.SQLite {
+		return "SQLite"
+	}
+	return "MariaDB or MySQL"
 }
 
 // tablesOf is the query for the tables of a database.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 
 	"mergesafe/internal/masked"
+	"mergesafe/internal/printable"
 )
 
 // File is a file for a result. It is made before the work, which may take hours,
@@ -72,6 +74,13 @@ func create(flag, name string, temporary func() (*os.File, error)) (*File, error
 		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
 	}
 	f, err := temporary()
+	if e, ok := errors.AsType[*fs.PathError](err); ok { // it names the temporary file
+		if _, folder := os.Stat(filepath.Dir(name)); errors.Is(folder, fs.ErrNotExist) {
+			return nil, WithHint(fmt.Errorf("-%s: %s: there is no folder %s", flag, name, filepath.Dir(name)),
+				"Make it (mkdir -p "+printable.Quoted(filepath.Dir(name))+"), or name a file in another one.")
+		}
+		err = fmt.Errorf("%s: %w", name, e.Err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}

@@ -275,6 +275,9 @@ func misplaced(cmd *cli.Command, flag string) error {
 	return nil
 }
 
+// bareNumber matches what is wrong with a time without a unit, and its number.
+var bareNumber = regexp.MustCompile(`^missing unit in duration "?([0-9]+)"?$`)
+
 // usage puts an error of the library into the words of this package.
 func usage(cmd *cli.Command, err error) error {
 	message := err.Error()
@@ -293,11 +296,17 @@ func usage(cmd *cli.Command, err error) error {
 		return Usage("unknown flag %q%s", "-"+name, hint)
 	}
 	// What remains of "invalid value ...: strconv.ParseInt: parsing ...: invalid syntax" is clear by itself.
-	if before, _, found := strings.Cut(message, ": strconv."); found {
-		message = before + ": want a number in range"
+	if before, why, found := strings.Cut(message, ": strconv."); found {
+		message = before + ": want a whole number, such as 40"
+		if strings.HasSuffix(why, "out of range") {
+			message = before + ": want a smaller number"
+		}
 	}
-	if before, _, found := strings.Cut(message, ": time: "); found {
+	if before, why, found := strings.Cut(message, ": time: "); found {
 		message = before + ": want a time, such as 250ms or 2m"
+		if m := bareNumber.FindStringSubmatch(why); m != nil {
+			message = before + ": want a time with its unit, such as " + m[1] + "ms, " + m[1] + "s or " + m[1] + "m"
+		}
 	}
 	return Usage("%s", strings.ToLower(message[:1])+message[1:])
 }

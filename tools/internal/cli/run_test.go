@@ -21,7 +21,7 @@ func program(actionErr error) *cli.Command {
 		Commands: []*cli.Command{{
 			Name:        "echo",
 			Description: "Help of echo.",
-			Flags:       []cli.Flag{&cli.IntFlag{Name: "times", Value: 1}, &cli.BoolFlag{Name: "json"}},
+			Flags:       []cli.Flag{&cli.IntFlag{Name: "times", Value: 1}, &cli.BoolFlag{Name: "json"}, &cli.DurationFlag{Name: "wait"}},
 			Action: func(_ context.Context, cmd *cli.Command) error {
 				fmt.Fprintln(cmd.Root().Writer, cmd.Int("times"), cmd.Bool("json"), cmd.Args().Slice())
 				return actionErr
@@ -77,7 +77,10 @@ func TestRun(t *testing.T) {
 		{"ehco -json a", nil, result{Incomplete, "", "prog: unknown command \"ehco\" (did you mean \"echo\"?): want echo or other\nFor help: prog -h\n"}},
 		{"-json echo a", nil, result{Incomplete, "", "prog: the flag \"-json\" is one of a command, and comes behind it: prog echo -json\nFor help: prog echo -h\n"}},
 		{"echo -jsn", nil, result{Incomplete, "", "prog: unknown flag \"-jsn\" (did you mean \"json\"?)\nFor help: prog echo -h\n"}},
-		{"echo -times many", nil, result{Incomplete, "", "prog: invalid value \"many\" for flag -times: want a number in range\nFor help: prog echo -h\n"}},
+		{"echo -times many", nil, result{Incomplete, "", "prog: invalid value \"many\" for flag -times: want a whole number, such as 40\nFor help: prog echo -h\n"}},
+		{"echo -times 99999999999999999999", nil, result{Incomplete, "", "prog: invalid value \"99999999999999999999\" for flag -times: want a smaller number\nFor help: prog echo -h\n"}},
+		{"echo -wait 20", nil, result{Incomplete, "", "prog: invalid value \"20\" for flag -wait: want a time with its unit, such as 20ms, 20s or 20m\nFor help: prog echo -h\n"}},
+		{"echo -wait x", nil, result{Incomplete, "", "prog: invalid value \"x\" for flag -wait: want a time, such as 250ms or 2m\nFor help: prog echo -h\n"}},
 		{"echo -times", nil, result{Incomplete, "", "prog: flag needs an argument: -times\nFor help: prog echo -h\n"}},
 
 		{"-version", nil, result{OK, "prog v1\n", ""}},
