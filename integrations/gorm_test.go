@@ -362,3 +362,16 @@ func TestGORMNilPointer(t *testing.T) {
 		}
 	})
 }
+
+// With PrepareStmt the transaction is one deeper.
+func TestGORMPreparedTransaction(t *testing.T) {
+	onEach(t, func(t *testing.T, d database) {
+		db := openGORM(t, d).Session(&gorm.Session{PrepareStmt: true})
+		must(t, db.Transaction(func(tx *gorm.DB) error {
+			if _, ok := tx.Statement.ConnPool.(*gorm.PreparedStmtTX).Tx.(*sql.Tx); !ok {
+				t.Errorf("the transaction is a %T", tx.Statement.ConnPool)
+			}
+			return nil
+		}))
+	})
+}

@@ -1,6 +1,6 @@
 // Package number has the short numbers that a game shows and players read aloud: "add
 // me, 10 084 213". It reads and writes their text, and refuses a mistyped number by its
-// check digit. The numbers themselves come from store.Numbers.
+// check digit. The numbers themselves come from package store/numbers.
 //
 // It imports nothing but the standard library.
 package number

@@ -83,5 +83,6 @@ func waitsForItself(pool, second *sql.DB) error {
 // Over returns the transaction that the game began on the database of db, as a
 // [Session]: for [Table] and the queries of this package. The game commits it or
 // rolls it back. For a *sqlx.Tx pass its field Tx; GORM has the *sql.Tx in
-// tx.Statement.ConnPool.
+// tx.Statement.ConnPool; with PrepareStmt that is a *gorm.PreparedStmtTX, which has the
+// *sql.Tx in its field Tx.
 func (db *DB) Over(tx *sql.Tx) *Tx { return &Tx{session{db.db.Over(tx)}} }

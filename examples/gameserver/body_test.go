@@ -46,3 +46,22 @@ func TestBadBody(t *testing.T) {
 		conn.Close()
 	}
 }
+
+// What encoding/json would change without a word is refused: bytes that are no UTF-8, half a pair of surrogates, and a key
+// that comes twice.
+func TestBodyAsItIs(t *testing.T) {
+	for body, want := range map[string]string{
+		"{\"account\": \"a\", \"name\": \"Ar\xffia\"}":        "the body is not valid UTF-8",
+		`{"account": "a", "name": "Ar\ud800ia"}`:              "half a pair of surrogates",
+		`{"account": "a", "name": "Aria", "name": "Eva"}`:     "name is in the body twice",
+		`{"account": "a", "name": "Aria", "NAME": "Eva"}`:     "name is in the body twice",
+		`{"x": [{"a": 1, "a": 2}]}`:                           "a is in the body twice",
+		`{"account": "a", "name": "\ud83d\ude00 Ar\ufffdia"}`: "",
+		`{"x": [{"a": 1}, {"a": "a"}, "a"], "a": {"x": "x"}}`: "",
+		`{"account": "a", "name":`:                            "",
+	} {
+		if err := plain([]byte(body)); err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: got %v, want %q", body, err, want)
+		}
+	}
+}

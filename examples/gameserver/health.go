@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"mergesafe/gameid"
+	"mergesafe/gameid/metrics"
 	"mergesafe/store"
 )
 
@@ -23,8 +23,9 @@ func (s *server) health(r *http.Request) (reply, error) {
 	if s.public == nil {
 		status, public = "limited", "no key"
 	}
-	lease := s.node.Stats().Lease
-	if lease != gameid.LeaseHeld {
+	stats := s.node.Stats()
+	lease := stats.Lease
+	if metrics.Health(stats) != nil {
 		status, out.status = "unavailable", http.StatusServiceUnavailable
 	}
 	if err := s.db.Ping(ctx); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"unicode/utf8"
 )
 
 // decode reads the body of a request into the struct that v points to. All of
@@ -18,7 +20,14 @@ func decode(r *http.Request, v any) error {
 	if media, _, err := mime.ParseMediaType(given); err != nil || media != want {
 		return newProblem(http.StatusUnsupportedMediaType, "", "content type is %q, want %s", given, want)
 	}
-	d := json.NewDecoder(r.Body)
+	body, err := io.ReadAll(r.Body) // at most maxBody
+	if err == nil {
+		err = plain(body)
+	}
+	if err != nil {
+		return decodeError(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		return decodeError(err)
@@ -33,7 +42,54 @@ func decode(r *http.Request, v any) error {
 	}
 }
 
+// plain refuses bodies that encoding/json would change without a word: it puts U+FFFD in the place of bytes that are no
+// UTF-8 and of half a pair of surrogates, and of a key that comes twice it takes the last. Any other mistake is left to it.
+func plain(body []byte) error {
+	if !utf8.Valid(body) {
+		return newProblem(http.StatusBadRequest, "", "the body is not valid UTF-8")
+	}
+	const replaced = "\uFFFD"
+	typed := bytes.Contains(body, []byte(replaced)) || bytes.Contains(bytes.ToLower(body), []byte(`\ufffd`))
+	d := json.NewDecoder(bytes.NewReader(body))
+	type level struct {
+		keys map[string]bool // nil in an array
+		key  bool            // a key comes next
+	}
+	var open []level
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		text, isText := token.(string)
+		if isText && !typed && strings.Contains(text, replaced) {
+			return newProblem(http.StatusBadRequest, "", "a text in the body has half a pair of surrogates")
+		}
+		if end := len(open) - 1; end >= 0 && open[end].keys != nil && token != json.Delim('}') {
+			if at := &open[end]; at.key {
+				name := strings.ToLower(text) // a field takes both
+				if at.keys[name] {
+					return newProblem(http.StatusBadRequest, name, "%s is in the body twice", name)
+				}
+				at.keys[name] = true
+			}
+			open[end].key = !open[end].key
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, level{make(map[string]bool), true})
+		case json.Delim('['):
+			open = append(open, level{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+	}
+}
+
 func decodeError(err error) error {
+	if _, ok := errors.AsType[*problem](err); ok {
+		return err
+	}
 	bad := func(field, format string, args ...any) error {
 		return newProblem(http.StatusBadRequest, field, format, args...)
 	}

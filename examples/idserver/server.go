@@ -130,9 +130,6 @@ func (s *server) unavailable(w http.ResponseWriter, r *http.Request, err error) 
 func (s *server) health(w http.ResponseWriter, r *http.Request) {
 	stats := s.node.Stats()
 	err := cmp.Or(s.node.Err(), metrics.Health(stats))
-	if err == nil && stats.Left <= 0 {
-		err = stats.LastFailure
-	}
 	if err != nil {
 		refuse(w, r, http.StatusServiceUnavailable, "%v", err)
 		return

@@ -7,13 +7,16 @@ import (
 	"mergesafe/gameid"
 )
 
-// Health returns nil while the node may mint, otherwise an error that says why it may
-// not: its lease expired, was lost or is closed. Use it to answer a load balancer. A
-// node whose registry cannot be reached for less than the lease is healthy.
+// Health returns nil while the node can make IDs, otherwise an error that says why it
+// cannot: its lease expired, was lost or is closed, or it has used up the times that it
+// reserved and the registry gives no more. Use it to answer a load balancer. A node whose
+// registry cannot be reached is healthy for as long as it has reserved times left.
 func Health(s gameid.Stats) error {
 	switch {
-	case s.Lease == gameid.LeaseHeld:
+	case s.Lease == gameid.LeaseHeld && (s.Left > 0 || s.LastFailure == nil):
 		return nil
+	case s.Lease == gameid.LeaseHeld:
+		return fmt.Errorf("server %s has no reserved time left to make IDs of: %w", s.Server, s.LastFailure)
 	case s.LastFailure != nil:
 		return fmt.Errorf("the lease of server %s is %s: %w", s.Server, s.Lease, s.LastFailure)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
@@ -22,6 +23,19 @@ import (
 type Note struct {
 	By  string // at most 255 characters
 	Why string // at most 1024 characters
+}
+
+// check refuses a note that is too long, before the database does.
+func (n Note) check() error {
+	for _, part := range []struct {
+		what, text string
+		most       int
+	}{{"name of the operator", n.By, 255}, {"reason", n.Why, 1024}} {
+		if got := utf8.RuneCountInString(part.text); got > part.most {
+			return fmt.Errorf("%w: the %s %.40q has %d characters: want at most %d", sqldb.ErrInvalid, part.what, part.text, got, part.most)
+		}
+	}
+	return nil
 }
 
 const (
@@ -102,8 +116,9 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 }
 
 func checkName(name string) error {
-	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("the name %q is not fit for a server: want 1 to 64 characters, none of them a control character", name)
+	if name == "" || utf8.RuneCountInString(name) > 64 || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%w: the name %.40q is not fit for a server: want 1 to 64 characters, none of them a control character",
+			sqldb.ErrInvalid, name)
 	}
 	return nil
 }
@@ -112,7 +127,7 @@ func checkName(name string) error {
 // one world share: see [Fleet.JoinFree]. Their names are the given one with the
 // number behind it, such as s4-40. It claims all of them, or none.
 func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers registry.NumberRange, note Note) ([]Server, error) {
-	if err := cmp.Or(checkName(name), numbers.Validate()); err != nil {
+	if err := cmp.Or(checkName(name), numbers.Validate(), checkName(rangeName(name, numbers.Last))); err != nil {
 		return nil, err
 	}
 	if _, err := f.Identity(ctx); err != nil {
@@ -181,6 +196,9 @@ func moved(ok bool, err error) error {
 
 // note makes an entry in the history of a server.
 func (f *Fleet) note(ctx context.Context, tx *sqldb.Tx, server gameid.ServerID, action string, note Note) error {
+	if err := note.check(); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, f.db.Dialect().With(insertHistory), action, note.By, note.Why, server)
 	return err
 }

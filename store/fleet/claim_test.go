@@ -49,6 +49,16 @@ func TestClaim(t *testing.T) {
 		if _, err := claim(strings.Repeat("x", 65), 0); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("a name of 65 characters: %v", err)
 		}
+		// What is too long is said in words, and not by the database.
+		long := strings.Repeat("x", 5000)
+		_, err = claim(long, 0)
+		says(t, err, store.ErrInvalid, "is not fit for a server: want 1 to 64 characters")
+		_, err = f.ClaimRange(ctx, long[:63], store.NumberRange{First: 100, Last: 101}, note)
+		says(t, err, store.ErrInvalid, "is not fit for a server: want 1 to 64 characters")
+		_, err = f.Claim(ctx, "s9", 0, fleet.Note{By: "anna", Why: long})
+		says(t, err, store.ErrInvalid, "the reason", "has 5000 characters: want at most 1024")
+		_, err = f.LeaseRange(ctx, fleet.RangeWish{World: "s1", Size: 100, At: -1}, fleet.Note{By: long})
+		says(t, err, store.ErrInvalid, "the name of the operator", "has 5000 characters: want at most 255")
 
 		// Retired is for good.
 		must(t, f.Retire(ctx, 2, fleet.Note{By: "bert", Why: "merged into s1"}))

@@ -276,6 +276,9 @@ func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
 // n-th has seen all before it, because the number is the primary key: if another caller
 // was faster, choose is asked again.
 func (f *Fleet) addRanges(ctx context.Context, note Note, choose func(have []KeyRange) ([]KeyRange, error)) error {
+	if err := note.check(); err != nil {
+		return err
+	}
 	for {
 		have, err := f.Ranges(ctx)
 		if err != nil {
@@ -311,6 +314,9 @@ func (f *Fleet) addRanges(ctx context.Context, note Note, choose func(have []Key
 // ReleaseRange records that a world does not use its range any more. It stays on record, and
 // its numbers are not given again: rows that left the world may still have them.
 func (f *Fleet) ReleaseRange(ctx context.Context, number int64, note Note) error {
+	if err := note.check(); err != nil {
+		return err
+	}
 	all, err := f.Ranges(ctx)
 	if err != nil {
 		return err
