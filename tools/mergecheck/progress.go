@@ -104,9 +104,13 @@ func (p *progress) report(now declare.Progress) {
 
 // rests notes that a database is not read because its server has too much to do.
 func (p *progress) rests(source string, threads int) {
+	i := slices.Index(p.names, source)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.meters[source].load = threads
+	m := p.meters[source]
+	m.load = threads
+	done, total := m.current.SourceRows, m.current.SourceTotal
+	p.mu.Unlock()
+	p.display.Show(i, done, total) // also before the first row
 }
 
 // text is about one database.

@@ -33,7 +33,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		}
 	}
 	log := cli.LogOf(cmd)
-	w := newWatch(log, j.spare, j.all())
+	ctx, w := j.watch(ctx, log, "apply")
 	before := announceApply(ctx, log, j.job)
 	if err := cli.Confirm(ctx, cmd, "This writes to "+j.where()+"."); err != nil {
 		w.close()
@@ -53,17 +53,20 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 // of it is done already, as far as that can be seen.
 func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 	p := j.plan
+	if len(p.Refusals) > 0 { // it will not begin
+		return false
+	}
 	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.AllRows(), "tables", len(p.Tables), "renames", len(p.Renames))
 	for _, w := range p.Origins() {
 		for _, m := range w.Servers {
 			if w.Fence && m.Own {
-				log.Sayf("server %s cannot be started on %s any more", m.Server, printable.Text(w.Name))
+				log.Sayf("from its first write on, server %s cannot be started on %s any more", m.Server, printable.Text(w.Name))
 			}
 		}
 	}
 	for _, m := range p.Target.Servers {
 		if m.Own && p.Into == nil {
-			log.Sayf("server %s cannot be started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
+			log.Sayf("from its first write on, server %s cannot be started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
 		}
 	}
 	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")

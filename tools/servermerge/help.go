@@ -15,6 +15,10 @@ Commands:
                          do, for people to review
   apply PLAN             carry out that plan and no other; if interrupted, run
                          the same command again to resume
+  pause PLAN             let it rest, from another terminal
+  resume PLAN            end the pause
+  limit PLAN             slow it, or let it go faster
+  stop PLAN              end it; run the same command again to resume
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
   open PLAN              let the game into the new database (plan -into)
@@ -71,6 +75,54 @@ Examples:
 
 const helpThrottle = `  -max-load N       rest while a database server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
+`
+
+const helpReplicas = `  -replica DSN      rest while this replica lags, or does not replicate: its
+                    DSN, or its name in the configuration; once for each
+  -max-lag TIME     how far it may lag (default 5s)
+`
+
+const helpPause = `Usage: servermerge pause PLAN
+
+Lets the apply, verify, open or undo that works on PLAN rest before its next
+batch, from another terminal. A statement that runs, such as one that makes an
+index, ends first. The process keeps its connections and its fences. It goes on
+with "servermerge resume PLAN". While it works, the file PLAN.control is beside
+PLAN: other terminals write there.
+
+Example:
+  servermerge pause plan.json
+`
+
+const helpResume = `Usage: servermerge resume PLAN
+
+Ends a pause.
+
+Example:
+  servermerge resume plan.json
+`
+
+const helpStop = `Usage: servermerge stop PLAN
+
+Ends the apply, verify, open or undo that works on PLAN before its next batch,
+as Ctrl-C in its terminal does: nothing is lost, and the same command resumes
+it.
+
+Example:
+  servermerge stop plan.json
+`
+
+const helpLimit = `Usage: servermerge limit [flags] PLAN
+
+Changes the limits of the apply, verify, open or undo that works on PLAN, until
+it ends. Limits that are not named stay.
+
+  -max-load N       rest while a database server runs more than N threads
+  -pause DURATION   rest before every batch of rows, such as 20ms; 0s for none
+  -max-lag TIME     rest while a replica of -replica lags more than that
+
+Example:
+  servermerge limit -pause 20ms -max-load 20 plan.json
 `
 
 const helpPlaces = `  -config FILE      with [[source]] (default "config.toml")
@@ -177,7 +229,7 @@ undo may be wanted. If it is interrupted, run it again.
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -html FILE        write the result as one HTML file as well
   -json             print the result as JSON
-` + helpFleet + helpPlaces + helpCodec + helpThrottle + `
+` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 it is open; 1 refused: it was not proved, or is not as it was
 then; 2 could not; 4 interrupted: run the same command again.
 
@@ -211,7 +263,7 @@ the target meanwhile, it refuses: undo the merge, then plan again.
   -fleet DSN        the fleet registry that the plan was made with, if there was
                     one (default: [registry] in config.toml)
   -yes              do not ask; without a terminal it never asks
-` + helpPlaces + helpCodec + helpThrottle + `
+` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 done; 1 refused before the first write, or a source is not
 as planned; 2 could not; 4 interrupted: run the same command again.
 
@@ -255,7 +307,7 @@ read; -reread reads them too. PASS is noted there: then it can be opened.
                     changes by others than the game since the plan
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
-` + helpPlaces + helpCodec + helpThrottle + `
+` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
 check could not check everything in the result.
 
@@ -306,7 +358,7 @@ asks first.
   -html FILE        write the result as one HTML file as well, also if
                     it is refused or interrupted
   -json             print the result as JSON
-` + helpFleet + helpPlaces + helpCodec + helpThrottle + `
+` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 done; 1 refused, nothing was changed, or something of the merge is
 left; 2 could not; 4 interrupted: run the same command again.
 
@@ -320,9 +372,11 @@ const helpRebase = `Usage: servermerge rebase -offset N [flags] SOURCE TARGET
 Plans how one world comes into an empty database with N added to all its keys,
 and makes its tables there if there are none. It is the rehearsal of a merge:
 boot the game on the TARGET, and a reference that no rule declares breaks
-visibly, without any merge. It also prepares a world: one whose keys have
-a range of their own needs no new ones at the next merge. Then apply, verify and
-undo as for a merge.
+visibly, without any merge. TARGET is of the same kind as SOURCE: SQLite, or an
+empty database of MariaDB or MySQL. If the plan is REFUSED, the tables are
+dropped again. It also prepares a world: one whose keys have a range of their
+own needs no new ones at the next merge. Then apply, verify and undo as for a
+merge.
 
 No table stays behind, whatever [[merge.table]] says. Views, triggers and
 routines are listed, and not made: make them, or -allow schema-view and the

@@ -23,7 +23,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 	if err := cli.Confirm(ctx, cmd, "This lets the game into "+j.where()+"."); err != nil {
 		return unconfirmed(ctx, err)
 	}
-	w := newWatch(cli.LogOf(cmd), j.spare, j.all())
+	ctx, w := j.watch(ctx, cli.LogOf(cmd), "open")
 	opened, err := transfer.Open(ctx, j.plan, j.target, j.sources, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")

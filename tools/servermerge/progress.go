@@ -50,6 +50,18 @@ func (p *progress) rests(database string, threads int) {
 	p.wait(fmt.Sprintf("resting: %d threads are running on %s", threads, database), false)
 }
 
+// lags notes that a replica is too far behind, or that how far is not known: err says why.
+func (p *progress) lags(replica string, lag time.Duration, err error) {
+	if err != nil {
+		p.wait(fmt.Sprintf("resting: how far %s lags is not known: %v", replica, report.Plainly(err)), true)
+		return
+	}
+	p.wait(fmt.Sprintf("resting: %s lags %s", replica, lag), false)
+}
+
+// pauses notes that another terminal has paused the work.
+func (p *progress) pauses(why string) { p.wait(why, true) }
+
 // waits notes that a database is away.
 func (p *progress) waits(err error) {
 	p.wait("waiting for a database: "+report.Plainly(err).Error(), true)

@@ -31,7 +31,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	force := cmd.Bool("force")
 	target := printable.Text(j.target.Name)
 	log := cli.LogOf(cmd)
-	w := newWatch(log, j.spare, j.all())
+	ctx, w := j.watch(ctx, log, "undo")
 	if j.plan.Into != nil {
 		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", target)
 	} else {

@@ -16,7 +16,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer j.close()
 	j.options.Reread = cmd.Bool("reread")
-	w := newWatch(cli.LogOf(cmd), j.spare, j.all())
+	ctx, w := j.watch(ctx, cli.LogOf(cmd), "verify")
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(j.options))
 	w.close()
 	if err != nil {

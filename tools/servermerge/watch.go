@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
@@ -18,13 +20,27 @@ import (
 type watch struct {
 	progress *progress
 	sparer   *sparer
+	control  *controlled // nil for work that cannot be steered
 }
 
 // newWatch begins with the databases being opened.
 func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch {
 	p := newProgress(log, log.IsTerminal())
 	p.display.Phase("opening " + printable.Names(slice.Map(all, func(d transfer.Database) string { return d.Name })))
-	return &watch{p, newSparer(t, all, p.rests)}
+	return &watch{progress: p, sparer: newSparer(t, all, p.rests)}
+}
+
+// watch begins, with the databases being opened. Its context ends when another terminal stops the work.
+func (j *work) watch(ctx context.Context, log *cli.Log, command string) (context.Context, *watch) {
+	ctx, stop := context.WithCancel(ctx)
+	w := newWatch(log, j.spare, j.all())
+	w.sparer.follow(j.replicas, w.progress.lags)
+	w.sparer.set(j.spare)
+	w.control = &controlled{
+		command: command, plan: j.file, spare: j.spare, stop: stop, waits: w.progress.pauses, say: func(text string) { log.Say(text) },
+		changed: func(t throttle.Throttle) { w.sparer.set(t) },
+	}
+	return ctx, w
 }
 
 // planning is what is told how far a plan has come, after every batch that is
@@ -42,11 +58,23 @@ func (w *watch) planning(ctx context.Context) func(transfer.Progress) {
 // working completes the options of what works through a plan: it rests between
 // batches.
 func (w *watch) working(o transfer.Options) transfer.Options {
-	o.Pause, o.Progress, o.Retrying = w.sparer.wait, w.progress.report, w.progress.waits
+	o.Pause, o.Progress, o.Retrying = w.wait, w.progress.report, w.progress.waits
 	return o
 }
 
+func (w *watch) wait(ctx context.Context) error {
+	if w.control != nil {
+		if err := w.control.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return w.sparer.wait(ctx)
+}
+
 func (w *watch) close() {
+	if w.control != nil {
+		w.control.close()
+	}
 	w.sparer.close()
 	w.progress.display.Stop()
 }
@@ -56,22 +84,44 @@ func (w *watch) close() {
 type sparer struct {
 	pauses []func(context.Context) error
 	loads  []*load
+	rests  func(database string, threads int)
+
+	replicas []*load
+	lags     func(replica string, lag time.Duration, err error)
 }
 
 // newSparer spares the servers of some databases. rests is told of every look
 // that finds one of them too busy.
 func newSparer(t throttle.Throttle, all []transfer.Database, rests func(database string, threads int)) *sparer {
-	s := new(sparer)
-	if t == (throttle.Throttle{}) {
-		return s
-	}
+	s := &sparer{rests: rests}
 	for _, d := range all {
-		l := &load{database: d}
-		s.loads = append(s.loads, l)
-		s.pauses = append(s.pauses, t.Pauser(l.threads, func(n int) { rests(d.Name, n) }))
+		s.loads = append(s.loads, &load{database: d})
+	}
+	s.set(t)
+	return s
+}
+
+// follow has the sparer wait for replicas too. lags is told of every look that finds one too far behind.
+func (s *sparer) follow(replicas []transfer.Database, lags func(replica string, lag time.Duration, err error)) {
+	s.lags = lags
+	for _, d := range replicas {
+		s.replicas = append(s.replicas, &load{database: d})
+	}
+}
+
+// set changes the limits. It is called by the goroutine that waits, or before there is one.
+func (s *sparer) set(t throttle.Throttle) {
+	s.pauses = nil
+	for i, l := range s.loads {
+		if t == (throttle.Throttle{MaxLag: t.MaxLag}) {
+			break
+		}
+		s.pauses = append(s.pauses, t.Pauser(l.threads, func(n int) { s.rests(s.loads[i].database.Name, n) }))
 		t.Pause = 0 // once for all
 	}
-	return s
+	for _, l := range s.replicas {
+		s.pauses = append(s.pauses, t.Follower(l.lag, func(lag time.Duration, err error) { s.lags(l.database.Name, lag, err) }))
+	}
 }
 
 // wait is to be called between batches, by one goroutine at a time.
@@ -85,7 +135,7 @@ func (s *sparer) wait(ctx context.Context) error {
 }
 
 func (s *sparer) close() {
-	for _, l := range s.loads {
+	for _, l := range slices.Concat(s.loads, s.replicas) {
 		if l.source != nil {
 			l.source.Close() // nothing was written that could be lost
 		}
@@ -104,15 +154,26 @@ func (l *load) threads(ctx context.Context) (int, error) {
 	if !strings.HasPrefix(l.database.DSN, "mysql:") {
 		return 0, nil
 	}
-	if l.source == nil {
-		s, err := sqlsource.OpenWith(ctx, l.database.Name, l.database.DSN, sqlsource.Options{NoSnapshot: true})
-		if err != nil {
-			return 0, nil
-		}
-		l.source = s
+	if l.open(ctx) != nil {
+		return 0, nil
 	}
 	if n, err := l.source.Load(ctx); err == nil {
 		return n, nil
 	}
 	return 0, nil
+}
+
+// lag is how far a replica is behind.
+func (l *load) lag(ctx context.Context) (time.Duration, error) {
+	if err := l.open(ctx); err != nil {
+		return 0, err
+	}
+	return l.source.Lag(ctx)
+}
+
+func (l *load) open(ctx context.Context) (err error) {
+	if l.source == nil {
+		l.source, err = sqlsource.OpenWith(ctx, l.database.Name, l.database.DSN, sqlsource.Options{NoSnapshot: true})
+	}
+	return err
 }

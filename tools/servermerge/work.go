@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -16,6 +19,9 @@ import (
 // batch takes less than half a second where the database keeps up.
 const grace = 2 * time.Second
 
+// defaultLag is how far a replica may lag if -max-lag does not say.
+const defaultLag = 5 * time.Second
+
 // maxParallel keeps a slip of the finger from taking all connections of a server.
 const maxParallel = 64
 
@@ -24,6 +30,7 @@ func workFlags() []cliv3.Flag {
 	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(), codecFlag(),
 		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
 		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
+		&cliv3.StringSliceFlag{Name: "replica"}, lagFlag(),
 		&cliv3.StringFlag{Name: "html"})
 }
 
@@ -32,7 +39,10 @@ type work struct {
 	*job
 	options transfer.Options
 	spare   throttle.Throttle
-	close   func() // ends the commands of the game that it runs, and its page
+
+	replicas []transfer.Database // that must not lag
+
+	close func() // ends the commands of the game that it runs, and its page
 }
 
 // work reads what a command with workFlags is to do, how, and where it goes what comes of it. It must
@@ -53,6 +63,21 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 	if parallel < 1 || parallel > maxParallel {
 		return nil, cli.Usage("-parallel %d: want 1 to %d", parallel, maxParallel)
 	}
+	replicas, err := databases.NewConfig(cmd.String("config"), s.env).Places(cmd.StringSlice("replica"))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(replicas) > 0 && spare.MaxLag == 0:
+		spare.MaxLag = defaultLag
+	case len(replicas) == 0 && spare.MaxLag > 0:
+		return nil, cli.Usage("-max-lag %s: of which replica? want -replica with its DSN, or its name in the configuration", spare.MaxLag)
+	}
+	for _, p := range replicas {
+		if !strings.HasPrefix(p.DSN.Reveal(), "mysql:") {
+			return nil, cli.Usage("-replica %s: want a database of MariaDB or MySQL", printable.Text(p.FullName()))
+		}
+	}
 	j, err := s.job(cmd)
 	if err != nil {
 		return nil, err
@@ -68,5 +93,7 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 		return nil, err
 	}
 	options := transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel, Codecs: codecs}
-	return &work{j, options, spare, func() { stop(); j.page.Close() }}, nil
+	return &work{
+		job: j, options: options, spare: spare, replicas: slice.Map(replicas, databaseAt), close: func() { stop(); j.page.Close() },
+	}, nil
 }

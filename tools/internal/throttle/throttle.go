@@ -16,6 +16,7 @@ import (
 type Throttle struct {
 	MaxLoad int           // running threads of a server above which no batch begins; 0: any number
 	Pause   time.Duration // before every batch
+	MaxLag  time.Duration // of a replica above which no batch begins; 0: any
 }
 
 // lookEvery is how often the load of a server is asked for.
@@ -26,32 +27,66 @@ const lookEvery = time.Second
 // threads, at most once a second, and calls rests each time that number is above MaxLoad.
 // With a MaxLoad, only one goroutine at a time may call the function.
 func (t Throttle) Pauser(load func(context.Context) (int, error), rests func(threads int)) func(context.Context) error {
-	var looked time.Time
+	wait := until(func(ctx context.Context) (bool, error) {
+		n, err := load(ctx)
+		if err != nil {
+			return false, fmt.Errorf("read the load of the server: %w", err)
+		}
+		if n > t.MaxLoad {
+			rests(n)
+		}
+		return n <= t.MaxLoad, nil
+	})
 	return func(ctx context.Context) error {
-		if err := sleep(ctx, t.Pause); err != nil {
+		if err := Sleep(ctx, t.Pause); err != nil || t.MaxLoad == 0 {
 			return err
 		}
-		if t.MaxLoad == 0 || time.Since(looked) < lookEvery {
-			return nil
-		}
-		for {
-			n, err := load(ctx)
-			if err != nil {
-				return fmt.Errorf("read the load of the server: %w", err)
-			}
-			looked = time.Now()
-			if n <= t.MaxLoad {
-				return nil
-			}
-			rests(n)
-			if err := sleep(ctx, lookEvery); err != nil {
-				return err
-			}
-		}
+		return wait(ctx)
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Follower returns a function to call before every batch that waits, or until its context ends, while a replica lags more
+// than MaxLag. It calls lag at most once a second, and calls rests each time that is too much, or not known: err says why.
+// Only one goroutine at a time may call the function.
+func (t Throttle) Follower(
+	lag func(context.Context) (time.Duration, error), rests func(lag time.Duration, err error),
+) func(context.Context) error {
+	return until(func(ctx context.Context) (bool, error) {
+		behind, err := lag(ctx)
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		fine := err == nil && behind <= t.MaxLag
+		if !fine {
+			rests(behind, err)
+		}
+		return fine, nil
+	})
+}
+
+// until returns a function that waits until look finds that all is fine, once a second.
+func until(look func(context.Context) (fine bool, err error)) func(context.Context) error {
+	var looked time.Time
+	return func(ctx context.Context) error {
+		for time.Since(looked) >= lookEvery {
+			fine, err := look(ctx)
+			if err != nil {
+				return err
+			}
+			looked = time.Now()
+			if fine {
+				break
+			}
+			if err := Sleep(ctx, lookEvery); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Sleep waits so long, or until its context ends.
+func Sleep(ctx context.Context, d time.Duration) error {
 	if d == 0 {
 		return nil
 	}
@@ -73,6 +108,9 @@ func Flags() []cliv3.Flag {
 // Of is what the [Flags] on a command line ask for.
 func Of(cmd *cliv3.Command) (Throttle, error) {
 	t := Throttle{MaxLoad: cmd.Int("max-load"), Pause: cmd.Duration("pause")}
+	if t.MaxLag = cmd.Duration("max-lag"); cmd.IsSet("max-lag") && (t.MaxLag < time.Second || t.MaxLag > time.Hour) {
+		return t, cli.Usage("-max-lag %s: want 1s to 1h", t.MaxLag)
+	}
 	if cmd.IsSet("max-load") && t.MaxLoad < 1 {
 		return t, cli.Usage("-max-load %d: want 1 or more running threads", t.MaxLoad)
 	}

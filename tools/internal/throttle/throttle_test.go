@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -67,4 +68,39 @@ func TestThrottleErrors(t *testing.T) {
 	if err := (Throttle{MaxLoad: 1}).Pauser(broken, func(int) {})(t.Context()); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A batch begins when the replica has caught up; while it does not replicate, nobody knows how far it lags.
+func TestFollower(t *testing.T) {
+	stands := errors.New("replication does not run")
+	synctest.Test(t, func(t *testing.T) {
+		lags := []time.Duration{9 * time.Second, -1, 6 * time.Second, 5 * time.Second}
+		var rested []string
+		wait := Throttle{MaxLag: 5 * time.Second}.Follower(func(context.Context) (time.Duration, error) {
+			lag := lags[0]
+			lags = lags[1:]
+			if lag < 0 {
+				return 0, stands
+			}
+			return lag, nil
+		}, func(lag time.Duration, err error) { rested = append(rested, fmt.Sprint(lag, err)) })
+		start := time.Now()
+		for range 2 { // the second one is within a second of the last look
+			if err := wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string{"9s <nil>", "0s replication does not run", "6s <nil>"}
+		if took := time.Since(start); took != 3*time.Second || !slices.Equal(rested, want) || len(lags) != 0 {
+			t.Errorf("took %s, rested for %q, %v left", took, rested, lags)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		away := func(context.Context) (time.Duration, error) { return 0, stands }
+		if err := (Throttle{MaxLag: 1}).Follower(away, func(time.Duration, error) {})(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/sqlsource"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/throttle"
+)
+
+// A merge that runs is paused, slowed, resumed and stopped from another terminal; afterwards the same command ends it, and
+// no file of this is left.
+func TestControl(t *testing.T) {
+	dir := t.TempDir()
+	dsns := []string{"sqlite:" + filepath.Join(dir, "s1.db"), "sqlite:" + filepath.Join(dir, "s2.db")}
+	o := newOperator(t, dsns, "sqlite", filepath.Join(dir, "s1.db"))
+	if out := o.run(cli.Incomplete, "pause", o.plan); !strings.Contains(out, "no servermerge works on the rows of") {
+		t.Errorf("before: %s", out)
+	}
+	var log bytes.Buffer
+	apply := o.command("apply", "-yes", "-pause", "1s")
+	apply.Stderr = &log
+	if err := apply.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer apply.Process.Kill()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(controlFile(o.plan)); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no batch in a minute:\n%s", &log)
+		}
+	}
+	if out := o.run(cli.OK, "pause", o.plan); !strings.HasPrefix(out, "apply of "+o.plan+" (process ") {
+		t.Error(out)
+	}
+	time.Sleep(3 * time.Second)
+	const rows = "SELECT COUNT(*) FROM players"
+	before := o.rows(rows)
+	time.Sleep(3 * time.Second)
+	if after := o.rows(rows); after != before {
+		t.Errorf("paused: %d rows became %d", before, after)
+	}
+	if out := o.run(cli.OK, "limit", "-pause", "20ms", "-max-load", "30", o.plan); !strings.Contains(out, "rests 20ms before every batch, and while a server runs more than 30 threads") {
+		t.Error(out)
+	}
+	o.run(cli.OK, "stop", o.plan) // also while it is paused
+	err := apply.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || cli.Code(exit.ExitCode()) != cli.Stopped {
+		t.Errorf("stopped: %v\n%s", err, &log)
+	}
+	for _, want := range []string{"paused; to resume: servermerge resume " + o.plan, "from now on: rests 20ms"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q was not said:\n%s", want, &log)
+		}
+	}
+	if _, err := os.Stat(controlFile(o.plan)); err == nil {
+		t.Error("the control file is left")
+	}
+	o.ends(o.command("apply", "-yes"), cli.OK)
+}
+
+// A pause ends with resume.
+func TestControlResume(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	var spared []throttle.Throttle
+	c := &controlled{command: "apply", plan: plan, say: func(string) {}, changed: func(t throttle.Throttle) { spared = append(spared, t) }}
+	c.waits = func(string) { // as another terminal would
+		now, err := readControl(controlFile(plan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now.Paused, now.Limits.MaxLag = false, "7s"
+		if err := now.write(controlFile(plan)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now, err := readControl(controlFile(plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now.Paused = true
+	if err := now.write(controlFile(plan)); err != nil {
+		t.Fatal(err)
+	}
+	c.looked = time.Time{}
+	if err := c.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(spared) != 1 || spared[0] != (throttle.Throttle{MaxLag: 7 * time.Second}) {
+		t.Errorf("the limits were %v", spared)
+	}
+	now.PID++ // another process works on it now
+	if err := now.write(controlFile(plan)); err != nil {
+		t.Fatal(err)
+	}
+	c.looked = time.Time{}
+	if err := c.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.close()
+	if _, err := os.Stat(controlFile(plan)); err != nil {
+		t.Error("the file of another process was removed")
+	}
+}
+
+// A server that is no replica, or whose replication stands still, has no lag that is known.
+func TestLag(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	l := &load{}
+	l.database.Name, l.database.DSN = "replica", servertest.DSN(t)
+	if lag, err := l.lag(ctx); !errors.Is(err, sqlsource.ErrNotReplicating) {
+		t.Errorf("got %s, %v", lag, err)
+	}
+	l.source.Close()
+}
