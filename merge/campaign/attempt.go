@@ -110,7 +110,7 @@ func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
 		return t.fail(ctx, "verify", err)
 	}
 	if o.Ending == report.Differs {
-		problem, advice := explain(o)
+		problem, advice := explain(o, true)
 		return t.failed(ctx, nil, problem, advice, reports)
 	}
 	recordProof(t.r, t.job, o, reports, t.job.into == nil)
@@ -130,7 +130,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	if t.plan != nil {
 		if o := t.r.outcome(command, t.plan, t.began, err); o != nil {
 			reports = t.r.report(t.job, o, command)
-			problem, advice = explain(o)
+			problem, advice = explain(o, o.Ending == report.Refused && t.state(ctx) != transfer.StateNone)
 		} else {
 			const again = "When it is fixed, run the same command again; what was done until then is kept:"
 			advice = []string{again, t.r.opts.Command("apply")}

@@ -23,7 +23,7 @@ func refused(refusals []transfer.Refusal) string {
 // commands are those about one merge, for the words of an outcome.
 func (r *runner) commands(target string) report.Commands {
 	c := func(name string) string { return r.opts.Command(name, target) }
-	return report.Commands{Apply: c("apply"), Verify: c("verify"), Open: c("apply"), Undo: c("undo"), Again: c(r.doing),
+	return report.Commands{Apply: c("apply"), Verify: c("verify"), Open: c("apply"), Undo: c("undo"), Again: c(r.doing), Plan: c("plan"),
 		Renames: "servermerge renames " + printable.Quoted(r.book.PlanFile(target))}
 }
 
@@ -39,7 +39,8 @@ func (r *runner) outcome(command string, plan *transfer.Plan, began time.Time, e
 }
 
 // explain puts an outcome into a problem in plain words, and what to do about it.
-func explain(o *report.Outcome) (problem string, advice []string) {
+// begun says that the target may have a part of the merge.
+func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
 	words := o.Words()
 	problem = words.Sentence
 	switch {
@@ -49,8 +50,12 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 		if o.Lifting != nil {
 			advice = append(append([]string{words.Next[0].Text}, o.Lifting...), advice...)
 		}
-		if o.Command == "apply" {
-			advice = append(advice, "If the databases were changed since the plan was made, make a new one first; if the merge has begun, undo it before that:", o.Then.Undo)
+		switch {
+		case o.Command != "apply":
+		case begun:
+			advice = append(advice, "If the databases were changed since the plan was made, undo the merge, and make a new plan:", o.Then.Undo, o.Then.Plan)
+		default:
+			advice = append(advice, "If the databases were changed since the plan was made, make a new one first:", o.Then.Plan)
 		}
 	case o.Ending == report.NotUndone:
 		problem += ": " + printable.List(words.Details, "; ", 5)

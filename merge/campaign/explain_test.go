@@ -9,6 +9,19 @@ import (
 	"mergesafe/merge/verdict"
 )
 
+// What to do about an apply that was refused: undo is for a merge that has begun.
+func TestExplainRefusedApply(t *testing.T) {
+	t.Parallel()
+	then := report.Commands{Undo: "fleet undo n w1", Plan: "fleet plan n w1", Again: "fleet apply n w1"}
+	o := &report.Outcome{Command: "apply", Ending: report.Refused, Plan: &transfer.Plan{}, Then: then}
+	for begun, want := range map[bool]string{false: "first: fleet plan n w1", true: "new plan: fleet undo n w1 fleet plan n w1"} {
+		_, advice := explain(o, begun)
+		if got := strings.Join(advice, " "); !strings.HasSuffix(got, want) {
+			t.Errorf("begun %t: %q does not end with %q", begun, got, want)
+		}
+	}
+}
+
 // A proof that passed has nothing to list, so no colon ends its sentence.
 func TestExplainAProof(t *testing.T) {
 	t.Parallel()
@@ -18,7 +31,7 @@ func TestExplainAProof(t *testing.T) {
 			proof.Findings = []transfer.Refusal{{Reason: "look"}}
 		}
 		o := &report.Outcome{Command: "verify", Ending: report.Done, Plan: &transfer.Plan{Sources: []transfer.World{{}}}, Proof: proof}
-		if problem, _ := explain(o); !strings.HasSuffix(problem, want) {
+		if problem, _ := explain(o, false); !strings.HasSuffix(problem, want) {
 			t.Errorf("%s: %q does not end with %q", judged, problem, want)
 		}
 	}

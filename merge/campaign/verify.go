@@ -103,7 +103,7 @@ func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen 
 		advice = []string{"To open it:", r.opts.Command("apply", j.Target)}
 	}
 	if phase != progress.Verified && phase != progress.Opening {
-		problem, advice = explain(o)
+		problem, advice = explain(o, true)
 		text = problem
 	}
 	r.update(j.Merge, kind, text, func(rec *record) { rec.rest(phase, problem, advice, reports) })

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/columns"
@@ -20,7 +21,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 	t.WriteString("\nNew keys: the same number is added to all keys of a source, and to all references to them:\n")
 	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
 	t.WriteString("\n")
-	rows := [][]string{{"space", "database", "keys", "their values", "become", "narrowest column, and its largest value"}}
+	rows := [][]string{{"space", "database", "keys", "reserved", "become", "narrowest column, and its largest value"}}
 	for _, s := range r.Spaces {
 		for i, of := range append([]verdict.SpaceOf{s.Target}, s.Sources...) {
 			name := ""
@@ -38,6 +39,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 		}
 	}
 	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
+	t.wrapped(2, "", "Reserved are the keys, the values of references to them, and what counters may have given.")
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
 			t.wrapped(2, "", words)
@@ -135,7 +137,37 @@ func (t *text) followed(r *verdict.Rekeying) {
 	}
 	right := columns.Column{Right: true}
 	t.WriteString("\nReferences to them, in all databases together (those without a match stay so):\n")
-	t.listed(rows, columns.Column{}, columns.Column{}, right, right, right)
+	wide := false
+	for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right) {
+		wide = wide || t.width > 0 && columns.Width(line) > t.width-2
+	}
+	for _, row := range rows[1:] {
+		if wide && columns.Width(row[1]) > mostTo { // it would push the numbers of all rows into a second line
+			row[0], row[1] = row[0]+" to "+row[1], ""
+		}
+	}
+	t.aside(rows, right)
+}
+
+// mostTo is how wide the column that says where references lead may be in a table that is too wide.
+const mostTo = 24
+
+// aside writes a table of three numbers behind two texts. A row without the second one has the first on a line of its own.
+func (t *text) aside(rows [][]string, right columns.Column) {
+	in := slices.Clone(rows)
+	for i, row := range in {
+		if row[1] == "" {
+			in[i] = append([]string{"", ""}, row[2:]...)
+		}
+	}
+	lines := columns.Lines(in, columns.Column{}, columns.Column{}, right, right, right)
+	t.line(2, lines[0])
+	t.some(len(lines)-1, shownTables, andMore, func(i int) {
+		if rows[i+1][1] == "" {
+			t.wrapped(2, "", rows[i+1][0]+":")
+		}
+		t.line(2, lines[i+1])
+	})
 }
 
 func rangeText(r rekey.Range) string {

@@ -26,6 +26,12 @@ func TestRebase(t *testing.T) {
 		if err != nil || again.Tables != 0 {
 			t.Fatalf("%+v, %v", again, err)
 		}
+		if err := made.Unmake(t.Context(), empty); err != nil {
+			t.Fatal(err)
+		}
+		if made, err = apply.MakeSchema(t.Context(), world, empty); err != nil || made.Tables != 6 {
+			t.Fatalf("%+v, %v: the tables were not dropped", made, err)
+		}
 		options := oldRules()
 		options.Allow = []string{verdict.CodeSchemaView}
 		options.Rekey.Offsets = map[string]uint64{"s1": 50_000}

@@ -144,7 +144,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		Basis:   basis,
 		Work:    transfer.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: spare.Pauser(nil, nil)},
 		Codecs:  codecsOf(r),
-		Command: n.command,
+		Command: n.kept,
 		Program: cmd.Root().Version,
 		Warn:    func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) },
 	}

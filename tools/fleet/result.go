@@ -159,7 +159,11 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 	default:
 		v.word, v.sentence, v.code = "NOT VERIFIED", of(c.verified, c.all)+" verified; nothing failed", cli.NotVerified
 		if c.refused > 0 {
-			v.sentence += fmt.Sprintf("; %d refused: see below", c.refused)
+			v.word, v.code = "REFUSED", cli.Conflicts
+			v.sentence = fmt.Sprintf("%s verified; %d refused: see below", of(c.verified, c.all), c.refused)
+		}
+		if c.refused > 0 && !c.found() {
+			v.word, v.code = "INCOMPLETE", cli.Incomplete
 		}
 		if c.undone > 0 {
 			v.sentence += fmt.Sprintf("; %d undone", c.undone)
@@ -237,6 +241,10 @@ func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 		}
 		b.WriteString("\n")
 		say(m.Target+": ", m.Problem)
+		if s.Doing != "" && len(m.Advice) > 0 { // what to do about it needs the lock
+			say("  ", "When "+s.Doing+" has ended, fleet status says what to do about it.")
+			continue
+		}
 		for _, advice := range m.Advice {
 			if progress.IsCommand(advice) {
 				b.WriteString("    " + advice + "\n") // to paste: it stays on one line

@@ -24,9 +24,20 @@ func (n *night) command(name string, targets ...string) string {
 	return commandOf(n.cmd, name, n.book.File(), targets...)
 }
 
+// kept is command for advice that the state keeps: it says which worlds it is about, and has no flag by which only this
+// run was slowed or divided.
+func (n *night) kept(name string, targets ...string) string {
+	return commandWith(n.cmd, name, n.book.File(), func(flag string) bool { return slices.Contains(lasting[:3], flag) }, targets...)
+}
+
 // commandOf is what to type for another command about a campaign, with the flags of cmd; for the
 // same command again with all of them.
 func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string {
+	return commandWith(cmd, name, file, func(flag string) bool { return name == cmd.Name || slices.Contains(lasting, flag) }, targets...)
+}
+
+// commandWith is such a command, with those of the flags that take says.
+func commandWith(cmd *cliv3.Command, name, file string, take func(flag string) bool, targets ...string) string {
 	words := []string{"fleet", name}
 	if of := cmd.Root().Command(name); of != nil {
 		for _, f := range of.Flags {
@@ -34,7 +45,7 @@ func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string 
 			if flag == "all" && len(targets) > 0 { // undo takes one of them
 				continue
 			}
-			if cmd.IsSet(flag) && (name == cmd.Name || slices.Contains(lasting, flag)) {
+			if cmd.IsSet(flag) && take(flag) {
 				words = append(words, cli.Typed(cmd, f, secretly[flag])...)
 			}
 		}

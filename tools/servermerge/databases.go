@@ -61,7 +61,7 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 		}
 	}
 	if len(args) != len(names) {
-		return nil, cli.Usage("got %d databases for a plan of %d: want %s, or none where the plan has their names", len(args), len(names), strings.Join(names, ", "))
+		return nil, cli.Usage("got %s for a plan of %d: want %s, or none where the plan has their names", printable.Count(int64(len(args)), "database", "databases"), len(names), strings.Join(names, ", "))
 	}
 	places, err := databases.NewConfig(cmd.String("config"), s.env).Locate(args)
 	if err != nil {
@@ -103,13 +103,27 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 }
 
 // newPlanFile makes the file of -o for a plan: never in the place of another, with which a merge may
-// have begun.
+// have begun. One that was refused does not count.
 func newPlanFile(name string) (*cli.File, error) {
 	file, err := cli.NewFirstFile("o", name)
+	if errors.Is(err, fs.ErrExist) && isRefused(name) { // no merge began with it, nor will any
+		return cli.NewFile("o", name)
+	}
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("-o: %s exists already, and a merge may have been begun with it: want another name", name)
 	}
 	return file, err
+}
+
+// isRefused reports whether a file is a plan that apply refuses.
+func isRefused(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	plan, err := transfer.ReadPlan(f)
+	return err == nil && len(plan.Refusals) > 0
 }
 
 // recorded says how to get the plan of a merge back into a file.
@@ -184,8 +198,8 @@ func planAgain(file string, plan *transfer.Plan) string {
 	}
 	words := append([]string{"servermerge"}, typed...)
 	ending := filepath.Ext(file)
-	fresh := ""
-	for n := 2; ; n++ {
+	fresh := file
+	for n := 2; len(plan.Refusals) == 0; n++ { // one that is refused is written over
 		fresh = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ending), n, ending)
 		if _, err := os.Lstat(fresh); err != nil {
 			break

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -18,13 +20,16 @@ func rebaseFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), &cliv3.StringFlag{Name: "o"}, &cliv3.Int64Flag{Name: "offset"}, fleetFlag())
 }
 
+// unmaking is how long dropping empty tables may take, also after an interrupt.
+const unmaking = time.Minute
+
 // rebase plans how one world comes into an empty database with its keys in a range of
 // their own. It makes the tables there, if there are none.
 func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 	offset, args := cmd.Int64("offset"), cmd.Args().Slice()
 	switch {
 	case len(args) != 2:
-		return cli.Usage("got %d databases, want SOURCE and an empty TARGET", len(args))
+		return cli.Usage("got %s, want SOURCE and an empty TARGET", printable.Count(int64(len(args)), "database", "databases"))
 	case offset <= 0:
 		return cli.Usage("-offset %d: want the number to add to every key, such as 20000000", offset)
 	}
@@ -56,6 +61,11 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	plan, err := newPlan(ctx, cmd, all, options, spare)
+	if err != nil || len(plan.Refusals) > 0 { // nothing will come into these tables
+		stays, stop := context.WithTimeout(context.WithoutCancel(ctx), unmaking)
+		defer stop()
+		err = errors.Join(err, made.Unmake(stays, all[0]))
+	}
 	if err != nil {
 		return unread(ctx, err, "no plan")
 	}
@@ -63,7 +73,9 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	out := cmd.Root().Writer
-	if made.Tables > 0 {
+	if len(plan.Refusals) > 0 {
+		fmt.Fprintf(out, "rebase copies every table: what [[merge.table]] says does not count here. No table stays in %s.\n\n", printable.Text(all[0].Name))
+	} else if made.Tables > 0 {
 		fmt.Fprintf(out, "Made in %s: %s\n", printable.Text(all[0].Name), printable.Count(int64(made.Tables), "table", "tables"))
 		for _, left := range made.Left {
 			fmt.Fprintf(out, "  not made: %s\n", printable.Text(left))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/sqldb"
@@ -15,6 +16,8 @@ import (
 type Made struct {
 	Tables int      `json:"tables"`
 	Left   []string `json:"left,omitempty"` // views, triggers and routines, by kind and name
+
+	drops, sequences []string // statements that drop what was made
 }
 
 // MakeSchema makes the tables of one database, with their indexes and references and
@@ -57,6 +60,18 @@ func makeSchema(ctx context.Context, from, to rowio.Database) (*Made, error) {
 	return made, nil
 }
 
+// Unmake drops again what [MakeSchema] made in a database, as long as no plan is carried out there.
+func (m *Made) Unmake(ctx context.Context, in rowio.Database) error {
+	target := &rowio.Connection{Database: in, Writes: true, Unchecked: true}
+	defer target.Close()
+	for _, statement := range slices.Concat(m.drops, m.sequences) { // tables may count by sequences
+		if _, err := target.Exec(ctx, "drop", statement, false); err != nil {
+			return fmt.Errorf("drop the tables of %q again: %.200s: %w", in.Name, statement, err)
+		}
+	}
+	return nil
+}
+
 // nameOf is a kind of database in words.
 func nameOf(d sqldb.Dialect) string {
 	if d == sqldb.SQLite {
@@ -82,6 +97,7 @@ func schemaOf(ctx context.Context, s *rowio.Source, made *Made, without func(tab
 				statements = append(statements, rowio.Text(row[1]))
 				if rowio.Text(row[2]) == "table" {
 					made.Tables++
+					made.drops = append(made.drops, "DROP TABLE IF EXISTS "+s.Dialect.Quote(rowio.Text(row[0])))
 				}
 			}
 			return true, nil
@@ -98,6 +114,7 @@ func schemaOf(ctx context.Context, s *rowio.Source, made *Made, without func(tab
 		if err == nil {
 			err = s.On.Rows(ctx, "SHOW CREATE SEQUENCE "+s.Dialect.Quote(sequence), false, nil, func(row []any) (bool, error) {
 				statements = append(statements, rowio.Text(row[1]))
+				made.sequences = append(made.sequences, "DROP SEQUENCE IF EXISTS "+s.Dialect.Quote(sequence))
 				return true, nil
 			})
 		}
@@ -114,6 +131,7 @@ func schemaOf(ctx context.Context, s *rowio.Source, made *Made, without func(tab
 		err = s.On.Rows(ctx, "SHOW CREATE TABLE "+s.Dialect.Quote(table), false, nil, func(row []any) (bool, error) {
 			statements = append(statements, strings.ReplaceAll(WithoutCounter(rowio.Text(row[1])), from, "DEFAULT nextval("))
 			made.Tables++
+			made.drops = append(made.drops, "DROP TABLE IF EXISTS "+s.Dialect.Quote(table))
 			return true, nil
 		})
 	}
