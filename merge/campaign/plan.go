@@ -171,7 +171,8 @@ func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 
 // describe takes what a plan says into a record.
 func (r *record) describe(j *job, plan *transfer.Plan) {
-	r.Plan, r.Rows, r.Renames = plan.ID, plan.AllRows(), len(plan.Renames)
+	names, _, _ := plan.Renamed()
+	r.Plan, r.Rows, r.Renames = plan.ID, plan.AllRows(), int(names)
 	r.Into, r.To, r.Was = "", "", ""
 	if plan.Into != nil {
 		r.Into, r.To, r.Was = plan.Into.Name, j.to, j.was

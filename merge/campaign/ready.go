@@ -214,7 +214,7 @@ func (n *preflight) leave(what, world string) {
 
 func (n *preflight) notes() (all []string) {
 	for what, worlds := range n.unknown {
-		slices.Sort(worlds)
+		slices.SortFunc(worlds, printable.Natural)
 		all = append(all, what+": "+printable.List(worlds, ", ", 20))
 	}
 	slices.Sort(all)
@@ -228,7 +228,7 @@ func (n *preflight) sort() {
 		order[d.Target] = i + 1
 	}
 	slices.SortStableFunc(n.problems, func(a, b Problem) int {
-		return cmp.Or(order[a.Target]-order[b.Target], strings.Compare(a.World, b.World), strings.Compare(a.Reason, b.Reason))
+		return cmp.Or(order[a.Target]-order[b.Target], printable.Natural(a.World, b.World), strings.Compare(a.Reason, b.Reason))
 	})
 	n.problems = slices.Compact(n.problems)
 }
@@ -362,7 +362,7 @@ func (n *preflight) weighRoom() {
 		if d.free >= d.bytes {
 			continue
 		}
-		slices.Sort(d.targets)
+		slices.SortFunc(d.targets, printable.Natural)
 		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
 			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), agenda.ByHand)
 	}

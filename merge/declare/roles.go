@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
@@ -376,7 +377,8 @@ func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement,
 	case r.Format != "":
 		return fmt.Errorf("format is beside at and to only")
 	case len(r.Columns) != len(r.ToColumns):
-		return fmt.Errorf("it pairs %d columns with %d", len(r.Columns), len(r.ToColumns))
+		return fmt.Errorf("it pairs %s with %d: want as many on both sides",
+			printable.Count(int64(len(r.Columns)), "column", "columns"), len(r.ToColumns))
 	case (!none.Empty() || r.When != nil) && len(r.Columns) != 1:
 		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
 	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:

@@ -77,7 +77,8 @@ type recordLine struct {
 	Took    string
 	Between string
 	Renames []transfer.Rename // the first of them
-	Count   int               // of all
+	Count   int               // of new names
+	Cells   int               // that change, of all kinds
 	Unread  string            // why its plan could not be read
 	Events  []event           // that tell of trouble
 }
@@ -160,7 +161,8 @@ func (l *recordLine) readPlan(r *Record) {
 	case err != nil:
 		l.Unread = trim(err)
 	default:
-		l.Count = len(plan.Renames)
+		names, _, _ := plan.Renamed()
+		l.Count, l.Cells = int(names), len(plan.Renames)
 		l.Renames = plan.Renames[:min(maxRenames, len(plan.Renames))]
 	}
 }

@@ -69,7 +69,7 @@ type MergeStatus struct {
 
 	Plan    string `json:"plan,omitempty"` // its ID
 	Rows    int64  `json:"rows"`           // that come, by the plan
-	Renames int    `json:"renames"`
+	Renames int    `json:"renames"`        // new names: numbers that change, and cells that follow, are not counted
 
 	Step      string  `json:"step,omitempty"` // of package transfer, while Active
 	Done      int64   `json:"done"`           // rows of the step

@@ -82,7 +82,8 @@ func (f rulesFile) header() {
 	f.comment("   names nothing), natural (a key of the game's own data, the same in every world), shared (the")
 	f.comment("   same value means the same thing in all worlds), to a [[check.reference]] or, if it is a key")
 	f.comment("   of its own that the world counts, to a [[merge.space]] at the end.")
-	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(verdict.ClassReference)))
+	f.comment("2. Read the references at the end: %s, each with its evidence.",
+		printable.Count(int64(len(f.of(verdict.ClassReference))), "column", "columns"))
 	f.comment("3. Check natural and plain: %d and %d columns.", len(f.of(verdict.ClassNatural)), len(f.of(verdict.ClassPlain)))
 	rekey := ""
 	if f.r.Proposed.Rekey {

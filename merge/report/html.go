@@ -151,6 +151,7 @@ func functions() template.FuncMap {
 		"plain":     printable.Text,
 		"number":    printable.Number,
 		"some":      func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
+		"renamed":   Renamed,
 		"stamp":     printable.Time,
 		"span":      rangeText,
 		"matched":   func(s verdict.RekeyedSpace) string { return matchedWords(&s) },

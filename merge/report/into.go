@@ -60,7 +60,7 @@ func (w *Words) inNew(o *Outcome) bool {
 	switch {
 	case o.Applied != nil:
 		w.Sentence = fmt.Sprintf("%s: %s is made, of %s, with %s", Merging(o.Plan), place, printable.Count(o.Plan.AllRows(), "row", "rows"),
-			printable.Count(int64(o.Applied.Renames), "rename", "renames"))
+			Renamed(o.Plan))
 		if o.Applied.Before {
 			w.Sentence += "; that was done before, and nothing was changed now"
 		} else {

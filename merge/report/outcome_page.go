@@ -105,8 +105,14 @@ func (v *outcomeView) addCounts() {
 	} else {
 		add(len(v.Tables), "table", "tables", "tables")
 	}
-	if n := len(v.Plan.Renames); n > 0 {
-		add(n, "rename", "renames", "renames")
+	if names, numbers, cells := v.Plan.Renamed(); names+numbers+cells > 0 {
+		add(int(names), "rename", "renames", "renames")
+		if numbers > 0 {
+			add(int(numbers), "new number", "new numbers", "renames")
+		}
+		if cells > 0 {
+			add(int(cells), "cell that follows", "cells that follow", "renames")
+		}
 	}
 	if n := len(v.Emptied); n > 0 {
 		add(n, "table emptied", "tables emptied", "emptied")

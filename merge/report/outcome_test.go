@@ -256,7 +256,7 @@ func TestOutcomeIsThere(t *testing.T) {
 			`<th class="n"><bdi>s3</bdi><th class="n">together<th class="n">copied</thead>`,
 			"<bdi>players</bdi>" + numbers("1,234,567", "98,765", "500", "1,333,832", "99,265"),
 			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">99,320</tfoot>`,
-			"3 values get another one", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
+			"<summary>3 renames</summary>", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
 			"<bdi>mail</bdi>.<bdi>to_name</bdi> (<bdi>player</bdi> names the row of <bdi>players</bdi>)",
 			"<td><bdi>chat_log</bdi><td><bdi>excluded by the operator</bdi>",
 			"<b>2</b> tables</a>", "<b>3</b> renames", "<b>1</b> table not copied",
@@ -318,7 +318,7 @@ func TestManyRenames(t *testing.T) {
 	if n := strings.Count(html, "<bdi>火球术士"); n != 2*maxRenames {
 		t.Errorf("%d names, want %d", n, 2*maxRenames)
 	}
-	for _, want := range []string{"12,345 values get another one", "The first 1,000 are shown; “servermerge renames -csv renames.csv PLAN” writes them all."} {
+	for _, want := range []string{"<summary>12,345 renames</summary>", "The first 1,000 are shown; “servermerge renames -csv renames.csv PLAN” writes them all."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)
 		}

@@ -43,7 +43,20 @@ func Amount(p *transfer.Plan) string {
 		tables += len(p.Into.Tables)
 	}
 	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.AllRows(), "row", "rows"), printable.Count(int64(tables), "table", "tables"),
-		printable.Count(int64(len(p.Renames)), "rename", "renames"), about(p.Estimate(perSecond)))
+		Renamed(p), about(p.Estimate(perSecond)))
+}
+
+// Renamed counts what is renamed: "3 renames", or "3 renames, 211 new numbers, 40 cells that follow".
+func Renamed(p *transfer.Plan) string {
+	names, numbers, cells := p.Renamed()
+	text := printable.Count(names, "rename", "renames")
+	if numbers > 0 {
+		text += ", " + printable.Count(numbers, "new number", "new numbers")
+	}
+	if cells > 0 {
+		text += ", " + printable.Count(cells, "cell that follows", "cells that follow")
+	}
+	return text
 }
 
 // about rounds an estimated duration.
@@ -151,7 +164,11 @@ func (t *text) plannedTables(p *transfer.Plan) {
 		row := []string{printable.Text(table.Name), printable.Number(table.Rows()), printable.Number(table.Target.Rows), takes}
 		var notes []string
 		if c := table.Counter; c != nil && c.After > c.Before {
-			notes = append(notes, fmt.Sprintf("AUTO_INCREMENT goes from %d to %d", c.Before, c.After))
+			counter := "AUTO_INCREMENT"
+			if p.Engine == "sqlite" {
+				counter = "the next key"
+			}
+			notes = append(notes, fmt.Sprintf("%s goes from %d to %d", counter, c.Before, c.After))
 		}
 		if len(table.Key) == 0 {
 			notes = append(notes, "no key: one transaction for each source")
@@ -187,7 +204,7 @@ func (t *text) plannedRenames(p *transfer.Plan, then Commands) {
 	if len(p.Renames) == 0 {
 		return
 	}
-	t.WriteString("\nRenames, " + printable.Count(int64(len(p.Renames)), "value", "values") + ":\n")
+	t.WriteString("\nGet other values: " + Renamed(p) + ":\n")
 	rest := func(n int64) string { return andMore(n) + ": " + cmp.Or(then.Renames, "the plan has them all") }
 	t.some(len(p.Renames), shownRenames, rest, func(i int) { t.rename(p.Renames[i]) })
 	for _, c := range p.Copies {

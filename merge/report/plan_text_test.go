@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/columns"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -56,11 +57,45 @@ func TestWritePlan(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", want, text)
 		}
 	}
+	// Names, numbers and cells that follow are counted apart; a database without AUTO_INCREMENT has none.
+	p.Names, p.Renumbered, p.Engine = 3, []verdict.Renumbered{{Table: "slots", Column: "slot", Counts: []int64{4, 1}}}, "sqlite"
+	const amount = "3 renames, 5 new numbers, 12 cells that follow"
+	for _, want := range []string{amount + ", about 20m (", "Get other values: " + amount + ":\n", "the next key goes from 5 to 9"} {
+		if text := planText(t, p, Commands{}); !strings.Contains(text, want) {
+			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
 	for range 50 {
 		p.Refusals = append(p.Refusals, transfer.Refusal{Reason: evil})
 	}
 	if text := planText(t, p, Commands{}); strings.Contains(text, "\x1b") || !strings.HasPrefix(text, "REFUSED ") || !strings.Contains(text, "and 10 more: -json has them all") ||
 		!strings.Contains(text, "50 reasons block it") {
 		t.Errorf("%q", text)
+	}
+}
+
+// One long format does not push the numbers of all rows into second lines: it stands on a line of its own.
+func TestLongFormat(t *testing.T) {
+	r := &verdict.Rekeying{}
+	for _, of := range []struct{ table, format string }{{"short", ""}, {"long", "list of pairs with a separator and a terminator, of key and value"}} {
+		column := verdict.RekeyedColumn{Table: of.table, Column: "at"}
+		column.Cases = append(column.Cases, verdict.RekeyedCase{Space: "items.id", Format: of.format, Counts: []verdict.CaseCounts{{Resolved: 12}}})
+		r.Columns = append(r.Columns, column)
+	}
+	p := newText(TextOptions{Width: 80})
+	p.followed(r)
+	var b strings.Builder
+	if err := p.to(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if columns.Width(strings.TrimRight(line, "\n")) > 80 {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+	for _, want := range []string{"  short.at  items.id            12             0            0\n", "  long.at to items.id, in list"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, b.String())
+		}
 	}
 }

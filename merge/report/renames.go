@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
 )
 
@@ -15,11 +14,13 @@ type Renames struct {
 	Version int               `json:"version"`
 	Plan    string            `json:"plan"` // its ID
 	Renames []transfer.Rename `json:"renames"`
+
+	Amount string `json:"-"` // how many there are of each kind, in words
 }
 
 // NewRenames returns all renames of a plan.
 func NewRenames(p *transfer.Plan) *Renames {
-	return &Renames{documentVersion, p.ID, append([]transfer.Rename{}, p.Renames...)}
+	return &Renames{documentVersion, p.ID, append([]transfer.Rename{}, p.Renames...), Renamed(p)}
 }
 
 // WriteCSV writes the renames as CSV, with a line of headings: use it to tell these
@@ -42,7 +43,7 @@ func (r *Renames) WriteJSON(w io.Writer) error { return writeJSON(w, r, false) }
 // WriteText writes the renames as text. It returns the error of w.
 func (r *Renames) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(o)
-	t.line(0, printable.Count(int64(len(r.Renames)), "rename", "renames"))
+	t.line(0, r.Amount)
 	for _, r := range r.Renames {
 		t.rename(r)
 	}

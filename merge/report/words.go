@@ -93,7 +93,7 @@ func (w *Words) next(text string, commands ...string) {
 func (w *Words) applied(o *Outcome) {
 	w.Color = verdict.Pass
 	w.Sentence = fmt.Sprintf("%s: %s came to the target, with %s", Merging(o.Plan),
-		printable.Count(o.Applied.Rows, "row", "rows"), printable.Count(int64(o.Applied.Renames), "rename", "renames"))
+		printable.Count(o.Applied.Rows, "row", "rows"), Renamed(o.Plan))
 	if len(o.Plan.Resets) > 0 {
 		w.Sentence += fmt.Sprintf("; %s emptied, of %s", printable.Count(int64(len(o.Plan.Resets)), "table was", "tables were"), printable.Count(o.Plan.TakenOut(), "row", "rows"))
 	}

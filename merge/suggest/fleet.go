@@ -1,7 +1,6 @@
 package suggest
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +27,7 @@ const largest = 1e15
 
 // choose finds out which worlds of an inventory take part.
 func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
-	all := slices.SortedFunc(slices.Values(inv.Worlds), func(a, b inventory.World) int { return cmp.Compare(a.Name, b.Name) })
+	all := slices.SortedFunc(slices.Values(inv.Worlds), func(a, b inventory.World) int { return printable.Natural(a.Name, b.Name) })
 	names := make([]string, len(all))
 	for i, world := range all {
 		names[i] = world.Name
@@ -80,7 +79,7 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 			return true
 		})
 	}
-	slices.SortFunc(c.left, func(a, b LeftOut) int { return cmp.Compare(a.World, b.World) })
+	slices.SortFunc(c.left, func(a, b LeftOut) int { return printable.Natural(a.World, b.World) })
 	for _, world := range c.worlds {
 		parts := []string{schemaOf(world)}
 		for _, label := range w.Same {

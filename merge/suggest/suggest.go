@@ -100,7 +100,7 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 		}
 	}
 	s.Before, s.After = ends(slice.Map(c.worlds, active)), ends(after)
-	slices.SortFunc(s.Stay, func(a, b LeftOut) int { return cmp.Compare(a.World, b.World) })
+	slices.SortFunc(s.Stay, func(a, b LeftOut) int { return printable.Natural(a.World, b.World) })
 	slices.SortFunc(merges, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.longest, a.longest), cmp.Compare(a.target, b.target))
 	})

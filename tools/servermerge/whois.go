@@ -26,7 +26,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return s.keysView(ctx, cmd, args)
 	}
 	if len(args) != 3 && len(args) != 4 {
-		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
+		return cli.Usage("got %s, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", arguments(cmd))
 	}
 	target, err := s.remembering(cmd)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 // keysView prints the statements that make the view of the keys.
 func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 1 {
-		return cli.Usage("got %d arguments, want -view TARGET", len(args))
+		return cli.Usage("got %s, want -view TARGET", arguments(cmd))
 	}
 	target, err := s.remembering(cmd)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error)
 // keysCSV writes what became of all keys of a table of a source.
 func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 3 {
-		return cli.Usage("got %d arguments, want -csv FILE TARGET SOURCE TABLE", len(args))
+		return cli.Usage("got %s, want -csv FILE TARGET SOURCE TABLE", arguments(cmd))
 	}
 	target, err := s.remembering(cmd)
 	if err != nil {

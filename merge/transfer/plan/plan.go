@@ -50,6 +50,10 @@ type Plan struct {
 	Resets  []Reset  `json:"resets,omitempty"` // tables that are empty afterwards
 	Renames []Rename `json:"renames"`
 
+	// Names is how many of Renames are new names. The others are numbers of Renumbered, and cells that follow:
+	// references to such a name, and columns that are set with it. 0 in plans of older programs; see [Plan.Renamed].
+	Names int `json:"names,omitempty"`
+
 	// Rekey are the new values of keys that may collide; nil if there are no spaces.
 	Rekey *verdict.Rekeying `json:"rekey,omitempty"`
 
@@ -208,6 +212,21 @@ type Rename struct {
 
 // Rows is how many rows will be copied.
 func (p *Plan) Rows() int64 { return rowio.Total(p.Tables, (*Table).Rows) }
+
+// Renamed divides the renames: new names, each of a person or a thing; numbers, such as slots, that become the next
+// free one; and cells that follow a new name. Of a plan of an older program all that are no numbers count as names.
+func (p *Plan) Renamed() (names, numbers, cells int64) {
+	for _, n := range p.Renumbered {
+		for _, rows := range n.Counts {
+			numbers += rows
+		}
+	}
+	others := int64(len(p.Renames)) - numbers
+	if names = int64(p.Names); names == 0 {
+		names = others
+	}
+	return names, numbers, others - names
+}
 
 // Estimate is how long copying will take at a number of rows a second; 0 means
 // 50,000, which a small machine does with durable commits.

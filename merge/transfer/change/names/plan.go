@@ -154,6 +154,7 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 			r.World = s.World
 		}
 		p.Plan.Renames = append(p.Plan.Renames, r)
+		p.Plan.Names++
 		homes.rename(l, r)
 		if err := p.set(n, l, r); err != nil {
 			return err
