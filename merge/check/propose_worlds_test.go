@@ -154,9 +154,9 @@ func TestProposalsOfPublicGames(t *testing.T) {
 		t.Skipf("NOT MEASURED: proposals for the public schemas. %s names no folder that has them", gameworlds.EnvSchemas)
 	}
 	servertest.OnlyMariaDB(t, "the schemas have names that are words of MySQL's language")
-	lists, err := filepath.Glob("propose/testdata/*.refs")
-	if err != nil {
-		t.Fatal(err)
+	lists, err := filepath.Glob("../propose/testdata/*.refs")
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("%d lists, %v", len(lists), err)
 	}
 	table := []string{fmt.Sprintf("%-18s %-23s %s", "worlds", "schema", measuredHead)}
 	for _, h := range hardships() {

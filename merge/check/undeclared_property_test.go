@@ -540,7 +540,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 			n := g.counted(t, w, candidates, table, c)
 			switch {
 			case n == 0:
-			case c.declared == "plain":
+			case c.declared == "plain", c.declared == "natural", c.declared == "shared", c.declared == "reference" && c.others:
 				plain++
 			default:
 				want[at] = n
@@ -562,7 +562,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 		t.Fatalf("open columns and their rows (-SQL +check):\n%s%s", diff, g)
 	}
 	if report.Plain != plain || len(report.PlainOpen) != plain {
-		t.Fatalf("%d columns declared plain hold keys, %q, want %d\n%s", report.Plain, report.PlainOpen, plain, g)
+		t.Fatalf("%d columns are said to name nothing and hold keys, %q, want %d\n%s", report.Plain, report.PlainOpen, plain, g)
 	}
 	seen.plain += plain
 }
@@ -730,10 +730,7 @@ func (g *drawnGame) complete(t fatal, w *sqlWorlds, table *drawnTable, c *drawnC
 // names another row after the merge, or none where it named one.
 func (g *drawnGame) counted(t fatal, w *sqlWorlds, candidates []candidateOf, table *drawnTable, c *drawnColumn) (n int64) {
 	t.Helper()
-	switch {
-	case c.declared == "natural", c.declared == "shared":
-		return 0
-	case c.declared == "reference" && (c.when == nil || c.others):
+	if c.declared == "reference" && c.when == nil {
 		return 0
 	}
 	// Nor does a key name what is declared to name it.

@@ -32,7 +32,7 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 	}
 	for _, name := range []string{"azerothcore_characters", "hercules_main"} {
 		t.Run(name, func(t *testing.T) {
-			schema, err := gameworlds.Load(filepath.Join(folder, name+".sql"), filepath.Join("propose/testdata", name+".refs"))
+			schema, err := gameworlds.Load(filepath.Join(folder, name+".sql"), filepath.Join("../propose/testdata", name+".refs"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,10 +53,10 @@ type Report struct {
 	Only       []declare.Selection `json:"only,omitempty"` // the check was limited to these
 	Results    []Result            `json:"results"`        // in the order of Codes, then by table and subject
 
-	// Plain is how many columns that are declared plain hold values which, if they
-	// were keys, would name other rows after the merge: the verdict relies on their declarations.
+	// Plain is how many columns that are declared plain, natural or shared, or plain in the rows without a reference, hold values
+	// which, if they were keys, would name other rows after the merge: the verdict relies on their declarations.
 	Plain int `json:"plain,omitempty"`
-	// PlainOpen are these columns, as table.column.
+	// PlainOpen are these columns, as table.column: those first that look most like references.
 	PlainOpen []string `json:"plain_columns,omitempty"`
 
 	// Renames is how many values [[merge.name]] changes; no result counts them.
@@ -233,10 +233,10 @@ type SampleRow struct {
 	Fields []catalog.Field `json:"fields"`
 }
 
-// PlainWithKeys says in words how many columns that are declared plain hold values that are
+// PlainWithKeys says in words how many columns that are said to name nothing of a world hold values that are
 // keys, and names the first eight.
 func PlainWithKeys(n int, columns []string) string {
-	text := printable.Count(int64(n), "column declared plain holds", "columns declared plain hold") + " values that are keys"
+	text := printable.Count(int64(n), "column declared plain, natural or shared holds", "columns declared plain, natural or shared hold") + " values that are keys"
 	shown := slice.Map(columns[:min(len(columns), 8)], printable.Text)
 	if len(shown) == 0 {
 		return text // a plan of before has no names

@@ -115,16 +115,19 @@ func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table str
 		}
 		read = &openReading{candidates: read.candidates, columns: read.columns[n:], unread: read.unread}
 		switch {
-		case isOpen && f.Declared.Role(table, result.Subject).Kind == declare.RolePlain:
+		case isOpen && onItsWord(f, table, result.Subject):
 			o.Plain = append(o.Plain, declare.ColumnName{Table: table, Column: result.Subject})
 		case isOpen:
 			o.Findings = append(o.Findings, rule.Finding{Result: result})
-		default:
+		case f.Declared.Role(table, result.Subject).Kind == declare.RolePlain || !onItsWord(f, table, result.Subject):
 			closed.Read += result.Read
 			columns++
 		}
 	}
 	for column, gaps := range read.unread {
+		if f.Declared.Role(table, column).Kind != declare.RolePlain && onItsWord(f, table, column) {
+			continue // the verdict rests on the word
+		}
 		o.Add(rule.Found(verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table, Subject: column, Columns: []string{column}, Message: "could not be read", Gaps: gaps}))
 	}
 	if columns > 0 {

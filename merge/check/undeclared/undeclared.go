@@ -35,7 +35,7 @@ type openReading struct {
 	candidates []Candidate
 	columns    []*OpenColumn // of all databases, by name
 	unread     map[string][]verdict.Gap
-	plain      []string // further columns, which are declared plain and open
+	plain      []string // further columns, which are open but for what is said of them
 }
 
 // OpenColumn is what was read of one column in one database.
@@ -127,7 +127,7 @@ func (r OpenReader) undeclared(ctx context.Context, table string) (*openReading,
 	return found, err
 }
 
-// openAtOnce returns the columns declared plain that the first rows of a large table show
+// openAtOnce returns the columns said to name nothing that the first rows of a large table show
 // to be open. Nothing but that is reported of such columns, so the other rows need not
 // be read.
 func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Candidate) (map[string]bool, error) {
@@ -138,7 +138,7 @@ func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Ca
 		}
 		without := maps.Clone(open)
 		for _, c := range t.Columns {
-			if r.Facts.Declared.Role(table, c.Name).Kind != declare.RolePlain {
+			if !onItsWord(r.Facts, table, c.Name) {
 				without[c.Name] = true
 			}
 		}
@@ -443,23 +443,34 @@ func (p *openPass) weighs(column string) bool {
 	return slices.ContainsFunc(p.stream.Scan.Order, func(o catalog.Order) bool { return o.Column == column })
 }
 
-// judgesOpen reports whether a column may name something that nothing declares.
+// judgesOpen reports whether a column may name something that nothing declares, or that only a word says it does not.
 func judgesOpen(f *read.Facts, table, column string) bool {
-	switch r := f.Declared.Role(table, column); r.Kind {
-	case declare.RoleNatural, declare.RoleShared:
-		return false
-	case declare.RoleReference:
-		// The rows that no condition covers: one of the references may say what they are.
-		return !slices.ContainsFunc(r.References, func(ref *declare.Ref) bool { return ref.When == nil || ref.Others == declare.OthersPlain })
-	case declare.RolePlain:
-		return true // to count what rests on that word
-	default:
-		if f.Rekeyed != nil && f.Moving.Columns[declare.ColumnName{Table: table, Column: column}] != nil {
-			return false // a key of a space, which moves
-		}
-		copied := func(c declare.NameCopy) bool { return c.Table == table && c.Column == column }
-		return !declare.ForeignKey(f.Resolved, table, column) && !slices.ContainsFunc(f.Opts.Copies, copied)
+	if onItsWord(f, table, column) {
+		return true // to list what rests on that word
 	}
+	if role := f.Declared.Role(table, column); role.Kind == declare.RoleReference {
+		// The rows that no condition covers: one of the references may say what they are.
+		return !slices.ContainsFunc(role.References, func(ref *declare.Ref) bool { return ref.When == nil })
+	}
+	if f.Rekeyed != nil && f.Moving.Columns[declare.ColumnName{Table: table, Column: column}] != nil {
+		return false // a key of a space, which moves
+	}
+	copied := func(c declare.NameCopy) bool { return c.Table == table && c.Column == column }
+	return !declare.ForeignKey(f.Resolved, table, column) && !slices.ContainsFunc(f.Opts.Copies, copied)
+}
+
+// onItsWord reports whether a column is said to name no row of a world: it is plain, natural or shared, or plain in the rows
+// that no reference covers.
+func onItsWord(f *read.Facts, table, column string) bool {
+	switch role := f.Declared.Role(table, column); role.Kind {
+	case declare.RolePlain, declare.RoleNatural, declare.RoleShared:
+		return true
+	case declare.RoleReference:
+		whole := func(ref *declare.Ref) bool { return ref.When == nil }
+		others := func(ref *declare.Ref) bool { return ref.Others == declare.OthersPlain }
+		return !slices.ContainsFunc(role.References, whole) && slices.ContainsFunc(role.References, others)
+	}
+	return false
 }
 
 // readsAs returns how the values of a column are read as keys of some classes; nil if

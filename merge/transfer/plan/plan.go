@@ -122,9 +122,9 @@ type Checked struct {
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`
 
-	// Plain is how many columns that are declared plain hold values which are keys.
+	// Plain is how many columns that are declared plain, natural or shared hold values which are keys.
 	Plain int `json:"plain,omitempty"`
-	// PlainOpen are these columns, as table.column.
+	// PlainOpen are these columns, as table.column: those first that look most like references.
 	PlainOpen []string `json:"plain_columns,omitempty"`
 
 	// RuleFiles compare the databases with the schemas that files of rules were written
