@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
@@ -143,6 +145,122 @@ func TestTwoKinds(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// withItems adds items to a world of which half are gone, and numbers of heroes and what else hero2 is in texts and further columns.
+func withItems(db *mergetest.Database, seed uint64, more ...string) {
+	rnd := rand.New(rand.NewPCG(seed, 2))
+	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "items", Primary: []string{"id"}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 9000},
+		Columns: []catalog.Column{{Name: "id", Kind: catalog.KindInteger, Type: "int"}}})
+	for id := int64(5001); id <= 7000; id++ {
+		if rnd.IntN(2) == 0 {
+			db.Rows["items"] = append(db.Rows["items"], mergetest.Row{"id": id})
+		}
+	}
+	log := &db.Schema.Tables[1]
+	log.Columns = append(log.Columns, catalog.Column{Name: "note", Kind: catalog.KindText, Type: "text"})
+	for _, name := range more {
+		log.Columns = append(log.Columns, catalog.Column{Name: name, Kind: catalog.KindInteger, Type: "int"})
+	}
+	for _, row := range db.Rows["guild_log"] {
+		row["note"] = fmt.Sprintf("%d met %d", row["hero2"], rnd.IntN(1000))
+		for _, name := range more {
+			row[name] = row["hero2"]
+		}
+	}
+}
+
+// declared checks two worlds in which references are declared for all rows, and returns what is found of two kinds, by column.
+func declared(t *testing.T, a, b catalog.Source, refs ...declare.DeclaredReference) map[string]verdict.Result {
+	t.Helper()
+	opts := declare.Options{Rekey: &declare.Rekey{}, Samples: -1, Rules: []declare.Declarations{{Plain: []string{"guild_log.etype", "guild_log.server"}, References: refs}}}
+	r, err := merge.Check(t.Context(), []catalog.Source{a, b}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]verdict.Result)
+	for _, result := range r.Results {
+		if result.Code == verdict.CodeReferenceTwoKinds {
+			found[result.Columns[0]] = result
+		}
+	}
+	return found
+}
+
+// The same for keys in texts: a hero in most notes, and in others a rank.
+func TestTwoKindsInTexts(t *testing.T) {
+	for _, c := range otherKinds {
+		a, b := eventful("a", 1, c.of), eventful("b", 2, c.of)
+		withItems(a, 1)
+		withItems(b, 2)
+		note := declare.DeclaredReference{At: []string{"guild_log.note"}, To: []string{"heroes.id"}, Format: "list sep=' ' pos=0"}
+		if found := declared(t, a, b, note); (len(found) > 0) != c.two {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}
+
+// Values without a match that are keys of no hero of another world, but of items of their own, are another kind; numbers
+// that only lie among these keys are none.
+func TestTwoKindsOfOneWorld(t *testing.T) {
+	for _, isItem := range []bool{true, false} {
+		var both []*mergetest.Database
+		for seed := uint64(1); seed <= 2; seed++ {
+			db := eventful(fmt.Sprint("w", seed), seed, otherKinds[3].of)
+			withItems(db, seed)
+			rnd := rand.New(rand.NewPCG(seed, 3))
+			for _, row := range db.Rows["guild_log"] {
+				if items := db.Rows["items"]; row["etype"] == int64(4) && isItem {
+					row["hero2"] = items[rnd.IntN(len(items))]["id"]
+				} else if row["etype"] == int64(4) {
+					row["hero2"] = 5001 + rnd.Int64N(2000)
+				}
+			}
+			both = append(both, db)
+		}
+		found := declared(t, both[0], both[1], declare.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
+		if r, ok := found["hero2"]; ok != isItem || ok && !strings.Contains(r.Message, "where etype is 4, it seems to name something else (perhaps items.id): ") {
+			t.Errorf("items %t: %+v", isItem, found)
+		}
+	}
+}
+
+// carrying counts the readings of a table that bring columns along.
+type carrying struct {
+	*mergetest.Database
+	columns []string
+	n       int
+}
+
+func (c *carrying) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	if !slices.ContainsFunc(c.columns, func(name string) bool { return !slices.Contains(scan.Carry, name) }) {
+		c.n++
+	}
+	return c.Database.Scan(ctx, scan)
+}
+
+// All references of a table are told apart in one reading; what cannot be read does not keep the others from it.
+func TestTwoKindsInOneReading(t *testing.T) {
+	a, b := eventful("a", 1, otherKinds[0].of), eventful("b", 2, otherKinds[0].of)
+	more := []string{"h3", "h4", "h5", "h6"}
+	withItems(a, 1, more...)
+	withItems(b, 2, more...)
+	refs := []declare.DeclaredReference{{At: []string{"guild_log.hero2", "guild_log.h{3..6}"}, To: []string{"heroes.id"}}}
+	noted := &carrying{Database: a, columns: append([]string{"hero2", "etype"}, more...)}
+	if found := declared(t, noted, b, refs...); len(found) != 5 || noted.n != 1 {
+		t.Errorf("%d references found in %d readings of the table, want 5 in 1", len(found), noted.n)
+	}
+	a.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+		if !slices.Contains(scan.Carry, "server") {
+			return seq
+		}
+		return func(yield func(*catalog.Batch, error) bool) {
+			yield(nil, &catalog.UnsupportedError{Table: "guild_log", Column: "server", Reason: "a value is not a number"})
+		}
+	}
+	if found := declared(t, a, b, refs...); len(found) != 5 {
+		t.Errorf("%d references found although server cannot be read, want 5", len(found))
 	}
 }
 

@@ -24,6 +24,9 @@ type measured struct {
 	doubted    []string // what is undecided and no reference
 	natural    int      // proposed
 	naturals   int      // of these, right
+	kinds      int      // references of some rows of a column, by their conditions
+	parted     []string // of these, the ones of which the column that says so was found
+	unparted   []string
 }
 
 func (m measured) precision() float64 { return share(m.right, m.proposed) }
@@ -37,16 +40,32 @@ func share(part, all int) float64 {
 }
 
 func (m measured) String() string {
-	return fmt.Sprintf("%5d %5d %5d %8d  %5.1f %%  %5.1f %%  %.3f  %.3f", m.columns, m.references, m.proposed, len(m.outside),
-		100*share(m.undecided, m.columns), 100*share(m.lines, m.columns), m.precision(), m.recall())
+	return fmt.Sprintf("%5d %5d %5d %8d  %5.1f %%  %5.1f %%  %.3f  %.3f  %d of %d", m.columns, m.references, m.proposed, len(m.outside),
+		100*share(m.undecided, m.columns), 100*share(m.lines, m.columns), m.precision(), m.recall(), len(m.parted), m.kinds)
 }
 
-const measuredHead = "columns refs found  outside  undecided  lines   precision recall"
+const measuredHead = "columns refs found  outside  undecided  lines   precision recall when"
 
 // measure holds a report against a list.
 func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 	is := func(c gameworlds.Column, kind gameworlds.Kind) bool {
 		return slices.ContainsFunc(refs.Columns[c], func(m gameworlds.Meaning) bool { return m.Kind == kind })
+	}
+	for c, meanings := range refs.Columns {
+		for _, meaning := range meanings {
+			if meaning.When == nil || meaning.Kind != gameworlds.Reference {
+				continue
+			}
+			found := func(p verdict.ProposedColumn) bool {
+				return p.Table == c.Table && p.Column == c.Name && p.When != nil && p.When.Column == meaning.When.Column
+			}
+			m.kinds++
+			if slices.ContainsFunc(r.Proposed.Columns, found) {
+				m.parted = append(m.parted, c.String())
+			} else {
+				m.unparted = append(m.unparted, fmt.Sprintf("%s when %s is %v", c, meaning.When.Column, meaning.When.Is))
+			}
+		}
 	}
 	lines := make(map[string]bool)
 	seen := make(map[gameworlds.Column]bool)

@@ -41,7 +41,7 @@ func hardships() []hardship {
 		{"35 % dangling", func(o *gameworlds.Options) { o.Dangling = 0.35 }, none, false, 0.025},
 		{"a tenth", func(o *gameworlds.Options) { o.Characters /= 10; o.Items /= 10 }, none, false, 0.01},
 		{"deleted in blocks", func(o *gameworlds.Options) { o.Block = 150 }, none, false, 0.01},
-		{"none deleted", func(o *gameworlds.Options) { o.Deleted = gameworlds.Deleted{} }, none, false, 0.01},
+		{"none deleted", func(o *gameworlds.Options) { o.Deleted = gameworlds.Deleted{} }, none, false, 0},
 	}
 }
 
@@ -172,12 +172,15 @@ func TestProposalsOfPublicGames(t *testing.T) {
 				s.Engine = "InnoDB"
 				m := measure(s.Refs, h.propose(t, s))
 				table = append(table, fmt.Sprintf("%-18s %-23s %v", h.name, name, m))
-				outside, references = append(outside, m.outside...), references+m.references
+				outside, references = append(append(outside, m.outside...), m.wrong...), references+m.references
+				if len(m.unparted) > 0 {
+					t.Logf("not taken apart: %s", strings.Join(m.unparted, ", "))
+				}
 				h.judge(t, m)
 			})
 		}
 		if got := float64(len(outside)) / float64(max(1, references)); got > h.outside {
-			t.Errorf("%s: %.1f %% of the references are taken for something else, want at most %.1f %%:\n%s", h.name, 100*got, 100*h.outside, strings.Join(outside, "\n"))
+			t.Errorf("%s: %.1f %% of the references are taken for something else, or to name another table, want at most %.1f %%:\n%s", h.name, 100*got, 100*h.outside, strings.Join(outside, "\n"))
 		}
 	}
 	t.Log("\n" + strings.Join(table, "\n"))

@@ -58,9 +58,7 @@ func anyTask(f *read.Facts, ref *declare.Ref) rule.Task {
 		}
 		dangling := judgeDangling(f, ref.Table, *ref, &read.Strays)
 		o := rule.Found(dangling, judgeRebound(ref.Table, *ref, &read.Strays), judgeAmbiguous(ref.Table, *ref, &read.Ambiguous))
-		if dangling.Rows >= kinds.LeastRows {
-			o.Tasks = kinds.Task(f, ref.Table, *ref)
-		}
+		o.Tasks = kinds.Task(f, r, ref.Table, *ref, dangling.Rows)
 		return o, nil
 	}}
 }
@@ -80,9 +78,7 @@ func referenceTask(f *read.Facts, table string, ref declare.Ref) rule.Task {
 			o.Complete = map[declare.ColumnsID]bool{declare.IDOf(table, ref.Columns...): true}
 		}
 		o.Add(considerAmbiguous(f, table, ref, read))
-		if dangling.Rows >= kinds.LeastRows {
-			o.Tasks = append(o.Tasks, kinds.Task(f, table, ref)...)
-		}
+		o.Tasks = append(o.Tasks, kinds.Task(f, r, table, ref, dangling.Rows)...)
 		return o, nil
 	}}
 }

@@ -24,6 +24,7 @@ type judgement struct {
 	class    verdict.ColumnClass
 	to       *space
 	cases    []proposedCase // what it names in some rows; none: to, in all
+	weak     bool           // these only have the range of the keys
 	kinds    *kinds.Split   // in other rows than these it seems to name something else
 	score    float64        // of the names
 	doubt    float64        // from 0 to 1
@@ -274,6 +275,9 @@ func (c *classifier) judge(e *examined) *judgement {
 	if s := c.ownSpace(e); s != nil && s.counts {
 		if j := c.named(e, 2); j != nil && e.place == inKey {
 			return j
+		}
+		if all := c.targets(e, silent); e.place == inKey && len(all) > 0 && all[0].score >= 3 && all[0].pooled.share() >= 0.9 {
+			return &judgement{class: verdict.ClassUndecided, to: all[0].to, score: all[0].score, doubt: 0.6, named: true, reason: "the database counts it up, and a key of another table has its name"}
 		}
 		return &judgement{class: verdict.ClassKey, reason: countedUp}
 	}

@@ -71,7 +71,11 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		if j.class == verdict.ClassReference {
 			one.None = e.none(c.f, found.to)
 		}
-		one.Evidence = fmt.Sprintf("found by value: when %s, it avoids the gaps in the keys; %s", found.when, leadsNowhere(found.fit))
+		seems := "avoids the gaps in the keys"
+		if j.weak {
+			seems = "has the range of the keys"
+		}
+		one.Evidence = fmt.Sprintf("found by value: when %s, it %s; %s", found.when, seems, leadsNowhere(found.fit))
 		all = append(all, one)
 	}
 	return all

@@ -15,6 +15,7 @@ import (
 type valueCounts struct {
 	rows   int64 // with a whole number
 	others int64 // with something else
+	few    bool  // it has no room for small values of its own
 
 	small   []uint32 // rows by value
 	large   map[rekey.Integer]int64
@@ -38,7 +39,7 @@ func (c *valueCounts) add(n rekey.Integer) {
 		c.highest = n
 	}
 	c.rows++
-	if !n.Negative && n.Bits < undeclared.SmallIntegers {
+	if !n.Negative && n.Bits < undeclared.SmallIntegers && !c.few {
 		if c.small == nil {
 			c.small = make([]uint32, undeclared.SmallIntegers)
 		}

@@ -301,7 +301,7 @@ func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *exam
 	if i < 0 {
 		return nil, nil
 	}
-	if err := apart(ctx, r, c, own[i]); err != nil {
+	if err := apart(ctx, r, c, at.Table, own[i:i+1]); err != nil {
 		return nil, err
 	}
 	return c.proposedColumns(own[i]), nil

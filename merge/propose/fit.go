@@ -20,6 +20,7 @@ type fit struct {
 
 	rows      int64 // with a value other than 0 and -1
 	own       int64 // of these, with a key of their own database
+	within    int64 // with a value that is not above the largest key of their own database
 	elsewhere int64 // with a key of another one only
 	exact     bool  // rows, own and elsewhere are all rows, and no sample
 	distinct  int64 // values, all
@@ -75,6 +76,9 @@ func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fi
 	}
 	for _, v := range values {
 		f.rows += v.rows
+		if known && !v.value.Negative && v.value.Bits <= own.Integers.Highest() {
+			f.within += v.rows
+		}
 		switch {
 		case known && own.Integers.Has(v.value):
 			f.own += v.rows
@@ -181,6 +185,7 @@ func (f fit) add(other fit) fit {
 	f.variance += other.variance
 	f.rows += other.rows
 	f.own += other.own
+	f.within += other.within
 	f.elsewhere += other.elsewhere
 	f.distinct += other.distinct
 	f.highest = max(f.highest, other.highest)

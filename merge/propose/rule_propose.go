@@ -54,13 +54,17 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 	add("classes", nil, func(context.Context, *read.Reader) (rule.Outcome, error) {
 		c := classify(f, x)
 		o := rule.Outcome{}
+		of := make(map[string][]*examined) // columns, by table
 		for _, e := range x.columns {
 			if c.mixed(e) || mayNameTwo(c, e) {
-				o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(e.table, e.column.Name)}, Tables: []string{e.table},
-					Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
-						return rule.Outcome{}, apart(ctx, r, c, e)
-					}})
+				of[e.table] = append(of[e.table], e)
 			}
+		}
+		for _, table := range slices.Sorted(maps.Keys(of)) {
+			o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(table)}, Tables: []string{table},
+				Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+					return rule.Outcome{}, apart(ctx, r, c, table, of[table])
+				}})
 		}
 		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 			return concludeProposals(c), nil

@@ -6,120 +6,152 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
-	"mergesafe/merge/verdict"
+	"mergesafe/merge/stream"
 )
 
-// keys are the keys that a reference may lead to, by database.
-type keys map[*declare.Database][]*undeclared.KeySet
-
-func (k keys) has(db *declare.Database, n rekey.Integer) bool {
-	return slices.ContainsFunc(k[db], func(s *undeclared.KeySet) bool { return s.Has(n) })
+// Question asks for the rows of a column of a table, apart by the values of other columns.
+type Question struct {
+	Column string
+	By     func(*catalog.Table) []string                              // the other columns
+	Begin  func(*stream.Stream, *declare.Database) func(row int) bool // begins a database; what it returns notes the value of a row, or says that it does not count
+	Group  func(by, value string) (add func())                        // begins the rows with a value of another column: add adds the row noted last; nil: the column has too many values
+	End    func(*declare.Database)                                    // ends a database; nil: nothing is to be done
+	Forget func()                                                     // what was counted: a column turned out to be unreadable
 }
 
-// Find looks for a column that tells kinds of a reference apart; nil if there is none. It reads the
-// table of the reference once in each database.
-func Find(ctx context.Context, r undeclared.OpenReader, ref *declare.Ref) (*Split, error) {
-	known, highest, err := keysOf(ctx, r, ref)
-	if err != nil || known == nil {
-		return nil, err
-	}
-	all := make(map[string]map[string]*group) // by column and value; nil: a column of too many
-	for db, t := range r.Facts.Having(ref.Table) {
-		if t.Column(ref.Columns[0]) == nil {
-			continue
-		}
-		err := count(ctx, r, ref, db, t, known, all)
-		if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	var best *Split
-	for by, groups := range all {
-		if s := judge(by, groups, highest); s != nil && (best == nil || s.compare(best) < 0) {
-			best = s
-		}
-	}
-	return best, nil
+// teller is another column in a reading: it numbers its values.
+type teller struct {
+	name    string
+	at      int
+	numbers map[string]int
+	row     int // the last one whose number was looked up, and this
+	number  int
 }
 
-// keysOf reads the keys that a reference leads to, and the largest one. It returns nil if they are no numbers.
-func keysOf(ctx context.Context, r undeclared.OpenReader, ref *declare.Ref) (found keys, highest uint64, err error) {
-	found = make(keys)
-	for _, to := range read.Targets(ref) {
-		_, model := declare.KeyModel(r.Facts.Resolved, to.Table)
-		if model == nil || undeclared.KeyClassOf(model.Column(to.Column)) != undeclared.IntegerClass {
-			return nil, 0, nil
+// Read reads a table once in each database for all questions. A column that cannot be read is left out: then nothing
+// is counted for a question about it, or by it.
+func Read(ctx context.Context, r undeclared.OpenReader, table string, questions []Question) error {
+	without := make(map[string]bool)
+	for {
+		err := readAll(ctx, r, table, questions, without)
+		unsupported, ok := errors.AsType[*catalog.UnsupportedError](err)
+		if !ok || unsupported.Column == "" || without[unsupported.Column] {
+			return err
 		}
-		c := undeclared.Candidate{Table: to.Table, Column: to.Column, Class: undeclared.IntegerClass}
-		if err := r.ReadKeys(ctx, c); err != nil {
-			return nil, 0, err
-		}
-		for db, set := range r.UndeclaredKeys().Sets[c] {
-			found[db] = append(found[db], set)
-			highest = max(highest, set.Integers.Highest())
+		without[unsupported.Column] = true
+		for _, q := range questions {
+			q.Forget()
 		}
 	}
-	return found, highest, nil
 }
 
-// tells reports whether a column may tell kinds apart, as far as its type and the rules say: one that names rows itself does not.
-func tells(f *read.Facts, table string, c *catalog.Column) bool {
-	names := f.Declared.Role(table, c.Name).Kind == declare.RoleReference || declare.ForeignKey(f.Resolved, table, c.Name)
-	return (c.Kind == catalog.KindInteger || c.Kind == catalog.KindText) && c.Generated == "" && c.Opaque == "" && !c.IsID && !names
-}
-
-// count counts the rows of one database.
-func count(ctx context.Context, r undeclared.OpenReader, ref *declare.Ref, db *declare.Database, t *catalog.Table, known keys, all map[string]map[string]*group) error {
-	s := r.Stream(db, r.Code, 0, catalog.Scan{Table: t.Name, Unsorted: true})
-	leaves, at := read.Leaves(ref, s), s.Carry(ref.Columns[0])
-	type column struct {
-		name string
-		at   int
-	}
-	var columns []column
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		groups, seen := all[c.Name]
-		if c.Name == ref.Columns[0] || !tells(r.Facts, t.Name, c) || seen && groups == nil {
-			continue
-		}
-		if !seen {
-			all[c.Name] = make(map[string]*group)
-		}
-		columns = append(columns, column{c.Name, s.Carry(c.Name)})
-	}
-	s.Visit = append(s.Visit, func(b *catalog.Batch) {
-		for row := range b.Len {
-			v := b.Carry[at].At(row)
-			n, ok := rekey.ParseInteger(v)
-			if v == nil || !ok || leaves(row) {
-				continue
-			}
-			own := known.has(db, n)
-			elsewhere := !own && slices.ContainsFunc(r.Facts.DBs, func(other *declare.Database) bool { return other != db && known.has(other, n) })
-			for _, c := range columns {
-				groups, value := all[c.name], b.Carry[c.at].At(row)
-				if groups == nil || value == nil {
-					continue
-				}
-				g := groups[string(value)]
-				if g == nil {
-					if len(groups) == MostValues || len(value) > 64 {
-						all[c.name] = nil
-						continue
-					}
-					g = &group{Kind: verdict.Kind{Value: string(value)}}
-					groups[g.Value] = g
-				}
-				g.add(db, n, own, elsewhere)
+func readAll(ctx context.Context, r undeclared.OpenReader, table string, questions []Question, without map[string]bool) error {
+	for db, t := range r.Facts.Having(table) {
+		p := &pass{s: r.Stream(db, r.Code, 0, catalog.Scan{Table: table, Unsorted: true})}
+		for _, q := range questions {
+			if t.Column(q.Column) != nil && !without[q.Column] {
+				p.ask(q, db, slices.DeleteFunc(q.By(t), func(by string) bool { return without[by] || by == q.Column }))
 			}
 		}
-	})
-	return s.Drain(ctx)
+		if len(p.asked) == 0 {
+			continue
+		}
+		p.s.Visit = append(p.s.Visit, p.visit)
+		if err := p.s.Drain(ctx); err != nil {
+			return err
+		}
+		for _, a := range p.asked {
+			if a.End != nil {
+				a.End(db)
+			}
+		}
+	}
+	return nil
+}
+
+// pass is the reading of one database.
+type pass struct {
+	s       *stream.Stream
+	asked   []*asked
+	tellers []*teller
+}
+
+// asked is a question in a pass.
+type asked struct {
+	Question
+	counts func(row int) bool
+	by     []*teller
+	adds   [][]func() // by these and the number of the value
+}
+
+func (p *pass) ask(q Question, db *declare.Database, by []string) {
+	a := &asked{Question: q, counts: q.Begin(p.s, db)}
+	for _, name := range by {
+		i := slices.IndexFunc(p.tellers, func(t *teller) bool { return t.name == name })
+		if i < 0 {
+			i = len(p.tellers)
+			p.tellers = append(p.tellers, &teller{name: name, at: p.s.Carry(name), numbers: make(map[string]int), row: -1})
+		}
+		a.by = append(a.by, p.tellers[i])
+	}
+	a.adds = make([][]func(), len(by))
+	p.asked = append(p.asked, a)
+}
+
+func (p *pass) visit(b *catalog.Batch) {
+	for row := range b.Len {
+		for _, a := range p.asked {
+			if len(a.by) > 0 && a.counts(row) {
+				a.count(b, row)
+			}
+		}
+	}
+	for _, t := range p.tellers {
+		t.row = -1
+	}
+}
+
+// count adds a row to its group by each column.
+func (a *asked) count(b *catalog.Batch, row int) {
+	for k := 0; k < len(a.by); k++ {
+		t := a.by[k]
+		number := t.of(b, row)
+		if number < 0 {
+			continue // NULL
+		}
+		for len(a.adds[k]) <= number {
+			a.adds[k] = append(a.adds[k], nil)
+		}
+		if a.adds[k][number] == nil {
+			a.adds[k][number] = a.Group(t.name, string(b.Carry[t.at].At(row)))
+		}
+		if add := a.adds[k][number]; add != nil {
+			add()
+			continue
+		}
+		a.by, a.adds = slices.Delete(a.by, k, k+1), slices.Delete(a.adds, k, k+1)
+		k--
+	}
+}
+
+// of returns the number of the value of a row; -1 if it is NULL.
+func (t *teller) of(b *catalog.Batch, row int) int {
+	if t.row == row {
+		return t.number
+	}
+	t.row = row
+	value := b.Carry[t.at].At(row)
+	if value == nil {
+		t.number = -1
+		return t.number
+	}
+	number, known := t.numbers[string(value)]
+	if !known {
+		number = len(t.numbers)
+		t.numbers[string(value)] = number
+	}
+	t.number = number
+	return number
 }

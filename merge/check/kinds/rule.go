@@ -3,6 +3,7 @@ package kinds
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/check/read"
@@ -12,24 +13,70 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Task looks at the rows of a declared reference that match no key; nil if it is not about all rows, or not about numbers that are whole cells.
-// A rule asks for it if there are such rows.
-func Task(f *read.Facts, table string, ref declare.Ref) []rule.Task {
-	about := len(ref.Columns) == 1 && ref.Space == "" && ref.Cells == nil && ref.When == nil && len(ref.Except) == 0
+// asking is the declared references of a table with rows to be told apart.
+type asking string
+
+// Task asks for the rows of a declared reference that match no key, if they are so many that it is worth it. The first such reference
+// of a table returns the task that reads them for all. A reference that is not about all rows, or not to numbers, has none.
+func Task(f *read.Facts, r *read.Reader, table string, ref declare.Ref, dangling int64) []rule.Task {
+	about := dangling >= leastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
 	if !about || len(f.DBs) < 2 || !f.Wants(verdict.CodeReferenceTwoKinds, table, ref.Subject()) {
 		return nil
 	}
-	id := declare.IDOf(table, ref.Columns...)
-	id.Columns += ref.Identity()
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeReferenceTwoKinds, Columns: id}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
-		s, err := Find(ctx, undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceTwoKinds}, &ref)
-		if s == nil || err != nil {
-			return rule.Outcome{}, err
-		}
-		result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.covered}
-		result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
-		result.Next = []string{fmt.Sprintf("in the [[check.reference]]: when = { column = %s, is = %s }, and say what the other rows are: a reference of their own, or others = \"plain\"",
-			printable.TOML(s.By), verdict.TomlValues(s.Is))}
-		return rule.Found(result), nil
+	ref.Table = table // a foreign key does not know
+	asked, known := r.Kept[asking(table)].([]declare.Ref)
+	r.Kept[asking(table)] = append(asked, ref)
+	if known {
+		return nil
+	}
+	id := rule.TaskID{Code: verdict.CodeReferenceTwoKinds, Columns: declare.IDOf(table)}
+	return []rule.Task{{ID: id, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		return judgeAll(ctx, undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceTwoKinds}, table)
 	}}}
+}
+
+// judgeAll reads a table once for all of its references that were asked about.
+func judgeAll(ctx context.Context, r undeclared.OpenReader, table string) (o rule.Outcome, err error) {
+	var all []*Rows
+	var questions []Question
+	refs, _ := r.Kept[asking(table)].([]declare.Ref)
+	for _, ref := range refs {
+		rows, err := Of(ctx, r, &ref, counted(r.Facts))
+		if err != nil {
+			return o, err
+		}
+		if rows != nil {
+			all, questions = append(all, rows), append(questions, rows.Question(r.Facts))
+		}
+	}
+	if err := Read(ctx, r, table, questions); err != nil {
+		return o, err
+	}
+	for _, rows := range all {
+		if s := rows.Split(); s != nil {
+			o.Add(rule.Found(s.result(table, rows.ref)))
+		}
+	}
+	return o, nil
+}
+
+// counted are the keys that each world counts by itself, as far as the rules tell: none that names rows itself.
+func counted(f *read.Facts) (all []declare.ColumnName) {
+	for _, table := range declare.KeyTables(f.Resolved) {
+		_, model := declare.KeyModel(f.Resolved, table)
+		key := model.Key()
+		if len(key) == 1 && f.Declared.Role(table, key[0]).Kind == declare.RoleOpen && !declare.ForeignKey(f.Resolved, table, key[0]) && !slices.Contains(f.IDColumns(table), key[0]) {
+			all = append(all, declare.ColumnName{Table: table, Column: key[0]})
+		}
+	}
+	return all
+}
+
+// result says that a declared reference names two kinds of things.
+func (s *Split) result(table string, ref *declare.Ref) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.covered}
+	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
+	result.Next = []string{fmt.Sprintf("in the [[check.reference]]: when = { column = %s, is = %s }, and say what the other rows are: a reference of their own, or others = \"plain\"",
+		printable.TOML(s.By), verdict.TomlValues(s.Is))}
+	return result
 }

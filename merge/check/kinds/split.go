@@ -19,43 +19,47 @@ import (
 // MostValues is how many values a column may have that tells kinds apart.
 const MostValues = 32
 
+// mostBytes is how long such a value may be.
+const mostBytes = 64
+
 // group is the rows of a reference that have one value in the column that may tell kinds apart.
 type group struct {
 	verdict.Kind
-	values  map[value]bool // those that were looked at, and whether they are own keys
+	values  map[looked]bool // those that were looked at, and whether they are own keys
 	highest uint64
 }
 
-// value is a value of one database.
-type value struct {
+// looked is a value of one database that was looked at.
+type looked struct {
 	db *declare.Database
 	n  rekey.Integer
 }
 
-// LeastRows is how many rows of a reference must match nothing, so that it is worth looking for kinds.
-const LeastRows = leastMissing
-
 // mostLooked is how many distinct values of a group are looked at.
 const mostLooked = 1024
 
-func (g *group) add(db *declare.Database, n rekey.Integer, own, elsewhere bool) {
+// add adds the row that was noted last.
+func (g *group) add(w *Rows) {
 	g.Rows++
 	switch {
-	case own:
+	case w.own:
 		g.Own++
-	case elsewhere:
+	case w.elsewhere:
 		g.Elsewhere++
 	}
-	if len(g.values) < mostLooked {
-		if g.values == nil {
-			g.values = make(map[value]bool)
+	for _, n := range w.numbers {
+		if len(g.values) < mostLooked {
+			if v := (looked{w.db, n}); !g.knows(v) {
+				g.values[v] = w.own || len(w.numbers) > 1 && w.keys.has(w.db, n)
+			}
 		}
-		g.values[value{db, n}] = own
-	}
-	if !n.Negative {
-		g.highest = max(g.highest, n.Bits)
+		if !n.Negative {
+			g.highest = max(g.highest, n.Bits)
+		}
 	}
 }
+
+func (g *group) knows(v looked) bool { _, known := g.values[v]; return known }
 
 func (g *group) misses() int64 { return g.Rows - g.Own }
 
@@ -76,7 +80,7 @@ func (g *group) join(other *group) {
 	g.Elsewhere += other.Elsewhere
 	g.highest = max(g.highest, other.highest)
 	if g.values == nil {
-		g.values = make(map[value]bool)
+		g.values = make(map[looked]bool)
 	}
 	maps.Copy(g.values, other.values)
 }
@@ -99,16 +103,15 @@ func (s *Split) When() *rekey.When { return &rekey.When{Column: s.By, Is: s.Is} 
 
 // Of these a group must differ from the others so clearly that of a thousand references of one kind none does by chance.
 const (
-	leastMissing = 5   // distinct values that match nothing
-	leastSigmas  = 4.5 // by which more of them match nothing than of the others
-	leastRows    = 50  // of a group whose values are all low
+	leastMissing = 5  // distinct values that match nothing
+	leastRows    = 50 // of a group whose values are all low
 	mostLow      = 0.05
-	leastLow     = 12.0 // natural logarithm of how unlikely it is that all are so low
+	leastNats    = 18.0 // natural logarithm of how unlikely it is that so many match nothing, or that all are so low
 )
 
 // judge decides whether a column tells kinds apart: most groups of its values name keys, up to the largest one, and some differ.
-// highest is the largest key. It returns nil if it does not.
-func judge(by string, groups map[string]*group, highest uint64) *Split {
+// It returns nil if it does not.
+func (w *Rows) judge(by string, groups map[string]*group) *Split {
 	all := make([]*group, 0, len(groups))
 	for _, g := range groups {
 		all = append(all, g)
@@ -121,7 +124,7 @@ func judge(by string, groups map[string]*group, highest uint64) *Split {
 		whole.join(g)
 	}
 	for _, g := range all {
-		if rate(g) <= rate(whole) && !low(g, whole, highest) {
+		if rate(g) <= rate(whole) && !w.low(g, whole) {
 			rest.join(g)
 		}
 	}
@@ -129,11 +132,17 @@ func judge(by string, groups map[string]*group, highest uint64) *Split {
 		return nil
 	}
 	s := &Split{Kinds: verdict.Kinds{By: by}}
-	named, others := new(group), new(group)
+	named, others, names := new(group), new(group), ""
 	for _, g := range all {
 		s.Groups = append(s.Groups, g.Kind)
-		if 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) || low(g, rest, highest)) {
+		differs := g.misses() > 0 && (missesMore(g, rest) || w.low(g, rest))
+		other := ""
+		if differs {
+			other = w.names(g)
+		}
+		if differs && (20*g.Elsewhere >= g.misses() || other != "") {
 			s.Other = append(s.Other, g.Value)
+			names = cmp.Or(names, other)
 			others.join(g)
 		} else {
 			s.Is = append(s.Is, g.Value)
@@ -146,9 +155,39 @@ func judge(by string, groups map[string]*group, highest uint64) *Split {
 	slices.Sort(s.Is)
 	slices.Sort(s.Other)
 	s.covered = others.misses()
-	s.Evidence = fmt.Sprintf("where %s is %s, it seems to name something else: %s; elsewhere %s", by, catalog.Few(slice.Map(s.Other, printable.Text)), others, named)
+	if names != "" {
+		names = " (perhaps " + names + ")"
+	}
+	s.Evidence = fmt.Sprintf("where %s is %s, it seems to name something else%s: %s; elsewhere %s", by, catalog.Few(slice.Map(s.Other, printable.Text)), names, others, named)
 	return s
 }
+
+// names returns the keys of another table that the values of a group without a match are, clearly more of them than numbers that know
+// nothing of these keys would be; "" if there are none.
+func (w *Rows) names(g *group) (best string) {
+	most := 0.0
+	for _, other := range w.others {
+		hits, expected, variance, all := 0.0, 0.0, 0.0, 0.0
+		for v, own := range g.values {
+			if len(other.sets[v.db]) == 0 || own {
+				continue
+			}
+			set := other.sets[v.db][0].Integers
+			p := set.Density(v.n)
+			all, expected, variance = all+1, expected+p, variance+p*(1-p)
+			if set.Has(v.n) {
+				hits++
+			}
+		}
+		if hits > most && 2*hits >= all && hits-expected >= leastSigmas*math.Sqrt(variance+0.25) {
+			most, best = hits, other.name
+		}
+	}
+	return best
+}
+
+// leastSigmas is by how many standard deviations more values are keys of another table than by chance.
+const leastSigmas = 4.5
 
 func (g *group) String() string { return Nowhere(g.Rows, g.Own, g.Elsewhere) }
 
@@ -159,21 +198,24 @@ func Nowhere(rows, own, elsewhere int64) string {
 }
 
 // missesMore reports whether clearly more of the values of a group match no key than of the others. It counts
-// values, not rows: one deleted hero may have many.
+// values, not rows: one deleted hero may have many. By Chernoff's bound, chance is less likely than e to the power of -leastNats.
 func missesMore(g, rest *group) bool {
 	n, m := float64(len(g.values)), float64(len(rest.values))
 	missing, among := g.missing(), rest.missing()
 	if missing < leastMissing || missing/n < 3*among/m {
 		return false
 	}
-	p := (missing + among) / (n + m)
-	deviation := math.Sqrt(max(p*(1-p), 1/(n+m)) * (1/n + 1/m))
-	return missing/n-among/m > leastSigmas*deviation
+	p, q := missing/n, (among+1)/(m+1)
+	nats := p * math.Log(p/q)
+	if p < 1 {
+		nats += (1 - p) * math.Log((1-p)/(1-q))
+	}
+	return p > q && n*nats >= leastNats
 }
 
 // low reports whether a group has only low numbers, such as a rank, though the keys go far beyond them.
-func low(g, rest *group, highest uint64) bool {
-	part := float64(g.highest) / float64(max(1, highest))
-	return g.Rows >= leastRows && g.highest > 0 && part <= mostLow && 2*rest.highest >= highest && g.Rows >= 4*int64(len(g.values)) &&
-		float64(len(g.values))*-math.Log(part) >= leastLow
+func (w *Rows) low(g, rest *group) bool {
+	part := float64(g.highest) / float64(max(1, w.highest))
+	return g.Rows >= leastRows && g.highest > 0 && part <= mostLow && 2*rest.highest >= w.highest && g.Rows >= 4*int64(len(g.values)) &&
+		float64(len(g.values))*-math.Log(part) >= leastNats
 }
