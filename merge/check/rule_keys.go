@@ -27,10 +27,12 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 		return rule.Outcome{}
 	}
 	result := verdict.Result{Code: verdict.CodeKeyCollision, Table: k.Table}
-	if k.Key == nil {
+	if k.Key == nil { // whole rows are merged, each as often as it is there: nothing can collide
 		_, model := f.Model(k.Table)
-		result.Gaps = []verdict.Gap{{Reason: model.Keyless()}}
-		result.Message = "cannot be checked"
+		for db := range f.Having(k.Table) {
+			result.Read += db.Rows[k.Table]
+		}
+		result.Message = model.Keyless() + ": its rows are merged as they are, also those that are equal"
 		return rule.Found(result)
 	}
 	result.Subject, result.Columns = catalog.ColumnList(k.Key), k.Key

@@ -20,6 +20,10 @@ var triggerRule = rule.Rule{
 }
 
 func judgeTriggers(f *read.Facts) (findings []rule.Finding) {
+	if f.Opts.Into {
+		return []rule.Finding{{Result: verdict.Result{Code: verdict.CodeTriggerFires, Read: int64(len(f.Target.Tables)),
+			Message: "triggers are made after the rows, so none runs for a row that is copied"}}}
+	}
 	var quiet int64
 	for _, table := range slices.Sorted(maps.Keys(f.Target.Tables)) {
 		r := verdict.Result{Code: verdict.CodeTriggerFires, Table: table, Read: 1, Message: "triggers would run for every row that is copied into it"}

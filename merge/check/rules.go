@@ -26,6 +26,7 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		severedRule,
 		undeclared.UndeclaredRule,
 		refusedRule,
+		uncopyableRule,
 		schemaRule,
 		migrationRule,
 		driftRule,

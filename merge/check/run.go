@@ -144,13 +144,22 @@ func (r *run) conclude(f rule.Finding) {
 		return
 	}
 	r.judge(&f.Result)
+	if allowed, said := r.facts.Allowed(&f.Result); said && !allowed && f.Verdict == verdict.Fail {
+		f.Next = append(f.Next, "-allow does not cover it: with a conflict of "+f.Code+" no merge is planned")
+	}
 	if f.Verdict == verdict.Fail {
 		r.facts.Failed[f.Code] = true
 		f.Next = append(f.Next, cmp.Or(f.Action, verdict.Documented(f.Code).Action))
 	}
 	named := len(f.Next) > 0 && (f.Code == verdict.CodeKeyUndeclared || f.Code == verdict.CodeKeyCounter) // with its column
-	if len(f.Gaps) > 0 && !named {
-		f.Next = append(f.Next, unverifiedAction(r.facts, f.Code))
+	if len(f.Gaps) > 0 {
+		settled := slices.ContainsFunc(f.Next, verdict.Settles)
+		if !named {
+			f.Next = append(f.Next, unverifiedAction(r.facts, f.Code))
+		}
+		if flag := f.AllowFlag(); flag != "" && !settled && f.Verdict == verdict.NotVerified {
+			f.Next = append(f.Next, verdict.AllowIt+flag)
+		}
 	}
 	r.results = append(r.results, f.Result)
 }
@@ -176,8 +185,9 @@ func (r *run) judge(result *verdict.Result) {
 	default:
 		result.Verdict = verdict.Pass
 	}
+	allowed, _ := r.facts.Allowed(result)
 	switch {
-	case result.Verdict != verdict.Pass && r.facts.Allowed(result):
+	case result.Verdict != verdict.Pass && allowed:
 		result.CountsAs = verdict.Pass
 	case result.Verdict == verdict.NotVerified && slices.Contains(r.facts.Opts.FailOn, result.Code):
 		result.CountsAs = verdict.Fail

@@ -237,10 +237,8 @@ func (o *oracle) look() {
 			i := slices.IndexFunc(uniques, func(columns []string) bool {
 				return !slices.ContainsFunc(model.Columns, func(c catalog.Column) bool { return c.Nullable && slices.Contains(columns, c.Name) })
 			})
-			if i >= 0 {
+			if i >= 0 { // without one, whole rows are merged, and none collides
 				keyColumns = uniques[i]
-			} else {
-				o.unclear[key(verdict.CodeKeyCollision, model.Name, "")] = true
 			}
 		}
 		for _, u := range o.opts.Uniques {

@@ -29,6 +29,10 @@ type Options struct {
 	// schema and its collations count. The default is the first.
 	Target string
 
+	// Into says that the merge is made in a new database, where the target's triggers come
+	// after the rows.
+	Into bool
+
 	// Samples is how many conflicts a result shows: 0 is [DefaultSamples], a
 	// negative number none. Counts are exact whatever it is.
 	Samples int
@@ -78,7 +82,8 @@ type Options struct {
 	Rekey *Rekey
 
 	// Allow names results that do not change the verdict: they count as PASS, and say
-	// so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which table and
+	// so; conflicts with which rows would be lost or mixed up count nevertheless
+	// (verdict.Unallowable). An entry is "CODE", "CODE:table" or "CODE:table.column", of which table and
 	// column may be patterns: * is any characters, {0..18} one of these numbers, and
 	// put a name with a dot in backquotes. One that matches no table or column is an
 	// error. FailOn names codes of which NOT VERIFIED counts as FAIL, unless it is

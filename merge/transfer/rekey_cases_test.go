@@ -439,7 +439,7 @@ func TestRekeyTargetRefersFromTableThatStays(t *testing.T) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE log (guid INTEGER NOT NULL, party INTEGER NOT NULL)", "INSERT INTO log VALUES (1003, 5), (1, 5)",
 			"CREATE TABLE members (guid INTEGER NOT NULL PRIMARY KEY, party INTEGER NOT NULL)", "INSERT INTO members VALUES (2, 2)")
 		for _, policy := range []func(o *declare.Options){
-			func(o *declare.Options) { o.Exclude = []string{"log"} },
+			func(o *declare.Options) { o.Exclude, o.Allow = []string{"log"}, []string{verdict.CodeTableExcluded} },
 			func(o *declare.Options) {
 				o.Tables = []declare.TablePolicy{{Tables: []string{"log"}, Policy: declare.PolicySkip}}
 			},

@@ -262,7 +262,7 @@ func TestResetRefused(t *testing.T) {
 			{"a foreign key of rows that come", nil, func(o *planner.PlanOptions) {
 				o.Check.Tables = []declare.TablePolicy{{Tables: []string{"chars"}, Policy: declare.PolicyReset}, {Tables: []string{"online", "queue"}, Policy: declare.PolicySkip}}
 				o.Check.Allow = append(o.Check.Allow, verdict.CodeReferenceDangle, verdict.CodeReferenceRebind)
-			}, `table "visits": it refers to rows of "chars", which is not copied`},
+			}, `table "visits": table-uncopyable: it refers to rows of "chars", which is not copied`},
 			{"a foreign key of rows that stay", nil, func(o *planner.PlanOptions) {
 				o.Check.Tables = []declare.TablePolicy{{Tables: []string{"chars"}, Policy: declare.PolicyReset}, {Tables: []string{"visits", "online", "queue"}, Policy: declare.PolicySkip}}
 			}, `table "chars": rows of "visits" reference its rows, which are removed`},
@@ -274,11 +274,11 @@ func TestResetRefused(t *testing.T) {
 				o.Check.Rules = []declare.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Natural: []string{"notes.n"}}}
 			}, `reference-undeclared`},
 			{"a trigger", []string{"CREATE TRIGGER del AFTER DELETE ON online " + body(e, "DELETE FROM queue")}, nil,
-				`table "online": the trigger "del" (AFTER DELETE) would run for rows that are removed`},
+				`table "online": table-uncopyable: the trigger "del" (AFTER DELETE) would run for rows that are removed`},
 			{"a history of migrations", []string{"CREATE TABLE goose_db_version (id INTEGER NOT NULL PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TIMESTAMP NULL)"}, func(o *planner.PlanOptions) {
 				o.Check.Tables = append(slices.Clone(o.Check.Tables), declare.TablePolicy{Tables: []string{"goose*"}, Policy: declare.PolicyReset})
-			}, `table "goose_db_version": it is the history of migrations that`},
-			{"excluded too", nil, func(o *planner.PlanOptions) { o.Check.Exclude = []string{"online"} }, `table "online": it is excluded, and declared to be emptied`},
+			}, `table "goose_db_version": table-uncopyable: it is the history of migrations that`},
+			{"excluded too", nil, func(o *planner.PlanOptions) { o.Check.Exclude = []string{"online"} }, `table "online": table-uncopyable: it is excluded, and declared to be emptied`},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				all, o := resetWorlds(t, e), resetOptions

@@ -29,10 +29,11 @@ var unallowable = []string{
 	CodeServerConflict, CodeWorldCloned, CodeWorldMerged, CodeKeyCollision,
 	CodeUniqueCollision, CodeReferenceRebind, CodeSchemaTable, CodeSchemaColumn,
 	CodeTableDiffers, CodeKeySpace, CodeCellFormat, CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize,
+	CodeTableUncopyable,
 }
 
-// Unallowable reports whether a merge is not planned with a conflict of this code, though
-// the operator allows it in a check.
+// Unallowable reports whether a conflict of this code counts, and blocks the merge, though the operator
+// allows the code. What is only NOT VERIFIED can be allowed.
 func Unallowable(code string) bool { return slices.Contains(unallowable, code) }
 
 // parseAllowance reads CODE, CODE:table or CODE:table.column.

@@ -35,6 +35,7 @@ const (
 	CodeTargetPartition     = "target-partition"
 	CodeTargetValue         = "target-value"
 	CodeTargetSize          = "target-size"
+	CodeTableUncopyable     = "table-uncopyable"
 	CodeSchemaVersion       = "schema-version"
 	CodeSchemaTable         = "schema-table"
 	CodeSchemaColumn        = "schema-column"
@@ -138,7 +139,7 @@ var codes = []Code{
 		Meaning:    "a primary key occurs more than once, as the target compares keys",
 		Counts:     "distinct keys",
 		Action:     "do not merge; find out why both databases have the same key",
-		Unverified: "give the table a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), or compare its rows in another way",
+		Unverified: "make the key readable and comparable, as the reasons say: give rows with NULL in it a value, and check again when no process writes to the table",
 	},
 	{
 		Code:       CodeServerUnlisted,
@@ -290,6 +291,13 @@ var codes = []Code{
 		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
 	},
 	{
+		Code:       CodeTableUncopyable,
+		Meaning:    "a merge cannot copy the rows of a table as they are, or an undo could not take them out again",
+		Counts:     "reasons",
+		Action:     "change the table or the rules, as the reasons say",
+		Unverified: "see why it could not be told",
+	},
+	{
 		Code:       CodeSchemaVersion,
 		Meaning:    "a database has another schema version than the target",
 		Counts:     "databases that differ",
@@ -395,7 +403,7 @@ var codes = []Code{
 	{
 		Code:       CodeColumnOpaque,
 		Meaning:    "a column may hold keys inside its values, which no rule can read",
-		Unverified: "find out from the game what the column holds, then declare it: plain if it names nothing",
+		Unverified: "find out from the game what the column holds, then declare it",
 	},
 	{
 		Code:       CodeTableSkipped,
@@ -405,6 +413,6 @@ var codes = []Code{
 	{
 		Code:       CodeTableExcluded,
 		Meaning:    "a table was not read, because the operator excludes it",
-		Unverified: "check the table in another way, or allow it to be left out",
+		Unverified: "say that its rows stay behind, or check it in another way and allow that",
 	},
 }

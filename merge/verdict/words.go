@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -28,6 +29,36 @@ func ChooseText(open *OpenColumn, table, column string) string {
 		text += "; if the names were changed by hand, change them in this column too, or change them back and let the merge do it ([[merge.name]])"
 	}
 	return text
+}
+
+// AllowIt begins the step that says how to allow a result that is not verified; a flag follows.
+const AllowIt = "if you looked at it yourself, and it does not matter: "
+
+// AllowFlag is the flag that allows this result, quoted for a shell; "" if there is none.
+func (r *Result) AllowFlag() string {
+	flag := "-allow " + r.Code
+	switch {
+	case Documented(r.Code).OneColumn && (r.Table == "" || len(r.Columns) != 1):
+		return ""
+	case r.Table == "":
+		return flag
+	}
+	at := strings.TrimSuffix(declare.Place(r.Table, "c"), ".c")
+	if len(r.Columns) == 1 {
+		at = declare.Place(r.Table, r.Columns[0])
+	}
+	if strings.ContainsAny(at, "`$'\" ") {
+		return flag + ":'" + strings.ReplaceAll(at, "'", `'\''`) + "'"
+	}
+	return flag + ":" + at
+}
+
+// settles are the words of rules and the flags that settle what is not verified.
+var settles = []string{"[[", "[check]", "natural = [", "none = [", "-allow ", "-rules "}
+
+// Settles reports whether a step names the line of a rule file or the flag that settles what is not verified.
+func Settles(step string) bool {
+	return slices.ContainsFunc(settles, func(word string) bool { return strings.Contains(step, word) })
 }
 
 // Without says of a result without a conflict what message does, if all of it was

@@ -12,9 +12,11 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Allowed reports whether the operator allows what a result says.
-func (f *Facts) Allowed(r *verdict.Result) bool {
-	return slices.ContainsFunc(f.allowances, func(a verdict.Allowance) bool { return a.Allows(r) })
+// Allowed reports whether the operator allows what a result says, and so a merge may be carried
+// out nevertheless; said is true also if the operator says so of what cannot be allowed.
+func (f *Facts) Allowed(r *verdict.Result) (allowed, said bool) {
+	said = slices.ContainsFunc(f.allowances, func(a verdict.Allowance) bool { return a.Allows(r) })
+	return said && !(r.Verdict == verdict.Fail && verdict.Unallowable(r.Code)), said
 }
 
 // Facts are what the rules judge by, besides the rows that were read for them: what was

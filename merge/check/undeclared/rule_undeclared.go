@@ -79,6 +79,12 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 			}
 		}
 		if result.Without(""); len(result.Gaps) > 0 {
+			result.Columns = []string{c.Column}
+			way := "declare each column that names its rows as a reference, and then " + result.AllowFlag()
+			if c.Class != nameClass {
+				way = "if it holds the game's own data: natural = " + printable.TOMLList(declare.Qualified(c.Table, result.Columns)) + " in [check]; otherwise " + way
+			}
+			result.Next = []string{way}
 			results = append(results, result)
 		}
 	}

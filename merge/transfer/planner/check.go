@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// check runs the rules of the check. Every result that is not PASS blocks the
-// merge, unless the operator allowed it. What renaming and combining resolve is PASS.
+// check runs the rules of the check. Every result that does not count as PASS blocks the
+// merge. What renaming and combining resolve is PASS.
 func check(ctx context.Context, p *Planner) error {
 	all := make([]catalog.Source, len(p.DBs))
 	for i, s := range p.DBs {
@@ -25,6 +26,7 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	options := p.opts.Check
 	options.Target, options.Renames, options.Copies = p.Plan.Target.Name, plan.Renamed(p.opts.Names), p.opts.Copies
+	options.Into = p.Plan.Into != nil
 	if p.opts.Report == nil {
 		options.Samples = -1
 	}
@@ -73,6 +75,9 @@ func check(ctx context.Context, p *Planner) error {
 		}
 		p.judge(r)
 	}
+	if report.Verdict != verdict.Pass && len(p.Plan.Refusals) == 0 {
+		p.refuse(plan.Refusal{Reason: fmt.Sprintf("the check ended as %s, because what was allowed kept it from judging the rest", report.Verdict)})
+	}
 	// Without offsets the keys were compared as they are: what came of that is not the
 	// reason, and can be many.
 	slice.Foremost(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeKeySpace })
@@ -120,15 +125,9 @@ func (p *Planner) judge(r *verdict.Result) {
 		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
 	}
 	switch {
-	case r.Code == verdict.CodeTriggerFires && p.Plan.Into != nil:
-		// Triggers are made after the rows.
 	case r.Code == verdict.CodeMergeUnfinished:
 		// refuseInUse says so already, and says to plan again afterwards.
-	case p.excluded(r.Table) && r.Verdict == verdict.NotVerified:
-		// The table is not copied, so nothing is claimed of it.
-	case r.Code == verdict.CodeKeyCollision && r.Verdict == verdict.NotVerified && p.keyless(r.Table):
-		// There is no key to collide: see multiset.go.
-	case r.CountsAs == verdict.Pass && !(r.Verdict == verdict.Fail && verdict.Unallowable(r.Code)):
+	case r.CountsAs == verdict.Pass:
 		p.Plan.Check.Allowed = append(p.Plan.Check.Allowed, reason)
 	default:
 		p.refuse(reason)
@@ -142,12 +141,6 @@ func Found(r *verdict.Result) plan.Refusal {
 		reason = r.Subject + ": " + reason
 	}
 	return plan.Refusal{Table: r.Table, Code: r.Code, Reason: reason}
-}
-
-// keyless reports whether the target has the table, and no key of it.
-func (p *Planner) keyless(table string) bool {
-	t := p.DBs[0].Table(table)
-	return t != nil && t.Key() == nil
 }
 
 func (p *Planner) excluded(table string) bool { return table != "" && p.Resolved.Excludes(table) }

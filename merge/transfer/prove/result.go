@@ -41,14 +41,12 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 		}
 	}
 	report, err := merge.CheckMerged(ctx, s, declare.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
-		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions()})
+		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Into: r.Plan.Into != nil})
 	if err != nil {
 		return err
 	}
 	report.Results = slices.DeleteFunc(report.Results, func(result verdict.Result) bool {
-		return r.Plan.Into != nil && (result.Code == verdict.CodeTriggerFires || // which were made after the rows
-			result.Code == verdict.CodeMergeUnfinished) || // which is this one, until it is opened
-			result.Code == verdict.CodeKeyCollision && r.Plan.Multiset(result.Table) ||
+		return r.Plan.Into != nil && result.Code == verdict.CodeMergeUnfinished || // which is this one, until it is opened
 			slices.ContainsFunc(r.Plan.Left, func(l plan.Left) bool { return l.Table == result.Table })
 	})
 	report.Verdict, proof.Check = verdict.Pass, report

@@ -17,7 +17,6 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
-	"mergesafe/merge/verdict"
 )
 
 // choose notes of the tables of a plan that they are combined.
@@ -35,42 +34,11 @@ func choose(_ context.Context, p *step.Planning) error {
 func measure(ctx context.Context, p *step.Planning) error {
 	for _, i := range p.Plan.Combines() {
 		t := &p.Plan.Tables[i]
-		if !combinable(p, t) {
-			continue
-		}
 		if err := measureTable(ctx, p, t); err != nil {
 			return fmt.Errorf("combining table %q: %w", t.Name, err)
 		}
 	}
 	return nil
-}
-
-// combinable refuses a table that another statement changes in a way that combining it cannot
-// follow.
-func combinable(p *step.Planning, t *plan.Table) bool {
-	before := len(p.Plan.Refusals)
-	refuse := func(format string, args ...any) { p.RefuseTable(t.Name, format, args...) }
-	if slices.ContainsFunc(p.Plan.Renames, func(r plan.Rename) bool { return r.Table == t.Name }) || slices.ContainsFunc(p.Plan.Copies, func(c plan.NameCopy) bool { return c.Table == t.Name }) {
-		refuse("its rows are to be combined, and get new names, too: give it another policy than %q, or leave out the [[merge.name]]", declare.PolicyCombine)
-	}
-	if p.Plan.Rekey == nil {
-		return len(p.Plan.Refusals) == before
-	}
-	for _, c := range p.Plan.Rekey.Columns {
-		if c.Table != t.Name {
-			continue
-		}
-		op := t.Combine.Formula(c.Column).Op
-		switch {
-		case slices.Contains(t.Key, c.Column) && slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil }):
-			refuse("its rows are to be combined, and the column %s of its key gets new values in some rows only: give it another policy than %q", c.Column, declare.PolicyCombine)
-		case t.Combine.When != nil && t.Combine.When.Column == c.Column:
-			refuse("the column %s selects the rows to be combined (when), and gets new values", c.Column)
-		case op == declare.FormulaSum || op == declare.FormulaMax || op == declare.FormulaMin || op == declare.FormulaAppend:
-			refuse("the column %s holds keys, which get new values, and is to be combined by %q: want \"target\" or \"source\"", c.Column, t.Combine.Formula(c.Column))
-		}
-	}
-	return len(p.Plan.Refusals) == before
 }
 
 func measureTable(ctx context.Context, p *step.Planning, t *plan.Table) error {

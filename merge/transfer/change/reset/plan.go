@@ -24,19 +24,12 @@ func choose(ctx context.Context, p *step.Planning) error {
 	var chosen []*catalog.Table
 	for _, name := range p.Report.Reset {
 		refuse := func(format string, args ...any) { p.RefuseTable(name, format, args...) }
-		if p.Resolved.Excludes(name) {
-			refuse("it is excluded, and declared to be emptied (policy %q): remove one of the two", declare.PolicyReset)
-			continue
-		}
 		t := target.Table(name)
 		if t == nil {
 			if i := slices.IndexFunc(target.Known.Skipped, func(s catalog.Skipped) bool { return s.Table == name }); i >= 0 {
 				refuse("it cannot be emptied, because it is not read: %s", target.Known.Skipped[i].Reason)
 			}
 			continue // there is nothing to empty
-		}
-		if tool := p.History(name); tool != "" {
-			refuse("it is the history of migrations that %s keeps, so it must not be emptied: give it another policy than %q", tool, declare.PolicyReset)
 		}
 		for _, other := range target.Known.Tables {
 			foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == name })
@@ -47,9 +40,6 @@ func choose(ctx context.Context, p *step.Planning) error {
 		}
 		for _, other := range outside[name] {
 			refuse("the table %s refers to it and is not read here: drop its foreign key, or give the table another policy than %q", other, declare.PolicyReset)
-		}
-		for _, reason := range triggersInWay(t, false) {
-			refuse("%s", reason)
 		}
 		chosen = append(chosen, t)
 		p.Plan.Resets = append(p.Plan.Resets, plan.Reset{Table: name, Moved: movesRows(target, t)})
