@@ -11,6 +11,16 @@ import (
 // Keys returns the keys of the section, sorted.
 func (s *Section) Keys() []string { return slices.Sorted(maps.Keys(s.values)) }
 
+// TextsOf reads all keys of a section, whose names are the writer's: each must be a text that check accepts.
+func (s *Section) TextsOf(check func(key, text string) string) {
+	if s.shape != nil {
+		s.shape.Any = &Key{Types: []Type{{Kind: "text"}}}
+	}
+	for _, key := range s.Keys() {
+		s.Text(key, func(text string) string { return check(key, text) })
+	}
+}
+
 // Strings returns the text of a key, or the texts of its list. Whether it should hold
 // such is for another reader to say.
 func (s *Section) Strings(key string) (texts []string) {

@@ -3,6 +3,7 @@ package strict
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
 )
 
 // Section is one table of the file while it is read: reading a key makes it
@@ -26,11 +28,19 @@ type Section struct {
 	apart  []string // keys that are sections
 
 	missing []*Error // see Lacks
+
+	superseded []string // see Older
+	shape      *Shape   // of a section that is only asked for its shape; nil: it is read
+	older      bool     // and has the older words, and no others
 }
 
 // Section lets read read the section [name], if there is one.
 func (s *Section) Section(name string, read func(*Section)) {
 	s.apart = append(s.apart, name)
+	if s.shape != nil {
+		s.describe(name, "table", read)
+		return
+	}
 	if _, several := s.values[name].([]map[string]any); several {
 		s.Know(name)
 		s.Problem(name, "can be there only once: want [%s], not [[%[1]s]]", name)
@@ -42,6 +52,10 @@ func (s *Section) Section(name string, read func(*Section)) {
 // Sections lets read read each of the sections [[name]].
 func (s *Section) Sections(name string, read func(*Section)) {
 	s.apart = append(s.apart, name)
+	if s.shape != nil {
+		s.describe(name, "tables", read)
+		return
+	}
 	brackets := "[[" + s.path(name) + "]]"
 	if _, one := s.values[name].(map[string]any); one {
 		s.Know(name)
@@ -75,6 +89,9 @@ func (s *Section) Know(keys ...string) {
 
 // Has reports whether the section has the key.
 func (s *Section) Has(key string) bool {
+	if s.shape != nil {
+		return s.older && slices.Contains(s.superseded, key)
+	}
 	_, ok := s.values[key]
 	return ok
 }
@@ -96,6 +113,7 @@ func value[T any](s *Section, key, want string) (v T, ok bool) {
 // Text reads a key that must be a string that check accepts. What check returns
 // is the problem; it may quote the value only if that cannot be secret.
 func (s *Section) Text(key string, check func(string) string) string {
+	s.may(key, Type{Kind: "text"})
 	text, ok := value[string](s, key, "text in quotes")
 	if ok && s.refused(key, check(text)) {
 		return ""
@@ -112,6 +130,7 @@ func (s *Section) refused(key, problem string) bool {
 
 // Integer reads a key that must be an integer from lowest to highest.
 func (s *Section) Integer(key string, lowest, highest int64) int64 {
+	s.may(key, Type{Kind: "integer", Lowest: lowest, Highest: highest})
 	n, ok := value[int64](s, key, fmt.Sprintf("an integer from %d to %d", lowest, highest))
 	if ok && (n < lowest || n > highest) {
 		s.Problem(key, "%d is out of range: want %d to %d", n, lowest, highest)
@@ -123,6 +142,7 @@ func (s *Section) Integer(key string, lowest, highest int64) int64 {
 // Integers reads a key that must be a table of integers from lowest to highest, by names
 // of any kind. It returns nil if there is none.
 func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
+	s.may(key, Type{Kind: "table", Section: &Shape{Any: &Key{Types: []Type{{Kind: "integer", Lowest: lowest, Highest: highest}}}}})
 	want := fmt.Sprintf("a table of integers, such as %s = { s2 = %d }", key, max(lowest, 1))
 	return byName(s, key, want, func(_ string, n int64) string {
 		if n < lowest || n > highest {
@@ -135,6 +155,7 @@ func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
 // TextsByName reads a key that must be a table of texts, by names of any kind. check says what
 // is wrong with one; "" if nothing is. It returns nil if there is none.
 func (s *Section) TextsByName(key, example string, check func(string) string) map[string]string {
+	s.may(key, Type{Kind: "table", Section: &Shape{Any: &Key{Types: []Type{{Kind: "text"}}}}})
 	want := fmt.Sprintf("a table of texts, such as %s = %s", key, example)
 	return byName(s, key, want, func(name, text string) string {
 		if problem := check(text); problem != "" {
@@ -167,6 +188,7 @@ func byName[T any](s *Section, key, want string, check func(name string, v T) st
 
 // Boolean reads a key that must be true or false.
 func (s *Section) Boolean(key string) bool {
+	s.may(key, Type{Kind: "boolean"})
 	b, _ := value[bool](s, key, "true or false")
 	return b
 }
@@ -174,6 +196,7 @@ func (s *Section) Boolean(key string) bool {
 // Texts reads a key that must be a list of strings that check accepts, as in
 // [Section.Text], and of at least one.
 func (s *Section) Texts(key string, check func(string) string) []string {
+	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}}, Least: 1})
 	if list, ok := s.values[key].([]any); ok && len(list) == 0 {
 		s.Know(key)
 		s.Problem(key, "is empty: want at least one text, or remove it")
@@ -184,6 +207,7 @@ func (s *Section) Texts(key string, check func(string) string) []string {
 
 // List is Texts for a list that may be empty.
 func (s *Section) List(key string, check func(string) string) (texts []string) {
+	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}}})
 	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
 	list, _ := value[[]any](s, key, want)
 	for _, v := range list {
@@ -202,6 +226,7 @@ func (s *Section) List(key string, check func(string) string) (texts []string) {
 
 // OneOrMore is Texts for a key that may also be a text alone.
 func (s *Section) OneOrMore(key string, check func(string) string) []string {
+	s.may(key, Type{Kind: "text"})
 	if _, one := s.values[key].(string); !one {
 		return s.Texts(key, check)
 	}
@@ -214,6 +239,7 @@ func (s *Section) OneOrMore(key string, check func(string) string) []string {
 // Values reads a key that must be a list of texts and integers, of at least one. It
 // returns integers as their digits.
 func (s *Section) Values(key string) (texts []string) {
+	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}, {Kind: "integer", Lowest: math.MinInt64, Highest: math.MaxInt64}}, Least: 1})
 	want := fmt.Sprintf(`a list of texts and integers, such as %s = [0, "none"]`, key)
 	list, ok := value[[]any](s, key, want)
 	if ok && len(list) == 0 {
@@ -233,6 +259,62 @@ func (s *Section) Values(key string) (texts []string) {
 	return texts
 }
 
+// Entries reads a key that must be a list of texts that check accepts, as in [Section.Text], and of
+// tables, each of which read reads. It returns the texts; the list may be empty.
+func (s *Section) Entries(key string, check func(string) string, read func(*Section)) (texts []string) {
+	if s.shape != nil {
+		below := new(Shape)
+		for _, t := range s.shape.key(key).Types {
+			below = t.Items[1].Section
+		}
+		s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}, {Kind: "table", Section: below}}})
+		read(&Section{doc: s.doc, name: s.path(key), shape: below, older: s.older})
+		return nil
+	}
+	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
+	var list []any
+	if sections, all := s.values[key].([]map[string]any); all {
+		s.Know(key)
+		list = slice.Map(sections, func(one map[string]any) any { return one })
+	} else {
+		list, _ = value[[]any](s, key, want)
+	}
+	for i, entry := range list {
+		switch entry := entry.(type) {
+		case string:
+			if s.refused(key, check(entry)) {
+				return nil
+			}
+			texts = append(texts, entry)
+		case map[string]any:
+			s.below(key, i, entry, read)
+		default:
+			s.Problem(key, "has %s in it: want %s", kind(entry), want)
+			return nil
+		}
+	}
+	return texts
+}
+
+// Kinds returns which of several kinds of values a key has, as in [Type]; none if it is not there or
+// has another one, which is a problem: want says what would be right.
+func (s *Section) Kinds(key, want string, kinds ...string) []string {
+	if s.shape != nil {
+		return kinds
+	}
+	s.Know(key)
+	given, ok := s.values[key]
+	name := map[string]string{"text": "text", "an integer": "integer", "a section": "table"}[kind(given)]
+	switch {
+	case !ok:
+		return nil
+	case !slices.Contains(kinds, name):
+		s.Problem(key, "is %s: want %s", kind(given), want)
+		return nil
+	}
+	return []string{name}
+}
+
 // end reports the keys that were not read, or else those that Lacks named.
 func (s *Section) end() {
 	s.misplaced()
@@ -250,12 +332,17 @@ func (s *Section) end() {
 			place = "[" + s.name + "] has"
 		}
 		unknown = append(unknown, &Error{File: s.doc.file, Line: s.Line(key),
-			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.known, ", "))})
+			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.offered(), ", "))})
 	}
 	if len(unknown) == 0 {
 		unknown = s.missing
 	}
 	s.doc.problems = append(s.doc.problems, unknown...)
+}
+
+// offered are the keys that are known, without the older words.
+func (s *Section) offered() []string {
+	return slices.DeleteFunc(slices.Clone(s.known), func(key string) bool { return slices.Contains(s.superseded, key) })
 }
 
 // looksLikeDSN matches a DSN, a URL or a connection string that may have a password in it.
@@ -305,6 +392,11 @@ func (s *Section) Problem(key, format string, args ...any) {
 // Lacks reports that a key is missing, and what it would be. It counts only if
 // no key of the section is unknown: that is probably the missing one.
 func (s *Section) Lacks(key, format string, args ...any) {
+	if s.shape != nil {
+		k := s.shape.key(key)
+		k.Required = k.Required || !s.older
+		return
+	}
 	s.missing = append(s.missing, s.about(key, "is missing: "+format, args))
 }
 

@@ -5,39 +5,60 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer"
 )
 
 const maxPerAccount = 1_000_000
 
 // check reads the section [check] with all that is below it. file is for messages; reviewed is
 // the schema that it was written for, or nil.
-func check(root *strict.Section, file string, reviewed *declare.Reviewed, o *declare.Options) {
-	said := declare.Declarations{File: file, Schema: reviewed}
+func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rules) {
+	o, said := &r.Check, declare.Declarations{File: file, Schema: reviewed}
 	root.Section("check", func(s *strict.Section) {
+		s.Older("include", "exclude", "natural", "account")
 		o.Include = append(o.Include, s.Texts("include", pattern)...)
 		o.Exclude = append(o.Exclude, s.Texts("exclude", pattern)...)
 		said.Plain, said.Natural = s.List("plain", place), s.List("natural", place)
-		said.Shared, said.Undecided = s.List("shared", place), s.List("undecided", place)
-		s.Sections("unique", func(s *strict.Section) {
-			o.Uniques = append(o.Uniques, declare.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label), None: values(s, "none")})
+		var accounts []string
+		said.Shared = s.Entries("shared", place, func(s *strict.Section) {
+			table, column := columnAt(s)
+			if table != "" {
+				accounts = append(accounts, declare.Place(table, column))
+			}
+			o.Accounts = append(o.Accounts, account(s, table, column))
 		})
-		s.Sections("reference", func(s *strict.Section) { said.References = append(said.References, reference(s)) })
+		said.Shared = append(said.Shared, accounts...)
+		said.Undecided = s.List("undecided", place)
+		placesOf(s, "plain", "natural", "shared", "undecided")
+		s.Sections("unique", func(s *strict.Section) {
+			table, columns := columnsAt(s)
+			o.Uniques = append(o.Uniques, declare.DeclaredUnique{Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none")})
+		})
+		s.Sections("reference", func(s *strict.Section) {
+			if s.Know("to", "at", "by"); s.Has("by") || s.Asked() {
+				r.Copies = append(r.Copies, follower(s)...)
+			}
+			if !s.Has("by") {
+				said.References = append(said.References, reference(s))
+			}
+		})
 		s.Sections("id", func(s *strict.Section) {
-			o.IDs = append(o.IDs, declare.IDColumn{Table: table(s, "table"), Column: column(s, "column")})
+			table, column := columnAt(s)
+			o.IDs = append(o.IDs, declare.IDColumn{Table: table, Column: column})
 		})
 		s.Sections("world", func(s *strict.Section) {
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
 			need(s, "value", `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
 			o.Worlds = append(o.Worlds, declare.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
+			placesOf(s, "at")
 		})
 		s.Sections("account", func(s *strict.Section) {
-			o.Accounts = append(o.Accounts, declare.AccountColumn{Table: table(s, "table"), Column: column(s, "column"), Max: int(s.Integer("max", 1, maxPerAccount))})
+			o.Accounts = append(o.Accounts, account(s, table(s, "table"), column(s, "column")))
 		})
 	})
 	if !said.Empty() || reviewed != nil {
@@ -45,15 +66,24 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, o *dec
 	}
 }
 
+// account reads how many rows an account may have.
+func account(s *strict.Section, table, column string) declare.AccountColumn {
+	return declare.AccountColumn{Table: table, Column: column, Max: int(s.Integer("max", 1, maxPerAccount))}
+}
+
 // reference reads one [[check.reference]], of columns that it names by at and to or,
 // in the older words, by table, columns, to_table and to_columns.
 func reference(s *strict.Section) (r declare.DeclaredReference) {
+	s.Older("table", "columns", "to_table", "to_columns", "zero_is_none")
 	r.Line = s.Line("")
-	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
-	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
+	r.To, r.At = s.OneOrMore("to", placeOrJoint), s.Texts("at", placeOrJoint)
+	placesOf(s, "to", "at")
+	r.None, r.Dangling = s.Values("none"), s.Values("dangling")
 	r.When = when(s)
-	r.Format = s.Text("format", format)
 	r.Others = s.Text("others", others)
+	s.Only("others", declare.OthersPlain)
+	r.Format = s.Text("format", format)
+	r.ZeroIsNone = s.Boolean("zero_is_none")
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
@@ -64,24 +94,59 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 		return r
 	case older && (s.Has("at") || s.Has("to")):
 		s.Problem("at", "is set together with table, columns, to_table or to_columns: want one or the other")
-		s.Know("table", "columns", "to_table", "to_columns", "zero_is_none")
-		return r
-	case !older:
 		s.Know("table", "columns", "to_table", "to_columns")
-		need(s, "at", `want the columns that refer, such as %s = ["mail.receiver"]`)
-		need(s, "to", `want the key that they name, such as %s = "characters.guid"`)
-		r.ZeroIsNone = s.Boolean("zero_is_none")
+		return r
+	case older:
+		r.Table, r.Columns, r.ToTable, r.ToColumns = table(s, "table"), columns(s, "columns"), table(s, "to_table"), columns(s, "to_columns")
+		if from, to := len(r.Columns), len(r.ToColumns); from > 0 && to > 0 && from != to {
+			s.Problem("to_columns", "names %d, but columns names %d: want as many, in the same order", to, from)
+		}
+		if r.ZeroIsNone && len(r.Columns) > 1 {
+			s.Problem("zero_is_none", "is for a reference of one column only")
+		}
 		return r
 	}
-	r.Table, r.Columns, r.ToTable, r.ToColumns = table(s, "table"), columns(s, "columns"), table(s, "to_table"), columns(s, "to_columns")
-	r.ZeroIsNone = s.Boolean("zero_is_none")
-	if from, to := len(r.Columns), len(r.ToColumns); from > 0 && to > 0 && from != to {
-		s.Problem("to_columns", "names %d, but columns names %d: want as many, in the same order", to, from)
+	s.Know("table", "columns", "to_table", "to_columns")
+	need(s, "at", `want the columns that refer, such as %s = ["mail.receiver"]`)
+	need(s, "to", `want the key that they name, such as %s = "characters.guid"`)
+	return together(s, r)
+}
+
+// together is a reference of several columns together, if at and to are written so.
+func together(s *strict.Section, r declare.DeclaredReference) declare.DeclaredReference {
+	isJoint := func(text string) bool { _, _, is := joint(text); return is }
+	if len(r.At) == 0 || len(r.To) == 0 || !slices.ContainsFunc(slices.Concat(r.At, r.To), isJoint) {
+		return r // what lacks is reported already
 	}
-	if r.ZeroIsNone && len(r.Columns) > 1 {
-		s.Problem("zero_is_none", "is for a reference of one column only")
+	if len(r.At) != 1 || len(r.To) != 1 || !isJoint(r.At[0]) || !isJoint(r.To[0]) || s.Has("format") || s.Has("none") || s.Has("dangling") {
+		s.Problem("at", `of several columns together is beside one to of as many, and nothing but a when: want at = ["ranks.(guild, rank)"] and to = "guild_ranks.(guild_id, rank_id)"`)
+		return r
 	}
+	r.Table, r.Columns, _ = joint(r.At[0])
+	r.ToTable, r.ToColumns, _ = joint(r.To[0])
+	if len(r.Columns) != len(r.ToColumns) {
+		s.Problem("to", "names %d columns, and at names %d: want as many, in the same order", len(r.ToColumns), len(r.Columns))
+	}
+	r.At, r.To = nil, nil
 	return r
+}
+
+// follower reads a [[check.reference]] with by: columns that repeat a name beside the key of its row.
+func follower(s *strict.Section) (all []transfer.NameCopy) {
+	need(s, "at", `want the columns that repeat the name, such as %s = ["mail.sender_name"]`)
+	need(s, "to", `want the column that has the name, such as %s = "characters.name"`)
+	by := s.Text("by", strict.Label)
+	to := s.OneOrMore("to", exact)
+	if len(to) > 1 {
+		s.Problem("to", "names several columns beside by: want one")
+	}
+	for _, text := range s.Texts("at", exact) {
+		c := transfer.NameCopy{Key: by}
+		c.Table, c.Column = split(text)
+		c.OfTable, c.OfColumn = split(strings.Join(to[:min(1, len(to))], ""))
+		all = append(all, c)
+	}
+	return all
 }
 
 // parsed checks a text by what parses it. before stands before the error.
@@ -103,20 +168,12 @@ var (
 // when reads the condition of a section, if it has one.
 func when(s *strict.Section) (c *declare.When) {
 	s.Section("when", func(s *strict.Section) {
-		c = &declare.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
-		if s.Has("is") == s.Has("not") {
+		c = &declare.When{Column: column(s, "column"), Is: s.Values("is"), Not: s.Values("not")}
+		if s.Has("is") == s.Has("not") && !s.Asked() {
 			s.Lacks("is", `want the values of the rows that it covers, such as is = [0], or of the others: not = [1, 2]`)
 		}
 	})
 	return c
-}
-
-func values(s *strict.Section, key string) []string {
-	s.Know(key)
-	if !s.Has(key) {
-		return nil
-	}
-	return s.Values(key)
 }
 
 // oneOf checks that a text is one of some words, which want has too.
@@ -130,23 +187,6 @@ func oneOf[T ~string](want string, words ...T) func(string) string {
 }
 
 var others = oneOf(`"plain", or remove it`, declare.OthersPlain)
-
-// maxPlace is how many characters the place of a column may have.
-const maxPlace = 200
-
-// place checks "table.column". Whether it is a pattern that means something is for
-// the check to find out.
-func place(s string) string {
-	switch {
-	case s == "":
-		return `has an empty text in it: want "table.column"`
-	case len(s) > maxPlace || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Sprintf("has a text in it that is too long, or has control characters: want \"table.column\" of at most %d bytes", maxPlace)
-	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
-		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
-	}
-	return ""
-}
 
 func pattern(s string) string {
 	if problem := strict.Label(s); problem != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/internal/config"
 	"mergesafe/merge/declare"
@@ -66,17 +67,46 @@ column = "founder"
 	}
 }
 
+// Each new word says what the older one says.
+func TestNewWords(t *testing.T) {
+	for _, tt := range []struct{ older, words string }{
+		{"[check]\nshared=['c.account', 'c.x']\n[[check.account]]\ntable='c'\ncolumn='account'\nmax=4", "[check]\nshared=['c.x', { at = 'c.account', max = 4 }]"},
+		{"[check]\nshared=['c.account']\n[[check.account]]\ntable='c'\ncolumn='account'", "[check]\nshared=[{ at = 'c.account' }]"},
+		{"[[check.unique]]\ntable='a'\ncolumns=['b', 'c']\nnone=['']", "[[check.unique]]\nat=['a.b', 'a.c']\nnone=['']"},
+		{"[[check.unique]]\ntable='a.b'\ncolumns=['b']", "[[check.unique]]\nat='`a.b`.b'"},
+		{"[[check.id]]\ntable='a'\ncolumn='b'", "[[check.id]]\nat='a.b'"},
+		{"[[check.reference]]\ntable='a'\ncolumns=['b','c']\nto_table='d'\nto_columns=['e','f']", "[[check.reference]]\nat=['a.(b, c)']\nto='d.(e, f)'"},
+		{"[[merge.copy]]\ntable='a'\ncolumn='b'\nkey='c'\nof_table='d'\nof_column='e'", "[[check.reference]]\nat=['a.b']\nby='c'\nto='d.e'"},
+		{"[[merge.name]]\ntable='a'\ncolumn='b'\nmax_length=7", "[[merge.name]]\nat='a.b'\nmax=7"},
+		{"[[merge.counter]]\nat='a.b'\nspace='a.c'", "[[merge.counter]]\nat='a.b'\nto='a.c'"},
+		{"[[merge.space]]\nkeys=['a.b']\nstep=100", "[[merge.space]]\nkeys=['a.b']\noffset=100"},
+	} {
+		older, err := parse(tt.older)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.older, err)
+		}
+		words, err := parse(tt.words)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.words, err)
+		}
+		sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+		if diff := cmp.Diff(older, words, cmpopts.IgnoreUnexported(Rules{}), noPlaces, sorted, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-older +words):\n%s", tt.words, diff)
+		}
+	}
+}
+
 func TestParseCheckProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
+		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has plain, shared, undecided, unique, reference, id, world`},
 		{"[check]\nexclude = 'a'", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = [7]", `2: check.exclude has an integer in it: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or remove it`},
 		{"[check]\nexclude = ['a', '[b']", `2: check.exclude is not a pattern of names: want *, ? and [a-z] as in "log_*", and a \ before a character that stands for itself`},
 		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
-		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name, none`},
-		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
+		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has at, name, none`},
+		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has plain, shared, undecided, unique, reference, id, world`},
 		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
 			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, fleet, schema` + "\n" +
 			`4: merge.name.column is missing: want the name of a column, such as column = "account"` + "\n" +
@@ -89,6 +119,18 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[[check.reference]]\ntable='a'\ncolumns=['b','c']\nto_table='d'\nto_columns=['e']", `5: check.reference.to_columns names 1, but columns names 2: want as many, in the same order`},
 		{"[[check.reference]]\ntable='a'\ncolumns=['b']\nto_table='d'\nto_columns=['e']\nzero_is_none=1", `6: check.reference.zero_is_none is an integer: want true or false`},
 		{"[[check.reference]]\ntable='a'\ncolumns=['b','c']\nto_table='d'\nto_columns=['e','f']\nzero_is_none=true", `6: check.reference.zero_is_none is for a reference of one column only`},
+		{"[[check.unique]]\nat=['a.b', 'c.d']", `2: check.unique.at has columns of "a" and of "c": want those of one table`},
+		{"[[check.unique]]\nat='a.*'", `2: check.unique.at has "a.*" in it: want the name of one column, such as "characters.name"`},
+		{"[[check.unique]]\nat='a.b'\ntable='a'\ncolumns=['b']", `2: check.unique.at is set together with table or columns, the older words for it: want at alone`},
+		{"[[check.unique]]\nname='a'", `1: check.unique.at is missing: want the columns, such as at = "characters.name"`},
+		{"[[check.id]]\nat='a.b'\ncolumn='b'", `1: check.id.table is missing: want the name of a table, such as table = "characters"` + "\n" + `2: check.id.at is set together with table or column, the older words for it: want at alone`},
+		{"[[check.reference]]\nat=['a.(b, c)']\nto='d.e'", `2: check.reference.at of several columns together is beside one to of as many, and nothing but a when: want at = ["ranks.(guild, rank)"] and to = "guild_ranks.(guild_id, rank_id)"`},
+		{"[[check.reference]]\nat=['a.(b, c)']\nto='d.(e, f, g)'", `3: check.reference.to names 3 columns, and at names 2: want as many, in the same order`},
+		{"[[check.reference]]\nat=['a.(b, *)']\nto='d.(e, f)'", `2: check.reference.at has "a.(b, *)" in it: want the names of columns of one table, such as "ranks.(guild, rank)"`},
+		{"[[check.reference]]\nat=['a.b']\nto='d.e'\nby='c'\nnone=[0]", `5: unknown key none: [check.reference] has to, at, by`},
+		{"[check]\nshared = ['a.b', { at = 'a.*', max = 4 }]", `2: check.shared.at has "a.*" in it: want the name of one column, such as "characters.name"`},
+		{"[check]\nshared = ['a.b', { at = 'a.b', limit = 4 }]", `2: unknown key limit: [check.shared] has at, max`},
+		{"[check]\nshared = ['a.b', 7]", `2: check.shared has an integer in it: want a list of texts, such as shared = ["a", "b"]`},
 		{"[[check.account]]\ntable='a'\ncolumn='b'\nmax=0", `4: check.account.max 0 is out of range: want 1 to 1000000`},
 	} {
 		_, err := parse(tt.text)

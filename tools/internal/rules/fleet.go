@@ -13,9 +13,10 @@ type Fleet struct {
 	Accounts string
 }
 
-func fleet(root *strict.Section) (f Fleet) {
+func fleet(root *strict.Section) (f Fleet, said bool) {
 	root.Section("fleet", func(s *strict.Section) {
+		said = true
 		f = Fleet{Players: table(s, "players"), Active: column(s, "active"), Names: s.List("names", place), Accounts: s.Text("accounts", place)}
 	})
-	return f
+	return f, said
 }

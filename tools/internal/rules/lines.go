@@ -28,14 +28,19 @@ func (r Rules) Line(said propose.Said) (line int) {
 	}
 	root.Section("check", func(s *strict.Section) {
 		if said.Number == 0 {
-			in(s, said.Kind)
+			if in(s, said.Kind); line == 0 && s.Has(said.Kind) { // an account, in a table of the list
+				line = s.LineOf(said.Kind, said.Pattern)
+			}
 		}
 		n := 0
 		s.Sections("reference", func(s *strict.Section) {
+			if s.Has("by") {
+				return // it is no reference, see follower
+			}
 			if n++; n == said.Number {
 				in(s, "at")
-				if line == 0 { // in the older words
-					line = s.Line("columns")
+				if line == 0 { // of several columns together, or in the older words
+					line = s.Line(map[bool]string{true: "columns", false: "at"}[s.Has("columns")])
 				}
 			}
 			knowAll(s)

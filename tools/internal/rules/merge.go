@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
@@ -23,6 +24,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 		return r.Check.Rekey
 	}
 	root.Section("merge", func(s *strict.Section) {
+		s.Older("copy")
 		var spaces []declare.Space
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)
@@ -39,7 +41,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			if !s.Has("renumber") && !s.Has("within") {
+			if !s.Has("renumber") && !s.Has("within") && !s.Asked() {
 				need(s, "policy", "want what happens to their rows: %s = "+policyNames())
 			}
 			policy := declare.TablePolicy{
@@ -49,6 +51,8 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula),
 				When:    when(s), File: file, Line: s.Line(""), Schema: reviewed,
 			}
+			s.Only("policy", slice.Map(declare.Policies(), func(p declare.Policy) string { return string(p) })...)
+			s.Only("rows", string(declare.RowsDrop), string(declare.RowsNone))
 			renumber(s, &policy)
 			r.Check.Tables = append(r.Check.Tables, policy)
 		})
@@ -94,14 +98,20 @@ var (
 )
 
 func policy(s *strict.Section, file string) transfer.NamePolicy {
+	s.Older("max_length")
+	table, column := columnAt(s)
 	p := transfer.NamePolicy{
-		Table: table(s, "table"), Column: column(s, "column"),
+		Table: table, Column: column,
 		Template: s.Text("template", template),
 		Keep:     transfer.Keep(s.Text("keep", keep)), By: s.Text("by", strict.Label),
-		MaxLength: int(s.Integer("max_length", 1, maxNameLength)),
+		MaxLength: int(max(s.Integer("max", 1, maxNameLength), s.Integer("max_length", 1, maxNameLength))),
 		File:      file, Line: s.Line(""),
 	}
-	p.None = values(s, "none")
+	s.Only("keep", string(transfer.KeepOlder), string(transfer.KeepActive))
+	if s.Has("max") && s.Has("max_length") {
+		s.Problem("max", "is set together with max_length, the older word for it: want max alone")
+	}
+	p.None = s.Values("none")
 	set := s.TextsByName("set", `{ at_login = "| 1" }`, setting)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		to, _ := declare.ParseSetting(name, set[name]) // it was tried

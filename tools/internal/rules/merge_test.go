@@ -73,14 +73,14 @@ of_column = "name"
 func TestParseMergeProblems(t *testing.T) {
 	const name = "[[merge.name]]\ntable='a'\ncolumn='b'\n"
 	for _, tt := range []struct{ text, want string }{
-		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name, copy`},
+		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
 		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = "slot"`},
 		{"[[merge.table]]\ntables=['a']\nrenumber='b'", `1: merge.table.within is missing: want the columns in which it is unique, such as within = "account"`},
 		{"[[merge.space]]\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
 		{"[[merge.space]]\nname='a'\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
-		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length, none, set`},
+		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has at, template, keep, by, max, none, set`},
 		{name + "template='s{server}'", `4: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
 		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or remove it`},
 		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},

@@ -16,7 +16,7 @@ import (
 type Rules struct {
 	Check  declare.Options       // [check]
 	Names  []transfer.NamePolicy // [[merge.name]]
-	Copies []transfer.NameCopy   // [[merge.copy]]
+	Copies []transfer.NameCopy   // [[check.reference]] with by
 	Fleet  Fleet                 // [fleet]
 
 	roots map[string]*strict.Section // the files that were read, for Line
@@ -32,13 +32,13 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		r.roots[file] = root
 		reviewed := schema(root)
 		earlier := len(r.Check.Rules)
-		check(root, file, reviewed, &r.Check)
+		check(root, file, reviewed, r)
 		merge(root, file, reviewed, earlier, r)
 		if reviewed != nil {
 			listed{reviewed}.check(root)
 		}
-		if root.Has("fleet") {
-			r.Fleet = fleet(root)
+		if f, said := fleet(root); said {
+			r.Fleet = f
 		}
 	}
 }

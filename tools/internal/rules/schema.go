@@ -21,48 +21,46 @@ func schema(root *strict.Section) (r *declare.Reviewed) {
 			s.Lacks("tables", `want [schema.tables], with a line for each table, such as characters = "guid account name"`)
 		}
 		s.Section("tables", func(s *strict.Section) {
-			for _, table := range s.Keys() {
-				columns := columnList(s, table)
+			s.TextsOf(func(table, text string) string {
+				columns, problem := columnList(text)
 				if len(columns) > 0 {
 					r.Tables[table] = columns
 				}
-			}
+				return problem
+			})
 		})
 	})
 	return r
 }
 
 // columnList reads the columns of a table, with spaces between them.
-func columnList(s *strict.Section, table string) (columns []string) {
-	s.Text(table, func(text string) string {
-		for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-			name := text
-			if rest, quoted := strings.CutPrefix(text, "`"); quoted {
-				var closed bool
-				if name, text, closed = strings.Cut(rest, "`"); !closed {
-					return "has a backquote that is not closed"
-				}
-			} else {
-				end := strings.IndexFunc(text, unicode.IsSpace)
-				if end < 0 {
-					end = len(text)
-				}
-				name, text = text[:end], text[end:]
+func columnList(text string) (columns []string, problem string) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		name := text
+		if rest, quoted := strings.CutPrefix(text, "`"); quoted {
+			var closed bool
+			if name, text, closed = strings.Cut(rest, "`"); !closed {
+				return columns, "has a backquote that is not closed"
 			}
-			switch {
-			case name == "" || strings.ContainsFunc(name, unicode.IsControl):
-				return "has a name that is empty, or has control characters"
-			case slices.Contains(columns, name):
-				return fmt.Sprintf("has the column %q twice", name)
+		} else {
+			end := strings.IndexFunc(text, unicode.IsSpace)
+			if end < 0 {
+				end = len(text)
 			}
-			columns = append(columns, name)
+			name, text = text[:end], text[end:]
 		}
-		if len(columns) == 0 {
-			return `is empty: want the columns of the table, with spaces between them`
+		switch {
+		case name == "" || strings.ContainsFunc(name, unicode.IsControl):
+			return columns, "has a name that is empty, or has control characters"
+		case slices.Contains(columns, name):
+			return columns, fmt.Sprintf("has the column %q twice", name)
 		}
-		return ""
-	})
-	return columns
+		columns = append(columns, name)
+	}
+	if len(columns) == 0 {
+		return nil, `is empty: want the columns of the table, with spaces between them`
+	}
+	return columns, ""
 }
 
 const maxSource = 500 // characters
@@ -82,17 +80,19 @@ type listed struct{ schema *declare.Reviewed }
 func (l listed) check(root *strict.Section) {
 	root.Section("check", func(s *strict.Section) {
 		l.places(s, "plain", "natural", "shared", "undecided")
+		s.Entries("shared", func(string) string { return "" }, func(s *strict.Section) { l.places(s, "at"); knowAll(s) })
 		for _, key := range []string{"include", "exclude"} {
 			l.each(s, key, l.glob)
 		}
 		for _, name := range []string{"unique", "id", "account"} {
-			s.Sections(name, func(s *strict.Section) { l.pair(s, "table", "column", "columns"); knowAll(s) })
+			s.Sections(name, func(s *strict.Section) { l.places(s, "at"); l.pair(s, "table", "column", "columns"); knowAll(s) })
 		}
 		s.Sections("reference", func(s *strict.Section) {
 			l.places(s, "at", "to")
 			l.pair(s, "table", "columns")
 			l.pair(s, "to_table", "to_columns")
 			l.when(s)
+			l.by(s)
 			knowAll(s)
 		})
 		s.Sections("world", func(s *strict.Section) { l.places(s, "at"); knowAll(s) })
@@ -102,7 +102,7 @@ func (l listed) check(root *strict.Section) {
 		s.Sections("space", func(s *strict.Section) { l.places(s, "keys"); knowAll(s) })
 		s.Sections("counter", func(s *strict.Section) { l.places(s, "at"); l.when(s); knowAll(s) })
 		s.Sections("table", func(s *strict.Section) { l.each(s, "tables", l.pattern); knowAll(s) })
-		s.Sections("name", func(s *strict.Section) { l.pair(s, "table", "column", "by"); knowAll(s) })
+		s.Sections("name", func(s *strict.Section) { l.places(s, "at"); l.by(s); l.pair(s, "table", "column", "by"); knowAll(s) })
 		s.Sections("copy", func(s *strict.Section) {
 			l.pair(s, "table", "column", "key")
 			l.pair(s, "of_table", "of_column")
@@ -129,6 +129,15 @@ func (l listed) places(s *strict.Section, keys ...string) {
 	for _, key := range keys {
 		l.each(s, key, func(text string) string {
 			if strings.HasPrefix(text, "space:") || !strings.Contains(text, ".") {
+				return ""
+			}
+			table, columns, is := joint(text)
+			for _, column := range columns {
+				if problem := l.pattern(declare.Place(table, column)); problem != "" {
+					return problem
+				}
+			}
+			if is {
 				return ""
 			}
 			return l.pattern(text)
@@ -174,6 +183,14 @@ func (l listed) pair(s *strict.Section, table string, keys ...string) {
 				return fmt.Sprintf("which the table %s of [schema.tables] does not have: add it there, if it was reviewed", name)
 			})
 		}
+	}
+}
+
+// by looks at the column that by names, beside those of at.
+func (l listed) by(s *strict.Section) {
+	for _, text := range s.Strings("at") {
+		table, _ := split(text)
+		l.each(s, "by", func(column string) string { return l.pattern(declare.Place(table, column)) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -13,47 +14,87 @@ import (
 
 // counter reads one [[merge.counter]].
 func counter(s *strict.Section) declare.CounterRow {
+	s.Older("space")
 	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
-	need(s, "space", `want the space whose keys it counts, such as %s = "items.id"`)
+	if !s.Has("space") {
+		need(s, "to", `want the space whose keys it counts, such as %s = "items.id"`)
+	}
+	if s.Has("space") && s.Has("to") {
+		s.Problem("to", "is set together with space, the older word for it: want to alone")
+	}
 	if s.Has("others") && !s.Has("when") {
 		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
-	return declare.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", others)}
+	c := declare.CounterRow{
+		At: s.Text("at", strict.Label), Space: cmp.Or(s.Text("to", strict.Label), s.Text("space", strict.Label)),
+		When: when(s), Others: s.Text("others", others),
+	}
+	s.Only("others", declare.OthersPlain)
+	return c
 }
 
-// space reads one [[propose.space]].
+// space reads one [[merge.space]].
 func space(s *strict.Section, file string) declare.Space {
-	space := declare.Space{
-		Name: s.Text("name", strict.Label), Step: uint64(s.Integer("step", 1, math.MaxInt64)), Max: uint64(s.Integer("max", 1, math.MaxInt64)),
-	}
-	space.Keys = s.Texts("keys", place)
+	s.Older("step", "map")
+	space := declare.Space{Name: s.Text("name", strict.Label), Keys: s.Texts("keys", place)}
 	if s.Has("match") && !s.Has("keys") {
 		s.Lacks("keys", `want the key of the table that match names, such as keys = ["accounts.id"]`)
 	} else if len(space.Keys) != 1 && space.Name == "" {
-		s.Lacks("name", `want a name for the space, such as name = "objects"; only a space with a single key needs none`)
+		if s.Know("name"); !s.Asked() {
+			s.Lacks("name", `want a name for the space, such as name = "objects"; only a space with a single key needs none`)
+		}
 	}
 	space.Keep = s.Text("keep", kept)
-	space.Match = s.Texts("match", place)
-	if other := s.Text("map", strict.Label); other != "" {
-		if !filepath.IsAbs(other) {
-			other = filepath.Join(filepath.Dir(file), other)
-		}
-		name := space.Name
-		if name == "" && len(space.Keys) == 1 {
-			name = space.Keys[0]
-		}
-		var err error
-		if space.Map, err = transfer.MapFromPlan(other, name); err != nil {
-			s.Problem("map", "%v", err)
+	space.Max = uint64(s.Integer("max", 1, math.MaxInt64))
+	const want = `a number of which what is added is a multiple, such as offset = 10_000_000, what is added to the keys of each source, ` +
+		`such as offset = { s2 = 20_000_000 }, or the plan of another merge that gave these keys new values`
+	for _, kind := range s.Kinds("offset", want, "integer", "table", "text") {
+		switch kind {
+		case "integer":
+			space.Step = uint64(s.Integer("offset", 1, math.MaxInt64))
+		case "text":
+			space.Map = mapFrom(s, "offset", file, space)
+		default:
+			for source, offset := range s.Integers("offset", 0, math.MaxInt64) {
+				if space.Offsets == nil {
+					space.Offsets = make(map[string]uint64)
+				}
+				space.Offsets[source] = uint64(offset)
+			}
 		}
 	}
-	for source, offset := range s.Integers("offset", 0, math.MaxInt64) {
-		if space.Offsets == nil {
-			space.Offsets = make(map[string]uint64)
-		}
-		space.Offsets[source] = uint64(offset)
+	space.Match = s.Texts("match", place)
+	placesOf(s, "keys", "match")
+	if step := s.Integer("step", 1, math.MaxInt64); step > 0 {
+		space.Step = uint64(step)
+	}
+	if s.Has("offset") && (s.Has("map") || space.Offsets == nil && s.Has("step")) {
+		s.Problem("offset", "is set together with step or map, older words for it: want offset alone")
+	}
+	if s.Has("map") || s.Asked() {
+		space.Map = mapFrom(s, "map", file, space)
 	}
 	return space
+}
+
+// mapFrom reads the name of a plan, and what it says of the space.
+func mapFrom(s *strict.Section, key, file string, space declare.Space) *declare.MapFrom {
+	other := s.Text(key, strict.Label)
+	if other == "" {
+		return nil
+	}
+	if !filepath.IsAbs(other) {
+		other = filepath.Join(filepath.Dir(file), other)
+	}
+	name := space.Name
+	if name == "" && len(space.Keys) == 1 {
+		name = space.Keys[0]
+	}
+	found, err := transfer.MapFromPlan(other, name)
+	if err != nil {
+		s.Problem(key, "%v", err)
+	}
+	return found
 }
 
 // kept says what is wrong with keys that are kept.

@@ -1,0 +1,134 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"mergesafe/internal/slice"
+	"mergesafe/internal/strict"
+	"mergesafe/merge/declare"
+)
+
+// maxPlace is how many characters the place of a column may have.
+const maxPlace = 200
+
+// place checks "table.column". Whether it is a pattern that means something is for
+// the check to find out.
+func place(s string) string {
+	switch {
+	case s == "":
+		return `has an empty text in it: want "table.column"`
+	case len(s) > maxPlace || strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Sprintf("has a text in it that is too long, or has control characters: want \"table.column\" of at most %d bytes", maxPlace)
+	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
+		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
+	}
+	return ""
+}
+
+// placesOf says in schemas what the texts of keys look like that place checks.
+func placesOf(s *strict.Section, keys ...string) {
+	for _, key := range keys {
+		s.Like(key, `^space:|[.]`)
+	}
+}
+
+// exact checks the name of one column.
+func exact(s string) string {
+	if problem := place(s); problem != "" {
+		return problem
+	}
+	if table, column, err := declare.ParsePlace(s); err != nil || column == nil || table.Exact == "" || column.Exact == "" {
+		return fmt.Sprintf(`has %q in it: want the name of one column, such as "characters.name"`, s)
+	}
+	return ""
+}
+
+// split takes apart what exact accepts.
+func split(s string) (table, column string) {
+	t, c, err := declare.ParsePlace(s)
+	if err != nil || c == nil {
+		return "", ""
+	}
+	return t.Exact, c.Exact
+}
+
+// jointColumns is several columns of one table together: "ranks.(guild, rank)".
+var jointColumns = regexp.MustCompile(`^(.+)\.\(([^()]+,[^()]+)\)$`)
+
+// joint takes apart several columns together; is says that s are such.
+func joint(s string) (table string, columns []string, is bool) {
+	m := jointColumns.FindStringSubmatch(s)
+	if m == nil {
+		return "", nil, false
+	}
+	for _, part := range append([]string{m[1]}, strings.Split(m[2], ",")...) {
+		if p, rest, err := declare.ParsePlace(strings.TrimSpace(part)); err != nil || rest != nil || p.Exact == "" {
+			return "", nil, false
+		} else if table == "" {
+			table = p.Exact
+		} else {
+			columns = append(columns, p.Exact)
+		}
+	}
+	return table, columns, true
+}
+
+// placeOrJoint checks a place, or several columns together.
+func placeOrJoint(s string) string {
+	if jointColumns.MatchString(s) {
+		if _, _, is := joint(s); !is {
+			return fmt.Sprintf(`has %q in it: want the names of columns of one table, such as "ranks.(guild, rank)"`, s)
+		}
+	}
+	return place(s)
+}
+
+// columnAt reads which column a section is about: at or, in the older words, table and column.
+func columnAt(s *strict.Section) (string, string) {
+	s.Older("table", "column")
+	at := s.Text("at", exact)
+	s.Like("at", `[.]`)
+	if s.Has("table") || s.Has("column") {
+		apart(s, "column")
+		return table(s, "table"), column(s, "column")
+	}
+	s.Know("table", "column")
+	need(s, "at", `want the column, such as %s = "characters.name"`)
+	return split(at)
+}
+
+// columnsAt reads which columns a section is about, of one table: at or, in the older words, table and
+// columns.
+func columnsAt(s *strict.Section) (of string, all []string) {
+	s.Older("table", "columns")
+	at := s.OneOrMore("at", exact)
+	s.Like("at", `[.]`)
+	if s.Has("table") || s.Has("columns") {
+		apart(s, "columns")
+		return table(s, "table"), columns(s, "columns")
+	}
+	s.Know("table", "columns")
+	need(s, "at", `want the columns, such as %s = "characters.name"`)
+	for _, text := range at {
+		table, column := split(text)
+		if of != "" && table != of {
+			s.Problem("at", "has columns of %q and of %q: want those of one table", of, table)
+		}
+		of, all = table, append(all, column)
+	}
+	return of, all
+}
+
+func apart(s *strict.Section, older string) {
+	if s.Has("at") {
+		s.Problem("at", "is set together with table or %s, the older words for it: want at alone", older)
+	}
+}
+
+// writtenAt are the names of columns as at has them.
+func writtenAt(table string, columns []string) []string {
+	return slice.Map(columns, func(column string) string { return declare.Place(table, column) })
+}
