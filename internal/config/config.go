@@ -79,7 +79,20 @@ func Load(path string, tools ...func(root *strict.Section)) (*Config, error) {
 // [*strict.Error], joined if there are several.
 func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, error) {
 	c := &Config{file: file}
-	err := strict.Read(file, text, func(root *strict.Section) {
+	if err := strict.Read(file, text, c.reader(tools)); err != nil {
+		return nil, err
+	}
+	c.Server.Listen = cmp.Or(c.Server.Listen, "127.0.0.1:8080")
+	return c, nil
+}
+
+// Shape returns what the file may have, together with what the tools read of it; for schemas.
+func Shape(tools ...func(root *strict.Section)) *strict.Shape {
+	return strict.ShapeOf(new(Config).reader(tools))
+}
+
+func (c *Config) reader(tools []func(root *strict.Section)) func(root *strict.Section) {
+	return func(root *strict.Section) {
 		root.Section("server", func(s *strict.Section) {
 			c.Server.Number = gameid.ServerID(s.Integer("number", 1, int64(gameid.MaxServer)))
 			c.Server.Numbers = numbers(s)
@@ -100,12 +113,7 @@ func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, err
 		for _, read := range tools {
 			read(root)
 		}
-	})
-	if err != nil {
-		return nil, err
 	}
-	c.Server.Listen = cmp.Or(c.Server.Listen, "127.0.0.1:8080")
-	return c, nil
 }
 
 // numbers reads the key numbers, which may be there instead of number.

@@ -27,7 +27,8 @@ type form struct {
 // them must be there.
 func readHeld(s *strict.Section, name string, f form) held {
 	h := readOptional(s, name, f)
-	if env := name + "_env"; !s.Has(name) && !s.Has(env) {
+	s.One(name, name+"_env")
+	if env := name + "_env"; !s.Has(name) && !s.Has(env) && !s.Asked() {
 		s.Lacks(name, "%s; or %s with the name of an environment variable that holds it", f.want, env)
 	}
 	return h

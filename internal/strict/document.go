@@ -18,6 +18,7 @@ type document struct {
 
 	text   string
 	places []place // where the keys are; filled when first needed
+	older  bool    // it has a word that another one took the place of
 }
 
 // place is where a key, or the head of a section, is in the file.
@@ -116,31 +117,20 @@ func (d *document) line(index int, section []string, key ...string) int {
 }
 
 // places finds where the keys of a text are, which the library does not tell.
-// It reads the text statement by statement: a statement is the smallest
-// number of whole lines that is TOML by itself.
-func places(text string) []place {
-	var all []place
+func places(text string) (all []place) {
 	var section toml.Key
-	start := 0 // of the statement, as an index into lines
-	lines := strings.SplitAfter(text, "\n")
-	for i := range lines {
-		statement := strings.Join(lines[start:i+1], "")
-		var values map[string]any
-		md, err := toml.Decode(statement, &values)
-		if err != nil {
-			continue
-		}
-		head := strings.HasPrefix(strings.TrimSpace(statement), "[")
-		for _, key := range md.Keys() {
+	lines := strings.Split(text, "\n")
+	eachStatement(lines, func(first, _ int, keys []toml.Key, _ map[string]any) {
+		head := strings.HasPrefix(strings.TrimSpace(lines[first]), "[")
+		for _, key := range keys {
 			if head {
 				section = key
 			} else {
 				key = slices.Concat(section, key)
 			}
-			all = append(all, place{key, start + 1})
+			all = append(all, place{key, first + 1})
 		}
-		start = i + 1
-	}
+	})
 	return all
 }
 

@@ -7,6 +7,8 @@ import "slices"
 type Shape struct {
 	Keys []*Key // in the order in which the reader asks for them
 	Any  *Key   // all other keys, if their names are the writer's; nil if there are none
+
+	OneOf []string // keys of which exactly one is there; nil: any
 }
 
 // Key is one key of a section.
@@ -86,12 +88,24 @@ func (s *Section) describe(name, kind string, read func(*Section)) {
 // Older says that other words took the place of these: they are read, and messages do not offer them.
 func (s *Section) Older(keys ...string) {
 	s.superseded = append(s.superseded, keys...)
+	s.doc.older = s.doc.older || s.shape == nil && slices.ContainsFunc(keys, s.Has)
 	if s.shape != nil {
 		for _, key := range keys {
 			s.shape.key(key).Older = true
 		}
 	}
 }
+
+// One says that exactly one of some keys must be there, for schemas. The reader itself makes sure of it.
+func (s *Section) One(keys ...string) {
+	if s.shape != nil {
+		s.shape.OneOf = keys
+	}
+}
+
+// Superseded returns the text of the file, and whether it has any of the words for which [Section.Older]
+// was called.
+func (s *Section) Superseded() (text string, older bool) { return s.doc.text, s.doc.older }
 
 // Only says which texts a key may hold, alone or in its list, for schemas. What is read is for a check to say.
 func (s *Section) Only(key string, words ...string) { s.form(key, func(t *Type) { t.Words = words }) }

@@ -35,42 +35,46 @@ func Load(path string) (*Campaign, error) {
 // with its line.
 func Parse(file, text string) (*Campaign, error) {
 	c := &Campaign{Fence: true}
-	err := strict.Read(file, text, func(root *strict.Section) {
-		if !root.Has("campaign") {
-			root.Lacks("campaign", `want a section [campaign] with a name, such as name = "summer"`)
-		}
-		root.Section("campaign", c.read)
-		if !root.Has("merge") {
-			root.Lacks("merge", `want a section [[merge]] for each merge, with target = "w1" and sources = ["w2", "w3"]`)
-		}
-		in := make(map[string]int)               // worlds, with the lines in which they are
-		made := make(map[string]*strict.Section) // new databases, with their merges
-		root.Sections("merge", func(s *strict.Section) {
-			m := readMerge(s, in)
-			if !s.Has("into") {
-				m.Into = c.Into
-			}
-			c.Merges = append(c.Merges, m)
-			name := folded(strings.ReplaceAll(m.Into, IntoTarget, m.Target))
-			if first, taken := made[name]; taken {
-				s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("target"))
-			} else if name != "" {
-				made[name] = s
-			}
-		})
-		for name, s := range made {
-			if line, world := in[name]; world {
-				s.Problem("into", "is the name of the world in line %d: want a new one", line)
-			}
-		}
-		root.Sections("hook", func(s *strict.Section) { c.Hooks = append(c.Hooks, readHook(s)) })
-	})
-	if err != nil {
+	if err := strict.Read(file, text, c.readFile); err != nil {
 		return nil, err
 	}
 	c.Parallel = max(c.Parallel, 1)
 	c.PerServer = cmp.Or(c.PerServer, c.Parallel)
 	return c, nil
+}
+
+// Shape returns what a campaign file may have, for schemas.
+func Shape() *strict.Shape { return strict.ShapeOf(new(Campaign).readFile) }
+
+func (c *Campaign) readFile(root *strict.Section) {
+	if !root.Has("campaign") {
+		root.Lacks("campaign", `want a section [campaign] with a name, such as name = "summer"`)
+	}
+	root.Section("campaign", c.read)
+	if !root.Has("merge") {
+		root.Lacks("merge", `want a section [[merge]] for each merge, with target = "w1" and sources = ["w2", "w3"]`)
+	}
+	in := make(map[string]int)               // worlds, with the lines in which they are
+	made := make(map[string]*strict.Section) // new databases, with their merges
+	root.Sections("merge", func(s *strict.Section) {
+		m := readMerge(s, in)
+		if !s.Has("into") {
+			m.Into = c.Into
+		}
+		c.Merges = append(c.Merges, m)
+		name := folded(strings.ReplaceAll(m.Into, IntoTarget, m.Target))
+		if first, taken := made[name]; taken {
+			s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("target"))
+		} else if name != "" {
+			made[name] = s
+		}
+	})
+	for name, s := range made {
+		if line, world := in[name]; world {
+			s.Problem("into", "is the name of the world in line %d: want a new one", line)
+		}
+	}
+	root.Sections("hook", func(s *strict.Section) { c.Hooks = append(c.Hooks, readHook(s)) })
 }
 
 func (c *Campaign) read(s *strict.Section) {
@@ -97,6 +101,9 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Stopped = s.Text("stopped", byHand)
 	c.Backup = s.Text("backup", byHand)
 	c.Room = s.Text("room", byHand)
+	for _, key := range []string{"stopped", "backup", "room"} {
+		s.Only(key, ByHand)
+	}
 	if fence := s.Boolean("fence"); s.Has("fence") {
 		c.Fence = fence
 	}
@@ -232,6 +239,7 @@ func readHook(s *strict.Section) (h Hook) {
 		}
 		return ""
 	})
+	s.Only("on", Kinds...)
 	if !s.Has("on") {
 		s.Lacks("on", `want the events at which the hook is called, such as on = ["verified", "failed"]`)
 	}
@@ -246,7 +254,9 @@ func readHook(s *strict.Section) (h Hook) {
 		}
 		return ""
 	})
+	s.One("run", "url")
 	switch {
+	case s.Asked():
 	case s.Has("run") && s.Has("url"):
 		s.Problem("url", "and run are both there: want one of them")
 	case !s.Has("run") && !s.Has("url"):

@@ -36,8 +36,8 @@ func TestProposals(t *testing.T) {
 		return all
 	}
 	const (
-		characterName = "# distinct in every database: 20 values\n[[check.unique]]\ntable = \"characters\"\ncolumns = [\"name\"]\n"
-		guildName     = "# distinct in every database: 3 values\n[[check.unique]]\ntable = \"guild\"\ncolumns = [\"name\"]\n"
+		characterName = "# distinct in every database: 20 values\n[[check.unique]]\nat = [\"characters.name\"]\n"
+		guildName     = "# distinct in every database: 3 values\n[[check.unique]]\nat = [\"guild.name\"]\n"
 	)
 	for name, test := range map[string]struct {
 		opts  declare.Options
@@ -194,7 +194,7 @@ func TestWriteRules(t *testing.T) {
 // A proposal is TOML whatever the names are.
 func TestProposalTOML(t *testing.T) {
 	p := verdict.Proposal{Unique: &declare.DeclaredUnique{Table: "a\"b\\c\n", Columns: []string{"名", "x\x7f"}}, Evidence: "e\nvil = 1"}
-	want := "# e\\nvil = 1\n[[check.unique]]\ntable = \"a\\\"b\\\\c\\u000A\"\ncolumns = [\"名\", \"x\\u007F\"]\n"
+	want := "# e\\nvil = 1\n[[check.unique]]\nat = [\"a\\\"b\\\\c\\u000A.名\", \"a\\\"b\\\\c\\u000A.x\\u007F\"]\n"
 	if diff := cmp.Diff(want, p.TOML()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

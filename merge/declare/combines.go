@@ -104,7 +104,7 @@ func validate(c *Combined, f *Resolved, t *catalog.Table) error {
 	}
 	for _, r := range f.Opts.Copies {
 		if r.Table == t.Name {
-			return fmt.Errorf("its column %s is renamed along by [[merge.copy]]: a table can have one of the two", r.Column)
+			return fmt.Errorf("its column %s changes along with a name, by a [[check.reference]] with by: a table can have one of the two", r.Column)
 		}
 	}
 	return nil

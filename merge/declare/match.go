@@ -122,7 +122,7 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 		}
 		for _, r := range f.Opts.Copies {
 			if r.Table == by.Table {
-				return fmt.Errorf("match: %s is renamed along by [[merge.copy]], and rows of %s are matched: a table can have one of the two", Place(r.Table, r.Column), by.Table)
+				return fmt.Errorf("match: %s changes along with a name, by a [[check.reference]] with by, and rows of %s are matched: a table can have one of the two", Place(r.Table, r.Column), by.Table)
 			}
 		}
 		c = &Combined{Table: by.Table, Combining: Combining{Columns: []CombinedColumn{}, Matched: true}}

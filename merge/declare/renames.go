@@ -84,7 +84,7 @@ func Unbounded(c *catalog.Column, maxLength int) string {
 	if maxLength > 0 || Characters(c) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the type of %s, %q, does not say how many characters it holds: set max_length in its [[merge.name]], such as max_length = 32", c.Name, c.Type)
+	return fmt.Sprintf("the type of %s, %q, does not say how many characters it holds: set max in its [[merge.name]], such as max = 32", c.Name, c.Type)
 }
 
 // Renamed returns what is declared of a column that is renamed; nil if it is not.

@@ -110,10 +110,10 @@ func occupied(f *Resolved, at ColumnName) string {
 	}
 	for _, c := range f.Opts.Copies {
 		if c.Table == at.Table && c.Column == at.Column {
-			return "is changed along with a name by [[merge.copy]]"
+			return "changes along with a name, by a [[check.reference]] with by"
 		}
 		if c.Table == at.Table && c.Key == at.Column {
-			return "is the key of a [[merge.copy]], by which rows are found"
+			return "is by of a [[check.reference]]: rows are found by it"
 		}
 	}
 	for _, t := range f.Having(at.Table) {

@@ -470,7 +470,7 @@ func doubtAlike(c *classifier) {
 		case j.class == verdict.ClassReference && j.to.alike:
 			doubted := *j
 			doubted.class, doubted.doubt = verdict.ClassUndecided, 0.6
-			doubted.reason = "names rows of a table that looks the same in all databases: is that the game's own data (natural)?"
+			doubted.reason = "names rows of a table that looks the same in all databases: is that the game's own data (shared)?"
 			c.judged[e] = &doubted
 		}
 	}

@@ -28,7 +28,7 @@ func WriteRules(r *verdict.Report, w io.Writer) error {
 	f.header()
 	f.line("[check]")
 	f.undecided()
-	f.list("natural", "Keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
+	f.list("shared", "The same in every world: keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
 	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
 	f.references()
 	f.uniques()
@@ -79,12 +79,12 @@ func (f rulesFile) header() {
 	}
 	f.line("#")
 	f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
-	f.comment("   names nothing), natural (a key of the game's own data, the same in every world), shared (the")
-	f.comment("   same value means the same thing in all worlds), to a [[check.reference]] or, if it is a key")
-	f.comment("   of its own that the world counts, to a [[merge.space]] at the end.")
+	f.comment("   names nothing), shared (the same value means the same thing in all worlds: the game's own data,")
+	f.comment("   one account database), to a [[check.reference]] or, if it is a key of its own that the world")
+	f.comment("   counts, to a [[merge.space]] at the end. docs/words.md has every word.")
 	f.comment("2. Read the references at the end: %s, each with its evidence.",
 		printable.Count(int64(len(f.of(verdict.ClassReference))), "column", "columns"))
-	f.comment("3. Check natural and plain: %d and %d columns.", len(f.of(verdict.ClassNatural)), len(f.of(verdict.ClassPlain)))
+	f.comment("3. Check shared and plain: %d and %d columns.", len(f.of(verdict.ClassNatural)), len(f.of(verdict.ClassPlain)))
 	rekey := ""
 	if f.r.Proposed.Rekey {
 		rekey = "-rekey "
@@ -121,7 +121,7 @@ func (f rulesFile) undecided() {
 		}
 		groups[at] = append(groups[at], c)
 	}
-	f.comment("%s, %s. Is it a reference, natural, shared or plain?", printable.Count(int64(len(columns)), "column", "columns"), printable.Count(int64(len(order)), "question", "questions"))
+	f.comment("%s, %s. Is it a reference, shared or plain?", printable.Count(int64(len(columns)), "column", "columns"), printable.Count(int64(len(order)), "question", "questions"))
 	f.line("undecided = [")
 	listed := make(map[string]bool) // some may name several things
 	for _, at := range order {
@@ -141,15 +141,15 @@ func (f rulesFile) undecided() {
 			}
 			f.line("  # and of the other rows a reference of their own, or: others = \"plain\"")
 		case at.when != "":
-			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(at.when))
+			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or shared", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(at.when))
 		case at.own && at.to == "":
-			f.line("  # the game's own data: natural, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOMLList([]string{groups[at][0].Table})), printable.Text(printable.TOMLList(names[:1])))
+			f.line("  # the game's own data: shared, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOMLList([]string{groups[at][0].Table})), printable.Text(printable.TOMLList(names[:1])))
 			f.line("  # as at the end of this file")
 		case at.own:
 			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(printable.TOMLList(names[:1])))
-			f.line("  # as at the end of this file; or plain, or natural")
+			f.line("  # as at the end of this file; or plain, or shared")
 		case at.to != "":
-			f.line("  # [[check.reference]] to = %s, at = %s%s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), at.none)
+			f.line("  # [[check.reference]] to = %s, at = %s%s; or plain, or shared", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), at.none)
 		default:
 			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(printable.TOMLList(names)))
 		}

@@ -256,7 +256,7 @@ func TestEverythingIsThere(t *testing.T) {
 		"chat_log", "excluded by the operator", "<i>not read</i>",
 		"schema-table", "1,234,567",
 		"<td><bdi>items</bdi><td><bdi>s1</bdi><td><bdi>007b38970a0000010001</bdi><td><bdi>007b38970a0000010064</bdi>",
-		"they may be the game's own data", "<pre># distinct in every database\n[[check.unique]]\ntable = &#34;players&#34;\n",
+		"they may be the game's own data", "<pre># distinct in every database\n[[check.unique]]\nat = [&#34;players.name&#34;]\n",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)

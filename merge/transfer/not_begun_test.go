@@ -28,7 +28,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, code := range []string{verdict.CodeUniqueCollision, ""} { // the check finds it, as it does without a plan
-		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == code && strings.Contains(r.Reason, "max_length = 32") }) {
+		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == code && strings.Contains(r.Reason, "max = 32") }) {
 			t.Errorf("a name without a length: no refusal with the code %q: %v", code, p.Refusals)
 		}
 	}

@@ -125,7 +125,7 @@ var codes = []Code{
 	{
 		Code:       CodeKeyUndeclared,
 		Meaning:    "a key stays unchanged while others get new values, and no rule says whether it is one of the game's own data",
-		Unverified: "declare the column: a key of a space, a reference, or natural",
+		Unverified: "declare the column: a key of a space, a reference, or shared",
 		OneColumn:  true,
 	},
 	{

@@ -117,7 +117,7 @@ func (p Proposal) TOML() string {
 	}
 	switch {
 	case p.Unique != nil:
-		b.WriteString("[[check.unique]]\ntable = " + printable.TOML(p.Unique.Table) + "\ncolumns = " + printable.TOMLList(p.Unique.Columns) + "\n")
+		b.WriteString("[[check.unique]]\nat = " + printable.TOMLList(declare.Qualified(p.Unique.Table, p.Unique.Columns)) + "\n")
 	case p.Reference != nil:
 		b.WriteString(ReferenceTOML(*p.Reference))
 	}

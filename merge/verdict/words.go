@@ -21,7 +21,7 @@ func ProposeRules(rekey bool) string {
 // ChooseText writes the declarations to choose from.
 func ChooseText(open *OpenColumn, table, column string) string {
 	at := printable.TOML(declare.Place(table, column))
-	text := "declare in [check] plain = [" + at + "], or natural, or shared"
+	text := "declare in [check] plain = [" + at + "], or shared (the same in every world)"
 	if key := cmp.Or(open.Likely, strings.Join(open.Keys[:min(1, len(open.Keys))], "")); key != "" {
 		text += "; or [[check.reference]] at = [" + at + "], to = " + printable.TOML(key)
 	}

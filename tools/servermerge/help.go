@@ -179,7 +179,7 @@ whose place within an account is taken the next free one.
 
 [[merge.name]] in config.toml says how to change a name that two worlds have;
 without one for its column such a name blocks the merge. Rows that name it
-by a [[check.reference]] or a [[merge.copy]] get the new name, too. Its set
+by a [[check.reference]] get the new name, too. Its set
 changes other columns of a renamed row, such as the flag by which the game asks
 for a new name.
 

@@ -49,7 +49,7 @@ func (p planned) refuses(table, column string) bool {
 
 // Whatever one statement of a profile is left out: a plan over worlds as the game fills them
 // is refused and names the column, or it is another one where the statement says so, and
-// nowhere else. What columns are (plain, natural) is left out by TestProfilesClassifyEveryColumn
+// nowhere else. What columns are (plain, shared) is left out by TestProfilesClassifyEveryColumn
 // of mergecheck, where every column may name a key.
 func TestProfilesWithoutOneStatement(t *testing.T) {
 	folder := os.Getenv(gameworlds.EnvSchemas)
@@ -110,7 +110,60 @@ func (w *fullWorlds) profile(t *testing.T) map[string]any {
 	if _, err := toml.DecodeFile(w.file, &whole); err != nil {
 		t.Fatal(err)
 	}
+	inOlderWords(whole)
 	return whole
+}
+
+// inOlderWords puts older words in the place of those of today, one statement for each column.
+func inOlderWords(whole map[string]any) {
+	split := func(at any) (table, column string) {
+		if list, several := at.([]any); several {
+			at = list[0]
+		}
+		table, column, _ = strings.Cut(at.(string), ".")
+		return table, column
+	}
+	check := whole["check"].(map[string]any)
+	merge, _ := whole["merge"].(map[string]any)
+	var copies []map[string]any
+	refs := sections(whole, "check", "reference")
+	for _, r := range refs {
+		if r["by"] == nil {
+			continue
+		}
+		for _, at := range r["at"].([]any) {
+			c := map[string]any{"key": r["by"]}
+			c["table"], c["column"] = split(at)
+			c["of_table"], c["of_column"] = split(r["to"])
+			copies = append(copies, c)
+		}
+	}
+	if len(copies) > 0 {
+		check["reference"] = slices.DeleteFunc(slices.Clone(refs), func(r map[string]any) bool { return r["by"] != nil })
+		merge["copy"] = copies
+	}
+	for _, u := range sections(whole, "check", "unique") {
+		table, column := split(u["at"])
+		u["table"], u["columns"] = table, []any{column}
+		delete(u, "at")
+	}
+	older := func(s map[string]any, older, name string) {
+		if s[name] != nil {
+			s[older] = s[name]
+			delete(s, name)
+		}
+	}
+	for _, n := range sections(whole, "merge", "name") {
+		n["table"], n["column"] = split(n["at"])
+		delete(n, "at")
+		older(n, "max_length", "max")
+	}
+	for _, c := range sections(whole, "merge", "counter") {
+		older(c, "space", "to")
+	}
+	for _, s := range sections(whole, "merge", "space") {
+		older(s, "step", "offset")
+	}
 }
 
 func (w *fullWorlds) plan(t *testing.T, profile map[string]any) (p planned) {
@@ -342,7 +395,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 	shared, _ := profile["check"].(map[string]any)["shared"].([]any)
 	for i, at := range shared {
 		columns := w.expand(at.(string))
-		if staying(columns[0]) {
+		if staying(columns[0]) || !slices.ContainsFunc(columns, w.names) {
 			continue
 		}
 		all = append(all, mutation{"shared", at.(string), nil, func(p map[string]any) { p["check"].(map[string]any)["shared"] = without(shared, i) }, named(columns, staying)})
@@ -538,6 +591,14 @@ func (w *fullWorlds) nones(t *testing.T, i int, ref map[string]any, what string,
 		}})
 	}
 	return all
+}
+
+// names reports whether a column that is the same in every world names accounts, or other things without
+// a table. That of the others is left out by TestProfilesClassifyEveryColumn of mergecheck.
+func (w *fullWorlds) names(p place) bool {
+	return slices.ContainsFunc(w.refs.Columns[gameworlds.Column{Table: p.table, Name: p.column}], func(m gameworlds.Meaning) bool {
+		return m.Kind == gameworlds.Account || m.Kind == gameworlds.Thing
+	})
 }
 
 // words are the columns that a key may be in which begins in a column.

@@ -191,7 +191,7 @@ func undeclaredKeys(f *read.Facts) (results []verdict.Result) {
 				Code: verdict.CodeKeyUndeclared, Table: table, Subject: name, Columns: []string{name},
 				Message: "a number in the key, which stays unchanged while other keys get new values",
 				Gaps:    []verdict.Gap{{Reason: "it is not declared whether it numbers things of one world, or is a key of the game's own data"}},
-				Next: []string{fmt.Sprintf("declare in [check] natural = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
+				Next: []string{fmt.Sprintf("declare in [check] shared = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
 					printable.TOML(declare.Place(table, name)))},
 			})
 		}

@@ -97,7 +97,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 			Code: verdict.CodeReferenceUndeclared, Table: table, Subject: catalog.ColumnList(model.Key()) + " as a key",
 			Message: "only all columns of the key together identify a row",
 			Gaps:    []verdict.Gap{{Reason: "undeclared columns are compared with keys one by one, so they cannot be compared with the key " + catalog.ColumnList(model.Key()) + " of " + table}},
-			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + printable.TOMLList(declare.Qualified(table, model.Key()))},
+			Next:    []string{"declare the columns of the key that hold the game's own data: shared = " + printable.TOMLList(declare.Qualified(table, model.Key()))},
 		})
 	}
 	return results

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
+	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/cli"
@@ -115,8 +117,21 @@ func RuleFlags() []cliv3.Flag {
 	}
 }
 
-// Rules returns what the file and the flags say of the tables. Only a file that
-// was asked for has to be there.
+// maxOlder is how many older words a command reports.
+const maxOlder = 3
+
+// SayOlder reports older words, of [rules.Rules], to the person who runs the command.
+func SayOlder(cmd *cliv3.Command, older []string) {
+	if n := len(older) - 1; n > maxOlder { // the last one is the command that rewrites the file
+		older = append(slices.Clone(older[:maxOlder]), fmt.Sprintf("%d more older words", n-maxOlder), older[n])
+	}
+	for _, text := range older {
+		cli.LogOf(cmd).Say(printable.Text(text))
+	}
+}
+
+// Rules returns what the file and the flags say of the tables, and reports older words in the files.
+// Only a file that was asked for has to be there.
 func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 	file, err := c.optional(cmd.IsSet("config"))
 	if err != nil {
@@ -128,6 +143,7 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 			return rules.Rules{}, err
 		}
 	}
+	SayOlder(cmd, r.Older)
 	// A pattern on the command line takes the place of those in the file.
 	if cmd.IsSet("include") {
 		r.Check.Include = cmd.StringSlice("include")

@@ -169,7 +169,7 @@ var (
 func when(s *strict.Section) (c *declare.When) {
 	s.Section("when", func(s *strict.Section) {
 		c = &declare.When{Column: column(s, "column"), Is: s.Values("is"), Not: s.Values("not")}
-		if s.Has("is") == s.Has("not") && !s.Asked() {
+		if s.One("is", "not"); s.Has("is") == s.Has("not") && !s.Asked() {
 			s.Lacks("is", `want the values of the rows that it covers, such as is = [0], or of the others: not = [1, 2]`)
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"mergesafe/internal/slice"
 	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
 )
@@ -126,9 +125,4 @@ func apart(s *strict.Section, older string) {
 	if s.Has("at") {
 		s.Problem("at", "is set together with table or %s, the older words for it: want at alone", older)
 	}
-}
-
-// writtenAt are the names of columns as at has them.
-func writtenAt(table string, columns []string) []string {
-	return slice.Map(columns, func(column string) string { return declare.Place(table, column) })
 }

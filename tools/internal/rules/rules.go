@@ -5,7 +5,9 @@ package rules
 import (
 	"fmt"
 	"os"
+	"slices"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
@@ -19,7 +21,10 @@ type Rules struct {
 	Copies []transfer.NameCopy   // [[check.reference]] with by
 	Fleet  Fleet                 // [fleet]
 
-	roots map[string]*strict.Section // the files that were read, for Line
+	Older []string // older words in the files, each with the new line; for people
+
+	silent bool                       // it does not look for older words
+	roots  map[string]*strict.Section // the files that were read, for Line
 }
 
 // Reader returns what reads the sections of a file, whose name is for messages. Each
@@ -39,6 +44,9 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		}
 		if f, said := fleet(root); said {
 			r.Fleet = f
+		}
+		if text, older := root.Superseded(); older && !r.silent {
+			r.note(file, text)
 		}
 	}
 }
@@ -71,5 +79,19 @@ func columns(s *strict.Section, key string) []string {
 func need(s *strict.Section, key, want string) {
 	if !s.Has(key) {
 		s.Lacks(key, want, key)
+	}
+}
+
+// note notes the older words of a file.
+func (r *Rules) note(file, text string) {
+	w, err := Rewrite(file, text, r.Check.Accounts)
+	if err != nil {
+		return // its problems are reported, or it has to be written by hand
+	}
+	for _, c := range slices.Concat(w.Changes, w.Left) {
+		r.Older = append(r.Older, fmt.Sprintf("%s:%d: %s", file, c.Line, c.Text))
+	}
+	if len(w.Changes) > 0 {
+		r.Older = append(r.Older, fmt.Sprintf("to rewrite it, comments kept: mergecheck -rewrite %s -o NEWFILE", printable.Quoted(file)))
 	}
 }
