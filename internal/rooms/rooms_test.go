@@ -84,6 +84,7 @@ var arrows = map[string]string{
 	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
+	"docs/schema":          "",
 	"tools/":               "*",
 	"examples/":            "*",
 

@@ -51,6 +51,9 @@ What is checked:
                     put the words of today in the place of older ones in a file
                     of rules: comments and order stay, and it says the same;
                     without -o, print it
+  -schema rules|config|campaign
+                    print the JSON Schema by which editors complete and check
+                    files of rules, config.toml or campaign files
 
 What the results count:
 

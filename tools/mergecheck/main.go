@@ -40,6 +40,9 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			if cmd.Bool("codes") {
 				return writeCodes(out, cli.Width(cmd))
 			}
+			if cmd.IsSet("schema") {
+				return writeSchema(cmd.String("schema"), out)
+			}
 			if cmd.IsSet("rewrite") {
 				return rewriteRules(cmd, env, out)
 			}

@@ -10,11 +10,22 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/docs/schema"
 	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/rules"
 )
+
+// writeSchema prints the JSON Schema of a kind of files.
+func writeSchema(kind string, out io.Writer) error {
+	text, err := schema.Files.ReadFile(kind + ".json")
+	if err != nil {
+		return cli.Usage("-schema %s: want rules, config or campaign", printable.Text(kind))
+	}
+	_, err = out.Write(text)
+	return err
+}
 
 // rewriteRules puts the words of today in the place of older ones of a file of rules, and writes the
 // result to the file of -o, or prints it.

@@ -52,9 +52,11 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 			o.IDs = append(o.IDs, declare.IDColumn{Table: table, Column: column})
 		})
 		s.Sections("world", func(s *strict.Section) {
+			s.Older("value")
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
-			need(s, "value", `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
-			o.Worlds = append(o.Worlds, declare.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
+			by := renamed(s, "by", "value")
+			need(s, by, `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
+			o.Worlds = append(o.Worlds, declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file})
 			placesOf(s, "at")
 		})
 		s.Sections("account", func(s *strict.Section) {

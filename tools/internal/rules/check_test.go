@@ -80,6 +80,9 @@ func TestNewWords(t *testing.T) {
 		{"[[merge.copy]]\ntable='a'\ncolumn='b'\nkey='c'\nof_table='d'\nof_column='e'", "[[check.reference]]\nat=['a.b']\nby='c'\nto='d.e'"},
 		{"[[merge.name]]\ntable='a'\ncolumn='b'\nmax_length=7", "[[merge.name]]\nat='a.b'\nmax=7"},
 		{"[[merge.counter]]\nat='a.b'\nspace='a.c'", "[[merge.counter]]\nat='a.b'\nto='a.c'"},
+		{"[[merge.table]]\ntables=['a']\nrenumber='b'\nwithin=['c']\nfrom=0\nmax=8", "[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c', from=0, max=8 }"},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ b = 'sum' }", "[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ b = 'sum' }"},
+		{"[[check.world]]\nat='a.b'\nvalue='id / 10'", "[[check.world]]\nat='a.b'\nby='id / 10'"},
 		{"[[merge.space]]\nkeys=['a.b']\nstep=100", "[[merge.space]]\nkeys=['a.b']\noffset=100"},
 	} {
 		older, err := parse(tt.older)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -40,6 +41,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			moved().Counters = append(moved().Counters, counter)
 		})
 		s.Sections("table", func(s *strict.Section) {
+			s.Older("columns")
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			if !s.Has("renumber") && !s.Has("within") && !s.Asked() {
 				need(s, "policy", "want what happens to their rows: %s = "+policyNames())
@@ -48,7 +50,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 				Tables:  s.Texts("tables", strict.Label),
 				Policy:  declare.Policy(s.Text("policy", tablePolicy)),
 				Rows:    declare.RowsPolicy(s.Text("rows", rowsPolicy)),
-				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula),
+				Columns: s.TextsByName(renamed(s, "set", "columns"), `{ gold = "sum", name = "target" }`, formula),
 				When:    when(s), File: file, Line: s.Line(""), Schema: reviewed,
 			}
 			s.Only("policy", slice.Map(declare.Policies(), func(p declare.Policy) string { return string(p) })...)
@@ -68,7 +70,39 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 
 // renumber reads which column of a table gets other values.
 func renumber(s *strict.Section, p *declare.TablePolicy) {
-	p.Renumber, p.Within = s.Text("renumber", strict.Label), s.OneOrMore("within", strict.Label)
+	s.Older("within", "from", "max")
+	const want = `a table, such as renumber = { column = "slot", within = "account" }`
+	braces := false
+	for _, kind := range s.Kinds("renumber", want, "table", "text") {
+		if kind == "text" {
+			p.Renumber = s.Text("renumber", strict.Label)
+			continue
+		}
+		braces = true
+		s.Section("renumber", func(s *strict.Section) {
+			p.Renumber = column(s, "column")
+			need(s, "within", `want the columns in which it is unique, such as %s = "account"`)
+			places(s, p)
+		})
+	}
+	if !braces || s.Asked() {
+		places(s, p) // in the older words
+	}
+	switch {
+	case braces:
+	case p.Renumber == "" && s.Has("within"):
+		s.Lacks("renumber", `want the column that gets new values if its values are not unique within these columns, such as renumber = { column = "slot", within = "account" }`)
+	case p.Renumber != "" && len(p.Within) == 0:
+		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)
+	}
+	if p.Renumber != "" && len(p.Within) > 0 {
+		p.Policy = cmp.Or(p.Policy, declare.PolicyCopy)
+	}
+}
+
+// places reads the places that renumber has to give.
+func places(s *strict.Section, p *declare.TablePolicy) {
+	p.Within = s.OneOrMore("within", strict.Label)
 	number := func(key string) *int64 {
 		n := s.Integer(key, math.MinInt64, math.MaxInt64)
 		if !s.Has(key) {
@@ -77,15 +111,6 @@ func renumber(s *strict.Section, p *declare.TablePolicy) {
 		return &n
 	}
 	p.From, p.Max = number("from"), number("max")
-	switch {
-	case p.Renumber == "" && s.Has("within"):
-		s.Lacks("renumber", `want the column that gets new values if its values are not unique within these columns, such as renumber = "slot"`)
-	case p.Renumber == "":
-	case len(p.Within) == 0:
-		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)
-	case p.Policy == "":
-		p.Policy = declare.PolicyCopy
-	}
 }
 
 var (

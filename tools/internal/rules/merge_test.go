@@ -76,8 +76,12 @@ func TestParseMergeProblems(t *testing.T) {
 		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
-		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = "slot"`},
+		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = { column = "slot", within = "account" }`},
 		{"[[merge.table]]\ntables=['a']\nrenumber='b'", `1: merge.table.within is missing: want the columns in which it is unique, such as within = "account"`},
+		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b' }", `3: merge.table.renumber.within is missing: want the columns in which it is unique, such as within = "account"`},
+		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c' }\nwithin='c'", `4: unknown key within: [merge.table] has tables, policy, rows, set, when, renumber`},
+		{"[[merge.table]]\ntables=['a']\nrenumber=7", `3: merge.table.renumber is an integer: want a table, such as renumber = { column = "slot", within = "account" }`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ a='sum' }\nset={ a='sum' }", `5: merge.table.set is set together with columns, the older word for it: want set alone`},
 		{"[[merge.space]]\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
 		{"[[merge.space]]\nname='a'\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
 		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has at, template, keep, by, max, none, set`},
@@ -125,7 +129,7 @@ func TestSampleMerge(t *testing.T) {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
 	want := Rules{
-		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}},
+		Names: []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), cmpopts.IgnoreFields(Rules{}, "Older"), noPlaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -121,6 +121,19 @@ func columnsAt(s *strict.Section) (of string, all []string) {
 	return of, all
 }
 
+// renamed is the key that a section has, of a word and the older one for it.
+func renamed(s *strict.Section, key, older string) string {
+	s.Know(key)
+	switch {
+	case !s.Has(older):
+		return key
+	case s.Has(key):
+		s.Problem(key, "is set together with %s, the older word for it: want %s alone", older, key)
+	}
+	s.Know(older)
+	return older
+}
+
 func apart(s *strict.Section, older string) {
 	if s.Has("at") {
 		s.Problem("at", "is set together with table or %s, the older words for it: want at alone", older)

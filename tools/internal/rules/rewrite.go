@@ -201,6 +201,10 @@ func (r *rewriter) step() bool {
 			return r.columns(s, "column") || r.rename(s, "max_length", "max")
 		case "merge.counter":
 			return r.rename(s, "space", "to")
+		case "check.world":
+			return r.rename(s, "value", "by")
+		case "merge.table":
+			return r.rename(s, "columns", "set") || r.renumber(s)
 		case "merge.space":
 			return r.rename(s, "map", "offset") || r.rename(s, "step", "offset")
 		}
@@ -268,6 +272,29 @@ func (r *rewriter) rename(s *section, older, name string) bool {
 	r.put(k.First, k.First+1, before+r.padded(s, name)+" ="+rest)
 	rest = strings.TrimSpace(rest)
 	return r.changed(k.First, "%s is now %s", older, name+" = "+rest)
+}
+
+// renumber writes which places renumber gives into braces.
+func (r *rewriter) renumber(s *section) bool {
+	keys := []string{"renumber", "within", "from", "max"}
+	column, within := s.text("renumber"), s.key("within")
+	if column == "" || within == nil {
+		return false
+	}
+	columns := s.texts("within")
+	if len(columns) == 0 {
+		columns = []string{s.text("within")}
+	}
+	line := " = { column = " + printable.TOML(column) + ", within = " + oneOrMore(columns)
+	for _, key := range keys[2:] {
+		if k := s.key(key); k != nil {
+			line += fmt.Sprintf(", %s = %d", key, k.Value[key])
+		}
+	}
+	line += " }"
+	r.changed(s.key("renumber").First, "renumber and within are now renumber%s", line)
+	r.join(s, r.padded(s, "renumber")+line, keys...)
+	return true
 }
 
 // join puts new lines in the place of several keys of one line each, at the first of them. Their

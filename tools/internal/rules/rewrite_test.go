@@ -113,6 +113,18 @@ space = "a.id" # the last one
 [[merge.space]]
 keys = ["a.id"]
 step = 100
+[[merge.table]]
+tables   = ["characters"]
+renumber = "slot"
+within   = "account" # of login
+max      = 8
+[[merge.table]]
+tables  = ["currency"]
+policy  = "combine"
+columns = { gold = "sum" } # earned
+[[check.world]]
+at = "a.id"
+value = "id / 10"
 `, `[[check.unique]]
 at      = ["characters.name", "characters.realm"] # all
 name    = "character name"
@@ -129,6 +141,16 @@ to    = "a.id" # the last one
 [[merge.space]]
 keys = ["a.id"]
 offset = 100
+[[merge.table]]
+tables   = ["characters"]
+renumber = { column = "slot", within = "account", max = 8 } # of login
+[[merge.table]]
+tables  = ["currency"]
+policy  = "combine"
+set     = { gold = "sum" } # earned
+[[check.world]]
+at = "a.id"
+by = "id / 10"
 `},
 		{"references", `[[check.reference]]
 # Guild.cpp

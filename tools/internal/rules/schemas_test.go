@@ -181,7 +181,7 @@ func TestSchemas(t *testing.T) {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
-		e.SetIndent("", "\t")
+		e.SetIndent("", " ")
 		if err := e.Encode(n); err != nil {
 			t.Fatal(err)
 		}
@@ -227,8 +227,11 @@ func validator(t *testing.T, name string) func(text string) error {
 
 // sorted out: the kinds of files, and what reads them.
 var readers = map[string]func(text string) error{
-	"rules":    func(text string) error { return strict.Read("rules.toml", text, new(Rules).Reader("rules.toml")) },
-	"config":   func(text string) error { _, err := config.Parse("config.toml", text, new(Rules).Reader("config.toml")); return err },
+	"rules": func(text string) error { return strict.Read("rules.toml", text, new(Rules).Reader("rules.toml")) },
+	"config": func(text string) error {
+		_, err := config.Parse("config.toml", text, new(Rules).Reader("config.toml"))
+		return err
+	},
 	"campaign": func(text string) error { _, err := agenda.Parse("campaign.toml", text); return err },
 }
 

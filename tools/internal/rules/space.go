@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -16,17 +15,13 @@ import (
 func counter(s *strict.Section) declare.CounterRow {
 	s.Older("space")
 	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
-	if !s.Has("space") {
-		need(s, "to", `want the space whose keys it counts, such as %s = "items.id"`)
-	}
-	if s.Has("space") && s.Has("to") {
-		s.Problem("to", "is set together with space, the older word for it: want to alone")
-	}
+	to := renamed(s, "to", "space")
+	need(s, to, `want the space whose keys it counts, such as %s = "items.id"`)
 	if s.Has("others") && !s.Has("when") {
 		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
 	c := declare.CounterRow{
-		At: s.Text("at", strict.Label), Space: cmp.Or(s.Text("to", strict.Label), s.Text("space", strict.Label)),
+		At: s.Text("at", strict.Label), Space: s.Text(to, strict.Label),
 		When: when(s), Others: s.Text("others", others),
 	}
 	s.Only("others", declare.OthersPlain)

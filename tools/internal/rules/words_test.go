@@ -1,11 +1,11 @@
 package rules
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -128,14 +128,37 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
-	slices.Sort(older)
-	t.Logf("now: %d lists and tables, %d words inside them; older words: %q and inside %q", len(page.lists), len(page.inside), olderLists, slices.Compact(older))
-	if got := regexp.MustCompile(`There are (\d+) lists and tables, and (\d+) words inside them`).FindStringSubmatch(page.page); got == nil ||
-		got[1] != strconv.Itoa(len(page.lists)) || got[2] != strconv.Itoa(len(page.inside)) {
-		t.Errorf("the page says %q: it has %d and %d", got, len(page.lists), len(page.inside))
+	wereLists, wereInside := maps.Clone(lists), maps.Clone(inside)
+	for _, name := range olderLists {
+		wereLists[name] = true
 	}
-	if len(page.lists) > 14 {
-		t.Errorf("%d lists and tables: at most 14 fit into a head", len(page.lists))
+	for _, name := range slices.Concat(older, going) {
+		wereInside[name] = true
+	}
+	t.Logf("older words: %q, and inside %q", olderLists, slices.Compact(slices.Sorted(slices.Values(older))))
+	want := fmt.Sprintf("There are %d lists and tables, and %d words inside them", len(page.lists), len(page.inside))
+	before := fmt.Sprintf("Before there were %d and %d,", len(wereLists), len(wereInside))
+	if !strings.Contains(page.page, want) || !strings.Contains(page.page, before) {
+		t.Errorf("the page does not say %q and %q", want, before)
+	}
+	if len(page.lists) > 14 || len(page.inside) > 25 {
+		t.Errorf("%d lists and tables, want 14 at most; %d words inside them, want 25 at most", len(page.lists), len(page.inside))
+	}
+}
+
+// The examples of the page are what the reader takes.
+func TestWordsExamples(t *testing.T) {
+	examples := 0
+	for name, word := range readWords(t).lists {
+		_, text, _ := strings.Cut(word.whole, "```toml\n")
+		text, _, _ = strings.Cut(text, "```")
+		err := strict.Read("words.md", text, new(Rules).Reader("words.md"))
+		if examples++; err != nil && !slices.Contains(coming, name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if examples < 13 {
+		t.Errorf("%d examples", examples)
 	}
 }
 
