@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/leave"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
@@ -36,10 +37,14 @@ type Facts = read.Facts
 
 // Described checks databases of which the options are resolved. started is for the report.
 func Described(ctx context.Context, f *read.Facts, started time.Time, with With) (*verdict.Report, error) {
+	leaving, err := leave.Prepare(f.Resolved)
+	if err != nil {
+		return nil, err
+	}
 	if err := declare.Withhold(f.Resolved); err != nil {
 		return nil, err
 	}
-	return carryOut(ctx, f, started, Rules(with.Rules...), with)
+	return carryOut(ctx, f, started, Rules(with.Rules...), with, leaving)
 }
 
 // Merged checks one database, into which others were merged: it carries out the rules that
@@ -51,13 +56,14 @@ func Merged(ctx context.Context, source catalog.Source, opts declare.Options) (*
 		return nil, err
 	}
 	rules := slices.DeleteFunc(Rules(), func(r rule.Rule) bool { return !r.Single })
-	return carryOut(ctx, f, started, rules, With{})
+	return carryOut(ctx, f, started, rules, With{}, nil)
 }
 
 // carryOut reads what the rules need, and reports what they find.
 func carryOut(ctx context.Context, f *read.Facts, started time.Time, rules []rule.Rule,
-	with With) (*verdict.Report, error) {
+	with With, leaving *leave.Leaving) (*verdict.Report, error) {
 	r := NewRun(f, read.NewReader(f, stream.NewProgress(f.Resolved)), NewSummaries(f), started, rules)
+	r.leaving = leaving
 	if with.Reader != nil {
 		with.Reader(r.reader)
 	}

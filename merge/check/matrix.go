@@ -88,7 +88,7 @@ func (m *MatrixReport) Pair(a, b string) *Pair {
 // in which no pair has a verdict.
 func Matrix(ctx context.Context, sources []catalog.Source, opts declare.Options) (*MatrixReport, error) {
 	opts = opts.WithDefaults()
-	if opts.Rekey != nil {
+	if opts.Rekey != nil || len(opts.Leave) > 0 {
 		return rekeyedMatrix(ctx, sources, opts)
 	}
 	opts.Samples, opts.Propose, opts.Contents, opts.Target = -1, false, false, ""

@@ -10,9 +10,9 @@ import (
 
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
-	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/leave"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
@@ -28,6 +28,7 @@ type run struct {
 	Tasks     []rule.Task // still to be done
 	results   []verdict.Result
 	found     rule.Outcome // besides tasks and results
+	leaving   *leave.Leaving
 }
 
 func NewRun(f *read.Facts, r *read.Reader, s *summaries, started time.Time, rules []rule.Rule) *run {
@@ -70,7 +71,7 @@ func (r *run) CountRows(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
-	r.Tasks = append(spaces.SpaceTasks(r.facts), rule.KeyTasks(r.facts, r.Rules)...)
+	r.Tasks = append(leaveFirst(r.facts, r.leaving), rule.KeyTasks(r.facts, r.Rules)...)
 	for _, rule := range r.Rules {
 		if rule.Tasks != nil {
 			r.Tasks = append(r.Tasks, rule.Tasks(r.facts)...)
@@ -231,6 +232,8 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Severed:    slices.Clone(r.found.Severed),
 		LeftRows:   slices.Clone(r.found.Left),
 		Renumbered: slices.Clone(r.found.Renumbered),
+		Stays:      slices.Clone(r.found.Stays),
+		Leaves:     slices.Clone(r.found.Leaves),
 	}
 	for _, table := range slices.Sorted(maps.Keys(r.facts.Reset)) {
 		if r.facts.Reset[table] {

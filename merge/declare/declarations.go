@@ -68,6 +68,10 @@ type DeclaredReference struct {
 	When   *When  `json:"when,omitempty"`
 	Others string `json:"others,omitempty"`
 
+	// Gone says what becomes of a row whose row stays behind, by [Leave] or the policy of its
+	// table; "": the merge is blocked if there is one.
+	Gone RowsPolicy `json:"gone,omitempty"`
+
 	Line int `json:"-"` // in the file, for messages; 0: not known
 }
 

@@ -79,6 +79,9 @@ func severedPartly(f *Resolved, table string, ref *Ref) (*SeveredReference, erro
 // leftSQL is the condition that a column names a row which stays behind, for a reference to a
 // table of which only some do; "" for all others.
 func (s *Severed) leftSQL(column string) string {
+	if s.Gone {
+		return s.set.SQL(column)
+	}
 	if s.Left == nil {
 		return ""
 	}

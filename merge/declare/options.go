@@ -54,6 +54,11 @@ type Options struct {
 	// Tables are the policies of tables; without one, the rows are copied.
 	Tables []TablePolicy
 
+	// Leave says which rows of the sources stay behind. FirstLeaves lets rows of the target stay behind too: it is
+	// the first world of a merge into a new database.
+	Leave       []Leave
+	FirstLeaves bool
+
 	// Rules are the declarations of the files of rules, in the order of the files.
 	Rules []Declarations
 

@@ -87,7 +87,11 @@ func (r *Ref) Same(other *Ref) bool { return r.Identity() == other.Identity() }
 
 // Identity tells the reference from others of its table.
 func (r *Ref) Identity() string {
-	return fmt.Sprintf("%q %q %q %q %v %v %v %q %v %q", r.Columns, r.Space, r.ToTable, r.ToColumns, r.Or, r.None, r.When, r.Others, r.Except, r.Declared.Format)
+	is := fmt.Sprintf("%q %q %q %q %v %v %v %q %v %q", r.Columns, r.Space, r.ToTable, r.ToColumns, r.Or, r.None, r.When, r.Others, r.Except, r.Declared.Format)
+	if r.Declared.Gone != "" {
+		is += fmt.Sprintf(" %q", r.Declared.Gone)
+	}
+	return is
 }
 
 // References returns the references of a table that any of the databases or
@@ -95,7 +99,7 @@ func (r *Ref) Identity() string {
 // all. Those to one of several keys and those in cells are not among them, nor those of which it is said what
 // becomes of the rows, since what they refer to stays behind.
 func (f *Resolved) References(table string) []Ref {
-	return slices.DeleteFunc(AllReferences(f, table), func(r Ref) bool { return f.rows[r.ToTable] != "" })
+	return slices.DeleteFunc(AllReferences(f, table), func(r Ref) bool { return f.becomes(&r) != "" })
 }
 
 // AllReferences are those too of which it is said what becomes of the rows.

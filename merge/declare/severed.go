@@ -39,11 +39,16 @@ type Severed struct {
 	ToColumn string `json:"to_column,omitempty"`
 	Left     *When  `json:"left,omitempty"`
 
+	// Gone is set if the rows of the table that stay behind are those of [Stays]: each source has its own.
+	Gone bool `json:"gone,omitempty"`
+
 	// Becomes is, with RowsNone, their new value; nil is NULL.
 	Becomes *string `json:"becomes,omitempty"`
 
 	// Counts are the numbers of rows that reference the table, of each source in their order.
 	Counts []int64 `json:"counts"`
+
+	set *rekey.Set // with Gone: the keys of one source
 }
 
 // SQL is the condition that a row references the table, as all engines understand it. It is never
@@ -94,7 +99,7 @@ type SeveredReference struct {
 func severs(f *Resolved) (all []*SeveredReference, err error) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Severally(table) {
-			if rows := f.rows[ref.ToTable]; rows != "" && ref.Cells != nil {
+			if rows := f.becomes(ref); rows != "" && ref.Cells != nil {
 				return nil, Unsuitable("%s.%s: rows = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), rows)
 			}
 		}
@@ -106,7 +111,7 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 			if partly != nil {
 				all = append(all, partly)
 			}
-			rows := f.rows[ref.ToTable]
+			rows := f.becomes(&ref)
 			if rows == "" {
 				continue
 			}
@@ -192,7 +197,24 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 
 // Withhold lets the sources leave out the rows that do not come.
 func Withhold(f *Resolved) error {
-	var out []catalog.Withheld
+	for _, db := range f.DBs {
+		out := WithheldOf(f, db)
+		w, able := db.Opened.(Withholder)
+		if !able && (len(f.Severed) > 0 || len(out) > 0 || len(f.Opts.Leave) > 0) {
+			return Unsuitable("references of rows of %s are to be cleared or their rows left behind, and this kind of source cannot select them", db.Name)
+		}
+		if len(out) > 0 {
+			w.Withhold(out)
+		}
+	}
+	return nil
+}
+
+// WithheldOf are the rows of a database that do not come, as far as conditions on its columns tell them.
+func WithheldOf(f *Resolved, db *Database) (out []catalog.Withheld) {
+	if db == f.Target {
+		return nil
+	}
 	for _, s := range f.Severed {
 		if s.Rows == RowsDrop && !s.Stays {
 			out = append(out, &s.Severed)
@@ -204,14 +226,5 @@ func Withhold(f *Resolved) error {
 	for _, l := range LeftOf(f) {
 		out = append(out, l)
 	}
-	for _, db := range f.DBs {
-		w, able := db.Opened.(Withholder)
-		if !able && len(f.Severed)+len(out) > 0 {
-			return Unsuitable("references of rows of %s are to be cleared or their rows left behind, and this kind of source cannot select them", db.Name)
-		}
-		if db != f.Target && len(out) > 0 {
-			w.Withhold(slices.DeleteFunc(slices.Clone(out), func(o catalog.Withheld) bool { return db.Tables[o.Of()] == nil }))
-		}
-	}
-	return nil
+	return slices.DeleteFunc(out, func(o catalog.Withheld) bool { return db.Tables[o.Of()] == nil })
 }

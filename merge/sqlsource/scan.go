@@ -244,7 +244,7 @@ func (s *Source) dangling(schema *schema, t *table, ref *catalog.Reference, notN
 		columns[i], toColumns[i] = from.Name, there.Name
 	}
 	join, unmatched = s.dialect.Unmatched("r", columns, to.name, "p", toColumns)
-	return " " + strings.Join(append([]string{join}, s.kept(to.name, "p.")...), " AND "), unmatched, nil
+	return " " + strings.Join(append([]string{join}, not(s.out(to.name, "p.", true))...), " AND "), unmatched, nil
 }
 
 // buffer makes room for one batch.

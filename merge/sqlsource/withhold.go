@@ -2,10 +2,13 @@ package sqlsource
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"strings"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
 )
 
 var _ declare.Withholder = (*Source)(nil)
@@ -19,18 +22,23 @@ func (s *Source) Withhold(rows []catalog.Withheld) {
 }
 
 // out is the condition for the rows of a table that are withheld; "" if none is. alias is
-// that of the table, with a dot, or nothing.
-func (s *Source) out(table, alias string) string {
+// that of the table, with a dot, or nothing. but leaves out the rows of [declare.Stays]: of what refers to these it
+// is said what becomes of it.
+func (s *Source) out(table, alias string, but bool) string {
 	var any []string
-	for i := range s.withheld[table] {
-		any = append(any, s.withheld[table][i].SQL(func(column string) string { return alias + s.dialect.Quote(column) }))
+	for _, rows := range s.withheld[table] {
+		if _, stays := rows.(*declare.Stays); !stays || !but {
+			any = append(any, rows.SQL(func(column string) string { return alias + s.dialect.Quote(column) }))
+		}
 	}
 	return strings.Join(any, " OR ")
 }
 
 // kept are the conditions for those that are not.
-func (s *Source) kept(table, alias string) []string {
-	if out := s.out(table, alias); out != "" {
+func (s *Source) kept(table, alias string) []string { return not(s.out(table, alias, false)) }
+
+func not(out string) []string {
+	if out != "" {
 		return []string{"NOT (" + out + ")"}
 	}
 	return nil
@@ -63,7 +71,7 @@ func (s *Source) Orphans(ctx context.Context, table string, ref *catalog.Referen
 		if t == nil || to == nil {
 			return noTable(table)
 		}
-		out := s.out(to.name, "p.")
+		out := s.out(to.name, "p.", true)
 		if out == "" {
 			return nil
 		}
@@ -76,4 +84,79 @@ func (s *Source) Orphans(ctx context.Context, table string, ref *catalog.Referen
 		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+quote(t.name)+" AS r"+where(conditions)).Scan(&n)
 	})
 	return n, err
+}
+
+var _ declare.Selector = (*Source)(nil)
+
+// selecting is the end of a statement about the rows of a table that are not withheld and for which a condition holds.
+func (s *Source) selecting(schema *schema, table, condition string) (string, error) {
+	t := schema.tables[table]
+	if t == nil {
+		return "", noTable(table)
+	}
+	return " FROM " + s.dialect.Quote(t.name) + where(append(s.kept(t.name, ""), "("+condition+")")), nil
+}
+
+// Select implements [declare.Selector].
+func (s *Source) Select(ctx context.Context, table, column, condition string, take func(rekey.Integer)) error {
+	return s.ask(ctx, "condition", func(schema *schema) error {
+		from, err := s.selecting(schema, table, condition)
+		if err != nil {
+			return err
+		}
+		rows, err := s.conn.QueryContext(ctx, "SELECT "+s.dialect.Quote(column)+from)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var text sql.RawBytes
+			if err := rows.Scan(&text); err != nil {
+				return err
+			}
+			n, ok := rekey.ParseInteger(text)
+			if !ok {
+				return fmt.Errorf("%s.%s has the value %.40q, want an integer", table, column, text)
+			}
+			take(n)
+		}
+		return rows.Err()
+	})
+}
+
+// CountWhere implements [declare.Selector].
+func (s *Source) CountWhere(ctx context.Context, table, condition string) (n int64, err error) {
+	err = s.ask(ctx, "condition", func(schema *schema) error {
+		from, err := s.selecting(schema, table, condition)
+		if err != nil {
+			return err
+		}
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*)"+from).Scan(&n)
+	})
+	return n, err
+}
+
+// Heaviest implements [declare.Selector].
+func (s *Source) Heaviest(ctx context.Context, table, column, condition string, most int) (all []declare.Heavy, err error) {
+	err = s.ask(ctx, "condition", func(schema *schema) error {
+		from, err := s.selecting(schema, table, condition)
+		if err != nil {
+			return err
+		}
+		name := s.dialect.Quote(column)
+		rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s, COUNT(*)%s GROUP BY %[1]s ORDER BY 2 DESC, 1 LIMIT %[3]d", name, from, most))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var one declare.Heavy
+			if err := rows.Scan(&one.Value, &one.Rows); err != nil {
+				return err
+			}
+			all = append(all, one)
+		}
+		return rows.Err()
+	})
+	return all, err
 }

@@ -71,6 +71,10 @@ type Report struct {
 	// LeftRows are rows that stay behind in tables of which other rows are copied.
 	LeftRows []declare.LeftRows `json:"left_rows,omitempty"`
 
+	// Leaves are the statements by which rows stay behind, and Stays these rows.
+	Leaves []Leave          `json:"leaves,omitempty"`
+	Stays  []*declare.Stays `json:"-"`
+
 	// Renumbered are columns of which rows of the sources get other values.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
 

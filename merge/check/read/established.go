@@ -9,6 +9,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/moved"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/verdict"
 )
 
@@ -50,10 +51,21 @@ type Established struct {
 	// Rekeyed is what becomes of the keys of sources; nil if they stay, or if they would
 	// move and cannot.
 	Rekeyed *moved.Rekeyed
+
+	// Stays are the rows that stay behind, by database and table; nil as long as they are not known.
+	Stays map[*declare.Database]map[string]*declare.Stays
+}
+
+// Cleared are the keys of rows that stay behind, if a reference that names one is cleared; nil if none is.
+func (f *Facts) Cleared(db *declare.Database, ref *declare.Ref) *rekey.Set {
+	if s := f.Stays[db][ref.ToTable]; s != nil && ref.Declared.Gone == declare.RowsNone && len(ref.Or) == 0 {
+		return s.Keys
+	}
+	return nil
 }
 
 func NewEstablished() Established {
-	return Established{make(map[string]bool), make(map[string]bool), make(map[declare.ColumnsID]map[*declare.Database]map[gameid.ServerID]bool), make(map[declare.ColumnsID]bool), make(map[declare.ColumnsID]bool), nil}
+	return Established{make(map[string]bool), make(map[string]bool), make(map[declare.ColumnsID]map[*declare.Database]map[gameid.ServerID]bool), make(map[declare.ColumnsID]bool), make(map[declare.ColumnsID]bool), nil, nil}
 }
 
 // DescribeAll resolves the declarations against several databases, and returns facts of which

@@ -49,6 +49,8 @@ type Outcome struct {
 	Renumbered []verdict.Renumbered // rows that get other values
 	Left       []declare.LeftRows   // rows that stay behind
 	Severed    []declare.Severed    // what becomes of rows that refer to what stays behind
+	Stays      []*declare.Stays     // rows that stay behind
+	Leaves     []verdict.Leave      // the statements that say so
 	Ends       bool                 // nothing else can be judged
 	Alike      []string             // tables that seem to be the same in every source
 	Disjoint   map[declare.ColumnsID]bool
@@ -67,6 +69,8 @@ func (o *Outcome) Add(from Outcome) {
 	}
 	o.Severed = append(o.Severed, from.Severed...)
 	o.Left = append(o.Left, from.Left...)
+	o.Stays = append(o.Stays, from.Stays...)
+	o.Leaves = append(o.Leaves, from.Leaves...)
 	o.Renumbered = append(o.Renumbered, from.Renumbered...)
 	o.Contents = append(o.Contents, from.Contents...)
 	o.Alike = append(o.Alike, from.Alike...)

@@ -24,7 +24,10 @@ var SpaceRule = rule.Rule{
 }
 
 // SpaceTasks chooses the offsets, before anything is compared.
-func SpaceTasks(f *read.Facts) []rule.Task {
+//
+// leave, if not nil, finds the rows that stay behind, when the keys of all rows are known, and lets the sources
+// withhold them.
+func SpaceTasks(f *read.Facts, leave func(ctx context.Context, chosen *moved.Rekeyed) (rule.Outcome, error)) []rule.Task {
 	if f.Moving == nil {
 		return nil
 	}
@@ -39,7 +42,20 @@ func SpaceTasks(f *read.Facts) []rule.Task {
 		if err != nil {
 			return rule.Outcome{}, err
 		}
-		return judgeSpaces(ctx, f, r, read)
+		chosen, _ := chooser{f, read}.offsets()
+		if leave == nil || chosen == nil {
+			return judgeSpaces(ctx, f, r, read)
+		}
+		left, err := leave(ctx, chosen)
+		if err != nil {
+			return left, err
+		}
+		if read, err = (&spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving}).measureComing(ctx, read); err != nil {
+			return left, err
+		}
+		o, err := judgeSpaces(ctx, f, r, read)
+		left.Add(o)
+		return left, err
 	}}}
 }
 

@@ -42,24 +42,7 @@ func add(h *moved.Heavy, n rekey.Integer) {
 
 // measure reads all of it.
 func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
-	r.found = moved.NewMeasured(r.moving, r.Facts.DBs...)
-	passes := passes(r.moving, r.Facts.Tables)
-	var one sync.Mutex
-	err := stream.SideBySide(ctx, r.Facts.DBs, func(ctx context.Context, db *declare.Database) error {
-		of := &spaceReader{r.Reader, r.code, r.moving, moved.NewMeasured(r.moving, db)}
-		for _, p := range passes {
-			if t := db.Tables[p.table]; t != nil {
-				if err := of.readPass(ctx, p, db, t); err != nil {
-					return err
-				}
-			}
-		}
-		one.Lock()
-		defer one.Unlock()
-		takeMeasured(r.found, of.found)
-		return nil
-	})
-	if err != nil {
+	if err := r.readPasses(ctx); err != nil {
 		return nil, err
 	}
 	r.noteRanges()
@@ -73,8 +56,59 @@ func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
 	if err := r.readMatches(ctx); err != nil {
 		return nil, err
 	}
+	var err error
 	r.found.Counters, err = r.findCounters(ctx)
 	return r.found, err
+}
+
+// measureComing measures again when some rows stay behind. New keys lie above those of all rows, and pairs are
+// matched among all; what refers to what is counted of the rows that come.
+func (r *spaceReader) measureComing(ctx context.Context, all *moved.Measured) (*moved.Measured, error) {
+	if err := r.readPasses(ctx); err != nil {
+		return nil, err
+	}
+	coming := *all
+	coming.Rows, coming.Keys, coming.Of = r.found.Rows, r.found.Keys, maps.Clone(all.Of)
+	for s, of := range coming.Of {
+		coming.Of[s] = maps.Clone(of)
+		for db, values := range of {
+			now := *values
+			now.Rows = 0
+			for _, set := range setsOf(r.found, s, db) {
+				now.Rows += set.Len()
+			}
+			coming.Of[s][db] = &now
+		}
+	}
+	for column, of := range all.Rows {
+		for db, cases := range of {
+			for i := range coming.Rows[column][db] {
+				coming.Rows[column][db][i].Moved.Join(cases[i].Moved)
+			}
+		}
+	}
+	return &coming, nil
+}
+
+// readPasses reads the tables one after the other, of several databases at a time.
+func (r *spaceReader) readPasses(ctx context.Context) error {
+	r.found = moved.NewMeasured(r.moving, r.Facts.DBs...)
+	passes := passes(r.moving, r.Facts.Tables)
+	var one sync.Mutex
+	return stream.SideBySide(ctx, r.Facts.DBs, func(ctx context.Context, db *declare.Database) error {
+		of := &spaceReader{r.Reader, r.code, r.moving, moved.NewMeasured(r.moving, db)}
+		for _, p := range passes {
+			if t := db.Tables[p.table]; t != nil {
+				if err := of.readPass(ctx, p, db, t); err != nil {
+					return err
+				}
+			}
+		}
+		one.Lock()
+		defer one.Unlock()
+		takeMeasured(r.found, of.found)
+		return nil
+	})
 }
 
 // takeMeasured adds the keys of another database, and what refers to them.
@@ -286,6 +320,7 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*declare.MovedCo
 				got.cells[i] = read.CellsOf(a.Ref.Cells, s)
 			}
 			got.sets = append(got.sets, setsOf(r.found, a.Space, s.DB))
+			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
 		}
 		reads = append(reads, got)
 	}
@@ -402,6 +437,7 @@ type referenceRead struct {
 	when   []int                    // of each case, the place of the column of its condition; -1: it has none
 	cells  []func(row int) [][]byte // of each case, nil if the value is the whole cell
 	sets   [][]*rekey.Set
+	stay   []*rekey.Set // of each case, keys of rows that stay behind, if their reference is cleared
 	cases  []moved.CaseRows
 }
 
@@ -430,6 +466,8 @@ func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
 		c.None++
 	case ref.None.Has(v):
 		r.nobody(i, n, ok)
+	case ok && r.stay[i] != nil && r.stay[i].Has(n):
+		c.None++
 	case !ok || !n.Is(v):
 		if c.Foreign++; len(c.Foreigns) < 3 {
 			c.Foreigns = append(c.Foreigns, s.Member(row))

@@ -65,9 +65,7 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 	}
 	defer s.Close()
 	f.Database, f.Source = i, s
-	if i > 0 {
-		s.Withhold(f.Plan.RowsWithheld())
-	}
+	s.Withhold(f.Plan.WithheldRows(i))
 	want := f.Plan.Worlds()[i]
 	if s.Known.Engine != f.Plan.Engine {
 		f.Refuse(d.Name, "", "it is %s, and the plan is for %s", s.Known.Engine, f.Plan.Engine)

@@ -21,10 +21,11 @@ type Changes struct {
 	severed  []declare.Severed
 	Rekeying *verdict.Rekeying // nil: keys stay
 	codecs   cell.Codecs
+	stay     func(world, table string) *rekey.Set // the keys of rows that stay behind
 }
 
 func NewChanges(p *plan.Plan, codecs cell.Codecs) *Changes {
-	return &Changes{NewRenamer(p), p.Target.Name, p.Severed, p.Rekey, codecs}
+	return &Changes{NewRenamer(p), p.Target.Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
 }
 
 // Of returns what changes the rows of a table of a source; nil if nothing does.
@@ -34,6 +35,7 @@ func (c *Changes) Of(source string, l *rowio.Layout) rowio.Changer {
 		return rename
 	}
 	var images []change
+	cuts := c.cuts(source, l)
 	return func(row []any) (changed bool, err error) {
 		images = images[:0] // of the row as it is: a name is found by its old key
 		for i := range moves {
@@ -41,6 +43,9 @@ func (c *Changes) Of(source string, l *rowio.Layout) rowio.Changer {
 				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, source, l.KeyText(row), l.Columns[moves[i].Column], err)
 			}
 		}
+		images = slices.DeleteFunc(images, func(image change) bool {
+			return slices.ContainsFunc(cuts, func(cut cut) bool { return cut.column == image.column && cut.stay != nil && cut.refers(row) })
+		})
 		if rename != nil {
 			if changed, err = rename(row); err != nil {
 				return changed, err

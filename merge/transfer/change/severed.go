@@ -11,8 +11,8 @@ import (
 // inPlace returns what changes the rows of a table of a source beside its keys; nil if
 // nothing does.
 func (c *Changes) inPlace(source string, l *rowio.Layout) rowio.Changer {
-	rename, cuts := c.Renamer.Of(source, l), c.cuts(l)
-	if len(cuts) == 0 || source == c.target {
+	rename, cuts := c.Renamer.Of(source, l), c.cuts(source, l)
+	if len(cuts) == 0 {
 		return rename
 	}
 	return func(row []any) (changed bool, err error) {
@@ -34,20 +34,27 @@ type cut struct {
 	column int
 	none   rekey.Values
 	when   *declare.When
-	on     int // the column of the condition
+	on     int        // the column of the condition
+	stay   *rekey.Set // only these keys, if not nil
 	nobody any
 }
 
-func (c *Changes) cuts(l *rowio.Layout) (all []cut) {
+func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
 	for _, s := range c.severed {
-		if s.Table != l.Table || s.Rows != declare.RowsNone {
+		if s.Table != l.Table || s.Rows != declare.RowsNone || source == c.target && !s.Gone {
 			continue
+		}
+		var stay *rekey.Set
+		if s.Gone {
+			if stay = c.stay(source, s.To); stay == nil || stay.Len() == 0 {
+				continue
+			}
 		}
 		none, err := rekey.ParseValues(s.Zero, s.None)
 		if err != nil {
 			panic(err) // the plan was validated
 		}
-		one := cut{column: slices.Index(l.Columns, s.Column), none: none, when: s.When}
+		one := cut{column: slices.Index(l.Columns, s.Column), none: none, when: s.When, stay: stay}
 		if s.When != nil {
 			one.on = slices.Index(l.Columns, s.When.Column)
 		}
@@ -62,5 +69,8 @@ func (c *Changes) cuts(l *rowio.Layout) (all []cut) {
 
 func (c *cut) refers(row []any) bool {
 	value := rowio.Printed(row[c.column])
+	if n, ok := rekey.ParseInteger(value); c.stay != nil && !(ok && c.stay.Has(n)) {
+		return false
+	}
 	return value != nil && !c.none.Has(value) && (c.when == nil || c.when.Holds(rowio.Printed(row[c.on])))
 }

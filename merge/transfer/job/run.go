@@ -58,11 +58,11 @@ func NewRun(p *plan.Plan, target rowio.Database, sources []rowio.Database, opts 
 			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", origins[i].Name, d.Name)
 		}
 		from := &rowio.Connection{Database: d, Fail: h.Fail}
-		if i == 0 && p.Into != nil { // all its rows come
+		from.Withheld = p.WithheldOf(d.Name, from.Dialect())
+		if i == 0 && p.Into != nil {
 			r.First = from
 			continue
 		}
-		from.Withheld = p.Withheld(from.Dialect())
 		r.Sources = append(r.Sources, from)
 	}
 	return r, nil

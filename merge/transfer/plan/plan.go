@@ -66,6 +66,9 @@ type Plan struct {
 	// LeftRows are rows of the sources that stay behind in tables of which others are copied.
 	LeftRows []declare.LeftRows `json:"left_rows,omitempty"`
 
+	// Leaving is what stays behind by statements of the operator; nil if there is none.
+	Leaving *Leaving `json:"leaving,omitempty"`
+
 	// Renumbered are columns of which rows of the sources get other values, each of which is
 	// among Renames.
 	Renumbered []verdict.Renumbered `json:"renumbered,omitempty"`
@@ -278,7 +281,7 @@ func (p *Plan) Validate() error {
 			}
 		}
 	}
-	for _, validate := range []func() error{p.validateSevered, p.validateKept, p.validateCombines, p.validateInto, p.validateRekeying} {
+	for _, validate := range []func() error{p.validateSevered, p.validateLeaving, p.validateKept, p.validateCombines, p.validateInto, p.validateRekeying} {
 		if err := validate(); err != nil {
 			return err
 		}

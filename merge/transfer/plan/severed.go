@@ -42,7 +42,7 @@ func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
 // for a check of the merged target.
 func (p *Plan) StayingBehind() (all []declare.TablePolicy) {
 	for _, s := range p.Severed {
-		if s.Left != nil {
+		if s.Left != nil || s.Gone {
 			continue // others of its rows came
 		}
 		all = append(all, declare.TablePolicy{Tables: []string{declare.Name(s.To)}, Policy: declare.PolicySkip, Rows: s.Rows})

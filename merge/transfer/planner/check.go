@@ -27,6 +27,7 @@ func check(ctx context.Context, p *Planner) error {
 	options := p.opts.Check
 	options.Target, options.Renames, options.Copies = p.Plan.Target.Name, plan.Renamed(p.opts.Names), p.opts.Copies
 	options.Into = p.Plan.Into != nil
+	options.FirstLeaves = p.opts.Into != nil
 	if p.opts.Report == nil {
 		options.Samples = -1
 	}
@@ -55,8 +56,11 @@ func check(ctx context.Context, p *Planner) error {
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.Plan.Rekey = report.Rekeyed
 	}
-	for _, s := range p.DBs[1:] {
-		s.On.Withheld = p.Plan.Withheld(s.Dialect)
+	if len(report.Leaves) > 0 {
+		p.Plan.Leaving = &plan.Leaving{Says: report.Leaves, Stays: slice.Map(report.Stays, func(s *declare.Stays) plan.Stays { return plan.Stays{Stays: s} })}
+	}
+	for _, s := range p.DBs {
+		s.On.Withheld = p.Plan.WithheldOf(s.Name(), s.Dialect)
 	}
 	p.Report, p.Rows, p.Same, p.skip = report, make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
 	for _, s := range report.Sources {

@@ -51,7 +51,7 @@ func choose(ctx context.Context, p *Planner) error {
 		}
 		if rows == 0 && !touched(t.Name) {
 			why := "no source has a row in it"
-			if p.Plan.Withheld(p.DBs[0].Dialect)[t.Name] != "" {
+			if slices.ContainsFunc(p.DBs[1:], func(s *rowio.Source) bool { return s.On.Withheld[t.Name] != "" }) {
 				why = "no source has a row to copy: all stay behind, as declared"
 			}
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})

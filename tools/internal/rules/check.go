@@ -86,6 +86,8 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 	s.Only("others", declare.OthersPlain)
 	r.Format = s.Text("format", format)
 	r.ZeroIsNone = s.Boolean("zero_is_none")
+	r.Gone = declare.RowsPolicy(s.Text("gone", gone))
+	s.Only("gone", string(declare.RowsDrop), string(declare.RowsNone))
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
@@ -187,6 +189,8 @@ func oneOf[T ~string](want string, words ...T) func(string) string {
 		return ""
 	}
 }
+
+var gone = oneOf(`"drop", if a row whose row stays behind is to stay behind too, or "none", if its reference is to be cleared`, declare.RowsDrop, declare.RowsNone)
 
 var others = oneOf(`"plain", or remove it`, declare.OthersPlain)
 

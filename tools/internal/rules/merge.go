@@ -58,6 +58,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			renumber(s, &policy)
 			r.Check.Tables = append(r.Check.Tables, policy)
 		})
+		s.Sections("leave", func(s *strict.Section) { r.Check.Leave = append(r.Check.Leave, leave(s, file)) })
 		s.Sections("name", func(s *strict.Section) { r.Names = append(r.Names, policy(s, file)) })
 		s.Sections("copy", func(s *strict.Section) {
 			r.Copies = append(r.Copies, transfer.NameCopy{

@@ -73,7 +73,7 @@ of_column = "name"
 func TestParseMergeProblems(t *testing.T) {
 	const name = "[[merge.name]]\ntable='a'\ncolumn='b'\n"
 	for _, tt := range []struct{ text, want string }{
-		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name`},
+		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, leave, name`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
 		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = { column = "slot", within = "account" }`},

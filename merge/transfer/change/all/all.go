@@ -7,6 +7,7 @@ import (
 	"mergesafe/merge/transfer/change/combine"
 	"mergesafe/merge/transfer/change/counters"
 	"mergesafe/merge/transfer/change/keys"
+	"mergesafe/merge/transfer/change/leave"
 	"mergesafe/merge/transfer/change/names"
 	"mergesafe/merge/transfer/change/reset"
 	"mergesafe/merge/transfer/change/same"
@@ -21,7 +22,7 @@ import (
 // What has to be before or after the rows are copied, or summed up, is told apart by moments: new
 // names are planned before the rows are measured, because sums are of rows with their new names.
 func Changes() []step.Change {
-	return []step.Change{same.Change(), reset.Change(), counters.Change(), names.Change(), combine.Change(), keys.Change()}
+	return []step.Change{leave.Change(), same.Change(), reset.Change(), counters.Change(), names.Change(), combine.Change(), keys.Change()}
 }
 
 // Backwards returns them in the order of an undo.

@@ -1,0 +1,536 @@
+package leave
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/stream"
+)
+
+// Shift says what becomes of the integers of a column of a database; nil: they stay as they are.
+type Shift func(db *declare.Database, table, column string) (*rekey.Shift, error)
+
+// Found is what stays behind.
+type Found struct {
+	Stays    []*declare.Stays // in the order of the sources, and the tables that are read
+	Says     []Judged
+	Cleared  []*declare.SeveredReference // by which a row names a row that stays, and comes without the reference
+	Blocking []Blocking
+}
+
+// Judged is what became of a statement.
+type Judged struct {
+	declare.Leave
+	Nulls []Nulls           // rows whose condition is NULL: they come
+	Where map[string]string // by world, the digest of the keys for which the condition holds
+	Rows  []int64           // that stay for this reason, of each world, in the order of all databases
+}
+
+// Nulls are rows of a world whose condition is NULL.
+type Nulls struct {
+	Source string
+	Rows   int64
+}
+
+// Blocking is a reference that says nothing, by which rows that come refer to rows that stay.
+type Blocking struct {
+	*declare.SeveredReference
+	Sources []Blocked
+}
+
+// Blocked are its rows in one world.
+type Blocked struct {
+	Source  string
+	Rows    int64
+	Largest []declare.Heavy // keys of the rows that stay to which most of them refer
+}
+
+// world is a database, and what of its rows stays behind so far.
+type world struct {
+	db     *declare.Database
+	leaves bool
+	keys   map[string]*keys            // of tables with a key
+	why    map[string]map[string]int64 // rows, by table and reason
+	dirty  map[string]bool             // tables whose keys became more since all that refers to them was read
+}
+
+type run struct {
+	*Leaving
+	shift  Shift
+	worlds []*world
+	lock   sync.Mutex // of Found
+}
+
+// Find judges the strata. It reads the rows that the sources do not withhold.
+func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
+	r := &run{Leaving: l, shift: shift}
+	for _, db := range l.f.DBs {
+		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys), why: make(map[string]map[string]int64), dirty: make(map[string]bool)}
+		for name, t := range l.tables {
+			if w.why[name] = make(map[string]int64); t.key != "" {
+				w.keys[name] = newKeys()
+			}
+		}
+		r.worlds = append(r.worlds, w)
+	}
+	found := new(Found)
+	for _, s := range l.says {
+		found.Says = append(found.Says, Judged{Leave: *s.Leave, Rows: make([]int64, len(r.worlds)), Where: make(map[string]string)})
+	}
+	steps := []func() error{
+		func() error {
+			return r.each(ctx, func(ctx context.Context, w *world) error { return r.judgeWhere(ctx, w, found) })
+		},
+		func() error { return r.judgeBest(ctx) },
+		func() error { return r.each(ctx, r.drop) },
+		func() error { return r.judgeFewer(ctx) },
+		func() error { return r.each(ctx, r.drop) },
+		func() error { return r.conclude(ctx, found) },
+	}
+	for _, do := range steps {
+		if err := do(); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range l.says {
+		for k, w := range r.worlds {
+			for _, why := range []string{s.whyWhere(), s.whyBest(), s.whyFewer()} {
+				found.Says[i].Rows[k] += w.why[s.Table][why]
+			}
+		}
+	}
+	return found, nil
+}
+
+func (s *said) whyWhere() string {
+	if s.Where == "" {
+		return "-"
+	}
+	return "where " + s.Where
+}
+
+func (s *said) whyBest() string {
+	if s.Best == nil {
+		return "-"
+	}
+	return s.Best.String()
+}
+
+func (s *said) whyFewer() string {
+	if s.Fewer == nil {
+		return "-"
+	}
+	return s.Fewer.String()
+}
+
+func (e *edge) why() string { return "refers by " + e.Column + " to " + e.To }
+
+// each lets several worlds be read at a time.
+func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world) error) error {
+	of := make(map[*declare.Database]*world)
+	for _, w := range r.worlds {
+		of[w.db] = w
+	}
+	return stream.SideBySide(ctx, r.dbs, func(ctx context.Context, db *declare.Database) error { return read(ctx, of[db]) })
+}
+
+// add notes a row that stays behind.
+func (w *world) add(t *table, key rekey.Integer, why string) {
+	if !t.kept.Empty() && t.kept.HasInteger(key) || !w.keys[t.name].add(key) {
+		return
+	}
+	w.why[t.name][why]++
+	w.dirty[t.name] = true
+}
+
+// judgeWhere judges the conditions of a world, twice.
+func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
+	for i, s := range r.says {
+		c := s.where[w.db]
+		if c == nil {
+			continue
+		}
+		fail := func(err error) error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return declare.Unsuitable("%s: where: %s says: %v", s.Place(), w.db.Name, err)
+		}
+		asked, able := w.db.Opened.(declare.Selector)
+		if !able {
+			return declare.Unsuitable("%s: this kind of source judges no conditions", s.Place())
+		}
+		t, text := r.tables[s.Table], c.with(r.now)
+		var twice [2]*keys
+		for i := range twice {
+			twice[i] = newKeys()
+			if err := asked.Select(ctx, s.Table, t.key, text, func(n rekey.Integer) { twice[i].add(n) }); err != nil {
+				return fail(err)
+			}
+		}
+		if !twice[0].equal(twice[1]) {
+			return declare.Unsuitable("%s: where: in %s it gave other rows when it was asked again: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
+		}
+		twice[0].each(func(n rekey.Integer) { w.add(t, n, s.whyWhere()) })
+		n, err := asked.CountWhere(ctx, s.Table, "("+text+") IS NULL")
+		if err != nil {
+			return fail(err)
+		}
+		r.lock.Lock()
+		if found.Says[i].Where[w.db.Name] = twice[0].digest(); n > 0 {
+			found.Says[i].Nulls = append(found.Says[i].Nulls, Nulls{w.db.Name, n})
+		}
+		r.lock.Unlock()
+	}
+	return nil
+}
+
+// scan reads columns of the rows of a table that are not withheld.
+func (w *world) scan(ctx context.Context, scan catalog.Scan, take func(b *catalog.Batch, row int)) error {
+	scan.Unsorted, scan.Numbers = true, scan.Carry
+	for b, err := range w.db.Opened.Scan(ctx, scan) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return &catalog.ReadError{Source: w.db.Name, Table: scan.Table, Doing: "rows", Err: err}
+		}
+		for row := range b.Len {
+			take(b, row)
+		}
+	}
+	return ctx.Err()
+}
+
+// integer is a value of a column, if it is one.
+func integer(v *catalog.Vector, row int) (n rekey.Integer, ok bool) {
+	if v.IsNull(row) {
+		return n, false
+	}
+	if v.Numbers != nil {
+		return rekey.Signed(v.Numbers[row]), true
+	}
+	return rekey.ParseInteger(v.At(row))
+}
+
+// following tells of rows of a scan whether they follow rows that stay behind.
+type following struct {
+	edges     []*edge
+	at, whens []int // in Carry
+	keys      []*keys
+}
+
+// following adds what it has to know to a scan.
+func (w *world) following(edges []*edge, scan *catalog.Scan) *following {
+	f := &following{edges: edges}
+	carry := func(column string) int {
+		i := slices.Index(scan.Carry, column)
+		if i < 0 {
+			i, scan.Carry = len(scan.Carry), append(scan.Carry, column)
+		}
+		return i
+	}
+	for _, e := range edges {
+		f.at, f.keys = append(f.at, carry(e.Column)), append(f.keys, w.keys[e.To])
+		when := -1
+		if e.When != nil {
+			when = carry(e.When.Column)
+		}
+		f.whens = append(f.whens, when)
+	}
+	return f
+}
+
+// names is the key that a row names by a reference, if it names one.
+func (f *following) names(i int, b *catalog.Batch, row int) (n rekey.Integer, ok bool) {
+	e := f.edges[i]
+	if n, ok = integer(&b.Carry[f.at[i]], row); !ok || !e.none.Empty() && e.none.HasInteger(n) {
+		return n, false
+	}
+	return n, f.whens[i] < 0 || e.When.Holds(b.Carry[f.whens[i]].At(row))
+}
+
+// edge is the first by which a row names one that stays behind; nil if none does.
+func (f *following) edge(b *catalog.Batch, row int) *edge {
+	for i := range f.edges {
+		if n, ok := f.names(i, b, row); ok && f.keys[i].has(n) {
+			return f.edges[i]
+		}
+	}
+	return nil
+}
+
+// drop adds what refers to rows that stay behind, until nothing is added. Tables without a key add
+// nothing: their rows are told by what they refer to, and nothing refers to them.
+func (r *run) drop(ctx context.Context, w *world) error {
+	for {
+		var next *table
+		for _, name := range r.order {
+			t := r.tables[name]
+			if t.key != "" && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name), func(e *edge) bool { return w.dirty[to(e.To, name)] || w.dirty[e.To] }) {
+				next = t
+				break
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		if err := r.dropIn(ctx, w, next); err != nil {
+			return err
+		}
+	}
+}
+
+// to is a table whose keys became more, for one that refers to it.
+func to(table, from string) string { return table + "\x00" + from }
+
+// dropIn reads a table once.
+func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
+	// What became dirty is so for each table that refers to it, until that is read.
+	for name := range r.tables {
+		if !w.dirty[name] {
+			continue
+		}
+		delete(w.dirty, name)
+		for _, e := range r.edges {
+			if e.To == name && e.says == declare.RowsDrop {
+				w.dirty[to(name, e.Table)] = true
+			}
+		}
+	}
+	edges := r.drops(t.name)
+	for _, e := range edges {
+		delete(w.dirty, to(e.To, t.name))
+	}
+	scan := catalog.Scan{Table: t.name, Carry: []string{t.key}}
+	follows := w.following(edges, &scan)
+	return w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+		if e := follows.edge(b, row); e != nil {
+			if n, ok := integer(&b.Carry[0], row); ok {
+				w.add(t, n, e.why())
+			}
+		}
+	})
+}
+
+// stays tells of the rows of a scan whether they stay behind.
+func (r *run) stays(w *world, name string, scan *catalog.Scan) func(b *catalog.Batch, row int) bool {
+	t := r.tables[name]
+	if t == nil || !w.leaves {
+		return func(*catalog.Batch, int) bool { return false }
+	}
+	if t.key == "" {
+		follows := w.following(r.drops(name), scan)
+		return func(b *catalog.Batch, row int) bool { return follows.edge(b, row) != nil }
+	}
+	at := len(scan.Carry)
+	scan.Carry = append(scan.Carry, t.key)
+	return func(b *catalog.Batch, row int) bool {
+		n, ok := integer(&b.Carry[at], row)
+		return ok && w.keys[name].has(n)
+	}
+}
+
+// order is a column of a scan in the form that the target compares, with the values that it will have.
+func (r *run) sorting(w *world, table, column string) (catalog.Order, error) {
+	_, model := r.f.Model(table)
+	o := catalog.OrderBy([]string{column}, model)[0]
+	shift, err := r.shift(w.db, table, column)
+	if shift.Moves() {
+		o.Shift = shift
+	}
+	return o, err
+}
+
+// judgeFewer finds the groups that became too small, all at once.
+func (r *run) judgeFewer(ctx context.Context) error {
+	type small struct {
+		w   *world
+		t   *table
+		key rekey.Integer
+		why string
+	}
+	var all []small
+	for _, s := range r.says {
+		if s.fewer == nil {
+			continue
+		}
+		e, t, counts := s.fewer, r.tables[s.Table], make(map[string]int)
+		for _, w := range r.worlds {
+			if w.db.Tables[e.Table] == nil {
+				continue
+			}
+			order, err := r.sorting(w, e.Table, e.Column)
+			if err != nil {
+				return fmt.Errorf("%s.%s: %w", e.Table, e.Column, err)
+			}
+			scan := catalog.Scan{Table: e.Table, Order: []catalog.Order{order}}
+			member := w.following([]*edge{e}, &scan)
+			stays := r.stays(w, e.Table, &scan)
+			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+				if _, ok := member.names(0, b, row); ok && !stays(b, row) {
+					counts[string(b.Order[0].At(row))]++
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for _, w := range r.worlds {
+			if w.db.Tables[t.name] == nil || !w.leaves {
+				continue
+			}
+			order, err := r.sorting(w, t.name, t.key)
+			if err != nil {
+				return fmt.Errorf("%s.%s: %w", t.name, t.key, err)
+			}
+			scan := catalog.Scan{Table: t.name, Order: []catalog.Order{order}, Carry: []string{t.key}}
+			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+				n, ok := integer(&b.Carry[0], row)
+				if ok && !w.keys[t.name].has(n) && counts[string(b.Order[0].At(row))] < s.Fewer.Than {
+					all = append(all, small{w, t, n, s.whyFewer()})
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range all {
+		s.w.add(s.t, s.key, s.why)
+	}
+	return nil
+}
+
+// conclude says what stays behind, what is cleared, and what blocks.
+func (r *run) conclude(ctx context.Context, found *Found) error {
+	of := make(map[*world]map[string]*declare.Stays)
+	for _, w := range r.worlds {
+		if !w.leaves {
+			continue
+		}
+		of[w] = make(map[string]*declare.Stays)
+		for _, name := range r.order {
+			if w.db.Tables[name] == nil {
+				continue
+			}
+			s := &declare.Stays{Source: w.db.Name, Table: name, Key: r.tables[name].key, Why: []declare.Reason{}}
+			of[w][name] = s
+			found.Stays = append(found.Stays, s)
+			if s.Key != "" {
+				s.Keys = w.keys[name].set()
+				for why, rows := range w.why[name] {
+					s.Why = append(s.Why, declare.Reason{Why: why, Rows: rows})
+				}
+				slices.SortFunc(s.Why, func(a, b declare.Reason) int { return strings.Compare(a.Why, b.Why) })
+				continue
+			}
+			for _, e := range r.drops(name) {
+				by := e.Severed
+				s.By = append(s.By, &by)
+			}
+		}
+	}
+	if err := declare.Link(found.Stays); err != nil {
+		return err
+	}
+	for _, w := range r.worlds {
+		for _, name := range r.order {
+			if s := of[w][name]; s != nil && s.Key == "" {
+				if err := countBy(ctx, w.db, s); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, e := range r.edges {
+		var all []Blocked
+		for _, w := range r.worlds {
+			if !w.leaves || e.says == declare.RowsDrop {
+				continue
+			}
+			n, largest, to := int64(0), []declare.Heavy(nil), of[w][e.To]
+			if to != nil && w.db.Tables[e.Table] != nil && to.Keys.Len() > 0 {
+				condition := e.Naming(to.Keys).SQL(catalog.SQLName)
+				if own := of[w][e.Table]; own != nil {
+					condition += " AND NOT " + own.SQL(catalog.SQLName)
+				}
+				var err error
+				if n, err = w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 && e.says == "" {
+					largest, err = w.db.Opened.(declare.Selector).Heaviest(ctx, e.Table, e.Column, condition, 3)
+				}
+				if err != nil {
+					return &catalog.ReadError{Source: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
+				}
+			}
+			if w.db != r.f.Target {
+				e.Counts = append(e.Counts, n)
+			}
+			if n > 0 {
+				all = append(all, Blocked{w.db.Name, n, largest})
+			}
+		}
+		if e.says == declare.RowsNone {
+			found.Cleared = append(found.Cleared, e.SeveredReference)
+		} else if len(all) > 0 {
+			found.Blocking = append(found.Blocking, Blocking{e.SeveredReference, all})
+		}
+	}
+	return nil
+}
+
+// countBy counts the rows of a table without a key of which the keys are known, by the first reference that they follow.
+func countBy(ctx context.Context, db *declare.Database, s *declare.Stays) error {
+	var before []string
+	for _, by := range s.By {
+		condition := by.SQL(catalog.SQLName)
+		n, err := db.Opened.(declare.Selector).CountWhere(ctx, s.Table, strings.Join(append(slices.Clone(before), condition), " AND "))
+		if err != nil {
+			return &catalog.ReadError{Source: db.Name, Table: s.Table, Doing: "the rows that stay behind", Err: err}
+		}
+		before = append(before, "NOT "+condition)
+		s.Why = append(s.Why, declare.Reason{Why: (&edge{SeveredReference: &declare.SeveredReference{Severed: *by}}).why(), Rows: n})
+	}
+	return nil
+}
+
+// ranked is a row of a group of [declare.Best].
+type ranked struct {
+	by  [][]byte // nil for NULL
+	w   *world
+	of  int // the number of the world
+	key rekey.Integer
+}
+
+// compare is below 0 if a comes before b.
+func (s *said) compare(a, b *ranked) int {
+	for i, by := range s.by {
+		x, y := a.by[i], b.by[i]
+		switch {
+		case x == nil && y == nil:
+			continue
+		case x == nil:
+			return 1
+		case y == nil:
+			return -1
+		}
+		c := bytes.Compare(x, y)
+		if by.Descending {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	if a.of != b.of {
+		return a.of - b.of
+	}
+	return a.key.Compare(b.key)
+}

@@ -1,0 +1,110 @@
+// Package leave holds rows that stay behind by the operator's statements: they are the same at the plan, before the
+// first write, and at the proof.
+package leave
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/leave"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
+)
+
+// Change returns the rows that stay behind.
+func Change() step.Change { return step.Change{Measure: measure, Ready: ready} }
+
+// contents sums up the rows of a table of a world that stay behind.
+func contents(ctx context.Context, s *plan.Stays, target, of *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+	only := *job.Fork(on, 1)
+	defer only.Close()
+	only.Withheld = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}
+	l := rowio.NewLayout(target.Dialect, target.Table(s.Table))
+	l.Key = nil // a sum needs no order
+	c, err := rowio.Contents(ctx, &only, l, rowio.All, nil, nil, func(int) error { return ctx.Err() })
+	if err != nil {
+		err = fmt.Errorf("the rows of %q that stay behind: %w", s.Table, err)
+	}
+	return c, err
+}
+
+// measure sums up the rows that stay, so that apply sees if they are not the same any more.
+func measure(ctx context.Context, p *step.Planning) error {
+	if p.Plan.Leaving == nil {
+		return nil
+	}
+	for i := range p.Plan.Leaving.Stays {
+		s := &p.Plan.Leaving.Stays[i]
+		of := rowio.First(p.DBs, func(d **rowio.Source) bool { return (*d).Name() == s.Source })
+		if s.Rows() == 0 || p.DBs[0].Table(s.Table) == nil {
+			continue
+		}
+		c, err := contents(ctx, s, p.DBs[0], *of, (*of).On)
+		if err != nil {
+			return err
+		}
+		if c.Rows != s.Rows() {
+			p.Refuse(plan.Refusal{Source: s.Source, Table: s.Table, Reason: fmt.Sprintf("%s stayed behind when it was checked, and %d a moment later: another process writes to it", ledger.CountRows(s.Rows()), c.Rows)})
+		}
+		s.Sum = c.Sum
+	}
+	return nil
+}
+
+// ready refuses a world in which other rows would stay behind now, or the same ones in another state.
+func ready(ctx context.Context, f *step.Flight) error {
+	if f.Plan.Leaving == nil {
+		return nil
+	}
+	s := f.Source
+	for i := range f.Plan.Leaving.Stays {
+		stays := &f.Plan.Leaving.Stays[i]
+		if stays.Source != s.Name() || stays.Rows() == 0 || f.Model.Table(stays.Table) == nil {
+			continue
+		}
+		c, err := contents(ctx, stays, f.Model, s, s.On)
+		if err != nil {
+			return err
+		}
+		if c.Rows != stays.Rows() || c.Sum != stays.Sum {
+			f.Refuse(s.Name(), stays.Table, "rows that stay behind are not the same as when the plan was made (%d, and %d then): plan again", c.Rows, stays.Rows())
+		}
+	}
+	return conditions(ctx, f, func(said *verdict.Leave) {
+		f.Refuse(s.Name(), said.Table, "the condition %q holds for other rows than when the plan was made: plan again", said.Where)
+	})
+}
+
+// conditions judges the conditions of a world again, and calls other for those that hold for other rows.
+func conditions(ctx context.Context, f *step.Flight, other func(said *verdict.Leave)) error {
+	s := f.Source
+	if f.Database > 0 {
+		s.Withhold(f.Plan.RowsWithheld())
+	} else {
+		s.Withhold(nil)
+	}
+	defer s.Withhold(f.Plan.WithheldRows(f.Database))
+	for i := range f.Plan.Leaving.Says {
+		said := &f.Plan.Leaving.Says[i]
+		world := rowio.First(said.Worlds, func(w *verdict.LeaveWorld) bool { return w.Source == s.Name() })
+		stays := f.Plan.StaysOf(s.Name(), said.Table)
+		if said.Where == "" || world == nil || stays == nil {
+			continue
+		}
+		now, err := leave.Digest(ctx, s, f.Plan.Engine, said, stays.Key)
+		if err != nil {
+			return fmt.Errorf("the condition %q of %s in %q: %w", said.Where, said.Table, s.Name(), err)
+		}
+		if now != world.Holds {
+			other(said)
+		}
+	}
+	return nil
+}
+
+var _ declare.Selector = (*rowio.Source)(nil)

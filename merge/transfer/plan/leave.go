@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// Leaving is what stays behind by the operator's statements, fixed when the plan is made.
+type Leaving struct {
+	Says  []verdict.Leave `json:"says"`
+	Stays []Stays         `json:"stays"`
+}
+
+// Stays are the rows of a table of one world that stay behind, and their sum.
+type Stays struct {
+	*declare.Stays
+	Sum rowio.Sum `json:"sum"`
+}
+
+// StaysOf are the rows of a table of a world that stay behind; nil if none may.
+func (p *Plan) StaysOf(world, table string) *Stays {
+	if p.Leaving == nil {
+		return nil
+	}
+	return rowio.First(p.Leaving.Stays, func(s *Stays) bool { return s.Source == world && s.Table == table })
+}
+
+// KeysThatStay are the keys of the rows of a table of a world that stay behind; nil if these are not known by
+// keys.
+func (p *Plan) KeysThatStay(world, table string) *rekey.Set {
+	if s := p.StaysOf(world, table); s != nil {
+		return s.Keys
+	}
+	return nil
+}
+
+// WithheldOf are the conditions for the rows of a world that do not come, by table. Of the first world of a plan
+// only those count that stay behind by the operator's statements.
+func (p *Plan) WithheldOf(world string, d rowio.Dialect) map[string]string {
+	all := make(map[string]string)
+	if world != p.Target.Name {
+		all = p.Withheld(d)
+	}
+	if p.Leaving == nil {
+		return all
+	}
+	for i := range p.Leaving.Stays {
+		if s := &p.Leaving.Stays[i]; s.Source == world && s.Rows() > 0 {
+			all[s.Table] = strings.TrimPrefix(all[s.Table]+" OR "+s.SQL(d.Quote), " OR ")
+		}
+	}
+	return all
+}
+
+// WithheldRows are the rows of a world that do not come: the target is number 0.
+func (p *Plan) WithheldRows(world int) (all []catalog.Withheld) {
+	if world > 0 {
+		all = p.RowsWithheld()
+	}
+	if p.Leaving == nil {
+		return all
+	}
+	for _, s := range p.Leaving.Stays {
+		if s.Source == p.Worlds()[world].Name && s.Rows() > 0 {
+			all = append(all, s.Stays)
+		}
+	}
+	return all
+}
+
+// validateLeaving returns an error unless the plan can be carried out, and makes its rows known to each other.
+func (p *Plan) validateLeaving() error {
+	if p.Leaving == nil {
+		if slices.ContainsFunc(p.Severed, func(s declare.Severed) bool { return s.Gone }) {
+			return fmt.Errorf("transfer: the plan contradicts itself in the rows that stay behind")
+		}
+		return nil
+	}
+	var all []*declare.Stays
+	for _, s := range p.Leaving.Stays {
+		if s.Stays == nil || !slices.ContainsFunc(p.Worlds(), func(w World) bool { return w.Name == s.Source }) || p.StaysOf(s.Source, s.Table).Stays != s.Stays {
+			return fmt.Errorf("transfer: the plan contradicts itself in the rows that stay behind")
+		}
+		all = append(all, s.Stays)
+	}
+	if err := declare.Link(all); err != nil {
+		return fmt.Errorf("transfer: the plan contradicts itself: %w", err)
+	}
+	return nil
+}
