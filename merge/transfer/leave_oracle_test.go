@@ -1,0 +1,582 @@
+package transfer
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// The oracle of rows that stay behind. It knows worlds as Go values, has only loops, and knows only the sentences of
+// DESIGN 10: it asks no plan and no set of keys. A row is found again by its tag, whatever its key is.
+
+// leaveTables are the tables of a game: each column refers to a table, or to none ("").
+var leaveTables = []struct {
+	name    string
+	key     string // "" for a key of the first two columns
+	columns []leaveColumn
+}{
+	{"account", "id", []leaveColumn{{"name", "VARCHAR(20)", "", false}}},
+	{"hero", "guid", []leaveColumn{{"account", "INTEGER", "account", true}, {"guild", "INTEGER", "guild", true}, {"parent", "INTEGER NOT NULL", "hero", false}, {"level", "INTEGER", "", true}, {"seen", "INTEGER", "", true}}},
+	{"guild", "id", []leaveColumn{{"master", "INTEGER NOT NULL", "hero", false}}},
+	{"member", "", []leaveColumn{{"guild", "INTEGER NOT NULL", "guild", false}, {"hero", "INTEGER NOT NULL", "hero", false}}},
+	{"item", "id", []leaveColumn{{"owner", "INTEGER", "hero", true}, {"box", "INTEGER NOT NULL", "item", false}}},
+	{"gem", "id", []leaveColumn{{"item", "INTEGER NOT NULL", "item", false}}},
+	{"rune", "id", []leaveColumn{{"gem", "INTEGER", "gem", true}}},
+	{"spark", "id", []leaveColumn{{"rune", "INTEGER NOT NULL", "rune", false}}},
+	{"spell", "", []leaveColumn{{"hero", "INTEGER NOT NULL", "hero", false}, {"n", "INTEGER NOT NULL", "", false}}},
+	{"mail", "id", []leaveColumn{{"kind", "INTEGER NOT NULL", "", false}, {"sender", "INTEGER", "hero", true}, {"thing", "INTEGER", "item", true}}},
+	{"town", "id", nil},
+	{"tour", "id", []leaveColumn{{"stops", "VARCHAR(60)", "", false}}}, // keys of towns in cells
+	{"vip", "id", []leaveColumn{{"who", "INTEGER", "", true}}},
+}
+
+type leaveColumn struct {
+	name, sqlType, to string
+	null              bool
+}
+
+// leaveRow is a row: NULL is nil.
+type leaveRow struct {
+	world int
+	table string
+	key   int64
+	of    map[string]*int64
+	text  map[string]string
+	tag   string
+}
+
+// leaveCase is a random fleet and what is said of it.
+type leaveCase struct {
+	seed     uint64
+	worlds   int
+	into     bool
+	matched  bool                          // accounts, by name; otherwise account numbers are shared
+	gone     map[string]declare.RowsPolicy // by table.column
+	says     []declare.Leave
+	holds    map[int]func(w *leaveCase, r *leaveRow) *bool // where of a statement
+	now      int64
+	rows     []*leaveRow
+	features map[string]int
+
+	stays map[*leaveRow]bool
+}
+
+func newLeaveCase(seed uint64) *leaveCase {
+	r := rand.New(rand.NewPCG(seed, 33))
+	c := &leaveCase{seed: seed, worlds: 2 + r.IntN(2), matched: r.IntN(2) == 0, into: r.IntN(2) == 0, gone: make(map[string]declare.RowsPolicy),
+		holds: make(map[int]func(*leaveCase, *leaveRow) *bool), now: 1_700_000_000, features: make(map[string]int)}
+	c.fill(r)
+	silent := r.IntN(4) == 0 // some references say nothing
+	for _, t := range leaveTables {
+		for _, col := range t.columns {
+			if col.to == "" || col.to == "account" && !c.matched {
+				continue
+			}
+			inKey := t.key == "" && (col.name == t.columns[0].name || col.name == t.columns[1].name)
+			switch n := r.IntN(8); {
+			case silent && n == 0:
+			case n < 3 && !inKey:
+				c.gone[t.name+"."+col.name] = declare.RowsNone
+			default:
+				c.gone[t.name+"."+col.name] = declare.RowsDrop
+			}
+		}
+	}
+	c.say(r)
+	return c
+}
+
+func (c *leaveCase) fill(r *rand.Rand) {
+	ptr := func(n int64) *int64 { return &n }
+	for w := range c.worlds {
+		counts := map[string]int{"account": r.IntN(6), "hero": r.IntN(14), "guild": r.IntN(4), "member": r.IntN(10), "item": r.IntN(12), "gem": r.IntN(8), "rune": r.IntN(6), "spark": r.IntN(6), "spell": r.IntN(10), "mail": r.IntN(8), "town": 1 + r.IntN(4), "tour": r.IntN(3), "vip": r.IntN(3)}
+		if r.IntN(4) == 0 { // much of each
+			for name := range counts {
+				counts[name] *= 3
+			}
+		}
+		for _, t := range leaveTables {
+			seen := make(map[string]bool)
+			for i := range counts[t.name] {
+				row := &leaveRow{world: w, table: t.name, key: int64(i + 1), of: make(map[string]*int64), text: make(map[string]string), tag: fmt.Sprintf("w%d:%s:%d", w, t.name, i)}
+				for _, col := range t.columns {
+					most := int64(counts[col.to])
+					switch {
+					case col.name == "name":
+						if row.text["name"] = fmt.Sprintf("p%d", r.IntN(10)); seen[row.text["name"]] || r.IntN(8) == 0 {
+							row.text["name"] = ""
+						}
+						seen[row.text["name"]] = true
+					case col.name == "stops":
+						row.text["stops"] = fmt.Sprint(1+r.IntN(counts["town"]), " ", 1+r.IntN(counts["town"]))
+					case col.name == "level" || col.name == "seen" || col.name == "kind" || col.name == "n" || col.name == "who":
+						row.of[col.name] = ptr(r.Int64N(6))
+						if col.name == "seen" {
+							row.of[col.name] = ptr(c.now - 86400*r.Int64N(200))
+						}
+					case col.to == "account" && !c.matched:
+						row.of[col.name] = ptr(1 + r.Int64N(8))
+					default:
+						v := ptr(1 + r.Int64N(max(most, 1)))
+						if dirty := r.IntN(12) == 0; dirty || most == 0 {
+							v = ptr(50 + r.Int64N(40)) // leads nowhere
+							c.features["dirt"]++
+						}
+						if r.IntN(5) == 0 && (t.key != "" || col.name != t.columns[0].name && col.name != t.columns[1].name) {
+							v = ptr(0) // names nobody
+						}
+						row.of[col.name] = v
+					}
+					if col.null && r.IntN(6) == 0 {
+						row.of[col.name] = nil
+						c.features["NULL"]++
+					}
+				}
+				if t.key == "" {
+					k := fmt.Sprint(*row.of[t.columns[0].name], "/", *row.of[t.columns[1].name])
+					if seen[k] {
+						continue
+					}
+					seen[k] = true
+				}
+				c.rows = append(c.rows, row)
+			}
+		}
+	}
+}
+
+// conditions are those of heroes: what is given to the database, and what it means: true, false or NULL.
+var heroConditions = []struct {
+	text  string
+	holds func(c *leaveCase, r *leaveRow) *bool
+}{
+	{"level < 3", func(_ *leaveCase, r *leaveRow) *bool { return below(r.of["level"], 3) }},
+	{"level<3 and not (seen >= :now - 90*86400)", func(c *leaveCase, r *leaveRow) *bool {
+		return and(below(r.of["level"], 3), below(r.of["seen"], c.now-90*86400))
+	}},
+	{"COALESCE(`level`, 0) % 2 = 0 OR guid = 3", func(_ *leaveCase, r *leaveRow) *bool {
+		return yes(r.of["level"] == nil || *r.of["level"]%2 == 0 || r.key == 3)
+	}},
+	{"account NOT IN (SELECT v.who FROM vip AS v)", func(c *leaveCase, r *leaveRow) *bool {
+		null := false
+		some := false
+		for _, v := range c.rows {
+			if v.table == "vip" && v.world == r.world {
+				some = true
+				if v.of["who"] == nil || r.of["account"] == nil {
+					null = true
+				} else if *v.of["who"] == *r.of["account"] {
+					return yes(false)
+				}
+			}
+		}
+		if some && null {
+			return nil
+		}
+		return yes(true)
+	}},
+	{"NOT EXISTS (SELECT 1 FROM item WHERE item.owner = hero.guid)", func(c *leaveCase, r *leaveRow) *bool {
+		return yes(!slices.ContainsFunc(c.rows, func(i *leaveRow) bool {
+			return i.table == "item" && i.world == r.world && i.of["owner"] != nil && *i.of["owner"] == r.key
+		}))
+	}},
+	{"CASE WHEN guild IS NULL THEN 1 ELSE 0 END = 1", func(_ *leaveCase, r *leaveRow) *bool { return yes(r.of["guild"] == nil) }},
+	{"(SELECT COUNT(*) FROM spell s WHERE s.hero = guid) < 1 AND level BETWEEN 1 AND 4", func(c *leaveCase, r *leaveRow) *bool {
+		n := 0
+		for _, s := range c.rows {
+			if s.table == "spell" && s.world == r.world && *s.of["hero"] == r.key {
+				n++
+			}
+		}
+		return and(yes(n < 1), and(not(below(r.of["level"], 1)), below(r.of["level"], 5)))
+	}},
+}
+
+func yes(b bool) *bool { return &b }
+
+func below(n *int64, limit int64) *bool {
+	if n == nil {
+		return nil
+	}
+	return yes(*n < limit)
+}
+
+func not(b *bool) *bool {
+	if b == nil {
+		return nil
+	}
+	return yes(!*b)
+}
+
+func and(a, b *bool) *bool {
+	switch {
+	case a != nil && !*a, b != nil && !*b:
+		return yes(false)
+	case a == nil || b == nil:
+		return nil
+	}
+	return yes(true)
+}
+
+// say chooses statements.
+func (c *leaveCase) say(r *rand.Rand) {
+	add := func(l declare.Leave, holds func(*leaveCase, *leaveRow) *bool) {
+		c.holds[len(c.says)] = holds
+		c.says = append(c.says, l)
+	}
+	if r.IntN(4) > 0 {
+		h := heroConditions[r.IntN(len(heroConditions))]
+		l := declare.Leave{Table: "hero", Where: h.text}
+		c.features["where"]++
+		if r.IntN(2) == 0 {
+			l.Best = c.best(r)
+		}
+		add(l, h.holds)
+	} else {
+		add(declare.Leave{Table: "hero", Best: c.best(r)}, nil)
+	}
+	if r.IntN(2) == 0 {
+		c.features["fewer"]++
+		add(declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "member.guild", Than: 1 + r.IntN(3)}}, nil)
+	}
+	if r.IntN(3) == 0 {
+		c.features["where below"]++
+		n := int64(1 + r.IntN(4))
+		add(declare.Leave{Table: "item", Where: fmt.Sprintf("id %% 4 = %d", n%4)}, func(_ *leaveCase, row *leaveRow) *bool { return yes(row.key%4 == n%4) })
+	}
+	if c.matched && r.IntN(3) == 0 {
+		c.features["matched rows leave"]++
+		n := int64(r.IntN(3))
+		add(declare.Leave{Table: "account", Where: fmt.Sprintf("id %% 3 = %d", n)}, func(_ *leaveCase, row *leaveRow) *bool { return yes(row.key%3 == n) })
+	}
+}
+
+func (c *leaveCase) best(r *rand.Rand) *declare.Best {
+	c.features["best"]++
+	by := [][]string{{"level desc"}, {"level desc", "seen"}, {"seen desc", "level asc"}, {"seen"}}[r.IntN(4)]
+	return &declare.Best{Of: "account", Keep: 1 + r.IntN(2), By: by}
+}
+
+// leaves reports whether rows of a world may stay behind.
+func (c *leaveCase) leaves(world int) bool { return c.into || world > 0 }
+
+// named is the row that a column names in its world; nil if it names none.
+func (c *leaveCase) named(r *leaveRow, column, to string) *leaveRow {
+	v := r.of[column]
+	if v == nil || *v == 0 {
+		return nil
+	}
+	for _, other := range c.rows {
+		if other.table == to && other.world == r.world && other.key == *v {
+			return other
+		}
+	}
+	return nil
+}
+
+// judge finds the rows that stay behind.
+func (c *leaveCase) judge() {
+	c.stays = make(map[*leaveRow]bool)
+	for i, l := range c.says { // where, on each world as it is
+		for _, r := range c.rows {
+			if r.table == l.Table && c.leaves(r.world) && c.holds[i] != nil {
+				if holds := c.holds[i](c, r); holds == nil {
+					c.features["condition is NULL"]++
+				} else if *holds {
+					c.stays[r] = true
+				}
+			}
+		}
+	}
+	for _, l := range c.says {
+		if l.Best != nil {
+			c.judgeBest(l)
+		}
+	}
+	c.drop()
+	var small []*leaveRow
+	for _, l := range c.says {
+		if l.Fewer == nil {
+			continue
+		}
+		for _, g := range c.rows {
+			n := 0
+			for _, m := range c.rows {
+				if m.table == "member" && !c.stays[m] && c.named(m, "guild", "guild") == g {
+					n++
+				}
+			}
+			if g.table == "guild" && c.leaves(g.world) && !c.stays[g] && n < l.Fewer.Than {
+				small = append(small, g)
+			}
+		}
+	}
+	for _, g := range small {
+		c.features["rows by fewer"]++
+		c.stays[g] = true
+	}
+	c.drop()
+}
+
+func (c *leaveCase) judgeBest(l declare.Leave) {
+	groups := make(map[string][]*leaveRow)
+	for _, r := range c.rows {
+		v := r.of["account"]
+		if r.table != "hero" || c.stays[r] || v == nil || *v == 0 {
+			continue
+		}
+		group := fmt.Sprint(*v)
+		if c.matched { // one name is one account in all worlds; what has none, or is gone, is of its world
+			group = fmt.Sprint("world ", r.world, " ", *v)
+			if a := c.named(r, "account", "account"); a != nil && a.text["name"] != "" {
+				group = "name " + a.text["name"]
+			}
+		}
+		groups[group] = append(groups[group], r)
+	}
+	for _, rows := range groups {
+		slices.SortFunc(rows, func(a, b *leaveRow) int {
+			if c.leaves(a.world) != c.leaves(b.world) {
+				return map[bool]int{true: 1, false: -1}[c.leaves(a.world)]
+			}
+			for _, by := range l.Best.By {
+				column, way, _ := strings.Cut(by, " ")
+				x, y := a.of[column], b.of[column]
+				switch {
+				case x == nil && y == nil:
+				case x == nil:
+					return 1
+				case y == nil:
+					return -1
+				case *x != *y:
+					n := cmp.Compare(*x, *y)
+					if way == "desc" {
+						n = -n
+					}
+					return n
+				}
+			}
+			return cmp.Or(a.world-b.world, cmp.Compare(a.key, b.key))
+		})
+		for i, r := range rows {
+			if i >= l.Best.Keep && c.leaves(r.world) {
+				c.features["rows by best"]++
+				c.stays[r] = true
+			}
+		}
+	}
+}
+
+// drop lets follow what refers to rows that stay, as long as there is more.
+func (c *leaveCase) drop() {
+	for more := true; more; {
+		more = false
+		for _, r := range c.rows {
+			for _, t := range leaveTables {
+				for _, col := range t.columns {
+					if r.table == t.name && !c.stays[r] && c.gone[t.name+"."+col.name] == declare.RowsDrop && c.stays[c.named(r, col.name, col.to)] {
+						c.stays[r], more = true, true
+						c.features["rows that follow"]++
+						if col.to == t.name {
+							c.features["rows that follow their own table"]++
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// blocked counts the rows that come and refer to rows that stay, by references that say nothing.
+func (c *leaveCase) blocked() (n int) {
+	for _, r := range c.rows {
+		for _, t := range leaveTables {
+			for _, col := range t.columns {
+				refers := r.table == t.name && col.to != "" && (col.to != "account" || c.matched)
+				if refers && !c.stays[r] && c.gone[t.name+"."+col.name] == "" && c.stays[c.named(r, col.name, col.to)] {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// statements make the databases.
+func (c *leaveCase) statements(world int) (all []string) {
+	for _, t := range leaveTables {
+		var columns []string
+		if t.key != "" {
+			columns = append(columns, t.key+" INTEGER NOT NULL PRIMARY KEY")
+		}
+		for _, col := range t.columns {
+			columns = append(columns, col.name+" "+col.sqlType)
+		}
+		columns = append(columns, "tag VARCHAR(20) NOT NULL")
+		if t.key == "" {
+			columns = append(columns, "PRIMARY KEY ("+t.columns[0].name+", "+t.columns[1].name+")")
+		}
+		all = append(all, "CREATE TABLE "+t.name+" ("+strings.Join(columns, ", ")+")")
+	}
+	for _, r := range c.rows {
+		if r.world != world {
+			continue
+		}
+		var names, values []string
+		for _, t := range leaveTables {
+			if t.name != r.table {
+				continue
+			}
+			if t.key != "" {
+				names, values = append(names, t.key), append(values, fmt.Sprint(r.key))
+			}
+			for _, col := range t.columns {
+				names = append(names, col.name)
+				if text, is := r.text[col.name]; is {
+					values = append(values, "'"+text+"'")
+				} else if v := r.of[col.name]; v != nil {
+					values = append(values, fmt.Sprint(*v))
+				} else {
+					values = append(values, "NULL")
+				}
+			}
+		}
+		all = append(all, "INSERT INTO "+r.table+" ("+strings.Join(names, ", ")+", tag) VALUES ("+strings.Join(values, ", ")+", '"+r.tag+"')")
+	}
+	return all
+}
+
+// declarations say of the columns what they are.
+func (c *leaveCase) declarations() (o declare.Options, d declare.Declarations) {
+	d.Plain = []string{"*.tag", "hero.level", "hero.seen", "mail.kind", "spell.n", "vip.who", "account.name"}
+	o.Rekey = &declare.Rekey{}
+	for _, t := range leaveTables {
+		if t.key != "" {
+			space := declare.Space{Keys: []string{t.name + "." + t.key}}
+			if t.name == "account" && c.matched {
+				space.Match = []string{"account.name"}
+			}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, space)
+		}
+		for _, col := range t.columns {
+			switch {
+			case col.to == "":
+			case col.to == "account" && !c.matched:
+				d.Shared = append(d.Shared, t.name+"."+col.name)
+			default:
+				key := "id"
+				if col.to == "hero" {
+					key = "guid"
+				}
+				d.References = append(d.References, declare.DeclaredReference{At: []string{t.name + "." + col.name}, To: []string{col.to + "." + key}, None: []string{"0"}, Gone: c.gone[t.name+"."+col.name]})
+			}
+		}
+	}
+	d.References = append(d.References, declare.DeclaredReference{At: []string{"tour.stops"}, To: []string{"town.id"}, Format: "list sep=' ' every"})
+	o.Leave = c.says
+	return o, d
+}
+
+// home is the row that stands for a row after the merge: of those that are matched the first that comes; nil if it stays behind
+// and no other stands for it.
+func (c *leaveCase) home(r *leaveRow) *leaveRow {
+	if r.table == "account" && c.matched && r.text["name"] != "" {
+		for _, other := range c.rows { // in the order of the worlds
+			if other.table == "account" && other.text["name"] == r.text["name"] && !c.stays[other] {
+				return other
+			}
+		}
+	}
+	if c.stays[r] {
+		return nil
+	}
+	return r
+}
+
+// wrong compares a merged database with what has to be in it.
+func (c *leaveCase) wrong(read func(query string) [][]string) (wrong []string) {
+	tagOf := make(map[string]map[string]string) // by table and key
+	for _, t := range leaveTables {
+		tagOf[t.name] = make(map[string]string)
+		if t.key != "" {
+			for _, row := range read("SELECT " + t.key + ", tag FROM " + t.name) {
+				tagOf[t.name][row[0]] = row[1]
+			}
+		}
+	}
+	for _, t := range leaveTables {
+		want := make(map[string]*leaveRow)
+		for _, r := range c.rows {
+			if h := c.home(r); r.table == t.name && h == r {
+				want[r.tag] = r
+			}
+		}
+		query := "SELECT tag"
+		for _, col := range t.columns {
+			query += ", " + col.name
+		}
+		for _, row := range read(query + " FROM " + t.name) {
+			r := want[row[0]]
+			if r == nil {
+				wrong = append(wrong, row[0]+" came, and should not have, or came twice")
+				continue
+			}
+			delete(want, row[0])
+			for i, col := range t.columns {
+				if got := row[1+i]; !c.right(r, col, got, tagOf) {
+					wrong = append(wrong, fmt.Sprintf("%s: %s is %s", r.tag, col.name, got))
+				}
+			}
+		}
+		for _, tag := range slices.Sorted(maps.Keys(want)) {
+			wrong = append(wrong, tag+" did not come")
+		}
+	}
+	return wrong
+}
+
+// right reports whether a value of a row that came is what it has to be.
+func (c *leaveCase) right(r *leaveRow, col leaveColumn, got string, tagOf map[string]map[string]string) bool {
+	v := r.of[col.name]
+	if col.name == "stops" {
+		old, now := strings.Fields(r.text["stops"]), strings.Fields(got)
+		return slices.EqualFunc(old, now, func(old, now string) bool {
+			return strings.HasPrefix(tagOf["town"][now], fmt.Sprintf("w%d:town:", r.world)) && strings.HasSuffix(tagOf["town"][now], fmt.Sprint(":", mustInt(old)-1))
+		})
+	}
+	if text, is := r.text[col.name]; is {
+		return got == text
+	}
+	plain := "<nil>"
+	if v != nil {
+		plain = fmt.Sprint(*v)
+	}
+	if col.to == "" || col.to == "account" && !c.matched || v == nil || *v == 0 {
+		return got == plain
+	}
+	named := c.named(r, col.name, col.to)
+	if named == nil { // it led nowhere, and leads nowhere
+		return got != "<nil>" && got != "0" && tagOf[col.to][got] == ""
+	}
+	if c.stays[named] && c.gone[r.table+"."+col.name] == declare.RowsNone {
+		if col.null {
+			return got == "<nil>"
+		}
+		return got == "0"
+	}
+	home := c.home(named)
+	return home != nil && tagOf[col.to][got] == home.tag
+}
+
+func mustInt(s string) (n int64) {
+	fmt.Sscan(s, &n)
+	return n
+}
+
+var _ rowio.Database
