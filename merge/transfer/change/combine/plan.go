@@ -123,7 +123,10 @@ func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*
 func (m *measuring) source(ctx context.Context, source int) error {
 	return rowio.EachPage(ctx, m.Sources[source], m.L, rowio.All, func(page *rowio.Page) error {
 		groups, err := m.Groups(ctx, source, page.Rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
-			return lookUp(ctx, m.p.DBs[0].On, m.L, m.L.SelectEqual, rows)
+			own := m.p.DBs[0].On
+			return lookUp(ctx, own, m.L, func(n int) string {
+				return m.L.SelectFrom() + rowio.Where("("+m.L.Equal(n)+")", own.Comes(m.L.Table))
+			}, rows)
 		})
 		if err != nil {
 			return err

@@ -189,8 +189,11 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 	byKey, byBoth := by(l, s.By, false), by(l, s.By, true)
 	number := func(row []any) (rekey.Integer, error) { return rowio.KeyIn(row[byKey.Key[0]], s.By.Table+"."+s.By.Key) }
 	var pairs []rekey.Pair
+	stay := r.Plan.KeysThatStay(src.Name, s.By.Table)
 	for old, image := range s.Sources[source].Matched.All() {
-		pairs = append(pairs, rekey.Pair{Old: old, New: image})
+		if stay == nil || !stay.Has(old) {
+			pairs = append(pairs, rekey.Pair{Old: old, New: image})
+		}
 	}
 	for some := range slices.Chunk(pairs, min(200, l.Dialect.Most(len(byBoth.Key)))) {
 		if err := r.Between(ctx); err != nil {

@@ -5,6 +5,7 @@ package leave
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/leave"
@@ -17,7 +18,15 @@ import (
 )
 
 // Change returns the rows that stay behind.
-func Change() step.Change { return step.Change{Measure: measure, Ready: ready} }
+func Change() step.Change { return step.Change{Touches: touches, Measure: measure, Ready: ready} }
+
+// touches reports of which tables rows of a first world stay behind, or come without a reference.
+func touches(p *step.Planning) func(table string) bool {
+	return func(table string) bool {
+		return p.Plan.Into != nil && (p.Plan.StaysOf(p.Plan.Target.Name, table) != nil ||
+			slices.ContainsFunc(p.Plan.Severed, func(s declare.Severed) bool { return s.Gone && s.Table == table }))
+	}
+}
 
 // contents sums up the rows of a table of a world that stay behind.
 func contents(ctx context.Context, s *plan.Stays, target, of *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
