@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"mergesafe/gameid/metrics"
+	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/store"
 )
 
@@ -25,7 +25,7 @@ func (s *server) health(r *http.Request) (reply, error) {
 	}
 	stats := s.node.Stats()
 	lease := stats.Lease
-	if metrics.Health(stats) != nil {
+	if nodemetrics.Health(stats) != nil {
 		status, out.status = "unavailable", http.StatusServiceUnavailable
 	}
 	if err := s.db.Ping(ctx); err != nil {
