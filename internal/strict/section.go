@@ -113,12 +113,12 @@ func value[T any](s *Section, key, want string) (v T, ok bool) {
 // Text reads a key that must be a string that check accepts. What check returns
 // is the problem; it may quote the value only if that cannot be secret.
 func (s *Section) Text(key string, check func(string) string) string {
-	s.may(key, Type{Kind: "text"})
-	text, ok := value[string](s, key, "text in quotes")
-	if ok && s.refused(key, check(text)) {
+	s.may(key, text(check))
+	given, ok := value[string](s, key, "text in quotes")
+	if ok && s.refused(key, check(given)) {
 		return ""
 	}
-	return text
+	return given
 }
 
 func (s *Section) refused(key, problem string) bool {
@@ -196,7 +196,7 @@ func (s *Section) Boolean(key string) bool {
 // Texts reads a key that must be a list of strings that check accepts, as in
 // [Section.Text], and of at least one.
 func (s *Section) Texts(key string, check func(string) string) []string {
-	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}}, Least: 1})
+	s.may(key, Type{Kind: "list", Items: []Type{text(check)}, Least: 1})
 	if list, ok := s.values[key].([]any); ok && len(list) == 0 {
 		s.Know(key)
 		s.Problem(key, "is empty: want at least one text, or remove it")
@@ -207,7 +207,7 @@ func (s *Section) Texts(key string, check func(string) string) []string {
 
 // List is Texts for a list that may be empty.
 func (s *Section) List(key string, check func(string) string) (texts []string) {
-	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}}})
+	s.may(key, Type{Kind: "list", Items: []Type{text(check)}})
 	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
 	list, _ := value[[]any](s, key, want)
 	for _, v := range list {
@@ -226,7 +226,7 @@ func (s *Section) List(key string, check func(string) string) (texts []string) {
 
 // OneOrMore is Texts for a key that may also be a text alone.
 func (s *Section) OneOrMore(key string, check func(string) string) []string {
-	s.may(key, Type{Kind: "text"})
+	s.may(key, text(check))
 	if _, one := s.values[key].(string); !one {
 		return s.Texts(key, check)
 	}
@@ -267,7 +267,7 @@ func (s *Section) Entries(key string, check func(string) string, read func(*Sect
 		for _, t := range s.shape.key(key).Types {
 			below = t.Items[1].Section
 		}
-		s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}, {Kind: "table", Section: below}}})
+		s.may(key, Type{Kind: "list", Items: []Type{text(check), {Kind: "table", Section: below}}})
 		read(&Section{doc: s.doc, name: s.path(key), shape: below, older: s.older})
 		return nil
 	}

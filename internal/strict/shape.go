@@ -15,20 +15,20 @@ type Shape struct {
 type Key struct {
 	Name     string
 	Types    []Type
-	Required bool // if the section has no older word
-	Older    bool // another word took its place: it is still read
+	Words    []string // the only texts that it may hold, alone or in its list; nil: any
+	Required bool     // if the section has no older word
+	Older    bool     // another word took its place: it is still read
 }
 
 // Type is a type of the values of a key. Kind is "text", "integer", "boolean", "list", "table" or
 // "tables": a section, or several of one name.
 type Type struct {
 	Kind            string
-	Lowest, Highest int64    // of an integer
-	Words           []string // the only texts; nil: any
-	Pattern         string   // of texts, a regular expression; "": any
-	Items           []Type   // of a list
-	Least           int      // entries of a list
-	Section         *Shape   // of a table
+	Lowest, Highest int64  // of an integer
+	Pattern         string // of texts, a regular expression; "": any
+	Items           []Type // of a list
+	Least           int    // entries of a list
+	Section         *Shape // of a table
 }
 
 // ShapeOf returns what a reader asks of a file. It calls the reader with a section that has no keys, and
@@ -108,25 +108,20 @@ func (s *Section) One(keys ...string) {
 func (s *Section) Superseded() (text string, older bool) { return s.doc.text, s.doc.older }
 
 // Only says which texts a key may hold, alone or in its list, for schemas. What is read is for a check to say.
-func (s *Section) Only(key string, words ...string) { s.form(key, func(t *Type) { t.Words = words }) }
-
-// Like says what the texts of a key look like, for schemas: pattern is a regular expression.
-func (s *Section) Like(key, pattern string) { s.form(key, func(t *Type) { t.Pattern = pattern }) }
-
-// form changes the types of the texts that a key may hold.
-func (s *Section) form(key string, change func(*Type)) {
-	if s.shape == nil {
-		return
+func (s *Section) Only(key string, words ...string) {
+	if s.shape != nil {
+		s.shape.key(key).Words = words
 	}
-	types := s.shape.key(key).Types
-	for i := range types {
-		if types[i].Kind == "text" {
-			change(&types[i])
-		}
-		for k := range types[i].Items {
-			if types[i].Items[k].Kind == "text" {
-				change(&types[i].Items[k])
-			}
+}
+
+// text is the type of a text that a check accepts. One that wants "table.column" refuses a name alone.
+func text(check func(string) string) Type {
+	t := Type{Kind: "text"}
+	if check("a") != "" && check("a.b") == "" {
+		t.Pattern = "[.]"
+		if check("space:a") == "" {
+			t.Pattern = "^space:|[.]"
 		}
 	}
+	return t
 }

@@ -1,7 +1,6 @@
 package strict
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -68,55 +67,6 @@ func closed(text string) bool {
 		}
 	}
 	return depth <= 0
-}
-
-// Element is a value of a list, as the place of its text.
-type Element struct{ From, To int }
-
-// Elements finds the list that a text has behind its first "=": the places of its values, and of its
-// brackets. It is for texts that are TOML.
-func Elements(text string) (all []Element, open, end int) {
-	open = strings.IndexByte(text, '=') + strings.IndexByte(text[strings.IndexByte(text, '='):], '[')
-	depth, from, last := 0, -1, -1
-	done := func() {
-		if from >= 0 {
-			all = append(all, Element{from, last + 1})
-		}
-		from = -1
-	}
-	for i := open; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '#':
-			i += strings.IndexByte(text[i:]+"\n", '\n')
-			continue
-		case c == '"' || c == '\'':
-			if from < 0 {
-				from = i
-			}
-			i += Quoted(text[i:]) - 1
-		case c == '[' || c == '{':
-			if depth++; depth == 1 {
-				continue
-			}
-			if depth == 2 && from < 0 {
-				from = i
-			}
-		case c == ']' || c == '}':
-			if depth--; depth == 0 {
-				done()
-				return all, open, i
-			}
-		case c == ',' && depth == 1:
-			done()
-			continue
-		case slices.Contains([]byte(" \t\r\n"), c):
-			continue
-		case from < 0 && depth == 1:
-			from = i
-		}
-		last = i
-	}
-	return all, open, len(text)
 }
 
 // Quoted is how long the text in quotes is that s begins with.

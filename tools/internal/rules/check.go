@@ -34,17 +34,16 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		})
 		said.Shared = append(said.Shared, accounts...)
 		said.Undecided = s.List("undecided", place)
-		placesOf(s, "plain", "natural", "shared", "undecided")
 		s.Sections("unique", func(s *strict.Section) {
-			table, columns := columnsAt(s)
+			table, columns := columnsAt(s, "columns")
 			o.Uniques = append(o.Uniques, declare.DeclaredUnique{Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none")})
 		})
 		s.Sections("reference", func(s *strict.Section) {
-			if s.Know("to", "at", "by"); s.Has("by") || s.Asked() {
-				r.Copies = append(r.Copies, follower(s)...)
-			}
-			if !s.Has("by") {
+			if s.Know("to", "at", "by"); !s.Has("by") {
 				said.References = append(said.References, reference(s))
+			}
+			if s.Has("by") || s.Asked() {
+				r.Copies = append(r.Copies, follower(s)...)
 			}
 		})
 		s.Sections("id", func(s *strict.Section) {
@@ -57,7 +56,6 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 			by := renamed(s, "by", "value")
 			need(s, by, `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
 			o.Worlds = append(o.Worlds, declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file})
-			placesOf(s, "at")
 		})
 		s.Sections("account", func(s *strict.Section) {
 			o.Accounts = append(o.Accounts, account(s, table(s, "table"), column(s, "column")))
@@ -79,7 +77,6 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 	s.Older("table", "columns", "to_table", "to_columns", "zero_is_none")
 	r.Line = s.Line("")
 	r.To, r.At = s.OneOrMore("to", placeOrJoint), s.Texts("at", placeOrJoint)
-	placesOf(s, "to", "at")
 	r.None, r.Dangling = s.Values("none"), s.Values("dangling")
 	r.When = when(s)
 	r.Others = s.Text("others", others)

@@ -129,7 +129,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[[check.unique]]\nat=['a.b', 'c.d']", `2: check.unique.at has columns of "a" and of "c": want those of one table`},
 		{"[[check.unique]]\nat='a.*'", `2: check.unique.at has "a.*" in it: want the name of one column, such as "characters.name"`},
 		{"[[check.unique]]\nat='a.b'\ntable='a'\ncolumns=['b']", `2: check.unique.at is set together with table or columns, the older words for it: want at alone`},
-		{"[[check.unique]]\nname='a'", `1: check.unique.at is missing: want the columns, such as at = "characters.name"`},
+		{"[[check.unique]]\nname='a'", `1: check.unique.at is missing: want the column, such as at = "characters.name"`},
 		{"[[check.id]]\nat='a.b'\ncolumn='b'", `1: check.id.table is missing: want the name of a table, such as table = "characters"` + "\n" + `2: check.id.at is set together with table or column, the older words for it: want at alone`},
 		{"[[check.reference]]\nat=['a.(b, c)']\nto='d.e'", `2: check.reference.at of several columns together is beside one to of as many, and nothing but a when: want at = ["ranks.(guild, rank)"] and to = "guild_ranks.(guild_id, rank_id)"`},
 		{"[[check.reference]]\nat=['a.(b, c)']\nto='d.(e, f, g)'", `3: check.reference.to names 3 columns, and at names 2: want as many, in the same order`},

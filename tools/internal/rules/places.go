@@ -27,13 +27,6 @@ func place(s string) string {
 	return ""
 }
 
-// placesOf says in schemas what the texts of keys look like that place checks.
-func placesOf(s *strict.Section, keys ...string) {
-	for _, key := range keys {
-		s.Like(key, `^space:|[.]`)
-	}
-}
-
 // exact checks the name of one column.
 func exact(s string) string {
 	if problem := place(s); problem != "" {
@@ -86,31 +79,32 @@ func placeOrJoint(s string) string {
 }
 
 // columnAt reads which column a section is about: at or, in the older words, table and column.
-func columnAt(s *strict.Section) (string, string) {
-	s.Older("table", "column")
-	at := s.Text("at", exact)
-	s.Like("at", `[.]`)
-	if s.Has("table") || s.Has("column") {
-		apart(s, "column")
-		return table(s, "table"), column(s, "column")
-	}
-	s.Know("table", "column")
-	need(s, "at", `want the column, such as %s = "characters.name"`)
-	return split(at)
+func columnAt(s *strict.Section) (table, column string) {
+	table, columns := columnsAt(s, "column")
+	return table, strings.Join(columns, "")
 }
 
 // columnsAt reads which columns a section is about, of one table: at or, in the older words, table and
-// columns.
-func columnsAt(s *strict.Section) (of string, all []string) {
-	s.Older("table", "columns")
-	at := s.OneOrMore("at", exact)
-	s.Like("at", `[.]`)
-	if s.Has("table") || s.Has("columns") {
-		apart(s, "columns")
-		return table(s, "table"), columns(s, "columns")
+// older.
+func columnsAt(s *strict.Section, older string) (of string, all []string) {
+	s.Older("table", older)
+	at, one := []string(nil), older == "column"
+	if one {
+		at = append(at, s.Text("at", exact))
+	} else {
+		at = s.OneOrMore("at", exact)
 	}
-	s.Know("table", "columns")
-	need(s, "at", `want the columns, such as %s = "characters.name"`)
+	if s.Has("table") || s.Has(older) {
+		if s.Has("at") {
+			s.Problem("at", "is set together with table or %s, the older words for it: want at alone", older)
+		}
+		if one {
+			return table(s, "table"), []string{column(s, older)}
+		}
+		return table(s, "table"), columns(s, older)
+	}
+	s.Know("table", older)
+	need(s, "at", `want the column, such as %s = "characters.name"`)
 	for _, text := range at {
 		table, column := split(text)
 		if of != "" && table != of {
@@ -132,10 +126,4 @@ func renamed(s *strict.Section, key, older string) string {
 	}
 	s.Know(older)
 	return older
-}
-
-func apart(s *strict.Section, older string) {
-	if s.Has("at") {
-		s.Problem("at", "is set together with table or %s, the older words for it: want at alone", older)
-	}
 }

@@ -1,9 +1,9 @@
 package rules
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -85,11 +85,9 @@ column = "other"
 [[check.unique]]
 at = "a.b"
 `, `[check]
-shared = [
-  # The client shows ten.
-  # of login
-  { at = "c.account", max = 10 }, { at = "c.other" },
-]
+# The client shows ten.
+# of login
+shared = [{ at = "c.account", max = 10 }, { at = "c.other" }]
 
 [[check.unique]]
 at = "a.b"
@@ -182,11 +180,10 @@ at = ["mail.receiver"]
 none = [0]
 # Mail.cpp writes it.
 [[check.reference]]
-# varchar
-# the key
 to = "players.name"
 at = ["mail.sender_name"]
-by = "sender"
+by = "sender" # varchar
+# the key
 `},
 	} {
 		w, err := Rewrite("rules.toml", tt.older, nil)
@@ -266,7 +263,7 @@ func TestRewriteFiles(t *testing.T) {
 				t.Log(file, "left", c)
 			}
 			before, after := comments(string(text)), comments(w.Text)
-			if !reflect.DeepEqual(before, after) {
+			if !maps.Equal(before, after) {
 				t.Errorf("%s: comments (-before +after):\n%s", file, cmp.Diff(before, after))
 			}
 		}

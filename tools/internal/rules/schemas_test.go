@@ -57,12 +57,12 @@ type describe func(path []string) string
 func (d describe) shape(s *strict.Shape, path []string) *node {
 	n := &node{Type: "object", Properties: make(map[string]*node), AdditionalProperties: false}
 	if s.Any != nil {
-		n.AdditionalProperties = d.types(s.Any.Types, path)
+		n.AdditionalProperties = d.types(s.Any.Types, nil, path)
 	}
 	var required, older []string
 	for _, k := range s.Keys {
 		below := append(path[:len(path):len(path)], k.Name)
-		of := d.types(k.Types, below)
+		of := d.types(k.Types, k.Words, below)
 		if of.Description = d(below); k.Older {
 			of.Description, of.Taplo = "An older word: see docs/words.md.", &taplo{true}
 			older = append(older, k.Name)
@@ -83,10 +83,10 @@ func (d describe) shape(s *strict.Shape, path []string) *node {
 	return n
 }
 
-func (d describe) types(all []strict.Type, path []string) *node {
+func (d describe) types(all []strict.Type, words, path []string) *node {
 	var nodes []*node
 	for _, t := range all {
-		nodes = append(nodes, d.one(t, path))
+		nodes = append(nodes, d.one(t, words, path))
 	}
 	if len(nodes) == 1 {
 		return nodes[0]
@@ -94,10 +94,10 @@ func (d describe) types(all []strict.Type, path []string) *node {
 	return &node{AnyOf: nodes}
 }
 
-func (d describe) one(t strict.Type, path []string) *node {
+func (d describe) one(t strict.Type, words, path []string) *node {
 	switch t.Kind {
 	case "text":
-		return &node{Type: "string", Enum: t.Words, Pattern: t.Pattern}
+		return &node{Type: "string", Enum: words, Pattern: t.Pattern}
 	case "integer":
 		n := &node{Type: "integer"}
 		if t.Lowest != math.MinInt64 {
@@ -108,7 +108,7 @@ func (d describe) one(t strict.Type, path []string) *node {
 		}
 		return n
 	case "list":
-		return &node{Type: "array", Items: d.types(t.Items, path), MinItems: t.Least}
+		return &node{Type: "array", Items: d.types(t.Items, words, path), MinItems: t.Least}
 	case "table":
 		return d.shape(t.Section, path)
 	case "tables":

@@ -59,7 +59,6 @@ func space(s *strict.Section, file string) declare.Space {
 		}
 	}
 	space.Match = s.Texts("match", place)
-	placesOf(s, "keys", "match")
 	if step := s.Integer("step", 1, math.MaxInt64); step > 0 {
 		space.Step = uint64(step)
 	}

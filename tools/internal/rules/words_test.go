@@ -77,7 +77,7 @@ func TestWords(t *testing.T) {
 			}
 			inside[k.Name] = true
 			for _, t1 := range k.Types {
-				for _, form := range slices.Concat(t1.Words, formsOf(t1.Section)) {
+				for _, form := range slices.Concat(k.Words, formsOf(t1.Section)) {
 					if said := page.inside[k.Name].whole; !strings.Contains(said, form) {
 						t.Errorf("%s.%s: the page does not say %q", in, k.Name, form)
 					}
