@@ -116,7 +116,7 @@ func TestReportOfARepeatedName(t *testing.T) {
 	if want := "[[w1 letters 602 Bob] [w0 players 2 Bob]]"; rowsOfSamples(r.Samples) != want {
 		t.Errorf("%s, want %s", rowsOfSamples(r.Samples), want)
 	}
-	for _, word := range []string{"plain", "natural", "[[check.reference]]", `to = "players.name"`, "[[merge.name]]"} {
+	for _, word := range []string{"plain", "shared", "[[check.reference]]", `to = "players.name"`, "[[merge.name]]"} {
 		if !strings.Contains(strings.Join(r.Next, "\n"), word) {
 			t.Errorf("%q does not say %q", r.Next, word)
 		}

@@ -23,7 +23,7 @@ func leave(s *strict.Section, file string) declare.Leave {
 		need(s, "than", `want how many rows that come have to refer to a row that comes, such as %s = 5`)
 		l.Fewer = &declare.Fewer{Of: s.Text("of", place), Than: int(s.Integer("than", 1, 1_000_000))}
 	})
-	if !s.Has("where") && !s.Has("best") && !s.Has("fewer") {
+	if !s.Has("where") && !s.Has("best") && !s.Has("fewer") && !s.Asked() {
 		s.Lacks("where", `want which rows stay behind, such as where = "level < 30"; or best; or fewer`)
 	}
 	return l
