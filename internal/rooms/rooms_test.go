@@ -43,7 +43,7 @@ var arrows = map[string]string{
 	"merge/check/rule":       "merge/declare merge/verdict merge/check/moved merge/check/read",
 	"merge/check/spaces":     "merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/check/read merge/check/rule merge/rekey merge/cell",
 	"merge/check/undeclared": "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/rekey",
-	"merge/check/kinds":      "merge/catalog merge/declare merge/verdict merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
+	"merge/check/kinds":      "merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
 	"merge/check":            "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/check/moved merge/leave merge/rekey",
 	"merge/propose":          "merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
 	"merge":                  "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
