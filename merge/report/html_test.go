@@ -67,7 +67,9 @@ func fill(v reflect.Value) {
 			return
 		}
 		for i := range v.NumField() {
-			fill(v.Field(i))
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i))
+			}
 		}
 	}
 }
