@@ -6,24 +6,22 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+
+	"golang.org/x/tools/go/packages"
 )
 
 func main() {
@@ -68,88 +66,41 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return code
 }
 
-// listed is what the go command says of a package. Packages that it makes for a
-// test have a name such as "merge [merge.test]", to which ImportMap leads.
-type listed struct {
-	ImportPath, Dir string
-	GoFiles         []string
-	ImportMap       map[string]string
-	Module          *struct {
-		Main      bool
-		GoVersion string
-	}
-	Error *struct{ Err string }
-}
-
-// check type-checks all packages of the module in dir. The go command lists what
-// a package imports before the package.
+// check type-checks all packages of the module in dir.
 func check(ctx context.Context, parsed *files, dir, platform string) error {
 	system, processor, ok := strings.Cut(platform, "/")
 	if !ok {
 		return fmt.Errorf("%q is no platform: want GOOS/GOARCH", platform)
 	}
-	const asked = "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error"
-	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-test", asked, "./...")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	root, err := filepath.Abs(dir)
 	if err != nil {
-		return fmt.Errorf("go list: %w: %s", err, stderr.String())
+		return err
 	}
-
+	ours, err := packages.Load(&packages.Config{
+		Mode:    packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedModule,
+		Context: ctx,
+		Dir:     dir,
+		Env:     append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0"),
+		Fset:    parsed.set,
+		ParseFile: func(_ *token.FileSet, path string, text []byte) (*ast.File, error) {
+			return parsed.file(path, text, strings.HasPrefix(path, root+string(filepath.Separator)))
+		},
+		Tests: true,
+	}, "./...")
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
 	var all []error
-	known := map[string]*types.Package{"unsafe": types.Unsafe}
-	for packages := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listed
-		if err := packages.Decode(&p); err == io.EOF {
-			return errors.Join(all...)
-		} else if err != nil {
-			return fmt.Errorf("what go list says: %w", err)
-		}
-		ours := p.Module != nil && p.Module.Main
-		if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") {
+	for p := range packages.Postorder(ours) {
+		if p.Module == nil || !p.Module.Main || strings.HasSuffix(p.PkgPath, ".test") { // which the go command writes
 			continue
 		}
-		if p.Error != nil && ours {
-			all = append(all, errors.New(p.Error.Err))
+		for _, err := range p.Errors {
+			all = append(all, err)
 		}
-		config := types.Config{
-			IgnoreFuncBodies: !ours,
-			Sizes:            types.SizesFor("gc", processor),
-			Importer: importer(func(path string) (*types.Package, error) {
-				if p := known[cmp.Or(p.ImportMap[path], path)]; p != nil {
-					return p, nil
-				}
-				return nil, fmt.Errorf("no package %s on this platform", cmp.Or(p.ImportMap[path], path))
-			}),
-			Error: func(err error) {
-				if ours {
-					all = append(all, err)
-				}
-			},
-		}
-		if p.Module != nil && p.Module.GoVersion != "" {
-			config.GoVersion = "go" + p.Module.GoVersion
-		}
-		var syntax []*ast.File
-		for _, name := range p.GoFiles {
-			file, err := parsed.file(filepath.Join(p.Dir, name), ours)
-			if err != nil {
-				return err
-			}
-			syntax = append(syntax, file)
-		}
-		path, _, _ := strings.Cut(p.ImportPath, " ")
-		known[p.ImportPath], _ = config.Check(path, parsed.set, syntax, nil) // its errors went to Error
 	}
+	return errors.Join(all...)
 }
-
-// importer finds what was checked before.
-type importer func(path string) (*types.Package, error)
-
-func (i importer) Import(path string) (*types.Package, error) { return i(path) }
 
 // files are parsed once for all platforms.
 type files struct {
@@ -158,9 +109,9 @@ type files struct {
 }
 
 // file parses one, and forgets the bodies of its functions unless they are ours to check.
-func (f *files) file(path string, bodies bool) (*ast.File, error) {
+func (f *files) file(path string, text []byte, bodies bool) (*ast.File, error) {
 	parse, _ := f.known.LoadOrStore(path, sync.OnceValues(func() (*ast.File, error) {
-		file, err := parser.ParseFile(f.set, path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(f.set, path, text, parser.SkipObjectResolution)
 		if err == nil && !bodies {
 			for _, d := range file.Decls {
 				if d, ok := d.(*ast.FuncDecl); ok {

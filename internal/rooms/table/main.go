@@ -4,20 +4,17 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"go/ast"
-	"go/importer"
-	"go/parser"
-	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 func main() {
@@ -29,51 +26,28 @@ func main() {
 	}
 }
 
-// listed is what the go command says of a package.
-type listed struct {
-	ImportPath, Dir, Export string
-	GoFiles, Imports        []string
-	Module                  *struct {
-		Path string
-		Main bool
-	}
-}
-
 // print measures every package of the module.
 func print(w io.Writer, members bool) error {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes |
+		packages.NeedTypesInfo | packages.NeedModule
+	ours, err := packages.Load(&packages.Config{Mode: mode}, "./...")
 	if err != nil {
-		return fmt.Errorf("go list: %w", err)
+		return err
 	}
-	exports := make(map[string]string)
-	var ours []listed
-	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
-		var p listed
-		if err := d.Decode(&p); err != nil {
-			return err
-		}
-		exports[p.ImportPath] = p.Export
-		if p.Module != nil && p.Module.Main && len(p.GoFiles) > 0 {
-			ours = append(ours, p)
-		}
-	}
-	slices.SortFunc(ours, func(a, b listed) int { return strings.Compare(a.ImportPath, b.ImportPath) })
-	set := token.NewFileSet()
-	imports := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	ours = slices.DeleteFunc(ours, func(p *packages.Package) bool { return len(p.GoFiles) == 0 }) // tests only
+	slices.SortFunc(ours, func(a, b *packages.Package) int { return strings.Compare(a.PkgPath, b.PkgPath) })
 
 	fmt.Fprintf(w, "%-28s %7s %8s %7s  %s\n", "room", "lines", "exported", "circle", "imports")
 	total, sizes := 0, make([]int, 0, len(ours))
 	for _, p := range ours {
-		r, err := measure(set, imports, p)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.ImportPath, err)
+		if len(p.Errors) > 0 {
+			return fmt.Errorf("%s: %w", p.PkgPath, p.Errors[0])
 		}
+		r := measure(p)
 		total, sizes = total+r.lines, append(sizes, r.lines)
 		circle, names := r.largest()
-		within := []string{strings.TrimPrefix(p.ImportPath, p.Module.Path+"/")}
-		for _, path := range p.Imports {
+		within := []string{strings.TrimPrefix(p.PkgPath, p.Module.Path+"/")}
+		for _, path := range slices.Sorted(maps.Keys(p.Imports)) {
 			if room, ok := strings.CutPrefix(path, p.Module.Path+"/"); ok {
 				within = append(within, room)
 			}
@@ -105,24 +79,10 @@ type node struct {
 	leads map[*node]bool // to these, also by way of others
 }
 
-func measure(set *token.FileSet, imports types.Importer, p listed) (*room, error) {
+func measure(p *packages.Package) *room {
 	r := &room{nodes: make(map[types.Object]*node)}
-	var files []*ast.File
-	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file)
-		r.lines += set.File(file.FileStart).LineCount()
-	}
-	info := &types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)}
-	config := types.Config{Importer: imports}
-	if _, err := config.Check(p.ImportPath, set, files, info); err != nil {
-		return nil, err
-	}
 	declare := func(name *ast.Ident, part, whole ast.Node, doc *ast.CommentGroup) {
-		object := declaration(info.Defs[name])
+		object := declaration(p.TypesInfo.Defs[name])
 		if object == nil || name.Name == "_" {
 			return
 		}
@@ -134,12 +94,13 @@ func measure(set *token.FileSet, imports types.Importer, p listed) (*room, error
 			from = doc.Pos()
 		}
 		n.parts = append(n.parts, part)
-		n.lines += set.Position(whole.End()).Line - set.Position(from).Line + 1
+		n.lines += p.Fset.Position(whole.End()).Line - p.Fset.Position(from).Line + 1
 		if name.IsExported() {
 			r.exported++
 		}
 	}
-	for _, file := range files {
+	for _, file := range p.Syntax {
+		r.lines += p.Fset.File(file.FileStart).LineCount()
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
@@ -167,7 +128,7 @@ func measure(set *token.FileSet, imports types.Importer, p listed) (*room, error
 		for _, part := range n.parts {
 			ast.Inspect(part, func(a ast.Node) bool {
 				if name, ok := a.(*ast.Ident); ok {
-					if used := r.nodes[declaration(info.Uses[name])]; used != nil {
+					if used := r.nodes[declaration(p.TypesInfo.Uses[name])]; used != nil {
 						uses[n] = append(uses[n], used)
 					}
 				}
@@ -186,7 +147,7 @@ func measure(set *token.FileSet, imports types.Importer, p listed) (*room, error
 			}
 		}
 	}
-	return r, nil
+	return r
 }
 
 // declaration is the top-level declaration that a name is part of: of a method, its type.
