@@ -112,35 +112,20 @@ func installed(name string) (string, bool) {
 }
 
 // Command is a run of the server with these arguments, and before them those that it needs because of
-// its folder. It reads no configuration of the machine.
+// its folder. It reads no configuration of the machine. What was unpacked is started by the loader that
+// was unpacked with it: the machine's own has older libraries.
 func (p *Program) Command(ctx context.Context, args ...string) *exec.Cmd {
-	own := []string{"--no-defaults"}
-	if p.root != "" {
-		own = append(own, "--basedir="+filepath.Join(p.root, "usr"), "--lc-messages-dir="+p.share(),
-			"--character-sets-dir="+filepath.Join(p.share(), "charsets"), "--plugin-dir="+filepath.Join(p.root, "usr/lib/mysql/plugin"))
-	}
-	return p.run(ctx, p.Path, append(append(own, asRoot()...), args...))
-}
-
-// Tool is a run of a program that comes with the server, e.g. "mysqldump".
-func (p *Program) Tool(ctx context.Context, name string, args ...string) *exec.Cmd {
-	path := filepath.Join(p.root, "usr/bin", name)
+	args = append(asRoot(), args...)
 	if p.root == "" {
-		path, _ = installed(name)
-	}
-	return p.run(ctx, path, args)
-}
-
-// run starts what was unpacked by the loader that was unpacked with it: the machine's own has older libraries.
-func (p *Program) run(ctx context.Context, path string, args []string) *exec.Cmd {
-	if p.root == "" {
-		return exec.CommandContext(ctx, path, args...)
+		return exec.CommandContext(ctx, p.Path, append([]string{"--no-defaults"}, args...)...)
 	}
 	loader := filepath.Join(p.root, "usr/lib/*-linux-gnu*/ld-linux*.so.*")
 	if found, _ := filepath.Glob(loader); len(found) > 0 {
 		loader = found[0]
 	}
-	return exec.CommandContext(ctx, loader, append([]string{"--library-path", filepath.Dir(loader), path}, args...)...)
+	return exec.CommandContext(ctx, loader, append([]string{"--library-path", filepath.Dir(loader), p.Path, "--no-defaults",
+		"--basedir=" + filepath.Join(p.root, "usr"), "--lc-messages-dir=" + p.share(), "--character-sets-dir=" + filepath.Join(p.share(), "charsets"),
+		"--plugin-dir=" + filepath.Join(p.root, "usr/lib/mysql/plugin")}, args...)...)
 }
 
 // share is the folder of messages and character sets of a server that was unpacked.

@@ -2,11 +2,10 @@
 // may fill, freeze, kill and start again, or a fresh database on the server that the environment
 // variable TEST_MYSQL_DSN names.
 //
-// In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights), [Private] (a
-// server to kill) and [NewProxy] (connections that are cut). [OnlyMariaDB] is for tests of features
-// that MySQL does not have. Without a *testing.T, use [Start]; to run the program of a server in a way
-// of one's own, [Find]. The command with-server below this package runs any command with
-// TEST_MYSQL_DSN set:
+// In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights) and [Private] (a
+// server to kill). [OnlyMariaDB] is for tests of features that MySQL does not have. Without a
+// *testing.T, use [Start]; to run the program of a server in a way of one's own, [Find]. The command
+// with-server below this package runs any command with TEST_MYSQL_DSN set:
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
 package servertest

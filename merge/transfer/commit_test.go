@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -32,13 +31,13 @@ func TestCutInCommit(t *testing.T) {
 	// One COMMIT, counted since aim, is cut.
 	var first, at atomic.Int64
 	var how atomic.Value
-	proxy := servertest.NewProxy(t, worlds[0].DSN[len("mysql:"):], func(n int64) servertest.Cut {
+	proxy := newProxy(t, worlds[0].DSN[len("mysql:"):], func(n int64) cutAt {
 		if n-first.Load() == at.Load() {
-			return how.Load().(servertest.Cut)
+			return how.Load().(cutAt)
 		}
-		return servertest.CutNever
+		return cutNever
 	})
-	aim := func(n int64, cut servertest.Cut) {
+	aim := func(n int64, cut cutAt) {
 		first.Store(proxy.Commits())
 		at.Store(n)
 		how.Store(cut)
@@ -54,13 +53,13 @@ func TestCutInCommit(t *testing.T) {
 		return err
 	}
 
-	aim(math.MaxInt64, servertest.CutNever)
+	aim(math.MaxInt64, cutNever)
 	if err := apply(-1); err != nil {
 		t.Fatal(err)
 	}
 	want, merges := steady(t, worlds[0]), passed()
 	merged := clones(t, e, worlds)
-	aim(math.MaxInt64, servertest.CutNever)
+	aim(math.MaxInt64, cutNever)
 	if err := undo(-1); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +85,7 @@ func TestCutInCommit(t *testing.T) {
 				}
 			}
 			for i, n := range slices.Compact(points) {
-				for j, cut := range []servertest.Cut{servertest.CutBefore, servertest.CutAfter} {
+				for j, cut := range []cutAt{cutBefore, cutAfter} {
 					for k, retry := range []time.Duration{-1, time.Minute} {
 						if !*long && (i+j+k)%2 == 1 {
 							continue // half of them
@@ -105,7 +104,7 @@ func TestCutInCommit(t *testing.T) {
 								t.Fatalf("COMMIT %d, cut %d: %v, want that it is stopped", n, cut, err)
 							}
 							// The last COMMIT of an undo removes the merge.
-							if err := work.do(-1); err != nil && !(errors.Is(err, ledger.ErrNoMerge) && n == work.commits-1 && cut == servertest.CutAfter) {
+							if err := work.do(-1); err != nil && !(errors.Is(err, ledger.ErrNoMerge) && n == work.commits-1 && cut == cutAfter) {
 								t.Fatalf("COMMIT %d, cut %d, again: %v", n, cut, err)
 							}
 						}
