@@ -20,7 +20,7 @@ type fit struct {
 
 	rows      int64 // with a value other than 0 and -1
 	own       int64 // of these, with a key of their own database
-	within    int64 // with a value that is not above the largest key of their own database
+	within    int64 // with a value that is not far above the largest key of their own database
 	elsewhere int64 // with a key of another one only
 	exact     bool  // rows, own and elsewhere are all rows, and no sample
 	distinct  int64 // values, all
@@ -76,7 +76,7 @@ func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fi
 	}
 	for _, v := range values {
 		f.rows += v.rows
-		if known && !v.value.Negative && v.value.Bits <= own.Integers.Highest() {
+		if known && !v.value.Negative && v.value.Bits/100 <= own.Integers.Highest() {
 			f.within += v.rows
 		}
 		switch {

@@ -45,8 +45,7 @@ func (c *classifier) mixed(e *examined) bool {
 	}
 	switch j.class {
 	case verdict.ClassReference, verdict.ClassUndecided:
-		some := j.to != nil && e.pooled(j.to).share() < 0.9 && !c.whole(e, j.to)
-		return some || j.class == verdict.ClassUndecided && !j.own && slices.ContainsFunc(c.roots, func(s *space) bool { return c.reaches(e, s) })
+		return j.to != nil && e.pooled(j.to).share() < 0.9 && !c.whole(e, j.to)
 	case verdict.ClassPlain, verdict.ClassNatural:
 		words := nameWords(e.column.Name)
 		return !aboutMeasures(words) && slices.ContainsFunc(c.roots, func(s *space) bool {
@@ -187,15 +186,15 @@ func (r *casesRead) question() kinds.Question {
 
 // conclude looks whether another column says in which rows the column names what.
 func (r *casesRead) conclude() {
-	if !r.find(false) && r.c.judged[r.e].class != verdict.ClassReference {
+	if j := r.c.judged[r.e]; !r.find(false) && (j.class == verdict.ClassPlain || j.class == verdict.ClassNatural) {
 		r.find(true)
 	}
 }
 
-// spans reports whether in some rows nearly all values are keys, up to the largest ones. As many may lie beyond: a game numbers other
+// spans reports whether in some rows nearly all values are keys, up to the largest ones. Values may lie far beyond: a game numbers other
 // things so high that they are no keys.
 func spans(f fit, s *space) bool {
-	return f.share() >= 0.5 && float64(f.own) >= 0.97*float64(f.within) && float64(f.highest) >= 0.9*float64(s.highest()) && s.size >= 200 && f.distinct >= 50
+	return f.share() >= 0.5 && float64(f.own) >= 0.9*float64(f.within) && float64(f.highest) >= 0.9*float64(s.highest()) && s.size >= 200 && f.distinct >= 20
 }
 
 // find looks for rows that name keys, and reports whether there are some. If weak, it is enough that they have the range of the keys.
@@ -242,8 +241,8 @@ func (r *casesRead) find(weak bool) bool {
 			}
 		}
 	}
-	if len(best) == 0 || weak && len(best) == 1 && c.judged[e].class == verdict.ClassUndecided {
-		return false // in the last case it is open already, and nothing is known of the other rows
+	if len(best) == 0 {
+		return false
 	}
 	j := c.judged[e]
 	j.to, j.cases, j.doubt, j.weak = best[0].to, best, 0.65, weak

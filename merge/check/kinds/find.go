@@ -108,8 +108,8 @@ func (w *Rows) Question(f *read.Facts) Question {
 			}
 		},
 		Group: func(by, value string) func() {
-			groups, seen := w.by[by]
-			if !seen {
+			groups, known := w.by[by]
+			if !known {
 				groups = make(map[string]*group)
 				w.by[by] = groups
 			}
@@ -119,7 +119,7 @@ func (w *Rows) Question(f *read.Facts) Question {
 			}
 			g := groups[value]
 			if g == nil {
-				g = &group{Kind: verdict.Kind{Value: value}, values: make(map[looked]bool)}
+				g = &group{Kind: verdict.Kind{Value: value}, values: make(map[looked]*seen)}
 				groups[value] = g
 			}
 			return func() { g.add(w) }

@@ -25,7 +25,7 @@ const mostBytes = 64
 // group is the rows of a reference that have one value in the column that may tell kinds apart.
 type group struct {
 	verdict.Kind
-	values  map[looked]bool // those that were looked at, and whether they are own keys
+	values  map[looked]*seen // those that were looked at
 	highest uint64
 }
 
@@ -33,6 +33,12 @@ type group struct {
 type looked struct {
 	db *declare.Database
 	n  rekey.Integer
+}
+
+// seen is what is known of such a value.
+type seen struct {
+	own  bool // it is a key of its own database
+	rows int64
 }
 
 // mostLooked is how many distinct values of a group are looked at.
@@ -48,10 +54,11 @@ func (g *group) add(w *Rows) {
 		g.Elsewhere++
 	}
 	for _, n := range w.numbers {
-		if len(g.values) < mostLooked {
-			if v := (looked{w.db, n}); !g.knows(v) {
-				g.values[v] = w.own || len(w.numbers) > 1 && w.keys.has(w.db, n)
-			}
+		v := looked{w.db, n}
+		if known := g.values[v]; known != nil {
+			known.rows++
+		} else if len(g.values) < mostLooked {
+			g.values[v] = &seen{w.own || len(w.numbers) > 1 && w.keys.has(w.db, n), 1}
 		}
 		if !n.Negative {
 			g.highest = max(g.highest, n.Bits)
@@ -59,14 +66,12 @@ func (g *group) add(w *Rows) {
 	}
 }
 
-func (g *group) knows(v looked) bool { _, known := g.values[v]; return known }
-
 func (g *group) misses() int64 { return g.Rows - g.Own }
 
 // missing is how many of the distinct values are no own keys.
 func (g *group) missing() (n float64) {
-	for _, own := range g.values {
-		if !own {
+	for _, v := range g.values {
+		if !v.own {
 			n++
 		}
 	}
@@ -80,7 +85,7 @@ func (g *group) join(other *group) {
 	g.Elsewhere += other.Elsewhere
 	g.highest = max(g.highest, other.highest)
 	if g.values == nil {
-		g.values = make(map[looked]bool)
+		g.values = make(map[looked]*seen)
 	}
 	maps.Copy(g.values, other.values)
 }
@@ -135,12 +140,8 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 	named, others, names := new(group), new(group), ""
 	for _, g := range all {
 		s.Groups = append(s.Groups, g.Kind)
-		differs := g.misses() > 0 && (missesMore(g, rest) || w.low(g, rest))
-		other := ""
-		if differs {
-			other = w.names(g)
-		}
-		if differs && (20*g.Elsewhere >= g.misses() || other != "") {
+		other := w.names(g)
+		if other != "" || 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) || w.low(g, rest)) {
 			s.Other = append(s.Other, g.Value)
 			names = cmp.Or(names, other)
 			others.join(g)
@@ -162,28 +163,42 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 	return s
 }
 
-// names returns the keys of another table that the values of a group without a match are, clearly more of them than numbers that know
-// nothing of these keys would be; "" if there are none.
+// names returns the keys of another table that the values of a group are, and more of them than are keys of the right one; "" if there
+// are none. Numbers that know nothing of these keys would hit the gaps between them. Values with few rows do not count: they are
+// those whose row is gone.
 func (w *Rows) names(g *group) (best string) {
-	most := 0.0
+	most, rare := 0.0, g.rare()
 	for _, other := range w.others {
-		hits, expected, variance, all := 0.0, 0.0, 0.0, 0.0
-		for v, own := range g.values {
-			if len(other.sets[v.db]) == 0 || own {
+		n, own, hits, expected, variance := 0.0, 0.0, 0.0, 0.0, 0.0
+		for v, of := range g.values {
+			if of.rows < rare || len(other.sets[v.db]) == 0 {
 				continue
 			}
 			set := other.sets[v.db][0].Integers
 			p := set.Density(v.n)
-			all, expected, variance = all+1, expected+p, variance+p*(1-p)
+			n, expected, variance = n+1, expected+p, variance+p*(1-p)
+			if of.own {
+				own++
+			}
 			if set.Has(v.n) {
 				hits++
 			}
 		}
-		if hits > most && 2*hits >= all && hits-expected >= leastSigmas*math.Sqrt(variance+0.25) {
+		if hits > most && n-own >= leastMissing && hits >= 0.97*n && own <= hits-0.03*n && hits-expected >= leastSigmas*math.Sqrt(variance+0.25) {
 			most, best = hits, other.name
 		}
 	}
 	return best
+}
+
+// rare is how many rows a value must have to count: a quarter of what is usual.
+func (g *group) rare() int64 {
+	var rows []int64
+	for _, v := range g.values {
+		rows = append(rows, v.rows)
+	}
+	slices.Sort(rows)
+	return (rows[len(rows)/2] + 3) / 4
 }
 
 // leastSigmas is by how many standard deviations more values are keys of another table than by chance.
