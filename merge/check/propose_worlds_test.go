@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
@@ -45,8 +47,9 @@ func hardships() []hardship {
 	}
 }
 
-// propose fills two databases, and returns what is proposed for them.
-func (h hardship) propose(t *testing.T, s *gameworlds.Schema) *verdict.Report {
+// propose fills two databases, and returns what is proposed for them, and which references that are declared for all rows name two kinds
+// of things to a check: of all true ones, and of those that do.
+func (h hardship) propose(t *testing.T, s *gameworlds.Schema) (*verdict.Report, alarms) {
 	t.Helper()
 	var both []catalog.Source
 	for seed := uint64(1); seed <= 2; seed++ {
@@ -75,7 +78,47 @@ func (h hardship) propose(t *testing.T, s *gameworlds.Schema) *verdict.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r, alarmsOf(t, s, both)
+}
+
+// alarms are the references that a check says name two kinds of things.
+type alarms struct {
+	references int      // that name one
+	wrong      []string // of these
+	kinds      int      // references that name several
+	right      int      // of these
+}
+
+func alarmsOf(t *testing.T, s *gameworlds.Schema, both []catalog.Source) (a alarms) {
+	t.Helper()
+	rules := trueRules(s.Refs, nil)
+	several, declared := make(map[string]bool), make(map[string]bool)
+	rules.References = slices.DeleteFunc(rules.References, func(r declare.DeclaredReference) bool {
+		again := declared[r.At[0]]
+		declared[r.At[0]] = true
+		return again
+	})
+	for i := range rules.References {
+		if r := &rules.References[i]; r.When != nil {
+			r.When, several[r.At[0]] = nil, true
+		}
+	}
+	a.references, a.kinds = len(rules.References)-len(several), len(several)
+	only := []declare.Selection{{Code: verdict.CodeReferenceDangle}, {Code: verdict.CodeReferenceTwoKinds}}
+	r, err := merge.Check(t.Context(), both, declare.Options{Only: only, Samples: -1, Rules: []declare.Declarations{rules}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range r.Results {
+		switch {
+		case r.Code != verdict.CodeReferenceTwoKinds || len(r.Columns) == 0:
+		case several[r.Table+"."+r.Columns[0]]:
+			a.right++
+		default:
+			a.wrong = append(a.wrong, r.Table+"."+r.Columns[0]+": "+r.Message)
+		}
+	}
+	return a
 }
 
 // judge holds what was measured against the goals.
@@ -107,7 +150,10 @@ func TestProposalsOfAMadeUpGame(t *testing.T) {
 	}
 	for _, h := range hardships()[:3] {
 		t.Run(h.name, func(t *testing.T) {
-			r := h.propose(t, s)
+			r, alarmed := h.propose(t, s)
+			if len(alarmed.wrong) > 0 || alarmed.right == 0 && h.name == "both count from 1" {
+				t.Errorf("two kinds: %+v", alarmed)
+			}
 			m := measure(s.Refs, r)
 			t.Logf("%s\n%v", measuredHead, m)
 			if len(m.outside) > 0 {
@@ -158,10 +204,11 @@ func TestProposalsOfPublicGames(t *testing.T) {
 	if err != nil || len(lists) == 0 {
 		t.Fatalf("%d lists, %v", len(lists), err)
 	}
-	table := []string{fmt.Sprintf("%-18s %-23s %s", "worlds", "schema", measuredHead)}
+	table := []string{fmt.Sprintf("%-18s %-23s %s", "worlds", "schema", measuredHead+", kinds of declared ones, false alarms")}
 	for _, h := range hardships() {
 		var outside []string
 		references := 0
+		var all alarms
 		for _, list := range lists {
 			name := strings.TrimSuffix(filepath.Base(list), ".refs")
 			t.Run(h.name+"/"+name, func(t *testing.T) {
@@ -170,14 +217,19 @@ func TestProposalsOfPublicGames(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.Engine = "InnoDB"
-				m := measure(s.Refs, h.propose(t, s))
-				table = append(table, fmt.Sprintf("%-18s %-23s %v", h.name, name, m))
+				r, alarmed := h.propose(t, s)
+				m := measure(s.Refs, r)
+				table = append(table, fmt.Sprintf("%-18s %-23s %v, %d of %d; %d of %d", h.name, name, m, alarmed.right, alarmed.kinds, len(alarmed.wrong), alarmed.references))
+				all.references, all.wrong = all.references+alarmed.references, append(all.wrong, alarmed.wrong...)
 				outside, references = append(append(outside, m.outside...), m.wrong...), references+m.references
 				if len(m.unparted) > 0 {
 					t.Logf("not taken apart: %s", strings.Join(m.unparted, ", "))
 				}
 				h.judge(t, m)
 			})
+		}
+		if 100*len(all.wrong) > all.references {
+			t.Errorf("%s: of %d references these are said to name two kinds of things:\n%s", h.name, all.references, strings.Join(all.wrong, "\n"))
 		}
 		if got := float64(len(outside)) / float64(max(1, references)); got > h.outside {
 			t.Errorf("%s: %.1f %% of the references are taken for something else, or to name another table, want at most %.1f %%:\n%s", h.name, 100*got, 100*h.outside, strings.Join(outside, "\n"))

@@ -443,7 +443,7 @@ func (c *classifier) followNames() {
 	like := make(map[string]*space)
 	for _, e := range c.x.columns {
 		j := c.judged[e]
-		if j.to != nil && (j.class == verdict.ClassReference || j.class == verdict.ClassUndecided && j.named) {
+		if j.to != nil && (j.class == verdict.ClassReference || j.class == verdict.ClassUndecided && (j.named || len(j.cases) > 0)) {
 			like[sameNames(e.column.Name)] = j.to
 		}
 	}

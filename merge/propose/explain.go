@@ -301,9 +301,10 @@ func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *exam
 	if i < 0 {
 		return nil, nil
 	}
-	if err := apart(ctx, r, c, at.Table, own[i:i+1]); err != nil {
+	if err := apart(ctx, r, c, at.Table, own); err != nil {
 		return nil, err
 	}
+	c.followNames()
 	return c.proposedColumns(own[i]), nil
 }
 

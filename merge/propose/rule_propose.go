@@ -67,6 +67,7 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 				}})
 		}
 		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+			c.followNames() // of what was found to name rows in some of its rows
 			return concludeProposals(c), nil
 		}})
 		return o, nil

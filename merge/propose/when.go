@@ -194,7 +194,7 @@ func (r *casesRead) conclude() {
 // spans reports whether in some rows nearly all values are keys, up to the largest ones. Values may lie far beyond: a game numbers other
 // things so high that they are no keys.
 func spans(f fit, s *space) bool {
-	return f.share() >= 0.5 && float64(f.own) >= 0.9*float64(f.within) && float64(f.highest) >= 0.9*float64(s.highest()) && s.size >= 200 && f.distinct >= 20
+	return f.share() >= 0.5 && float64(f.own) >= 0.97*float64(f.within) && float64(f.highest) >= 0.9*float64(s.highest()) && s.size >= 200 && f.distinct >= 20
 }
 
 // find looks for rows that name keys, and reports whether there are some. If weak, it is enough that they have the range of the keys.
