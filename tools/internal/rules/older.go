@@ -182,36 +182,36 @@ func (r *rewriter) drop(first, end int) {
 // inner is what stands between the brackets of a list, as lines, with a comma at the end. The comment
 // behind the list comes first.
 func (r *rewriter) inner(first, end int) (lines []string) {
-	last := -1 // line with a value
-	for i, line := range r.lines[first:end] {
+	behind, last := []string(nil), -1 // the last line with a value
+	for i := first; i < end; i++ {
+		line := r.lines[i]
 		code, comment := cutComment(line)
-		if i == 0 {
+		if i == first {
 			_, code, _ = strings.Cut(code, "[")
 		}
-		if i == end-first-1 {
+		if i == end-1 {
 			code = code[:strings.LastIndexByte(code, ']')]
 			if comment != "" {
-				lines, last = append([]string{"  " + comment}, lines...), last+1
+				behind, comment = []string{"  " + comment}, ""
 			}
-			comment = ""
 		}
-		if i == 0 || i == end-first-1 {
-			line = "  " + strings.TrimSpace(code+comment)
+		if i == first || i == end-1 {
+			if line = "  " + strings.TrimSpace(code+comment); line == "  " {
+				continue
+			}
 		}
 		if strings.TrimSpace(code) != "" {
 			last = len(lines)
-		} else if strings.TrimSpace(line) == "" && (i == 0 || i == end-first-1) {
-			continue
 		}
 		lines = append(lines, line)
 	}
 	if last >= 0 {
-		if code, comment := cutComment(lines[last]); !strings.HasSuffix(strings.TrimSpace(code), ",") {
-			value := strings.TrimRight(code, " \t")
+		code, comment := cutComment(lines[last])
+		if value := strings.TrimRight(code, " \t"); !strings.HasSuffix(value, ",") {
 			lines[last] = value + "," + code[len(value):] + comment
 		}
 	}
-	return lines
+	return append(behind, lines...)
 }
 
 // account writes the limit of an account into the list shared, if the account is there by its name.

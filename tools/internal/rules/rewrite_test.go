@@ -1,13 +1,14 @@
 package rules
 
 import (
+	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"mergesafe/merge/declare"
 )
@@ -239,42 +240,102 @@ func TestRewriteLeaves(t *testing.T) {
 	}
 }
 
-// All files of the repository that have rules keep what they say.
+// All files of the repository that have rules, those in scripts of tests too, keep what they say and their
+// comments; what was rewritten is not changed again.
 func TestRewriteFiles(t *testing.T) {
-	for _, pattern := range []string{"../../../profiles/*.toml", "../../../config.toml", "../../../internal/fleetworlds/rules.toml"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatal(pattern, err)
+	changes := 0
+	for name, text := range filesOfTOML(t) {
+		if kind := kindOf(text); kind != "rules" && kind != "config" || readers[kind](text) != nil {
+			continue
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := Rewrite(file, string(text), nil)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			for _, c := range w.Changes {
-				t.Log(file, c)
-			}
-			for _, c := range w.Left {
-				t.Log(file, "left", c)
-			}
-			before, after := comments(string(text)), comments(w.Text)
-			if !maps.Equal(before, after) {
-				t.Errorf("%s: comments (-before +after):\n%s", file, cmp.Diff(before, after))
-			}
+		w, err := Rewrite(name, text, nil)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		changes += len(w.Changes)
+		if before, after := comments(text), comments(w.Text); !maps.Equal(before, after) {
+			t.Errorf("%s: comments (-before +after):\n%s", name, cmp.Diff(before, after))
+		}
+		if again, err := Rewrite(name, w.Text, nil); err != nil || again.Text != w.Text {
+			t.Errorf("%s: again: %v, %v", name, again.Changes, err)
 		}
 	}
+	if changes < 20 {
+		t.Errorf("%d changes in all files", changes)
+	}
+}
+
+// Files of random statements in older words, with comments everywhere, keep what they say.
+func TestRewriteProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := 0
+		comment := func() string {
+			n++
+			return rapid.SampledFrom([]string{"", "", fmt.Sprintf(" # %d \"quoted' [x]", n)}).Draw(t, "comment")
+		}
+		above := func() string {
+			n++
+			return rapid.SampledFrom([]string{"", "\n", fmt.Sprintf("# above %d\n", n)}).Draw(t, "above")
+		}
+		places := []string{`"a.x"`, `'b.#y'`, `"*.z"`, `"c.account"`, `"d.[w]"`, `"e.f"`, `'e."g"'`, `"e.h"`, `"e.i"`, `"e.\\\"j"`, `"e.k"`, `"e.l"`, `"e.m"`}
+		list := func(key string) string {
+			chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(places), 0, 3, rapid.ID).Draw(t, key)
+			places = slices.DeleteFunc(places, func(p string) bool { return slices.Contains(chosen, p) })
+			if rapid.Bool().Draw(t, "one line") {
+				return key + " = [" + strings.Join(chosen, ", ") + "]" + comment() + "\n"
+			}
+			text := key + " = [" + comment() + "\n"
+			for i, p := range chosen {
+				if text += above() + "  " + p; i < len(chosen)-1 || rapid.Bool().Draw(t, "comma") {
+					text += ","
+				}
+				text += comment() + "\n"
+			}
+			return text + above() + "]" + comment() + "\n"
+		}
+		var b strings.Builder
+		b.WriteString(above() + "[check]" + comment() + "\n")
+		for _, key := range rapid.Permutation([]string{"plain", "natural", "shared", "undecided"}).Draw(t, "lists") {
+			if rapid.Bool().Draw(t, key) {
+				b.WriteString(above() + list(key))
+			}
+		}
+		statements := [][]string{
+			{"[[check.unique]]", `table = "a"`, `columns = ["x", "y"]`, `name = "x"`}, {"[[check.id]]", `table = "a"`, `column = "x"`},
+			{"[[check.account]]", `table = "c"`, `column = "account"`, "max = 4"}, {"[[check.world]]", `at = "a.x"`, `value = "id / 10"`},
+			{"[[check.reference]]", `table = "a"`, `columns = ["b"]`, `to_table = "d"`, `to_columns = ["e"]`, "none = [0]"},
+			{"[[check.reference]]", `table = "a.b"`, `columns = ["b", "c"]`, `to_table = "d"`, `to_columns = ["e", "f"]`},
+			{"[[merge.copy]]", `table = "a"`, `column = "b"`, `key = "c"`, `of_table = "d"`, `of_column = "e"`},
+			{"[[merge.name]]", `table = "a"`, `column = "b"`, "max_length = 1_0", `template = "{name}#"`}, {"[[merge.counter]]", `at = "a.b"`, `space = "a.c"`},
+			{"[[merge.space]]", `keys = ["a.c"]`, "step = 1_000", `keep = "<10"`}, {"[[merge.table]]", `tables = ["a"]`, `renumber = "b"`, `within = ["c", "d"]`, "max = 8"},
+			{"[[merge.table]]", `tables = ["b"]`, `policy = "combine"`, `columns = { a = "sum" }`},
+		}
+		for _, s := range rapid.Permutation(statements).Draw(t, "statements")[:rapid.IntRange(0, len(statements)).Draw(t, "n")] {
+			b.WriteString(above() + s[0] + comment() + "\n")
+			for _, line := range rapid.Permutation(s[1:]).Draw(t, "keys") {
+				b.WriteString(above() + line + comment() + "\n")
+			}
+		}
+		text := b.String()
+		w, err := Rewrite("rules.toml", text, nil)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if before, after := comments(text), comments(w.Text); !maps.Equal(before, after) {
+			t.Fatalf("comments (-before +after):\n%s\n%s\n%s", cmp.Diff(before, after), text, w.Text)
+		}
+		if again, err := Rewrite("rules.toml", w.Text, nil); err != nil || again.Text != w.Text {
+			t.Fatalf("again: %v, %v in\n%s", again.Changes, err, w.Text)
+		}
+	})
 }
 
 // comments counts the lines of a text that have a comment, by what it says.
 func comments(text string) map[string]int {
 	all := make(map[string]int)
 	for line := range strings.Lines(text) {
-		if _, c, has := strings.Cut(line, "#"); has {
+		if _, c := cutComment(strings.TrimSuffix(line, "\n")); c != "" {
 			all[strings.TrimSpace(c)]++
 		}
 	}
