@@ -50,7 +50,7 @@ type rekeyBench struct {
 // rekeyRules are the rules of both merges; in one of them nothing has to move.
 const rekeyRules = `[check]
 plain = ["*.name", "*.level", "*.count"]
-natural = ["items.template"]
+shared = ["items.template"]
 [[check.reference]]
 at = ["items.owner"]
 to = ["chars.guid"]

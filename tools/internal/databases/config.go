@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
@@ -117,14 +116,8 @@ func RuleFlags() []cliv3.Flag {
 	}
 }
 
-// maxOlder is how many older words a command reports.
-const maxOlder = 3
-
 // SayOlder reports older words, of [rules.Rules], to the person who runs the command.
 func SayOlder(cmd *cliv3.Command, older []string) {
-	if n := len(older) - 1; n > maxOlder { // the last one is the command that rewrites the file
-		older = append(slices.Clone(older[:maxOlder]), fmt.Sprintf("%d more older words", n-maxOlder), older[n])
-	}
 	for _, text := range older {
 		cli.LogOf(cmd).Say(printable.Text(text))
 	}

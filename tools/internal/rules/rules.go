@@ -82,13 +82,21 @@ func need(s *strict.Section, key, want string) {
 	}
 }
 
+// maxOlder is how many older words of a file are noted.
+const maxOlder = 3
+
 // note notes the older words of a file.
 func (r *Rules) note(file, text string) {
 	w, err := Rewrite(file, text, r.Check.Accounts)
 	if err != nil {
 		return // its problems are reported, or it has to be written by hand
 	}
-	for _, c := range slices.Concat(w.Changes, w.Left) {
+	all := slices.Concat(w.Changes, w.Left)
+	for i, c := range all {
+		if i == maxOlder && len(all) > maxOlder+1 {
+			r.Older = append(r.Older, fmt.Sprintf("%s: %d more older words", file, len(all)-maxOlder))
+			break
+		}
 		r.Older = append(r.Older, fmt.Sprintf("%s:%d: %s", file, c.Line, c.Text))
 	}
 	if len(w.Changes) > 0 {
