@@ -56,10 +56,11 @@ func (r *rewriter) columns(s *section) bool {
 	if s.text("table") == "" || len(names) == 0 {
 		return false
 	}
-	at := oneOrMore(declare.Qualified(s.text("table"), names))
-	r.changed(s.First, "table and column are now at = %s", at)
-	r.join(s, []string{"table", "column", "columns"}, r.padded(s, "at")+" = "+at)
-	return true
+	older := []string{"table", "column"}
+	if s.key("columns") != nil {
+		older[1] = "columns"
+	}
+	return r.join(s, older, r.padded(s, "at")+" = "+oneOrMore(declare.Qualified(s.text("table"), names)))
 }
 
 func oneOrMore(texts []string) string {
@@ -71,13 +72,11 @@ func oneOrMore(texts []string) string {
 
 // copied writes a [[merge.copy]] as a reference by name.
 func (r *rewriter) copied(s *section) bool {
-	at := printable.TOMLList([]string{declare.Place(s.text("table"), s.text("column"))})
-	to := printable.TOML(declare.Place(s.text("of_table"), s.text("of_column")))
-	by := printable.TOML(s.text("key"))
-	r.changed(s.First, "[[merge.copy]] is now [[check.reference]] with to = %s, at = %s, by = %s", to, at, by)
-	r.join(s, []string{"table", "column", "key", "of_table", "of_column"}, "to = "+to, "at = "+at, "by = "+by)
 	r.put(s.First, s.First+1, strings.Replace(r.lines[s.First], "merge.copy", "check.reference", 1))
-	return true
+	return r.join(s, []string{"table", "column", "key", "of_table", "of_column"},
+		"to = "+printable.TOML(declare.Place(s.text("of_table"), s.text("of_column"))),
+		"at = "+printable.TOMLList([]string{declare.Place(s.text("table"), s.text("column"))}),
+		"by = "+printable.TOML(s.text("key")))
 }
 
 // reference writes a reference in the older words by at and to.
@@ -85,7 +84,6 @@ func (r *rewriter) reference(s *section) bool {
 	if k := s.key("zero_is_none"); k != nil {
 		r.stays(k.First, `zero_is_none is an older word: want none = [0] if the column holds numbers, none = [""] if it holds texts`)
 	}
-	older := []string{"table", "columns", "to_table", "to_columns"}
 	columns := s.texts("columns")
 	if len(columns) == 0 {
 		return false
@@ -97,10 +95,8 @@ func (r *rewriter) reference(s *section) bool {
 	}; len(columns) == 1 && slices.ContainsFunc(r.sections, also) {
 		return r.stays(s.First, "another reference has the column %s too: in the older words both must hold; want one with at and to, or a when in each", at)
 	}
-	to, at = " = "+printable.TOML(to), " = "+printable.TOMLList([]string{at})
-	r.changed(s.First, "table, columns, to_table and to_columns are now to%s, at%s", to, at)
-	r.join(s, older, r.padded(s, "to")+to, r.padded(s, "at")+at)
-	return true
+	return r.join(s, []string{"table", "columns", "to_table", "to_columns"},
+		r.padded(s, "to")+" = "+printable.TOML(to), r.padded(s, "at")+" = "+printable.TOMLList([]string{at}))
 }
 
 // inOne writes columns of one table as one text.
@@ -117,15 +113,13 @@ func (r *rewriter) renumber(s *section) bool {
 	if s.text("renumber") == "" || len(s.texts("within")) == 0 {
 		return false
 	}
-	line := " = { column = " + printable.TOML(s.text("renumber")) + ", within = " + oneOrMore(s.texts("within"))
+	keys, line := []string{"renumber", "within"}, " = { column = "+printable.TOML(s.text("renumber"))+", within = "+oneOrMore(s.texts("within"))
 	for _, key := range []string{"from", "max"} {
 		if n := s.values[key]; n != nil {
-			line += fmt.Sprintf(", %s = %d", key, n)
+			keys, line = append(keys, key), line+fmt.Sprintf(", %s = %d", key, n)
 		}
 	}
-	r.changed(s.key("renumber").First, "renumber and within are now renumber%s }", line)
-	r.join(s, []string{"renumber", "within", "from", "max"}, r.padded(s, "renumber")+line+" }")
-	return true
+	return r.join(s, keys, r.padded(s, "renumber")+line+" }")
 }
 
 // lists writes natural as shared, and says that include and exclude stay.
@@ -190,7 +184,7 @@ func (r *rewriter) inner(first, end int) (lines []string) {
 			_, code, _ = strings.Cut(code, "[")
 		}
 		if i == end-1 {
-			code = code[:strings.LastIndexByte(code, ']')]
+			code = code[:max(0, strings.LastIndexByte(code, ']'))]
 			if comment != "" {
 				behind, comment = []string{"  " + comment}, ""
 			}

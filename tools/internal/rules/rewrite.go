@@ -100,6 +100,7 @@ type rewriter struct {
 	accounts []declare.AccountColumn
 
 	sections      []*section
+	ends          map[int]bool // lines behind a statement
 	changes, left []Change
 }
 
@@ -135,9 +136,10 @@ func (s *section) text(name string) string { return strings.Join(s.texts(name), 
 
 // step changes the first older word that it finds; false if there is none to change.
 func (r *rewriter) step() bool {
-	r.sections, r.left = nil, nil
+	r.sections, r.left, r.ends = nil, nil, make(map[int]bool)
 	current := &section{values: make(map[string]any)}
 	for _, s := range strict.Statements(r.lines) {
+		r.ends[s.End] = true
 		if s.Head != "" {
 			current = &section{Statement: s, values: make(map[string]any)}
 			r.sections = append(r.sections, current)
@@ -167,8 +169,8 @@ func (r *rewriter) put(first, end int, lines ...string) {
 }
 
 // join puts new lines in the place of several keys, at the first of them. Their comments stay, behind
-// the last line or, if there are several, above.
-func (r *rewriter) join(s *section, keys []string, lines ...string) {
+// the last line or, if there are several, above. It returns false if the keys are not written plainly.
+func (r *rewriter) join(s *section, keys []string, lines ...string) bool {
 	var places []strict.Statement
 	var comments []string
 	for _, k := range s.keys {
@@ -181,6 +183,10 @@ func (r *rewriter) join(s *section, keys []string, lines ...string) {
 			}
 		}
 	}
+	if len(places) == 0 {
+		return false
+	}
+	r.changed(s.First, "%s: now %s", strings.Join(keys, ", "), strings.Join(lines, ", "))
 	if len(comments) == 1 {
 		lines[len(lines)-1] += " " + comments[0]
 	} else {
@@ -190,6 +196,7 @@ func (r *rewriter) join(s *section, keys []string, lines ...string) {
 		r.put(k.First, k.End)
 	}
 	r.put(places[0].First, places[0].End, lines...)
+	return true
 }
 
 // padded is a key with spaces behind it, so that its "=" stands below those of its section if they
@@ -211,7 +218,7 @@ func (r *rewriter) padded(s *section, key string) string {
 
 // above is the first of the comment lines that stand directly above a line.
 func (r *rewriter) above(line int) int {
-	for line > 0 && strings.HasPrefix(strings.TrimSpace(r.lines[line-1]), "#") {
+	for line > 0 && !r.ends[line] && strings.HasPrefix(strings.TrimSpace(r.lines[line-1]), "#") {
 		line--
 	}
 	return line

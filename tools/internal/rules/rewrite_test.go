@@ -331,6 +331,25 @@ func TestRewriteProperty(t *testing.T) {
 	})
 }
 
+// No text makes Rewrite panic, and what it takes it leaves alone the second time.
+func FuzzRewrite(f *testing.F) {
+	f.Add("[check]\nnatural = ['''\na#.b''']\nshared = ['a.b']\n")
+	f.Add("[check]\nnatural = ['''\n#.b''']\nshared = ['a.b']\n")
+	f.Add("[[check.unique]]\n\"table\" = 'a'\n\"columns\" = ['b']\n")
+	f.Add("[[merge.copy]]\ntable='a'\ncolumn='b'\nkey='c'\nof_table='d'\nof_column='e'")
+	f.Add("check.natural = ['a.b']\n[[merge.table]]\ntables=['a']\nrenumber='b'\nwithin=['c']\n")
+	f.Add("[check]\nshared=[\"c.a\"]\n[[check.account]]\ntable='c'\ncolumn='a'\nmax=3 # x")
+	f.Fuzz(func(t *testing.T, text string) {
+		w, err := Rewrite("rules.toml", text, nil)
+		if err != nil {
+			return
+		}
+		if again, err := Rewrite("rules.toml", w.Text, nil); err != nil || again.Text != w.Text {
+			t.Errorf("%q: %q, then %q, %v", text, w.Text, again.Text, err)
+		}
+	})
+}
+
 // comments counts the lines of a text that have a comment, by what it says.
 func comments(text string) map[string]int {
 	all := make(map[string]int)
