@@ -55,10 +55,8 @@ func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, cho
 			continue
 		}
 		db.Opened.(declare.Withholder).Withhold(append(declare.WithheldOf(f.Resolved, db), rows...))
-		for table := range f.Stays[db] {
-			if db.Rows[table], err = read.Count(ctx, db, table); err != nil {
-				return o, err
-			}
+		for table, s := range f.Stays[db] {
+			db.Rows[table] -= s.Rows() // all was read in one snapshot
 		}
 	}
 	o.Stays = found.Stays

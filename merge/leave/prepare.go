@@ -128,15 +128,18 @@ func (l *Leaving) addTable(name string) (*table, error) {
 	}
 	t := &table{name: name}
 	for db, of := range l.f.Having(name) {
+		if of.Outside != "" {
+			return nil, fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged", name, db.Name, of.Outside)
+		}
+		if db.Catalog.NoSnapshot {
+			return nil, fmt.Errorf("%s is read without a snapshot, so which of its rows stay behind cannot be judged", db.Name)
+		}
 		key := of.Key()
 		if len(key) != 1 || !l.f.Integers(name, key[0]) || t.key != "" && t.key != key[0] {
 			t.key = ""
 			break
 		}
 		t.key = key[0]
-		if of.Outside != "" {
-			return nil, fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged", name, db.Name, of.Outside)
-		}
 	}
 	if t.key != "" {
 		kept, err := declare.ParseKeep(l.f.Keeps[declare.ColumnName{Table: name, Column: t.key}])

@@ -1,0 +1,74 @@
+package transfer
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+)
+
+var leaveRows = flag.Int("leave-rows", 0, "how many rows each of two worlds has of which the plan is timed, with and without conditions; 0: not")
+
+// A plan with conditions takes not much more processor time than one without, and memory does not grow with the rows.
+func TestLeaveSpeed(t *testing.T) {
+	if *leaveRows == 0 {
+		t.Skip("no -leave-rows")
+	}
+	e := engines()[0]
+	if os.Getenv("TEST_MYSQL_DSN") != "" {
+		e = engines()[1]
+	}
+	n := *leaveRows / 10 // heroes
+	var all []rowio.Database
+	for w := range 2 {
+		d := e.fresh(t, worldNamed(w))
+		numbers := fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) ", n*10)
+		fill := func(table, columns string, rows int) string {
+			return "INSERT INTO " + table + " " + numbers + "SELECT " + columns + fmt.Sprintf(" FROM n WHERE i <= %d", rows)
+		}
+		if e.name != "sqlite" {
+			exec(t, d, "SET SESSION max_recursive_iterations = 100000000")
+		}
+		exec(t, d,
+			"CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, account INTEGER NOT NULL, level INTEGER NOT NULL, name VARCHAR(40) NOT NULL)",
+			"CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, text VARCHAR(60) NOT NULL)",
+			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, sender INTEGER NOT NULL, receiver INTEGER NOT NULL, text VARCHAR(60) NOT NULL)",
+			"CREATE TABLE spell (guid INTEGER NOT NULL, spell INTEGER NOT NULL, PRIMARY KEY (guid, spell))",
+			fill("hero", "i, i * 7919 % 60000, i * 104729 % 100, 'somebody of this world'", n),
+			fill("item", fmt.Sprintf("i, 1 + i * 7907 %% %d, i %% 900, 'forged by a smith of the northern isles'", n), 5*n),
+			fill("mail", fmt.Sprintf("i, 1 + i * 7901 %% %d, 1 + i * 5 %% %[1]d, 'hello, how are you, where is my money'", n), 2*n),
+			fill("spell", fmt.Sprintf("1 + i %% %d, i / %[1]d", n), 2*n-n/100))
+		all = append(all, d)
+	}
+	for _, with := range []bool{false, true} {
+		o := declare.Options{Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"hero.guid"}}, {Keys: []string{"item.id"}}, {Keys: []string{"mail.id"}}}}}
+		o.Rules = []declare.Declarations{{Plain: []string{"*.text", "hero.level", "hero.name", "item.kind"}, Natural: []string{"spell.spell"}, Shared: []string{"hero.account"},
+			References: []declare.DeclaredReference{{At: []string{"item.owner", "mail.sender", "mail.receiver", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop}}}}
+		if with {
+			o.Leave = []declare.Leave{{Table: "hero", Where: "level < 8", Best: &declare.Best{Of: "account", Keep: 4, By: []string{"level desc"}}}}
+		}
+		begin, started := cpu(t), time.Now()
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: o})
+		if err != nil || len(p.Refusals) > 0 {
+			t.Fatal(err, p.Refusals)
+		}
+		status, _ := os.ReadFile("/proc/self/status")
+		t.Logf("%s, conditions %v: %d rows come, %.1f s of the processor, %.1f s; %s", e.name, with, p.Rows(), (cpu(t) - begin).Seconds(), time.Since(started).Seconds(), regexp.MustCompile(`VmHWM:.*`).Find(status))
+	}
+}
+
+// cpu is the processor time of this process; a server has its own.
+func cpu(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
