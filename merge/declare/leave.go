@@ -82,19 +82,21 @@ type Stays struct {
 	Source string `json:"source"`
 	Table  string `json:"table"`
 
-	// Keys are the values of the column Key in these rows. Without a key they are the rows that refer,
-	// by one of By, to a row that stays behind.
-	Key  string     `json:"key,omitempty"`
-	Keys *rekey.Set `json:"keys,omitempty"`
-	By   []*Severed `json:"by,omitempty"`
+	// Key is a column of integers whose values tell the rows: [Reason.Keys]. Without it they are the rows that
+	// refer, by one of By, to a row that stays behind.
+	Key string     `json:"key,omitempty"`
+	By  []*Severed `json:"by,omitempty"`
 
 	Why []Reason `json:"why"` // each row counts once
+
+	Keys *rekey.Set `json:"-"` // those of all reasons
 }
 
 // Reason is why rows stay behind.
 type Reason struct {
-	Why  string `json:"why"`
-	Rows int64  `json:"rows"`
+	Why  string     `json:"why"`
+	Rows int64      `json:"rows"`
+	Keys *rekey.Set `json:"keys,omitempty"`
 }
 
 // Rows counts them.
@@ -125,8 +127,8 @@ func (s *Stays) SQL(quote func(string) string) string {
 func Link(all []*Stays) error {
 	keys := make(map[[2]string]*rekey.Set)
 	for _, s := range all {
-		if s.Key != "" && s.Keys == nil || s.Key == "" && len(s.By) == 0 {
-			return fmt.Errorf("the rows of %s of %s that stay behind are not known", s.Table, s.Source)
+		if err := s.gather(); err != nil {
+			return err
 		}
 		keys[[2]string{s.Source, s.Table}] = s.Keys
 	}
@@ -138,6 +140,34 @@ func Link(all []*Stays) error {
 			}
 			by.set = set
 		}
+	}
+	return nil
+}
+
+// gather takes the keys of all reasons together.
+func (s *Stays) gather() error {
+	wrong := s.Key == "" && len(s.By) == 0
+	if s.Key != "" {
+		s.Keys = &rekey.Set{Exact: true}
+	}
+	for _, r := range s.Why {
+		if s.Key == "" {
+			continue
+		}
+		if r.Keys == nil || r.Keys.Len() != r.Rows {
+			wrong = true
+			break
+		}
+		for n := range r.Keys.All() {
+			s.Keys.Add(n)
+		}
+	}
+	if s.Keys != nil {
+		s.Keys.Finish()
+		wrong = wrong || s.Keys.Len() != s.Rows()
+	}
+	if wrong {
+		return fmt.Errorf("the rows of %s of %s that stay behind are not known", s.Table, s.Source)
 	}
 	return nil
 }

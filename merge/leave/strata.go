@@ -57,7 +57,7 @@ type world struct {
 	db     *declare.Database
 	leaves bool
 	keys   map[string]*keys            // of tables with a key
-	why    map[string]map[string]int64 // rows, by table and reason
+	why    map[string]map[string]*keys // of the same, by table and reason
 	dirty  map[string]bool             // tables whose keys became more since all that refers to them was read
 }
 
@@ -72,9 +72,9 @@ type run struct {
 func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	r := &run{Leaving: l, shift: shift}
 	for _, db := range l.f.DBs {
-		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys), why: make(map[string]map[string]int64), dirty: make(map[string]bool)}
+		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys), why: make(map[string]map[string]*keys), dirty: make(map[string]bool)}
 		for name, t := range l.tables {
-			if w.why[name] = make(map[string]int64); t.key != "" {
+			if w.why[name] = make(map[string]*keys); t.key != "" {
 				w.keys[name] = newKeys()
 			}
 		}
@@ -102,7 +102,9 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	for i, s := range l.says {
 		for k, w := range r.worlds {
 			for _, why := range []string{s.whyWhere(), s.whyBest(), s.whyFewer()} {
-				found.Says[i].Rows[k] += w.why[s.Table][why]
+				if of := w.why[s.Table][why]; of != nil {
+					found.Says[i].Rows[k] += of.n
+				}
 			}
 		}
 	}
@@ -146,7 +148,10 @@ func (w *world) add(t *table, key rekey.Integer, why string) {
 	if !t.kept.Empty() && t.kept.HasInteger(key) || !w.keys[t.name].add(key) {
 		return
 	}
-	w.why[t.name][why]++
+	if w.why[t.name][why] == nil {
+		w.why[t.name][why] = newKeys()
+	}
+	w.why[t.name][why].add(key)
 	w.dirty[t.name] = true
 }
 
@@ -425,9 +430,8 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			of[w][name] = s
 			found.Stays = append(found.Stays, s)
 			if s.Key != "" {
-				s.Keys = w.keys[name].set()
-				for why, rows := range w.why[name] {
-					s.Why = append(s.Why, declare.Reason{Why: why, Rows: rows})
+				for why, keys := range w.why[name] {
+					s.Why = append(s.Why, declare.Reason{Why: why, Rows: keys.n, Keys: keys.set()})
 				}
 				slices.SortFunc(s.Why, func(a, b declare.Reason) int { return strings.Compare(a.Why, b.Why) })
 				continue

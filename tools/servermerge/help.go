@@ -24,6 +24,7 @@ Commands:
   open PLAN              let the game into the new database (plan -into)
   undo PLAN              take the merge back
   renames PLAN           the players that get another name, also as CSV
+  left PLAN              the rows that stay behind, and why, also as CSV
   rebase SOURCE TARGET   plan one world into an empty database, with new keys
   whois TARGET TABLE KEY
                          which world a key came from, and its key there
@@ -435,6 +436,22 @@ Exit codes: 0 it came by a merge; 1 it did not; 2 could not read.
 Examples:
   servermerge whois s1 characters 20004711
   servermerge whois s1 s2 characters 4711
+`
+
+const helpLeft = `Usage: servermerge left [flags] PLAN
+
+Prints how many rows of which world and table stay behind by the [[merge.leave]]
+of the plan, why, and how many come. It reads no database.
+
+  -csv FILE         write each row that stays behind as CSV as well: its world,
+                    table, key and the reason, for a page where players look it
+                    up; "-" prints it instead. Rows of tables whose key is not
+                    one column of integers are only counted
+  -json             print these rows as JSON
+  -config FILE      taken as by the other commands; nothing in it is needed
+
+Example:
+  servermerge left -csv left.csv plan.json
 `
 
 const helpRenames = `Usage: servermerge renames [flags] PLAN
