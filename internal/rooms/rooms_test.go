@@ -60,7 +60,7 @@ var arrows = map[string]string{
 	"merge/transfer/write":           "internal/sqldb merge/transfer/job merge/transfer/ledger merge/transfer/rowio",
 	"merge/transfer/step":            "merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/plan merge/transfer/rowio",
 	"merge/transfer/change/same":     "merge/declare merge/transfer/job merge/transfer/plan merge/transfer/rowio merge/transfer/step",
-	"merge/transfer/change/leave":    "merge/declare merge/leave merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/leave":    "merge/declare merge/leave merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/reset":    "merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/counters": "merge/catalog merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/names":    "gameid internal/sqldb merge/catalog merge/check/read merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",

@@ -83,7 +83,7 @@ type Stays struct {
 	Table  string `json:"table"`
 
 	// Key is a column of integers whose values tell the rows: [Reason.Keys]. Without it they are the rows that
-	// refer, by one of By, to a row that stays behind.
+	// refer, by one of By, to a row that stays behind; with it these are among them.
 	Key string     `json:"key,omitempty"`
 	By  []*Severed `json:"by,omitempty"`
 

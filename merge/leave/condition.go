@@ -51,16 +51,21 @@ func (c *condition) with(now int64) string {
 	return b.String() + c.text[at:]
 }
 
-// Digest judges a condition of a plan again, and returns the digest of the keys for which it holds now.
-func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave, key string) (string, error) {
+// Bound is the condition of a plan with the time of the plan in the place of :now.
+func Bound(engine string, said *verdict.Leave) string {
 	c := &condition{text: said.Where, tokens: tokens(said.Where, engine)}
 	for i, t := range c.tokens {
 		if t.Text == ":" && c.after(i) == "now" {
 			c.now = append(c.now, i)
 		}
 	}
+	return c.with(said.Now)
+}
+
+// Digest judges a condition of a plan again, and returns the digest of the keys for which it holds now.
+func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave, key string) (string, error) {
 	found := newKeys()
-	err := asked.Select(ctx, said.Table, key, c.with(said.Now), func(n rekey.Integer) { found.add(n) })
+	err := asked.Select(ctx, said.Table, key, Bound(engine, said), func(n rekey.Integer) { found.add(n) })
 	return found.digest(), err
 }
 

@@ -434,7 +434,6 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 					s.Why = append(s.Why, declare.Reason{Why: why, Rows: keys.n, Keys: keys.set()})
 				}
 				slices.SortFunc(s.Why, func(a, b declare.Reason) int { return strings.Compare(a.Why, b.Why) })
-				continue
 			}
 			for _, e := range r.drops(name) {
 				by := e.Severed

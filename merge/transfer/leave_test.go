@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/evidence"
@@ -74,6 +75,150 @@ func TestLeave(t *testing.T) {
 		}
 		asked(t, all[0], "SELECT COUNT(*) FROM hero", "5")
 	})
+}
+
+// A merge of which rows stay behind can be interrupted at any moment, resumed and taken back, in place and into a new
+// database.
+func TestLeaveInterrupted(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, leavers...)
+		p := mustPlan(t, all[0], all[1:], leaveOptions(where("hero", "level < 20")))
+		interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 95}[e.name == "sqlite"])
+	})
+}
+
+// A world that changed after the plan is noticed before the first write: a row that stays, a row that would stay now,
+// and a condition that flips by a row of another table. So it is by the proof.
+func TestLeaveChanged(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE vip (who INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO vip VALUES (3)")...)
+		p := mustPlan(t, all[0], all[1:], leaveOptions(func(o *declare.Options, d *declare.Declarations) {
+			where("hero", "level < 50 AND guid NOT IN (SELECT who FROM vip)")(o, d)
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"vip"}, Policy: declare.PolicySkip})
+			d.Plain = append(d.Plain, "vip.who")
+		}))
+		merged := clones(t, e, all)
+		if _, err := apply.Apply(t.Context(), p, merged[0], merged[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for change, want := range map[string]string{
+			"UPDATE hero SET account = 7 WHERE guid = 1": "rows that stay behind are not the same", // who logged in
+			"UPDATE hero SET level = 49 WHERE guid = 5":  "holds for other rows",                   // who came
+			"INSERT INTO vip VALUES (1)":                 "holds for other rows",                   // of a table that is not read
+			"UPDATE spell SET spell = 3 WHERE spell = 8": "rows that stay behind are not the same", // of what follows
+			"INSERT INTO pet VALUES (9, 1, 'new')":       "1 row would come, and none came",
+			"INSERT INTO spell VALUES (1, 99)":           "rows that stay behind are not the same",
+			"DELETE FROM guild WHERE id = 1":             "rows that stay behind are not the same",
+		} {
+			worlds := clones(t, e, all)
+			before := dump(t, worlds[0])
+			exec(t, worlds[1], change)
+			if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "plan again") {
+				t.Errorf("%s: %v, want %q", change, err, want)
+			}
+			if dump(t, worlds[0]) != before {
+				t.Errorf("%s: the target was written to", change)
+			}
+		}
+		if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != verdict.Pass {
+			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
+		}
+		for change, want := range map[string]string{
+			"INSERT INTO pet VALUES (9, 1, 'new')":      "the plan lacks 1",
+			"INSERT INTO spell VALUES (1, 99)":          "4 rows stay behind, and the plan has 3",
+			"UPDATE hero SET level = 49 WHERE guid = 5": "the plan lacks 1",
+			"DELETE FROM vip":                           "the plan lacks 1",
+			"INSERT INTO vip VALUES (1)":                "it has 1 others",
+			"UPDATE guild SET master = 5 WHERE id = 1":  "it has 1 others",
+		} {
+			refill(t, all[1], merged[1])
+			exec(t, merged[1], change)
+			if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Findings), want) {
+				t.Errorf("%s: %s %v, want %q", change, proof.Verdict, proof.Findings, want)
+			}
+		}
+		refill(t, all[1], merged[1])
+		exec(t, merged[0], "UPDATE pet SET owner = 1001 WHERE id = 3") // of the target, to a key that came to nobody
+		if proof := verified(t, p, merged[0], merged[1:]); !strings.Contains(fmt.Sprint(proof.Findings), "1 rows refer by owner to rows of hero of w1 that stayed behind") {
+			t.Errorf("%s %v", proof.Verdict, proof.Findings)
+		}
+	})
+}
+
+// A reference that says nothing blocks the plan if a row that comes refers to one that stays, and the plan shows the
+// line to write and to which rows most refer. Without such a row it does not.
+func TestLeaveSilent(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, leavers...)
+		silent := func(o *declare.Options, d *declare.Declarations) {
+			d.References[2].At = []string{"guild.master", "spell.guid"}
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"pet.owner"}, To: []string{"hero.guid"}})
+		}
+		both := func(condition string) planner.PlanOptions {
+			return leaveOptions(func(o *declare.Options, d *declare.Declarations) { silent(o, d); where("hero", condition)(o, d) })
+		}
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], both("level < 20"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer to rows of hero that stay behind, and it is not said what becomes of them: w1: 2; most refer to guid 1 of w1: 2 rows") {
+			t.Errorf("refused: %s", got)
+		}
+		mustPlan(t, all[0], all[1:], both("level = 40"))
+	})
+}
+
+// What a plan cannot follow or carry out is refused by name.
+func TestLeaveRefused(t *testing.T) {
+	e := engines()[0]
+	all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, heroes VARCHAR(20), name VARCHAR(20))", "CREATE TABLE log (hero INTEGER, n INTEGER)")...)
+	more := func(f func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
+		return leaveOptions(func(o *declare.Options, d *declare.Declarations) {
+			where("hero", "level < 20")(o, d)
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"bag.id"}})
+			d.Plain = append(d.Plain, "bag.name", "log.n", "log.hero", "bag.heroes")
+			f(o, d)
+		})
+	}
+	for want, f := range map[string]func(o *declare.Options, d *declare.Declarations){
+		"the keys are inside cells": func(o *declare.Options, d *declare.Declarations) {
+			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "bag.heroes" })
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every"})
+		},
+		"so its rows cannot be told apart": func(o *declare.Options, d *declare.Declarations) {
+			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.hero" })
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})
+		},
+		"its key is not one column of integers": where("spell", "spell = 7"),
+		"no source has a table \"heros\"":       where("heros", "1 = 1"),
+		"leave hero in rules.toml:7: where: \"lvl\" is no column": func(o *declare.Options, _ *declare.Declarations) {
+			o.Leave = []declare.Leave{{Table: "hero", Where: "lvl < 3", File: "rules.toml", Line: 7}}
+		},
+		"leave hero in rules.toml:7: where: w1 says: ": func(o *declare.Options, _ *declare.Declarations) {
+			o.Leave = []declare.Leave{{Table: "hero", Where: "level < < 3", File: "rules.toml", Line: 7}}
+		},
+		"would not be with new values": func(o *declare.Options, d *declare.Declarations) {
+			where("bag", "id = 1")(o, d)
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"bag"}, Policy: declare.PolicySame})
+		},
+		"the rows of its tables stay behind": func(o *declare.Options, d *declare.Declarations) {
+			where("bag", "id = 1")(o, d)
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"bag"}, Policy: declare.PolicyReset})
+		},
+		"declared to refer to guild": func(o *declare.Options, _ *declare.Declarations) {
+			o.Leave = append(o.Leave, declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "pet.owner", Than: 2}})
+		},
+		"whether one value of hero.tag is the same in all worlds": func(o *declare.Options, _ *declare.Declarations) {
+			o.Leave = append(o.Leave, declare.Leave{Table: "hero", Best: &declare.Best{Of: "tag", Keep: 2, By: []string{"level"}}})
+		},
+		"the column allows no NULL, and no value of it means no row": func(o *declare.Options, d *declare.Declarations) { d.References[2].Gone = declare.RowsNone },
+	} {
+		if _, err := planner.NewPlan(t.Context(), all[0], all[1:], more(f)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
 
 var leaveFirst = flag.Int("leave-first", 0, "the first of the random worlds")

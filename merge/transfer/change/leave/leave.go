@@ -18,7 +18,9 @@ import (
 )
 
 // Change returns the rows that stay behind.
-func Change() step.Change { return step.Change{Touches: touches, Measure: measure, Ready: ready} }
+func Change() step.Change {
+	return step.Change{Touches: touches, Measure: measure, Ready: ready, Prove: prove}
+}
 
 // touches reports of which tables rows of a first world stay behind, or come without a reference.
 func touches(p *step.Planning) func(table string) bool {
@@ -73,7 +75,19 @@ func ready(ctx context.Context, f *step.Flight) error {
 	s := f.Source
 	for i := range f.Plan.Leaving.Stays {
 		stays := &f.Plan.Leaving.Stays[i]
-		if stays.Source != s.Name() || stays.Rows() == 0 || f.Model.Table(stays.Table) == nil {
+		if stays.Source != s.Name() || f.Model.Table(stays.Table) == nil || s.Table(stays.Table) == nil {
+			continue
+		}
+		if f.Plan.Table(stays.Table) == nil && f.Plan.Own(stays.Table) == nil { // others are counted with what comes
+			n, err := s.Count(ctx, stays.Table)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				f.Refuse(s.Name(), stays.Table, "%s would come, and none came when the plan was made: plan again", ledger.CountRows(n))
+			}
+		}
+		if stays.Rows() == 0 {
 			continue
 		}
 		c, err := contents(ctx, stays, f.Model, s, s.On)
