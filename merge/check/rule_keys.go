@@ -37,8 +37,9 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	}
 	result.Subject, result.Columns = catalog.ColumnList(k.Key), k.Key
 	result.Gaps, result.Samples, result.Read = slices.Clip(k.Gaps), k.Samples, k.RowsRead()
+	nulls := int64(0)
 	for _, p := range k.Parts {
-		if p.Nulls > 0 {
+		if nulls += p.Nulls; p.Nulls > 0 {
 			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
 		}
 		if n := p.DB.Rows[k.Table]; n != p.Read {
@@ -60,6 +61,11 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 			", policy = \"same\"); otherwise " + action
 	}
 	o.Findings = []rule.Finding{{Result: result, Action: action}}
+	allowed, _ := f.Allowed(&verdict.Result{Code: result.Code, Table: k.Table, Columns: k.Key, Verdict: verdict.NotVerified})
+	if nulls > 0 && allowed { // else it is not verified already
+		o.Findings = append(o.Findings, rule.Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable, Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
+			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so that a merge cannot tell which rows are which: give them a value"}})
+	}
 	return o
 }
 

@@ -30,6 +30,9 @@ func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
 		for _, column := range f.Opaque(table) {
 			declared := f.Declared.Role(table, column).Kind
+			if f.Same[table] || f.Follows(table, column) { // no row comes, or it repeats a name
+				continue
+			}
 			if !f.Wants(verdict.CodeColumnOpaque, table, column) || declared != declare.RoleOpen && declared != declare.RoleUndecided {
 				continue
 			}

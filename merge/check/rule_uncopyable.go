@@ -174,6 +174,13 @@ func unemptied(f *read.Facts, table string) (reasons []string) {
 	if tool := t.History(); tool != "" {
 		because("it is the history of migrations that %s keeps, so it must not be emptied: give it another policy than %q", tool, declare.PolicyReset)
 	}
+	for _, other := range f.Target.Catalog.Tables {
+		foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == table })
+		severed := func(s *declare.SeveredReference) bool { return s.Table == other.Name && s.To == table && !s.Stays }
+		if n, counted := f.Target.Rows[other.Name]; foreign && !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed) {
+			because("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
+		}
+	}
 	for _, r := range t.Triggers {
 		if r.On(catalog.OnDelete) || r.On(catalog.OnInsert) {
 			because("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would be lost: drop it for the time of both, "+

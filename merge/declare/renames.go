@@ -44,6 +44,11 @@ type NameCopy struct {
 	OfColumn string `json:"of_column"`
 }
 
+// Follows reports whether a column changes with a name, by [[merge.copy]]: that says what it holds.
+func (f *Resolved) Follows(table, column string) bool {
+	return slices.ContainsFunc(f.Opts.Copies, func(c NameCopy) bool { return c.Table == table && c.Column == column })
+}
+
 // Unchangeable says why the values of a column cannot be changed in a merge; "" if they
 // can.
 func Unchangeable(c *catalog.Catalog, table, column string) string {

@@ -320,9 +320,8 @@ func (f chooser) counterMost(c declare.KeptCounter) uint64 {
 // MostOf is the largest number that a column of the target takes; known is false if that
 // cannot be told.
 func MostOf(f *declare.Resolved, at declare.ColumnName) (most rekey.Integer, known bool) {
-	_, model := f.Model(at.Table)
-	if c := model.Column(at.Column); c != nil {
-		return c.Most(f.Target.Catalog.Engine)
+	if _, model := f.Model(at.Table); model != nil && model.Column(at.Column) != nil { // it may be excluded
+		return model.Column(at.Column).Most(f.Target.Catalog.Engine)
 	}
 	return most, false
 }

@@ -217,7 +217,9 @@ func undeclaredKeys(f *read.Facts) (results []verdict.Result) {
 
 // guessedKeys are the keys that are a space only because the target counts them up, and
 // that may name rows of another space nevertheless, as stats.guid does those of chars. As
-// long as all spaces of a source have one offset, that does not matter.
+// long as all spaces of a source have one offset, that does not matter. A key that is counted
+// up is nearly always one of its own: that some of its values are matched keys of another table
+// says nothing where both count from 1.
 func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (results []verdict.Result) {
 	for _, s := range f.Moving.Spaces {
 		if !s.Auto {
@@ -228,7 +230,7 @@ func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (re
 		for _, other := range f.Moving.Spaces {
 			for _, db := range declare.SourcesOf(f.Resolved) {
 				keys := read.Keys[at][db]
-				if keys != nil && meetsMatched(keys, chosen.Pairs[other][db]) {
+				if keys != nil && (other.By == nil || mayName(f, at, other.By, read)) && meetsMatched(keys, chosen.Pairs[other][db]) {
 					result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})
 					continue
 				}
@@ -245,6 +247,22 @@ func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (re
 		}
 	}
 	return results
+}
+
+// mayName reports whether a key seems to be that of a matched row nevertheless: by its name, or because
+// both tables have the same keys in every database.
+func mayName(f *read.Facts, at declare.ColumnName, by *declare.MatchedBy, read *moved.Measured) bool {
+	name, key := strings.ToLower(at.Column), strings.ToLower(by.Key)
+	if key != "id" && name == key || strings.Contains(name, strings.TrimSuffix(strings.ToLower(by.Table), "s")) {
+		return true
+	}
+	for _, db := range f.DBs {
+		keys, matched := read.Keys[at][db], read.Keys[declare.ColumnName{Table: by.Table, Column: by.Key}][db]
+		if keys == nil || matched == nil || keys.Len() == 0 || !keys.Equal(matched) {
+			return false
+		}
+	}
+	return true
 }
 
 // meetsMatched reports whether any of some keys is matched.

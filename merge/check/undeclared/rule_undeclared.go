@@ -106,6 +106,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 // judgeUndeclared says of the columns of a table which are open.
 func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table string, read *openReading) (o rule.Outcome, err error) {
 	closed := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table}
+	read = read.coming(f, table)
 	for _, column := range read.plain {
 		o.Plain = append(o.Plain, declare.ColumnName{Table: table, Column: column})
 	}
@@ -141,6 +142,29 @@ func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table str
 		o.Add(rule.Found(closed))
 	}
 	return o, nil
+}
+
+// coming is what was read without the rows that do not come.
+func (r *openReading) coming(f *read.Facts, table string) *openReading {
+	left := *r
+	left.columns, left.unread = nil, make(map[string][]verdict.Gap)
+	for _, c := range r.columns {
+		if !staysBehind(f, c.db, table) {
+			left.columns = append(left.columns, c)
+		}
+	}
+	for column, gaps := range r.unread {
+		gaps = slices.DeleteFunc(slices.Clone(gaps), func(g verdict.Gap) bool { return f.Same[table] && g.Source != f.Target.Name })
+		if len(gaps) > 0 {
+			left.unread[column] = gaps
+		}
+	}
+	return &left
+}
+
+// staysBehind reports whether rows of a database do not come, because those of the target are the same.
+func staysBehind(f *read.Facts, db *declare.Database, table string) bool {
+	return f.Same[table] && db != f.Target
 }
 
 // judgeOpenColumn judges one column, as it was read in the databases.
@@ -260,6 +284,9 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 			return err
 		}
 		for _, s := range strays.Sources {
+			if staysBehind(r.Facts, s.DB, table) {
+				continue
+			}
 			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 			if n := s.ReboundRows(); n > 0 {
 				named[k] += n

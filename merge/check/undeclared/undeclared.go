@@ -133,7 +133,7 @@ func (r OpenReader) undeclared(ctx context.Context, table string) (*openReading,
 func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Candidate) (map[string]bool, error) {
 	open, first := make(map[string]bool), r.First
 	for db, t := range r.Facts.Having(table) {
-		if db.Rows[table] <= 2*int64(first) {
+		if db.Rows[table] <= 2*int64(first) || staysBehind(r.Facts, db, table) {
 			continue
 		}
 		without := maps.Clone(open)
@@ -455,8 +455,7 @@ func judgesOpen(f *read.Facts, table, column string) bool {
 	if f.Rekeyed != nil && f.Moving.Columns[declare.ColumnName{Table: table, Column: column}] != nil {
 		return false // a key of a space, which moves
 	}
-	copied := func(c declare.NameCopy) bool { return c.Table == table && c.Column == column }
-	return !declare.ForeignKey(f.Resolved, table, column) && !slices.ContainsFunc(f.Opts.Copies, copied)
+	return !declare.ForeignKey(f.Resolved, table, column) && !f.Follows(table, column)
 }
 
 // onItsWord reports whether a column is said to name no row of a world: it is plain, natural or shared, or plain in the rows

@@ -100,6 +100,9 @@ type Refusal struct {
 	Table  string `json:"table,omitempty"`  // empty: not about one table
 	Code   string `json:"code,omitempty"`   // of the rule of the check that found it
 	Reason string `json:"reason"`
+
+	// Place is the kind of a reason that no rule of the check knows; "" for those that have one.
+	Place Place `json:"place,omitempty"`
 }
 
 func (r Refusal) String() string {

@@ -95,7 +95,7 @@ func (p *Planner) refuseUnsentColumn(ctx context.Context, s *rowio.Source, t *ca
 		way = "merge in place, where the rows of " + s.Name() + " stay as they are"
 	}
 	charset, _, _ := strings.Cut(c.Collation, "_")
-	p.refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf(
+	p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf(
 		"the column %q has text in %s that would come as another, since rows are sent in utf8mb4, in %s%s: "+
 			"correct the values that SELECT *%s finds, or %s", c.Name, charset, ledger.CountRows(lost), such, those, way)})
 	return err

@@ -13,6 +13,7 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/verdict"
 )
 
 // planInto plans the new database: what is made there, and which rows come from the first world
@@ -37,13 +38,13 @@ func planInto(ctx context.Context, p *Planner) error {
 		return err
 	}
 	for _, what := range hidden {
-		p.refuse(plan.Refusal{Source: first.Name(), Reason: "the account cannot see everything that the new database has to have: " + what})
+		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see everything that the new database has to have: " + what})
 	}
 	for _, skipped := range first.Known.Skipped {
 		if all.Has(schema.Sequence, skipped.Table) {
 			continue
 		}
-		p.refuse(plan.Refusal{Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot come into the new database: " + skipped.Reason})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot come into the new database: " + skipped.Reason})
 	}
 	p.Plan.Into.Objects, p.Plan.Into.Made = all.Besides(), all.Fingerprints()
 	if err := p.grants(ctx, all); err != nil {
@@ -60,7 +61,7 @@ func planInto(ctx context.Context, p *Planner) error {
 			return err
 		}
 		for _, o := range running {
-			p.refuse(plan.Refusal{Source: s.Name(), Reason: o.String()})
+			p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: o.String()})
 		}
 		n, err := s.Bytes(ctx)
 		if err != nil {
@@ -76,7 +77,7 @@ func planInto(ctx context.Context, p *Planner) error {
 		l := rowio.NewLayout(first.Dialect, t)
 		c, err := rowio.Contents(ctx, first.On, l, rowio.All, p.raised(l), ranger(p.Planning, l), func(int) error { return ctx.Err() })
 		if null, is := errors.AsType[*rowio.NullKeyError](err); is {
-			p.refuse(plan.Refusal{Source: first.Name(), Table: t.Name, Reason: null.Error()})
+			p.refuse(plan.Refusal{Code: verdict.CodeTableUncopyable, Source: first.Name(), Table: t.Name, Reason: null.Error()})
 			continue
 		}
 		if err != nil {
@@ -136,7 +137,7 @@ func (p *Planner) refuseObstacles(ctx context.Context, all *schema.Schema) error
 		return err
 	}
 	for _, o := range obstacles {
-		p.refuse(plan.Refusal{Source: p.Plan.Target.Name, Reason: o.String()})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: p.Plan.Target.Name, Reason: o.String()})
 	}
 	return nil
 }
@@ -165,7 +166,7 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 	there, err := schema.Exists(ctx, *into)
 	if err == nil && !there {
 		if why := schema.MayMake(*into); why != nil {
-			p.refuse(plan.Refusal{Source: into.Name, Reason: "the new database cannot be made: " + why.Error()})
+			p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: "the new database cannot be made: " + why.Error()})
 		}
 	}
 	if err != nil || !there {
@@ -178,7 +179,7 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 	}
 	have, err := schema.Read(ctx, on)
 	if err == nil && len(found) == 0 && p.DBs[0].Dialect.MySQL() && have.Options != all.Options {
-		p.refuse(plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the new database is there, and has other defaults than %s (%s, and %s): drop it, so that apply makes it", p.DBs[0].Name(), have.Options, all.Options)})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: fmt.Sprintf("the new database is there, and has other defaults than %s (%s, and %s): drop it, so that apply makes it", p.DBs[0].Name(), have.Options, all.Options)})
 	}
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 		for _, id := range ids {
 			reason = ledger.Unfinished(id)
 		}
-		p.refuse(plan.Refusal{Source: into.Name, Reason: reason})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: reason})
 	}
 	return nil
 }

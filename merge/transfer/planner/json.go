@@ -49,7 +49,7 @@ func (p *Planner) refuseNumberless(ctx context.Context, t *catalog.Table, c *cat
 			return fmt.Errorf("database %q: reading table %q: %w", s.Name(), t.Name, err)
 		}
 		if rows > 0 {
-			p.refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("the ENUM column %q has the value 0 in %s, which was not in its list when it was written, and reads as its member '': "+
+			p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("the ENUM column %q has the value 0 in %s, which was not in its list when it was written, and reads as its member '': "+
 				"give them a value: UPDATE %s SET %s = NULL WHERE %[4]s = 0, or a member", c.Name, ledger.CountRows(rows), q(t.Name), q(c.Name))})
 		}
 	}
@@ -85,7 +85,7 @@ func (p *Planner) refuseTypedIn(ctx context.Context, t *catalog.Table, dbs []*ro
 				return fmt.Errorf("database %q: reading the JSON of table %q: %w", s.Name(), name, err)
 			}
 			if lost.Rows = n; n > 0 {
-				p.refuse(plan.Refusal{Source: s.Name(), Table: name, Reason: fmt.Sprintf("the column %q has JSON with a date, a time, bytes or a DECIMAL inside, which a copy would change into a text or another number, in %d rows: %s: convert the column to a text and back first (ALTER TABLE %s MODIFY %s LONGTEXT, then MODIFY to JSON as it was declared), or exclude the table",
+				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: name, Reason: fmt.Sprintf("the column %q has JSON with a date, a time, bytes or a DECIMAL inside, which a copy would change into a text or another number, in %d rows: %s: convert the column to a text and back first (ALTER TABLE %s MODIFY %s LONGTEXT, then MODIFY to JSON as it was declared), or exclude the table",
 					column.Name, n, lost, l.Dialect.Quote(name), l.Dialect.Quote(column.Name))})
 			}
 		}

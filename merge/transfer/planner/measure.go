@@ -62,7 +62,7 @@ func Measure(ctx context.Context, p *step.Planning) error {
 		t := &p.Plan.Tables[i]
 		for j, s := range p.DBs {
 			if c, want := t.In(j), p.Rows[s.Name()][t.Name]; s.Table(t.Name) != nil && c.Rows != want {
-				p.Refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
+				p.Refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func measureIn(ctx context.Context, p *step.Planning, database int, changes *cha
 			return ctx.Err()
 		})
 		if null, is := errors.AsType[*rowio.NullKeyError](err); is {
-			refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: null.Error()})
+			refuse(plan.Refusal{Code: verdict.CodeTableUncopyable, Source: s.Name(), Table: t.Name, Reason: null.Error()})
 			c, err = rowio.Content{Rows: p.Rows[s.Name()][t.Name]}, nil
 		}
 		if err != nil {

@@ -121,7 +121,7 @@ func (p *Planner) refuseFrozen(ctx context.Context, s *rowio.Source) error {
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}
 	if n != 0 {
-		p.refuse(plan.Refusal{Source: s.Name(), Reason: "its server accepts no writes (super_read_only is ON): name the one that does, turn it off so that the fence can be written into its registry, or plan without a fence"})
+		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: "its server accepts no writes (super_read_only is ON): name the one that does, turn it off so that the fence can be written into its registry, or plan without a fence"})
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (p *Planner) refuseInUse(ctx context.Context, s *rowio.Source) error {
 		}
 	}
 	for _, reason := range reasons {
-		p.refuse(plan.Refusal{Source: s.Name(), Reason: reason + ", then plan again"})
+		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: reason + ", then plan again"})
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func choose(ctx context.Context, p *Planner) error {
 		if hidden.What == catalog.HiddenTriggers {
 			continue // the check says so, and the operator may have looked
 		}
-		p.refuse(plan.Refusal{Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
+		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
 	}
 	touched := step.Touched(all.Changes(), p.Planning)
 	var chosen []*catalog.Table
@@ -139,7 +139,7 @@ func (p *Planner) table(t *catalog.Table) plan.Table {
 			if most == 0 || next <= most {
 				out.Counter.After = max(out.Counter.After, next)
 			} else if p.Plan.Rekey.Moves() && out.Counter.After < most { // else a world had come to the end before
-				p.refuse(plan.Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: "+
+				p.refuse(plan.Refusal{Place: plan.PlaceRoom, Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: "+
 					"give it a larger type in all databases, or raise max of its space", out.Counter.Column, next, most)})
 			}
 		}

@@ -20,7 +20,7 @@ func judgeTriggers(p *Planner) {
 		t := &p.Plan.Tables[i]
 		of := p.DBs[0].Table(t.Name)
 		for _, reason := range t.InWay(of) {
-			p.refuse(plan.Refusal{Table: t.Name, Reason: reason})
+			p.refuse(plan.Refusal{Place: plan.PlaceValues, Table: t.Name, Reason: reason})
 		}
 		for _, r := range t.InWayOfUndo(of) {
 			t.UndoTriggers = append(t.UndoTriggers, r.Name)

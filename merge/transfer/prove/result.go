@@ -41,7 +41,7 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 		}
 	}
 	report, err := merge.CheckMerged(ctx, s, declare.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
-		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Into: r.Plan.Into != nil})
+		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Into: r.Plan.Into != nil, Copies: r.Plan.Copies})
 	if err != nil {
 		return err
 	}

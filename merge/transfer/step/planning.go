@@ -74,9 +74,9 @@ type Planning struct {
 // Refuse notes a reason that blocks the merge.
 func (p *Planning) Refuse(r plan.Refusal) { p.Plan.Refusals = append(p.Plan.Refusals, r) }
 
-// RefuseTable does so for a table of the target.
-func (p *Planning) RefuseTable(table, format string, args ...any) {
-	p.Refuse(plan.Refusal{Table: table, Reason: fmt.Sprintf(format, args...)})
+// RefuseValues does so for values in a table of the target that the merge makes itself.
+func (p *Planning) RefuseValues(table, format string, args ...any) {
+	p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
 
 // history names the tool whose history of migrations a table is in every database
@@ -112,7 +112,7 @@ func (p *Planning) RefuseOutside(ctx context.Context, chosen []*catalog.Table) e
 		p.Plan.Prepare = append(p.Plan.Prepare, statement)
 	}
 	if n > 0 {
-		p.Refuse(plan.Refusal{Source: p.Plan.Target.Name, Reason: fmt.Sprintf(
+		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Target.Name, Reason: fmt.Sprintf(
 			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
 			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
 	}
@@ -138,7 +138,7 @@ func (p *Planning) toInnoDB(ctx context.Context, t *catalog.Table) (string, erro
 	}
 	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
 		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
-		p.Refuse(plan.Refusal{Source: p.Plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
+		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
 			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
 				"after the ALTER TABLE of this plan it counts through the whole table; "+
 				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})

@@ -59,7 +59,7 @@ func measureTable(ctx context.Context, p *step.Planning, t *plan.Table) error {
 		}
 		err := m.source(ctx, i)
 		if why, is := errors.AsType[*CombineError](err); is {
-			p.RefuseTable(t.Name, "%s", why.Error())
+			p.RefuseValues(t.Name, "%s", why.Error())
 			return nil
 		}
 		if err != nil {
@@ -114,7 +114,7 @@ func (m *measuring) begin(ctx context.Context) error {
 func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*big.Int, error) {
 	n, odd, err := totalOf(ctx, s.On, m.L, column)
 	if odd > 0 {
-		m.p.Refuse(plan.Refusal{Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
+		m.p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
 	}
 	return n, err
 }
@@ -200,7 +200,7 @@ func (m *measuring) add(g *Group, row []any) error {
 func (m *measuring) end() {
 	for _, reason := range slices.Sorted(maps.Keys(m.refused)) {
 		found := m.refused[reason]
-		m.p.RefuseTable(m.t.Name, "its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)
+		m.p.RefuseValues(m.t.Name, "its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)
 	}
 	if len(m.refused) > 0 {
 		return
@@ -209,7 +209,7 @@ func (m *measuring) end() {
 		sum := &m.t.Combine.Sums[k]
 		sum.After = text(typeOf(m.L.Types[i]), m.after[k])
 		if !sum.Conserved(sum.After) {
-			m.p.RefuseTable(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)
+			m.p.RefuseValues(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)
 		}
 	}
 }

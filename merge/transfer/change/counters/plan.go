@@ -26,7 +26,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 		}
 		t := target.Table(c.Table)
 		refuse := func(format string, args ...any) {
-			p.Refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
+			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
 		}
 		if t == nil || t.Key() == nil {
 			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
@@ -77,7 +77,7 @@ func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter) {
 	target := p.DBs[0]
 	s := target.Known.Sequence(c.Table)
 	refuse := func(format string, args ...any) {
-		p.Refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})
 	}
 	switch {
 	case s == nil:

@@ -108,14 +108,14 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			continue
 		}
 		if f.Why != "" && homes.any() {
-			p.RefuseTable(f.Table, "%s", f.Why)
+			p.RefuseValues(f.Table, "%s", f.Why)
 			continue
 		}
 		var found []plan.Rename
 		for db := range p.DBs {
 			rows, err := p.followersIn(ctx, db, f, col, homes)
 			if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-				p.Refuse(plan.Refusal{Source: p.DBs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
+				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: p.DBs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
 				continue
 			}
 			if err != nil {
@@ -124,7 +124,7 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			found = append(found, rows...)
 		}
 		if len(found) > maxFollowing {
-			p.RefuseTable(f.Table, "%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)
+			p.RefuseValues(f.Table, "%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)
 			continue
 		}
 		p.Plan.Renames = append(p.Plan.Renames, found...)
@@ -175,9 +175,9 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *declare.NameRefer
 	}
 	switch {
 	case unclear != nil:
-		p.Refuse(plan.Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
-		p.Refuse(plan.Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
 		return nil, nil
 	}
 	slices.SortFunc(found, func(a, b plan.Rename) int { return strings.Compare(a.Key, b.Key) })

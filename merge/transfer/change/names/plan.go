@@ -56,7 +56,7 @@ func rename(ctx context.Context, p *renaming) error {
 			continue // refused with the table
 		}
 		if why := p.unchangeable(n); why != "" {
-			p.RefuseTable(n.Table, "%s", why)
+			p.RefuseValues(n.Table, "%s", why)
 			continue
 		}
 		if err := p.renameIn(ctx, n, t); err != nil {
@@ -77,7 +77,7 @@ func rename(ctx context.Context, p *renaming) error {
 				declare.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
 		if why := declare.Unchangeable(p.DBs[0].Known, c.Table, c.Column); why != "" {
-			p.RefuseTable(c.Table, "%s", why)
+			p.RefuseValues(c.Table, "%s", why)
 			continue
 		}
 		p.Plan.Copies = append(p.Plan.Copies, c)
@@ -126,18 +126,18 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 		homes.add(group)
 	})
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		p.RefuseTable(n.Table, "the values of %s cannot be compared: %v", n.Column, unsupported)
+		p.RefuseValues(n.Table, "the values of %s cannot be compared: %v", n.Column, unsupported)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if len(losers) > plan.MaxRenames {
-		p.RefuseTable(n.Table, "%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)
+		p.RefuseValues(n.Table, "%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)
 		return nil
 	}
 	if why := declare.Unbounded(t.Column(n.Column), n.MaxLength); why != "" && len(losers) > 0 {
-		p.RefuseTable(n.Table, "%s", why)
+		p.RefuseValues(n.Table, "%s", why)
 		return nil
 	}
 	fresh, err := p.invent(ctx, n, t.Column(n.Column), p.limit(n, t), losers)
@@ -295,14 +295,14 @@ func (p *renaming) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.
 	const most = 50
 	for round := 0; len(open) > 0; round++ {
 		if round == most {
-			p.RefuseTable(n.Table, "no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)
+			p.RefuseValues(n.Table, "no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)
 			return nil, nil
 		}
 		for _, i := range open {
 			attempt[i]++
 			var err error
 			if fresh[i], err = p.expand(n, rows[i], attempt[i], limit); err != nil {
-				p.RefuseTable(n.Table, "%s", err.Error())
+				p.RefuseValues(n.Table, "%s", err.Error())
 				return nil, nil
 			}
 		}

@@ -23,29 +23,24 @@ func choose(ctx context.Context, p *step.Planning) error {
 	}
 	var chosen []*catalog.Table
 	for _, name := range p.Report.Reset {
-		refuse := func(format string, args ...any) { p.RefuseTable(name, format, args...) }
+		refuse := func(of plan.Place, format string, args ...any) {
+			p.Refuse(plan.Refusal{Place: of, Table: name, Reason: fmt.Sprintf(format, args...)})
+		}
 		t := target.Table(name)
 		if t == nil {
 			if i := slices.IndexFunc(target.Known.Skipped, func(s catalog.Skipped) bool { return s.Table == name }); i >= 0 {
-				refuse("it cannot be emptied, because it is not read: %s", target.Known.Skipped[i].Reason)
+				refuse(plan.PlaceRights, "it cannot be emptied, because it is not read: %s", target.Known.Skipped[i].Reason)
 			}
 			continue // there is nothing to empty
 		}
-		for _, other := range target.Known.Tables {
-			foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == name })
-			n, counted := p.Rows[target.Name()][other.Name]
-			if foreign && !slices.Contains(p.Report.Reset, other.Name) && (n > 0 || !counted) && p.Plan.Table(other.Name) == nil && !p.Plan.Severs(other.Name, name) {
-				refuse("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
-			}
-		}
 		for _, other := range outside[name] {
-			refuse("the table %s refers to it and is not read here: drop its foreign key, or give the table another policy than %q", other, declare.PolicyReset)
+			refuse(plan.PlaceEngine, "the table %s refers to it and is not read here: drop its foreign key, or give the table another policy than %q", other, declare.PolicyReset)
 		}
 		chosen = append(chosen, t)
 		p.Plan.Resets = append(p.Plan.Resets, plan.Reset{Table: name, Moved: movesRows(target, t)})
 	}
 	if len(chosen) > 0 && hidesTriggers(target) {
-		p.Refuse(plan.Refusal{Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
+		p.Refuse(plan.Refusal{Place: plan.PlaceRights, Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
 	}
 	return p.RefuseOutside(ctx, chosen)
 }

@@ -1,0 +1,33 @@
+package plan
+
+// Place says of which kind a reason is that blocks a plan though a check with the same rules and
+// flags passes. All other reasons are those of the check, with its code.
+type Place string
+
+// The kinds of such reasons; [Places] says what they are.
+const (
+	PlaceRights  Place = "rights"
+	PlaceEngine  Place = "engine"
+	PlaceServers Place = "servers"
+	PlaceRoom    Place = "room"
+	PlaceInto    Place = "new database"
+	PlaceValues  Place = "new values"
+)
+
+// Places lists the kinds with what each is about, for the documents.
+func Places() []struct {
+	Place Place
+	About string
+} {
+	return []struct {
+		Place Place
+		About string
+	}{
+		{PlaceRights, "the account may not see something that decides whether the merge can be carried out: triggers, tables, objects of the first world"},
+		{PlaceEngine, "an engine has no transactions, or a value cannot be written to a copy as it is (JSON with dates, an ENUM's 0)"},
+		{PlaceServers, "a game server runs, a server takes no writes, a process writes to a database meanwhile, another merge is under way, or one brought the same rows before"},
+		{PlaceRoom, "a table without a key has more rows than one transaction takes (-max-keyless), or a counter has no room above the keys that come"},
+		{PlaceInto, "the new database is not new, or cannot be made as the first world is"},
+		{PlaceValues, "the values that a merge makes itself were tried and do not fit: new names, rows that are combined, counters in rows"},
+	}
+}
