@@ -142,7 +142,7 @@ func (s *Section) Integer(key string, lowest, highest int64) int64 {
 // Integers reads a key that must be a table of integers from lowest to highest, by names
 // of any kind. It returns nil if there is none.
 func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
-	s.may(key, Type{Kind: "table", Section: &Shape{Any: &Key{Types: []Type{{Kind: "integer", Lowest: lowest, Highest: highest}}}}})
+	s.may(key, tableOf(Type{Kind: "integer", Lowest: lowest, Highest: highest}))
 	want := fmt.Sprintf("a table of integers, such as %s = { s2 = %d }", key, max(lowest, 1))
 	return byName(s, key, want, func(_ string, n int64) string {
 		if n < lowest || n > highest {
@@ -155,7 +155,7 @@ func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
 // TextsByName reads a key that must be a table of texts, by names of any kind. check says what
 // is wrong with one; "" if nothing is. It returns nil if there is none.
 func (s *Section) TextsByName(key, example string, check func(string) string) map[string]string {
-	s.may(key, Type{Kind: "table", Section: &Shape{Any: &Key{Types: []Type{{Kind: "text"}}}}})
+	s.may(key, tableOf(Type{Kind: "text"}))
 	want := fmt.Sprintf("a table of texts, such as %s = %s", key, example)
 	return byName(s, key, want, func(name, text string) string {
 		if problem := check(text); problem != "" {
@@ -239,7 +239,8 @@ func (s *Section) OneOrMore(key string, check func(string) string) []string {
 // Values reads a key that must be a list of texts and integers, of at least one. It
 // returns integers as their digits.
 func (s *Section) Values(key string) (texts []string) {
-	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}, {Kind: "integer", Lowest: math.MinInt64, Highest: math.MaxInt64}}, Least: 1})
+	integer := Type{Kind: "integer", Lowest: math.MinInt64, Highest: math.MaxInt64}
+	s.may(key, Type{Kind: "list", Items: []Type{{Kind: "text"}, integer}, Least: 1})
 	want := fmt.Sprintf(`a list of texts and integers, such as %s = [0, "none"]`, key)
 	list, ok := value[[]any](s, key, want)
 	if ok && len(list) == 0 {

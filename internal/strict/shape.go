@@ -114,6 +114,11 @@ func (s *Section) Only(key string, words ...string) {
 	}
 }
 
+// tableOf is a table of values of a type, under names of any kind.
+func tableOf(t Type) Type {
+	return Type{Kind: "table", Section: &Shape{Any: &Key{Types: []Type{t}}}}
+}
+
 // text is the type of a text that a check accepts. One that wants "table.column" refuses a name alone.
 func text(check func(string) string) Type {
 	t := Type{Kind: "text"}

@@ -65,6 +65,7 @@ func rewriteRules(cmd *cliv3.Command, env cli.Env, out io.Writer) error {
 	if err := written.Write(func(to io.Writer) error { _, err := io.WriteString(to, w.Text); return err }); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Written: %s, %s in new words. It says what %s says.\n", name, printable.Count(int64(len(w.Changes)), "statement", "statements"), file)
+	changed := printable.Count(int64(len(w.Changes)), "statement", "statements")
+	fmt.Fprintf(out, "Written: %s, %s in new words. It says what %s says.\n", name, changed, file)
 	return nil
 }

@@ -36,7 +36,9 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		said.Undecided = s.List("undecided", place)
 		s.Sections("unique", func(s *strict.Section) {
 			table, columns := columnsAt(s, "columns")
-			o.Uniques = append(o.Uniques, declare.DeclaredUnique{Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none")})
+			o.Uniques = append(o.Uniques, declare.DeclaredUnique{
+				Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none"),
+			})
 		})
 		s.Sections("reference", func(s *strict.Section) {
 			if s.Know("to", "at", "by"); !s.Has("by") {
@@ -54,8 +56,10 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 			s.Older("value")
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
 			by := renamed(s, "by", "value")
-			need(s, by, `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
-			o.Worlds = append(o.Worlds, declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file})
+			need(s, by, `want an expression that computes the number of its world, such as `+
+				`%s = "id / 10_000_000 %% 10_000"`)
+			key := declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file}
+			o.Worlds = append(o.Worlds, key)
 		})
 		s.Sections("account", func(s *strict.Section) {
 			o.Accounts = append(o.Accounts, account(s, table(s, "table"), column(s, "column")))
@@ -98,7 +102,8 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 		s.Know("table", "columns", "to_table", "to_columns")
 		return r
 	case older:
-		r.Table, r.Columns, r.ToTable, r.ToColumns = table(s, "table"), columns(s, "columns"), table(s, "to_table"), columns(s, "to_columns")
+		r.Table, r.Columns = table(s, "table"), columns(s, "columns")
+		r.ToTable, r.ToColumns = table(s, "to_table"), columns(s, "to_columns")
 		if from, to := len(r.Columns), len(r.ToColumns); from > 0 && to > 0 && from != to {
 			s.Problem("to_columns", "names %d, but columns names %d: want as many, in the same order", to, from)
 		}
@@ -119,14 +124,17 @@ func together(s *strict.Section, r declare.DeclaredReference) declare.DeclaredRe
 	if len(r.At) == 0 || len(r.To) == 0 || !slices.ContainsFunc(slices.Concat(r.At, r.To), isJoint) {
 		return r // what lacks is reported already
 	}
-	if len(r.At) != 1 || len(r.To) != 1 || !isJoint(r.At[0]) || !isJoint(r.To[0]) || s.Has("format") || s.Has("none") || s.Has("dangling") {
-		s.Problem("at", `of several columns together is beside one to of as many, and nothing but a when: want at = ["ranks.(guild, rank)"] and to = "guild_ranks.(guild_id, rank_id)"`)
+	alone := len(r.At) == 1 && len(r.To) == 1 && !s.Has("format") && !s.Has("none") && !s.Has("dangling")
+	if !alone || !isJoint(r.At[0]) || !isJoint(r.To[0]) {
+		s.Problem("at", `of several columns together is beside one to of as many, and nothing but a when: `+
+			`want at = ["ranks.(guild, rank)"] and to = "guild_ranks.(guild_id, rank_id)"`)
 		return r
 	}
 	r.Table, r.Columns, _ = joint(r.At[0])
 	r.ToTable, r.ToColumns, _ = joint(r.To[0])
 	if len(r.Columns) != len(r.ToColumns) {
-		s.Problem("to", "names %d columns, and at names %d: want as many, in the same order", len(r.ToColumns), len(r.Columns))
+		s.Problem("to", "names %d columns, and at names %d: want as many, in the same order",
+			len(r.ToColumns), len(r.Columns))
 	}
 	r.At, r.To = nil, nil
 	return r

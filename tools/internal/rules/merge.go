@@ -92,7 +92,8 @@ func renumber(s *strict.Section, p *declare.TablePolicy) {
 	switch {
 	case braces:
 	case p.Renumber == "" && s.Has("within"):
-		s.Lacks("renumber", `want the column that gets new values if its values are not unique within these columns, such as renumber = { column = "slot", within = "account" }`)
+		s.Lacks("renumber", `want the column that gets new values if its values are not unique within these columns, `+
+			`such as renumber = { column = "slot", within = "account" }`)
 	case p.Renumber != "" && len(p.Within) == 0:
 		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)
 	}

@@ -82,18 +82,22 @@ func (r *rewriter) copied(s *section) bool {
 // reference writes a reference in the older words by at and to.
 func (r *rewriter) reference(s *section) bool {
 	if k := s.key("zero_is_none"); k != nil {
-		r.stays(k.First, `zero_is_none is an older word: want none = [0] if the column holds numbers, none = [""] if it holds texts`)
+		r.stays(k.First, `zero_is_none is an older word: want none = [0] if the column holds numbers, `+
+			`none = [""] if it holds texts`)
 	}
 	columns := s.texts("columns")
 	if len(columns) == 0 {
 		return false
 	}
 	at, to := inOne(s.text("table"), columns), inOne(s.text("to_table"), s.texts("to_columns"))
-	if also := func(other *section) bool {
+	also := func(other *section) bool {
 		columns := other.texts("columns")
-		return other != s && other.Head == s.Head && (slices.Contains(other.texts("at"), at) || len(columns) == 1 && inOne(other.text("table"), columns) == at)
-	}; len(columns) == 1 && slices.ContainsFunc(r.sections, also) {
-		return r.stays(s.First, "another reference has the column %s too: in the older words both must hold; want one with at and to, or a when in each", at)
+		its := slices.Contains(other.texts("at"), at) || len(columns) == 1 && inOne(other.text("table"), columns) == at
+		return other != s && other.Head == s.Head && its
+	}
+	if len(columns) == 1 && slices.ContainsFunc(r.sections, also) {
+		return r.stays(s.First, "another reference has the column %s too: in the older words both must hold; "+
+			"want one with at and to, or a when in each", at)
 	}
 	return r.join(s, []string{"table", "columns", "to_table", "to_columns"},
 		r.padded(s, "to")+" = "+printable.TOML(to), r.padded(s, "at")+" = "+printable.TOMLList([]string{at}))
@@ -113,7 +117,8 @@ func (r *rewriter) renumber(s *section) bool {
 	if s.text("renumber") == "" || len(s.texts("within")) == 0 {
 		return false
 	}
-	keys, line := []string{"renumber", "within"}, " = { column = "+printable.TOML(s.text("renumber"))+", within = "+oneOrMore(s.texts("within"))
+	keys := []string{"renumber", "within"}
+	line := " = { column = " + printable.TOML(s.text("renumber")) + ", within = " + oneOrMore(s.texts("within"))
 	for _, key := range []string{"from", "max"} {
 		if n := s.values[key]; n != nil {
 			keys, line = append(keys, key), line+fmt.Sprintf(", %s = %d", key, n)
@@ -126,8 +131,9 @@ func (r *rewriter) renumber(s *section) bool {
 func (r *rewriter) lists(s *section) bool {
 	for _, older := range []string{"include", "exclude"} {
 		if k := s.key(older); k != nil {
-			r.stays(k.First, `%s is an older word: tables that it leaves out are NOT VERIFIED. To leave the rows of the sources behind, `+
-				`write [[merge.table]] tables = ["log_*"], policy = "skip"; to look at some tables only, give -%[1]s on the command line`, older)
+			r.stays(k.First, `%s is an older word: tables that it leaves out are NOT VERIFIED. To leave the rows of `+
+				`the sources behind, write [[merge.table]] tables = ["log_*"], policy = "skip"; `+
+				`to look at some tables only, give -%[1]s on the command line`, older)
 		}
 	}
 	natural, shared := s.key("natural"), s.key("shared")
@@ -138,8 +144,8 @@ func (r *rewriter) lists(s *section) bool {
 		for _, text := range s.texts("natural") {
 			table, column, err := declare.ParsePlace(text)
 			if err == nil && column != nil && table.Match(a.Table) && column.Match(a.Column) {
-				return r.stays(natural.First, "natural is an older word, and has the account %s: move it to shared if the same value is one account in every world",
-					declare.Place(a.Table, a.Column))
+				return r.stays(natural.First, "natural is an older word, and has the account %s: "+
+					"move it to shared if the same value is one account in every world", declare.Place(a.Table, a.Column))
 			}
 		}
 	}
@@ -241,7 +247,8 @@ func (r *rewriter) account(s *section) bool {
 			return true
 		}
 	}
-	return r.stays(s.First, "[[check.account]] is an older word: if the same value is one account in every world, write shared = [%s]", entry)
+	return r.stays(s.First, "[[check.account]] is an older word: if the same value is one account in every world, "+
+		"write shared = [%s]", entry)
 }
 
 // entered puts an entry in the place of a text in the lines of a list.

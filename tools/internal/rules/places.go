@@ -20,7 +20,8 @@ func place(s string) string {
 	case s == "":
 		return `has an empty text in it: want "table.column"`
 	case len(s) > maxPlace || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Sprintf("has a text in it that is too long, or has control characters: want \"table.column\" of at most %d bytes", maxPlace)
+		return fmt.Sprintf("has a text in it that is too long, or has control characters: "+
+			"want \"table.column\" of at most %d bytes", maxPlace)
 	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
 		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
 	}
@@ -32,13 +33,13 @@ func exact(s string) string {
 	if problem := place(s); problem != "" {
 		return problem
 	}
-	if table, column, err := declare.ParsePlace(s); err != nil || column == nil || table.Exact == "" || column.Exact == "" {
+	if table, column := split(s); table == "" || column == "" {
 		return fmt.Sprintf(`has %q in it: want the name of one column, such as "characters.name"`, s)
 	}
 	return ""
 }
 
-// split takes apart what exact accepts.
+// split takes apart what exact accepts; of anything else one of the names is empty.
 func split(s string) (table, column string) {
 	t, c, err := declare.ParsePlace(s)
 	if err != nil || c == nil {

@@ -76,7 +76,8 @@ func said(r Rules) string {
 		d.Shared, d.Natural = slices.Sorted(slices.Values(slices.Concat(d.Shared, d.Natural))), nil
 		for k := range d.References {
 			if ref := &d.References[k]; len(ref.Columns) == 1 && len(ref.ToColumns) == 1 {
-				ref.At, ref.To = declare.Qualified(ref.Table, ref.Columns), declare.Qualified(ref.ToTable, ref.ToColumns)
+				ref.At = declare.Qualified(ref.Table, ref.Columns)
+				ref.To = declare.Qualified(ref.ToTable, ref.ToColumns)
 				ref.Table, ref.Columns, ref.ToTable, ref.ToColumns = "", nil, "", nil
 			}
 		}
@@ -85,8 +86,12 @@ func said(r Rules) string {
 		r.Names[i].Line = 0
 	}
 	o := r.Check
-	slices.SortFunc(o.Accounts, func(a, b declare.AccountColumn) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	text, err := json.Marshal([]any{o.Include, o.Exclude, o.Tables, o.Rules, o.Uniques, o.IDs, o.Accounts, o.Worlds, o.Rekey, r.Names, r.Copies, r.Fleet})
+	slices.SortFunc(o.Accounts, func(a, b declare.AccountColumn) int {
+		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	})
+	text, err := json.Marshal([]any{
+		o.Include, o.Exclude, o.Tables, o.Rules, o.Uniques, o.IDs, o.Accounts, o.Worlds, o.Rekey, r.Names, r.Copies, r.Fleet,
+	})
 	if err != nil {
 		panic(err) // of data alone
 	}

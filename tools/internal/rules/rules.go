@@ -100,6 +100,6 @@ func (r *Rules) note(file, text string) {
 		r.Older = append(r.Older, fmt.Sprintf("%s:%d: %s", file, c.Line, c.Text))
 	}
 	if len(w.Changes) > 0 {
-		r.Older = append(r.Older, fmt.Sprintf("to rewrite it, comments kept: mergecheck -rewrite %s -o NEWFILE", printable.Quoted(file)))
+		r.Older = append(r.Older, "to rewrite it, comments kept: mergecheck -rewrite "+printable.Quoted(file)+" -o NEWFILE")
 	}
 }

@@ -41,8 +41,8 @@ func space(s *strict.Section, file string) declare.Space {
 	}
 	space.Keep = s.Text("keep", kept)
 	space.Max = uint64(s.Integer("max", 1, math.MaxInt64))
-	const want = `a number of which what is added is a multiple, such as offset = 10_000_000, what is added to the keys of each source, ` +
-		`such as offset = { s2 = 20_000_000 }, or the plan of another merge that gave these keys new values`
+	const want = `a number of which what is added is a multiple, such as offset = 10_000_000, what is added to the ` +
+		`keys of each source, such as offset = { s2 = 20_000_000 }, or the plan of another merge that gave these keys new values`
 	for _, kind := range s.Kinds("offset", want, "integer", "table", "text") {
 		switch kind {
 		case "integer":
