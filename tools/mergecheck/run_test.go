@@ -168,7 +168,7 @@ func TestProposals(t *testing.T) {
 	want := declare.Options{
 		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
 		Rules: []declare.Declarations{{File: "config.toml", References: []declare.DeclaredReference{
-			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}, Line: 8},
+			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}, Line: 7},
 		}}},
 	}
 	if diff := cmp.Diff(want, declared.Check); diff != "" {
