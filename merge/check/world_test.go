@@ -3,6 +3,8 @@ package check_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,7 +116,19 @@ func mustCheck(t testing.TB, opts declare.Options, dbs ...*mergetest.Database) *
 	if err != nil {
 		t.Fatal(err)
 	}
+	settles(t, report)
 	return report
+}
+
+// settles makes sure that each finding that is not verified names the line or the flag that settles it.
+func settles(t testing.TB, report *verdict.Report) {
+	t.Helper()
+	for _, r := range report.Results {
+		again := func(step string) bool { return strings.HasSuffix(step, "check again") } // which settles what changed meanwhile
+		if r.Verdict == verdict.NotVerified && !slices.ContainsFunc(r.Next, again) && !slices.ContainsFunc(r.Next, verdict.Settles) {
+			t.Errorf("%s %s %s: nothing says what settles it: %q", r.Code, r.Table, r.Subject, r.Next)
+		}
+	}
 }
 
 // find returns the results of a code for a table and subject; "" is any.

@@ -40,6 +40,8 @@ What is checked:
                     whether the file is written right
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
+  -into NEW         judge a merge into the new database NEW, as plan -into makes
+                    it: triggers of the target do not run. NEW is not opened
   -propose          look for declarations to make: columns that seem to be
                     unique or to refer to others
   -explain TABLE.COLUMN
@@ -58,7 +60,8 @@ What is checked:
 What the results count:
 
   -allow CODE       findings of CODE do not change the verdict, and are shown as
-                    allowed, with their number; several: -allow CODE,CODE
+                    allowed, with their number; several: -allow CODE,CODE.
+                    Conflicts that lose or mix up rows count nevertheless
   -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
                     only there: 'table-skipped:log_*', column-opaque:mail.body,
                     'schema-default:bags.slot{0..18}'

@@ -20,6 +20,7 @@ import (
 func flags() []cliv3.Flag {
 	own := []cliv3.Flag{
 		&cliv3.StringFlag{Name: "target"},
+		&cliv3.StringFlag{Name: "into"},
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
 		&cliv3.StringFlag{Name: "rewrite"},
@@ -82,7 +83,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	s.options, s.line = rules.Check, rules.Line
 	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
-	s.options.Contents = cmd.Bool("contents")
+	s.options.Contents, s.options.Into = cmd.Bool("contents"), cmd.IsSet("into")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
 	}
