@@ -94,12 +94,17 @@ test-beside:
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
 	$(MAKE) test-servers
-	$(MAKE) torture sim test-cluster night
+	$(MAKE) torture sim test-cluster night verdicts
 	$(GO) test -C bench ./...
 	$(MAKE) torture-merge
 	$(MAKE) torture-merge SERVER=mysql
 
 .PHONY: prove
+
+verdicts: ## 2,000 random rule files and worlds: mergecheck, plan, apply and verify say the same (minutes)
+	$(GO) test ./tools/internal/rules -run TestOneVerdict -v -timeout 60m -verdict.cases=2000
+
+.PHONY: verdicts
 
 test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all servers that there are: MariaDB 10.11 and 11.8, MySQL 9.7
 	for server in mariadb mariadb-11.8 mysql; do \

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/verdict"
@@ -122,6 +123,31 @@ func TestOffsetsSeparate(t *testing.T) {
 		}
 		if r := find(mustCheck(t, declare.Options{Target: target}, shifted...), verdict.CodeAutoIncrement, "characters", "")[0]; r.Verdict != verdict.Pass {
 			t.Errorf("target %s, moved by %v: %s", target, moved, r.Message)
+		}
+	}
+}
+
+// A number that is counted within an account, in a key with the account, is declared natural: nothing
+// collides by it, and nobody has to allow that. A key of that number alone stays not verified.
+func TestCounterWithinAnotherKey(t *testing.T) {
+	for _, c := range []struct {
+		key  []string
+		want verdict.Verdict
+	}{{[]string{"id", "account"}, verdict.Pass}, {[]string{"account", "id"}, verdict.Pass}, {[]string{"id"}, verdict.NotVerified}} {
+		var dbs []*mergetest.Database
+		for w := range int64(2) {
+			db := &mergetest.Database{Label: fmt.Sprintf("w%d", w)}
+			number := func(name string) catalog.Column {
+				return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
+			}
+			db.Schema.Engine, db.Schema.Tables = "memory", []catalog.Table{{Name: "vipgroups", Columns: []catalog.Column{number("id"), number("account")},
+				Primary: c.key, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 9}}}
+			db.Rows = map[string][]mergetest.Row{"vipgroups": {{"id": 1 + w, "account": 100 * w}, {"id": 5 + w, "account": 100 * w}}}
+			dbs = append(dbs, db)
+		}
+		r := find(mustCheck(t, declare.Options{Rules: []declare.Declarations{{Natural: []string{"vipgroups.id"}}}}, dbs...), verdict.CodeAutoIncrement, "vipgroups", "")
+		if len(r) != 1 || r[0].Verdict != c.want {
+			t.Errorf("key %v: %+v, want %s", c.key, r, c.want)
 		}
 	}
 }
