@@ -36,6 +36,9 @@ type (
 	DeclaredReference = declare.DeclaredReference
 	DeclaredUnique    = declare.DeclaredUnique
 	When              = declare.When
+	Leave             = declare.Leave
+	LeaveBest         = declare.Best
+	LeaveFewer        = declare.Fewer
 	TablePolicy       = declare.TablePolicy
 	RenamedColumn     = declare.RenamedColumn
 	NameCopy          = declare.NameCopy

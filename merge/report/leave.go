@@ -75,9 +75,13 @@ func EachLeft(p *transfer.Plan, use func(LeftRow) error) error {
 // WriteLeft writes what stays behind as text.
 func WriteLeft(w io.Writer, o TextOptions, p *transfer.Plan) error {
 	t := newText(o)
-	if p.Leaving == nil {
-		t.line(0, "No row stays behind by a [[merge.leave]].")
+	rows := int64(0)
+	if p.Leaving != nil {
+		for _, s := range p.Leaving.Stays {
+			rows += s.Rows()
+		}
 	}
+	t.line(0, stay(rows))
 	t.leaving(p)
 	return t.to(w)
 }
@@ -93,6 +97,13 @@ func WriteLeftCSV(w io.Writer, p *transfer.Plan) error {
 		err = c.Error()
 	}
 	return err
+}
+
+// WriteStayed says that a row stayed behind.
+func WriteStayed(w io.Writer, o TextOptions, s *transfer.Stayed) error {
+	t := newText(o)
+	t.line(0, fmt.Sprintf("%s %s of %s stayed behind: %s  (merge %s)", printable.Text(s.Table), s.Key, printable.Text(s.Source), printable.Text(s.Why), s.Merge))
+	return t.to(w)
 }
 
 // Left are the rows that stay behind by a plan. Their JSON form is the output of servermerge left -json.

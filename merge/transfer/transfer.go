@@ -59,6 +59,7 @@ type (
 	Result         = apply.Result
 	State          = ledger.State
 	Status         = apply.Status
+	Stayed         = ledger.Stayed
 	StoppedError   = ledger.StoppedError
 	SumProof       = evidence.SumProof
 	Table          = plan.Table
@@ -221,6 +222,11 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 // Whereis is [ledger.Whereis].
 func Whereis(ctx context.Context, target Database, source string, table string, key rekey.Integer) ([]Origin, error) {
 	return ledger.Whereis(ctx, target, source, table, key)
+}
+
+// WhyStayed is [ledger.WhyStayed].
+func WhyStayed(ctx context.Context, target Database, source, table string, key rekey.Integer) (*Stayed, error) {
+	return ledger.WhyStayed(ctx, target, source, table, key)
 }
 
 // Whois is [ledger.Whois].

@@ -409,8 +409,8 @@ const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
 Prints which world a key of a TABLE came from, by a merge that gave keys new
 values, and the key that it had there, merge by merge; or, if a SOURCE is named,
 the new value of a key that it had. It reads only the target, also years and
-further merges later. A key that the game made afterwards came by no merge. It
-needs SELECT.
+further merges later. A key that the game made afterwards came by no merge; of
+one whose row stayed behind ([[merge.leave]]) it says why. It needs SELECT.
 
 It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
 the view mergesafe_moved has, for each source and key column, first_old and

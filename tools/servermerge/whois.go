@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 
@@ -41,6 +42,13 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	var way []transfer.Origin
 	if len(args) == 4 {
 		way, err = transfer.Whereis(ctx, target, args[1], table, key)
+		if len(way) == 0 && ctx.Err() == nil {
+			stayed, other := transfer.WhyStayed(ctx, target, args[1], table, key)
+			if stayed != nil {
+				return s.stayed(cmd, stayed)
+			}
+			err = errors.Join(err, other)
+		}
 	} else {
 		way, err = transfer.Whois(ctx, target, table, key)
 	}
@@ -61,6 +69,21 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return cli.Conflicts
 	}
 	return err
+}
+
+// stayed says that a row stayed behind.
+func (s surroundings) stayed(cmd *cliv3.Command, row *transfer.Stayed) error {
+	out := cmd.Root().Writer
+	var err error
+	if cmd.Bool("json") {
+		err = cli.WriteJSON(out, row)
+	} else {
+		err = report.WriteStayed(out, s.text(cmd), row)
+	}
+	if err != nil {
+		return err
+	}
+	return cli.Conflicts
 }
 
 // keysView prints the statements that make the view of the keys.

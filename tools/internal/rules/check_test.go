@@ -177,6 +177,8 @@ func TestSampleCheck(t *testing.T) {
 			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
 				When: &declare.When{Column: "season", Is: []string{"3"}}},
 			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
+		Leave: []declare.Leave{{Table: "characters", Where: "level < 30 AND logout_time < :now - 90*86400", Best: &declare.Best{Of: "account", Keep: 5, By: []string{"level desc", "totaltime desc"}}, File: "config.toml"},
+			{Table: "guild", Fewer: &declare.Fewer{Of: "guild_member.guildid", Than: 5}, File: "config.toml"}},
 		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
 		Rekey: &declare.Rekey{Spaces: []declare.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			File: "config.toml"}, {Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}, Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
@@ -187,7 +189,7 @@ func TestSampleCheck(t *testing.T) {
 			Undecided: []string{"mail.extra"},
 			References: []declare.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
-					When: &declare.When{Column: "type", Is: []string{"0"}}, Others: declare.OthersPlain},
+					When: &declare.When{Column: "type", Is: []string{"0"}}, Others: declare.OthersPlain, Gone: declare.RowsDrop},
 				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
 				{At: []string{"chests.content"}, To: []string{"items.guid"}, Format: "exec ./codec chests"},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mergesafe/tools/internal/cli"
+)
+
+// leavingWorld makes a world of the story of examples/rekey, in which heroes have an account and were seen.
+func leavingWorld(t *testing.T, file string, heroes int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	numbers := fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) ", heroes)
+	for _, s := range []string{
+		"CREATE TABLE heroes (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, level INTEGER NOT NULL, gold INTEGER NOT NULL, account INTEGER NOT NULL, seen INTEGER NOT NULL)",
+		"CREATE TABLE stats (hero INT NOT NULL PRIMARY KEY, wins INTEGER NOT NULL)",
+		"CREATE TABLE items (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, template INTEGER NOT NULL)",
+		"CREATE TABLE spells (hero INTEGER NOT NULL, spell INTEGER NOT NULL, PRIMARY KEY (hero, spell))",
+		"CREATE TABLE mail (id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL, sender INTEGER NOT NULL, receiver INTEGER NOT NULL, item INTEGER NOT NULL)",
+		"CREATE TABLE seq (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL)",
+		"INSERT INTO heroes " + numbers + fmt.Sprintf("SELECT i, '%s' || i, 1 + i * 37 %% 60, 100000 + i * 7919 %% 900000, 900000 + i %% 25, strftime('%%s') - 86400 * (i * 7 %% 200) - 40000 FROM n", filepath.Base(file)),
+		"INSERT INTO stats " + numbers + "SELECT i, 1000000 + i FROM n",
+		"INSERT INTO items " + numbers + "SELECT i, 1 + i * 3 % 150, 90000 + i FROM n",
+		"INSERT INTO spells " + numbers + "SELECT i, 70133 FROM n",
+		"INSERT INTO mail " + numbers + "SELECT i, i % 2 * 5, 1 + i * 11 % 150, i, i * 13 % 150 FROM n",
+		"INSERT INTO seq VALUES ('item', (SELECT MAX(id) + 1 FROM items))",
+	} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err, s)
+		}
+	}
+}
+
+// The rules of docs/leaving.md work as the page says: what should have stayed behind did, with what belongs to it,
+// the lists have it, and the proof says PASS.
+func TestLeaving(t *testing.T) {
+	text := page(t, "leaving.md")
+	t.Chdir(t.TempDir())
+	for _, block := range regexp.MustCompile("(?s)```toml\n# (\\w+\\.toml)(.*?)```").FindAllStringSubmatch(text, -1) {
+		if err := os.WriteFile(block[1], []byte("#"+block[2]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leavingWorld(t, "east.db", 200)
+	leavingWorld(t, "west.db", 180)
+	ran(t, cli.OK, "plan", "-rekey", "-rules", "dead.toml", "-rules", "best.toml", "-into", "sqlite:new.db", "-o", "plan.json", "sqlite:east.db", "sqlite:west.db")
+	said := ran(t, cli.OK, "left", "-csv", "left.csv", "plan.json").stdout
+	if !regexp.MustCompile(`heroes of sqlite:west.db: \d+ rows stay behind, and \d+ rows come\n    best 5 of account by level desc, seen desc: \d+\n    where level < 30 AND seen < :now - 90\*86400 AND gold < 500000: \d+\n`).MatchString(said) {
+		t.Errorf("left says\n%s", said)
+	}
+	ran(t, cli.OK, "apply", "-yes", "plan.json")
+	ran(t, cli.OK, "verify", "plan.json")
+	db, err := sql.Open("sqlite", "new.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, name := range []string{"east", "west"} {
+		if _, err := db.Exec("ATTACH '" + name + ".db' AS " + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const come = `(SELECT name FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY account ORDER BY level DESC, seen DESC, world, id) AS place
+		FROM (SELECT *, 1 AS world FROM east.heroes UNION ALL SELECT *, 2 FROM west.heroes)
+		WHERE NOT (level < 30 AND seen < strftime('%s') - 90*86400 AND gold < 500000)) WHERE place <= 5)`
+	for query, want := range map[string]string{
+		"SELECT COUNT(*) > 50 FROM main.heroes":                                             "1",
+		"SELECT COUNT(*) FROM main.heroes WHERE name NOT IN " + come:                        "0",
+		"SELECT COUNT(*) - (SELECT COUNT(*) FROM main.heroes) FROM " + come:                 "0",
+		"SELECT COUNT(*) FROM main.items WHERE owner NOT IN (SELECT id FROM main.heroes)":   "0",
+		"SELECT COUNT(*) > 0 FROM main.mail WHERE kind = 0 AND sender = 0":                  "1",
+		"SELECT COUNT(*) FROM main.mail WHERE receiver NOT IN (SELECT id FROM main.heroes)": "0",
+	} {
+		var got string
+		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
+		}
+	}
+	file, err := os.Open("left.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heroes := 0
+	for _, row := range rows[1:] {
+		if row[1] == "heroes" {
+			heroes++
+			if got := servermerge(t.Context(), "whois", "sqlite:new.db", row[0], "heroes", row[2]); heroes < 3 && (got.code != cli.Conflicts || !strings.HasPrefix(got.stdout, "heroes "+row[2]+" of "+row[0]+" stayed behind: "+row[3])) {
+				t.Errorf("%q: %+v", row, got)
+			}
+		}
+	}
+	var stayed int
+	if err := db.QueryRow("SELECT (SELECT COUNT(*) FROM east.heroes) + (SELECT COUNT(*) FROM west.heroes) - (SELECT COUNT(*) FROM main.heroes)").Scan(&stayed); err != nil || heroes != stayed {
+		t.Errorf("%d heroes are listed, and %d stayed behind: %v", heroes, stayed, err)
+	}
+}
