@@ -221,6 +221,62 @@ func TestLeaveRefused(t *testing.T) {
 	}
 }
 
+// Keys that are disjoint already stay as they are. A column that nobody declared is open if a value of it would name
+// a row that stays behind; and a row that is only there since its row is gone is no reason.
+func TestLeaveUndeclared(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		var all []rowio.Database
+		for w := range 2 {
+			d := e.fresh(t, worldNamed(w))
+			exec(t, d, "CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, level INTEGER NOT NULL)", "CREATE TABLE note (id INTEGER NOT NULL PRIMARY KEY, about INTEGER)",
+				fmt.Sprintf("INSERT INTO hero VALUES (%d1, 10), (%[1]d2, 20), (%[1]d3, 30)", w+1), fmt.Sprintf("INSERT INTO note VALUES (9%d1, %[1]d2), (9%[1]d2, 3)", w+1))
+			all = append(all, d)
+		}
+		for condition, want := range map[string]string{"level < 15": "", "level = 20": "reference-undeclared"} {
+			o := planner.PlanOptions{Check: declare.Options{Leave: []declare.Leave{{Table: "hero", Where: condition}}, Rules: []declare.Declarations{{Plain: []string{"hero.level"}}}}}
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes := ""
+			for _, r := range p.Refusals {
+				codes += r.Code
+			}
+			if codes != want {
+				t.Errorf("%s: %v, want %q", condition, p.Refusals, want)
+			}
+		}
+	})
+}
+
+// gone of a reference says too what becomes of rows that refer to a table which is skipped; rows of the table is the
+// older word, and says it for all references that do not.
+func TestGoneOfSkipped(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (1)",
+			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, other INTEGER)", "INSERT INTO mail VALUES (1, 1, NULL), (2, NULL, 1), (3, NULL, NULL)")
+		for _, rows := range []declare.RowsPolicy{"", declare.RowsDrop} {
+			worlds := clones(t, e, all)
+			p := mustPlan(t, worlds[0], worlds[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+				o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: rows})
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
+				first := declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, Gone: declare.RowsDrop}
+				if rows != "" {
+					first.Gone = ""
+				}
+				d.References = append(d.References, first, declare.DeclaredReference{At: []string{"mail.other"}, To: []string{"auction.id"}, Gone: declare.RowsNone})
+			}))
+			if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			asked(t, worlds[0], "SELECT id, auction, other FROM mail WHERE id > 100 ORDER BY id", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
+			if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
+				t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)
+			}
+		}
+	})
+}
+
 var leaveFirst = flag.Int("leave-first", 0, "the first of the random worlds")
 
 var leaveCases = flag.Int("leave-cases", 0, "how many random worlds of which rows stay behind are tried on each engine; 0: a few")

@@ -275,6 +275,7 @@ type openPass struct {
 	sets       [][]*KeySet // by candidate and database
 	offsets    [][]uint64  // of their keys, in the same order
 	matched    []bool      // whether own keys of a candidate become others
+	stay       []*KeySet   // of each candidate, the keys of own rows that stay behind; nil for none
 	stream     *stream.Stream
 	columns    []*openScan
 	fates      *fates
@@ -345,6 +346,11 @@ func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates [
 			offsets = append(offsets, r.Facts.Rekeyed.Offset(other, c.Table, c.Column))
 		}
 		p.sets, p.offsets = append(p.sets, sets), append(p.offsets, offsets)
+		var stay *KeySet
+		if s := r.Facts.Stays[db][c.Table]; s != nil && s.Key == c.Column {
+			stay = &KeySet{Integers: s.Keys}
+		}
+		p.stay = append(p.stay, stay)
 		p.matched = append(p.matched, r.Facts.Rekeyed.Matched(db, c.Table, c.Column).Len() > 0)
 		classes[c.Class] = true
 	}
@@ -719,6 +725,12 @@ func (s *openScan) lookInto(k int, has lookup) {
 		return
 	}
 	own, ownSure := false, true
+	if p.stay[k] != nil && p.candidates[k].Class == IntegerClass {
+		if named, _ := has(p.stay[k], 0); named { // its row stays behind
+			p.add(change{k, gone})
+			return
+		}
+	}
 	if set := p.sets[k][p.self]; set != nil && set.Gap == "" {
 		own, ownSure = has(set, 0)
 	}
