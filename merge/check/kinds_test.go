@@ -18,8 +18,8 @@ import (
 )
 
 // eventful is a world of heroes, of which one in eight was deleted, and a log of what happened to them. of says what
-// hero2 of an event is, by the kind of the event, a living hero, and one of three who were deleted.
-func eventful(label string, seed uint64, of func(rnd *rand.Rand, etype int, hero, gone int64) int64) *mergetest.Database {
+// hero2 of an event is, by the kind of the event, a living hero, and those who were deleted.
+func eventful(label string, seed uint64, of func(rnd *rand.Rand, etype int, hero int64, gone []int64) int64) *mergetest.Database {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	integer := func(name, kind string) catalog.Column {
 		return catalog.Column{Name: name, Kind: catalog.KindInteger, Type: kind}
@@ -42,15 +42,15 @@ func eventful(label string, seed uint64, of func(rnd *rand.Rand, etype int, hero
 	}
 	for n := int64(1); n <= 1500; n++ {
 		etype := 1 + rnd.IntN(5)
-		hero := of(rnd, etype, alive[rnd.IntN(len(alive))], gone[rnd.IntN(3)])
+		hero := of(rnd, etype, alive[rnd.IntN(len(alive))], gone)
 		db.Rows["guild_log"] = append(db.Rows["guild_log"], mergetest.Row{"n": n, "etype": int64(etype), "server": int64(rnd.IntN(3)), "hero2": hero})
 	}
 	return db
 }
 
 // heroesBut are heroes in all events but those of one kind.
-func heroesBut(other func(rnd *rand.Rand) int64) func(*rand.Rand, int, int64, int64) int64 {
-	return func(rnd *rand.Rand, etype int, hero, _ int64) int64 {
+func heroesBut(other func(rnd *rand.Rand) int64) func(*rand.Rand, int, int64, []int64) int64 {
+	return func(rnd *rand.Rand, etype int, hero int64, _ []int64) int64 {
 		switch {
 		case etype == 4:
 			return other(rnd)
@@ -63,26 +63,32 @@ func heroesBut(other func(rnd *rand.Rand) int64) func(*rand.Rand, int, int64, in
 
 var otherKinds = []struct {
 	name string
-	of   func(*rand.Rand, int, int64, int64) int64
+	of   func(*rand.Rand, int, int64, []int64) int64
 	two  bool
 }{
 	{"a rank", heroesBut(func(rnd *rand.Rand) int64 { return 1 + rnd.Int64N(10) }), true},
 	{"a guild", heroesBut(func(rnd *rand.Rand) int64 { return 1 + rnd.Int64N(250) }), true},
 	{"an item, of which there are more than heroes", heroesBut(func(rnd *rand.Rand) int64 { return 1 + rnd.Int64N(1200) }), true},
-	{"a hero", func(rnd *rand.Rand, _ int, hero, _ int64) int64 { return hero }, false},
-	{"a hero, some of them gone", func(rnd *rand.Rand, _ int, hero, _ int64) int64 {
+	{"a hero", func(rnd *rand.Rand, _ int, hero int64, _ []int64) int64 { return hero }, false},
+	{"a hero, some of them gone", func(rnd *rand.Rand, _ int, hero int64, _ []int64) int64 {
 		if rnd.IntN(10) == 0 {
 			return 1 + rnd.Int64N(600)
 		}
 		return hero
 	}, false},
-	{"three heroes who are gone, with many rows", func(rnd *rand.Rand, etype int, hero, gone int64) int64 {
+	{"three heroes who are gone, with many rows", func(rnd *rand.Rand, etype int, hero int64, gone []int64) int64 {
 		if etype == 4 && rnd.IntN(3) == 0 {
-			return gone
+			return gone[rnd.IntN(3)]
 		}
 		return hero
 	}, false},
-	{"numbers that are keys in no world", func(rnd *rand.Rand, etype int, hero, _ int64) int64 {
+	{"heroes many of whom are gone, in old events", func(rnd *rand.Rand, etype int, hero int64, gone []int64) int64 {
+		if etype == 4 && rnd.IntN(5) < 2 {
+			return gone[rnd.IntN(len(gone))]
+		}
+		return hero
+	}, false},
+	{"numbers that are keys in no world", func(rnd *rand.Rand, etype int, hero int64, _ []int64) int64 {
 		if etype == 4 && rnd.IntN(4) == 0 {
 			return 1_000_000 + rnd.Int64N(40)
 		}

@@ -100,7 +100,7 @@ func apart(ctx context.Context, r *read.Reader, c *classifier, table string, col
 			return err
 		}
 		if rows != nil {
-			questions, conclude = append(questions, rows.Question(c.f)), append(conclude, func() {
+			questions, conclude = append(questions, rows.Question(c.f, len(columns))), append(conclude, func() {
 				if found := rows.Split(); found != nil && len(j.cases) == 0 {
 					j.kinds, j.class, j.doubt = found, verdict.ClassUndecided, 0.95
 				}

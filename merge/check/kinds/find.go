@@ -18,6 +18,7 @@ type Rows struct {
 	ref     *declare.Ref
 	keys    keys
 	highest uint64                       // of the keys
+	most    int                          // values of a group that are looked at
 	others  []keys                       // of other tables, by which misses are known as something else
 	by      map[string]map[string]*group // by column and value; nil: a column of too many
 
@@ -75,12 +76,13 @@ func tells(f *read.Facts, table string, c *catalog.Column) bool {
 	return (c.Kind == catalog.KindInteger || c.Kind == catalog.KindText) && c.Generated == "" && c.Opaque == "" && !c.IsID && !names
 }
 
-// Question asks for the rows.
-func (w *Rows) Question(f *read.Facts) Question {
+// Question asks for the rows. beside is how many questions about columns of the table there are.
+func (w *Rows) Question(f *read.Facts, beside int) Question {
 	w.by = make(map[string]map[string]*group)
 	return Question{
 		Column: w.ref.Columns[0],
 		By: func(t *catalog.Table) (names []string) {
+			w.most = max(32, min(mostLooked, allLooked/(4*beside*len(t.Columns))))
 			for i := range t.Columns {
 				if groups, seen := w.by[t.Columns[i].Name]; tells(f, t.Name, &t.Columns[i]) && (!seen || groups != nil) {
 					names = append(names, t.Columns[i].Name)

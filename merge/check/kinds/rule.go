@@ -46,7 +46,7 @@ func judgeAll(ctx context.Context, r undeclared.OpenReader, table string) (o rul
 			return o, err
 		}
 		if rows != nil {
-			all, questions = append(all, rows), append(questions, rows.Question(r.Facts))
+			all, questions = append(all, rows), append(questions, rows.Question(r.Facts, len(refs)))
 		}
 	}
 	if err := Read(ctx, r, table, questions); err != nil {

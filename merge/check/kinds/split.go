@@ -41,8 +41,12 @@ type seen struct {
 	rows int64
 }
 
-// mostLooked is how many distinct values of a group are looked at.
-const mostLooked = 1024
+// How much of a group is looked at.
+const (
+	mostLooked = 1024    // distinct values; fewer in a reading of many columns
+	mostRows   = 1 << 16 // rows in which they are counted
+	allLooked  = 1 << 20 // of all groups of a reading
+)
 
 // add adds the row that was noted last.
 func (g *group) add(w *Rows) {
@@ -55,9 +59,10 @@ func (g *group) add(w *Rows) {
 	}
 	for _, n := range w.numbers {
 		v := looked{w.db, n}
-		if known := g.values[v]; known != nil {
+		if g.Rows > mostRows {
+		} else if known := g.values[v]; known != nil {
 			known.rows++
-		} else if len(g.values) < mostLooked {
+		} else if len(g.values) < w.most {
 			g.values[v] = &seen{w.own || len(w.numbers) > 1 && w.keys.has(w.db, n), 1}
 		}
 		if !n.Negative {
@@ -141,7 +146,7 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 	for _, g := range all {
 		s.Groups = append(s.Groups, g.Kind)
 		other := w.names(g)
-		if other != "" || 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) || w.low(g, rest)) {
+		if other != "" || 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) && !w.gone(g) || w.low(g, rest)) {
 			s.Other = append(s.Other, g.Value)
 			names = cmp.Or(names, other)
 			others.join(g)
@@ -226,6 +231,25 @@ func missesMore(g, rest *group) bool {
 		nats += (1 - p) * math.Log((1-p)/(1-q))
 	}
 	return p > q && n*nats >= leastNats
+}
+
+// gone reports whether the values of a group avoid keys: more of them match nothing than of numbers that know nothing of the keys.
+// Then they are keys of rows that are gone, such as in old events.
+func (w *Rows) gone(g *group) bool {
+	hits, expected, variance := 0.0, 0.0, 0.0
+	for v, of := range g.values {
+		if of.own {
+			hits++
+		}
+		none := 1.0
+		for _, set := range w.keys.sets[v.db] {
+			if set.Gap == "" && !set.Integers.Sparse {
+				none *= 1 - set.Integers.Density(v.n)
+			}
+		}
+		expected, variance = expected+1-none, variance+none*(1-none)
+	}
+	return expected-hits >= leastSigmas*math.Sqrt(variance+0.25)
 }
 
 // low reports whether a group has only low numbers, such as a rank, though the keys go far beyond them.
