@@ -79,7 +79,7 @@ func (c *classifier) findRoots() {
 			if nameScore(s.Column, "", s.Table, "id") >= 2.5 { // guild.guildid, crews.crew
 				name = 0
 			}
-			if a == fits && (pooled.share() >= 0.9 || c.whole(e, other)) ||
+			if a == fits && (pooled.share() >= 0.9 || e.whole(other)) ||
 				pooled.share() >= 0.6 && (name >= 3 || people && (name >= 1 || aboutPeople(nameWords(s.Column)))) && a != denied ||
 				a == silent && pooled.share() >= 0.95 && sameNames(s.Column) == sameNames(other.Column) && people {
 				s.root = other
@@ -179,7 +179,7 @@ func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 		if s.Table == e.table && s.Column == e.column.Name {
 			continue
 		}
-		if s.same || e.place >= singleKey && s.size*100 < c.sizeOf(e)*95 {
+		if s.same || e.place >= singleKey && s.size*100 < e.distinct()*95 {
 			continue
 		}
 		pooled := e.pooled(s)
@@ -213,7 +213,7 @@ func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 	return all
 }
 
-func (c *classifier) sizeOf(e *examined) (n int64) {
+func (e *examined) distinct() (n int64) {
 	for _, p := range e.parts {
 		n += p.values.distinct
 	}
@@ -252,7 +252,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		if slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
 			return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.9, reason: "numbers in its texts avoid the gaps in the keys"}
 		}
-		if t.pooled.share() < 0.9 && t.score < 1 && !c.whole(e, t.to) {
+		if t.pooled.share() < 0.9 && t.score < 1 && !e.whole(t.to) {
 			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.8, reason: "many rows avoid the gaps in the keys, and others match no row: is it a reference in some rows only?"}
 		}
 		if t.to.runs && t.score < 1 {
@@ -328,7 +328,7 @@ func (c *classifier) judge(e *examined) *judgement {
 
 // whole reports whether in some database nearly all rows lead to an own key: the others
 // may have been shifted without the column.
-func (c *classifier) whole(e *examined, to *space) bool {
+func (e *examined) whole(to *space) bool {
 	return slices.ContainsFunc(e.parts, func(p examinedPart) bool {
 		f := p.fits[to]
 		return f.answer() == fits && f.share() >= 0.9

@@ -97,7 +97,7 @@ func (c *classifier) evidence(e *examined, j *judgement) string {
 	}
 	text := j.reason + "; " + leadsNowhere(e.pooled(j.to))
 	for _, p := range e.parts {
-		if f := p.fits[j.to]; f.rows > 0 && f.share() < 0.5 && c.whole(e, j.to) {
+		if f := p.fits[j.to]; f.rows > 0 && f.share() < 0.5 && e.whole(j.to) {
 			text += "; in " + p.db.Name + " most match no row: was the column left out when its keys were shifted?"
 		}
 	}

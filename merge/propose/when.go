@@ -45,7 +45,7 @@ func (c *classifier) mixed(e *examined) bool {
 	}
 	switch j.class {
 	case verdict.ClassReference, verdict.ClassUndecided:
-		return j.to != nil && e.pooled(j.to).share() < 0.9 && !c.whole(e, j.to)
+		return j.to != nil && e.pooled(j.to).share() < 0.9 && !e.whole(j.to)
 	case verdict.ClassPlain, verdict.ClassNatural:
 		words := nameWords(e.column.Name)
 		return !aboutMeasures(words) && slices.ContainsFunc(c.roots, func(s *space) bool {
