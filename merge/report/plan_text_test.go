@@ -93,7 +93,7 @@ func TestLongFormat(t *testing.T) {
 			t.Errorf("too wide: %s", line)
 		}
 	}
-	for _, want := range []string{"  short.at  items.id            12             0            0\n", "  long.at to items.id, in list"} {
+	for _, want := range []string{"  short.at  items.id           12             0            0\n", "  long.at to items.id, in list"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, b.String())
 		}
