@@ -5,22 +5,29 @@ import (
 	"time"
 )
 
-// HowFar is what is done of a number of rows, at which rate, and how long the
-// rest will take at that: "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left".
-func HowFar(done, total int64, rate float64) string {
+// HowFar is what is done of a number of rows, at which rate, and how long the rest will take, 0 if that is not known:
+// "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left". 100 % is only what is done.
+func HowFar(done, total int64, rate float64, left time.Duration) string {
 	percent := int64(100)
 	if total > 0 {
-		percent = 100 * done / total
+		percent = min(100*done/total, 100)
 	}
 	text := fmt.Sprintf("%d %%  %s of %s rows  %s/s", percent, Short(float64(done)), Short(float64(total)), Short(rate))
-	switch rest := float64(total-done) / rate; {
-	case done >= total:
-	case rate <= 0 || rest > 1e6: // longer than anybody waits, and than a Duration holds
-		text += "  time left unknown"
-	default:
-		text += "  " + time.Duration(rest*float64(time.Second)).Round(time.Second).String() + " left"
+	if done >= total && left <= 0 {
+		return text
 	}
-	return text
+	return text + "  " + Left(left)
+}
+
+// Left is how long something still takes, 0 if that is not known: "7s left".
+func Left(left time.Duration) string {
+	switch {
+	case left <= 0 || left > 1e6*time.Second: // longer than anybody waits
+		return "time left unknown"
+	case left < time.Second:
+		return "1s left"
+	}
+	return left.Round(time.Second).String() + " left"
 }
 
 // Short writes a number for a line that has little room.

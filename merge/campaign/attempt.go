@@ -59,18 +59,20 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	defer stop()
 	options = t.meter.watch(options)
+	t.meter.expect(plan)
 	t.plan = plan
 	t.job.tries++
 	now := t.r.book.now().UTC()
+	var first *time.Time
 	t.r.update(t.job.Merge, agenda.KindMerging, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
-		t.meter.after = rec.After
 		rec.Phase, rec.Active, rec.Problem, rec.Incomplete = progress.Copying, true, "", false
 		rec.Advice, rec.Ended = nil, nil
 		rec.Attempts++
 		if rec.Began == nil {
 			rec.Began = &now
 		}
+		first = rec.Began
 	})
 	result, err := transfer.Apply(ctx, plan, t.job.target(), t.job.sources(), options)
 	if err != nil {
@@ -79,7 +81,7 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.whole = !result.Resumed
 	applied := t.r.outcome("apply", plan, t.began, nil)
 	applied.Applied = &report.Applied{
-		Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Notes: result.Notes,
+		Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Began: first, Notes: result.Notes,
 	}
 	reports := t.r.report(t.job, applied, "apply")
 	text := printable.Count(result.Rows, "row", "rows") + " came to the target"

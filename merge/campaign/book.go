@@ -123,6 +123,7 @@ func (b *Book) Status(ctx context.Context) (*progress.Status, error) {
 
 // idle takes out what is only true while a worker is at a merge.
 func (r *record) idle() {
+	r.Elapsed = 0
 	r.Active, r.Step, r.Done, r.Total, r.PerSecond, r.Left, r.Waits = false, "", 0, 0, 0, 0, ""
 }
 

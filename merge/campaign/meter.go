@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -8,35 +9,55 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// meter measures how far the work on one merge is, and how fast it went lately.
+// meter measures how far the work on one merge is, and how long it still takes.
 type meter struct {
-	after float64 // seconds that are predicted for what comes after the copying
-
 	mu       sync.Mutex
+	began    time.Time // of what is reported
+	left     progress.Meter
 	step     string
 	rows     int64
 	total    int64
 	read     map[string]transfer.Progress // by database: the check counts each by itself
-	seen     []reading                    // lately, the oldest first
 	retrying string                       // the error because of which it waits
 }
 
-type reading struct {
-	at   time.Time
-	rows int64
+// expect says what comes, before anything of it is reported.
+func (m *meter) expect(p *transfer.Plan) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left.Engine = p.Engine
+	m.left.Expect(append(progress.ApplyWork(p), progress.VerifyWork(p)...)...)
 }
 
-// lately is over how long a rate is measured.
-const lately = 10 * time.Second
+// rests has a pause between batches measured.
+func (m *meter) rests(pause func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		began := time.Now()
+		err := pause(ctx)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.left.Rested(time.Since(began))
+		return err
+	}
+}
 
 // report is what package transfer tells.
 func (m *meter) report(p transfer.Progress) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if p.Step != m.step {
-		m.step, m.seen, m.read = p.Step, nil, make(map[string]transfer.Progress)
+	now := time.Now()
+	if m.began.IsZero() {
+		m.began = now
 	}
-	m.rows, m.total, m.retrying = p.Rows, p.Total, ""
+	m.left.Report(p, now)
+	m.retrying = ""
+	if p.Step == transfer.StepIndex && m.step == transfer.StepCopy && m.rows < m.total { // beside it
+		return
+	}
+	if p.Step != m.step {
+		m.step, m.read = p.Step, make(map[string]transfer.Progress)
+	}
+	m.rows, m.total = p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
 		m.read[p.Database], m.rows, m.total = p, 0, 0
 		for _, of := range m.read {
@@ -57,16 +78,17 @@ func (m *meter) into(r *record, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r.Step, r.Done, r.Total, r.Waits = m.step, m.rows, m.total, m.retrying
-	m.seen = append(m.seen, reading{now, m.rows})
-	for len(m.seen) > 2 && now.Sub(m.seen[1].at) >= lately {
-		m.seen = m.seen[1:]
+	switch {
+	case m.step == transfer.StepCopy && r.Phase == progress.Copying:
+		r.Copied = m.rows
+	case m.step == transfer.StepIndex, m.step == transfer.StepFinish:
+		r.Copied = r.Rows
 	}
-	r.PerSecond, r.Left = 0, 0
-	if first := m.seen[0]; now.After(first.at) && m.rows > first.rows {
-		r.PerSecond = float64(m.rows-first.rows) / now.Sub(first.at).Seconds()
-		r.Left = float64(m.total-m.rows) / r.PerSecond
-		if r.Phase == progress.Copying {
-			r.Left += m.after
-		}
+	r.PerSecond, r.Left = m.left.Rate(m.step, now), 0
+	if !m.began.IsZero() {
+		r.Elapsed = now.Sub(m.began).Seconds()
+	}
+	if left, known := m.left.Left(now); known {
+		r.Left = left.Seconds()
 	}
 }

@@ -178,7 +178,7 @@ func (r *record) describe(j *job, plan *transfer.Plan) {
 		r.Into, r.To, r.Was = plan.Into.Name, j.to, j.was
 	}
 	w := workOf(plan)
-	r.Weight, r.After = w.Weight().Seconds(), w.After().Seconds()
+	r.Weight = w.Weight().Seconds()
 }
 
 // make makes the plan of a merge.

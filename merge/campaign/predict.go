@@ -32,12 +32,16 @@ func (b *Book) Rate(ctx context.Context) (r progress.Rate, ok bool, err error) {
 	return r, ok, err
 }
 
-// measured is the rate of the merges that were measured, and somewhat more in both directions.
+// measured is the rate of the merges that were measured or are under way, and somewhat more in both directions.
 func measured(known map[string]*record) (r progress.Rate, ok bool) {
 	var rates []float64
 	for _, m := range known {
-		if m.Measured > 0 && m.Weight > 0 {
+		switch took := m.Elapsed + m.Left; {
+		case m.Weight <= 0:
+		case m.Measured > 0:
 			rates = append(rates, progress.Typical*m.Weight/m.Measured)
+		case m.Active && m.Attempts == 1 && m.Left > 0 && m.Elapsed > took/10: // as it looks now
+			rates = append(rates, progress.Typical*m.Weight/took)
 		}
 	}
 	if len(rates) == 0 {

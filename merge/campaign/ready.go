@@ -364,11 +364,9 @@ func (n *preflight) weighRoom() {
 		}
 		slices.SortFunc(d.targets, printable.Natural)
 		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
-			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), agenda.ByHand)
+			printable.Text(d.folder), printable.Bytes(d.free), printable.List(d.targets, ", ", 10), printable.Bytes(d.bytes), agenda.ByHand)
 	}
 }
-
-func mib(bytes int64) string { return printable.Number(bytes>>20) + " MiB" }
 
 func (n *preflight) lookFresh(ctx context.Context, i int) error {
 	d := n.all[i]

@@ -213,7 +213,7 @@ func roomToCopy(folder string, jobs []*job) error {
 		}
 	}
 	if _, free, ok := site.Disk(folder); ok && free < need {
-		return fmt.Errorf("the disk of %q has %s free, and the copies may need %s: name a folder on another disk, or rehearse some of the merges", folder, mib(free), mib(need))
+		return fmt.Errorf("the disk of %q has %s free, and the copies may need %s: name a folder on another disk, or rehearse some of the merges", folder, printable.Bytes(free), printable.Bytes(need))
 	}
 	return nil
 }

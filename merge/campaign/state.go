@@ -51,10 +51,11 @@ type record struct {
 	// Basis is what the plan rests on beside the databases; see [Options].
 	Basis string `json:"basis,omitempty"`
 
-	// Weight is how much work the merge is, in seconds on a small machine, and After the part
-	// of it that comes after the copying; see [progress.Work].
+	// Weight is how much work the merge is, in seconds on a small machine: see [progress.Work].
 	Weight float64 `json:"weight,omitempty"`
-	After  float64 `json:"after,omitempty"`
+
+	// Elapsed is how many seconds the attempt that runs has taken.
+	Elapsed float64 `json:"elapsed,omitempty"`
 
 	// Rehearsed is how long the merge took in a rehearsal, in seconds; 0 if there was none.
 	Rehearsed float64 `json:"rehearsed,omitempty"`

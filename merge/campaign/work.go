@@ -45,7 +45,7 @@ const noRanges = "its plan was made with a fleet registry, which has to record t
 
 // watch has the work report to the meter.
 func (m *meter) watch(o transfer.Options) transfer.Options {
-	o.Progress, o.Retrying = m.report, m.waits
+	o.Progress, o.Retrying, o.Pause = m.report, m.waits, m.rests(o.Pause)
 	return o
 }
 

@@ -12,10 +12,57 @@ func (m *MergeStatus) Came() int64 {
 	switch {
 	case m.Phase == Copied, m.Phase == Verifying, m.Phase == Opening, m.Phase == Verified:
 		return m.Rows
-	case m.Phase == Copying && m.Step == transfer.StepCopy:
-		return min(m.Done, m.Rows)
+	case m.Phase == Copying:
+		return min(m.Copied, m.Rows)
 	}
 	return 0
+}
+
+// Share is which part of all work of the merge is done, from 0 to 1: rows are copied, indexed and completed, and proved. It
+// is 1 only if the merge is verified.
+func (m *MergeStatus) Share() float64 {
+	if m.Phase == Verified {
+		return 1
+	}
+	var done, all float64
+	for _, a := range append(applyWork(m.Rows, m.Into != ""), verifyWork(m.Rows, 0)...) {
+		k := natures[a.Step]
+		all += k.mariadb * float64(a.Rows)
+		part := 0.0
+		switch running := natures[m.Step].stage; {
+		case (m.Phase == Copied || m.Phase == Verifying) && a.Step != transfer.StepVerify && a.Step != transfer.StepResult, m.Phase == Opening:
+			part = 1
+		case m.Phase != Copying && m.Phase != Verifying:
+		case m.Phase == Copying && m.Step != transfer.StepFinish && a.Step == transfer.StepCopy:
+			part = float64(m.Came()) / float64(max(m.Rows, 1))
+		case m.Step != "" && k.stage < running:
+			part = 1
+		case a.Step == m.Step && m.Total > 0:
+			part = float64(m.Done) / float64(m.Total)
+		}
+		done += k.mariadb * float64(a.Rows) * min(part, 1)
+	}
+	return min(done/max(all, 1), 0.99)
+}
+
+// Share is which part of the work of all merges is done, from 0 to 1: a merge counts by its rows. Those that were left out,
+// refused or undone do not count. It is 1 only if all others are verified.
+func (s *Status) Share() float64 {
+	var done, all float64
+	whole := true
+	for i := range s.Merges {
+		m := &s.Merges[i]
+		if m.Phase == Skipped || m.Phase == Refused || m.Phase == Undone {
+			continue
+		}
+		rows := float64(max(m.Rows, 1))
+		done, all = done+rows*m.Share(), all+rows
+		whole = whole && m.Phase == Verified
+	}
+	if whole {
+		return 1
+	}
+	return min(done/all, 0.999)
 }
 
 // PhaseWord is the phase in words: of a new database it says whether it is open.
@@ -34,12 +81,12 @@ func (m *MergeStatus) PhaseWord() string {
 
 // Finishing reports whether all rows of a new database are there, and indexes, keys and views are made.
 func (m *MergeStatus) Finishing() bool {
-	return m.Into != "" && m.Active && m.Phase == Copying && m.Total > 0 && m.Done >= m.Total
+	return m.Into != "" && m.Active && m.Phase == Copying && m.Total > 0 && (m.Done >= m.Total || m.Step == transfer.StepFinish)
 }
 
-// TimeLeft is how many seconds the merge still takes, at the least and at the most. known is false
-// if nothing was predicted. If the current step shows that it takes longer than predicted, that
-// counts. running tells that a process works on the campaign.
+// TimeLeft is how many seconds the merge still takes, at the least and at the most: what was predicted, and as soon as
+// something is measured in this run what [Meter] says. known is false if neither is there, or if it takes longer than was
+// predicted. running tells that a process works on the campaign.
 func (m *MergeStatus) TimeLeft(running bool) (left [2]float64, known bool) {
 	if slices.Contains([]Phase{Verified, Failed, Refused, Undone, Skipped}, m.Phase) {
 		return left, true
@@ -50,11 +97,7 @@ func (m *MergeStatus) TimeLeft(running bool) (left [2]float64, known bool) {
 		return left, known
 	}
 	if m.Left > 0 {
-		left, known = [2]float64{min(left[0], m.Left), max(left[1], m.Left)}, true
-	}
-	if m.PerSecond > 0 && m.Total > m.Done {
-		step := float64(m.Total-m.Done) / m.PerSecond
-		left = [2]float64{max(left[0], step), max(left[1], step)}
+		return [2]float64{m.Left, m.Left}, true
 	}
 	return left, known && left[1] > 0
 }

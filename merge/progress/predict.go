@@ -21,13 +21,10 @@ const (
 // Typical is how many rows come in a second there: each is copied and read.
 const Typical = copiedPerSecond * readPerSecond / (copiedPerSecond + readPerSecond)
 
-// Weight is how long the work takes on a small machine, and After the part of it that comes after
-// the copying.
+// Weight is how long the work takes on a small machine.
 func (w Work) Weight() time.Duration {
 	return w.fixed() + rows(w.Moved, copiedPerSecond) + rows(w.Moved+w.Target, readPerSecond)
 }
-
-func (w Work) After() time.Duration { return w.fixed()/2 + rows(w.Moved+w.Target, readPerSecond) }
 
 func (w Work) fixed() time.Duration {
 	return time.Duration(w.Merges)*perMerge + time.Duration(w.Worlds)*perWorld

@@ -71,6 +71,8 @@ type MergeStatus struct {
 	Rows    int64  `json:"rows"`           // that come, by the plan
 	Renames int    `json:"renames"`        // new names: numbers that change, and cells that follow, are not counted
 
+	Copied int64 `json:"copied,omitempty"` // rows that came so far, also after an interruption
+
 	Step      string  `json:"step,omitempty"` // of package transfer, while Active
 	Done      int64   `json:"done"`           // rows of the step
 	Total     int64   `json:"total"`

@@ -64,7 +64,7 @@ func (w *Words) inNew(o *Outcome) bool {
 		if o.Applied.Before {
 			w.Sentence += "; that was done before, and nothing was changed now"
 		} else {
-			w.Sentence += ", in " + durationWords(o.Ended.Sub(o.Began))
+			w.Sentence += o.took()
 		}
 		w.Details = texts(o.Applied.Notes)
 		w.next("Now prove it:", o.Then.Verify)

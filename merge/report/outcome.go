@@ -58,7 +58,10 @@ type Applied struct {
 	Rows    int64 `json:"rows"`
 	Renames int   `json:"renames"`
 	Resumed bool  `json:"resumed"`
-	Before  bool  `json:"-"` // an earlier apply had completed the merge
+
+	RowsNow int64      `json:"rows_now"`        // of Rows, those of this call
+	Began   *time.Time `json:"began,omitempty"` // the merge, also by an earlier call
+	Before  bool       `json:"-"`               // an earlier apply had completed the merge
 
 	Notes []string `json:"notes,omitempty"` // notes for the operator although it worked
 }

@@ -101,9 +101,19 @@ func (w *Words) applied(o *Outcome) {
 		w.Sentence += "; that was done before, and nothing was changed now"
 		return
 	}
-	w.Sentence += ", in " + durationWords(o.Ended.Sub(o.Began))
+	w.Sentence += o.took()
 	w.Details = texts(o.Applied.Notes)
 	w.next("Now prove it, before any game server is started:", o.Then.Verify)
+}
+
+// took says how long apply took; if it resumed, what of it was done now, and how long ago the merge began.
+func (o *Outcome) took() string {
+	now := durationWords(o.Ended.Sub(o.Began))
+	if !o.Applied.Resumed || o.Applied.Began == nil {
+		return ", in " + now
+	}
+	return fmt.Sprintf("; of these %s in this run, in %s; the merge began %s before its end, at %s",
+		printable.Count(o.Applied.RowsNow, "row", "rows"), now, durationWords(o.Ended.Sub(*o.Applied.Began)), printable.Time(*o.Applied.Began))
 }
 
 func durationWords(d time.Duration) string {

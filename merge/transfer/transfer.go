@@ -88,9 +88,12 @@ const (
 	StepCheck       = ledger.StepCheck
 	StepCompare     = ledger.StepCompare
 	StepCopy        = ledger.StepCopy
+	StepFinish      = ledger.StepFinish
+	StepIndex       = ledger.StepIndex
 	StepMeasure     = ledger.StepMeasure
 	StepRename      = ledger.StepRename
 	StepReset       = ledger.StepReset
+	StepResult      = ledger.StepResult
 	StepRestore     = ledger.StepRestore
 	StepUndo        = ledger.StepUndo
 	StepVerify      = ledger.StepVerify

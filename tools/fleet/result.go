@@ -318,11 +318,20 @@ func remark(m progress.MergeStatus) string {
 	case m.Active && m.Waits != "":
 		return "waits"
 	case m.Finishing():
-		return "rows are there; makes indexes, keys, views"
+		text := "rows are there; makes indexes, keys, views"
+		if m.Left > 0 {
+			text += ", " + printable.Seconds(m.Left) + " left"
+		}
+		return text
 	case m.Active && m.Total > 0:
 		text := fmt.Sprintf("%s %d %%", m.Step, 100*m.Done/m.Total)
 		if m.PerSecond > 0 {
-			text += fmt.Sprintf(", %s/s, %s left", printable.Short(m.PerSecond), printable.Seconds(m.Left))
+			text += ", " + printable.Short(m.PerSecond) + "/s"
+		}
+		if m.Left > 0 {
+			text += ", " + printable.Seconds(m.Left) + " left"
+		} else {
+			text += ", time left unknown"
 		}
 		return text
 	case m.Took > 0 && (m.Phase == progress.Verified || m.Phase == progress.Failed || m.Phase == progress.Undone):

@@ -99,7 +99,11 @@ func (w *watch) text() string {
 	if rate > 0 {
 		text += "; " + printable.Short(rate) + " rows/s"
 	}
-	if left, _ := s.TimeLeft(); left[1] > 0 && s.Doing == "apply" {
+	switch left, unknown := s.TimeLeft(); {
+	case s.Doing != "apply":
+	case unknown > 0:
+		text += "; time left unknown: of " + printable.Count(int64(unknown), "merge", "merges") + " nothing is measured"
+	case left[1] > 0:
 		text += "; " + printable.Span(left) + " left"
 	}
 	if s.Waits != "" {

@@ -6,35 +6,33 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/progress"
+	"mergesafe/merge/transfer"
 )
 
-// meter measures how fast one database is read, and how long the rest will
-// take at that rate.
+// meter measures how fast one database is read, or all of them, and how long the rest takes.
 type meter struct {
-	started time.Time // of the first rows
+	progress.Meter
+	begun   bool
 	current declare.Progress
 	load    int // running threads, while the reading rests because of them; 0 while it does not
 }
 
 func (m *meter) report(p declare.Progress, now time.Time) {
-	if m.started.IsZero() {
-		m.started = now
-	}
-	m.current, m.load = p, 0
+	m.Report(transfer.Progress{Step: transfer.StepCheck, Database: p.Source, Rows: p.SourceRows, Total: p.SourceTotal}, now)
+	m.begun, m.current, m.load = true, p, 0
 }
 
-// rate is rows a second, on average from the first row on.
-func (m *meter) rate(now time.Time) float64 {
-	if m.started.IsZero() {
-		return 0
-	}
-	return float64(m.current.SourceRows) / max(now.Sub(m.started).Seconds(), 0.001)
+// howFar is, for example, "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left".
+func (m *meter) howFar(done, total int64, now time.Time) string {
+	left, _ := m.Left(now)
+	return printable.HowFar(done, total, m.Rate(transfer.StepCheck, now), left)
 }
 
 // text is, for example,
 // "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left  items key-collision".
 func (m *meter) text(now time.Time) string {
-	if m.started.IsZero() {
+	if !m.begun {
 		if m.load > 0 {
 			return m.resting()
 		}
@@ -44,7 +42,10 @@ func (m *meter) text(now time.Time) string {
 	if m.load > 0 {
 		doing = m.resting()
 	}
-	return printable.HowFar(m.current.SourceRows, m.current.SourceTotal, m.rate(now)) + "  " + doing
+	if m.current.SourceRows >= m.current.SourceTotal {
+		return printable.Short(float64(m.current.SourceTotal)) + " rows are read  " + doing
+	}
+	return m.howFar(m.current.SourceRows, m.current.SourceTotal, now) + "  " + doing
 }
 
 func reading(p declare.Progress) string { return printable.Text(p.Table) + " " + p.Code }

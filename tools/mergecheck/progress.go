@@ -15,11 +15,11 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-// progress shows on stderr how far a check has come: first what takes only
+// display shows on stderr how far a check has come: first what takes only
 // seconds to find out, then a bar for every database. If stderr is no terminal,
 // there is a line at the beginning of each phase, and then lines of all databases together.
 // It has no influence on the result.
-type progress struct {
+type display struct {
 	log      *cli.Log
 	terminal bool
 	names    []string
@@ -27,6 +27,7 @@ type progress struct {
 
 	mu     sync.Mutex
 	meters map[string]*meter // by name of the source
+	all    meter             // of all together
 	phase  phase
 	latest declare.Progress
 	early  string // what was found first, while it is not yet shown
@@ -42,8 +43,8 @@ const (
 	phaseRows    phase = "reading the rows of"
 )
 
-func newProgress(log *cli.Log, terminal bool, names []string, options ...mpb.ContainerOption) *progress {
-	p := &progress{log: log, terminal: terminal, names: names, meters: make(map[string]*meter)}
+func newProgress(log *cli.Log, terminal bool, names []string, options ...mpb.ContainerOption) *display {
+	p := &display{log: log, terminal: terminal, names: names, meters: make(map[string]*meter)}
 	for _, name := range names {
 		p.meters[name] = new(meter)
 	}
@@ -53,7 +54,7 @@ func newProgress(log *cli.Log, terminal bool, names []string, options ...mpb.Con
 }
 
 // begin says that a phase begins. On a terminal, bars say later how far it is.
-func (p *progress) begin(now phase) {
+func (p *display) begin(now phase) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.phase == now {
@@ -69,10 +70,10 @@ func (p *progress) begin(now phase) {
 }
 
 // doing is the phase in words.
-func (p *progress) doing() string { return string(p.phase) + " " + printable.Names(p.names) }
+func (p *display) doing() string { return string(p.phase) + " " + printable.Names(p.names) }
 
 // quick shows what takes only seconds, before the keys are read.
-func (p *progress) quick(r *verdict.Report) {
+func (p *display) quick(r *verdict.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var b strings.Builder
@@ -83,13 +84,13 @@ func (p *progress) quick(r *verdict.Report) {
 	}
 }
 
-func (p *progress) showEarly() {
+func (p *display) showEarly() {
 	p.log.Print(p.early)
 	p.early = ""
 }
 
 // report is [declare.Options.Progress].
-func (p *progress) report(now declare.Progress) {
+func (p *display) report(now declare.Progress) {
 	i := slices.Index(p.names, now.Source)
 	if i < 0 {
 		return
@@ -98,12 +99,13 @@ func (p *progress) report(now declare.Progress) {
 	p.mu.Lock()
 	p.latest = now
 	p.meters[now.Source].report(now, time.Now())
+	p.all.report(now, time.Now())
 	p.mu.Unlock()
 	p.display.Show(i, now.SourceRows, now.SourceTotal)
 }
 
 // rests notes that a database is not read because its server has too much to do.
-func (p *progress) rests(source string, threads int) {
+func (p *display) rests(source string, threads int) {
 	i := slices.Index(p.names, source)
 	p.mu.Lock()
 	m := p.meters[source]
@@ -114,13 +116,13 @@ func (p *progress) rests(source string, threads int) {
 }
 
 // text is about one database.
-func (p *progress) text(i int) string {
+func (p *display) text(i int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.meters[p.names[i]].text(time.Now())
 }
 
-func (p *progress) writeLine() {
+func (p *display) writeLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.showEarly()
@@ -129,14 +131,12 @@ func (p *progress) writeLine() {
 }
 
 // line is about all databases together.
-func (p *progress) line(now time.Time) (done, total int64, line string) {
-	var rate float64
+func (p *display) line(now time.Time) (done, total int64, line string) {
 	var resting string
 	for _, name := range p.names {
 		m := p.meters[name]
 		done += m.current.SourceRows
 		total += m.current.SourceTotal
-		rate += m.rate(now)
 		if m.load > 0 {
 			resting += "  " + name + " is " + m.resting()
 		}
@@ -144,7 +144,7 @@ func (p *progress) line(now time.Time) (done, total int64, line string) {
 	if p.latest.Table == "" {
 		return done, total, "no rows are read yet: still " + p.doing() + resting
 	}
-	line = printable.HowFar(done, total, rate) + "  " + reading(p.latest) + resting
+	line = p.all.howFar(done, total, now) + "  " + reading(p.latest) + resting
 	if done == p.seen {
 		line += "  nothing was read in the last " + cli.LineEvery.String()
 	}

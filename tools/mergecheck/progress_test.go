@@ -59,7 +59,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	<-screen.Wrote
 	p.display.Stop()
 	got := screen.Text.String()
-	for _, want := range []string{"s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[==>---", "resting: 99 threads are running"} {
+	for _, want := range []string{"s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[=>---", "resting: 99 threads are running"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen: %q", want, got)
 		}
@@ -96,12 +96,12 @@ func TestProgressInLines(t *testing.T) {
 		step(9*time.Second, "")
 		report("s1", "items", 90_000)
 		report("s2", "items", 180_000)
-		step(time.Second, knownText+"mergecheck: 13 %  270 k of 2000 k rows  27 k/s  1m4s left  items key-collision\n")
+		step(time.Second, knownText+"mergecheck: 13 %  270 k of 2000 k rows  27 k/s  56s left  items key-collision\n")
 		step(29*time.Second, "")
 		report("s1", "players", 400_000)
 		p.rests("s1", 99)
-		step(time.Second, "mergecheck: 29 %  580 k of 2000 k rows  14 k/s  1m38s left  players key-collision  s1 is resting: 99 threads are running\n")
-		step(30*time.Second, "mergecheck: 29 %  580 k of 2000 k rows  8286/s  2m51s left  players key-collision  s1 is resting: 99 threads are running  nothing was read in the last 30s\n")
+		step(time.Second, "mergecheck: 29 %  580 k of 2000 k rows  10 k/s  2m11s left  players key-collision  s1 is resting: 99 threads are running\n")
+		step(30*time.Second, "mergecheck: 29 %  580 k of 2000 k rows  5082/s  4m25s left  players key-collision  s1 is resting: 99 threads are running  nothing was read in the last 30s\n")
 		p.display.Stop()
 		step(time.Minute, "")
 	})

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"slices"
+	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -33,8 +35,8 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		}
 	}
 	log := cli.LogOf(cmd)
-	ctx, w := j.watch(ctx, log, "apply")
-	before := announceApply(ctx, log, j.job)
+	ctx, w := j.watch(ctx, log, "apply", progress.ApplyWork(j.plan)...)
+	began, before := announceApply(ctx, log, j.job)
 	if err := cli.Confirm(ctx, cmd, "This writes to "+j.where()+"."); err != nil {
 		w.close()
 		return unconfirmed(ctx, err)
@@ -45,16 +47,16 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return j.failed(ctx, err, o)
 	}
-	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Before: before, Notes: result.Notes}
+	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Before: before, Began: began, Notes: result.Notes}
 	return j.conclude(ctx, o)
 }
 
-// announceApply says what is going to be done, before it is, and tells whether all
-// of it is done already, as far as that can be seen.
-func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
+// announceApply says what is going to be done, before it is, and tells when it began if it did,
+// and whether all of it is done already, as far as that can be seen.
+func announceApply(ctx context.Context, log *cli.Log, j *job) (began *time.Time, before bool) {
 	p := j.plan
 	if len(p.Refusals) > 0 { // it will not begin
-		return false
+		return nil, false
 	}
 	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.AllRows(), "tables", len(p.Tables), "renames", len(p.Renames))
 	for _, w := range p.Origins() {
@@ -72,7 +74,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")
 	at, err := transfer.LookUp(ctx, p, j.target, j.sources)
 	if err != nil {
-		return false // the work itself waits, or says why
+		return nil, false // the work itself waits, or says why
 	}
 	rows := p.Rows()
 	if p.Into != nil {
@@ -82,5 +84,5 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(rows, "row", "rows"))
 	}
 	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Source == p.Target.Name && f.Fenced })
-	return at.State == transfer.StateMade || at.State == transfer.StateProved || at.State == transfer.StateCopied && !fenced
+	return at.Began, at.State == transfer.StateMade || at.State == transfer.StateProved || at.State == transfer.StateCopied && !fenced
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
-// progress shows on stderr how far the work has come, by one bar. It has no
+// display shows on stderr how far the work has come, by one bar. It has no
 // influence on the result.
-type progress struct {
+type display struct {
 	log      *cli.Log
 	terminal bool
 	display  *cli.Display
@@ -26,32 +27,40 @@ type progress struct {
 	seen    transfer.Progress // that the last line told of
 }
 
-func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *progress {
-	p := &progress{log: log, terminal: terminal}
+func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *display {
+	p := &display{log: log, terminal: terminal}
 	p.display = cli.NewDisplay(log, terminal, []string{""}, p.text, p.writeLine, options...)
 	return p
 }
 
 // report is what package transfer tells. It may be called by several
 // goroutines.
-func (p *progress) report(now transfer.Progress) {
+func (p *display) report(now transfer.Progress) {
 	p.mu.Lock()
 	p.waiting = ""
-	if now.Step != p.meter.step {
-		p.display.Phase(doing[now.Step])
-	}
+	was := p.meter.latest.Step
 	p.meter.report(now, time.Now())
+	if is := p.meter.latest.Step; is != was {
+		p.display.Phase(doing[is])
+	}
 	p.mu.Unlock()
 	p.show()
 }
 
 // rests notes that a server has too much to do.
-func (p *progress) rests(database string, threads int) {
+func (p *display) rests(database string, threads int) {
 	p.wait(fmt.Sprintf("resting: %d threads are running on %s", threads, database), false)
 }
 
+// rested notes how long the work rested before a batch.
+func (p *display) rested(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.meter.Rested(d)
+}
+
 // lags notes that a replica is too far behind, or that how far is not known: err says why.
-func (p *progress) lags(replica string, lag time.Duration, err error) {
+func (p *display) lags(replica string, lag time.Duration, err error) {
 	if err != nil {
 		p.wait(fmt.Sprintf("resting: how far %s lags is not known: %v", replica, report.Plainly(err)), true)
 		return
@@ -60,16 +69,16 @@ func (p *progress) lags(replica string, lag time.Duration, err error) {
 }
 
 // pauses notes that another terminal has paused the work.
-func (p *progress) pauses(why string) { p.wait(why, true) }
+func (p *display) pauses(why string) { p.wait(why, true) }
 
 // waits notes that a database is away.
-func (p *progress) waits(err error) {
+func (p *display) waits(err error) {
 	p.wait("waiting for a database: "+report.Plainly(err).Error(), true)
 }
 
 // wait notes why the work waits. What is urgent gets a line at once where there
 // is no bar.
-func (p *progress) wait(why string, urgent bool) {
+func (p *display) wait(why string, urgent bool) {
 	p.mu.Lock()
 	if urgent && p.waiting == "" && !p.terminal {
 		p.log.Say(printable.Text(why), "waiting", true)
@@ -79,24 +88,24 @@ func (p *progress) wait(why string, urgent bool) {
 	p.show()
 }
 
-func (p *progress) show() {
+func (p *display) show() {
 	p.mu.Lock()
 	rows, total := p.meter.rows, p.meter.total
 	p.mu.Unlock()
 	p.display.Show(0, rows, total)
 }
 
-func (p *progress) text(int) string {
+func (p *display) text(int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now()
 }
 
-func (p *progress) writeLine() {
+func (p *display) writeLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	text := p.now()
-	if p.waiting == "" && !p.meter.started.IsZero() && p.seen == p.meter.latest {
+	if p.waiting == "" && p.meter.latest.Step != "" && p.seen == p.meter.latest {
 		text += "  nothing was done in the last " + cli.LineEvery.String()
 	}
 	p.seen = p.meter.latest
@@ -104,7 +113,7 @@ func (p *progress) writeLine() {
 }
 
 // now is how far the work is. The caller holds mu.
-func (p *progress) now() string {
+func (p *display) now() string {
 	text := p.meter.text(time.Now())
 	if p.waiting != "" {
 		text = printable.Text(p.waiting) + "  " + text // a terminal may cut the end off
@@ -112,13 +121,10 @@ func (p *progress) now() string {
 	return text
 }
 
-// meter measures how fast one step goes, and how long the rest of it will take
-// at that rate.
+// meter measures how fast the work goes, and how long the rest of it takes.
 type meter struct {
-	step    string
-	started time.Time
-	first   int64 // rows that were done by this call when it began
-	latest  transfer.Progress
+	progress.Meter
+	latest transfer.Progress // of the step that is shown
 
 	rows, total int64
 	checked     map[string]transfer.Progress // by database: only the check counts each by itself
@@ -131,37 +137,51 @@ var doing = map[string]string{
 	transfer.StepRename:  "renaming in the target",
 	transfer.StepReset:   "emptied tables",
 	transfer.StepCopy:    "copying",
+	transfer.StepIndex:   "making indexes",
+	transfer.StepFinish:  "completing",
 	transfer.StepVerify:  "verifying",
+	transfer.StepResult:  "checking the result",
 	transfer.StepCompare: "comparing",
 	transfer.StepUndo:    "removing",
 	transfer.StepRestore: "restoring names",
 }
 
 func (m *meter) report(p transfer.Progress, now time.Time) {
-	rows, total := p.Rows, p.Total
-	if p.Step != m.step {
-		*m = meter{step: p.Step, checked: make(map[string]transfer.Progress)}
+	m.Report(p, now)
+	copying := m.latest.Step == transfer.StepCopy && m.rows < m.total
+	if p.Step == transfer.StepIndex && copying { // beside it
+		return
 	}
+	m.latest, m.rows, m.total = p, p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
+		if m.checked == nil {
+			m.checked = make(map[string]transfer.Progress)
+		}
 		m.checked[p.Database] = p
-		rows, total = 0, 0
+		m.rows, m.total = 0, 0
 		for _, c := range m.checked {
-			rows += c.Rows
-			total += c.Total
+			m.rows, m.total = m.rows+c.Rows, m.total+c.Total
 		}
 	}
-	if m.started.IsZero() {
-		m.started, m.first = now, rows-p.Before
-	}
-	m.latest, m.rows, m.total = p, rows, total
 }
 
 // text is, for example,
 // "copying  45 %  9.0 M of 20.0 M rows  150 k/s  1m13s left  items of s2".
 func (m *meter) text(now time.Time) string {
-	if m.started.IsZero() {
+	p := m.latest
+	if p.Step == "" {
 		return "no rows are read yet"
 	}
-	rate := float64(m.rows-m.latest.Before-m.first) / max(now.Sub(m.started).Seconds(), 0.001)
-	return doing[m.step] + "  " + printable.HowFar(m.rows, m.total, rate) + "  " + printable.Text(m.latest.Table+" of "+m.latest.Database)
+	left, _ := m.Left(now)
+	switch p.Step {
+	case transfer.StepResult:
+		return doing[p.Step] + "  " + printable.Left(left)
+	case transfer.StepIndex, transfer.StepFinish:
+		return doing[p.Step] + "  all " + printable.Short(float64(p.Total)) + " rows are there  " + printable.Left(left)
+	}
+	text := doing[p.Step] + "  " + printable.HowFar(m.rows, m.total, m.Rate(p.Step, now), left)
+	if p.Before > 0 {
+		text += "  " + printable.Short(float64(p.Before)) + " of them by an earlier run"
+	}
+	return text + "  " + printable.Text(p.Table+" of "+p.Database)
 }

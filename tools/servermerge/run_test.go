@@ -88,10 +88,12 @@ func TestJSON(t *testing.T) {
 		{"status", cli.OK, func(d *report.Outcome) bool {
 			return d.Status.State == transfer.StateNone && !d.Status.Fences[0].Fenced
 		}},
-		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 40}) }},
+		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 40, RowsNow: 40}) }},
 		{"status", cli.OK, func(d *report.Outcome) bool { return d.Status.State == transfer.StateCopied && d.Status.Copied() == 40 }},
 		{"verify", cli.OK, func(d *report.Outcome) bool { return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 }},
-		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 40, Resumed: true}) }},
+		{"apply", cli.OK, func(d *report.Outcome) bool {
+			return d.Applied.Rows == 40 && d.Applied.Resumed && d.Applied.RowsNow == 0 && d.Applied.Began != nil
+		}},
 		{"undo", cli.OK, func(d *report.Outcome) bool { return d.Undone.Rows == 40 && d.Undone.SameAsBefore }},
 	} {
 		r := ran(t, tt.code, tt.command, "-json", file)

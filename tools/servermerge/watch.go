@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -18,7 +19,7 @@ import (
 // watch is what goes along with work on databases: progress is shown, and
 // others on the same servers are spared.
 type watch struct {
-	progress *progress
+	progress *display
 	sparer   *sparer
 	control  *controlled // nil for work that cannot be steered
 }
@@ -31,9 +32,11 @@ func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch
 }
 
 // watch begins, with the databases being opened. Its context ends when another terminal stops the work.
-func (j *work) watch(ctx context.Context, log *cli.Log, command string) (context.Context, *watch) {
+func (j *work) watch(ctx context.Context, log *cli.Log, command string, all ...progress.Amount) (context.Context, *watch) {
 	ctx, stop := context.WithCancel(ctx)
 	w := newWatch(log, j.spare, j.all())
+	w.progress.meter.Engine = j.plan.Engine
+	w.progress.meter.Expect(all...)
 	w.sparer.follow(j.replicas, w.progress.lags)
 	w.sparer.set(j.spare)
 	w.control = &controlled{
@@ -63,6 +66,8 @@ func (w *watch) working(o transfer.Options) transfer.Options {
 }
 
 func (w *watch) wait(ctx context.Context) error {
+	began := time.Now()
+	defer func() { w.progress.rested(time.Since(began)) }()
 	if w.control != nil {
 		if err := w.control.wait(ctx); err != nil {
 			return err

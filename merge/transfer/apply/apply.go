@@ -20,6 +20,7 @@ import (
 type Result struct {
 	ID      string           // of the merge and its plan
 	Rows    int64            // copied, by this call and earlier ones
+	Wrote   int64            // of these, those that this call copied
 	Parts   []job.PartResult // Rows, by table and source, in the order of the plan
 	Renames int              // in the plan
 	Resumed bool             // an earlier call had begun the merge
@@ -67,7 +68,7 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 	err = r.OrBusy(ctx, carryOut(ctx, r, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.PartResults()
-	result.Notes = r.Notes
+	result.Wrote, result.Notes = r.Tally.Rows, r.Notes
 	return result, err
 }
 
@@ -114,6 +115,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := r.InParallel(ctx, job.Writing, r.Plan.NotCombined(r.Parts(0, plan.Divided)), func(ctx context.Context, w *job.Run, p plan.Part) error { return copyPart(ctx, w, p) }); err != nil {
 		return err
 	}
+	r.Beside(ledger.StepFinish, r.Target.Name, "", 0, r.Plan.AllRows())
 	err = r.Retry(ctx, "completing the merge", func(ctx context.Context) error {
 		if now, err := r.Manifest.Load(ctx); err != nil || now == ledger.StateCopied { // the answer was lost
 			r.Manifest.Left = ledger.StateCopied

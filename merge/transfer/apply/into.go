@@ -76,6 +76,7 @@ func applyInto(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := bringRows(ctx, r, all); err != nil {
 		return err
 	}
+	r.Beside(ledger.StepFinish, r.Target.Name, "", 0, r.Plan.AllRows())
 	for _, s := range []struct {
 		doing string
 		do    func(ctx context.Context) error
@@ -185,12 +186,23 @@ func bringRows(ctx context.Context, r *job.Run, all *schema.Schema) error {
 	r.Step(r.Plan.OwnRows() + r.Plan.Rows())
 	parts, left := intoParts(r.Plan)
 	var mu sync.Mutex
+	indexed, rows := make(map[string]bool), int64(0)
 	index := func(ctx context.Context, w *job.Run, table string) error {
 		return w.Retry(ctx, fmt.Sprintf("making the indexes of table %q", table), func(soft context.Context) error {
 			if err := w.Manifest.ExpectState(soft, ledger.StateCopying); err != nil {
 				return err
 			}
-			return all.MakeIndexes(soft, w.Target, table)
+			if err := all.MakeIndexes(soft, w.Target, table); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if of := rowsInto(r.Plan, table); of > 0 && !indexed[table] {
+				indexed[table] = true
+				rows += of
+				w.Beside(ledger.StepIndex, r.Target.Name, table, rows, r.Plan.AllRows())
+			}
+			return nil
 		})
 	}
 	err := r.InParallel(ctx, job.Writing, parts, func(ctx context.Context, w *job.Run, p plan.Part) error {
@@ -220,6 +232,19 @@ func bringRows(ctx context.Context, r *job.Run, all *schema.Schema) error {
 		}
 	}
 	return nil
+}
+
+// rowsInto is how many rows a table of the new database gets.
+func rowsInto(p *plan.Plan, table string) (n int64) {
+	for i := range p.Tables {
+		if t := &p.Tables[i]; t.Name == table {
+			n += t.Rows() + t.Target.Rows
+		}
+	}
+	if own := p.Own(table); own != nil {
+		n += own.Content.Rows
+	}
+	return n
 }
 
 // intoParts are all parts of the tables: those of the plan, then those of the first world alone,

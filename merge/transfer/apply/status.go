@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -16,6 +17,9 @@ import (
 type Status struct {
 	ID    string       `json:"id"`
 	State ledger.State `json:"state"`
+
+	// Began is when the merge began, by the clock of the process that began it; nil if it did not.
+	Began *time.Time `json:"began,omitempty"`
 
 	// Tables are those of the plan, in their order there.
 	Tables []TableStatus `json:"tables"`
@@ -76,6 +80,9 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 	var own, copied, removed map[ledger.Place]int64
 	if state != "" {
 		s.State = state
+		if s.Began, err = r.Manifest.Began(ctx); err != nil {
+			return nil, err
+		}
 		if copied, err = r.Manifest.Checkpoints(ctx, ledger.StepCopy); err != nil {
 			return nil, err
 		}

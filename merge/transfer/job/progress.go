@@ -71,6 +71,15 @@ func (r *Run) Progress(step, database, table string, rows int) {
 	}
 }
 
+// Beside reports a step that goes on beside the current one, or after it, and how far that is. With 0 rows it begins.
+func (r *Run) Beside(step, database, table string, rows, total int64) {
+	r.Tally.mu.Lock()
+	defer r.Tally.mu.Unlock()
+	if r.Opts.Progress != nil {
+		r.Opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: rows, Total: total})
+	}
+}
+
 // retrying reports the error that causes a retry.
 func (r *Run) retrying(why error) {
 	r.Tally.mu.Lock()

@@ -79,6 +79,19 @@ func (m *Manifest) Load(ctx context.Context) (State, error) {
 	return State(strings.Join(states, "")), err
 }
 
+// Began returns when the merge began; nil if it did not.
+func (m *Manifest) Began(ctx context.Context) (*time.Time, error) {
+	texts, err := m.Ask(ctx, "SELECT CAST(began AS CHAR) FROM "+MergesTable+" WHERE id = ?", m.ID)
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	at, err := time.Parse(beganLayout, texts[0])
+	if err != nil {
+		return nil, fmt.Errorf("transfer: when the merge %s began: %w", m.ID, err)
+	}
+	return &at, nil
+}
+
 // Others returns the merges in the target that are neither this one nor
 // completed.
 func (m *Manifest) Others(ctx context.Context) (ids []string, err error) {

@@ -8,6 +8,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -41,7 +42,10 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 		}
 	}
 	report, err := merge.CheckMerged(ctx, s, declare.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
-		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Into: r.Plan.Into != nil, Copies: r.Plan.Copies})
+		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Into: r.Plan.Into != nil, Copies: r.Plan.Copies,
+		Progress: func(p declare.Progress) {
+			r.Beside(ledger.StepResult, p.Source, p.Table, p.SourceRows, p.SourceTotal)
+		}})
 	if err != nil {
 		return err
 	}
