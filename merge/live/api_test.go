@@ -57,7 +57,7 @@ func documented(t *testing.T) *book {
 	took, ended := *s.Began, noon
 	s.Merges = []progress.MergeStatus{
 		{Target: "w1", Sources: []string{"w2", "w3"}, Phase: progress.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.verify.html"}},
-		{Target: "w4", Sources: []string{"w5"}, Phase: progress.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
+		{Target: "w4", Sources: []string{"w5"}, Phase: progress.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Copied: 450_000, Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
 		{Target: "w6", Sources: []string{"w7"}, Phase: progress.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
 	}
 	b.events = nil
@@ -143,9 +143,9 @@ func TestLeft(t *testing.T) {
 		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 360}}, "4 to 6 min", true},
 		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 240}}, "about 4 min", true}, // rehearsed
 		{progress.MergeStatus{Phase: progress.Waiting}, "less than 1 s", false},
-		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 200, Left: 300}, "40 s to 5 min", true},
+		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 200, Left: 300}, "about 5 min", true}, // as it is measured,
 		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 400}, "less than 1 s", false},
-		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{10, 20}, Took: 400, PerSecond: 10, Total: 6000}, "about 10 min", true},
+		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{10, 20}, Took: 400, PerSecond: 10, Left: 600}, "about 10 min", true},
 		{progress.MergeStatus{Phase: progress.Verified, Predicted: [2]float64{240, 360}}, "less than 1 s", true},
 		{progress.MergeStatus{Phase: progress.Planned, Predicted: [2]float64{5000, 9000}}, "83 min to 2 h 30 min", true},
 		{progress.MergeStatus{Phase: progress.Planned, Predicted: [2]float64{1, 90}}, "up to 90 s", true},

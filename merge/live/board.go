@@ -15,6 +15,7 @@ import (
 
 // board is what the page shows, in words.
 type board struct {
+	Share    int64 // of all work that is done, of 1000
 	Name     string
 	Word     string // in big letters
 	Class    string
@@ -87,6 +88,7 @@ func newBoard(v *view, o Options) *board {
 		return b
 	}
 	s := v.Status
+	b.Share = int64(s.Share() * 1000)
 	b.Name, b.All, b.Running, b.Paused = s.Name, len(s.Merges), s.Doing != "", s.Paused
 	rows, allRows, rate := int64(0), int64(0), 0.0
 	count := make(map[look]int)
@@ -163,7 +165,7 @@ func newMerge(s *progress.Status, i int) merge {
 	}
 	if m.Class == "working" && m.Total > 0 {
 		part := min(1, float64(m.Done)/float64(m.Total))
-		m.Value = int64(part * 1000)
+		m.Value = int64(m.Share() * 1000)
 		m.Figures = fmt.Sprintf("%d %% of %s", int(part*100), printable.Count(m.Total, "row", "rows"))
 		if m.PerSecond > 0 && m.Waits == "" {
 			m.Figures += ", " + brief(m.PerSecond) + " rows/s"
@@ -176,7 +178,7 @@ func newMerge(s *progress.Status, i int) merge {
 		m.Figures = strings.TrimPrefix(m.Figures+"; waits: "+m.Waits, "; ")
 	}
 	if m.Class == "copied" {
-		m.Value = 1000
+		m.Value = int64(m.Share() * 1000)
 	}
 	return m
 }

@@ -40,6 +40,17 @@
     if (id === 'head') document.title = $('head').dataset.title;
   }
 
+  // local writes beside each time what the clock says here.
+  function local() {
+    if (!new Date().getTimezoneOffset()) return;
+    const here = date => isNaN(date) ? '' : date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    for (const t of document.querySelectorAll('time[datetime]')) t.dataset.local = here(new Date(t.getAttribute('datetime')));
+    for (const e of document.querySelectorAll('.figures dd, .figures small, .phase, .how')) {
+      const found = [...e.textContent.matchAll(/\b\d\d:\d\d(?::\d\d)?(?=Z| to \d\d:\d\dZ)/g)].map(m => here(new Date((body.dataset.now || '').slice(0, 11) + m[0] + 'Z')));
+      if (found.length) e.dataset.local = found.join(' to ');
+    }
+  }
+
   // say tells how far what is seen can be trusted.
   function say(text, bad) {
     const line = $('connection');
@@ -56,6 +67,7 @@
     heard = Date.now();
     problem = error || '';
     if (now) { body.dataset.now = now; $('asof').textContent = now; }
+    local();
     judge();
   }
 
@@ -165,6 +177,7 @@
   }
   function forgetful() { if ($('forget')) $('forget').hidden = !sessionStorage.getItem('token'); }
   forgetful();
+  local();
   document.addEventListener('click', e => {
     const button = e.target.closest('button');
     if (!button) return;
