@@ -138,7 +138,7 @@ func Link(all []*Stays) error {
 			if set == nil || !by.Gone {
 				return fmt.Errorf("the rows of %s of %s that stay behind are not known", by.To, s.Source)
 			}
-			by.set = set
+			by.Staying = set
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (s *Stays) gather() error {
 // Naming returns the same reference to rows of one source that stay behind, by their keys.
 func (s *Severed) Naming(keys *rekey.Set) *Severed {
 	one := *s
-	one.set = keys
+	one.Staying = keys
 	return &one
 }
 

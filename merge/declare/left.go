@@ -80,7 +80,7 @@ func severedPartly(f *Resolved, table string, ref *Ref) (*SeveredReference, erro
 // table of which only some do; "" for all others.
 func (s *Severed) leftSQL(column string) string {
 	if s.Gone {
-		return s.set.SQL(column)
+		return s.Staying.SQL(column)
 	}
 	if s.Left == nil {
 		return ""

@@ -48,7 +48,7 @@ type Severed struct {
 	// Counts are the numbers of rows that reference the table, of each source in their order.
 	Counts []int64 `json:"counts"`
 
-	set *rekey.Set // with Gone: the keys of one source
+	Staying *rekey.Set `json:"-"` // with Gone: the keys of one source
 }
 
 // SQL is the condition that a row references the table, as all engines understand it. It is never

@@ -208,8 +208,11 @@ func (s *Set) Gaps() uint64 {
 	return set.high - set.low + 1 - uint64(set.n)
 }
 
-// Equal reports whether two sets, which are not sparse, have the same keys.
+// Equal reports whether two sets, which are not sparse, have the same keys. No set equals none only.
 func (s *Set) Equal(other *Set) bool {
+	if s == nil || other == nil {
+		return s == other
+	}
 	for i := range s.signs {
 		a, b := &s.signs[i], &other.signs[i]
 		if a.n != b.n || a.n > 0 && (a.low != b.low || a.high != b.high || a.shift != b.shift || !a.keys.Equals(b.keys)) {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
@@ -68,7 +67,12 @@ func fill(v reflect.Value) {
 			return
 		}
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
+			if !v.Type().Field(i).IsExported() {
+				continue
+			}
+			switch v.Field(i).Type() {
+			case reflect.TypeFor[[]*declare.Stays](), reflect.TypeFor[*rekey.Set](): // of which no document says anything
+			default:
 				fill(v.Field(i))
 			}
 		}
@@ -222,7 +226,7 @@ func TestExtract(t *testing.T) {
 		if err := errors.Join(json.Unmarshal(doc, got), json.Unmarshal(plain, want)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(declare.Severed{})); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", name, diff)
 		}
 	}
