@@ -232,6 +232,33 @@ func TestTwoKindsOfOneWorld(t *testing.T) {
 	}
 }
 
+// NULL in the column that tells kinds apart is a value like any other: for heroes, or for what is none.
+func TestTwoKindsByNull(t *testing.T) {
+	for want, null := range map[string]func(etype any) bool{
+		"when = { column = \"etype\", not = [4] }":         func(etype any) bool { return etype != int64(4) },
+		"when = { column = \"etype\", is = [1, 2, 3, 5] }": func(etype any) bool { return etype == int64(4) },
+	} {
+		a, b := eventful("a", 1, otherKinds[0].of), eventful("b", 2, otherKinds[0].of)
+		for _, db := range []*mergetest.Database{a, b} {
+			withItems(db, 1)
+			for _, row := range db.Rows["guild_log"] {
+				if null(row["etype"]) {
+					row["etype"] = nil
+				}
+			}
+		}
+		found := declared(t, a, b, declare.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
+		if next := strings.Join(found["hero2"].Next, " "); !strings.Contains(next, want) {
+			t.Errorf("%q, want %s", next, want)
+		}
+		var file strings.Builder
+		r := mustCheck(t, declare.Options{Propose: true, Rekey: &declare.Rekey{}}, a, b)
+		if err := propose.WriteRules(r, &file); err != nil || !strings.Contains(file.String(), "  # "+want+"\n") {
+			t.Errorf("%v, want %s:\n%s", err, want, file.String())
+		}
+	}
+}
+
 // carrying counts the readings of a table that bring columns along.
 type carrying struct {
 	*mergetest.Database

@@ -154,7 +154,11 @@ func (r *casesRead) question() kinds.Question {
 				return now != nil
 			}
 		},
-		Group: func(by, value string) func() {
+		Group: func(by string, v []byte) func() {
+			if v == nil {
+				return func() {}
+			}
+			value := string(v)
 			if values[by]++; values[by] > mostCases {
 				return nil
 			}

@@ -92,7 +92,11 @@ func (t *text) kinds(k *verdict.Kinds) {
 		if slices.Contains(k.Other, g.Value) {
 			seems = "something else"
 		}
-		rows = append(rows, []string{quotedText(printable.Text(g.Value)), printable.Number(g.Rows), printable.Number(g.Own), printable.Number(g.Rows - g.Own), printable.Number(g.Elsewhere), seems})
+		value := quotedText(printable.Text(g.Value))
+		if g.Null {
+			value = g.Value
+		}
+		rows = append(rows, []string{value, printable.Number(g.Rows), printable.Number(g.Own), printable.Number(g.Rows - g.Own), printable.Number(g.Elsewhere), seems})
 	}
 	right := columns.Column{Right: true}
 	for _, line := range columns.Lines(rows, columns.Column{}, right, right, right, right) {

@@ -102,6 +102,7 @@ type Kinds struct {
 // Kind counts the rows with one value of [Kinds.By] that name something.
 type Kind struct {
 	Value     string `json:"value"` // as the database prints it
+	Null      bool   `json:"null,omitempty"`
 	Rows      int64  `json:"rows"`
 	Own       int64  `json:"own"`       // with a key of their own database
 	Elsewhere int64  `json:"elsewhere"` // with a key of another database only
@@ -138,9 +139,18 @@ func ReferenceTOML(r declare.DeclaredReference) string {
 		b.WriteString("none = " + TomlValues(r.None) + "\n")
 	}
 	if r.When != nil {
-		b.WriteString("when = { column = " + printable.TOML(r.When.Column) + ", is = " + TomlValues(r.When.Is) + " }\n")
+		b.WriteString(WhenTOML(r.When) + "\n")
 	}
 	return b.String()
+}
+
+// WhenTOML writes a condition as the rules have it.
+func WhenTOML(w *declare.When) string {
+	values := ", is = " + TomlValues(w.Is)
+	if len(w.Is) == 0 {
+		values = ", not = " + TomlValues(w.Not)
+	}
+	return "when = { column = " + printable.TOML(w.Column) + values + " }"
 }
 
 // TomlValues writes values, those that are whole numbers without quotes.

@@ -109,19 +109,23 @@ func (w *Rows) Question(f *read.Facts, beside int) Question {
 				return true
 			}
 		},
-		Group: func(by, value string) func() {
+		Group: func(by string, v []byte) func() {
+			value := string(v)
+			if v == nil {
+				value = "NULL"
+			}
 			groups, known := w.by[by]
 			if !known {
 				groups = make(map[string]*group)
 				w.by[by] = groups
 			}
-			if groups == nil || groups[value] == nil && len(groups) == MostValues || len(value) > mostBytes {
+			g := groups[value]
+			if groups == nil || g == nil && len(groups) == MostValues || g != nil && g.Null != (v == nil) || len(value) > mostBytes {
 				w.by[by] = nil
 				return nil
 			}
-			g := groups[value]
 			if g == nil {
-				g = &group{Kind: verdict.Kind{Value: value}, values: make(map[looked]*seen)}
+				g = &group{Kind: verdict.Kind{Value: value, Null: v == nil}, values: make(map[looked]*seen)}
 				groups[value] = g
 			}
 			return func() { g.add(w) }

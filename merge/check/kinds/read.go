@@ -16,7 +16,7 @@ type Question struct {
 	Column string
 	By     func(*catalog.Table) []string                              // the other columns
 	Begin  func(*stream.Stream, *declare.Database) func(row int) bool // begins a database; what it returns notes the value of a row, or says that it does not count
-	Group  func(by, value string) (add func())                        // begins the rows with a value of another column: add adds the row noted last; nil: the column has too many values
+	Group  func(by string, value []byte) (add func())                 // begins the rows with a value of another column: add adds the row noted last; nil: the column has too many values
 	End    func(*declare.Database)                                    // ends a database; nil: nothing is to be done
 	Forget func()                                                     // what was counted: a column turned out to be unreadable
 }
@@ -118,14 +118,11 @@ func (a *asked) count(b *catalog.Batch, row int) {
 	for k := 0; k < len(a.by); k++ {
 		t := a.by[k]
 		number := t.of(b, row)
-		if number < 0 {
-			continue // NULL
-		}
 		for len(a.adds[k]) <= number {
 			a.adds[k] = append(a.adds[k], nil)
 		}
 		if a.adds[k][number] == nil {
-			a.adds[k][number] = a.Group(t.name, string(b.Carry[t.at].At(row)))
+			a.adds[k][number] = a.Group(t.name, b.Carry[t.at].At(row))
 		}
 		if add := a.adds[k][number]; add != nil {
 			add()
@@ -136,22 +133,21 @@ func (a *asked) count(b *catalog.Batch, row int) {
 	}
 }
 
-// of returns the number of the value of a row; -1 if it is NULL.
+// of returns the number of the value of a row; 0 is NULL.
 func (t *teller) of(b *catalog.Batch, row int) int {
 	if t.row == row {
 		return t.number
 	}
 	t.row = row
 	value := b.Carry[t.at].At(row)
-	if value == nil {
-		t.number = -1
-		return t.number
+	t.number = 0
+	if value != nil {
+		number, known := t.numbers[string(value)]
+		if !known {
+			number = 1 + len(t.numbers)
+			t.numbers[string(value)] = number
+		}
+		t.number = number
 	}
-	number, known := t.numbers[string(value)]
-	if !known {
-		number = len(t.numbers)
-		t.numbers[string(value)] = number
-	}
-	t.number = number
-	return number
+	return t.number
 }

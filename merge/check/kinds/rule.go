@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/internal/printable"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/undeclared"
@@ -76,7 +75,6 @@ func counted(f *read.Facts) (all []declare.ColumnName) {
 func (s *Split) result(table string, ref *declare.Ref) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.covered}
 	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
-	result.Next = []string{fmt.Sprintf("in the [[check.reference]]: when = { column = %s, is = %s }, and say what the other rows are: a reference of their own, or others = \"plain\"",
-		printable.TOML(s.By), verdict.TomlValues(s.Is))}
+	result.Next = []string{fmt.Sprintf("in the [[check.reference]]: %s, and say what the other rows are: a reference of their own, or others = \"plain\"", verdict.WhenTOML(s.When()))}
 	return result
 }

@@ -101,6 +101,7 @@ type Split struct {
 	Evidence string // for people
 
 	covered int64 // rows without a match that Other has
+	null    bool  // NULL is one of Is
 }
 
 // compare orders splits: those first that have most of the rows without a match in fewest groups.
@@ -109,7 +110,12 @@ func (s *Split) compare(than *Split) int {
 }
 
 // When is the words of a rule that is about the rows which name the key.
-func (s *Split) When() *rekey.When { return &rekey.When{Column: s.By, Is: s.Is} }
+func (s *Split) When() *rekey.When {
+	if s.null {
+		return &rekey.When{Column: s.By, Not: s.Other}
+	}
+	return &rekey.When{Column: s.By, Is: s.Is}
+}
 
 // Of these a group must differ from the others so clearly that of a thousand references of one kind none does by chance.
 const (
@@ -153,6 +159,7 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 		} else {
 			s.Is = append(s.Is, g.Value)
 			named.join(g)
+			s.null = s.null || g.Null
 		}
 	}
 	if len(s.Other) == 0 || len(s.Is) == 0 {
