@@ -38,8 +38,10 @@ func judgeCounter(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	result := verdict.Result{
 		Code: verdict.CodeAutoIncrement, Table: k.Table, Subject: counter.Column, Columns: []string{counter.Column}, Gaps: slices.Clip(k.Gaps),
 	}
-	if kind := f.Declared.Role(k.Table, counter.Column).Kind; (kind == declare.RoleNatural || kind == declare.RoleShared) && len(k.Key) > 1 {
-		result.Read, result.Message = int64(len(k.Parts)), "declared "+kind.String()+": the other columns of its key tell the rows of several worlds apart"
+	kind := f.Declared.Role(k.Table, counter.Column).Kind
+	if (kind == declare.RoleNatural || kind == declare.RoleShared) && len(k.Key) > 1 {
+		result.Read, result.Message = int64(len(k.Parts)), "declared "+kind.String()+": the other columns of "+
+			"its key tell the rows of several worlds apart"
 		return rule.Found(result)
 	}
 	if k.Key[0] != counter.Column {

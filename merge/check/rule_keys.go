@@ -61,10 +61,13 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 			", policy = \"same\"); otherwise " + action
 	}
 	o.Findings = []rule.Finding{{Result: result, Action: action}}
-	allowed, _ := f.Allowed(&verdict.Result{Code: result.Code, Table: k.Table, Columns: k.Key, Verdict: verdict.NotVerified})
+	allowed, _ := f.Allowed(&verdict.Result{Code: result.Code, Table: k.Table, Columns: k.Key,
+		Verdict: verdict.NotVerified})
 	if nulls > 0 && allowed { // else it is not verified already
-		o.Findings = append(o.Findings, rule.Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable, Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
-			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so that a merge cannot tell which rows are which: give them a value"}})
+		o.Findings = append(o.Findings, rule.Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
+			Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
+			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so that a merge cannot " +
+				"tell which rows are which: give them a value"}})
 	}
 	return o
 }

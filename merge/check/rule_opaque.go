@@ -76,8 +76,9 @@ func judgeOpaque(f *read.Facts, r undeclared.OpenReader, table, column string, v
 		}
 		result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: reason})
 	}
-	result.Next = []string{"if it names nothing: plain = " + printable.TOMLList(declare.Qualified(table, []string{column})) + " in [check]; if it holds keys: [[check.reference]] at = " +
-		printable.TOMLList(declare.Qualified(table, []string{column})) + ", to = ..., format = ... (mergecheck -h formats)"}
+	at := printable.TOMLList(declare.Qualified(table, []string{column}))
+	result.Next = []string{"if it names nothing: plain = " + at + " in [check]; " +
+		"if it holds keys: [[check.reference]] at = " + at + ", to = ..., format = ... (mergecheck -h formats)"}
 	if looked > 0 {
 		result.Message += fmt.Sprintf("; a guess: %s of %s read contain what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
 	}

@@ -94,8 +94,10 @@ func judgeExcluded(f *read.Facts) (findings []rule.Finding) {
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(excluded)) {
-		r := verdict.Result{Code: verdict.CodeTableExcluded, Table: table, Message: "was not read", Gaps: excluded[table]}
-		r.Next = []string{"if the rows of the sources stay behind: [[merge.table]] tables = [" + printable.TOML(table) + "], policy = \"skip\", instead of exclude; or " + r.AllowFlag()}
+		r := verdict.Result{Code: verdict.CodeTableExcluded, Table: table, Message: "was not read",
+			Gaps: excluded[table]}
+		r.Next = []string{"if the rows of the sources stay behind: [[merge.table]] tables = " +
+			"[" + printable.TOML(table) + "], policy = \"skip\", instead of exclude; or " + r.AllowFlag()}
 		findings = append(findings, rule.Finding{Result: r})
 	}
 	return findings

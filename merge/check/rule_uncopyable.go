@@ -21,7 +21,8 @@ import (
 var uncopyableRule = rule.Rule{Codes: []string{verdict.CodeTableUncopyable}, Tasks: uncopyableTasks}
 
 func uncopyableTasks(f *read.Facts) []rule.Task {
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeTableUncopyable}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+	id := rule.TaskID{Code: verdict.CodeTableUncopyable}
+	return []rule.Task{{ID: id, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 		var results []verdict.Result
 		for _, table := range slices.Sorted(maps.Keys(f.Target.Tables)) {
 			rows := int64(0)
@@ -72,9 +73,11 @@ func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
 		switch {
 		case f.Opts.Into:
 		case r.On(catalog.OnInsert) && allowed(verdict.CodeTriggerFires): // which else is not verified
-			because("the trigger %q (%s) would run for every row that is copied: drop it for the time of the merge", r.Name, r.Event)
+			because("the trigger %q (%s) would run for every row that is copied: drop it for the time of the "+
+				"merge", r.Name, r.Event)
 		case r.On(catalog.OnUpdate) && f.Combined[t.Name] != nil:
-			because("the trigger %q (%s) would run for every own row of the target that is combined with one that comes: drop it for the time of the merge", r.Name, r.Event)
+			because("the trigger %q (%s) would run for every own row of the target that is combined with one "+
+				"that comes: drop it for the time of the merge", r.Name, r.Event)
 		}
 	}
 	for column := range renamedIn(f, t.Name) {
@@ -90,28 +93,35 @@ func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
 
 // unidentified says why the rows of a table without a key cannot be copied as they are.
 func unidentified(f *read.Facts, t *catalog.Table) (reasons []string) {
-	otherwise := "give it a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), " +
-		"or leave the rows of the sources behind: [[merge.table]] tables = [" + printable.TOML(t.Name) + "], policy = \"skip\""
+	otherwise := "give it a key of columns that differ between the worlds (a new column that counts from 1 in " +
+		"each would collide at once), " +
+		"or leave the rows of the sources behind: [[merge.table]] tables = [" + printable.TOML(t.Name) + "], " +
+		"policy = \"skip\""
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if n := len(t.Columns); n >= 2000 {
-		because("it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one more: %s", n, otherwise)
+		because("it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one "+
+			"more: %s", n, otherwise)
 	}
 	for _, other := range f.Target.Catalog.Tables {
 		if slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == t.Name }) {
-			because("it has no key and %q refers to it, so a reference does not identify a row: %s", other.Name, otherwise)
+			because("it has no key and %q refers to it, so a reference does not identify a row: %s",
+				other.Name, otherwise)
 		}
 	}
 	for _, s := range f.Severed {
 		if s.Table == t.Name && s.Rows == declare.RowsNone {
-			because("it has no key, and references by %s are to be cleared, so an undo could not identify its rows: %s, or let them stay behind: rows = %q in the [[merge.table]] of %s",
+			because("it has no key, and references by %s are to be cleared, so an undo could not identify its "+
+				"rows: %s, or let them stay behind: rows = %q in the [[merge.table]] of %s",
 				s.Column, otherwise, declare.RowsDrop, s.To)
 		}
 	}
 	if f.Rekeyed != nil && f.Rekeyed.Report.Moves() {
 		for _, c := range f.Rekeyed.Report.Columns {
-			some := slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil || of.Format != "" })
+			some := slices.ContainsFunc(c.Cases,
+				func(of verdict.RekeyedCase) bool { return of.When != nil || of.Format != "" })
 			if col := t.Column(c.Column); c.Table == t.Name && (some || col != nil && col.Kind != catalog.KindInteger) {
-				because("it has no key, and only some values of %s get new ones, or they are texts, so an undo could not identify its rows: %s", c.Column, otherwise)
+				because("it has no key, and only some values of %s get new ones, or they are texts, so an undo "+
+					"could not identify its rows: %s", c.Column, otherwise)
 			}
 		}
 	}
@@ -150,12 +160,16 @@ func uncombined(f *read.Facts, t *catalog.Table) (reasons []string) {
 		}
 		formula, when := f.Combined[t.Name].Formula(c.Column), f.Combined[t.Name].When
 		switch {
-		case slices.Contains(t.Key(), c.Column) && slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.When != nil }):
-			because("its rows are to be combined, and the column %s of its key gets new values in some rows only: give it another policy than %q", c.Column, declare.PolicyCombine)
+		case slices.Contains(t.Key(), c.Column) && slices.ContainsFunc(c.Cases,
+			func(of verdict.RekeyedCase) bool { return of.When != nil }):
+			because("its rows are to be combined, and the column %s of its key gets new values in some rows "+
+				"only: give it another policy than %q", c.Column, declare.PolicyCombine)
 		case when != nil && when.Column == c.Column:
 			because("the column %s selects the rows to be combined (when), and gets new values", c.Column)
-		case slices.Contains([]declare.FormulaOp{declare.FormulaSum, declare.FormulaMax, declare.FormulaMin, declare.FormulaAppend}, formula.Op):
-			because("the column %s holds keys, which get new values, and is to be combined by %q: want \"target\" or \"source\"", c.Column, formula)
+		case slices.Contains([]declare.FormulaOp{declare.FormulaSum, declare.FormulaMax, declare.FormulaMin,
+			declare.FormulaAppend}, formula.Op):
+			because("the column %s holds keys, which get new values, and is to be combined by %q: want "+
+				"\"target\" or \"source\"", c.Column, formula)
 		}
 	}
 	return reasons
@@ -172,18 +186,22 @@ func unemptied(f *read.Facts, table string) (reasons []string) {
 		because("it is excluded, and declared to be emptied (policy %q): remove one of the two", declare.PolicyReset)
 	}
 	if tool := t.History(); tool != "" {
-		because("it is the history of migrations that %s keeps, so it must not be emptied: give it another policy than %q", tool, declare.PolicyReset)
+		because("it is the history of migrations that %s keeps, so it must not be emptied: give it another "+
+			"policy than %q", tool, declare.PolicyReset)
 	}
 	for _, other := range f.Target.Catalog.Tables {
 		foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == table })
 		severed := func(s *declare.SeveredReference) bool { return s.Table == other.Name && s.To == table && !s.Stays }
-		if n, counted := f.Target.Rows[other.Name]; foreign && !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed) {
+		n, counted := f.Target.Rows[other.Name]
+		stays := !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed)
+		if foreign && stays {
 			because("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
 		}
 	}
 	for _, r := range t.Triggers {
 		if r.On(catalog.OnDelete) || r.On(catalog.OnInsert) {
-			because("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would be lost: drop it for the time of both, "+
+			because("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would "+
+				"be lost: drop it for the time of both, "+
 				"or give the table the policy %q and empty it by hand", r.Name, r.Event, declare.PolicySkip)
 		}
 	}

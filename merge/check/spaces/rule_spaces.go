@@ -230,7 +230,8 @@ func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (re
 		for _, other := range f.Moving.Spaces {
 			for _, db := range declare.SourcesOf(f.Resolved) {
 				keys := read.Keys[at][db]
-				if keys != nil && (other.By == nil || mayName(f, at, other.By, read)) && meetsMatched(keys, chosen.Pairs[other][db]) {
+				if keys != nil && (other.By == nil || mayName(f, at, other.By, read)) && meetsMatched(keys,
+					chosen.Pairs[other][db]) {
 					result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})
 					continue
 				}

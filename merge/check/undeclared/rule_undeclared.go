@@ -82,7 +82,9 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 			result.Columns = []string{c.Column}
 			way := "declare each column that names its rows as a reference, and then " + result.AllowFlag()
 			if c.Class != nameClass {
-				way = "if it holds the game's own data: natural = " + printable.TOMLList(declare.Qualified(c.Table, result.Columns)) + " in [check]; otherwise " + way
+				way = "if it holds the game's own data: natural = " +
+					"" + printable.TOMLList(declare.Qualified(c.Table, result.Columns)) + " in [check]; " +
+					"otherwise " + way
 			}
 			result.Next = []string{way}
 			results = append(results, result)
@@ -154,7 +156,8 @@ func (r *openReading) coming(f *read.Facts, table string) *openReading {
 		}
 	}
 	for column, gaps := range r.unread {
-		gaps = slices.DeleteFunc(slices.Clone(gaps), func(g verdict.Gap) bool { return f.Same[table] && g.Source != f.Target.Name })
+		gaps = slices.DeleteFunc(slices.Clone(gaps),
+			func(g verdict.Gap) bool { return f.Same[table] && g.Source != f.Target.Name })
 		if len(gaps) > 0 {
 			left.unread[column] = gaps
 		}
