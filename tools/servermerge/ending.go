@@ -24,6 +24,8 @@ type ending struct {
 	json  bool // rather than text
 	text  report.TextOptions
 	page  *cli.File // of -html
+
+	phases func() []report.Phase // of the work; nil if there is none
 }
 
 // newPage makes the file that -html names, before the work. It is neither the
@@ -88,6 +90,9 @@ func code(e report.Ending) cli.Code {
 func (j *job) outcome(command string) *report.Outcome {
 	o := report.NewOutcome(command, j.plan, j.commands(command))
 	o.Program, o.Began, o.Ended = j.program, j.began, time.Now()
+	if j.phases != nil {
+		o.Phases = j.phases()
+	}
 	return o
 }
 

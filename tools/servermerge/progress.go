@@ -23,6 +23,7 @@ type display struct {
 
 	mu      sync.Mutex
 	meter   meter
+	phases  []report.Phase
 	waiting string            // what the work waits for; empty while it runs
 	seen    transfer.Progress // that the last line told of
 }
@@ -41,6 +42,8 @@ func (p *display) report(now transfer.Progress) {
 	was := p.meter.latest.Step
 	p.meter.report(now, time.Now())
 	if is := p.meter.latest.Step; is != was {
+		p.ends()
+		p.phases = append(p.phases, report.Phase{Step: is, Began: time.Now().UTC().Truncate(time.Millisecond)})
 		p.display.Phase(doing[is])
 	}
 	p.mu.Unlock()
@@ -50,6 +53,21 @@ func (p *display) report(now transfer.Progress) {
 // rests notes that a server has too much to do.
 func (p *display) rests(database string, threads int) {
 	p.wait(fmt.Sprintf("resting: %d threads are running on %s", threads, database), false)
+}
+
+// ends ends the last phase. The caller holds mu.
+func (p *display) ends() {
+	if n := len(p.phases); n > 0 && p.phases[n-1].Seconds == 0 {
+		p.phases[n-1].Seconds = time.Since(p.phases[n-1].Began).Round(time.Millisecond).Seconds()
+	}
+}
+
+// all are the phases of the run that has ended.
+func (p *display) all() []report.Phase {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ends()
+	return p.phases
 }
 
 // rested notes how long the work rested before a batch.

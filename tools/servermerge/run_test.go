@@ -90,7 +90,9 @@ func TestJSON(t *testing.T) {
 		}},
 		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 40, RowsNow: 40}) }},
 		{"status", cli.OK, func(d *report.Outcome) bool { return d.Status.State == transfer.StateCopied && d.Status.Copied() == 40 }},
-		{"verify", cli.OK, func(d *report.Outcome) bool { return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 }},
+		{"verify", cli.OK, func(d *report.Outcome) bool {
+			return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 && len(d.Phases) > 1 && d.Phases[0].Step == transfer.StepVerify && !d.Phases[0].Began.IsZero()
+		}},
 		{"apply", cli.OK, func(d *report.Outcome) bool {
 			return d.Applied.Rows == 40 && d.Applied.Resumed && d.Applied.RowsNow == 0 && d.Applied.Began != nil
 		}},

@@ -37,6 +37,7 @@ func (j *work) watch(ctx context.Context, log *cli.Log, command string, all ...p
 	w := newWatch(log, j.spare, j.all())
 	w.progress.meter.Engine = j.plan.Engine
 	w.progress.meter.Expect(all...)
+	j.phases = w.progress.all
 	w.sparer.follow(j.replicas, w.progress.lags)
 	w.sparer.set(j.spare)
 	w.control = &controlled{
