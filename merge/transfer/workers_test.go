@@ -157,8 +157,9 @@ func TestParallelCallbacks(t *testing.T) {
 		if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], options, hooked); err != nil {
 			t.Fatal(err)
 		}
-		if last.Step != ledger.StepCopy || last.Rows != 6000 || last.Total != 6000 || commits.Load() < 8 {
-			t.Errorf("at the end: %+v, with %d commits", last, commits.Load())
+		copied := ends[ledger.StepCopy]
+		if last.Step != ledger.StepFinish || copied.Rows != 6000 || copied.Total != 6000 || commits.Load() < 8 {
+			t.Errorf("at the end: %+v, copied %+v, with %d commits", last, copied, commits.Load())
 		}
 		if _, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: options}, hooked); err != nil {
 			t.Fatal(err)
