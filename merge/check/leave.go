@@ -29,13 +29,15 @@ func leaveFirst(f *read.Facts, leaving *leave.Leaving) []rule.Task {
 	if f.Moving != nil {
 		return spaces.SpaceTasks(f, find)
 	}
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeTableExcluded}, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
+	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeTableExcluded}, Run: func(ctx context.Context,
+		_ *read.Reader) (rule.Outcome, error) {
 		return find(ctx, nil)
 	}}}
 }
 
 // findLeaving finds the rows that stay behind, and lets the sources withhold them from now on.
-func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, chosen *moved.Rekeyed) (o rule.Outcome, err error) {
+func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, chosen *moved.Rekeyed) (o rule.Outcome,
+	err error) {
 	found, err := leaving.Find(ctx, func(db *declare.Database, table, column string) (*rekey.Shift, error) {
 		return chosen.Shift(db, table, column)
 	})
@@ -109,18 +111,21 @@ func judgeLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.
 
 // judgeBlocking reports a reference of which it is not said what becomes of its rows.
 func judgeBlocking(b *leave.Blocking) verdict.Result {
-	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: b.Table, Subject: b.Ref.Subject(), Columns: b.Ref.Columns}
+	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: b.Table, Subject: b.Ref.Subject(),
+		Columns: b.Ref.Columns}
 	var parts, largest []string
 	for _, s := range b.Sources {
 		result.Count += s.Rows
 		parts = append(parts, s.Source+": "+printable.Number(s.Rows))
 		for _, h := range s.Largest {
-			largest = append(largest, fmt.Sprintf("%s %s of %s: %s", b.ToColumn, h.Value, s.Source, printable.Count(h.Rows, "row", "rows")))
+			largest = append(largest, fmt.Sprintf("%s %s of %s: %s", b.ToColumn, h.Value, s.Source, printable.Count(h.Rows,
+				"row", "rows")))
 		}
 	}
 	result.Rows = result.Count
 	result.Message = fmt.Sprintf("rows refer to rows of %s that stay behind, and it is not said what becomes of them: %s; most refer to %s", b.To, catalog.Few(parts), strings.Join(largest, ", "))
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",
-		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.RowsDrop, declare.RowsNone)}
+		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.RowsDrop,
+		declare.RowsNone)}
 	return result
 }

@@ -182,7 +182,8 @@ func (s *Severed) Naming(keys *rekey.Set) *Severed {
 // Following is a reference of which it is said what becomes of its rows if the row that it names stays
 // behind: rows is that. It returns an error if that cannot be done.
 func Following(f *Resolved, ref *Ref, to ColumnName, rows RowsPolicy) (*SeveredReference, error) {
-	s := &SeveredReference{Severed{Table: ref.Table, Column: ref.Columns[0], To: to.Table, ToColumn: to.Column, Rows: rows, Gone: true,
+	s := &SeveredReference{Severed{Table: ref.Table, Column: ref.Columns[0], To: to.Table, ToColumn: to.Column,
+		Rows: rows, Gone: true,
 		Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, ref, false, ""}
 	if err := validateSevered(s, f); err != nil {
 		return nil, err

@@ -109,7 +109,8 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 		row := &ranked{w: w, of: number, by: make([][]byte, len(s.by))}
 		err = w.scan(ctx, scan, func(b *catalog.Batch, i int) {
 			var ok bool
-			if row.key, ok = integer(&b.Carry[0], i); !ok || w.leaves && w.keys[t.name].has(row.key) || b.Order[0].IsNull(i) || !none.Empty() && none.Has(b.Carry[1].At(i)) {
+			if row.key, ok = integer(&b.Carry[0], i); !ok || w.leaves && w.keys[t.name].has(row.key) || b.Order[0].IsNull(i) ||
+				!none.Empty() && none.Has(b.Carry[1].At(i)) {
 				return
 			}
 			for k := range scan.Order[1:] {

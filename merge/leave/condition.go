@@ -17,16 +17,19 @@ import (
 // nothing but the rows of its own world and one number, :now. What is not on a list is refused by name.
 
 var (
-	words = []string{"AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "BETWEEN", "EXISTS", "SELECT", "DISTINCT", "FROM", "WHERE", "AS", "JOIN", "INNER", "LEFT", "ON",
+	words = []string{"AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "BETWEEN", "EXISTS", "SELECT", "DISTINCT", "FROM",
+		"WHERE", "AS", "JOIN", "INNER", "LEFT", "ON",
 		"GROUP", "BY", "HAVING", "CASE", "WHEN", "THEN", "ELSE", "END", "DIV", "TRUE", "FALSE"}
 
 	// functions have values that depend on their arguments only, which are not none.
-	functions = []string{"ABS", "AVG", "CEIL", "CEILING", "CHAR_LENGTH", "COALESCE", "COUNT", "FLOOR", "IFNULL", "INSTR", "LENGTH", "LOWER", "LTRIM", "MAX", "MIN", "MOD",
+	functions = []string{"ABS", "AVG", "CEIL", "CEILING", "CHAR_LENGTH", "COALESCE", "COUNT", "FLOOR", "IFNULL", "INSTR",
+		"LENGTH", "LOWER", "LTRIM", "MAX", "MIN", "MOD",
 		"NULLIF", "REPLACE", "ROUND", "RTRIM", "SIGN", "SUBSTR", "SUBSTRING", "SUM", "TRIM", "UPPER"}
 	mysqlFunctions = []string{"CONCAT", "DATEDIFF", "FROM_UNIXTIME", "GREATEST", "IF", "LEAST", "UNIX_TIMESTAMP", "YEAR"}
 
 	// niladic are functions that are written without parentheses.
-	niladic = []string{"CURRENT_DATE", "CURRENT_ROLE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "CURRENT_USER", "LOCALTIME", "LOCALTIMESTAMP", "ROWID", "OID", "_ROWID_",
+	niladic = []string{"CURRENT_DATE", "CURRENT_ROLE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "CURRENT_USER", "LOCALTIME",
+		"LOCALTIMESTAMP", "ROWID", "OID", "_ROWID_",
 		"SESSION_USER", "SYSDATE", "SYSTEM_USER", "USER", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP"}
 
 	signs = []string{"+", "-", "*", "/", "%", "=", "<", ">", "!", "(", ")", ",", ".", "&", "|"}
@@ -63,7 +66,8 @@ func Bound(engine string, said *verdict.Leave) string {
 }
 
 // Digest judges a condition of a plan again, and returns the digest of the keys for which it holds now.
-func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave, key string) (string, error) {
+func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave, key string) (string,
+	error) {
 	found := newKeys()
 	err := asked.Select(ctx, said.Table, key, Bound(engine, said), func(n rekey.Integer) { found.add(n) })
 	return found.digest(), err
@@ -146,7 +150,8 @@ func (c *condition) after(i int) string {
 // isName reports whether a token is a name: a word that is none of the language, or one in backquotes.
 func (c *condition) isName(i int) bool {
 	t := c.tokens[i]
-	return t.Text[0] == '`' || t.IsWord() && !has(words, t.Text) && c.after(i) != "(" && !(c.before(i) == ":" && t.Text == "now")
+	return t.Text[0] == '`' || t.IsWord() && !has(words, t.Text) && c.after(i) != "(" && !(c.before(i) == ":" &&
+		t.Text == "now")
 }
 
 func has(list []string, word string) bool {
@@ -184,7 +189,8 @@ func (c *condition) names(db *declare.Database, table string) (map[string]bool, 
 			if err := add(name); err != nil {
 				return nil, err
 			}
-		case i > 1 && (strings.EqualFold(before, "AS") && c.isName(i-2) && has([]string{"FROM", "JOIN"}, c.before(i-2)) || c.isName(i-1) && has([]string{"FROM", "JOIN"}, c.before(i-1))):
+		case i > 1 && (strings.EqualFold(before, "AS") && c.isName(i-2) && has([]string{"FROM", "JOIN"}, c.before(i-2)) ||
+			c.isName(i-1) && has([]string{"FROM", "JOIN"}, c.before(i-1))):
 			all["table "+strings.ToLower(name)] = true // another name of a table
 		}
 	}
@@ -232,7 +238,8 @@ func (c *condition) allowed(i int, mysql bool, names map[string]bool) error {
 			}
 			return nil
 		}
-		return fmt.Errorf("the function %s is not allowed: want one of %s", t.Text, strings.Join(allowedFunctions(mysql), ", "))
+		return fmt.Errorf("the function %s is not allowed: want one of %s", t.Text, strings.Join(allowedFunctions(mysql),
+			", "))
 	case c.isName(i):
 		return c.known(i, names)
 	case has(words, t.Text):

@@ -83,7 +83,8 @@ func (l *Leaving) say(leave *declare.Leave) error {
 	}
 	switch {
 	case f.Same[name]:
-		return fmt.Errorf("the table is the same in every world (policy %q): none of its rows can stay behind", declare.PolicySame)
+		return fmt.Errorf("the table is the same in every world (policy %q): none of its rows can stay behind",
+			declare.PolicySame)
 	case !slices.Contains(f.Tables, name):
 		return fmt.Errorf("none of its rows comes: it is skipped, reset or excluded")
 	case f.Partly[name].When != nil:
@@ -129,7 +130,8 @@ func (l *Leaving) addTable(name string) (*table, error) {
 	t := &table{name: name}
 	for db, of := range l.f.Having(name) {
 		if of.Outside != "" {
-			return nil, fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged", name, db.Name, of.Outside)
+			return nil, fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged",
+				name, db.Name, of.Outside)
 		}
 		if db.Catalog.NoSnapshot {
 			return nil, fmt.Errorf("%s is read without a snapshot, so which of its rows stay behind cannot be judged", db.Name)
@@ -174,7 +176,8 @@ func (l *Leaving) resolveBest(s *said) error {
 	role := l.f.Declared.Role(s.Table, best.Of)
 	of := declare.ColumnName{Table: s.Table, Column: best.Of}
 	moves := l.f.Moving != nil && l.f.Moving.Columns[of] != nil
-	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != declare.RoleShared && role.Kind != declare.RoleNatural && l.f.Moving != nil {
+	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != declare.RoleShared &&
+		role.Kind != declare.RoleNatural && l.f.Moving != nil {
 		return fmt.Errorf("of: it is not said whether one value of %s is the same in all worlds: declare it shared, or a reference", of)
 	}
 	return nil
@@ -279,11 +282,13 @@ func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) er
 	l.edges = append(l.edges, &edge{follows, none, says})
 	if says == declare.RowsDrop {
 		if l.f.Same[table] {
-			return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", table, declare.PolicySame)
+			return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", table,
+				declare.PolicySame)
 		}
 		for db, t := range l.f.Having(table) {
 			if t.Key() == nil {
-				return fmt.Errorf("%s has no key in %s, so its rows cannot be told apart: give it a key, or say gone = %q", table, db.Name, declare.RowsNone)
+				return fmt.Errorf("%s has no key in %s, so its rows cannot be told apart: give it a key, or say gone = %q", table,
+					db.Name, declare.RowsNone)
 			}
 		}
 		_, err = l.addTable(table)

@@ -72,7 +72,8 @@ type run struct {
 func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	r := &run{Leaving: l, shift: shift}
 	for _, db := range l.f.DBs {
-		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys), why: make(map[string]map[string]*keys), dirty: make(map[string]bool)}
+		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys),
+			why: make(map[string]map[string]*keys), dirty: make(map[string]bool)}
 		for name, t := range l.tables {
 			if w.why[name] = make(map[string]*keys); t.key != "" {
 				w.keys[name] = newKeys()
@@ -82,7 +83,8 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	}
 	found := new(Found)
 	for _, s := range l.says {
-		found.Says = append(found.Says, Judged{Leave: *s.Leave, Rows: make([]int64, len(r.worlds)), Where: make(map[string]string)})
+		found.Says = append(found.Says, Judged{Leave: *s.Leave, Rows: make([]int64, len(r.worlds)),
+			Where: make(map[string]string)})
 	}
 	steps := []func() error{
 		func() error {
@@ -140,7 +142,10 @@ func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world)
 	for _, w := range r.worlds {
 		of[w.db] = w
 	}
-	return stream.SideBySide(ctx, r.dbs, func(ctx context.Context, db *declare.Database) error { return read(ctx, of[db]) })
+	return stream.SideBySide(ctx, r.dbs, func(ctx context.Context, db *declare.Database) error {
+		return read(ctx,
+			of[db])
+	})
 }
 
 // add notes a row that stays behind.
@@ -279,7 +284,8 @@ func (r *run) drop(ctx context.Context, w *world) error {
 		var next *table
 		for _, name := range r.order {
 			t := r.tables[name]
-			if t.key != "" && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name), func(e *edge) bool { return w.dirty[to(e.To, name)] || w.dirty[e.To] }) {
+			if t.key != "" && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name),
+				func(e *edge) bool { return w.dirty[to(e.To, name)] || w.dirty[e.To] }) {
 				next = t
 				break
 			}
@@ -466,11 +472,13 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 					condition += " AND NOT " + own.SQL(catalog.SQLName)
 				}
 				var err error
-				if n, err = w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 && e.says == "" {
+				if n, err = w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 &&
+					e.says == "" {
 					largest, err = w.db.Opened.(declare.Selector).Heaviest(ctx, e.Table, e.Column, condition, 3)
 				}
 				if err != nil {
-					return &catalog.ReadError{Source: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
+					return &catalog.ReadError{Source: w.db.Name, Table: e.Table,
+						Doing: "the rows that refer to rows that stay behind", Err: err}
 				}
 			}
 			if w.db != r.f.Target {
@@ -494,12 +502,14 @@ func countBy(ctx context.Context, db *declare.Database, s *declare.Stays) error 
 	var before []string
 	for _, by := range s.By {
 		condition := by.SQL(catalog.SQLName)
-		n, err := db.Opened.(declare.Selector).CountWhere(ctx, s.Table, strings.Join(append(slices.Clone(before), condition), " AND "))
+		n, err := db.Opened.(declare.Selector).CountWhere(ctx, s.Table, strings.Join(append(slices.Clone(before), condition),
+			" AND "))
 		if err != nil {
 			return &catalog.ReadError{Source: db.Name, Table: s.Table, Doing: "the rows that stay behind", Err: err}
 		}
 		before = append(before, "NOT "+condition)
-		s.Why = append(s.Why, declare.Reason{Why: (&edge{SeveredReference: &declare.SeveredReference{Severed: *by}}).why(), Rows: n})
+		s.Why = append(s.Why, declare.Reason{Why: (&edge{SeveredReference: &declare.SeveredReference{Severed: *by}}).why(),
+			Rows: n})
 	}
 	return nil
 }

@@ -78,7 +78,8 @@ func chunkOf(column string, keys []Integer) chunkSQL {
 func chunkSQLOf(column string, chunks []chunkSQL) string {
 	if len(chunks) > 4 {
 		half := len(chunks) / 2
-		return fmt.Sprintf("CASE WHEN %s < %d THEN %s ELSE %s END", column, chunks[half].number<<chunkBits, chunkSQLOf(column, chunks[:half]), chunkSQLOf(column, chunks[half:]))
+		return fmt.Sprintf("CASE WHEN %s < %d THEN %s ELSE %s END", column, chunks[half].number<<chunkBits,
+			chunkSQLOf(column, chunks[:half]), chunkSQLOf(column, chunks[half:]))
 	}
 	var b strings.Builder
 	b.WriteString("CASE " + column + " >> " + strconv.Itoa(chunkBits))

@@ -34,8 +34,10 @@ func (t *text) leaving(p *transfer.Plan) {
 	for _, l := range p.Leaving.Says {
 		for _, w := range l.Worlds {
 			if w.Nulls > 0 {
-				t.line(2, fmt.Sprintf("%s of %s: the condition is NULL for %s, which %s: %s", printable.Text(l.Table), printable.Text(w.Source),
-					printable.Count(w.Nulls, "row", "rows"), map[bool]string{true: "comes", false: "come"}[w.Nulls == 1], printable.Text(l.Where)))
+				t.line(2, fmt.Sprintf("%s of %s: the condition is NULL for %s, which %s: %s", printable.Text(l.Table),
+					printable.Text(w.Source),
+					printable.Count(w.Nulls, "row", "rows"), map[bool]string{true: "comes", false: "come"}[w.Nulls == 1],
+					printable.Text(l.Where)))
 			}
 		}
 	}
@@ -102,7 +104,8 @@ func WriteLeftCSV(w io.Writer, p *transfer.Plan) error {
 // WriteStayed says that a row stayed behind.
 func WriteStayed(w io.Writer, o TextOptions, s *transfer.Stayed) error {
 	t := newText(o)
-	t.line(0, fmt.Sprintf("%s %s of %s stayed behind: %s  (merge %s)", printable.Text(s.Table), s.Key, printable.Text(s.Source), printable.Text(s.Why), s.Merge))
+	t.line(0, fmt.Sprintf("%s %s of %s stayed behind: %s  (merge %s)", printable.Text(s.Table), s.Key,
+		printable.Text(s.Source), printable.Text(s.Why), s.Merge))
 	return t.to(w)
 }
 

@@ -85,7 +85,8 @@ func (p *Plan) validateLeaving() error {
 	}
 	var all []*declare.Stays
 	for _, s := range p.Leaving.Stays {
-		if s.Stays == nil || !slices.ContainsFunc(p.Worlds(), func(w World) bool { return w.Name == s.Source }) || p.StaysOf(s.Source, s.Table).Stays != s.Stays {
+		if s.Stays == nil || !slices.ContainsFunc(p.Worlds(), func(w World) bool { return w.Name == s.Source }) ||
+			p.StaysOf(s.Source, s.Table).Stays != s.Stays {
 			return fmt.Errorf("transfer: the plan contradicts itself in the rows that stay behind")
 		}
 		all = append(all, s.Stays)

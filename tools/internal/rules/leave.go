@@ -14,7 +14,8 @@ const maxWhere = 10_000
 func leave(s *strict.Section, file string) declare.Leave {
 	l := declare.Leave{Table: table(s, "table"), Where: s.Text("where", condition), File: file, Line: s.Line("")}
 	s.Section("best", func(s *strict.Section) {
-		l.Best = &declare.Best{Of: column(s, "of"), Keep: int(s.Integer("keep", 1, 10_000)), By: s.Texts("by", parsed("has ", declare.ParseBy))}
+		l.Best = &declare.Best{Of: column(s, "of"), Keep: int(s.Integer("keep", 1, 10_000)), By: s.Texts("by", parsed("has ",
+			declare.ParseBy))}
 		need(s, "keep", `want how many rows of each value come, such as %s = 5`)
 		need(s, "by", `want the columns by which the first ones are chosen, such as %s = ["level desc"]`)
 	})

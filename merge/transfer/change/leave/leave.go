@@ -31,7 +31,8 @@ func touches(p *step.Planning) func(table string) bool {
 }
 
 // contents sums up the rows of a table of a world that stay behind.
-func contents(ctx context.Context, s *plan.Stays, target, of *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+func contents(ctx context.Context, s *plan.Stays, target, of *rowio.Source, on *rowio.Connection) (rowio.Content,
+	error) {
 	only := *job.Fork(on, 1)
 	defer only.Close()
 	only.Withheld = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}
@@ -60,7 +61,9 @@ func measure(ctx context.Context, p *step.Planning) error {
 			return err
 		}
 		if c.Rows != s.Rows() {
-			p.Refuse(plan.Refusal{Source: s.Source, Table: s.Table, Reason: fmt.Sprintf("%s stayed behind when it was checked, and %d a moment later: another process writes to it", ledger.CountRows(s.Rows()), c.Rows)})
+			p.Refuse(plan.Refusal{Source: s.Source, Table: s.Table,
+				Reason: fmt.Sprintf("%s stayed behind when it was checked, and %d a moment later: another process writes to it",
+					ledger.CountRows(s.Rows()), c.Rows)})
 		}
 		s.Sum = c.Sum
 	}
@@ -84,7 +87,8 @@ func ready(ctx context.Context, f *step.Flight) error {
 				return err
 			}
 			if n > 0 {
-				f.Refuse(s.Name(), stays.Table, "%s would come, and none came when the plan was made: plan again", ledger.CountRows(n))
+				f.Refuse(s.Name(), stays.Table, "%s would come, and none came when the plan was made: plan again",
+					ledger.CountRows(n))
 			}
 		}
 		if stays.Rows() == 0 {
@@ -95,11 +99,14 @@ func ready(ctx context.Context, f *step.Flight) error {
 			return err
 		}
 		if c.Rows != stays.Rows() || c.Sum != stays.Sum {
-			f.Refuse(s.Name(), stays.Table, "rows that stay behind are not the same as when the plan was made (%d, and %d then): plan again", c.Rows, stays.Rows())
+			f.Refuse(s.Name(), stays.Table,
+				"rows that stay behind are not the same as when the plan was made (%d, and %d then): plan again", c.Rows,
+				stays.Rows())
 		}
 	}
 	return conditions(ctx, f, func(said *verdict.Leave) {
-		f.Refuse(s.Name(), said.Table, "the condition %q holds for other rows than when the plan was made: plan again", said.Where)
+		f.Refuse(s.Name(), said.Table, "the condition %q holds for other rows than when the plan was made: plan again",
+			said.Where)
 	})
 }
 

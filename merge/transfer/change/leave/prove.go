@@ -40,7 +40,10 @@ func prove(ctx context.Context, p *step.Proving) error {
 			return err
 		}
 	}
-	return p.Retry(ctx, "what refers to rows that stay behind", func(ctx context.Context) error { return proveTarget(ctx, p) })
+	return p.Retry(ctx, "what refers to rows that stay behind", func(ctx context.Context) error {
+		return proveTarget(ctx,
+			p)
+	})
 }
 
 // proving is the proof of one world.
@@ -56,20 +59,22 @@ func (w *proving) wrong(table, format string, args ...any) {
 }
 
 // keys adds the keys of the rows of a table for which a condition holds.
-func (w *proving) keys(ctx context.Context, s *plan.Stays, condition string, into map[rekey.Integer]bool) (more bool, err error) {
+func (w *proving) keys(ctx context.Context, s *plan.Stays, condition string, into map[rekey.Integer]bool) (more bool,
+	err error) {
 	d := w.on.Dialect()
 	if out := w.out[s.Table]; out != "" {
 		condition = "(" + condition + ") AND NOT (" + out + ")"
 	}
-	err = w.on.Rows(ctx, "SELECT "+d.Quote(s.Key)+" FROM "+d.Quote(s.Table)+" WHERE "+condition, false, nil, func(row []any) (bool, error) {
-		n, ok := rekey.ParseInteger(rowio.Printed(row[0]))
-		if !ok {
-			return false, fmt.Errorf("%s.%s has a key that is not an integer", s.Table, s.Key)
-		}
-		more = more || !into[n]
-		into[n] = true
-		return true, nil
-	})
+	err = w.on.Rows(ctx, "SELECT "+d.Quote(s.Key)+" FROM "+d.Quote(s.Table)+" WHERE "+condition, false, nil,
+		func(row []any) (bool, error) {
+			n, ok := rekey.ParseInteger(rowio.Printed(row[0]))
+			if !ok {
+				return false, fmt.Errorf("%s.%s has a key that is not an integer", s.Table, s.Key)
+			}
+			more = more || !into[n]
+			into[n] = true
+			return true, nil
+		})
 	return more, err
 }
 
@@ -195,13 +200,15 @@ func proveTarget(ctx context.Context, p *step.Proving) error {
 			if images.Len() == 0 {
 				continue
 			}
-			n, err := p.Target.Number(ctx, "SELECT COUNT(*) FROM "+d.Quote(by.Table)+" WHERE "+by.Naming(images).SQL(d.Quote), false)
+			n, err := p.Target.Number(ctx, "SELECT COUNT(*) FROM "+d.Quote(by.Table)+" WHERE "+by.Naming(images).SQL(d.Quote),
+				false)
 			if err != nil {
 				return err
 			}
 			if n > 0 {
 				p.Findings = append(p.Findings, plan.Refusal{Source: p.Target.Name, Table: by.Table,
-					Reason: fmt.Sprintf("%d rows refer by %s to rows of %s of %s that stayed behind", n, by.Column, s.Table, s.Source)})
+					Reason: fmt.Sprintf("%d rows refer by %s to rows of %s of %s that stayed behind", n, by.Column, s.Table,
+						s.Source)})
 			}
 		}
 	}
@@ -215,7 +222,10 @@ func imagesOf(p *plan.Plan, s *plan.Stays) *rekey.Set {
 	by, matched := uint64(0), (*rekey.Pairs)(nil)
 	taken := make(map[rekey.Integer]bool)
 	if p.Rekey != nil {
-		at := slices.IndexFunc(p.Rekey.Columns, func(c verdict.RekeyedColumn) bool { return c.Key && c.Table == s.Table && c.Column == s.Key })
+		at := slices.IndexFunc(p.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
+			return c.Key && c.Table == s.Table &&
+				c.Column == s.Key
+		})
 		if at >= 0 {
 			space := p.Rekey.Space(p.Rekey.Columns[at].Cases[0].Space)
 			for _, of := range space.Sources {
