@@ -42,7 +42,7 @@ func add(h *moved.Heavy, n rekey.Integer) {
 
 // measure reads all of it.
 func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
-	if err := r.readPasses(ctx); err != nil {
+	if err := r.readPasses(ctx, r.Facts.DBs); err != nil {
 		return nil, err
 	}
 	r.noteRanges()
@@ -64,8 +64,31 @@ func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
 // measureComing measures again when some rows stay behind. New keys lie above those of all rows, and pairs are
 // matched among all; what refers to what is counted of the rows that come.
 func (r *spaceReader) measureComing(ctx context.Context, all *moved.Measured) (*moved.Measured, error) {
-	if err := r.readPasses(ctx); err != nil {
+	leaves := func(db *declare.Database) bool {
+		for _, s := range r.Facts.Stays[db] {
+			if s.Rows() > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	again := slices.DeleteFunc(slices.Clone(r.Facts.DBs), func(db *declare.Database) bool { return !leaves(db) })
+	if err := r.readPasses(ctx, again); err != nil {
 		return nil, err
+	}
+	for _, db := range r.Facts.DBs { // of which all rows come, as they were measured
+		if leaves(db) {
+			continue
+		}
+		for at, sets := range all.Keys {
+			r.found.Keys[at][db] = sets[db]
+		}
+		for column, rows := range all.Rows {
+			if r.found.Rows[column] == nil {
+				r.found.Rows[column] = make(map[*declare.Database][]moved.CaseRows)
+			}
+			r.found.Rows[column][db] = rows[db]
+		}
 	}
 	coming := *all
 	coming.Rows, coming.Keys, coming.Of = r.found.Rows, r.found.Keys, maps.Clone(all.Of)
@@ -91,11 +114,11 @@ func (r *spaceReader) measureComing(ctx context.Context, all *moved.Measured) (*
 }
 
 // readPasses reads the tables one after the other, of several databases at a time.
-func (r *spaceReader) readPasses(ctx context.Context) error {
+func (r *spaceReader) readPasses(ctx context.Context, dbs []*declare.Database) error {
 	r.found = moved.NewMeasured(r.moving, r.Facts.DBs...)
 	passes := passes(r.moving, r.Facts.Tables)
 	var one sync.Mutex
-	return stream.SideBySide(ctx, r.Facts.DBs, func(ctx context.Context, db *declare.Database) error {
+	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *declare.Database) error {
 		of := &spaceReader{r.Reader, r.code, r.moving, moved.NewMeasured(r.moving, db)}
 		for _, p := range passes {
 			if t := db.Tables[p.table]; t != nil {
