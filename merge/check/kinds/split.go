@@ -3,7 +3,6 @@ package kinds
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,6 +25,7 @@ const mostBytes = 64
 type group struct {
 	verdict.Kind
 	values  map[looked]*seen // those that were looked at
+	tested  int64            // rows of which all values were
 	highest uint64
 }
 
@@ -37,8 +37,9 @@ type looked struct {
 
 // seen is what is known of such a value.
 type seen struct {
-	own  bool // it is a key of its own database
-	rows int64
+	own   bool  // it is a key of its own database
+	first int64 // row of the group that has it
+	rows  int64
 }
 
 // How much of a group is looked at.
@@ -57,13 +58,16 @@ func (g *group) add(w *Rows) {
 	case w.elsewhere:
 		g.Elsewhere++
 	}
+	if g.Rows <= mostRows && len(g.values) < w.most {
+		g.tested = g.Rows
+	}
 	for _, n := range w.numbers {
 		v := looked{w.db, n}
 		if g.Rows > mostRows {
 		} else if known := g.values[v]; known != nil {
 			known.rows++
 		} else if len(g.values) < w.most {
-			g.values[v] = &seen{w.own || len(w.numbers) > 1 && w.keys.has(w.db, n), 1}
+			g.values[v] = &seen{w.own || len(w.numbers) > 1 && w.keys.has(w.db, n), g.Rows, 1}
 		}
 		if !n.Negative {
 			g.highest = max(g.highest, n.Bits)
@@ -73,14 +77,29 @@ func (g *group) add(w *Rows) {
 
 func (g *group) misses() int64 { return g.Rows - g.Own }
 
-// missing is how many of the distinct values are no own keys.
-func (g *group) missing() (n float64) {
-	for _, v := range g.values {
-		if !v.own {
-			n++
+// sample is the distinct values of the first rows of groups.
+type sample struct{ rows, values, missing float64 }
+
+// first takes the same share of the rows of each group, so many that all of their values were looked at.
+func first(groups []*group) (s sample) {
+	share, own := 1.0, make(map[looked]bool)
+	for _, g := range groups {
+		share = min(share, float64(g.tested)/float64(g.Rows))
+	}
+	for _, g := range groups {
+		s.rows += share * float64(g.Rows)
+		for v, of := range g.values {
+			if float64(of.first) <= share*float64(g.Rows) {
+				own[v] = of.own
+			}
 		}
 	}
-	return n
+	for _, own := range own {
+		if s.values++; !own {
+			s.missing++
+		}
+	}
+	return s
 }
 
 // join adds the rows of another group.
@@ -89,10 +108,6 @@ func (g *group) join(other *group) {
 	g.Own += other.Own
 	g.Elsewhere += other.Elsewhere
 	g.highest = max(g.highest, other.highest)
-	if g.values == nil {
-		g.values = make(map[looked]*seen)
-	}
-	maps.Copy(g.values, other.values)
 }
 
 // Split is a column that tells kinds apart.
@@ -134,25 +149,27 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 	}
 	slices.SortFunc(all, func(a, b *group) int { return cmp.Or(-cmp.Compare(a.Rows, b.Rows), strings.Compare(a.Value, b.Value)) })
 	rest := new(group) // those that name keys, as far as they tell
-	rate := func(g *group) float64 { return g.missing() / max(1, float64(len(g.values))) }
+	rate := func(g *group) float64 { return float64(g.misses()) / float64(g.Rows) }
 	whole := new(group)
 	for _, g := range all {
 		whole.join(g)
 	}
+	var naming []*group
 	for _, g := range all {
 		if rate(g) <= rate(whole) && !w.low(g, whole) {
+			naming = append(naming, g)
 			rest.join(g)
 		}
 	}
 	if rest.Rows == 0 || float64(rest.Own) < 0.9*float64(rest.Rows) {
 		return nil
 	}
-	s := &Split{Kinds: verdict.Kinds{By: by}}
+	s, usual := &Split{Kinds: verdict.Kinds{By: by}}, first(naming)
 	named, others, names := new(group), new(group), ""
 	for _, g := range all {
 		s.Groups = append(s.Groups, g.Kind)
 		other := w.names(g)
-		if other != "" || 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, rest) && !w.gone(g) || w.low(g, rest)) {
+		if other != "" || 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, usual) && !w.gone(g) || w.low(g, rest)) {
 			s.Other = append(s.Other, g.Value)
 			names = cmp.Or(names, other)
 			others.join(g)
@@ -224,20 +241,34 @@ func Nowhere(rows, own, elsewhere int64) string {
 		printable.Number(rows-own), printable.Count(rows, "row", "rows"), printable.Number(elsewhere))
 }
 
-// missesMore reports whether clearly more of the values of a group match no key than of the others. It counts
-// values, not rows: one deleted hero may have many. By Chernoff's bound, chance is less likely than e to the power of -leastNats.
-func missesMore(g, rest *group) bool {
-	n, m := float64(len(g.values)), float64(len(rest.values))
-	missing, among := g.missing(), rest.missing()
-	if missing < leastMissing || missing/n < 3*among/m {
+// missesMore reports whether clearly more of the values of a group match no key than of usual ones. It counts values, not rows: one
+// deleted hero may have many. The more rows, the more of the values are those of the few rows that lead nowhere, since most rows
+// have the same values: so of a group no more rows count than of the usual ones.
+func missesMore(g *group, usual sample) bool {
+	n, missing := 0.0, 0.0
+	for _, v := range g.values {
+		if float64(v.first) <= min(usual.rows, float64(g.tested)) {
+			if n++; !v.own {
+				missing++
+			}
+		}
+	}
+	if missing < leastMissing || missing/n < 3*usual.missing/usual.values {
 		return false
 	}
-	p, q := missing/n, (among+1)/(m+1)
-	nats := p * math.Log(p/q)
-	if p < 1 {
-		nats += (1 - p) * math.Log((1-p)/(1-q))
+	both := (missing + usual.missing) / (n + usual.values)
+	return n*nats(missing/n, both)+usual.values*nats(usual.missing/usual.values, both) >= leastNats
+}
+
+// nats is how unlikely a share p is, for each value, where q is usual.
+func nats(p, q float64) (n float64) {
+	if p > 0 {
+		n += p * math.Log(p/q)
 	}
-	return p > q && n*nats >= leastNats
+	if p < 1 && q < 1 {
+		n += (1 - p) * math.Log((1-p)/(1-q))
+	}
+	return n
 }
 
 // gone reports whether the values of a group avoid keys: more of them match nothing than of numbers that know nothing of the keys.

@@ -12,9 +12,9 @@ import (
 // of makes a group of distinct values that are keys, and of some that are not; each has a row. highest is the largest of them.
 func of(value string, own, missing int, highest uint64) *group {
 	g := &group{Kind: verdict.Kind{Value: value, Rows: int64(own + missing), Own: int64(own), Elsewhere: int64(missing)}, highest: highest}
-	g.values = make(map[looked]*seen)
+	g.values, g.tested = make(map[looked]*seen), g.Rows
 	for i := range own + missing {
-		g.values[looked{n: rekey.Integer{Bits: highest - uint64(i)}}] = &seen{i < own, 1}
+		g.values[looked{n: rekey.Integer{Bits: highest - uint64(i)}}] = &seen{i < own, int64(i), 1}
 	}
 	return g
 }
