@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
@@ -37,10 +38,11 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	}
 	result.Subject, result.Columns = catalog.ColumnList(k.Key), k.Key
 	result.Gaps, result.Samples, result.Read = slices.Clip(k.Gaps), k.Samples, k.RowsRead()
-	nulls := int64(0)
+	nulls, in := int64(0), []string(nil)
 	for _, p := range k.Parts {
 		if nulls += p.Nulls; p.Nulls > 0 {
 			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
+			in = append(in, "in "+p.DB.Name+" find them with "+strings.Join(k.Key, " IS NULL OR ")+" IS NULL")
 		}
 		if n := p.DB.Rows[k.Table]; n != p.Read {
 			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.Read) +
@@ -67,7 +69,7 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 		o.Findings = append(o.Findings, rule.Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
 			Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
 			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so that a merge cannot " +
-				"tell which rows are which: give them a value"}})
+				"tell which rows are which: " + strings.Join(in, "; ") + ": give them a value or remove them"}})
 	}
 	return o
 }

@@ -61,7 +61,7 @@ func measure(ctx context.Context, p *step.Planning) error {
 			return err
 		}
 		if c.Rows != s.Rows() {
-			p.Refuse(plan.Refusal{Source: s.Source, Table: s.Table,
+			p.Refuse(plan.Refusal{Source: s.Source, Table: s.Table, Place: plan.PlaceServers,
 				Reason: fmt.Sprintf("%s stayed behind when it was checked, and %d a moment later: another process writes to it",
 					ledger.CountRows(s.Rows()), c.Rows)})
 		}
