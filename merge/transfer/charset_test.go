@@ -14,6 +14,7 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // sameText finds the rows of a that are not in b, byte by byte.
@@ -285,6 +286,7 @@ func TestCharsetColumns(t *testing.T) {
 		}
 		without := opts
 		without.Check.Exclude = []string{change.table}
+		without.Check.Allow = append(slices.Clone(opts.Check.Allow), verdict.CodeTableExcluded)
 		if got := refusals(without); got != "[]" {
 			t.Errorf("%+v, without the table: %s", change, got)
 		}

@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // drawKeyGame draws a game of integer keys: tables, what their columns mean, rows for
@@ -805,7 +806,7 @@ func (g *keyGame) options() planner.PlanOptions {
 		case t.skipped:
 			check.Tables = append(check.Tables, declare.TablePolicy{Tables: []string{t.name}, Policy: declare.PolicySkip, Rows: t.severed})
 		case t.excluded:
-			check.Exclude = append(check.Exclude, t.name)
+			check.Exclude, check.Allow = append(check.Exclude, t.name), append(check.Allow, verdict.CodeTableExcluded+":"+t.name)
 		}
 		if t.parent != nil && t.composite && !t.column("owner").forgotten {
 			d.References = append(d.References, declare.DeclaredReference{Table: t.name, Columns: t.parent.key, ToTable: t.parent.name, ToColumns: t.parent.key})
