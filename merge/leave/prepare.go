@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -280,16 +281,16 @@ func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) er
 		return err
 	}
 	l.edges = append(l.edges, &edge{follows, none, says})
+	for db, t := range l.f.Having(table) {
+		if says != "" && t.Key() == nil {
+			return fmt.Errorf("%s has no key in %s, so its rows could not be told apart by the proof and by an undo: give it a key, or let all "+
+				"of it stay behind: [[merge.table]] tables = [%s], policy = \"skip\"", table, db.Name, printable.TOML(table))
+		}
+	}
 	if says == declare.RowsDrop {
 		if l.f.Same[table] {
 			return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", table,
 				declare.PolicySame)
-		}
-		for db, t := range l.f.Having(table) {
-			if t.Key() == nil {
-				return fmt.Errorf("%s has no key in %s, so its rows cannot be told apart: give it a key, or say gone = %q", table,
-					db.Name, declare.RowsNone)
-			}
 		}
 		_, err = l.addTable(table)
 	}

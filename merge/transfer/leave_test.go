@@ -182,17 +182,21 @@ func TestLeaveRefused(t *testing.T) {
 			f(o, d)
 		})
 	}
+	ofLog := func(gone declare.RowsPolicy) func(o *declare.Options, d *declare.Declarations) {
+		return func(_ *declare.Options, d *declare.Declarations) {
+			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.hero" })
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, Gone: gone})
+		}
+	}
 	for want, f := range map[string]func(o *declare.Options, d *declare.Declarations){
 		"the keys are inside cells": func(o *declare.Options, d *declare.Declarations) {
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "bag.heroes" })
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every"})
 		},
-		"so its rows cannot be told apart": func(o *declare.Options, d *declare.Declarations) {
-			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.hero" })
-			d.References = append(d.References, declare.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})
-		},
-		"its key is not one column of integers": where("spell", "spell = 7"),
-		"no source has a table \"heros\"":       where("heros", "1 = 1"),
+		"log has no key in w0, so its rows could not be told apart by the proof":      ofLog(declare.RowsDrop),
+		"log has no key in w0, so its rows could not be told apart by the proof and ": ofLog(declare.RowsNone),
+		"its key is not one column of integers":                                       where("spell", "spell = 7"),
+		"no source has a table \"heros\"":                                             where("heros", "1 = 1"),
 		"leave hero in rules.toml:7: where: \"lvl\" is no column": func(o *declare.Options, _ *declare.Declarations) {
 			o.Leave = []declare.Leave{{Table: "hero", Where: "lvl < 3", File: "rules.toml", Line: 7}}
 		},
