@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/throttle"
 )
@@ -122,9 +123,16 @@ func TestLag(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	l := &load{}
-	l.database.Name, l.database.DSN = "replica", servertest.DSN(t)
+	l.database.Name, l.database.DSN = "replica", "mysql:"+servertest.DSN(t)
 	if lag, err := l.lag(ctx); !errors.Is(err, sqlsource.ErrNotReplicating) {
-		t.Errorf("got %s, %v", lag, err)
+		t.Fatalf("got %s, %v", lag, err)
+	}
+	if err := l.reached(ctx); err != nil {
+		t.Error(err)
 	}
 	l.source.Close()
+	away := &load{database: transfer.Database{Name: "away", DSN: "mysql:game:secret@tcp(127.0.0.1:1)/away"}}
+	if err := away.reached(ctx); err == nil || !strings.Contains(err.Error(), "-replica away: ") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a replica that cannot be asked: %v", err)
+	}
 }

@@ -77,7 +77,7 @@ func worldsOfPages(t *testing.T, dir string) (config string) {
 		}
 		config += "[[source]]\nname = \"" + name + "\"\ndsn = \"sqlite:" + name + ".db\"\n"
 	}
-	return config
+	return config + "[[source]]\nname = \"try\"\ndsn = \"sqlite:try.db\"\n" // which rebase makes
 }
 
 // runPage runs the commands of a page in their order.

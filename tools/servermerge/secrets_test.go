@@ -32,6 +32,11 @@ func TestSecrets(t *testing.T) {
 		"servermerge undo":    {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
 		"servermerge renames": {"plan.json"},
+		"servermerge left":    {"plan.json"},
+		"servermerge pause":   {"plan.json"},
+		"servermerge resume":  {"plan.json"},
+		"servermerge limit":   {"plan.json"},
+		"servermerge stop":    {"plan.json"},
 	}
 	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -126,7 +128,7 @@ func (s *sparer) set(t throttle.Throttle) {
 		t.Pause = 0 // once for all
 	}
 	for _, l := range s.replicas {
-		s.pauses = append(s.pauses, t.Follower(l.lag, func(lag time.Duration, err error) { s.lags(l.database.Name, lag, err) }))
+		s.pauses = append(s.pauses, l.reached, t.Follower(l.lag, func(lag time.Duration, err error) { s.lags(l.database.Name, lag, err) }))
 	}
 }
 
@@ -167,6 +169,18 @@ func (l *load) threads(ctx context.Context) (int, error) {
 		return n, nil
 	}
 	return 0, nil
+}
+
+// reached fails if a replica cannot be asked the first time: its DSN may be wrong, and to rest for it would never end.
+// One that answered once is waited for.
+func (l *load) reached(ctx context.Context) error {
+	if l.source != nil {
+		return nil
+	}
+	if _, err := l.lag(ctx); err != nil && !errors.Is(err, sqlsource.ErrNotReplicating) {
+		return fmt.Errorf("-replica %s: %w", printable.Text(l.database.Name), err)
+	}
+	return nil
 }
 
 // lag is how far a replica is behind.
