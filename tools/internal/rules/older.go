@@ -44,10 +44,7 @@ func (r *rewriter) rename(s *section, older, name string) bool {
 	if s.key(name) != nil {
 		return r.stays(k.First, "%s is the older word for %s, which stands there as well", older, name)
 	}
-	before, after, _ := strings.Cut(r.lines[k.First], older)
-	_, value, _ := strings.Cut(after, "=")
-	r.put(k.First, k.First+1, before+r.padded(s, name)+" ="+value)
-	return r.changed(k.First, "%s is now %s =%s", older, name, value)
+	return r.changed(k.First, "%s is now %s =%s", older, name, r.rekey(s, k, name))
 }
 
 // columns writes table and column, or columns, as at.
@@ -150,9 +147,7 @@ func (r *rewriter) lists(s *section) bool {
 		}
 	}
 	if shared == nil {
-		before, after, _ := strings.Cut(r.lines[natural.First], "natural")
-		_, value, _ := strings.Cut(after, "=")
-		r.put(natural.First, natural.First+1, before+r.padded(s, "shared")+" ="+value)
+		r.rekey(s, natural, "shared")
 		return r.changed(natural.First, "natural = [...] is now shared = [...]")
 	}
 	r.changed(natural.First, "natural = [...] is now in the list shared, which stands in line %d", r.from[shared.First])
@@ -230,13 +225,7 @@ func (r *rewriter) account(s *section) bool {
 			}
 			r.changed(s.First, "[[check.account]] is now an entry of shared: %s", entry)
 			first, end := r.above(s.First), s.keys[len(s.keys)-1].End
-			var comments []string
-			for _, line := range r.lines[first:end] {
-				if _, c := cutComment(line); c != "" {
-					comments = append(comments, c)
-				}
-			}
-			lines = append(comments, lines...)
+			lines = append(r.comments(first, end), lines...)
 			if first > list.First {
 				r.drop(first, end)
 				r.put(list.First, list.End, lines...)

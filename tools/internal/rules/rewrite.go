@@ -180,12 +180,7 @@ func (r *rewriter) join(s *section, keys []string, lines ...string) bool {
 	var comments []string
 	for _, k := range s.keys {
 		if slices.Contains(keys, k.Key) {
-			places = append(places, k)
-			for _, line := range r.lines[k.First:k.End] {
-				if _, c := cutComment(line); c != "" {
-					comments = append(comments, c)
-				}
-			}
+			places, comments = append(places, k), append(comments, r.comments(k.First, k.End)...)
 		}
 	}
 	if len(places) == 0 {
@@ -227,6 +222,24 @@ func (r *rewriter) above(line int) int {
 		line--
 	}
 	return line
+}
+
+// comments are those of some lines.
+func (r *rewriter) comments(first, end int) (all []string) {
+	for _, line := range r.lines[first:end] {
+		if _, c := cutComment(line); c != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// rekey writes another name in the place of a key, and returns what stands behind its "=".
+func (r *rewriter) rekey(s *section, k *strict.Statement, name string) (value string) {
+	before, after, _ := strings.Cut(r.lines[k.First], k.Key)
+	_, value, _ = strings.Cut(after, "=")
+	r.put(k.First, k.First+1, before+r.padded(s, name)+" ="+value)
+	return value
 }
 
 // cutComment takes the comment off the end of a line.
