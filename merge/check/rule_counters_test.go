@@ -128,7 +128,7 @@ func TestOffsetsSeparate(t *testing.T) {
 }
 
 // A number that is counted within an account, in a key with the account, is declared natural: nothing
-// collides by it, and nobody has to allow that. A key of that number alone stays not verified.
+// collides by it, so no -allow is needed. A key of that number alone stays not verified.
 func TestCounterWithinAnotherKey(t *testing.T) {
 	for _, c := range []struct {
 		key  []string

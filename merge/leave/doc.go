@@ -4,5 +4,5 @@
 // There is one answer, since it is found in strata: first [declare.Leave.Where] on each world as it is; then
 // [declare.Leave.Best], once, among the rows that remain; then all rows whose reference says "drop", to the least
 // fixpoint; then [declare.Leave.Fewer], once, whose rows start the drop again. References that say "none" are cleared
-// at last, and feed no condition.
+// last, and feed no condition.
 package leave
