@@ -41,7 +41,7 @@ func TestJoinFleet(t *testing.T) {
 		if s.State != fleet.Bound || s.World != own[0].World || s.Holder != own[0].Holder || !s.Leased || s.WorldEpoch != own[0].Epoch || s.Mark != own[0].Reserved {
 			t.Errorf("bound as %+v, the world is %+v", s, own[0])
 		}
-		if left := s.LeaseUntil.Sub(s.Now); left > 3*time.Hour || left < 3*time.Hour-time.Minute || s.BoundAt.IsZero() || s.SeenAt.IsZero() {
+		if left := s.LeaseUntil.Sub(s.Now); left > 3*byHand.Heartbeat || left < 3*byHand.Heartbeat-time.Minute || s.BoundAt.IsZero() || s.SeenAt.IsZero() {
 			t.Errorf("bound as %+v", s)
 		}
 		if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok && s.Place != "sqlite:"+path || !strings.Contains(s.Place, store.Redact(dsn)[:10]) {
