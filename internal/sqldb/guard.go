@@ -120,39 +120,26 @@ func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string
 		}
 		return pragmasOtherwise(ctx, conn)
 	}
-	// With a limit of 0 every SELECT is empty but one with a limit of its own.
-	var limit, big, collation, selected string
-	const unlimited = "18446744073709551615"
-	const query = `SELECT @@session.sql_select_limit, @@session.sql_big_selects, @@session.collation_connection,
-		COALESCE(DATABASE(), '') LIMIT 1`
-	if err := conn.QueryRowxContext(ctx, query).Scan(&limit, &big, &collation, &selected); err != nil {
+	columns := make(map[string]any)
+	if err := conn.QueryRowxContext(ctx, showSettings).MapScan(columns); err != nil {
 		return nil, nil, err
 	}
+	has := make(map[string]string)
+	for name, value := range columns {
+		has[name] = text(value)
+	}
+	if err := tellsSettings(has); err != nil {
+		return nil, nil, err
+	}
+	selected := has["selected"]
 	db.database.CompareAndSwap(nil, &selected)
 	if database := *db.database.Load(); selected != database {
 		// No statement leads a session back to no database: it fails, and the connection is closed.
 		set, was = append(set, "USE "+MySQL.Quote(database)), append(was, "USE "+MySQL.Quote(selected))
 	}
-	hides := limit != unlimited || big != "1" // rows, from SHOW too
-	if hides {
-		if _, err := conn.ExecContext(ctx, allRows); err != nil {
-			return nil, nil, err
-		}
-	}
-	has, err := selectPairs(ctx, conn, showSettings)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := tellsSettings(has); err != nil {
-		return nil, nil, err
-	}
 	toSet, toPutBack := differing(has)
 	if slices.ContainsFunc(toSet, func(s string) bool { return strings.HasPrefix(s, "character_set_connection ") }) {
-		toPutBack = append(toPutBack, "collation_connection = "+quoteText(collation)) // goes by the character set otherwise
-	}
-	if hides {
-		toSet = append(toSet, "sql_select_limit = "+unlimited, "sql_big_selects = 1")
-		toPutBack = append(toPutBack, "sql_select_limit = "+limit, "sql_big_selects = "+big)
+		toPutBack = append(toPutBack, "collation_connection = "+quoteText(has["collation_connection"])) // goes by the character set otherwise
 	}
 	if len(toSet) > 0 {
 		set = append(set, "SET SESSION "+strings.Join(toSet, ", "))

@@ -13,14 +13,10 @@ import (
 
 // setting is a variable of a MySQL session that the code relies on.
 type setting struct {
-	name  string   // as the server tells it
-	also  []string // other names of it, in other servers
+	name  string
 	value string   // as it is set, quoted
 	shown []string // as the server may tell it
-	some  bool     // some servers only know it
 }
-
-func (s setting) names() []string { return append([]string{s.name}, s.also...) }
 
 func (s setting) equals(value string) bool {
 	if s.name == "sql_mode" { // servers tell the modes in an order of their own
@@ -32,54 +28,59 @@ func (s setting) equals(value string) bool {
 	return slices.ContainsFunc(s.shown, func(want string) bool { return strings.EqualFold(want, value) })
 }
 
-const (
-	isolation  = "transaction_isolation"
-	readOnlyTx = "transaction_read_only"
+// What every session of a pool of ours has, whatever the server, the account or the DSN says: on
+// both kinds of servers, on MySQL, and on MariaDB.
+var (
+	sessionSettings = []setting{
+		{"autocommit", "1", []string{"ON", "1"}},
+		{"completion_type", "0", []string{"NO_CHAIN", "0"}},
+		{"foreign_key_checks", "1", []string{"ON", "1"}},
+		{"unique_checks", "1", []string{"ON", "1"}},
+		{"sql_safe_updates", "0", []string{"OFF", "0"}},
+		{"sql_select_limit", "18446744073709551615", []string{"18446744073709551615"}},
+		{"sql_big_selects", "1", []string{"ON", "1"}},
+		{"time_zone", "'+00:00'", []string{"+00:00"}},
+		// Refuse what does not fit, rather than store something else.
+		{"sql_mode", "'" + strictMode + "'", []string{strictMode}},
+		{"character_set_client", "utf8mb4", []string{"utf8mb4"}},
+		{"character_set_connection", "utf8mb4", []string{"utf8mb4"}},
+		{"character_set_results", "utf8mb4", []string{"utf8mb4"}},
+	}
+	mysqlSettings = []setting{
+		{"transaction_isolation", "'REPEATABLE-READ'", []string{"REPEATABLE-READ"}},
+		{"transaction_read_only", "0", []string{"OFF", "0"}},
+		{"max_execution_time", "0", []string{"0"}},
+	}
+	mariadbSettings = []setting{
+		{"tx_isolation", "'REPEATABLE-READ'", []string{"REPEATABLE-READ"}},
+		{"tx_read_only", "0", []string{"OFF", "0"}},
+		{"max_statement_time", "0", []string{"0", "0.000000"}},
+	}
+	allSettings = slices.Concat(sessionSettings, mysqlSettings, mariadbSettings)
 )
-
-// sessionSettings are what every session of a pool of ours has, whatever the
-// server, the account or the DSN says.
-var sessionSettings = []setting{
-	{name: "autocommit", value: "1", shown: []string{"ON", "1"}},
-	{name: "completion_type", value: "0", shown: []string{"NO_CHAIN", "0"}},
-	{name: "foreign_key_checks", value: "1", shown: []string{"ON", "1"}},
-	{name: "unique_checks", value: "1", shown: []string{"ON", "1"}},
-	{name: "sql_safe_updates", value: "0", shown: []string{"OFF", "0"}},
-	{name: "sql_select_limit", value: "18446744073709551615", shown: []string{"18446744073709551615"}},
-	{name: "sql_big_selects", value: "1", shown: []string{"ON", "1"}},
-	{name: "time_zone", value: "'+00:00'", shown: []string{"+00:00"}},
-	// Refuse what does not fit, rather than store something else.
-	{name: "sql_mode", value: "'" + strictMode + "'", shown: []string{strictMode}},
-	{name: "character_set_client", value: "utf8mb4", shown: []string{"utf8mb4"}},
-	{name: "character_set_connection", value: "utf8mb4", shown: []string{"utf8mb4"}},
-	{name: "character_set_results", value: "utf8mb4", shown: []string{"utf8mb4"}},
-	{name: isolation, also: []string{"tx_isolation"}, value: "'REPEATABLE-READ'", shown: []string{"REPEATABLE-READ"}},
-	{name: readOnlyTx, also: []string{"tx_read_only"}, value: "0", shown: []string{"OFF", "0"}},
-	{name: "max_statement_time", value: "0", shown: []string{"0", "0.000000"}, some: true}, // MariaDB
-	{name: "max_execution_time", value: "0", shown: []string{"0"}, some: true},             // MySQL
-}
 
 const strictMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
-// allRows comes first: the limits are for SHOW, too.
-const allRows = "SET SESSION sql_select_limit = 18446744073709551615, sql_big_selects = 1"
-
-// showSettings reads what a session has. Each server tells those that it knows.
+// showSettings reads what a session has, its collation and its database. Comments tell the kinds of
+// servers apart: MariaDB skips those of version 5.7 and later. (SHOW VARIABLES would do that, too, but
+// it looks at all variables, and took a third of the server's time in tests that open many
+// connections.) The limit holds whatever sql_select_limit is.
 var showSettings = func() string {
-	var names []string
-	for _, s := range sessionSettings {
-		for _, name := range s.names() {
-			names = append(names, "'"+name+"'")
+	list := func(settings []setting) (columns string) {
+		for _, s := range settings {
+			columns += ", @@session." + s.name + " AS " + s.name
 		}
+		return columns
 	}
-	return "SHOW SESSION VARIABLES WHERE Variable_name IN (" + strings.Join(names, ", ") + ")"
+	return "SELECT COALESCE(DATABASE(), '') AS selected, @@session.collation_connection AS collation_connection" + list(sessionSettings) +
+		" /*M!100000 " + list(mariadbSettings) + " */ /*!50720 " + list(mysqlSettings) + " */ LIMIT 1"
 }()
 
 // tellsSettings returns an error if a server does not tell what a session has.
 func tellsSettings(has map[string]string) error {
-	for _, s := range sessionSettings {
-		told := func(name string) bool { _, ok := has[name]; return ok }
-		if !s.some && !slices.ContainsFunc(s.names(), told) {
+	for i, s := range mysqlSettings[:2] {
+		_, mysql := has[s.name]
+		if _, mariadb := has[mariadbSettings[i].name]; !mysql && !mariadb {
 			return fmt.Errorf("the server does not tell %s, a setting of a session that this program relies on; is there a proxy that hides it?", s.name)
 		}
 	}
@@ -89,11 +90,9 @@ func tellsSettings(has map[string]string) error {
 // differing returns those settings of a session that are otherwise, as they are
 // to be set, and as they were.
 func differing(has map[string]string) (set, was []string) {
-	for _, s := range sessionSettings {
-		for _, name := range s.names() {
-			if value, known := has[name]; known && !s.equals(value) {
-				set, was = append(set, name+" = "+s.value), append(was, name+" = "+literal(name, value))
-			}
+	for _, s := range allSettings {
+		if value, known := has[s.name]; known && !s.equals(value) {
+			set, was = append(set, s.name+" = "+s.value), append(was, s.name+" = "+literal(s.name, value))
 		}
 	}
 	return set, was
@@ -119,22 +118,15 @@ func quoteText(value string) string {
 // settle gives a new connection the settings, and makes sure that it has them and
 // is in its database: init_connect may set and select others.
 func settle(ctx context.Context, c *watchedConn, database string) error {
-	if _, err := c.ExecContext(ctx, allRows, nil); err != nil {
-		return err
-	}
 	for attempt := 0; ; attempt++ {
-		has, err := readPairs(ctx, c, showSettings)
+		has, err := readRow(ctx, c, showSettings)
 		if err != nil {
 			return err
 		}
 		if err := tellsSettings(has); err != nil {
 			return err
 		}
-		where, err := readPairs(ctx, c, "SELECT 'database', COALESCE(DATABASE(), '')")
-		if err != nil {
-			return err
-		}
-		selected := where["database"]
+		selected := has["selected"]
 		set, was := differing(has)
 		elsewhere := selected != database
 		switch {
@@ -184,9 +176,30 @@ func readPairs(ctx context.Context, c driver.QueryerContext, query string) (map[
 	}
 }
 
+// readRow runs a query of one row, and returns its columns by name. NULL is "".
+func readRow(ctx context.Context, c driver.QueryerContext, query string) (map[string]string, error) {
+	rows, err := c.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	row := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(row); err != nil {
+		return nil, err
+	}
+	has := make(map[string]string)
+	for i, name := range rows.Columns() {
+		has[name] = text(row[i])
+	}
+	return has, nil
+}
+
 func text(v driver.Value) string {
-	if b, ok := v.([]byte); ok {
-		return string(b)
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []byte:
+		return string(v)
 	}
 	return fmt.Sprint(v)
 }
@@ -209,11 +222,11 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 		for _, scope := range []string{"session.", "local.", "session ", "local "} {
 			name = strings.TrimSpace(strings.TrimPrefix(name, scope))
 		}
-		for _, s := range sessionSettings {
-			if readOnly && s.name == readOnlyTx {
+		for _, s := range allSettings {
+			if readOnly && strings.HasSuffix(s.name, "_read_only") {
 				continue
 			}
-			if slices.Contains(s.names(), name) && !s.equals(strings.Trim(value, "'\"")) {
+			if s.name == name && !s.equals(strings.Trim(value, "'\"")) {
 				return fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", name, s.value)
 			}
 		}
