@@ -35,7 +35,7 @@ func mariadbLarge(ctx context.Context, o options) ([]section, error) {
 		b.worlds.fill(ctx)
 		b.worlds.world(ctx, vastWorld, 4, 4*b.worlds.players) // names go by whether the number is even
 		b.measure(ctx)
-		m.intro = fmt.Sprintf("A world of %s rows and one of %s or %s rows become a new database on the same server, tables of package store; whole processes, the ratio is of their times. The server is %s, %s, with 256 MiB of buffers.",
+		m.intro = fmt.Sprintf("A world of %s rows and one of %s or %s rows become a new database on the same server, tables of package store; whole processes, the ratio is of their times. The server is %s, %s.",
 			count(homePlayers*(1+itemsOfPlayer)), count(b.worlds.rowsToCome()), count(4*b.worlds.rowsToCome()), server.version, b.worlds.durability(ctx))
 		m.rows = b.table()
 	})

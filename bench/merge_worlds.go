@@ -158,6 +158,6 @@ func (w *mergeWorlds) complete(ctx context.Context, name string, tables ...strin
 // durability says what a commit waits for.
 func (w *mergeWorlds) durability(ctx context.Context) (text string) {
 	w.must(w.QueryRowContext(ctx, `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit, ', innodb_doublewrite=', @@innodb_doublewrite,
-		', sync_binlog=', @@sync_binlog, IF(@@log_bin, '', ' and no binary log'), ', with ', @@innodb_buffer_pool_size DIV 1073741824, ' GiB of buffers')`).Scan(&text))
+		', sync_binlog=', @@sync_binlog, IF(@@log_bin, '', ' and no binary log'), ', with ', @@innodb_buffer_pool_size DIV 1048576, ' MiB of buffers')`).Scan(&text))
 	return text
 }
