@@ -29,7 +29,7 @@ func startServer(ctx context.Context, m *measuring, name string, args ...string)
 	defer cancel()
 	started, err := servertest.Start(starting, servertest.Options{
 		Name: name,
-		Args: append([]string{"--innodb-buffer-pool-size=256M"}, args...),
+		Args: append([]string{"--innodb-buffer-pool-size=256M", "--loose-innodb-parallel-read-threads=4"}, args...),
 		Dir:  os.TempDir(), // a disk: what a durable commit costs is measured
 	})
 	if errors.Is(err, servertest.ErrNoProgram) {

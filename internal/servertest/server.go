@@ -142,7 +142,8 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 		"--bind-address=127.0.0.1",
 		"--port=" + strconv.Itoa(port),
 		"--skip-name-resolve",
-		"--loose-mysqlx=OFF", // MySQL's second port
+		"--loose-mysqlx=OFF",                     // MySQL's second port
+		"--loose-innodb-parallel-read-threads=1", // MySQL begins four for each COUNT(*), which takes 20 ms
 		"--loose-secure-file-priv=",
 		"--skip-log-bin",
 		"--performance-schema=OFF",
