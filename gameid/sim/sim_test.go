@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	flagMutant = flag.Int("sim.mutations", 2, "try this many mutations, chosen by chance; 0: all")
+	flagMutant = flag.Int("sim.mutations", 1, "try this many mutations, chosen by chance; 0: all")
 	flagSeeds  = flag.Int("sim.seeds", 200, "simulate this many worlds")
 	flagFirst  = flag.Uint64("sim.first", 1, "the seed of the first one")
 	flagCoarse = flag.Bool("sim.coarse", false, "nodes do not read their clock for every ID, whose times may be a little before it")
