@@ -12,6 +12,9 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 const handRows = 1000 // items in one statement written by hand

@@ -27,6 +27,11 @@
 //	}
 //	hero, err = starter.Players.ByName(ctx, db, "aria")
 //
+// A program imports the packages of the databases that it uses, which link their drivers: mergesafe/store/mysql,
+// mergesafe/store/sqlite. Otherwise [Open] and [Wrap] return an error that says what to import.
+//
+//	import _ "mergesafe/store/mysql"
+//
 // A [Table] knows the columns of its rows from their db tags. Its methods take
 // a [Session], which is a [*DB], where each call is a transaction of its own, or a
 // [*Tx]. A game declares its tables with [MustTable], in one line; package

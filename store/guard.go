@@ -29,9 +29,7 @@ var ErrNotHeld = errors.New("the lease is held by another process")
 // connection to end.
 func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
 	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too
-	if tx.Dialect() == MySQL {
-		query += " LOCK IN SHARE MODE"
-	}
+	query += sqldb.Dialect(tx.Dialect()).Words().Share
 	var one int
 	err := tx.Get(ctx, &one, query, append([]any{node.Server()}, sqldb.HeldByArgs(node.Holder().Token)...)...)
 	if errors.Is(err, ErrNotFound) {

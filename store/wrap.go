@@ -39,8 +39,8 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	if pool == nil || second == nil {
 		return nil, errors.New("store: the pool is nil")
 	}
-	if dialect != MySQL && dialect != SQLite {
-		return nil, fmt.Errorf("store: unknown dialect %q: want store.MySQL (also for MariaDB) or store.SQLite", dialect)
+	if err := sqldb.Dialect(dialect).Linked(); err != nil {
+		return nil, err
 	}
 	if err := waitsForItself(pool, second); err != nil {
 		return nil, err

@@ -8,6 +8,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 func main() {

@@ -13,6 +13,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/starter"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite" // the drivers that the program links; one is enough
 )
 
 func main() {

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"mergesafe/store"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 func must(t testing.TB, err error) {

@@ -16,6 +16,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/inserts"
 	"mergesafe/internal/sqldb"
+
+	_ "mergesafe/internal/sqldb/mysql"
+	_ "mergesafe/internal/sqldb/sqlite"
 )
 
 // Options say what fleet to make. The same options make the same rows.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	_ "mergesafe/internal/sqldb/mysql"
+	_ "mergesafe/internal/sqldb/sqlite"
 )
 
 var flags = []string{"config", "rules", "propose", "allow", "log"}

@@ -22,9 +22,13 @@ var arrows = map[string]string{
 	"number":                 "",
 	"entity":                 "gameid number",
 	"internal/sqldb":         "",
+	"internal/sqldb/mysql":   "internal/sqldb",
+	"internal/sqldb/sqlite":  "internal/sqldb",
 	"internal/sqltext":       "",
 	"internal/masked":        "internal/sqldb",
 	"internal/config":        "gameid internal/strict",
+	"store/mysql":            "internal/sqldb/mysql",
+	"store/sqlite":           "internal/sqldb/sqlite",
 	"store/registry":         "gameid internal/sqldb",
 	"store":                  "gameid internal/sqldb store/registry",
 	"store/fleet":            "gameid internal/sqldb store/registry",
@@ -47,8 +51,8 @@ var arrows = map[string]string{
 	"merge/check":            "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/check/moved merge/leave merge/rekey",
 	"merge/propose":          "merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
 	"merge":                  "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
-	"merge/sqlsource":        "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqltext store/registry",
-	"merge/transfer/rowio":   "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb store/registry",
+	"merge/sqlsource":        "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/sqltext store/registry",
+	"merge/transfer/rowio":   "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb internal/sqldb/mysql store/registry",
 	"merge/transfer/schema":  "merge/transfer/rowio internal/sqldb internal/sqltext",
 	"merge/transfer/plan":    "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
 	"merge/transfer/ledger":  "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
@@ -68,7 +72,7 @@ var arrows = map[string]string{
 	"merge/transfer/change/keys":     "internal/sqldb merge/catalog merge/check/spaces merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/all":      "merge/transfer/step merge/transfer/change/",
 
-	"merge/transfer/planner": "internal/sqldb merge merge/catalog merge/check/read merge/declare merge/rekey merge/sqlsource merge/verdict store/registry merge/transfer/change merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step",
+	"merge/transfer/planner": "internal/sqldb internal/sqldb/mysql merge merge/catalog merge/check/read merge/declare merge/rekey merge/sqlsource merge/verdict store/registry merge/transfer/change merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step",
 	"merge/transfer/prove":   "gameid merge merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
 	"merge/transfer/apply":   "gameid internal/sqldb merge/catalog merge/cell merge/verdict store/registry merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/undo":    "internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
@@ -76,7 +80,7 @@ var arrows = map[string]string{
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
 	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
-	"merge/agenda":           "internal/sqldb internal/strict",
+	"merge/agenda":           "internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/strict",
 	"merge/progress":         "merge/transfer",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
@@ -98,7 +102,7 @@ var arrows = map[string]string{
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
 	"internal/gameworlds":   "internal/inserts",
-	"internal/fleetworlds/": "gameid internal/fleetworlds internal/inserts internal/sqldb store/registry",
+	"internal/fleetworlds/": "internal/sqldb/mysql internal/sqldb/sqlite gameid internal/fleetworlds internal/inserts internal/sqldb store/registry",
 }
 
 // onlyTests are rooms that no program has.
@@ -179,7 +183,7 @@ func drawing(t *testing.T) string {
 	left := slices.DeleteFunc(list(t, "./..."), func(p listed) bool {
 		room := strings.TrimPrefix(p.ImportPath, "mergesafe/")
 		allowed, listed := arrows[room]
-		return !listed || allowed == "*" || slices.Contains(onlyTests, room) || strings.HasPrefix(room, "internal/") && room != "internal/sqldb"
+		return !listed || allowed == "*" || slices.Contains(onlyTests, room) || strings.HasPrefix(room, "internal/") && !strings.HasPrefix(room, "internal/sqldb")
 	})
 	for len(left) > 0 {
 		i := slices.IndexFunc(left, func(p listed) bool {
@@ -238,7 +242,12 @@ func TestLinks(t *testing.T) {
 		{"./gameid", "mergesafe/store mergesafe/internal github.com modernc.org golang.org"},
 		{"./number", "mergesafe/gameid mergesafe/entity mergesafe/store mergesafe/internal mergesafe/merge github.com modernc.org golang.org"},
 		{"./entity", "mergesafe/store mergesafe/internal github.com modernc.org golang.org"},
-		{"./store", "mergesafe/merge mergesafe/entity mergesafe/number mergesafe/store/starter mergesafe/store/fleet mergesafe/store/numbers"},
+		{"./store", "mergesafe/merge mergesafe/entity mergesafe/number mergesafe/store/starter mergesafe/store/fleet mergesafe/store/numbers github.com/go-sql-driver modernc.org"},
+		{"./store/starter", "github.com/go-sql-driver modernc.org"},
+		{"./store/fleet", "github.com/go-sql-driver modernc.org"},
+		{"./store/numbers", "github.com/go-sql-driver modernc.org"},
+		{"./store/mysql", "modernc.org"},
+		{"./store/sqlite", "github.com/go-sql-driver"},
 		{"./examples/quickstart", "mergesafe/merge mergesafe/tools"},
 		{"./examples/gameserver", "mergesafe/merge mergesafe/tools"},
 		{"./examples/idserver", "mergesafe/merge mergesafe/tools"},
@@ -260,10 +269,10 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Drivers are known in internal/sqldb alone.
+// Each driver is known in the folder of its dialect alone.
 func TestDrivers(t *testing.T) {
 	for _, p := range list(t, "./...") {
-		if p.ImportPath == "mergesafe/internal/sqldb" || strings.HasPrefix(p.ImportPath, "mergesafe/internal/servertest") || p.ImportPath == "mergesafe/store/storetest" {
+		if strings.HasPrefix(p.ImportPath, "mergesafe/internal/sqldb/") || strings.HasPrefix(p.ImportPath, "mergesafe/internal/servertest") || p.ImportPath == "mergesafe/store/storetest" {
 			continue
 		}
 		for _, imported := range p.Imports {

@@ -29,9 +29,7 @@ type DB struct {
 	lossy   atomic.Bool
 	opened
 
-	// In a pool that is not ours, what its first connection had:
-	database atomic.Pointer[string] // the selected one, or the path of the file
-	file     sqliteFile             // what is at that path
+	sessions Sessions // of a pool that is not ours
 
 	mu       sync.Mutex
 	prepared map[string]*sqlx.Stmt
@@ -41,15 +39,13 @@ type DB struct {
 
 // opened is how a pool was opened.
 type opened struct {
-	name     string       // the DSN, redacted
-	path     string       // of the file of SQLite; not for messages
-	readOnly bool         // nothing may be changed
-	plain    bool         // without TLS, in MySQL
-	check    func() error // says that what was read cannot be trusted; may be nil
-
-	// kept says that what was written is not in the file at path; nil for a server.
-	kept func(all bool) error
+	name     string // the DSN, redacted
+	readOnly bool   // nothing may be changed
+	Opened
 }
+
+// BusyTimeout is how long SQLite waits for the lock of another writer.
+const BusyTimeout = 5 * time.Second
 
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
@@ -77,13 +73,10 @@ func ofConnector(c connector) *DB { return pool(c, c.dialect) }
 // pool makes a pool of connections to a database.
 func pool(c driver.Connector, dialect Dialect) *DB {
 	db := Wrap(sql.OpenDB(c), dialect)
-	conns := map[Dialect]int{MySQL: 32, SQLite: 8}[dialect]
-	db.pool.SetMaxOpenConns(conns)
-	db.pool.SetMaxIdleConns(conns)
-	if dialect == MySQL {
-		// Shorter than any server's or proxy's idle timeout.
-		db.pool.SetConnMaxIdleTime(3 * time.Minute)
-	}
+	words := dialect.Words()
+	db.pool.SetMaxOpenConns(words.Conns)
+	db.pool.SetMaxIdleConns(words.Conns)
+	db.pool.SetConnMaxIdleTime(words.Idle)
 	return db
 }
 
@@ -120,10 +113,9 @@ func openError(dsn string, err error) error {
 // Wrap makes a DB of a pool. Of a pool that was made by [Open], or with a
 // connector of [NewConnector], it knows how that was opened.
 func Wrap(pool *sql.DB, dialect Dialect) *DB {
-	// sqlx knows SQLite by the name of another driver.
-	name := map[Dialect]string{MySQL: "mysql", SQLite: "sqlite3"}[dialect]
-	db := &DB{pool: sqlx.NewDb(pool, name), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
-	db.kept = db.file.checkGame
+	db := &DB{pool: sqlx.NewDb(pool, dialect.Words().Bind), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
+	db.sessions = dialect.of().NewSessions(db)
+	db.opened.Kept = db.sessions.Kept
 	if d, ours := pool.Driver().(openedDriver); ours {
 		db.opened, db.ours = *d.by.opened, true
 	}
@@ -139,21 +131,14 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 	if err != nil {
 		return nil, openError(dsn, err)
 	}
-	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: readOnly}}
-	if dialect == SQLite {
-		var file *sqliteFile
-		if file, c.check, err = openSQLite(rest, readOnly); err == nil {
-			c.Connector, c.path, c.kept = file, file.path, file.check
-		}
-		if err != nil && !isPlainPath(rest) {
-			err = errors.New(`the path cannot be opened, and is not shown because it may have a password in it: if it is a DSN of MySQL, write "mysql:" in front`)
-		}
-	} else {
-		c.Connector, c.plain, err = openMySQL(rest, readOnly)
+	if err := dialect.Linked(); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: readOnly}}
+	if c.Opened, err = dialect.of().Open(rest, readOnly); err != nil {
 		return nil, openError(dsn, err)
 	}
+	c.Connector = c.opened.Connector
 	return c, nil
 }
 
@@ -193,10 +178,10 @@ func (db *DB) Kept() error { return db.keeps(true) }
 // keeps is [DB.Kept]. Without all it costs a commit less than a hundredth of its time, and
 // looks only at the database file, not at -wal and -shm.
 func (db *DB) keeps(all bool) error {
-	if db.kept == nil {
+	if db.opened.Kept == nil {
 		return nil
 	}
-	return db.kept(all)
+	return db.opened.Kept(all)
 }
 
 // Connect is the first ping; its error says what to do. To turn a new file to
@@ -206,7 +191,7 @@ func (db *DB) Connect(ctx context.Context) error {
 	for start := time.Now(); ; {
 		err := Retry(ctx, func() error { return db.Ping(ctx) })
 		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || time.Since(start) > BusyTimeout {
-			return explain(err, db.plain)
+			return Explain(err, db.Plain)
 		}
 	}
 }
@@ -217,10 +202,10 @@ func (db *DB) ReadOnly() bool { return db.readOnly }
 // Unchanged returns [ErrChanged] if the file of a database that was opened
 // read-only was changed in a way that what was read cannot be trusted.
 func (db *DB) Unchanged() error {
-	if db.check == nil {
+	if db.Check == nil {
 		return nil
 	}
-	return db.check()
+	return db.Check()
 }
 
 // String returns the DSN without what is secret.
@@ -231,9 +216,9 @@ func (db *DB) GoString() string { return fmt.Sprintf("sqldb.DB(%q)", db.name) }
 
 // Place is the DSN without what is secret, and with the full path of a file.
 func (db *DB) Place() string {
-	if _, path, err := SplitDSN(db.name); err == nil && db.dialect == SQLite && isPlainPath(path) {
+	if _, path, err := SplitDSN(db.name); err == nil && db.dialect.Words().File && IsPlainPath(path) {
 		if full, err := filepath.Abs(path); err == nil {
-			return string(SQLite) + ":" + full
+			return string(db.dialect) + ":" + full
 		}
 	}
 	return db.name

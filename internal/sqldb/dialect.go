@@ -1,6 +1,9 @@
 package sqldb
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Dialect is a kind of database.
 type Dialect string
@@ -11,12 +14,15 @@ const (
 	SQLite Dialect = "sqlite"
 )
 
+// dialects are all of them, in the order in which their engines are asked.
+var dialects = []Dialect{MySQL, SQLite}
+
+const wantDialect = "store.MySQL (also for MariaDB) or store.SQLite"
+
 // Quote makes an identifier of any name.
 func (d Dialect) Quote(name string) string {
-	if d == MySQL {
-		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	q := string(d.Words().Quote)
+	return q + strings.ReplaceAll(name, q, q+q) + q
 }
 
 // QuoteAll makes a list of identifiers.
@@ -32,38 +38,20 @@ func (d Dialect) QuoteAll(names []string) string {
 func Marks(n int) string { return strings.Repeat(", ?", n)[2:] }
 
 // MaxArgs is how many values may go into one statement.
-func (d Dialect) MaxArgs() int {
-	if d == MySQL {
-		return 65535
-	}
-	return 32766
-}
+func (d Dialect) MaxArgs() int { return d.Words().MaxArgs }
 
 // Begin opens a transaction that will write.
-func (d Dialect) Begin() string {
-	if d == MySQL {
-		return "START TRANSACTION"
-	}
-	return "BEGIN IMMEDIATE"
-}
+func (d Dialect) Begin() string { return d.Words().Begin }
 
 // With puts the clock of the database into a query, in the place of {now}: in
 // milliseconds of Unix time, the same throughout one statement.
-func (d Dialect) With(query string) string {
-	now := "(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))"
-	if d == MySQL {
-		now = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
-	}
-	return strings.ReplaceAll(query, "{now}", now)
-}
+func (d Dialect) With(query string) string { return strings.ReplaceAll(query, "{now}", d.Words().Now) }
+
+// Hex is an expression for the hexadecimal digits of bytes, in capital letters.
+func (d Dialect) Hex(bytes string) string { return fmt.Sprintf(d.Words().Hex, bytes) }
 
 // TableNames is the query for the names of all tables.
-func (d Dialect) TableNames() string {
-	if d == MySQL {
-		return "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
-	}
-	return "SELECT name FROM sqlite_schema WHERE type = 'table'"
-}
+func (d Dialect) TableNames() string { return d.Words().Tables }
 
 // Unmatched returns SQL that finds the rows of a table without a match in the table that
 // they reference: a join of the table, under the alias from, with the referenced table,

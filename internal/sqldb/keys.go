@@ -21,30 +21,12 @@ func (db *DB) Once(key any, f func() error) error {
 	return err
 }
 
-// The unique keys of a table, the primary one first, with their columns. The
-// limits are for a pool whose sql_select_limit would hide some.
-const (
-	mysqlUnique = `
-		SELECT index_name AS name, column_name AS col FROM information_schema.statistics
-		WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0
-		ORDER BY CASE index_name WHEN 'PRIMARY' THEN 0 ELSE 1 END, index_name, seq_in_index LIMIT 10000`
-	sqliteUnique = `
-		SELECT '' AS name, name AS col, 0 AS i, pk AS k FROM pragma_table_info(?1) WHERE pk > 0
-		UNION ALL SELECT l.name, COALESCE(c.name, ''), l.seq + 1, c.seqno FROM pragma_index_list(?1) AS l JOIN pragma_index_info(l.name) AS c
-		WHERE l."unique" = 1 AND l.partial = 0 AND l.origin <> 'pk'
-		ORDER BY i, k`
-	mysqlType  = "SELECT table_type FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ? LIMIT 1"
-	sqliteType = "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')"
-)
-
 // KeyColumns looks whether a column of a table is unique by itself. If it is
 // not, it returns the columns of the primary key and false. Of a view nothing is
 // known: that counts as unique. A table that does not exist is [ErrNotFound].
 func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary []string, unique bool, err error) {
-	query, queryType := sqliteUnique, sqliteType
-	if s.Dialect() == MySQL {
-		query, queryType = mysqlUnique, mysqlType
-	}
+	words := s.Dialect().Words()
+	query := s.db.native(words.Unique)
 	what := fmt.Sprintf("look at the keys of %s", table)
 	var rows []struct {
 		Name string
@@ -68,6 +50,6 @@ func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary
 		primary = keys[rows[0].Name]
 	}
 	var is string
-	err = s.GetAs(ctx, what, &is, queryType, table)
+	err = s.GetAs(ctx, what, &is, words.TableType, table)
 	return primary, strings.Contains(strings.ToLower(is), "view"), err
 }

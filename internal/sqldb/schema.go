@@ -55,15 +55,11 @@ const (
 	createMark = "CREATE TABLE IF NOT EXISTS " + SchemaTable + ` (
 		application VARCHAR(32) NOT NULL PRIMARY KEY,
 		version     INT         NOT NULL
-	)` // and markEngine
+	)` // and [Words.MarkEngine]
 	insertMark  = "INSERT INTO " + SchemaTable + " (application, version) VALUES (?, 0)"
 	raiseMark   = "UPDATE " + SchemaTable + " SET version = ? WHERE application = ? AND version < ?"
 	selectMarks = "SELECT application, version FROM " + SchemaTable
 )
-
-// markEngine completes createMark: no default of a server decides whether our tables
-// have transactions.
-var markEngine = map[Dialect]string{MySQL: " ENGINE=InnoDB"}
 
 // SchemaError says why the tables of a database cannot be used. errors.Is
 // finds [ErrSchema] in it.
@@ -93,7 +89,7 @@ func (p *Part) Create(ctx context.Context, db *DB) error {
 		if err == nil && found.marked {
 			return nil
 		}
-		if db.dialect == SQLite {
+		if db.dialect.Words().Together {
 			return db.InTx(ctx, func(tx *Tx) error { return p.create(ctx, &tx.Session, found) })
 		}
 		if err := p.create(ctx, &db.Session, found); err != nil { // MySQL commits after every CREATE, so this may end half-way
@@ -112,7 +108,7 @@ func (p *Part) Check(ctx context.Context, db *DB) error {
 
 func (p *Part) create(ctx context.Context, s *Session, found state) error {
 	if !found.marks { // where there are some, the right to make tables may not be needed
-		if _, err := s.Exec(ctx, createMark+markEngine[s.Dialect()]); err != nil {
+		if _, err := s.Exec(ctx, createMark+s.Dialect().Words().MarkEngine); err != nil {
 			return err
 		}
 	}
@@ -146,11 +142,17 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 // statement was run before, by an upgrade that was interrupted or by another
 // process. All that one statement adds to a table is there, or nothing of it.
 func (p *Part) unlessDone(ctx context.Context, s *Session, err error) error {
-	if isColumnThere(err) {
+	if says(err, ColumnThere) {
 		return nil
 	}
-	name, taken := checkThere(err)
-	if !taken {
+	looks, ok := s.Dialect().of().(interface {
+		CheckThere(err error) (name, tables string)
+	})
+	if !ok {
+		return err
+	}
+	name, tableOfCheck := looks.CheckThere(err)
+	if name == "" {
 		return err
 	}
 	// MySQL looks for the name of a CHECK before the column, and in all tables.
@@ -166,11 +168,8 @@ func (p *Part) unlessDone(ctx context.Context, s *Session, err error) error {
 	return nil
 }
 
-const tableOfCheck = `SELECT TABLE_NAME AS name FROM information_schema.TABLE_CONSTRAINTS
-	WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_NAME = ? AND CONSTRAINT_TYPE = 'CHECK'`
-
 // latest is the present version.
-func (p *Part) latest() int { return len(p.SQL[SQLite]) }
+func (p *Part) latest() int { return len(p.SQL[MySQL]) } // the same in all dialects
 
 // version returns which version of the part a database with these marks has,
 // and whether it has a mark of its own. A mark of its own that was not completed
@@ -271,15 +270,6 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 	return found, p.sound(ctx, s)
 }
 
-const (
-	// TiDB says InnoDB, too. A primary key that the server made up is none.
-	mysqlTable = `SELECT
-		(SELECT COALESCE(MAX(engine), '') FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?) AS engine,
-		(SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?
-			AND index_name = 'PRIMARY' AND column_name <> 'my_row_id') AS keyed`
-	sqliteTable = "SELECT '' AS engine, COUNT(*) AS keyed FROM pragma_table_info(?) WHERE pk > 0"
-)
-
 // sound returns an error if a table would forget rows, commit them one by one,
 // or take a key twice.
 func (p *Part) sound(ctx context.Context, s *Session) error {
@@ -288,15 +278,16 @@ func (p *Part) sound(ctx context.Context, s *Session) error {
 			Engine string `db:"engine"`
 			Keyed  int    `db:"keyed"`
 		}
-		query, args := sqliteTable, []any{name}
-		if s.Dialect() == MySQL {
-			query, args = mysqlTable, []any{name, name}
+		words := s.Dialect().Words()
+		args := []any{name}
+		if words.SoundTwice {
+			args = []any{name, name}
 		}
-		if err := s.Get(ctx, &table, query, args...); err != nil {
+		if err := s.Get(ctx, &table, words.Sound, args...); err != nil {
 			return err
 		}
 		switch {
-		case s.Dialect() == MySQL && !strings.EqualFold(table.Engine, "InnoDB"):
+		case !strings.EqualFold(table.Engine, words.Engine):
 			return &SchemaError{Reason: fmt.Sprintf("the table %q has the storage engine %q, which may lose rows that were committed: ALTER TABLE %s ENGINE=InnoDB", name, table.Engine, s.Dialect().Quote(name))}
 		case table.Keyed == 0:
 			return &SchemaError{Reason: fmt.Sprintf("the table %q has no primary key, so it may have rows twice: restore the database from a backup", name)}

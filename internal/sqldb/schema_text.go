@@ -10,14 +10,14 @@ import (
 // no harm when they run again. A part with rows of its own ([Part.Fill]) has no
 // such text.
 func (p *Part) Text(d Dialect) string {
-	ignore := map[Dialect]string{MySQL: "IGNORE", SQLite: "OR IGNORE"}[d]
+	words := d.Words()
 	var b strings.Builder
 	for _, statements := range p.SQL[d] {
 		b.WriteString(strings.TrimSpace(statements))
 		b.WriteString("\n\n")
 	}
-	mark := strings.ReplaceAll(createMark, "\n\t", "\n") + markEngine[d]
-	fmt.Fprintf(&b, "-- Which version the tables have.\n%s;\n\nINSERT %s INTO %s (application, version) VALUES ('%s', %d);\n",
-		strings.ReplaceAll(mark, "\t", "  "), ignore, SchemaTable, p.Mark, p.latest())
+	mark := strings.ReplaceAll(createMark, "\n\t", "\n") + words.MarkEngine
+	fmt.Fprintf(&b, "-- Which version the tables have.\n%s;\n\nINSERT %sINTO %s (application, version) VALUES ('%s', %d)%s;\n",
+		strings.ReplaceAll(mark, "\t", "  "), words.Ignore, SchemaTable, p.Mark, p.latest(), words.OnConflict)
 	return b.String()
 }

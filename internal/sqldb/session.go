@@ -42,12 +42,12 @@ func (s *Session) Get(ctx context.Context, dest any, query string, args ...any) 
 
 // GetAs is Get with the name of the operation (what), for the error message.
 func (s *Session) GetAs(ctx context.Context, what string, dest any, query string, args ...any) error {
-	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, query, args...) }))
+	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, s.db.native(query), args...) }))
 }
 
 // Select reads all rows into dest, a pointer to a slice of such.
 func (s *Session) Select(ctx context.Context, dest any, query string, args ...any) error {
-	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, query, args...) }))
+	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, s.db.native(query), args...) }))
 }
 
 // mayChange returns an error if nothing may be changed.
@@ -68,7 +68,7 @@ func (s *Session) ChangeFault(what string, err error) error {
 		err = s.db.LockFault(err)
 	}
 	if err != nil && s.tx == nil && !refused(err) {
-		if err := Translate(err); errors.Is(err, ErrUnavailable) || isContext(err) {
+		if err := Translate(err); errors.Is(err, ErrUnavailable) || IsContext(err) {
 			return &OpError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
 		}
 	}
@@ -125,11 +125,7 @@ func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 
 // Snapshot runs f in a transaction that reads one state of the database, as store.DB.Snapshot describes.
 func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
-	options := &sql.TxOptions{ReadOnly: true}
-	if db.dialect == MySQL {
-		options.Isolation = sql.LevelRepeatableRead
-	}
-	return db.begin(ctx, "", options, f)
+	return db.begin(ctx, "", &sql.TxOptions{ReadOnly: true, Isolation: db.dialect.Words().Snapshot}, f)
 }
 
 // Change is [DB.InTx] for one change that uniqueness rests on: what is for the
@@ -147,7 +143,7 @@ func (db *DB) Change(ctx context.Context, what string, f func(*Tx) error) error 
 }
 
 func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f func(*Tx) error) error {
-	if !db.guard && (db.ours || db.dialect == SQLite) && !db.mustForbid(options) {
+	if !db.guard && (db.ours || db.dialect.Words().File) && !db.mustForbid(options) {
 		return db.run(ctx, db.pool, what, options, f)
 	}
 	if !db.guard {
@@ -159,7 +155,7 @@ func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f 
 		return db.run(ctx, conn, what, options, f)
 	}
 	connected := false
-	err := db.guarded(ctx, func(conn *sqlx.Conn) error {
+	err := db.Guard(ctx, func(conn *sqlx.Conn) error {
 		connected = true
 		return db.run(ctx, conn, what, options, f)
 	})
@@ -183,7 +179,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		return db.Fault(cmp.Or(what, "begin"), err)
 	}
 	if db.mustForbid(options) {
-		allow, err := forbid(ctx, on.(*sqlx.Conn), begun)
+		allow, err := db.sessions.Forbid(ctx, on.(*sqlx.Conn), begun)
 		if err != nil {
 			begun.Rollback()
 			return db.Fault(cmp.Or(what, "begin"), err)
@@ -206,22 +202,32 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	}
 	err = begun.Commit()
 	if conn, ok := on.(*sqlx.Conn); ok {
-		err = judged(err, func() (map[string]string, error) { return selectPairs(ctx, conn, roleGroup) })
+		err = db.sessions.Judged(ctx, conn, err)
 	}
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		err = ctx.Err() // which is why it was rolled back
 	}
-	_, unanswered := errors.AsType[*unansweredError](err)
+	_, unanswered := errors.AsType[*UnansweredError](err)
 	switch {
 	case tx.readOnly:
 		return db.Unchanged()
 	case err == nil:
 		return db.keeps(what != "") // a change that uniqueness rests on has a name
-	case refused(err) || isContext(err) && !unanswered: // a context that ends before the commit rolls back
+	case refused(err) || IsContext(err) && !unanswered: // a context that ends before the commit rolls back
 		return db.Fault(cmp.Or(what, "commit"), err)
 	default:
 		return &OpError{cmp.Or(what, "commit"), fmt.Errorf("%w: %w", ErrOutcomeUnknown, Translate(err))}
 	}
+}
+
+// LockFault says of the error of a change whether it waited in vain for the
+// one lock that SQLite has for writers, and if possible who has that.
+func (db *DB) LockFault(err error) error { return db.sessions.LockFault(err) }
+
+// mustForbid reports whether a transaction is to be read-only and the database
+// does not see to that: drivers of SQLite leave it to the caller.
+func (db *DB) mustForbid(options *sql.TxOptions) bool {
+	return db.dialect.Words().File && options != nil && !db.readOnly
 }
 
 // Retry calls f again after an [ErrRetryable], as store.Retry describes. For a transaction there is
@@ -280,10 +286,10 @@ func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) 
 			return rows, nil
 		}
 	}
-	if err != nil && !isTooManyStatements(err) {
+	if err != nil && !says(err, TooManyStatements) {
 		return nil, err
 	}
-	return s.on.QueryContext(ctx, query, args...)
+	return s.on.QueryContext(ctx, s.db.native(query), args...)
 }
 
 // ExecKind runs a statement that changes something. The parameter what names the
@@ -293,7 +299,7 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 		return nil, err
 	}
 	var result sql.Result
-	if s.tx == nil && s.db.adopted && !s.db.guard && s.db.dialect == MySQL {
+	if s.tx == nil && s.db.adopted && !s.db.guard && s.db.dialect.Words().Explicit {
 		err := s.db.Change(ctx, what, func(tx *Tx) (err error) {
 			result, err = tx.ExecKind(ctx, k, what, query, args...)
 			return err
@@ -301,15 +307,15 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 		return result, err
 	}
 	stmt, err := s.Statement(ctx, k, query)
-	if err != nil && !isTooManyStatements(err) {
+	if err != nil && !says(err, TooManyStatements) {
 		return nil, s.Fault(what, err) // nothing was changed yet
 	}
 	if stmt != nil {
 		result, err = stmt.ExecContext(ctx, args...)
 	}
-	if stmt == nil || isTooManyStatements(err) {
+	if stmt == nil || says(err, TooManyStatements) {
 		err = s.with(ctx, func(on queryer) error {
-			result, err = on.ExecContext(ctx, query, args...)
+			result, err = on.ExecContext(ctx, s.db.native(query), args...)
 			return err
 		})
 	}
@@ -343,11 +349,11 @@ func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.St
 		return s.db.prepare(ctx, query)
 	case stmt != nil:
 		stmt = s.tx.begun.StmtxContext(ctx, stmt)
-	case k == Short && s.db.dialect == MySQL:
+	case k == Short && s.db.dialect.Words().ShortPlain:
 		return nil, nil
 	default:
 		var err error
-		if stmt, err = s.tx.begun.PreparexContext(ctx, query); err != nil {
+		if stmt, err = s.tx.begun.PreparexContext(ctx, s.db.native(query)); err != nil {
 			return nil, err
 		}
 	}
@@ -356,7 +362,7 @@ func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.St
 }
 
 func (db *DB) prepare(ctx context.Context, query string) (*sqlx.Stmt, error) {
-	stmt, err := db.pool.PreparexContext(ctx, query)
+	stmt, err := db.pool.PreparexContext(ctx, db.native(query))
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,16 @@
-package sqldb
+package sqldb_test
 
 import (
 	"testing"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 )
 
 // A statement that changes a table does not wait a day for whoever reads it: it fails with an
 // error that is tried again, and told.
 func TestLockWaitEnds(t *testing.T) {
-	db, err := Dial(t.Context(), "mysql:"+servertest.DSN(t), false)
+	db, err := sqldb.Dial(t.Context(), "mysql:"+servertest.DSN(t), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,11 +20,11 @@ func TestLockWaitEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for _, p := range []Purpose{WriteRows, WriteUnchecked} {
+	for _, p := range []sqldb.Purpose{sqldb.WriteRows, sqldb.WriteUnchecked} {
 		if _, err := conn.ExecContext(t.Context(), "SET SESSION lock_wait_timeout = DEFAULT"); err != nil {
 			t.Fatal(err)
 		}
-		if err := MySQL.Prepare(t.Context(), conn, p); err != nil {
+		if err := sqldb.MySQL.Prepare(t.Context(), conn, p); err != nil {
 			t.Fatal(err)
 		}
 		var seconds int

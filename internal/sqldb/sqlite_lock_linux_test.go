@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/sqldb/sqlite"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -59,7 +60,7 @@ func TestFileIsLocked(t *testing.T) {
 		}
 		want := "the file is locked by " + who + ": "
 		// On a busy machine one look may come to nothing: it is short.
-		await(t, "the file is locked", pool.Locked)
+		await(t, "the file is locked", func() bool { return sqlite.Locked(pool) })
 		for what, change := range changes {
 			await(t, what+" fails: "+want, func() bool {
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -98,7 +99,7 @@ func TestFileIsLocked(t *testing.T) {
 
 	await(t, "the node recovers", func() bool { _, err := gameid.NewGenerator[struct{}](node).Next(); return err == nil })
 	must(t, node.Close())
-	if pool.Locked() {
+	if sqlite.Locked(pool) {
 		t.Error("the file is locked by nobody")
 	}
 	// One that is only slow is not said to be locked.

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+
+	_ "mergesafe/internal/sqldb/mysql"  // read addresses
+	_ "mergesafe/internal/sqldb/sqlite" // of databases
 )
 
 // What a name of a new database may have in it.

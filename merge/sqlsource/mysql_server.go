@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // mysqlReadServer reads what the server says of writing to it.
 func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
-	frozen, err := mysqlOn(ctx, conn, sqldb.TakesNoWrites)
+	frozen, err := mysqlOn(ctx, conn, mysql.TakesNoWrites)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,9 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
+
+	_ "mergesafe/internal/sqldb/mysql"  // worlds are of either kind,
+	_ "mergesafe/internal/sqldb/sqlite" // whatever the program links
 )
 
 // Source is a database that is to be merged: one connection, and one snapshot

@@ -233,7 +233,7 @@ func (r *Registry) latestOf(ctx context.Context, k keyColumn, server gameid.Serv
 	}
 	order := " ORDER BY " + col + " DESC LIMIT 1"
 	// Only this one reads on: over the IDs that lie in the future.
-	last, err := r.lastID(ctx, "SELECT "+col+from+col+" > ? AND SUBSTR(HEX("+col+"), 12, 5) = ?"+order, present, fmt.Sprintf("%05X", uint32(server)))
+	last, err := r.lastID(ctx, "SELECT "+col+from+col+" > ? AND SUBSTR("+d.Hex(col)+", 12, 5) = ?"+order, present, fmt.Sprintf("%05X", uint32(server)))
 	if err != nil {
 		return last, err
 	}

@@ -12,6 +12,9 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 // OnBoth runs a test on SQLite and on MariaDB. newDSN names a fresh, empty

@@ -13,6 +13,9 @@ import (
 	"mergesafe/tools/internal/databases"
 
 	_ "time/tzdata" // for the windows of campaigns, on machines without it
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 // allowance is how many bytes of garbage the program may have: rows of all merges pass through.

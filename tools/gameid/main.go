@@ -9,6 +9,9 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/tools/internal/cli"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 func main() { cli.Main(run) }

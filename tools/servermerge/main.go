@@ -12,6 +12,9 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/sqlite"
 )
 
 // allowance is how many bytes of garbage a merge may have: all rows pass through, and

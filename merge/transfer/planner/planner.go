@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/ledger"
@@ -116,7 +117,7 @@ func (p *Planner) refuseFrozen(ctx context.Context, s *rowio.Source) error {
 	if !s.Dialect.MySQL() {
 		return nil
 	}
-	n, err := s.On.Number(ctx, sqldb.TakesNoWrites, false)
+	n, err := s.On.Number(ctx, mysql.TakesNoWrites, false)
 	if err != nil && !sqldb.IsUnknownVariable(err) {
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}

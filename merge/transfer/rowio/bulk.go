@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 )
 
@@ -67,7 +68,7 @@ func (c *Connection) load(ctx context.Context, l *Layout, rows [][]any) error {
 		}
 		b = append(b, '\n')
 	}
-	name, done := sqldb.Offer(bytes.NewReader(b))
+	name, done := mysql.Offer(bytes.NewReader(b))
 	defer done()
 	query := "LOAD DATA LOCAL INFILE '" + name + "' INTO TABLE " + l.Dialect.Quote(l.Table) +
 		" CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (" + strings.Join(fields, ", ") + ")"

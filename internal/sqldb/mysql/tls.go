@@ -1,4 +1,4 @@
-package sqldb
+package mysql
 
 import (
 	"crypto/tls"
@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/sqldb"
 )
 
 // The parameters of a DSN of MySQL that are ours: go-sql-driver takes these
@@ -97,7 +99,7 @@ func (files tlsFiles) apply(cfg *mysql.Config) error {
 	default:
 		return fmt.Errorf("the DSN has tls=%s and a certificate, which needs TLS: want tls=true", cfg.TLSConfig)
 	}
-	if !isPlain(to.ServerName) {
+	if !sqldb.IsPlain(to.ServerName) {
 		return fmt.Errorf("%s is not the name of a host: want the name in the server's certificate", tlsServerName)
 	}
 	if (files[tlsCert] == "") != (files[tlsKey] == "") {
@@ -127,7 +129,7 @@ func (files tlsFiles) apply(cfg *mysql.Config) error {
 // unreadable is an error of reading the files of a parameter, whose paths are shown if they are plain.
 func unreadable(err error, parameter string, paths ...string) error {
 	for i, path := range paths {
-		if paths[i] = strconv.Quote(path); !isPlainPath(path) {
+		if paths[i] = strconv.Quote(path); !sqldb.IsPlainPath(path) {
 			return fmt.Errorf("%s: the file cannot be read, and is not shown because it may be a password: want the path of a PEM file", parameter)
 		}
 	}

@@ -1,4 +1,4 @@
-package sqldb
+package sqlite
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mergesafe/internal/sqldb"
 )
 
 // The driver makes times of what it reads from columns that are declared DATE, DATETIME or
@@ -20,37 +22,30 @@ func (c timeConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return timeConn{conn.(sqliteConn)}, nil
+	return timeConn{conn.(sqldb.Conn)}, nil
 }
 
-type timeConn struct{ sqliteConn }
+type timeConn struct{ sqldb.Conn }
 
 // QueryContext implements [driver.QueryerContext].
 func (c timeConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return withTimes(c.sqliteConn.QueryContext(ctx, query, args))
+	return withTimes(c.Conn.QueryContext(ctx, query, args))
 }
 
 // PrepareContext implements [driver.ConnPrepareContext].
 func (c timeConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	stmt, err := c.sqliteConn.PrepareContext(ctx, query)
+	stmt, err := c.Conn.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return timeStmt{stmt.(sqliteStmt)}, nil
+	return timeStmt{stmt.(sqldb.Stmt)}, nil
 }
 
-// sqliteStmt is what database/sql uses of a prepared statement of the driver.
-type sqliteStmt interface {
-	driver.Stmt
-	driver.StmtExecContext
-	driver.StmtQueryContext
-}
-
-type timeStmt struct{ sqliteStmt }
+type timeStmt struct{ sqldb.Stmt }
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s timeStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return withTimes(s.sqliteStmt.QueryContext(ctx, args))
+	return withTimes(s.Stmt.QueryContext(ctx, args))
 }
 
 // sqliteRows are rows of the driver, which knows the declared types of their columns.

@@ -1,4 +1,4 @@
-package sqldb
+package mysql
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/sqldb"
 )
 
 // manyHosts matches a DSN of MySQL with a list of hosts. What stands before the
@@ -26,7 +28,7 @@ func eachHost(dsn string) ([]string, error) {
 		case host == "":
 			return nil, fmt.Errorf("the list of hosts has an empty one: want tcp(host1:port,host2:port)")
 		case slices.Contains(hosts, host):
-			return nil, fmt.Errorf("the list of hosts has %q twice: want each once", Redact(host))
+			return nil, fmt.Errorf("the list of hosts has %q twice: want each once", sqldb.Redact(host))
 		}
 		hosts, each = append(hosts, host), append(each, m[1]+host+m[3])
 	}

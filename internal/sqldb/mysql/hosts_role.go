@@ -1,10 +1,12 @@
-package sqldb
+package mysql
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+
+	"mergesafe/internal/sqldb"
 )
 
 // role is what a server is among the hosts of a DSN.
@@ -20,7 +22,7 @@ func (r *role) serves(writes bool) error {
 	case r.why != "":
 		return errors.New(r.why)
 	case writes && r.noWrite != "":
-		return fmt.Errorf("%w: %s", ErrReadOnly, r.noWrite)
+		return fmt.Errorf("%w: %s", sqldb.ErrReadOnly, r.noWrite)
 	}
 	return nil
 }
@@ -53,7 +55,7 @@ func readRole(ctx context.Context, c *watchedConn) (*role, error) {
 	if group := has["group_replication_group_name"]; group != "" {
 		r.cluster = "group " + group
 		members, err := readPairs(ctx, c, roleGroup)
-		if IsDenied(err) {
+		if sqldb.IsDenied(err) {
 			return nil, fmt.Errorf("the account does not see whether it is a member of its group: GRANT SELECT ON performance_schema.replication_group_members TO it: %w", err)
 		}
 		if err != nil {

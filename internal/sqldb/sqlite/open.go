@@ -1,4 +1,4 @@
-package sqldb
+package sqlite
 
 import (
 	"cmp"
@@ -14,13 +14,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"modernc.org/sqlite"
-)
 
-// BusyTimeout is how long SQLite waits for the lock of another writer.
-const BusyTimeout = 5 * time.Second
+	"mergesafe/internal/sqldb"
+)
 
 func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, err error) {
 	info, err := os.Stat(path)
@@ -47,7 +45,7 @@ func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, 
 		return nil, nil, err
 	}
 	options := url.Values{
-		"_busy_timeout": {strconv.FormatInt(BusyTimeout.Milliseconds(), 10)},
+		"_busy_timeout": {strconv.FormatInt(sqldb.BusyTimeout.Milliseconds(), 10)},
 		"_dqs":          {"0"}, // "text" in double quotes is a column, and nothing else
 		// Times are integers in columns declared DATETIME, and by timeConnector in those
 		// declared DATETIME(3). Microseconds, because the driver takes small numbers of
@@ -100,7 +98,7 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 		check = func() error {
 			now, err := os.Stat(path)
 			if err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before) {
-				return fmt.Errorf("store: %q: %w", Redact(path), ErrChanged)
+				return fmt.Errorf("store: %q: %w", sqldb.Redact(path), sqldb.ErrChanged)
 			}
 			return nil
 		}
@@ -174,4 +172,13 @@ func (o *openFiles) find(info os.FileInfo) *os.File {
 		return nil
 	}
 	return o.files[i].File
+}
+
+// sqliteURI is the URI by which SQLite opens the file at path. Options are the
+// driver's.
+func sqliteURI(path string, options url.Values) string {
+	// SQLite decodes %xx in a URI; everything special in a path is escaped.
+	u := url.URL{Path: path}
+	escaped := strings.ReplaceAll(u.EscapedPath(), "%2F", "/")
+	return "file:" + escaped + "?" + options.Encode()
 }

@@ -1,4 +1,4 @@
-package sqldb
+package mysql
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/sqldb"
 )
 
 // setting is a variable of a MySQL session that the code relies on.
@@ -139,21 +141,16 @@ func settle(ctx context.Context, c *watchedConn, database string) error {
 			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; is there a proxy that changes them?", strings.Join(was, ", "), strings.Join(set, ", "))
 		}
 		if elsewhere {
-			if _, err := c.ExecContext(ctx, "USE "+MySQL.Quote(database), nil); err != nil {
+			if _, err := c.ExecContext(ctx, "USE "+sqldb.MySQL.Quote(database), nil); err != nil {
 				return fmt.Errorf("the session is in the database %q, want %q: %w", selected, database, err)
 			}
 		}
 		if len(set) > 0 {
 			if _, err := c.ExecContext(ctx, "SET SESSION "+strings.Join(set, ", "), nil); err != nil {
-				return cannotSet(was, set, err)
+				return sqldb.CannotSet(was, set, err)
 			}
 		}
 	}
-}
-
-// cannotSet is the error of a session that did not take its settings.
-func cannotSet(was, want []string, err error) error {
-	return fmt.Errorf("the session has %s, and this program needs %s: %w", strings.Join(was, ", "), strings.Join(want, ", "), err)
 }
 
 // readPairs runs a query of names and values. The names come in small letters.

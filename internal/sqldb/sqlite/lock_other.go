@@ -1,6 +1,6 @@
 //go:build !linux
 
-package sqldb
+package sqlite
 
 // lockHolder names the process that keeps others from writing to a database.
 // Here that is not known.

@@ -1,4 +1,4 @@
-package sqldb
+package sqlite
 
 import (
 	"context"
@@ -12,13 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/jmoiron/sqlx"
+	"mergesafe/internal/sqldb"
 )
-
-// ErrReplaced: the file of an SQLite database is not at its path any more. A process that has
-// it open writes on, into a file that no other process finds, and that is gone when it ends.
-var ErrReplaced = errors.New("it was removed or replaced while this process has it open: " +
-	"stop the process, then put the right file there")
 
 // errOtherNames: SQLite keeps the newest rows and the locks beside the name by which a file was opened.
 var errOtherNames = errors.New("the file has another name, a hard link: a process that opens it by that one sees neither the locks nor the newest rows " +
@@ -49,7 +44,7 @@ func lookAt(path string) (seenFile, error) {
 	return seenFile{path, info}, err
 }
 
-// check returns [ErrReplaced] if the file is not where it was. With all it looks also at what
+// check returns [sqldb.ErrReplaced] if the file is not where it was. With all it looks also at what
 // SQLite keeps next to it: -wal has the newest rows, and -shm the locks. Both stay what they
 // are as long as a connection is open. A look takes about a microsecond.
 func (f *sqliteFile) check(all bool) error {
@@ -67,7 +62,7 @@ func (f *sqliteFile) check(all bool) error {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("store: is the file still there: %w", err)
 		case err != nil || !os.SameFile(was.info, now):
-			return fmt.Errorf("store: the file %q: %w", shownPath(was.path), ErrReplaced)
+			return fmt.Errorf("store: the file %q: %w", shownPath(was.path), sqldb.ErrReplaced)
 		}
 	}
 	return nil
@@ -82,14 +77,14 @@ func (f *sqliteFile) checkGame(all bool) error {
 		return err
 	}
 	if wal := (*seen)[0].path + "-wal"; hasRemoved(wal) {
-		return fmt.Errorf("store: the file %q: %w", shownPath(wal), ErrReplaced)
+		return fmt.Errorf("store: the file %q: %w", shownPath(wal), sqldb.ErrReplaced)
 	}
 	return nil
 }
 
 // shownPath is a path without what is secret.
 func shownPath(path string) string {
-	return strings.TrimPrefix(Redact(string(SQLite)+":"+path), string(SQLite)+":")
+	return strings.TrimPrefix(sqldb.Redact(string(sqldb.SQLite)+":"+path), string(sqldb.SQLite)+":")
 }
 
 // Connect implements [driver.Connector].
@@ -115,7 +110,7 @@ func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {
 	if f.open++; f.open == 1 {
 		f.addCompanions(ctx, conn.(driver.QueryerContext))
 	}
-	return &fileConn{conn.(sqliteConn), f}, nil
+	return &fileConn{conn.(sqldb.Conn), f}, nil
 }
 
 // find looks which file it is, and makes it if there is none.
@@ -156,44 +151,8 @@ func (f *sqliteFile) addCompanions(ctx context.Context, conn driver.QueryerConte
 	f.seen.Store(&seen)
 }
 
-// sameFile returns [ErrReplaced] unless a connection of another pool has the file open that the
-// first one had, as far as that is known: the file at its path may be another one. What is no
-// file of the system, such as a database in memory, is not looked at.
-func (db *DB) sameFile(ctx context.Context, conn *sqlx.Conn) error {
-	var path string
-	err := conn.GetContext(ctx, &path, "SELECT file FROM pragma_database_list WHERE name = 'main'")
-	if err != nil {
-		return err
-	}
-	if db.database.CompareAndSwap(nil, &path) {
-		if file, err := lookAt(path); err == nil {
-			if names(file.info) > 1 {
-				db.database.Store(nil)
-				return fmt.Errorf("store: the file %q: %w", shownPath(path), errOtherNames)
-			}
-			db.file.seen.Store(&[]seenFile{file})
-		}
-	}
-	if first := *db.database.Load(); first != path {
-		return fmt.Errorf("store: a connection has the file %q open, want %q: %w", shownPath(path), shownPath(first), ErrReplaced)
-	}
-	return db.Kept()
-}
-
-// sqliteConn is what database/sql uses of a connection of the driver.
-type sqliteConn interface {
-	driver.Conn
-	driver.Pinger
-	driver.ConnPrepareContext
-	driver.ConnBeginTx
-	driver.ExecerContext
-	driver.QueryerContext
-	driver.SessionResetter
-	driver.Validator
-}
-
 type fileConn struct {
-	sqliteConn
+	sqldb.Conn
 	file *sqliteFile
 }
 
@@ -207,5 +166,5 @@ func (c *fileConn) Close() error {
 		main := (*f.seen.Load())[:1:1]
 		f.seen.Store(&main)
 	}
-	return c.sqliteConn.Close()
+	return c.Conn.Close()
 }

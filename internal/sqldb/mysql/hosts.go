@@ -1,4 +1,4 @@
-package sqldb
+package mysql
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"mergesafe/internal/sqldb"
 )
 
 const (
@@ -177,12 +179,12 @@ func (e *hostsError) Error() string {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = errors.New("no answer in time")
 		}
-		each = append(each, fmt.Sprintf("%s: %v", name, explain(err, e.plain)))
+		each = append(each, fmt.Sprintf("%s: %v", name, sqldb.Explain(err, e.plain)))
 	}
 	return "no host " + does + ": " + strings.Join(each, "; ")
 }
 
-// Unwrap returns [ErrUnavailable], and why the hosts did not serve.
+// Unwrap returns [sqldb.ErrUnavailable], and why the hosts did not serve.
 func (e *hostsError) Unwrap() []error {
-	return append([]error{ErrUnavailable}, e.errs...)
+	return append([]error{sqldb.ErrUnavailable}, e.errs...)
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package sqldb
+package sqlite
 
 // hasRemoved would report whether this process has a file open that was at the path and was
 // removed; only Linux tells.

@@ -1,4 +1,4 @@
-package sqldb
+package mysql
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/sqldb"
 )
 
 // openMySQL also reports whether connections are plain, without TLS.
@@ -35,7 +37,7 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 		}
 		all.plain = cfg.TLS == nil
 		all.names = append(all.names, cfg.Addr)
-		_, plain := ParseServer(dsn)
+		_, plain := engine{}.ParseServer(dsn)
 		q := &quoting{cfg.DBName, plain, plain && shownUser(dsn, cfg) != "", slices.Sorted(maps.Keys(cfg.Params))}
 		all.servers = append(all.servers, mysqlConnector{connector, readOnly, q})
 	}
@@ -52,7 +54,7 @@ const rollbackTimeout = 2 * time.Second
 
 // mysqlConn is what database/sql uses of a connection of the driver.
 type mysqlConn interface {
-	sqliteConn
+	sqldb.Conn
 	driver.NamedValueChecker
 }
 
@@ -96,9 +98,9 @@ func (q *quoting) hide(err error) error {
 	name, found := strings.CutPrefix(strings.TrimSuffix(e.Message, "'"), "Unknown system variable '")
 	switch {
 	case e.Number == unknownVariable && found && slices.Contains(q.parameters, name):
-		hidden.Message = Redact(name) + " is no parameter of a DSN, and no variable of this server"
+		hidden.Message = sqldb.Redact(name) + " is no parameter of a DSN, and no variable of this server"
 	case len(q.parameters) > 0 && !slices.Contains(accountErrors, e.Number):
-		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + Redact(strings.Join(q.parameters, " "))
+		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + sqldb.Redact(strings.Join(q.parameters, " "))
 	}
 	switch {
 	case !q.plain:
@@ -166,7 +168,7 @@ func (c *watchedConn) told(ctx context.Context, err error) error {
 		return nil
 	}
 	c.leave = c.leave || isElsewhere(err)
-	if c.hosts != nil && (c.leave || lost(err) || errors.Is(err, context.DeadlineExceeded)) {
+	if c.hosts != nil && (c.leave || (sqldb.Lost(err) || errors.Is(err, mysql.ErrInvalidConn)) || errors.Is(err, context.DeadlineExceeded)) {
 		c.hosts.doubtful(c.made)
 	}
 	return judged(err, func() (map[string]string, error) { return readPairs(ctx, c.mysqlConn, roleGroup) })
@@ -223,7 +225,7 @@ func (c *watchedConn) PrepareContext(ctx context.Context, query string) (driver.
 
 // mysqlStmt is what database/sql uses of a prepared statement of the driver.
 type mysqlStmt interface {
-	sqliteStmt
+	sqldb.Stmt
 	driver.NamedValueChecker
 }
 
@@ -249,7 +251,7 @@ type watchedTx struct {
 	conn *watchedConn
 }
 
-// Commit implements [driver.Tx]. An [unansweredError] is a context that ended
+// Commit implements [driver.Tx]. An [sqldb.UnansweredError] is a context that ended
 // while the server had been asked.
 func (tx *watchedTx) Commit() error {
 	if err := tx.ctx.Err(); err != nil {
@@ -257,8 +259,8 @@ func (tx *watchedTx) Commit() error {
 		return err
 	}
 	err := tx.end(tx.ctx, "COMMIT")
-	if isContext(err) {
-		return &unansweredError{err}
+	if sqldb.IsContext(err) {
+		return &sqldb.UnansweredError{Err: err}
 	}
 	return err
 }
@@ -276,9 +278,3 @@ func (tx *watchedTx) end(ctx context.Context, statement string) error {
 	tx.conn.broken = err != nil
 	return err
 }
-
-// unansweredError is the end of a context while the server was committing.
-type unansweredError struct{ err error }
-
-func (e *unansweredError) Error() string { return e.err.Error() }
-func (e *unansweredError) Unwrap() error { return e.err }

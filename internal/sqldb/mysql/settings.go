@@ -1,0 +1,67 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+
+	"mergesafe/internal/sqldb"
+)
+
+// TakesNoWrites is the query by which MySQL tells that no account may write to it,
+// whatever its rights; other servers do not know the setting. With read_only an
+// administrator still may.
+const TakesNoWrites = "SELECT @@GLOBAL.super_read_only"
+
+// Prepare has a connection read or write rows for a merge: see [sqldb.Dialect.Prepare].
+func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) error {
+	if err := sqldb.ExecAll(ctx, conn, settings(p)); err != nil {
+		return err
+	}
+	for _, limit := range []string{ // of which each server knows some only
+		"max_statement_time",                // MariaDB
+		"idle_transaction_timeout",          // MariaDB
+		"idle_readonly_transaction_timeout", // MariaDB
+		"idle_write_transaction_timeout",    // MariaDB
+		"max_execution_time",                // MySQL
+		"information_schema_stats_expiry",   // MySQL: counters of now, not of yesterday
+	} {
+		if _, err := conn.ExecContext(ctx, "SET SESSION "+limit+" = 0"); err != nil && !sqldb.IsUnknownVariable(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func settings(p sqldb.Purpose) []string {
+	checks := "1"
+	if p == sqldb.WriteUnchecked {
+		checks = "0"
+	}
+	const unlimited = "SET SESSION sql_select_limit = 18446744073709551615, sql_big_selects = 1, wait_timeout = 86400, net_write_timeout = 86400, "
+	// A key has at most 3072 bytes, and is sorted by 1024 where no index is read. For more, MySQL can lack memory.
+	const asTheyAre = unlimited + "max_sort_length = 4096, " +
+		"sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'"
+	switch p {
+	case sqldb.ReadSorted:
+		return []string{unlimited + "sql_mode = '', max_sort_length = 65536"}
+	case sqldb.WriteRows, sqldb.WriteUnchecked:
+		return []string{
+			asTheyAre,
+			// A batch needs no more, and takes fewer locks.
+			"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+			"SET SESSION unique_checks = 1, foreign_key_checks = " + checks,
+			// By default, a statement that changes a table waits a day or a year, without a word, for
+			// whoever reads it, such as a backup. It is tried again, which the operator is told.
+			"SET SESSION lock_wait_timeout = 10",
+		}
+	}
+	return []string{asTheyAre}
+}
+
+// Snapshot returns the statements of [sqldb.Dialect.BeginSnapshot].
+func (engine) Snapshot(snapshot bool) []string {
+	if !snapshot {
+		return []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"}
+	}
+	return []string{"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"}
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"mergesafe/internal/sqldb"
+)
+
+// LockFault implements [sqldb.Sessions]. A wait that a context ends says of itself only that.
+func (s *sessions) LockFault(err error) error {
+	if err == nil {
+		return err
+	}
+	switch holder := lockHolder(s.db.Path); {
+	case !errors.Is(err, context.DeadlineExceeded) && !isBusy(err):
+		return err
+	case holder != "":
+		return fmt.Errorf("the file is locked by %s: %w", holder, err)
+	case isBusy(err) || Locked(s.db):
+		return fmt.Errorf("the file is locked by another process, or by another transaction of this one: %w", err)
+	}
+	return err
+}
+
+// Locked tries whether another connection has the lock.
+func Locked(db *sqldb.DB) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	conn, err := db.Pool().Connx(ctx)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	defer sqldb.Discard(conn) // one that does not wait is not for others to use
+	return isBusy(sqldb.ExecAll(ctx, conn, []string{"PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE"}))
+}
+
+func isBusy(err error) bool {
+	e, ok := asSQLite(err)
+	return ok && e.code&0xff == sqlite3.SQLITE_BUSY
+}
+
+// RowLock implements [sqldb.Engine]. A writer that is not frozen gives the lock back soon.
+func (engine) RowLock(ctx context.Context, db *sqldb.DB, _ string, _ ...any) (string, error) {
+	for end := time.Now().Add(sqldb.RowLockTimeout); ; {
+		holder := lockHolder(db.Path)
+		switch {
+		case holder == "":
+			return "", nil
+		case time.Now().After(end):
+			return fmt.Sprintf("locked by %s, with the whole file: if that process is frozen or does not answer, end it: kill -9", holder), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
