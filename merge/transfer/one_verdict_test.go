@@ -46,6 +46,18 @@ func TestCopyOnUndecidedColumn(t *testing.T) {
 	})
 }
 
+// A space of a later file takes the place of what an earlier one says of its key, for plan and for
+// verify.
+func TestSpaceOverUndecidedKey(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE parties (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO parties VALUES (1), (2)")
+		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			d.Undecided = []string{"parties.id"}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"parties.id"}, After: 1})
+		}))
+	})
+}
+
 // Of a table that is the same in every world no row comes, so that what its columns hold in the
 // sources is not asked. What the target's rows hold is.
 func TestSameTableIsNotAsked(t *testing.T) {

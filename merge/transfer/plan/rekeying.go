@@ -45,7 +45,7 @@ func (p *Plan) RekeyOptions() *declare.Rekey {
 	}
 	o := new(declare.Rekey)
 	for _, s := range p.Rekey.Spaces {
-		space := declare.Space{Name: s.Name, Keep: s.Keep}
+		space := declare.Space{Name: s.Name, Keep: s.Keep, After: len(p.Check.Rules)} // the plan has decided what counts
 		for _, c := range p.Rekey.Columns {
 			if c.Key && c.Cases[0].Space == s.Name {
 				space.Keys = append(space.Keys, declare.Name(c.Table)+"."+declare.Name(c.Column))
