@@ -32,10 +32,11 @@ func TestDeclare(t *testing.T) {
 	is := func(v ...string) declare.When { return declare.When{Column: "type", Is: v} }
 	not := func(v ...string) declare.When { return declare.When{Column: "type", Not: v} }
 	for name, c := range map[string]struct {
-		files  []declare.Declarations
-		want   map[string]string // the role of columns
-		beaten int
-		err    string
+		files      []declare.Declarations
+		want       map[string]string // the role of columns
+		beaten     int
+		err        string
+		references string // those of mail.sender
 	}{
 		"lists": {files: []declare.Declarations{{Plain: []string{"chars.level"}, Natural: []string{"items.type"}, Shared: []string{"chars.account"}, Undecided: []string{"mail.id"}}},
 			want: map[string]string{"chars.level": "plain", "items.type": "natural", "chars.account": "shared", "mail.id": "undecided", "chars.guid": "open"}},
@@ -51,6 +52,11 @@ func TestDeclare(t *testing.T) {
 			want: map[string]string{"mail.sender": "reference"}},
 		"two references, one for the others": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("items.id", "mail.sender"), not("0"))}}},
 			want: map[string]string{"mail.sender": "reference"}},
+		"references of two files for different rows": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("chars.guid", "mail.sender"), is("1"))}},
+			{References: []declare.DeclaredReference{when(ref("items.id", "mail.sender"), is("1", "2"))}}},
+			want: map[string]string{"mail.sender": "reference"}, beaten: 1, references: "items.id when type is 1, 2; chars.guid when type is 0"},
+		"a reference of a later file for all rows": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0"))}}, {References: []declare.DeclaredReference{ref("items.id", "mail.sender")}}},
+			want: map[string]string{"mail.sender": "reference"}, beaten: 1, references: "items.id"},
 		"two references that overlap": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0", "1")), when(ref("items.id", "mail.sender"), is("1"))}}}, err: "both may cover a row"},
 		"two that leave out others":   {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), not("0")), when(ref("items.id", "mail.sender"), not("1"))}}}, err: "both may cover a row"},
 		"two words of one rank":       {files: []declare.Declarations{{Plain: []string{"mail.type"}, Natural: []string{"mail.type"}}}, err: `mail.type is also declared by plain "mail.type"`},
@@ -80,6 +86,17 @@ func TestDeclare(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" || len(d.Beaten) != c.beaten {
 				t.Errorf("%d beaten: %v\n%s", len(d.Beaten), d.Beaten, diff)
+			}
+			var references []string
+			for _, r := range d.Role("mail", "sender").References {
+				text := r.ToTable + "." + r.ToColumns[0]
+				if r.When != nil {
+					text += " when " + r.When.Text()
+				}
+				references = append(references, text)
+			}
+			if got := strings.Join(references, "; "); c.references != "" && got != c.references {
+				t.Errorf("mail.sender: %s, want %s", got, c.references)
 			}
 		})
 	}

@@ -20,7 +20,8 @@ type role struct {
 	Kind       roleKind
 	References []*Ref // of one column, each for other rows
 	Source     statement
-	older      bool // declared by the older words
+	older      bool  // declared by the older words
+	earlier    *role // of an earlier file, for rows that References may not cover
 }
 
 type roleKind int
@@ -111,6 +112,7 @@ func Declare(opts Options, n Names) (*Declared, error) {
 			}
 		}
 	}
+	d.keepOtherRows()
 	return d, d.leaveNoNames(opts)
 }
 
@@ -180,10 +182,11 @@ func (d *Declared) say(at ColumnName, r *role) error {
 	}
 	rank := r.Source.Beats(old.Source)
 	switch {
+	case rank > 0 && r.Kind == RoleReference && old.Kind == RoleReference && r.Source.Exact == old.Source.Exact:
+		r.earlier = old
+		d.Roles[at] = r
 	case rank > 0:
-		if old.Source.File != r.Source.File && old.Source.File > 0 {
-			d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text))
-		}
+		d.beat(at, r, old)
 		d.Roles[at] = r
 	case rank < 0:
 		if old.Source.File != r.Source.File && r.Source.File > 0 {
@@ -207,6 +210,30 @@ func (d *Declared) say(at ColumnName, r *role) error {
 		old.References = append(old.References, r.References...)
 	}
 	return nil
+}
+
+func (d *Declared) beat(at ColumnName, r, old *role) {
+	if old.Source.File != r.Source.File && old.Source.File > 0 {
+		d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text))
+	}
+}
+
+// keepOtherRows keeps the references of earlier files that are for other rows than those of later
+// ones: a file that says what rows of one kind name does not make the other kinds name nothing.
+func (d *Declared) keepOtherRows() {
+	for at, r := range d.Roles {
+		for old := r.earlier; old != nil; old = old.earlier {
+			last := len(r.References)
+			for _, theirs := range old.References {
+				if !slices.ContainsFunc(r.References[:last], func(mine *Ref) bool { return !mine.When.Excludes(theirs.When) }) {
+					r.References = append(r.References, theirs)
+				}
+			}
+			if len(r.References) < last+len(old.References) {
+				d.beat(at, r, old)
+			}
+		}
+	}
 }
 
 // reference notes a declared reference.
@@ -399,7 +426,7 @@ func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement,
 	ref.Dangling, _ = rekey.ParseValues(false, r.Dangling)
 	if len(r.Columns) == 1 && n[r.Table] != nil {
 		from.Exact, from.Pattern = true, Place(r.Table, r.Columns[0])
-		return d.say(ColumnName{r.Table, r.Columns[0]}, &role{RoleReference, []*Ref{ref}, from, true})
+		return d.say(ColumnName{r.Table, r.Columns[0]}, &role{RoleReference, []*Ref{ref}, from, true, nil})
 	}
 	d.Composite = append(d.Composite, ref)
 	return nil

@@ -169,7 +169,7 @@ func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
 			s.Why = "it is a pattern, and the [schema] of its file does not have the column"
 		case wins == nil && key:
 			s.Why = "the column is a key of a space, which has precedence over a pattern"
-		case wins == nil || wins.Source.Beats(from) == 0:
+		case wins == nil || wins.Source.Beats(from) == 0 || len(r.References) > 0 && slices.Contains(wins.References, r.References[0]):
 			s.Counts = true
 		case wins.Source.Exact && !from.Exact:
 			s.Why = "an exact name has precedence over a pattern"
