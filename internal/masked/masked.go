@@ -121,7 +121,7 @@ func (m *Mask) Text(text string) string {
 			return quoted
 		}
 		for _, h := range m.hidden {
-			if len(inner) > 3 && strings.HasPrefix(h.word, inner) {
+			if kind := strings.HasSuffix(inner, ":") && strings.HasPrefix(h.shown, inner); len(inner) > 3 && strings.HasPrefix(h.word, inner) && !kind {
 				return `"` + h.shown + `"`
 			}
 		}

@@ -46,6 +46,10 @@ func TestHidden(t *testing.T) {
 			}
 		}
 	}
+	advice := `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+	if got := Of([]string{"mysq:g:PW@tcp(h:1)/a", "mysql:g:PW@tcp(h:1)/b"}, flags).Text(advice); got != advice {
+		t.Errorf("what hides nothing was changed: %s", got)
+	}
 	m := Of([]string{"-config=x;Pwd=PW", "-rules", "a.toml,b.toml;Pwd=PW"}, flags)
 	for message, want := range map[string]string{
 		"open x;Pwd=PW: no such file": "open ***: no such file", "open b.toml;Pwd=PW": "open ***",

@@ -58,8 +58,8 @@ func combineWords(p *transfer.Plan, t *transfer.Table) string {
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],
 		printable.Count(c.Changed, "row", "rows"), printable.Text(p.Target.Name), map[bool]string{true: "is", false: "are"}[c.Changed == 1], printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
 	if c.Matched { // nothing is written over
-		words = fmt.Sprintf("%s of the same thing in several databases (match), and the first of their rows stays as it is: %s of the sources not copied; %s of its own",
-			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row is", "rows are"), printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
+		words = fmt.Sprintf("%s of the same thing in several databases (match), and the first of their rows stays as it is: %s of the sources; %s of its own",
+			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row stays behind", "rows stay behind"), printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
 	}
 	if c.When != nil {
 		words += "; only rows for which " + printable.Text(c.When.String())
