@@ -10,8 +10,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/verdict"
 )
@@ -92,6 +94,22 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 				t.Errorf("%s\n%s", report.Verdict, brief(report))
 			}
 		})
+	}
+}
+
+// A reference by a name that cannot follow a rename says why.
+func TestNamesThatCannotFollow(t *testing.T) {
+	a, b := game("a", 1, 3), game("b", 101, 3)
+	for _, db := range []*mergetest.Database{a, b} {
+		column := catalog.Column{Name: "who", Type: "VARCHAR(16)", Kind: catalog.KindText, Collation: mergetest.NoCase}
+		db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "bounties", Columns: []catalog.Column{column}})
+		db.Rows["characters"][0]["name"] = "Bob"
+		db.Rows["bounties"] = []mergetest.Row{{"who": "Bob"}}
+	}
+	r := find(mustCheck(t, declare.Options{Renames: []declare.RenamedColumn{{Table: "characters", Column: "name"}},
+		Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"bounties.who"}, To: []string{"characters.name"}}}}}}, a, b), verdict.CodeReferenceAmbiguous, "bounties", "")
+	if len(r) != 1 || r[0].Verdict != verdict.Fail || !strings.HasSuffix(r[0].Message, "; they cannot follow the new names of [[merge.name]]: the table has no key, so its rows cannot be renamed; declared plain, the column keeps its names") {
+		t.Errorf("%+v", r)
 	}
 }
 

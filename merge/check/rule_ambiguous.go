@@ -49,6 +49,11 @@ func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *rea
 			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that another database has too, and will get its new name by [[merge.name]]"
 			result.Count, result.Rows, result.Samples = 0, 0, nil
 		}
+		for _, n := range f.NameReferences() {
+			if result.Count > 0 && n.Why != "" && n.Table == table && n.Column == ref.Columns[0] {
+				result.Message += "; they cannot follow the new names of [[merge.name]]: " + n.Why + "; declared plain, the column keeps its names"
+			}
+		}
 		return rule.Found(result), nil
 	}}}}
 }

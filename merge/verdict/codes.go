@@ -139,7 +139,7 @@ var codes = []Code{
 		Meaning:    "a primary key occurs more than once, as the target compares keys",
 		Counts:     "distinct keys",
 		Action:     "do not merge; find out why both databases have the same key",
-		Unverified: "make the key readable and comparable, as the reasons say: give rows with NULL in it a value, and check again when no process writes to the table",
+		Unverified: "make the key readable and comparable, as the reasons say: give rows with NULL in it a value, and check again when no process writes to the table. A key of which only some values move may be allowed: while it is merged, the database itself refuses two rows with one key",
 	},
 	{
 		Code:       CodeServerUnlisted,
