@@ -199,3 +199,33 @@ func TestProposalTOML(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A table with one row for each hero has their keys. What names these names heroes, whose keys the
+// database counts up.
+func TestProposalsOfOneRowForEach(t *testing.T) {
+	world := func(label string, start int) *mergetest.Database {
+		id := func(name string) []catalog.Column {
+			return []catalog.Column{{Name: name, Type: "int", Kind: catalog.KindInteger}}
+		}
+		db := &mergetest.Database{Label: label, Rows: make(map[string][]mergetest.Row), Schema: catalog.Catalog{Engine: "mariadb", Tables: []catalog.Table{
+			{Name: "bag", Primary: []string{"hero"}, Columns: id("hero")},
+			{Name: "bounty", Columns: id("issuer")},
+			{Name: "hero", Primary: []string{"id"}, Columns: id("id"), AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 5000, Max: 1<<31 - 1}},
+		}}}
+		for i := range 400 {
+			key := int64(start + i*3 + i*i%2)
+			for table, column := range map[string]string{"bag": "hero", "bounty": "issuer", "hero": "id"} {
+				db.Rows[table] = append(db.Rows[table], mergetest.Row{column: key})
+			}
+		}
+		return db
+	}
+	report := mustCheck(t, declare.Options{Propose: true, Rekey: &declare.Rekey{Auto: true}}, world("a", 1), world("b", 8))
+	got := make(map[string]string)
+	for _, c := range report.Proposed.Columns {
+		got[c.Table+"."+c.Column] = c.To
+	}
+	if diff := cmp.Diff(map[string]string{"bag.hero": "hero.id", "bounty.issuer": "hero.id", "hero.id": ""}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -57,7 +57,8 @@ func (c *classifier) column(s *space) *examined {
 }
 
 // findRoots finds the keys that are not the keys of other rows again: a table that has
-// one row for each character has their keys, and what names these names characters.
+// one row for each character has their keys, and what names these names characters. Of two tables with
+// as many rows it is the one whose keys the database counts up.
 func (c *classifier) findRoots() {
 	for _, s := range c.x.spaces {
 		e := c.column(s)
@@ -69,7 +70,7 @@ func (c *classifier) findRoots() {
 			continue
 		}
 		for _, other := range c.x.spaces {
-			if other == s || other.same || other.size <= s.size || s.root != nil && s.root.size >= other.size {
+			if other == s || other.same || other.size < s.size || other.size == s.size && !other.counts || s.root != nil && s.root.size >= other.size {
 				continue
 			}
 			pooled := e.pooled(other)
