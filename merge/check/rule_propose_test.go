@@ -133,8 +133,17 @@ func TestProposalsOfRepeatedNames(t *testing.T) {
 		}
 		opts.Propose = true
 		got := make(map[string]string)
-		for _, c := range mustCheck(t, opts, a, b).Proposed.Columns {
+		report := mustCheck(t, opts, a, b)
+		for _, c := range report.Proposed.Columns {
 			got[c.Table+"."+c.Column] = fmt.Sprintf("%s %s: %s", c.Class, c.To, c.Evidence)
+		}
+		var text strings.Builder
+		if err := propose.WriteRules(report, &text); err != nil {
+			t.Fatal(err)
+		}
+		// What to write, once the # is removed, is TOML.
+		if want := "  # [[check.reference]]\n  # to = \"characters.name\"\n  # at = [\"letters.receiver_name\"]\n  # or: plain, or shared\n  \"letters.receiver_name\",\n"; !strings.Contains(text.String(), want) {
+			t.Errorf("%s: %q is not in\n%s", how, want, &text)
 		}
 		if want := "undecided characters.name: it may repeat a name, which a merge may give to another row; 0 of 20 rows without a match"; got["letters.receiver_name"] != want {
 			t.Errorf("%s: letters.receiver_name is %q, not %q", how, got["letters.receiver_name"], want)

@@ -137,23 +137,25 @@ func (f rulesFile) undecided() {
 		f.line("")
 		f.line("  # %s", printable.Text(evidence))
 		switch {
-		case at.kinds != nil:
-			c := groups[at][0]
+		case at.kinds != nil, at.when != "", at.to != "" && !at.own:
+			c, others := groups[at][0], "or: plain, or shared"
+			if strings.HasPrefix(at.reason, "numbers in its texts") {
+				others = "and a format, which says where they are (mergecheck -h formats); " + others
+			}
+			if at.kinds != nil {
+				others = "and of the other rows a reference of their own, or: others = \"plain\""
+			}
 			r := declare.DeclaredReference{To: []string{c.To}, At: names, None: c.None, When: c.When}
 			for line := range strings.Lines(verdict.ReferenceTOML(r)) {
 				f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
 			}
-			f.line("  # and of the other rows a reference of their own, or: others = \"plain\"")
-		case at.when != "":
-			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or shared", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(at.when))
+			f.line("  # %s", others)
 		case at.own && at.to == "":
 			f.line("  # the game's own data: shared, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOMLList([]string{groups[at][0].Table})), printable.Text(printable.TOMLList(names[:1])))
 			f.line("  # as at the end of this file")
 		case at.own:
 			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(printable.TOMLList(names[:1])))
 			f.line("  # as at the end of this file; or plain, or shared")
-		case at.to != "":
-			f.line("  # [[check.reference]] to = %s, at = %s%s; or plain, or shared", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), at.none)
 		default:
 			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(printable.TOMLList(names)))
 		}
