@@ -97,14 +97,14 @@ func golden(t *testing.T, name string, got []byte) {
 // The first eight columns are named, the others counted, and what has no names is counted alone.
 func TestPlainWithKeys(t *testing.T) {
 	for want, columns := range map[string][]string{
-		"1 column declared plain, natural or shared holds values that are keys (a.b)":                               {"a.b"},
-		"9 columns declared plain, natural or shared hold values that are keys (a, b, c, d, e, f, g, h and 1 more)": {"a", "b", "c", "d", "e", "f", "g", "h", "i"},
+		"1 column declared plain or shared holds values that are keys (a.b)":                               {"a.b"},
+		"9 columns declared plain or shared hold values that are keys (a, b, c, d, e, f, g, h and 1 more)": {"a", "b", "c", "d", "e", "f", "g", "h", "i"},
 	} {
 		if got := verdict.PlainWithKeys(len(columns), columns); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got, want := verdict.PlainWithKeys(2, nil), "2 columns declared plain, natural or shared hold values that are keys"; got != want {
+	if got, want := verdict.PlainWithKeys(2, nil), "2 columns declared plain or shared hold values that are keys"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -240,7 +240,7 @@ type SampleRow struct {
 // PlainWithKeys says in words how many columns that are said to name nothing of a world hold values that are
 // keys, and names the first eight.
 func PlainWithKeys(n int, columns []string) string {
-	text := printable.Count(int64(n), "column declared plain, natural or shared holds", "columns declared plain, natural or shared hold") + " values that are keys"
+	text := printable.Count(int64(n), "column declared plain or shared holds", "columns declared plain or shared hold") + " values that are keys"
 	shown := slice.Map(columns[:min(len(columns), 8)], printable.Text)
 	if len(shown) == 0 {
 		return text // a plan of before has no names
