@@ -308,7 +308,7 @@ func (c *Check) Renamed() string {
 		keys += c.Report.Results[i].Combined
 	}
 	if keys > 0 {
-		all = append(all, "the rows of "+printable.Count(keys, "key", "keys")+" will be combined, by [[merge.table]] (servermerge plan says whether the results fit)")
+		all = append(all, "the rows of "+printable.Count(keys, "key", "keys")+" will be combined, by [[merge.table]] or match (servermerge plan says whether the results fit)")
 	}
 	return strings.Join(all, "; ")
 }
