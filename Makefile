@@ -168,6 +168,7 @@ bench-quick: mariadb mysql dump ## the same for a look (under three minutes)
 
 torture: $(SERVER) ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
 	$(WITH) $(SERVER) -- $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
+	$(WITH) $(SERVER) -- $(GO) test ./store/numbers -count=1 -v -timeout 60m -run 'Killed/wide' -numbers.kills 400 -numbers.each 2600000
 
 torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, let each of their requests fail once, and compare what comes of it (minutes)
 	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)

@@ -20,6 +20,7 @@ type row struct {
 	server gameid.ServerID // 0 in a fleet registry
 	name   string
 	check  string // checkDamm or checkNone
+	rival  string // the name that a sequence of keys has in the other form, or ""
 	space  space
 	inUse  func(ctx context.Context, first, last number.Number) (number.Number, error) // may be nil
 
@@ -160,11 +161,16 @@ func (q *row) prepare(ctx context.Context) error {
 	if !ok {
 		return q.usedUp()
 	}
-	check, err := q.load(ctx)
+	if q.rival != "" {
+		if _, err := q.load(ctx, q.rival); !errors.Is(err, sqldb.ErrNotFound) {
+			return cmp.Or(err, q.fault("open the sequence", fmt.Errorf("it was begun as %q, so keys could come twice: keep the form", q.rival)))
+		}
+	}
+	check, err := q.load(ctx, q.name)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = q.change(ctx, "begin the sequence", insertNumbers, q.server, q.name, max(q.floor, first.first), q.check)
 		if err == nil || errors.Is(err, sqldb.ErrDuplicate) { // somebody else was faster
-			check, err = q.load(ctx)
+			check, err = q.load(ctx, q.name)
 		}
 	}
 	if err != nil {
@@ -179,12 +185,12 @@ func (q *row) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (q *row) load(ctx context.Context) (check string, err error) {
+func (q *row) load(ctx context.Context, name string) (check string, err error) {
 	var row struct {
 		Next  int64  `db:"next_number"`
 		Check string `db:"check_digit"`
 	}
-	err = q.db.GetAs(ctx, "open the sequence", &row, q.query(selectNumbers), q.server, q.name)
+	err = q.db.GetAs(ctx, "open the sequence", &row, q.query(selectNumbers), q.server, name)
 	return row.Check, err
 }
 
@@ -218,6 +224,9 @@ func (q *row) findInUse(ctx context.Context) error {
 func (q *row) usedUp() error {
 	if q.server == 0 {
 		return q.fault("take a block of numbers", fmt.Errorf("%w: all of the fleet registry's", ErrUsedUp))
+	}
+	if q.rival != "" {
+		return q.fault("take a block of keys", fmt.Errorf("%w: all of server %s's keys of this form", ErrUsedUp, q.server))
 	}
 	return q.fault("take a block of numbers", fmt.Errorf("%w: all of server %s's share; a fleet registry has more", ErrUsedUp, q.server))
 }

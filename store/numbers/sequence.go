@@ -123,6 +123,11 @@ func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, n
 	if err := server.Validate(); err != nil {
 		return nil, err
 	}
+	return open(ctx, ownRow(reg, server), name, options)
+}
+
+// ownRow is a row in a world's own database.
+func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 	q := &row{db: database(reg), table: Table, server: server}
 	q.admit = func(ctx context.Context) error {
 		if err := part.Check(ctx, q.db); err != nil {
@@ -139,7 +144,7 @@ func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, n
 		}
 		return reg.CheckDurable(ctx)
 	}
-	return open(ctx, q, name, options)
+	return q
 }
 
 // OpenShared opens a sequence of numbers that all worlds of the fleet share.
@@ -175,16 +180,12 @@ func open(ctx context.Context, q *row, name string, options Options) (*Sequence,
 	if err != nil {
 		return nil, err
 	}
-	digits, start := numberDigits, int64(options.Start)
-	if options.CheckDigit {
-		digits--
-		start = (start + 9) / 10
-		q.check = checkDamm
-	}
-	q.name, q.inUse, q.floor = name, options.InUse, start
-	q.space = fleetSpace(digits)
-	if q.server != 0 {
-		q.space = shareSpace(q.server, digits)
+	q.name, q.inUse = name, options.InUse
+	if q.space == nil { // no keys
+		if err := notOfKeys(name); err != nil {
+			return nil, err
+		}
+		q.count(options)
 	}
 	n := &Sequence{
 		name: name, source: q.db.String(), options: options, seq: q,
@@ -199,6 +200,20 @@ func open(ctx context.Context, q *row, name string, options Options) (*Sequence,
 	go n.run(background)
 	n.rouse()
 	return n, nil
+}
+
+// count makes short numbers what the row counts.
+func (q *row) count(o Options) {
+	digits, start := numberDigits, int64(o.Start)
+	if o.CheckDigit {
+		digits--
+		start = (start + 9) / 10
+		q.check = checkDamm
+	}
+	q.floor, q.space = start, fleetSpace(digits)
+	if q.server != 0 {
+		q.space = shareSpace(q.server, digits)
+	}
 }
 
 // unreachable reports whether err says nothing but that the database is away,

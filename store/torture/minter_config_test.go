@@ -39,7 +39,7 @@ type Config struct {
 	// Guard makes its transactions fail once another process has the lease.
 	Guard bool
 
-	// Numbers makes one more goroutine take 20 short numbers every 10 ms. Two
+	// Numbers makes one more goroutine take 20 short numbers and 20 keys every 10 ms. Two
 	// processes of a world take none twice.
 	Numbers bool
 

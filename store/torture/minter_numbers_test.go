@@ -20,7 +20,7 @@ const (
 	numberSize    = 8
 )
 
-// takeNumbers takes short numbers until ctx or the node ends.
+// takeNumbers takes short numbers, and integer keys, until ctx or the node ends.
 func takeNumbers(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *teller) {
 	sequence, err := numbers.Open(ctx, db.Registry(), cfg.Server, "player", numbers.Options{})
 	if err != nil {
@@ -28,6 +28,12 @@ func takeNumbers(ctx context.Context, db *store.DB, node *gameid.Node, cfg order
 		return
 	}
 	defer sequence.Close()
+	keys, err := numbers.OpenKeys[gameid.Node](ctx, db.Registry(), cfg.Server, "player", numbers.KeyOptions{})
+	if err != nil {
+		out.report(RowsFailed, err)
+		return
+	}
+	defer keys.Close()
 	log := openLog(cfg.Log + numbersSuffix)
 	repeat(ctx, node, rowsEvery, func() {
 		var b []byte
@@ -37,6 +43,9 @@ func takeNumbers(ctx context.Context, db *store.DB, node *gameid.Node, cfg order
 				break // there are more when the database is back
 			}
 			b = binary.BigEndian.AppendUint64(b, uint64(n))
+			if k, err := keys.Next(ctx); err == nil { // no short number of a test is as large
+				b = binary.BigEndian.AppendUint64(b, uint64(k))
+			}
 		}
 		log.append(b)
 	})
