@@ -4,9 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
+	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/number"
 	"mergesafe/store/numbers"
 )
 
@@ -14,9 +14,9 @@ const benchServer gameid.ServerID = 7 // counts the numbers
 
 // numbersFromMemory measures numbers beside what is compared with for IDs.
 func numbersFromMemory(ctx context.Context, o options) ([]section, error) {
-	const plain, checked = "numbers.Sequence.Next", "numbers.Sequence.Next, with check digit"
-	return o.measureSection("Short numbers", "Nanoseconds for one number from memory, on one goroutine; the ratio is to C.",
-		[]string{plain, checked}, func(m *measuring) {
+	const plain, checked, key = "numbers.Sequence.Next", "numbers.Sequence.Next, with check digit", "numbers.Keys.Next"
+	return o.measureSection("Short numbers", "Nanoseconds for one number, or integer key, from memory, on one goroutine; the ratio is to C.",
+		[]string{plain, checked, key}, func(m *measuring) {
 			db := openStore(ctx, m, "sqlite:"+filepath.Join(o.dir, "numbers.db"))
 			defer db.Close()
 			runServer(ctx, m, db, benchServer)
@@ -29,15 +29,21 @@ func numbersFromMemory(ctx context.Context, o options) ([]section, error) {
 			withDigit, err := numbers.Open(ctx, db.Registry(), benchServer, "checked", large)
 			m.must(err)
 			defer withDigit.Close()
+			keys, err := numbers.OpenKeys[entity.Item](ctx, db.Registry(), benchServer, "item", numbers.KeyOptions{MinBlock: 10_000_000, MaxBlock: 10_000_000})
+			m.must(err)
+			defer keys.Close()
 			m.compare(ctx, o.pace, false, reference(),
 				candidate{name: plain, note: "8 digits and more, never twice, also after a crash", run: runNumbers(ctx, sequence), goals: []goal{{mostNS: 20, in: "from memory"}}},
-				candidate{name: checked, note: "Damm's, as the last digit", run: runNumbers(ctx, withDigit)})
+				candidate{name: checked, note: "Damm's, as the last digit", run: runNumbers(ctx, withDigit)},
+				candidate{name: key, note: "63 bits, for a BIGINT", run: runNumbers(ctx, keys), goals: []goal{{mostNS: 20, in: "from memory"}}})
 		})
 }
 
-func runNumbers(ctx context.Context, from *numbers.Sequence) func(n int) error {
+func runNumbers[N ~int64](ctx context.Context, from interface {
+	Next(context.Context) (N, error)
+}) func(n int) error {
 	return func(n int) error {
-		var last number.Number
+		var last N
 		for range n {
 			next, err := from.Next(ctx)
 			if err != nil {

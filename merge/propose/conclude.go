@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/gameid"
 	"mergesafe/merge/check/kinds"
+	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -22,6 +24,11 @@ func (c *classifier) proposed() *verdict.Proposed {
 	}
 	slices.SortStableFunc(p.Columns, func(a, b verdict.ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
 	for _, s := range c.roots {
+		form := formOf(c.f, s)
+		declared := func(w declare.WorldColumn) bool { return w.Table == s.Table && w.Column == s.Column }
+		if form != 0 && !slices.ContainsFunc(c.f.Worlds, declared) {
+			p.Worlds = append(p.Worlds, declare.WorldKey{At: s.String(), Value: fmt.Sprintf("id >> %d", form)})
+		}
 		if !s.same {
 			if s.gapsText() == noGaps {
 				p.NoGaps = append(p.NoGaps, s.String())
@@ -32,11 +39,46 @@ func (c *classifier) proposed() *verdict.Proposed {
 			j := c.judged[e]
 			return e.String() == s.String() && j.class == verdict.ClassKey && j.reason != countedUp
 		}
-		if !s.same && s.Class == undeclared.IntegerClass && slices.ContainsFunc(c.x.columns, own) {
+		if form == 0 && !s.same && s.Class == undeclared.IntegerClass && slices.ContainsFunc(c.x.columns, own) {
 			p.Keys = append(p.Keys, s.String())
 		}
 	}
 	return p
+}
+
+// formOf returns the form of the keys of a space if in each database they carry the numbers of
+// servers that its registry lists, and 0 if they do not.
+func formOf(f *read.Facts, s *space) gameid.KeyForm {
+	for _, form := range gameid.KeyForms {
+		own := func(db *declare.Database, set *undeclared.KeySet) bool {
+			listed := func(n rekey.Integer) bool {
+				server, _, ok := form.Split(int64(n.Bits))
+				_, there := db.Listed[server]
+				return ok && there && !n.Negative
+			}
+			ends := set.Integers.Range()
+			if !listed(ends.Low) || !listed(ends.High) || ends.Low.Bits>>form == ends.High.Bits>>form {
+				return listed(ends.Low) && listed(ends.High)
+			}
+			if set.Integers.Sparse {
+				return false
+			}
+			for n := range set.Integers.All() {
+				if !listed(n) {
+					return false
+				}
+			}
+			return true
+		}
+		all := s.Class == undeclared.IntegerClass
+		for db, set := range s.sets {
+			all = all && set.Gap == "" && (set.Integers.Len() == 0 || own(db, set))
+		}
+		if all {
+			return form
+		}
+	}
+	return 0
 }
 
 func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {

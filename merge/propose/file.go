@@ -31,6 +31,7 @@ func WriteRules(r *verdict.Report, w io.Writer) error {
 	f.list("shared", "The same in every world: keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
 	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
 	f.references()
+	f.worlds()
 	f.uniques()
 	f.spaces()
 	return f.w.Flush()
@@ -197,6 +198,16 @@ func (f rulesFile) references() {
 			f.comment("%s: %s", at, evidence[at+r.When.Text()])
 		}
 		f.w.WriteString(verdict.ReferenceTOML(r))
+		f.line("")
+	}
+}
+
+func (f rulesFile) worlds() {
+	for _, w := range f.r.Proposed.Worlds {
+		f.comment("%s: its keys carry the number of their server, which the registry of each database lists.", w.At)
+		f.line("[[check.world]]")
+		f.line("at = %s", printable.TOML(w.At))
+		f.line("by = %s", printable.TOML(w.Value))
 		f.line("")
 	}
 }

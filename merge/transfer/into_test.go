@@ -32,7 +32,6 @@ import (
 	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
-	counted "mergesafe/number"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
 	"mergesafe/store/starter"
@@ -356,7 +355,7 @@ func TestIntoUndonePlayed(t *testing.T) {
 		}
 		opened(t, p, into, all)
 		last := newPlayer(t, into, 1, "new one")
-		numbered := newNumber(t, into, 1)
+		numbered := newNumbers(t, into, 1)
 		exec(t, into, "INSERT INTO mails (body) VALUES ('c'), ('d')", "INSERT INTO bids (gold) VALUES (1), (2)")
 		exec(t, into, "UPDATE gameid_servers SET reserved_ms = reserved_ms + 12345 WHERE server_id = 2") // it was started there, too
 		mark := number(t, into, "SELECT reserved_ms FROM gameid_servers WHERE server_id = 2")
@@ -378,8 +377,8 @@ func TestIntoUndonePlayed(t *testing.T) {
 		if next := newPlayer(t, all[0], 1, "new one"); next.Compare(last) <= 0 {
 			t.Errorf("%s after %s", next, last)
 		}
-		if next := newNumber(t, all[0], 1); next <= numbered {
-			t.Errorf("the number %d after %d", next, numbered)
+		if next := newNumbers(t, all[0], 1); next[0] <= numbered[0] || next[1] <= numbered[1] {
+			t.Errorf("the numbers %d after %d", next, numbered)
 		}
 		exec(t, all[0], "INSERT INTO mails (body) VALUES ('e')")
 		if n := number(t, all[0], "SELECT MAX(id) FROM mails"); n != 900005 {
@@ -410,23 +409,23 @@ func generation(t testing.TB, d rowio.Database) int64 {
 	return -1
 }
 
-// newNumber takes a short number of a sequence.
-func newNumber(t testing.TB, d rowio.Database, server gameid.ServerID) counted.Number {
+// newNumbers takes a short number of a sequence and an integer key, which are never given again.
+func newNumbers(t testing.TB, d rowio.Database, server gameid.ServerID) (all [2]int64) {
 	t.Helper()
 	db, err := store.Open(t.Context(), d.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	all, err := numbers.Open(t.Context(), db.Registry(), server, "people", numbers.Options{})
+	short, err := numbers.Open(t.Context(), db.Registry(), server, "people", numbers.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := all.Next(t.Context())
+	n, err := short.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return [2]int64{int64(n), newKeys(t, db, server, 1, numbers.KeyOptions{})[0]}
 }
 
 // newPlayer starts a server, which makes a player.

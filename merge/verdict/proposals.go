@@ -60,6 +60,10 @@ type Proposed struct {
 	// Keys are the integers among these that the database does not generate: declare
 	// them for a merge that gives keys new values.
 	Keys []string `json:"keys,omitempty"`
+
+	// Worlds are keys that carry the number of their server, as numbers.Keys of package
+	// store/numbers makes them. No merge has to give them new values.
+	Worlds []declare.WorldKey `json:"worlds,omitempty"`
 }
 
 // ProposedColumn is what a column seems to be.

@@ -49,7 +49,8 @@ func keyPrefix(f gameid.KeyForm) string { return fmt.Sprintf("key%d:", f+gameid.
 
 // OpenKeys opens a sequence of keys of a server, which must have had a node on this database.
 // It has the tables, faults and refusals of [Open]. name is of at most 58 characters.
-func OpenKeys[E any](ctx context.Context, reg *registry.Registry, server gameid.ServerID, name string, o KeyOptions) (*Keys[E], error) {
+func OpenKeys[E any](ctx context.Context, reg *registry.Registry, server gameid.ServerID, name string,
+	o KeyOptions) (*Keys[E], error) {
 	o.Form = cmp.Or(o.Form, gameid.Wide)
 	if !o.Form.IsValid() {
 		return nil, fmt.Errorf("store: numbers.KeyOptions.Form is %d, want gameid.Wide or gameid.Narrow", o.Form)
@@ -76,16 +77,19 @@ func OpenKeys[E any](ctx context.Context, reg *registry.Registry, server gameid.
 	return &Keys[E]{seq}, nil
 }
 
+type inUse = func(ctx context.Context, first, last number.Number) (number.Number, error)
+
 // greatest returns what asks columns for the greatest number of a range.
-func greatest(db *sqldb.DB, columns []string) (func(context.Context, number.Number, number.Number) (number.Number, error), error) {
+func greatest(db *sqldb.DB, columns []string) (inUse, error) {
 	var queries []string
 	for _, c := range columns {
 		table, column, ok := strings.Cut(c, ".")
 		if !ok || table == "" || column == "" || strings.Contains(column, ".") {
 			return nil, fmt.Errorf(`store: %q in numbers.KeyOptions.Columns is no column: want "table.column"`, c)
 		}
-		column = db.Dialect().Quote(column)
-		queries = append(queries, fmt.Sprintf("SELECT COALESCE(MAX(%s), 0) FROM %s WHERE %[1]s BETWEEN ? AND ?", column, db.Dialect().Quote(table)))
+		table, column = db.Dialect().Quote(table), db.Dialect().Quote(column)
+		queries = append(queries,
+			fmt.Sprintf("SELECT COALESCE(MAX(%s), 0) FROM %s WHERE %[1]s BETWEEN ? AND ?", column, table))
 	}
 	return func(ctx context.Context, first, last number.Number) (most number.Number, err error) {
 		for _, query := range queries {
@@ -115,7 +119,8 @@ func (k *Keys[E]) Stats() Stats { return k.seq.Stats() }
 func notOfKeys(name string) error {
 	for _, f := range gameid.KeyForms {
 		if strings.HasPrefix(name, keyPrefix(f)) {
-			return fmt.Errorf("store: the name %q is not fit for a sequence of short numbers: keys have those that begin with %s", name, keyPrefix(f))
+			return fmt.Errorf("store: the name %q is not fit for a sequence of short numbers: "+
+				"keys have those that begin with %s", name, keyPrefix(f))
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ type row struct {
 	check  string // checkDamm or checkNone
 	rival  string // the name that a sequence of keys has in the other form, or ""
 	space  space
-	inUse  func(ctx context.Context, first, last number.Number) (number.Number, error) // may be nil
+	inUse  inUse // may be nil
 
 	// admit makes sure that the tables are there and may be used.
 	admit func(context.Context) error

@@ -30,27 +30,43 @@ Shows what each ID says. An ID may be written as its 20 hexadecimal digits, in
 the same with dashes between time, server and sequence, or as the database
 shows it: with 0x in front, or as X'...'.
 
+A number of up to 19 digits is an integer key of the package numbers: its
+server and its counter are shown. The number does not say which of the two
+forms it has, 20 + 43 bits or 20 + 33, so it may have both.
+
 Flags:
   -json   print a JSON array instead, one object for each ID
 
 Examples:
   gameid inspect 00ddcdf82a000007002f
   gameid inspect 00ddcdf82a0-00007-002f 0x00DDCDF82A000007002F
-  gameid inspect -json 00ddcdf82a000007002f`,
+  gameid inspect -json 00ddcdf82a000007002f
+  gameid inspect 61572651155457`,
 		Flags: []ucli.Flag{cli.JSONFlag()},
 		Action: func(_ context.Context, cmd *ucli.Command) error {
 			if cmd.Args().Len() == 0 {
 				return cli.Usage("no ID given: want one or more")
 			}
 			var ids []gameid.ID
+			var keys []int64
 			for _, arg := range cmd.Args().Slice() {
+				if key, is := parseKey(arg); is {
+					keys = append(keys, key)
+					continue
+				}
 				id, err := parseID(arg)
 				if err != nil {
 					return err
 				}
 				ids = append(ids, id)
 			}
-			return printIDs(cmd.Root().Writer, ids, cmd.Bool("json"))
+			if len(keys) == 0 {
+				return printIDs(cmd.Root().Writer, ids, cmd.Bool("json"))
+			}
+			if len(ids) > 0 {
+				return cli.Usage("IDs and integer keys are inspected apart")
+			}
+			return printKeys(cmd.Root().Writer, keys, cmd.Bool("json"))
 		},
 	}
 }
