@@ -117,7 +117,7 @@ test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all server
 mariadb mariadb-11.8 mysql:
 	@.ci/server $@ || true
 
-check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothing
+check: ## what is quick: vet, formatting, go.mod, other platforms, exported names; changes nothing
 	$(GO) vet ./...
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
 		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
@@ -127,6 +127,7 @@ check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothi
 	$(GO) vet -C integrations ./...
 	$(GO) mod tidy -C integrations -diff
 	$(GO) run ./internal/platforms . bench
+	$(GO) test -vet=off -count=1 ./internal/docs -run '^TestAPI'
 
 # check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.
 platforms: ## go build and go vet for Windows, macOS, FreeBSD and Linux on ARM (minutes)
