@@ -96,6 +96,7 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	$(MAKE) test-servers
 	$(MAKE) torture sim test-cluster night verdicts
 	$(GO) test -C bench ./...
+	$(GO) test ./internal/release -count=1 -v -timeout 60m -release.twice
 	$(MAKE) torture-merge
 	$(MAKE) torture-merge SERVER=mysql
 	$(GO) test ./merge/transfer -run 'TestLeaveOracle/sqlite' -leave-cases 2000 -timeout 4h
@@ -138,6 +139,12 @@ platforms: ## go build and go vet for Windows, macOS, FreeBSD and Linux on ARM (
 
 tools: ## build the operators' commands into bin/
 	$(GO) build -o bin/ ./tools/mergecheck ./tools/servermerge ./tools/fleet ./tools/gameid
+
+release: ## archives of the tools for all platforms, in dist: make release VERSION=v0.1.0 (minutes; needs the module proxy)
+	@test -n '$(VERSION)' || { echo 'usage: make release VERSION=v0.1.0' >&2; exit 2; }
+	$(GO) run ./internal/release -version '$(VERSION)'
+
+.PHONY: release
 
 # The race detector needs a C compiler.
 toolchain:
