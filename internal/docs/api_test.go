@@ -44,8 +44,10 @@ func TestAPI(t *testing.T) {
 }
 
 func TestAPIChanges(t *testing.T) {
-	gone, added := changes([]string{"store: func Open(dsn string)", "store: func Wrap()"}, []string{"store: func Open(dsn, name string)", "store: func Wrap()"})
-	if !slices.Equal(gone, []string{"store: func Open(dsn string)"}) || !slices.Equal(added, []string{"store: func Open(dsn, name string)"}) {
+	gone, added := changes([]string{"store: func Open(dsn string)", "store: func Wrap()"},
+		[]string{"store: func Open(dsn, name string)", "store: func Wrap()"})
+	if !slices.Equal(gone, []string{"store: func Open(dsn string)"}) ||
+		!slices.Equal(added, []string{"store: func Open(dsn, name string)"}) {
 		t.Errorf("gone %q, added %q", gone, added)
 	}
 }
@@ -91,7 +93,8 @@ func exported(t *testing.T, rooms []string) (all []string) {
 	for _, room := range rooms {
 		patterns = append(patterns, "./"+room)
 	}
-	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedModule | packages.NeedExportFile, Dir: "../.."}, patterns...)
+	loaded, err := packages.Load(&packages.Config{Dir: "../..", Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports |
+		packages.NeedDeps | packages.NeedModule | packages.NeedExportFile}, patterns...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,8 +129,10 @@ func (r *release) build(ctx context.Context, work, platform, tool string) (path 
 		return "", err
 	}
 	path = filepath.Join(work, system+"-"+processor+"-"+tool)
-	env := []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT="}
-	stamp := fmt.Sprintf("-s -w -X '%s/tools/internal/cli.release=%s commit %.12s'", strings.TrimSpace(string(module)), r.version, r.commit)
+	env := []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1",
+		"GOARM64=v8.0", "GOEXPERIMENT="}
+	stamp := fmt.Sprintf("-s -w -X '%s/tools/internal/cli.release=%s commit %.12s'",
+		strings.TrimSpace(string(module)), r.version, r.commit)
 	_, err = r.run(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp, "-o", path, "./tools/"+tool)
 	return path, err
 }
@@ -178,11 +180,14 @@ func (r *release) archive(ctx context.Context, work, platform string) (name stri
 		if r.noSBOM {
 			continue
 		}
-		parts, err := r.run(ctx, nil, "go", "run", sbom, "bin", "-json", "-std", "-noserial", "-notimestamp", "-version", r.version, path)
+		parts, err := r.run(ctx, []string{"GOFLAGS="}, "go", "run", sbom, "bin", "-json", "-std", "-noserial", "-notimestamp",
+			"-version", r.version, path)
+		if err == nil {
+			parts, err = ofNoMachine(parts)
+		}
 		if err != nil {
 			return "", nil, err
 		}
-		// It names the main component by a hash of the program, which is the same for the same bytes.
 		files = append(files, file{name: "sbom/" + tool + ".cdx.json", data: parts})
 	}
 	for _, pattern := range beside {

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -27,7 +28,8 @@ func tarred(folder string, at time.Time, files []file) ([]byte, error) {
 	}
 	w := tar.NewWriter(z)
 	for _, f := range files {
-		header := &tar.Header{Name: path.Join(folder, f.name), Size: int64(len(f.data)), Mode: int64(f.mode()), ModTime: at, Format: tar.FormatUSTAR}
+		header := &tar.Header{Name: path.Join(folder, f.name), Size: int64(len(f.data)), Mode: int64(f.mode()),
+			ModTime: at, Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, err
 		}
@@ -37,6 +39,25 @@ func tarred(folder string, at time.Time, files []file) ([]byte, error) {
 	}
 	err = errors.Join(w.Close(), z.Close())
 	return b.Bytes(), err
+}
+
+// ofNoMachine removes from a list of CycloneDX the hashes of the program that made it, which are those
+// of this machine.
+func ofNoMachine(list []byte) ([]byte, error) {
+	var all map[string]any
+	if err := json.Unmarshal(list, &all); err != nil {
+		return nil, err
+	}
+	metadata, _ := all["metadata"].(map[string]any)
+	tools, _ := metadata["tools"].([]any)
+	for _, tool := range tools {
+		tool, _ := tool.(map[string]any)
+		delete(tool, "hashes")
+	}
+	if len(tools) == 0 {
+		return nil, errors.New("the list does not say what made it")
+	}
+	return json.MarshalIndent(all, "", "  ")
 }
 
 func zipped(folder string, at time.Time, files []file) ([]byte, error) {

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-var twice = flag.Bool("release.twice", false, "build the tools of one platform in two folders, with two caches, and compare the bytes (minutes)")
+var twice = flag.Bool("release.twice", false,
+	"build the tools of one platform in two folders, with two caches, and compare the bytes (minutes)")
 
 // Two builds of one commit are equal, whatever folder and cache they have.
 func TestEqualBytes(t *testing.T) {
@@ -94,5 +95,17 @@ func TestRefused(t *testing.T) {
 		if err := r.make(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "is no version") {
 			t.Errorf("%q: %v", version, err)
 		}
+	}
+}
+
+// A list of what is in a program does not say on which machine it was made.
+func TestOfNoMachine(t *testing.T) {
+	got, err := ofNoMachine([]byte(`{"metadata": {"tools": [{"name": "x", "hashes": [1]}]}, "components": [{"hashes": [2]}]}`))
+	if text := strings.Join(strings.Fields(string(got)), ""); err != nil ||
+		text != `{"components":[{"hashes":[2]}],"metadata":{"tools":[{"name":"x"}]}}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := ofNoMachine([]byte(`{}`)); err == nil {
+		t.Error("a list of another form is taken")
 	}
 }
