@@ -13,6 +13,15 @@ import (
 	"mergesafe/merge/rekey"
 )
 
+// Sifted are rows that are told by their values, which is faster than by a condition on every row.
+type Sifted interface {
+	Withheld
+
+	// Sift returns columns, and what reports of a row whether it is one of these, by the values of the columns as a
+	// driver delivers them. Without columns the rows are told by SQL only.
+	Sift() (columns []string, is func(value func(i int) any) bool)
+}
+
 // Withheld are rows of a table that a merge leaves out.
 type Withheld interface {
 	Of() string // the table

@@ -3,6 +3,7 @@ package declare
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"mergesafe/merge/catalog"
@@ -120,6 +121,62 @@ func (s *Stays) SQL(quote func(string) string) string {
 		all = append(all, by.SQL(quote))
 	}
 	return "(" + strings.Join(all, " OR ") + ")"
+}
+
+// Sift implements [catalog.Sifted].
+func (s *Stays) Sift() (columns []string, is func(value func(i int) any) bool) {
+	if s.Key != "" {
+		return []string{s.Key}, func(value func(i int) any) bool {
+			n, ok := integerOf(value(0))
+			return ok && s.Keys.Has(n)
+		}
+	}
+	type test struct {
+		*Severed
+		none rekey.Values
+	}
+	var all []test
+	for _, by := range s.By {
+		none, err := rekey.ParseValues(by.Zero, by.None)
+		if err != nil {
+			return nil, nil
+		}
+		when := by.Column
+		if by.When != nil {
+			when = by.When.Column
+		}
+		all, columns = append(all, test{by, none}), append(columns, by.Column, when)
+	}
+	return columns, func(value func(i int) any) bool {
+		for i, by := range all {
+			n, ok := integerOf(value(2 * i))
+			if ok && by.Staying.Has(n) && (by.none.Empty() || !by.none.HasInteger(n)) &&
+				(by.When == nil || by.When.Holds(printed(value(2*i+1)))) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// printed is a value as the database prints it, from what a driver delivers.
+func printed(v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []byte:
+		return v
+	case int64:
+		return strconv.AppendInt(nil, v, 10)
+	}
+	return fmt.Append(nil, v)
+}
+
+func integerOf(v any) (rekey.Integer, bool) {
+	if n, is := v.(int64); is {
+		return rekey.Signed(n), true
+	}
+	return rekey.ParseInteger(printed(v))
 }
 
 // Link makes the references among rows that stay behind of all sources lead to their keys. It
@@ -241,4 +298,4 @@ func (f *Resolved) becomes(ref *Ref) RowsPolicy {
 	return f.rows[ref.ToTable]
 }
 
-var _ catalog.Withheld = (*Stays)(nil)
+var _ catalog.Sifted = (*Stays)(nil)

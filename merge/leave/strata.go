@@ -267,14 +267,14 @@ func (f *following) names(i int, b *catalog.Batch, row int) (n rekey.Integer, ok
 	return n, f.whens[i] < 0 || e.When.Holds(b.Carry[f.whens[i]].At(row))
 }
 
-// edge is the first by which a row names one that stays behind; nil if none does.
-func (f *following) edge(b *catalog.Batch, row int) *edge {
+// edge is the number of the first by which a row names one that stays behind; -1 if none does.
+func (f *following) edge(b *catalog.Batch, row int) int {
 	for i := range f.edges {
 		if n, ok := f.names(i, b, row); ok && f.keys[i].has(n) {
-			return f.edges[i]
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // drop adds what refers to rows that stay behind, until nothing is added. Tables without a key add
@@ -323,9 +323,9 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 	scan := catalog.Scan{Table: t.name, Carry: []string{t.key}}
 	follows := w.following(edges, &scan)
 	return w.scan(ctx, scan, func(b *catalog.Batch, row int) {
-		if e := follows.edge(b, row); e != nil {
+		if i := follows.edge(b, row); i >= 0 {
 			if n, ok := integer(&b.Carry[0], row); ok {
-				w.add(t, n, e.why())
+				w.add(t, n, edges[i].why())
 			}
 		}
 	})
@@ -339,7 +339,7 @@ func (r *run) stays(w *world, name string, scan *catalog.Scan) func(b *catalog.B
 	}
 	if t.key == "" {
 		follows := w.following(r.drops(name), scan)
-		return func(b *catalog.Batch, row int) bool { return follows.edge(b, row) != nil }
+		return func(b *catalog.Batch, row int) bool { return follows.edge(b, row) >= 0 }
 	}
 	at := len(scan.Carry)
 	scan.Carry = append(scan.Carry, t.key)
@@ -453,7 +453,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 	for _, w := range r.worlds {
 		for _, name := range r.order {
 			if s := of[w][name]; s != nil && s.Key == "" {
-				if err := countBy(ctx, w.db, s); err != nil {
+				if err := r.countBy(ctx, w, s); err != nil {
 					return err
 				}
 			}
@@ -498,20 +498,19 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 }
 
 // countBy counts the rows of a table without a key of which the keys are known, by the first reference that they follow.
-func countBy(ctx context.Context, db *declare.Database, s *declare.Stays) error {
-	var before []string
-	for _, by := range s.By {
-		condition := by.SQL(catalog.SQLName)
-		n, err := db.Opened.(declare.Selector).CountWhere(ctx, s.Table, strings.Join(append(slices.Clone(before), condition),
-			" AND "))
-		if err != nil {
-			return &catalog.ReadError{Source: db.Name, Table: s.Table, Doing: "the rows that stay behind", Err: err}
+func (r *run) countBy(ctx context.Context, w *world, s *declare.Stays) error {
+	edges := r.drops(s.Table)
+	counts, scan := make([]int64, len(edges)), catalog.Scan{Table: s.Table}
+	follows := w.following(edges, &scan)
+	err := w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+		if i := follows.edge(b, row); i >= 0 {
+			counts[i]++
 		}
-		before = append(before, "NOT "+condition)
-		s.Why = append(s.Why, declare.Reason{Why: (&edge{SeveredReference: &declare.SeveredReference{Severed: *by}}).why(),
-			Rows: n})
+	})
+	for i, e := range edges {
+		s.Why = append(s.Why, declare.Reason{Why: e.why(), Rows: counts[i]})
 	}
-	return nil
+	return err
 }
 
 // ranked is a row of a group of [declare.Best].

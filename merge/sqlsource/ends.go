@@ -22,7 +22,7 @@ func (s *Source) Ends(ctx context.Context, scan catalog.Scan) (first, last *cata
 }
 
 func (s *Source) ends(ctx context.Context, schema *schema, scan catalog.Scan) (first, last *catalog.Batch, err error) {
-	q, err := s.plan(ctx, schema, scan)
+	q, err := s.plan(ctx, schema, scan, false)
 	if err != nil {
 		return nil, nil, err
 	}

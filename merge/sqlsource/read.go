@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"slices"
 
 	"mergesafe/merge/catalog"
 )
@@ -13,6 +14,7 @@ import (
 type buffer struct {
 	rows    int
 	columns []vector
+	sift    []sift
 	batch   catalog.Batch
 }
 
@@ -38,6 +40,9 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err err
 				return false, nil
 			}
 			return false, err
+		}
+		if slices.ContainsFunc(b.sift, func(out sift) bool { return out(dest) }) {
+			continue
 		}
 		for i := range b.columns {
 			if err := b.columns[i].add(dest); err != nil {

@@ -3,6 +3,7 @@ package sqlsource
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"iter"
@@ -44,7 +45,7 @@ func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalo
 		return err
 	}
 	defer s.leave()
-	q, err := s.plan(ctx, schema, scan)
+	q, err := s.plan(ctx, schema, scan, scan.Most == 0)
 	if err != nil {
 		return err
 	}
@@ -83,11 +84,15 @@ type query struct {
 	indexed      bool     // the order is that of the columns themselves
 	prepared     bool     // the statement is to be prepared; see dialect.prepares
 	columns      []vector // empty ones
+	sift         []sift   // what leaves rows out as they are read
 	order, carry []int    // indexes in columns
 }
 
-// plan writes the statement of a scan.
-func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan) (*query, error) {
+// sift reports of a row whether it is left out.
+type sift func(row []driver.Value) bool
+
+// plan writes the statement of a scan; of rows that are sifted only if it is to be read to its end.
+func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, sifts bool) (*query, error) {
 	t := schema.tables[scan.Table]
 	if t == nil {
 		return nil, noTable(scan.Table)
@@ -182,7 +187,22 @@ next:
 	if scan.Only != nil {
 		conditions = append(conditions, scan.Only.SQL(func(column string) string { return "r." + quote(column) }))
 	} else {
-		conditions = append(conditions, s.kept(t.name, "r.")...)
+		out := s.out(t.name, "r.", sifts)
+		conditions = append(conditions, not(out)...)
+	}
+	if sifts && scan.Only == nil {
+		for _, rows := range s.sifted(t.name) {
+			columns, is := rows.Sift()
+			at := make([]int, len(columns))
+			for i, name := range columns {
+				c := t.byName[name]
+				if c == nil {
+					return nil, noColumn(t, name)
+				}
+				at[i] = selectOnce(s.dialect.carried(c).expr)
+			}
+			q.sift = append(q.sift, func(row []driver.Value) bool { return is(func(i int) any { return row[at[i]] }) })
+		}
 	}
 	join := ""
 	if scan.Dangling != nil {
@@ -248,7 +268,7 @@ func (s *Source) dangling(schema *schema, t *table, ref *catalog.Reference, notN
 }
 
 // buffer makes room for one batch.
-func (q *query) buffer() *buffer { return &buffer{columns: slices.Clone(q.columns)} }
+func (q *query) buffer() *buffer { return &buffer{columns: slices.Clone(q.columns), sift: q.sift} }
 
 // batch hands out what was read into a buffer.
 func (q *query) batch(b *buffer) *catalog.Batch {

@@ -466,7 +466,7 @@ func TestScanOfUniqueNamesSortsNothing(t *testing.T) {
 		}
 		scan := by("named", "name")
 		scan.Carry = []string{"id"}
-		q, err := s.plan(t.Context(), schema, scan)
+		q, err := s.plan(t.Context(), schema, scan, true)
 		s.leave()
 		if err != nil {
 			t.Fatal(err)

@@ -127,7 +127,7 @@ func TestTextNeedsNoLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, collation := range []string{"utf8mb4_general_ci", "utf8mb4_bin", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_turkish_ci"} {
-		q, err := s.plan(t.Context(), schema, catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: "v", Collation: collation}}})
+		q, err := s.plan(t.Context(), schema, catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: "v", Collation: collation}}}, true)
 		if err != nil || strings.Contains(q.statement, "LEVEL") {
 			t.Errorf("%s: %v, %v", collation, q, err)
 		}

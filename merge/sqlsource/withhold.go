@@ -34,6 +34,16 @@ func (s *Source) out(table, alias string, but bool) string {
 	return strings.Join(any, " OR ")
 }
 
+// sifted are those of them that a scan leaves out as it reads.
+func (s *Source) sifted(table string) (all []catalog.Sifted) {
+	for _, rows := range s.withheld[table] {
+		if sifted, is := rows.(catalog.Sifted); is {
+			all = append(all, sifted)
+		}
+	}
+	return all
+}
+
 // kept are the conditions for those that are not.
 func (s *Source) kept(table, alias string) []string { return not(s.out(table, alias, false)) }
 

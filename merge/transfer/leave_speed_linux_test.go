@@ -1,20 +1,26 @@
 package transfer
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/pprof"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 )
 
 var leaveRows = flag.Int("leave-rows", 0, "how many rows each of two worlds has of which the plan is timed, with and without conditions; 0: not")
+
+var leaveRounds = flag.Int("leave-rounds", 3, "how often each plan of -leave-rows is timed, in turn")
 
 // A plan with conditions takes not much more processor time than one without, and memory does not grow with the rows.
 func TestLeaveSpeed(t *testing.T) {
@@ -47,20 +53,44 @@ func TestLeaveSpeed(t *testing.T) {
 			fill("spell", fmt.Sprintf("1 + i %% %d, i / %[1]d", n), 2*n-n/100))
 		all = append(all, d)
 	}
-	for _, with := range []bool{false, true} {
+	plan := func(with bool) (*plan.Plan, time.Duration, time.Duration) {
 		o := declare.Options{Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"hero.guid"}}, {Keys: []string{"item.id"}}, {Keys: []string{"mail.id"}}}}}
 		o.Rules = []declare.Declarations{{Plain: []string{"*.text", "hero.level", "hero.name", "item.kind"}, Natural: []string{"spell.spell"}, Shared: []string{"hero.account"},
 			References: []declare.DeclaredReference{{At: []string{"item.owner", "mail.sender", "mail.receiver", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop}}}}
 		if with {
-			o.Leave = []declare.Leave{{Table: "hero", Where: "level < 8", Best: &declare.Best{Of: "account", Keep: 4, By: []string{"level desc"}}}}
+			o.Leave = []declare.Leave{{Table: "hero", Where: "level < 22", Best: &declare.Best{Of: "account", Keep: 4, By: []string{"level desc"}}}}
 		}
 		begin, started := cpu(t), time.Now()
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: o})
+		var p *plan.Plan
+		var err error
+		pprof.Do(t.Context(), pprof.Labels("with", fmt.Sprint(with)), func(ctx context.Context) {
+			p, err = planner.NewPlan(ctx, all[0], all[1:], planner.PlanOptions{Check: o})
+		})
 		if err != nil || len(p.Refusals) > 0 {
 			t.Fatal(err, p.Refusals)
 		}
-		status, _ := os.ReadFile("/proc/self/status")
-		t.Logf("%s, conditions %v: %d rows come, %.1f s of the processor, %.1f s; %s", e.name, with, p.Rows(), (cpu(t) - begin).Seconds(), time.Since(started).Seconds(), regexp.MustCompile(`VmHWM:.*`).Find(status))
+		return p, cpu(t) - begin, time.Since(started)
+	}
+	var used, took [2][]float64 // without conditions and with them
+	for round := range *leaveRounds {
+		for i, with := range []bool{false, true} {
+			p, c, w := plan(with)
+			used[i], took[i] = append(used[i], c.Seconds()), append(took[i], w.Seconds())
+			if round == 0 {
+				status, _ := os.ReadFile("/proc/self/status")
+				t.Logf("%s, conditions %v: %d rows come, %s", e.name, with, p.Rows(), regexp.MustCompile(`VmHWM:.*`).Find(status))
+			}
+		}
+	}
+	for _, c := range []struct {
+		what string
+		of   [2][]float64
+	}{{"of the processor", used}, {"of time", took}} {
+		slices.Sort(c.of[0])
+		slices.Sort(c.of[1])
+		middle := len(c.of[0]) / 2
+		t.Logf("seconds %s: without %.1f, with %.1f: middle %.2f, least %.2f times as much", c.what, c.of[0], c.of[1],
+			c.of[1][middle]/c.of[0][middle], c.of[1][0]/c.of[0][0])
 	}
 }
 

@@ -58,7 +58,7 @@ func NewRun(p *plan.Plan, target rowio.Database, sources []rowio.Database, opts 
 			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", origins[i].Name, d.Name)
 		}
 		from := &rowio.Connection{Database: d, Fail: h.Fail}
-		from.Withheld = p.WithheldOf(d.Name, from.Dialect())
+		from.Withheld, from.Sifted = p.WithheldOf(d.Name, from.Dialect())
 		if i == 0 && p.Into != nil {
 			r.First = from
 			continue

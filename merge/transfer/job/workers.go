@@ -108,5 +108,5 @@ func (r *Run) fork(n int) *Run {
 
 // Fork returns a connection to the same database that is one of n.
 func Fork(c *rowio.Connection, n int) *rowio.Connection {
-	return &rowio.Connection{Database: c.Database, Writes: c.Writes, Fail: c.Fail, Unchecked: c.Unchecked, Withheld: c.Withheld, Share: n}
+	return &rowio.Connection{Database: c.Database, Writes: c.Writes, Fail: c.Fail, Unchecked: c.Unchecked, Withheld: c.Withheld, Sifted: c.Sifted, Share: n}
 }

@@ -21,7 +21,8 @@ type Leaving struct {
 // Stays are the rows of a table of one world that stay behind, and their sum.
 type Stays struct {
 	*declare.Stays
-	Sum rowio.Sum `json:"sum"`
+	Sum    rowio.Sum `json:"sum"`
+	Summed int64     `json:"-"` // how many rows Sum is of, while the plan is made
 }
 
 // StaysOf are the rows of a table of a world that stay behind; nil if none may.
@@ -42,21 +43,22 @@ func (p *Plan) KeysThatStay(world, table string) *rekey.Set {
 }
 
 // WithheldOf are the conditions for the rows of a world that do not come, by table. Of the first world of a plan
-// only those count that stay behind by the operator's statements.
-func (p *Plan) WithheldOf(world string, d rowio.Dialect) map[string]string {
-	all := make(map[string]string)
+// only those count that stay behind by the operator's statements; sifted are these again.
+func (p *Plan) WithheldOf(world string, d rowio.Dialect) (all map[string]string, sifted map[string]rowio.Sifted) {
+	all, sifted = make(map[string]string), make(map[string]rowio.Sifted)
 	if world != p.Target.Name {
 		all = p.Withheld(d)
 	}
 	if p.Leaving == nil {
-		return all
+		return all, sifted
 	}
 	for i := range p.Leaving.Stays {
 		if s := &p.Leaving.Stays[i]; s.Source == world && s.Rows() > 0 {
+			sifted[s.Table] = rowio.Sifted{Rows: s.Stays, Others: all[s.Table]}
 			all[s.Table] = strings.TrimPrefix(all[s.Table]+" OR "+s.SQL(d.Quote), " OR ")
 		}
 	}
-	return all
+	return all, sifted
 }
 
 // WithheldRows are the rows of a world that do not come: the target is number 0.

@@ -60,7 +60,7 @@ func check(ctx context.Context, p *Planner) error {
 		p.Plan.Leaving = &plan.Leaving{Says: report.Leaves, Stays: slice.Map(report.Stays, func(s *declare.Stays) plan.Stays { return plan.Stays{Stays: s} })}
 	}
 	for _, s := range p.DBs {
-		s.On.Withheld = p.Plan.WithheldOf(s.Name(), s.Dialect)
+		s.On.Withheld, s.On.Sifted = p.Plan.WithheldOf(s.Name(), s.Dialect)
 	}
 	p.Report, p.Rows, p.Same, p.skip = report, make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
 	for _, s := range report.Sources {

@@ -96,6 +96,7 @@ func measureIn(ctx context.Context, p *step.Planning, database int, changes *cha
 		if database > 0 && t.Combine == nil || p.Plan.Into != nil && database == 0 {
 			divide = ranger(p, l)
 		}
+		s.On.Stayed = new(rowio.Content)
 		c, err := rowio.Contents(ctx, s.On, l, rowio.All, changes.Of(s.Name(), l), divide, func(n int) error {
 			progress(s.Name(), t.Name, n)
 			return ctx.Err()
@@ -107,6 +108,10 @@ func measureIn(ctx context.Context, p *step.Planning, database int, changes *cha
 		if err != nil {
 			return err
 		}
+		if stays := p.Plan.StaysOf(s.Name(), t.Name); stays != nil && s.On.Stayed.Rows > 0 {
+			stays.Sum, stays.Summed = s.On.Stayed.Sum, s.On.Stayed.Rows
+		}
+		s.On.Stayed = nil
 		*t.In(database) = c
 	}
 	return nil

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
 
@@ -47,6 +50,12 @@ type Connection struct {
 	Shared bool      // db belongs to another connection
 	// Withheld are, by table, the conditions for rows of a source that do not come.
 	Withheld map[string]string
+
+	// Sifted are, by table, those of them that pages leave out as they are read.
+	Sifted map[string]Sifted
+
+	// Stayed, if not nil, counts and sums up the rows of Sifted that pages leave out.
+	Stayed *Content
 
 	Share int // how many connections share the memory for pages; 0 means one
 
@@ -435,4 +444,27 @@ func (c *Connection) Comes(table string) string {
 		return "NOT (" + out + ")"
 	}
 	return ""
+}
+
+// Sifted are rows of a table that pages leave out as they are read, and the condition for the others that do not come.
+type Sifted struct {
+	Rows   catalog.Sifted
+	Others string
+}
+
+// sift returns the condition for the rows of pages, and what reports of these whether they are left out.
+func (c *Connection) sift(l *Layout) (condition string, out func(row []any) bool) {
+	s, is := c.Sifted[l.Table]
+	if !is {
+		return c.Comes(l.Table), nil
+	}
+	columns, among := s.Rows.Sift()
+	at := slice.Map(columns, func(name string) int { return slices.Index(l.Columns, name) })
+	if slices.Contains(at, -1) || len(at) == 0 {
+		return c.Comes(l.Table), nil
+	}
+	if s.Others != "" {
+		condition = "NOT (" + s.Others + ")"
+	}
+	return condition, func(row []any) bool { return among(func(i int) any { return row[at[i]] }) }
 }

@@ -20,6 +20,13 @@ type Content struct {
 	Ranges []Range `json:"ranges,omitempty"`
 }
 
+// add takes a row in, as it is.
+func (c *Content) add(h *Hasher, row []any) error {
+	sum, err := h.Row(row)
+	c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+	return err
+}
+
 // Total adds up a number of each.
 func Total[T any](all []T, of func(*T) int64) (n int64) {
 	for i := range all {

@@ -16,18 +16,48 @@ const PageBytes = 8 << 20
 type Page struct {
 	Rows  [][]any
 	bytes int
-	Last  bool // there are no rows after it
-	Sum   Sum  // of all rows, if asked for
+	Last  bool  // there are no rows after it
+	Sum   Sum   // of all rows, if asked for
+	after []any // the key from which on the next page is read
 }
 
 // ReadPage reads at most n rows, from after a key on; nil stands for the
-// beginning. If there is a hasher, it sums them up.
+// beginning. If there is a hasher, it sums them up. Unless it is the last, the page has at least one row.
 func ReadPage(ctx context.Context, on *Connection, l *Layout, after []any, n int, h *Hasher) (*Page, error) {
-	query, args := l.page(after, on.Comes(l.Table), n)
+	p := &Page{after: after}
+	for len(p.Rows) == 0 && !p.Last {
+		if err := p.read(ctx, on, l, n, h); err != nil {
+			return nil, fmt.Errorf("reading table %q of %q: %w", l.Table, on.Name, err)
+		}
+	}
+	return p, nil
+}
+
+// read reads rows from after p.after on, until it has read n, also of those that are left out.
+func (p *Page) read(ctx context.Context, on *Connection, l *Layout, n int, h *Hasher) error {
+	condition, out := on.sift(l)
+	query, args := l.page(p.after, condition, n)
 	limit := PageBytes / max(1, on.Share)
-	p := &Page{Last: true}
+	p.Last = true
+	var staying Hasher
+	seen := 0
 	var room []any // for the rows to come
-	err := on.Rows(ctx, query, !l.Lists(), args, func(row []any) (bool, error) {
+	return on.Rows(ctx, query, !l.Lists(), args, func(row []any) (bool, error) {
+		seen++
+		if out != nil && out(row) {
+			if on.Stayed != nil || seen == n {
+				l.Tidy(row)
+			}
+			if on.Stayed != nil {
+				if err := on.Stayed.add(&staying, row); err != nil {
+					return false, err
+				}
+			}
+			if seen == n {
+				p.after, p.Last = l.KeyOf(row), false
+			}
+			return true, nil
+		}
 		if len(room) < len(row) {
 			room = make([]any, len(row)*min(n-len(p.Rows), 500))
 		}
@@ -48,19 +78,12 @@ func ReadPage(ctx context.Context, on *Connection, l *Layout, after []any, n int
 			}
 			p.Sum = p.Sum.Add(sum)
 		}
-		if p.bytes >= limit {
-			p.Last = false
-			return false, nil
+		full := p.bytes >= limit
+		if full || seen == n {
+			p.after, p.Last = l.KeyOf(r), false
 		}
-		return true, nil
+		return !full, nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading table %q of %q: %w", l.Table, on.Name, err)
-	}
-	if len(p.Rows) == n {
-		p.Last = false
-	}
-	return p, nil
 }
 
 // NullKeyError tells that a row of a table with a key has none. SQLite lets NULL into a key that is not declared NOT
@@ -129,9 +152,8 @@ func Pages(ctx context.Context, on *Connection, l *Layout, after []any, size fun
 			if err == nil {
 				most -= int64(len(p.Rows))
 				p.Last = p.Last || most == 0
-				if !p.Last { // now: who gets the page may change its keys
-					after = l.KeyOf(p.Rows[len(p.Rows)-1])
-					if seen.closes(after) {
+				if !p.Last {
+					if after = p.after; seen.closes(after) {
 						err = fmt.Errorf("reading table %q of %q: after row %s come rows that were read before it: the database sorts the keys "+
 							"in another order than it compares them in; exclude the table, or give it a key of other types",
 							l.Table, on.Name, l.KeyText(p.Rows[len(p.Rows)-1]))
