@@ -12,6 +12,7 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
 )
 
 // Shift says what becomes of the integers of a column of a database; nil: they stay as they are.
@@ -28,9 +29,12 @@ type Found struct {
 // Judged is what became of a statement.
 type Judged struct {
 	declare.Leave
-	Nulls []Nulls           // rows whose condition is NULL: they come
-	Where map[string]string // by world, the digest of the keys for which the condition holds
-	Rows  []int64           // that stay for this reason, of each world, in the order of all databases
+	Zero    bool // and None: the values of Best.Of that make no group
+	None    []string
+	Counted *verdict.Counted
+	Nulls   []Nulls           // rows whose condition is NULL: they come
+	Where   map[string]string // by world, the digest of the keys for which the condition holds
+	Rows    []int64           // that stay for this reason, of each world, in the order of all databases
 }
 
 // Nulls are rows of a world whose condition is NULL.
@@ -83,8 +87,21 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	}
 	found := new(Found)
 	for _, s := range l.says {
-		found.Says = append(found.Says, Judged{Leave: *s.Leave, Rows: make([]int64, len(r.worlds)),
-			Where: make(map[string]string)})
+		j := Judged{Leave: *s.Leave, Rows: make([]int64, len(r.worlds)), Where: make(map[string]string)}
+		if s.Best != nil {
+			refs := l.f.Declared.Role(s.Table, s.Best.Of).References
+			if len(refs) == 1 && refs[0].When == nil && refs[0].Cells == nil {
+				j.Zero, j.None = refs[0].Declared.ZeroIsNone, refs[0].Declared.None
+			}
+		}
+		if s.fewer != nil {
+			e := s.fewer
+			j.Counted = &verdict.Counted{Table: e.Table, Column: e.Column, Zero: e.Zero, None: e.None, When: e.When}
+			for db := range l.f.Having(e.Table) {
+				j.Counted.In = append(j.Counted.In, db.Name)
+			}
+		}
+		found.Says = append(found.Says, j)
 	}
 	steps := []func() error{
 		func() error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/leave"
@@ -19,120 +18,160 @@ import (
 // The proof shares no code with what found the rows: it asks the databases, statement by statement, and compares what
 // they say with the plan.
 
-// prove makes sure that exactly the rows of the plan stayed behind, that they are what the conditions and the
-// references give, and that nothing in the target refers to one of them.
+// prove makes sure that exactly the rows of the plan stayed behind, that they are what the conditions, the groups and
+// the references give, and that nothing in the target refers to one of them.
 func prove(ctx context.Context, p *step.Proving) error {
 	if p.Plan.Leaving == nil {
 		return nil
 	}
-	for i, world := range p.Worlds() {
-		if !slices.ContainsFunc(p.Plan.Leaving.Stays, func(s plan.Stays) bool { return s.Source == world.Name }) {
-			continue
-		}
-		err := p.Retry(ctx, "the rows of "+world.Name+" that stay behind", func(ctx context.Context) error {
-			w := &proving{p, world, p.Plan.Worlds()[i].Name, make(map[string]string)}
+	findings := p.Findings
+	err := p.Retry(ctx, "the rows that stay behind", func(ctx context.Context) error {
+		p.Findings = findings
+		var worlds []*proving
+		for i, on := range p.Worlds() {
+			w := &proving{Proving: p, on: on, name: p.Plan.Worlds()[i].Name, out: make(map[string]string),
+				found: make(map[string]map[rekey.Integer]bool), changed: make(map[string]bool)}
 			if i > 0 {
-				w.out = p.Plan.Withheld(world.Dialect())
+				w.out = p.Plan.Withheld(on.Dialect())
 			}
-			return w.prove(ctx)
-		})
-		if err != nil {
-			return err
+			for i := range p.Plan.Leaving.Stays {
+				if s := &p.Plan.Leaving.Stays[i]; s.Source == w.name && s.Key != "" {
+					w.tables, w.found[s.Table] = append(w.tables, s), make(map[rekey.Integer]bool)
+				}
+			}
+			worlds = append(worlds, w)
 		}
+		each := func(do func(w *proving, ctx context.Context) error) func() error {
+			return func() error {
+				for _, w := range worlds {
+					if err := do(w, ctx); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		for _, do := range []func() error{
+			each((*proving).where), func() error { return proveBest(ctx, worlds) }, each((*proving).follow),
+			func() error { return proveFewer(ctx, worlds) }, each((*proving).follow), each((*proving).conclude),
+		} {
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return p.Retry(ctx, "what refers to rows that stay behind", func(ctx context.Context) error {
-		return proveTarget(ctx,
-			p)
+		return proveTarget(ctx, p)
 	})
 }
 
 // proving is the proof of one world.
 type proving struct {
 	*step.Proving
-	on   *rowio.Connection
-	name string
-	out  map[string]string // conditions of rows that do not come for other reasons
+	on      *rowio.Connection
+	name    string
+	out     map[string]string // conditions of rows that do not come for other reasons
+	tables  []*plan.Stays     // of this world, with a key
+	found   map[string]map[rekey.Integer]bool
+	changed map[string]bool // tables of found that became more since what refers to them was asked
 }
 
 func (w *proving) wrong(table, format string, args ...any) {
 	w.Findings = append(w.Findings, plan.Refusal{Source: w.name, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
 
-// keys adds the keys of the rows of a table for which a condition holds.
-func (w *proving) keys(ctx context.Context, s *plan.Stays, condition string, into map[rekey.Integer]bool) (more bool,
-	err error) {
-	d := w.on.Dialect()
-	if out := w.out[s.Table]; out != "" {
-		condition = "(" + condition + ") AND NOT (" + out + ")"
+// add notes a row that stays, unless it is the same in every world.
+func (w *proving) add(s *plan.Stays, n rekey.Integer) {
+	if kept := w.kept(s); !w.found[s.Table][n] && !kept.HasInteger(n) {
+		w.found[s.Table][n], w.changed[s.Table] = true, true
 	}
-	err = w.on.Rows(ctx, "SELECT "+d.Quote(s.Key)+" FROM "+d.Quote(s.Table)+" WHERE "+condition, false, nil,
-		func(row []any) (bool, error) {
-			n, ok := rekey.ParseInteger(rowio.Printed(row[0]))
-			if !ok {
-				return false, fmt.Errorf("%s.%s has a key that is not an integer", s.Table, s.Key)
-			}
-			more = more || !into[n]
-			into[n] = true
-			return true, nil
-		})
-	return more, err
 }
 
-// prove works out again which rows stay: from those of the statements on, round by round.
-func (w *proving) prove(ctx context.Context) error {
-	found, changed := make(map[string]map[rekey.Integer]bool), make(map[string]bool)
-	var tables []*plan.Stays
-	for i := range w.Plan.Leaving.Stays {
-		if s := &w.Plan.Leaving.Stays[i]; s.Source == w.name && s.Key != "" {
-			tables, found[s.Table] = append(tables, s), make(map[rekey.Integer]bool)
-		}
+// kept are the keys of rows that are the same in every world.
+func (w *proving) kept(s *plan.Stays) (kept rekey.Values) {
+	if column := w.rekeyed(s.Table, s.Key); column != nil && column.Key {
+		kept, _ = declare.ParseKeep(w.Plan.Rekey.Space(column.Cases[0].Space).Keep) // the plan was validated
 	}
+	return kept
+}
+
+// rekeyed is a column of which values change; nil if they do not.
+func (w *proving) rekeyed(table, column string) *verdict.RekeyedColumn {
+	if w.Plan.Rekey == nil {
+		return nil
+	}
+	return rowio.First(w.Plan.Rekey.Columns, func(c *verdict.RekeyedColumn) bool {
+		return c.Table == table && c.Column == column
+	})
+}
+
+// rows calls take with columns of the rows of a table for which a condition holds and that come, as far as the other
+// policies say.
+func (w *proving) rows(ctx context.Context, table, columns, condition, end string, take func(row []any) error) error {
+	if out := w.out[table]; out != "" {
+		condition = "(" + condition + ") AND NOT (" + out + ")"
+	}
+	return w.on.Rows(ctx, "SELECT "+columns+" FROM "+w.on.Dialect().Quote(table)+" WHERE "+condition+end, false, nil,
+		func(row []any) (bool, error) { return true, take(row) })
+}
+
+// keys adds the keys of the rows of a table for which a condition holds.
+func (w *proving) keys(ctx context.Context, s *plan.Stays, condition string) error {
+	return w.rows(ctx, s.Table, w.on.Dialect().Quote(s.Key), condition, "", func(row []any) error {
+		n, err := rowio.KeyIn(row[0], s.Table+"."+s.Key)
+		if err == nil {
+			w.add(s, n)
+		}
+		return err
+	})
+}
+
+// where asks for which rows the conditions hold.
+func (w *proving) where(ctx context.Context) error {
 	for i := range w.Plan.Leaving.Says {
 		said := &w.Plan.Leaving.Says[i]
 		if s := w.Plan.StaysOf(w.name, said.Table); said.Where != "" && s != nil {
-			more, err := w.keys(ctx, s, leave.Bound(w.Plan.Engine, said), found[s.Table])
-			if err != nil {
+			if err := w.keys(ctx, s, leave.Bound(w.Plan.Engine, said)); err != nil {
 				return err
 			}
-			changed[s.Table] = changed[s.Table] || more
 		}
 	}
-	for _, s := range tables { // who is not among the best, and groups that are too small
-		for _, r := range s.Why {
-			if strings.HasPrefix(r.Why, "best ") || strings.HasPrefix(r.Why, "fewer ") {
-				for n := range r.Keys.All() {
-					found[s.Table][n], changed[s.Table] = true, true
-				}
-			}
-		}
-	}
-	for len(changed) > 0 {
-		before := changed
-		changed = make(map[string]bool)
-		for _, s := range tables {
+	return nil
+}
+
+// follow adds what refers to the rows found, round by round.
+func (w *proving) follow(ctx context.Context) error {
+	for len(w.changed) > 0 {
+		before := w.changed
+		w.changed = make(map[string]bool)
+		for _, s := range w.tables {
 			for _, by := range s.By {
 				if !before[by.To] {
 					continue
 				}
-				more, err := w.keys(ctx, s, by.Naming(setOf(found[by.To])).SQL(w.on.Dialect().Quote), found[s.Table])
-				if err != nil {
+				if err := w.keys(ctx, s, by.Naming(setOf(w.found[by.To])).SQL(w.on.Dialect().Quote)); err != nil {
 					return err
-				}
-				if more {
-					changed[s.Table] = true
 				}
 			}
 		}
-		maps.DeleteFunc(changed, func(_ string, more bool) bool { return !more })
 	}
-	for _, s := range tables {
+	return nil
+}
+
+// conclude compares what was found with the plan.
+func (w *proving) conclude(ctx context.Context) error {
+	for _, s := range w.tables {
 		n := int64(0)
-		for key := range found[s.Table] {
+		for key := range w.found[s.Table] {
 			if !s.Keys.Has(key) {
 				n++
 			}
 		}
-		if missing := s.Keys.Len() - (int64(len(found[s.Table])) - n); n > 0 || missing > 0 {
+		if missing := s.Keys.Len() - (int64(len(w.found[s.Table])) - n); n > 0 || missing > 0 {
 			w.wrong(s.Table, "of the rows that stay behind by the conditions and references, the plan lacks %d, and it has %d others", n, missing)
 		}
 	}

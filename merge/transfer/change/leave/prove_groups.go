@@ -1,0 +1,290 @@
+package leave
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// fromPlan takes the rows of a group from the plan, since these statements cannot prove them.
+func fromPlan(worlds []*proving, table, why string) {
+	for _, w := range worlds {
+		if s := w.Plan.StaysOf(w.name, table); s != nil {
+			for _, r := range s.Why {
+				if r.Why == why {
+					for n := range r.Keys.All() {
+						w.add(s, n)
+					}
+				}
+			}
+		}
+	}
+}
+
+// image is what a value of a column becomes, by the map that the plan has of its keys.
+func (w *proving) image(table, column string, when *declare.When) (func(rekey.Integer) rekey.Integer, bool) {
+	of := w.rekeyed(table, column)
+	if of == nil {
+		return func(n rekey.Integer) rekey.Integer { return n }, true
+	}
+	for i := range of.Cases {
+		if c := &of.Cases[i]; c.Format == "" && c.When.Text() == when.Text() {
+			shift, err := w.Plan.Rekey.Shift(c, w.name)
+			return func(n rekey.Integer) rekey.Integer {
+				image, _ := shift.Image(n)
+				return image
+			}, err == nil
+		}
+	}
+	return nil, false
+}
+
+// matched reports whether rows of a table become rows of another world.
+func (w *proving) matched(table string) bool {
+	return w.Plan.Rekey != nil && slices.ContainsFunc(w.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
+		return c.Key && c.Table == table && slices.ContainsFunc(w.Plan.Rekey.Space(c.Cases[0].Space).Sources,
+			func(s verdict.SpaceOf) bool { return s.Matched.Len() > 0 })
+	})
+}
+
+// candidate is a row that has a group.
+type candidate struct {
+	w     *proving
+	world int
+	key   rekey.Integer
+	by    [][]byte
+}
+
+// before reports whether a row comes before another one in its group; ordered is false if the values are no integers
+// and no times of one form.
+func (a *candidate) before(b *candidate, by []declare.ByColumn, ordered *bool) int {
+	for i := range by {
+		x, y := a.by[i], b.by[i]
+		switch {
+		case x == nil && y == nil:
+			continue
+		case x == nil:
+			return 1 // NULL is last
+		case y == nil:
+			return -1
+		}
+		m, isNumber := rekey.ParseInteger(x)
+		n, both := rekey.ParseInteger(y)
+		c := bytes.Compare(x, y)
+		switch {
+		case isNumber && both:
+			c = m.Compare(n)
+		case len(x) != len(y) || strings.Trim(string(x)+string(y), "0123456789-: ") != "":
+			*ordered = false
+		}
+		if by[i].Descending {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	if a.world != b.world {
+		return a.world - b.world
+	}
+	return a.key.Compare(b.key)
+}
+
+// proveBest finds anew which rows are not among the first of their group, over all worlds. In a merge in place the
+// target's own rows of a group are those that it has without those that came.
+func proveBest(ctx context.Context, worlds []*proving) error {
+	for i := range worlds[0].Plan.Leaving.Says {
+		said := &worlds[0].Plan.Leaving.Says[i]
+		if said.Best == nil {
+			continue
+		}
+		proven, err := bestOf(ctx, worlds, said)
+		if err != nil {
+			return err
+		}
+		if !proven {
+			fromPlan(worlds, said.Table, said.Best.String())
+		}
+	}
+	return nil
+}
+
+func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven bool, err error) {
+	none, err := rekey.ParseValues(said.Zero, said.None)
+	var by []declare.ByColumn
+	names := []string{said.Best.Of}
+	for _, text := range said.Best.By {
+		one, _ := declare.ParseBy(text) // the plan was validated
+		by, names = append(by, one), append(names, one.Column)
+	}
+	proven = true
+	groups, own := make(map[rekey.Integer][]*candidate), make(map[rekey.Integer]int)
+	for number, w := range worlds {
+		s := w.Plan.StaysOf(w.name, said.Table)
+		inTarget := s == nil
+		if inTarget && (number > 0 || w.Plan.Into != nil || w.Keys[said.Table] == nil) {
+			continue // it has no such table
+		}
+		if inTarget && (w.matched(said.Table) || w.Plan.Table(said.Table) != nil && w.Plan.Table(said.Table).Combine != nil) {
+			return false, nil // its own rows cannot be told by counting
+		}
+		image, able := w.image(said.Table, said.Best.Of, nil)
+		if !able || err != nil {
+			return false, err
+		}
+		quote := w.on.Dialect().Quote
+		columns := w.on.Dialect().QuoteAll(names)
+		if !inTarget {
+			columns += ", " + quote(s.Key)
+		}
+		err = w.rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
+			of, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
+			if !isNumber {
+				proven = false
+			}
+			if !isNumber || none.HasInteger(of) {
+				return nil
+			}
+			if inTarget {
+				own[of]++
+				return nil
+			}
+			key, err := rowio.KeyIn(row[len(row)-1], s.Table+"."+s.Key)
+			if err != nil {
+				return err
+			}
+			if !s.Keys.Has(key) && !w.cleared(said.Table, said.Best.Of, of) {
+				own[image(of)]-- // it is among those of the target now
+			}
+			if w.found[s.Table][key] {
+				return nil
+			}
+			c := &candidate{w: w, world: number, key: key}
+			for _, v := range row[1 : len(row)-1] {
+				c.by = append(c.by, bytes.Clone(rowio.Printed(v)))
+			}
+			groups[image(of)] = append(groups[image(of)], c)
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	inPlace := worlds[0].Plan.Into == nil
+	var behind []*candidate
+	for of, all := range groups {
+		slices.SortFunc(all, func(a, b *candidate) int { return a.before(b, by, &proven) })
+		places := said.Best.Keep
+		if inPlace {
+			places = max(0, places-own[of])
+		}
+		behind = append(behind, all[min(places, len(all)):]...)
+	}
+	for _, c := range behind {
+		if proven {
+			c.w.add(c.w.Plan.StaysOf(c.w.name, said.Table), c.key)
+		}
+	}
+	return proven, nil
+}
+
+// cleared reports whether a row that comes loses a value, since it names a row that stays.
+func (w *proving) cleared(table, column string, n rekey.Integer) bool {
+	return slices.ContainsFunc(w.Plan.Severed, func(s declare.Severed) bool {
+		if !s.Gone || s.Rows != declare.RowsNone || s.Table != table || s.Column != column {
+			return false
+		}
+		keys := w.Plan.KeysThatStay(w.name, s.To)
+		return keys != nil && keys.Has(n)
+	})
+}
+
+// proveFewer counts anew how many rows that come refer to each row that comes, and finds those to which too few do.
+func proveFewer(ctx context.Context, worlds []*proving) error {
+	type small struct {
+		w *proving
+		s *plan.Stays
+		n rekey.Integer
+	}
+	var all []small
+	for i := range worlds[0].Plan.Leaving.Says {
+		said := &worlds[0].Plan.Leaving.Says[i]
+		if said.Fewer == nil {
+			continue
+		}
+		inPlace := worlds[0].Plan.Into == nil
+		if said.Counted == nil || inPlace && worlds[0].matched(said.Table) {
+			fromPlan(worlds, said.Table, said.Fewer.String())
+			continue
+		}
+		counts := make(map[rekey.Integer]int64)
+		for number, w := range worlds {
+			if inPlace && number == 0 || !slices.Contains(said.Counted.In, w.name) {
+				continue // no row of the target names one of a source
+			}
+			if err := w.countNaming(ctx, said.Counted, counts); err != nil {
+				return err
+			}
+		}
+		for _, w := range worlds {
+			s := w.Plan.StaysOf(w.name, said.Table)
+			if s == nil {
+				continue
+			}
+			image, _ := w.image(s.Table, s.Key, nil)
+			err := w.rows(ctx, s.Table, w.on.Dialect().Quote(s.Key), "1 = 1", "", func(row []any) error {
+				n, err := rowio.KeyIn(row[0], s.Table+"."+s.Key)
+				if err == nil && !w.found[s.Table][n] && counts[image(n)] < int64(said.Fewer.Than) {
+					all = append(all, small{w, s, n})
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, one := range all { // judged all at once
+		one.w.add(one.s, one.n)
+	}
+	return nil
+}
+
+// countNaming counts the rows of a world that come so far, by what they name.
+func (w *proving) countNaming(ctx context.Context, counted *verdict.Counted, counts map[rekey.Integer]int64) error {
+	quote := w.on.Dialect().Quote
+	naming := declare.Severed{Table: counted.Table, Column: counted.Column, Zero: counted.Zero, None: counted.None,
+		When: counted.When}
+	condition := naming.SQL(quote)
+	if s := w.Plan.StaysOf(w.name, counted.Table); s != nil {
+		out := []string{"1 = 0"}
+		if s.Key != "" {
+			out = append(out, setOf(w.found[s.Table]).SQL(quote(s.Key)))
+		} else {
+			for _, by := range s.By {
+				out = append(out, by.Naming(setOf(w.found[by.To])).SQL(quote))
+			}
+		}
+		condition += " AND NOT (" + strings.Join(out, " OR ") + ")"
+	}
+	image, able := w.image(counted.Table, counted.Column, counted.When)
+	if !able {
+		image = func(n rekey.Integer) rekey.Integer { return n }
+	}
+	column := quote(counted.Column)
+	return w.rows(ctx, counted.Table, column+", COUNT(*)", condition, " GROUP BY "+column, func(row []any) error {
+		n, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
+		rows, err := rowio.IntIn(row[1], counted.Table)
+		if isNumber {
+			counts[image(n)] += rows
+		}
+		return err
+	})
+}

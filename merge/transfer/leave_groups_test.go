@@ -1,0 +1,161 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
+)
+
+// bestTwo lets the best two heroes of each account come, and guilds that two heroes name.
+func bestTwo(o *declare.Options, _ *declare.Declarations) {
+	o.Leave = append(o.Leave,
+		declare.Leave{Table: "hero", Where: "level < 20", Best: &declare.Best{Of: "account", Keep: 2, By: []string{"level desc"}}},
+		declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "hero.guild", Than: 2}})
+}
+
+// The proof finds by statements of its own which rows are not among the best, and which groups became too small: a
+// world in which others are now fails, in place and into a new database.
+func TestLeaveGroupsProved(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, leavers...)
+		for _, into := range []bool{false, true} {
+			worlds := clones(t, e, all)
+			target, sources, opts, stay := worlds[0], worlds[1:], leaveOptions(bestTwo), "3 1"
+			p := mustPlan(t, target, sources, opts)
+			if into {
+				p, target = intoPlan(t, e, worlds, opts)
+				sources, stay = worlds, "2 1" // in place the target's own rows take all places of account 1
+			}
+			if got := fmt.Sprint(p.KeysThatStay("w1", "hero").Len(), p.KeysThatStay("w1", "guild").Len()); got != stay {
+				t.Fatalf("into %v: stay %s, want %s", into, got, stay)
+			}
+			if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
+				t.Fatalf("into %v: %s: %+v", into, proof.Verdict, proof.Findings)
+			}
+			for change, want := range map[string]string{
+				"UPDATE hero SET account = 8 WHERE guid = 2":             "the plan lacks 0, and it has 1 others", // nobody else's place
+				"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
+				"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1, and it has 0 others",
+			} {
+				refill(t, all[1], worlds[1])
+				exec(t, worlds[1], change)
+				proof := verified(t, p, target, sources)
+				if got := fmt.Sprint(proof.Findings); proof.Verdict != verdict.Fail || !strings.Contains(got, want) {
+					t.Errorf("into %v: %s: %s %s, want %q", into, change, proof.Verdict, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A row that is the same in every world comes, whatever is said: it is not judged by conditions.
+func TestLeaveKept(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, level INTEGER)", "INSERT INTO hero VALUES (1, 5), (2, 6), (3, 50)")
+		opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"hero.guid"}, Keep: "<2"})
+			d.Plain = append(d.Plain, "hero.level")
+			where("hero", "level < 20")(o, d)
+		})
+		for _, into := range []bool{false, true} {
+			worlds := clones(t, e, all)
+			target, sources := worlds[0], worlds[1:]
+			p := mustPlan(t, target, sources, opts)
+			if into {
+				p, target = intoPlan(t, e, worlds, opts)
+				sources = worlds
+			}
+			if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			want := map[bool]string{false: "1|5 2|6 3|50 1003|50", true: "1|5 3|50 1003|50"}[into]
+			asked(t, target, "SELECT guid, level FROM hero ORDER BY guid", strings.Fields(want)...)
+			if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
+				t.Errorf("into %v: %s: %+v", into, proof.Verdict, proof.Findings)
+			}
+		}
+	})
+}
+
+// A group is judged once: one that becomes too small when another one is gone comes.
+func TestLeaveGroupsOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE guild (id INTEGER NOT NULL PRIMARY KEY, ally INTEGER)", "INSERT INTO guild VALUES (1, NULL), (2, NULL)",
+			"CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, guild INTEGER NOT NULL, friend INTEGER)",
+			"INSERT INTO hero VALUES (1, 1, NULL), (2, 2, 1), (3, 2, NULL)") // guild 1 goes, with hero 1 and so hero 2: guild 2 has one
+		p := mustPlan(t, all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"hero.guid"}})
+			d.Plain = append(d.Plain, "guild.ally")
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.RowsDrop},
+				declare.DeclaredReference{At: []string{"hero.friend"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})
+			o.Leave = append(o.Leave, declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "hero.guild", Than: 2}})
+		}))
+		before := dump(t, all[0], ledger.KeysTable)
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, all[0], "SELECT guid, guild FROM hero WHERE guid > 1000", "1003|1002")
+		asked(t, all[0], "SELECT id FROM guild WHERE id > 1000", "1002")
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
+			t.Errorf("%s: %+v", proof.Verdict, proof.Findings)
+		}
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if withoutCounters(dump(t, all[0], ledger.KeysTable)) != withoutCounters(before) {
+			t.Error("the undo left another database")
+		}
+	})
+}
+
+// The report counts the rows that come since their condition is NULL.
+func TestLeaveNulls(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all, said := keyWorlds(t, e, 3, leavers...), ""
+		opts := leaveOptions(where("hero", "level < 20"))
+		opts.Report = func(r *verdict.Report) {
+			for _, one := range r.Results {
+				if one.Code == verdict.CodeTableExcluded && one.Table == "hero" {
+					said += one.Message
+				}
+			}
+		}
+		mustPlan(t, all[0], all[1:], opts)
+		if want := "rows that stay behind, as declared: w1: 1; w2: 1; rows that come since their condition is NULL: w1: 1; w2: 1"; said != want {
+			t.Errorf("%q, want %q", said, want)
+		}
+	})
+}
+
+// A player who logs in between the plan and its merge ends it before the first write, with this message.
+func TestLeaveLoggedIn(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, leavers...)
+		p := mustPlan(t, all[0], all[1:], leaveOptions(where("hero", "level < 20")))
+		const refused = `transfer: apply refused, nothing was changed: database "w1": table "hero": `
+		for change, want := range map[string]string{
+			"UPDATE hero SET account = 7 WHERE guid = 1": refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again`,
+			"UPDATE hero SET level = 21 WHERE guid = 1":  refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again; database "w1": table "hero": the condition "level < 20" holds for other rows than when the plan was made: plan again`,
+		} {
+			worlds := clones(t, e, all)
+			before := dump(t, worlds[0])
+			exec(t, worlds[1], change)
+			if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); fmt.Sprint(err) != want {
+				t.Errorf("%s: %v, want %s", change, err, want)
+			}
+			if dump(t, worlds[0]) != before {
+				t.Errorf("%s: the target was written to", change)
+			}
+		}
+	})
+}
