@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,7 +66,7 @@ func LeftOf(f *Resolved) (all []*LeftRows) {
 // refer to these are to stay behind too; nil if that is not said.
 func severedPartly(f *Resolved, table string, ref *Ref) (*SeveredReference, error) {
 	p, partly := f.Partly[ref.ToTable]
-	if !partly || p.Rows != RowsDrop {
+	if !partly || cmp.Or(ref.Declared.Gone, p.Rows) != RowsDrop {
 		return nil, nil
 	}
 	s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: RowsDrop, Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{},

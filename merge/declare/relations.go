@@ -151,7 +151,7 @@ func (db *Database) CannotRefer(table string, ref catalog.Reference) string {
 	to := db.Tables[ref.ToTable]
 	if to == nil {
 		if db.behind[ref.ToTable] {
-			return "refers to " + ref.ToTable + `, whose rows stay behind: set rows = "drop" or "none" in its [[merge.table]]`
+			return "refers to " + ref.ToTable + `, whose rows stay behind: set gone = "drop" or "none" in the [[check.reference]] to it`
 		}
 		if slices.Contains(db.Excluded, ref.ToTable) {
 			return "refers to " + ref.ToTable + ", which is " + ExcludedReason

@@ -100,13 +100,13 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Severally(table) {
 			if rows := f.becomes(ref); rows != "" && ref.Cells != nil {
-				return nil, Unsuitable("%s.%s: rows = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), rows)
+				return nil, Unsuitable("%s.%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), rows)
 			}
 		}
 		for _, ref := range AllReferences(f, table) {
 			partly, err := severedPartly(f, table, &ref)
 			if err != nil {
-				return nil, Unsuitable("%s.%s, for which rows = %q is set: %v", table, ref.Subject(), RowsDrop, err)
+				return nil, Unsuitable("%s.%s, for which gone = %q is set: %v", table, ref.Subject(), RowsDrop, err)
 			}
 			if partly != nil {
 				all = append(all, partly)
@@ -118,7 +118,7 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 			s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
 				Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, &ref, false, ""}
 			if err := validateSevered(s, f); err != nil {
-				return nil, Unsuitable("%s.%s, for which rows = %q is set: %v", table, ref.Subject(), rows, err)
+				return nil, Unsuitable("%s.%s, for which gone = %q is set: %v", table, ref.Subject(), rows, err)
 			}
 			all = append(all, s)
 		}
@@ -168,10 +168,10 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		foreign = foreign || ForeignKey(f, s.Table, s.Column)
 		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
 		if s.Rows == RowsNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
-			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want rows = %q", db.Name, RowsDrop)
+			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, RowsDrop)
 		}
 		if s.Rows == RowsNone && c.Generated != "" {
-			return fmt.Errorf("in %s the column is generated: want rows = %q", db.Name, RowsDrop)
+			return fmt.Errorf("in %s the column is generated: want gone = %q", db.Name, RowsDrop)
 		}
 	}
 	if s.Rows == RowsDrop {

@@ -211,7 +211,7 @@ func TestSeveredKeyless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Table == "story" && strings.Contains(r.Reason, `rows = "drop"`) }) {
+	if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Table == "story" && strings.Contains(r.Reason, `gone = "drop"`) }) {
 		t.Errorf("refused for %v", p.Refusals)
 	}
 }

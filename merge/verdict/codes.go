@@ -251,7 +251,7 @@ var codes = []Code{
 		Code:       CodeReferenceSevered,
 		Meaning:    "rows reference rows that stay behind only because those reference a table whose rows stay behind",
 		Counts:     "referring rows",
-		Action:     `copy the rows between with the reference cleared (rows = "none"), or remove the referring rows`,
+		Action:     `copy the rows between with the reference cleared (gone = "none"), or remove the referring rows`,
 		Unverified: "check the reference in another way",
 	},
 	{

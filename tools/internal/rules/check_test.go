@@ -173,7 +173,7 @@ func TestSampleCheck(t *testing.T) {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
 	want := declare.Options{
-		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"auctions"}, Policy: declare.PolicySkip, Rows: declare.RowsDrop}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
+		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"auctions"}, Policy: declare.PolicySkip}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
 			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
 				When: &declare.When{Column: "season", Is: []string{"3"}}},
 			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
@@ -193,6 +193,7 @@ func TestSampleCheck(t *testing.T) {
 				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
 				{At: []string{"chests.content"}, To: []string{"items.guid"}, Format: "exec ./codec chests"},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
+				{At: []string{"mail.auction"}, To: []string{"auctions.id"}, Gone: declare.RowsDrop},
 			},
 		}},
 		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},

@@ -41,7 +41,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			moved().Counters = append(moved().Counters, counter)
 		})
 		s.Sections("table", func(s *strict.Section) {
-			s.Older("columns")
+			s.Older("columns", "rows")
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			if !s.Has("renumber") && !s.Has("within") && !s.Asked() {
 				need(s, "policy", "want what happens to their rows: %s = "+policyNames())

@@ -79,7 +79,7 @@ func TestParseMergeProblems(t *testing.T) {
 		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = { column = "slot", within = "account" }`},
 		{"[[merge.table]]\ntables=['a']\nrenumber='b'", `1: merge.table.within is missing: want the columns in which it is unique, such as within = "account"`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b' }", `3: merge.table.renumber.within is missing: want the columns in which it is unique, such as within = "account"`},
-		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c' }\nwithin='c'", `4: unknown key within: [merge.table] has tables, policy, rows, set, when, renumber`},
+		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c' }\nwithin='c'", `4: unknown key within: [merge.table] has tables, policy, set, when, renumber`},
 		{"[[merge.table]]\ntables=['a']\nrenumber=7", `3: merge.table.renumber is an integer: want a table, such as renumber = { column = "slot", within = "account" }`},
 		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ a='sum' }\nset={ a='sum' }", `5: merge.table.set is set together with columns, the older word for it: want set alone`},
 		{"[[merge.space]]\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},

@@ -30,7 +30,7 @@ func (r *rewriter) older(s *section) bool {
 	case "merge.space":
 		return r.rename(s, "map", "offset") || r.rename(s, "step", "offset")
 	case "merge.table":
-		return r.rename(s, "columns", "set") || r.renumber(s)
+		return r.rename(s, "columns", "set") || r.renumber(s) || r.gone(s)
 	}
 	return false
 }
@@ -122,6 +122,49 @@ func (r *rewriter) renumber(s *section) bool {
 		}
 	}
 	return r.join(s, keys, r.padded(s, "renumber")+line+" }")
+}
+
+// gone writes what rows says of a table into the references to it that this file has.
+func (r *rewriter) gone(s *section) bool {
+	k := s.key("rows")
+	if k == nil {
+		return false
+	}
+	line := "gone = " + printable.TOML(s.text("rows"))
+	said := "rows of " + strings.Join(s.texts("tables"), ", ")
+	var lacking []*section
+	refer := false
+	for _, ref := range r.sections {
+		if ref.Head != "check.reference" || !refersTo(append(ref.texts("to"), ref.text("to_table")), s.texts("tables")) {
+			continue
+		}
+		if refer = true; ref.key("gone") == nil {
+			lacking = append(lacking, ref)
+		}
+	}
+	switch {
+	case !refer:
+		return r.stays(k.First, "%s is an older word: want %s in each [[check.reference]] to it, also of a foreign key", said, line)
+	case len(lacking) == 0:
+		r.changed(k.First, "%s: now said by gone of each reference to it; a foreign key needs a [[check.reference]] of its own", said)
+		r.put(k.First, k.End, r.comments(k.First, k.End)...)
+		return true
+	}
+	last := lacking[0].keys[len(lacking[0].keys)-1]
+	r.changed(k.First, "%s: now %s in the [[check.reference]] with at = %s", said, line, printable.TOMLList(lacking[0].texts("at")))
+	r.put(last.End, last.End, r.padded(lacking[0], "gone")+line[len("gone"):])
+	return true
+}
+
+// refersTo reports whether one of some columns is of one of some tables, which may be patterns.
+func refersTo(to, tables []string) bool {
+	return slices.ContainsFunc(tables, func(text string) bool {
+		pattern, _, err := declare.ParsePlace(text)
+		return err == nil && slices.ContainsFunc(to, func(place string) bool {
+			table, _, _ := strings.Cut(place, ".")
+			return pattern.Match(table)
+		})
+	})
 }
 
 // lists writes natural as shared, and says that include and exclude stay.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,6 +86,9 @@ func said(r Rules) string {
 	for i := range r.Names {
 		r.Names[i].Line = 0
 	}
+	for i := range r.Check.Tables {
+		goneFor(&r.Check.Tables[i], r.Check.Rules)
+	}
 	o := r.Check
 	slices.SortFunc(o.Accounts, func(a, b declare.AccountColumn) int {
 		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
@@ -96,6 +100,21 @@ func said(r Rules) string {
 		panic(err) // of data alone
 	}
 	return string(text)
+}
+
+// goneFor says what rows says of a table by gone of the references to it; without one, rows stays.
+func goneFor(p *declare.TablePolicy, all []declare.Declarations) {
+	refer := false
+	for i := range all {
+		for k := range all[i].References {
+			if r := &all[i].References[k]; p.Rows != "" && refersTo(r.To, p.Tables) {
+				refer, r.Gone = true, cmp.Or(r.Gone, p.Rows)
+			}
+		}
+	}
+	if refer {
+		p.Rows = ""
+	}
 }
 
 // rewriter changes a file one older word at a time.

@@ -31,6 +31,34 @@ shared = [ # of the client
   "a.b"
 ]
 `},
+		{"rows of a table", `[[check.reference]]
+to = "auctions.id"
+at = ["a.auction"] # why
+
+[[check.reference]]
+to = ["b.id", "auctions.id"]
+at = ["b.any"]
+gone = "none"
+
+[[merge.table]]
+tables = ["auct*"]
+policy = "skip"
+rows = "drop" # they go
+`, `[[check.reference]]
+to = "auctions.id"
+at = ["a.auction"] # why
+gone = "drop"
+
+[[check.reference]]
+to = ["b.id", "auctions.id"]
+at = ["b.any"]
+gone = "none"
+
+[[merge.table]]
+tables = ["auct*"]
+policy = "skip"
+# they go
+`},
 		{"natural before shared", `[check]
 natural = ["*.map", 'a.[#]'] # Map.dbc
 plain = ["a.b"] # not "natural"
