@@ -109,3 +109,14 @@ func TestLeftRowsRefused(t *testing.T) {
 		}
 	})
 }
+
+// gone of a reference says too that rows follow which name one of the rows of a table that stay behind.
+func TestLeftRowsGone(t *testing.T) {
+	all := keyWorlds(t, engines()[0], 2, respawns...)
+	opts := leaving(ofWorld, ofKind1, "")
+	opts.Check.Rules[0].References[1].Gone = declare.RowsDrop
+	p := mustPlan(t, all[0], all[1:], opts)
+	if got, want := p.Table("mail").Rows(), mustPlan(t, all[0], all[1:], leaving(ofWorld, ofKind1, declare.RowsDrop)).Table("mail").Rows(); got != want {
+		t.Errorf("%d rows come, want %d", got, want)
+	}
+}

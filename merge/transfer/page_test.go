@@ -1,10 +1,16 @@
 package transfer
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/rowio"
 )
 
@@ -46,6 +52,79 @@ func TestPagesOfRowsThatChange(t *testing.T) {
 		}
 		if rows != 200 {
 			t.Errorf("%d rows, want 200", rows)
+		}
+	})
+}
+
+// Pages leave rows out as they are read, the same that SQL leaves out: a page has a row unless it is the last, and
+// those that are left out are summed up once.
+func TestPagesLeaveOut(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		d := e.fresh(t, "s1")
+		exec(t, d, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, kind INTEGER, owner INTEGER, box INTEGER)")
+		for i := range 60 {
+			owner := map[bool]string{true: "NULL", false: fmt.Sprint(i % 7)}[i%11 == 0]
+			exec(t, d, fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %s, %d)", i, i%3, owner, i%5))
+		}
+		s, err := rowio.OpenSource(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		set := func(keys ...int64) *rekey.Set {
+			all := &rekey.Set{Exact: true}
+			for _, n := range keys {
+				all.Add(rekey.Signed(n))
+			}
+			all.Finish()
+			return all
+		}
+		first := make([]int64, 45)
+		for i := range first {
+			first[i] = int64(i)
+		}
+		by := []*declare.Severed{
+			{Table: "t", Column: "owner", To: "hero", Gone: true, None: []string{"0"}, When: &declare.When{Column: "kind", Is: []string{"1", "2"}}, Staying: set(0, 2, 3)},
+			{Table: "t", Column: "box", To: "box", Gone: true, When: &declare.When{Column: "owner", Not: []string{"4"}}, Staying: set(1)},
+		}
+		for _, stays := range []*declare.Stays{{Table: "t", Key: "id", Keys: set(first...)}, {Table: "t", By: by}} {
+			on := &rowio.Connection{Database: d, Stayed: new(rowio.Content), Withheld: map[string]string{"t": stays.SQL(s.Dialect.Quote) + " OR id = 50"},
+				Sifted: map[string]rowio.Sifted{"t": {Rows: stays, Others: "id = 50"}}}
+			l := rowio.NewLayout(on.Dialect(), s.Table("t"))
+			var got []string
+			err := rowio.EachPage(t.Context(), on, l, rowio.All, func(p *rowio.Page) error {
+				if len(p.Rows) == 0 && !p.Last {
+					t.Error("a page without rows")
+				}
+				for _, row := range p.Rows {
+					got = append(got, fmt.Sprint(row[0]))
+				}
+				return nil
+			})
+			want, err2 := on.Texts(t.Context(), "SELECT CAST(id AS CHAR) FROM t WHERE "+on.Comes("t")+" ORDER BY id")
+			if err := errors.Join(err, err2); err != nil || !slices.Equal(got, want) || on.Stayed.Rows != int64(59-len(want)) {
+				t.Errorf("%v, %v: %d stayed\n%v, want\n%v", stays.Key, err, on.Stayed.Rows, got, want)
+			}
+			p, err := rowio.ReadPage(t.Context(), on, l, nil, 4, nil)
+			if err != nil || len(p.Rows) == 0 || fmt.Sprint(p.Rows[0][0]) != want[0] {
+				t.Errorf("%+v, %v", p, err)
+			}
+			s.Withhold([]catalog.Withheld{stays})
+			var scanned []string
+			for b, err := range s.Scan(t.Context(), catalog.Scan{Table: "t", Order: []catalog.Order{{Column: "id"}}, Carry: []string{"id"}}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range b.Len {
+					if id := string(b.Carry[0].At(i)); id != "50" {
+						scanned = append(scanned, id)
+					}
+				}
+			}
+			if !slices.Equal(scanned, want) {
+				t.Errorf("scanned %v, want %v", scanned, want)
+			}
+			on.Close()
 		}
 	})
 }
