@@ -61,7 +61,7 @@ func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, cho
 			db.Rows[table] -= s.Rows() // all was read in one snapshot
 		}
 	}
-	o.Stays = found.Stays
+	o.Stays, o.Staying = found.Stays, found.Shown
 	for _, s := range found.Says {
 		o.Add(rule.Found(judgeLeave(f, leaving, &s)))
 		o.Leaves = append(o.Leaves, saidLeave(f, leaving, &s))

@@ -234,6 +234,7 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Renumbered: slices.Clone(r.found.Renumbered),
 		Stays:      slices.Clone(r.found.Stays),
 		Leaves:     slices.Clone(r.found.Leaves),
+		Staying:    r.found.Staying,
 	}
 	for _, table := range slices.Sorted(maps.Keys(r.facts.Reset)) {
 		if r.facts.Reset[table] {

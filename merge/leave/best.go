@@ -47,6 +47,7 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 	type group struct {
 		own   int // rows of the target, which come
 		first []*ranked
+		over  bool // others stay
 	}
 	t, groups := r.tables[s.Table], make(map[string]*group)
 	var out []*ranked // judged on the rows that remain after where: added when all are read
@@ -64,6 +65,7 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 			return
 		}
 		i, _ := slices.BinarySearchFunc(g.first, row, s.compare)
+		g.over = g.over || len(g.first) >= s.Best.Keep-g.own
 		if i >= s.Best.Keep-g.own {
 			out = append(out, &ranked{w: row.w, key: row.key})
 			return
@@ -78,6 +80,11 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 			out, g.first = append(out, &ranked{w: last.w, key: last.key}), g.first[:len(g.first)-1]
 		}
 	})
+	for _, g := range groups {
+		if n := len(g.first); g.over && n > 0 {
+			s.last = append(s.last, &ranked{w: g.first[n-1].w, key: g.first[n-1].key})
+		}
+	}
 	for _, row := range out {
 		row.w.add(t, row.key, s.whyBest())
 	}

@@ -44,14 +44,18 @@ type condition struct {
 }
 
 // with is the condition with a number in the place of :now.
-func (c *condition) with(now int64) string {
+func (c *condition) with(now int64) string { return c.part(0, len(c.text), now) }
+
+// part is a part of it.
+func (c *condition) part(begin, end int, now int64) string {
 	var b strings.Builder
-	at := 0
 	for _, i := range c.now {
-		b.WriteString(c.text[at:c.tokens[i].Start] + fmt.Sprint(now))
-		at = c.tokens[i+1].End()
+		if at := c.tokens[i].Start; at >= begin && at < end {
+			b.WriteString(c.text[begin:at] + fmt.Sprint(now))
+			begin = c.tokens[i+1].End()
+		}
 	}
-	return b.String() + c.text[at:]
+	return b.String() + c.text[begin:end]
 }
 
 // Bound is the condition of a plan with the time of the plan in the place of :now.

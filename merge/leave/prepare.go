@@ -29,7 +29,8 @@ type said struct {
 	*declare.Leave
 	where map[*declare.Database]*condition
 	by    []declare.ByColumn
-	fewer *edge // the reference of the rows that are counted
+	fewer *edge     // the reference of the rows that are counted
+	last  []*ranked // of each group that has too many rows, the last that comes
 }
 
 // table is one of which rows may stay behind.

@@ -24,6 +24,7 @@ type Found struct {
 	Says     []Judged
 	Cleared  []*declare.SeveredReference // by which a row names a row that stays, and comes without the reference
 	Blocking []Blocking
+	Shown    *verdict.Staying
 }
 
 // Judged is what became of a statement.
@@ -112,6 +113,7 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 		func() error { return r.judgeFewer(ctx) },
 		func() error { return r.each(ctx, r.drop) },
 		func() error { return r.conclude(ctx, found) },
+		func() error { return r.show(ctx, found) },
 	}
 	for _, do := range steps {
 		if err := do(); err != nil {

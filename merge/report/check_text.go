@@ -38,6 +38,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	writeWhole(t, c)
 	t.sources(c.Report)
 	t.ruleFiles(c.Report.RuleFiles)
+	t.staying(c.Report.Staying)
 	writeNewKeys(t, c.Report.Rekeyed)
 	t.failures(c.Failed)
 	t.gaps(c.Reasons)

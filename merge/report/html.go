@@ -164,6 +164,11 @@ func functions() template.FuncMap {
 		"verdict":   func(s string) verdict.Verdict { return verdict.Verdict(s) },
 		"rows":      rowsOf,
 		"key":       transfer.KeyText,
+		"some64":    printable.Count,
+		"suchas":    suchAs,
+		"digits":    digits,
+		"followers": followers,
+		"staying":   staying,
 		"inc":       func(i int) int { return i + 1 },
 		"lines":     func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
 	}

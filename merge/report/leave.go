@@ -5,42 +5,103 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
-// leaving writes which rows stay behind, why, and how many come.
-func (t *text) leaving(p *transfer.Plan) {
+// staying is what is shown of the rows that stay behind by a plan; nil if none may. Plans of older versions have only
+// numbers.
+func staying(p *transfer.Plan) *verdict.Staying {
 	if p.Leaving == nil {
+		return nil
+	}
+	if p.Leaving.Shown != nil {
+		return p.Leaving.Shown
+	}
+	s := new(verdict.Staying)
+	for _, of := range p.Leaving.Stays {
+		if of.Rows() == 0 {
+			continue
+		}
+		line := verdict.StayingTable{Source: of.Source, Table: of.Table, Stay: of.Rows()}
+		if t := p.Table(of.Table); t != nil {
+			at := slices.IndexFunc(p.Worlds(), func(w transfer.World) bool { return w.Name == of.Source })
+			line.Come = t.In(at).Rows
+		}
+		for _, why := range of.Why {
+			line.Why = append(line.Why, verdict.StayingWhy{Why: why.Why, Rows: why.Rows})
+		}
+		s.Tables = append(s.Tables, line)
+	}
+	return s
+}
+
+// staying writes which rows stay behind, why, and how many come.
+func (t *text) staying(s *verdict.Staying) {
+	if s == nil {
 		return
 	}
 	t.section("Rows that stay behind, by table, world and reason:")
-	for _, s := range p.Leaving.Stays {
-		if s.Rows() == 0 {
-			continue
-		}
-		come := int64(0)
-		if of := p.Table(s.Table); of != nil {
-			at := slices.IndexFunc(p.Worlds(), func(w transfer.World) bool { return w.Name == s.Source })
-			come = of.In(at).Rows
-		}
-		t.line(2, fmt.Sprintf("%s of %s: %s, and %s", printable.Text(s.Table), printable.Text(s.Source),
-			stay(s.Rows()), printable.Count(come, "row comes", "rows come")))
-		for _, r := range s.Why {
-			t.line(4, printable.Text(r.Why)+": "+printable.Number(r.Rows))
-		}
+	if len(s.Tables) == 0 {
+		t.line(2, "none")
 	}
-	for _, l := range p.Leaving.Says {
-		for _, w := range l.Worlds {
-			if w.Nulls > 0 {
-				t.line(2, fmt.Sprintf("%s of %s: the condition is NULL for %s, which %s: %s", printable.Text(l.Table),
-					printable.Text(w.Source),
-					printable.Count(w.Nulls, "row", "rows"), map[bool]string{true: "comes", false: "come"}[w.Nulls == 1],
-					printable.Text(l.Where)))
+	t.some(len(s.Tables), shownTables, andMore, func(i int) {
+		of := s.Tables[i]
+		why, come := "", printable.Count(of.Come, "row comes", "rows come")
+		if len(of.Why) == 1 {
+			why = suchAs(of.Why[0].SuchAs) + " (" + printable.Text(of.Why[0].Why) + ")"
+		}
+		t.line(2, fmt.Sprintf("%s of %s: %s%s, and %s", printable.Text(of.Table), printable.Text(of.Source), stay(of.Stay),
+			why, come))
+		for _, why := range of.Why {
+			if len(of.Why) > 1 {
+				t.line(4, printable.Text(why.Why)+": "+printable.Number(why.Rows)+suchAs(why.SuchAs))
 			}
 		}
+		for _, sum := range of.Sums {
+			t.line(4, printable.Text(sum.Column)+" in sum: "+digits(sum.Stay)+" stays behind, and "+digits(sum.Come)+" comes")
+		}
+	})
+	if len(s.Close) > 0 {
+		t.section("Rows that come, and nearly stayed behind:")
 	}
+	for _, c := range s.Close {
+		t.line(2, fmt.Sprintf("%s of %s: %s%s: %s", printable.Text(c.Table), printable.Text(c.Source),
+			printable.Count(c.Rows, "row", "rows"), suchAs(c.SuchAs), printable.Text(c.Why)))
+	}
+	if len(s.Cascades) > 0 {
+		t.section("Rows that most others follow:")
+	}
+	for _, c := range s.Cascades {
+		t.line(2, fmt.Sprintf("%s %s of %s (%s): %s", printable.Text(c.Table), printable.Text(c.Key), printable.Text(c.Source),
+			printable.Text(c.Why), followers(c)))
+	}
+}
+
+// followers are the rows of a cascade: "14 rows: 11 of items, 3 of mail".
+func followers(c verdict.Cascade) string {
+	return printable.Count(c.Rows, "row", "rows") + ": " + printable.List(slice.Map(c.Follow,
+		func(of verdict.CascadeRows) string { return printable.Number(of.Rows) + " of " + printable.Text(of.Table) }), ", ", 8)
+}
+
+// suchAs names the first of some keys.
+func suchAs(keys []string) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	return ", such as " + printable.Text(strings.Join(keys, ", "))
+}
+
+// digits is a whole number of any size, with commas.
+func digits(s string) string {
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return printable.Text(s)
 }
 
 func stay(rows int64) string { return printable.Count(rows, "row stays behind", "rows stay behind") }
@@ -84,7 +145,7 @@ func WriteLeft(w io.Writer, o TextOptions, p *transfer.Plan) error {
 		}
 	}
 	t.line(0, stay(rows))
-	t.leaving(p)
+	t.staying(staying(p))
 	return t.to(w)
 }
 

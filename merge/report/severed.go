@@ -11,7 +11,7 @@ import (
 // severed writes what becomes of rows that refer to rows which stay behind.
 func (t *text) severed(p *transfer.Plan) {
 	t.leftRows(p)
-	t.leaving(p)
+	t.staying(staying(p))
 	t.renumbered(p)
 	if len(p.Severed) == 0 {
 		return

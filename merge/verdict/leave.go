@@ -38,3 +38,60 @@ type LeaveWorld struct {
 	// Holds is the digest of the keys for which the condition holds.
 	Holds string `json:"holds,omitempty"`
 }
+
+// Staying is what a person looks at before rows stay behind: how many, examples on both sides, and money.
+type Staying struct {
+	Tables   []StayingTable `json:"tables"`   // of which rows stay, by world
+	Close    []CloseRows    `json:"close"`    // rows that come, and nearly did not
+	Cascades []Cascade      `json:"cascades"` // those of most rows
+}
+
+// StayingTable are the rows of a table of one world.
+type StayingTable struct {
+	Source string       `json:"source"`
+	Table  string       `json:"table"`
+	Stay   int64        `json:"stay"`
+	Come   int64        `json:"come"`
+	Why    []StayingWhy `json:"why"` // each row that stays counts once
+	Sums   []StayingSum `json:"sums,omitempty"`
+}
+
+// StayingWhy are rows that stay behind for one reason.
+type StayingWhy struct {
+	Why    string   `json:"why"`
+	Rows   int64    `json:"rows"`
+	SuchAs []string `json:"such_as,omitempty"` // the first keys
+}
+
+// StayingSum is a column of money: what it adds up to in the rows that stay, and in those that come.
+type StayingSum struct {
+	Column string `json:"column"`
+	Stay   string `json:"stay"`
+	Come   string `json:"come"`
+}
+
+// CloseRows are rows of one world that come by one term of a condition, or as the last of the best.
+type CloseRows struct {
+	Source string   `json:"source"`
+	Table  string   `json:"table"`
+	Why    string   `json:"why"`
+	Rows   int64    `json:"rows"`
+	SuchAs []string `json:"such_as"` // the first keys
+}
+
+// Cascade is a row that stays behind by itself, and the rows that stay since they refer to it, or to one of
+// these.
+type Cascade struct {
+	Source string        `json:"source"`
+	Table  string        `json:"table"`
+	Key    string        `json:"key"`
+	Why    string        `json:"why"`
+	Rows   int64         `json:"rows"` // without the row itself
+	Follow []CascadeRows `json:"follow"`
+}
+
+// CascadeRows are its rows in one table.
+type CascadeRows struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+}

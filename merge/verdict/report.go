@@ -72,8 +72,9 @@ type Report struct {
 	LeftRows []declare.LeftRows `json:"left_rows,omitempty"`
 
 	// Leaves are the statements by which rows stay behind, and Stays these rows.
-	Leaves []Leave          `json:"leaves,omitempty"`
-	Stays  []*declare.Stays `json:"-"`
+	Leaves  []Leave          `json:"leaves,omitempty"`
+	Stays   []*declare.Stays `json:"-"`
+	Staying *Staying         `json:"staying,omitempty"`
 
 	// Renumbered are columns of which rows of the sources get other values.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`

@@ -51,6 +51,7 @@ type Outcome struct {
 	Severed    []declare.Severed    // what becomes of rows that refer to what stays behind
 	Stays      []*declare.Stays     // rows that stay behind
 	Leaves     []verdict.Leave      // the statements that say so
+	Staying    *verdict.Staying     // what is shown of them
 	Ends       bool                 // nothing else can be judged
 	Alike      []string             // tables that seem to be the same in every source
 	Disjoint   map[declare.ColumnsID]bool
@@ -71,6 +72,9 @@ func (o *Outcome) Add(from Outcome) {
 	o.Left = append(o.Left, from.Left...)
 	o.Stays = append(o.Stays, from.Stays...)
 	o.Leaves = append(o.Leaves, from.Leaves...)
+	if from.Staying != nil {
+		o.Staying = from.Staying
+	}
 	o.Renumbered = append(o.Renumbered, from.Renumbered...)
 	o.Contents = append(o.Contents, from.Contents...)
 	o.Alike = append(o.Alike, from.Alike...)

@@ -16,6 +16,9 @@ import (
 type Leaving struct {
 	Says  []verdict.Leave `json:"says"`
 	Stays []Stays         `json:"stays"`
+
+	// Shown is what a person looks at; nil in plans of versions that did not show it.
+	Shown *verdict.Staying `json:"shown,omitempty"`
 }
 
 // Stays are the rows of a table of one world that stay behind, and their sum.

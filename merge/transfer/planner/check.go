@@ -57,7 +57,7 @@ func check(ctx context.Context, p *Planner) error {
 		p.Plan.Rekey = report.Rekeyed
 	}
 	if len(report.Leaves) > 0 {
-		p.Plan.Leaving = &plan.Leaving{Says: report.Leaves, Stays: slice.Map(report.Stays, func(s *declare.Stays) plan.Stays { return plan.Stays{Stays: s} })}
+		p.Plan.Leaving = &plan.Leaving{Says: report.Leaves, Shown: report.Staying, Stays: slice.Map(report.Stays, func(s *declare.Stays) plan.Stays { return plan.Stays{Stays: s} })}
 	}
 	for _, s := range p.DBs {
 		s.On.Withheld, s.On.Sifted = p.Plan.WithheldOf(s.Name(), s.Dialect)
