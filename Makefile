@@ -102,6 +102,7 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	$(GO) test ./merge/transfer -run 'TestLeaveOracle/sqlite' -leave-cases 2000 -timeout 4h
 	go run ./internal/servertest/with-server mariadb -- go test ./merge/transfer -run 'TestLeaveOracle/mariadb' -leave-cases 200 -timeout 4h
 	go run ./internal/servertest/with-server mysql -- go test ./merge/transfer -run 'TestLeaveOracle/mariadb' -leave-cases 200 -timeout 4h
+	go run ./internal/servertest/with-server mariadb -- go test ./tools/servermerge -run TestPlayedLeaving -played-leaving
 
 .PHONY: prove
 

@@ -41,7 +41,7 @@ var arrows = map[string]string{
 	"merge/declare":          "gameid merge/catalog merge/rekey merge/cell",
 	"merge/verdict":          "merge/catalog merge/declare merge/rekey",
 	"merge/stream":           "merge/catalog merge/declare merge/rekey merge/cell",
-	"merge/leave":            "internal/sqltext merge/catalog merge/declare merge/verdict merge/stream merge/rekey",
+	"merge/leave":            "internal/sqltext merge/catalog merge/cell merge/declare merge/verdict merge/stream merge/rekey",
 	"merge/check/moved":      "merge/catalog merge/declare merge/verdict merge/stream merge/rekey",
 	"merge/check/read":       "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/rekey merge/cell",
 	"merge/check/rule":       "merge/declare merge/verdict merge/check/moved merge/check/read",

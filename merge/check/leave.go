@@ -125,6 +125,13 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 	}
 	result.Rows = result.Count
 	result.Message = fmt.Sprintf("rows refer to rows of %s that stay behind, and it is not said what becomes of them: %s; most refer to %s", b.To, catalog.Few(parts), strings.Join(largest, ", "))
+	if b.Ref.Cells != nil {
+		result.Message = fmt.Sprintf("rows refer inside cells to rows of %s that stay behind: %s; most refer to %s", b.To,
+			catalog.Few(parts), strings.Join(largest, ", "))
+		result.Next = []string{fmt.Sprintf("keys inside cells are not followed or cleared: let these rows of %s stay behind "+
+			"by a where of their own, or let those of %s come", b.Table, b.To)}
+		return result
+	}
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",
 		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.RowsDrop,
 		declare.RowsNone)}

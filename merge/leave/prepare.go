@@ -22,6 +22,7 @@ type Leaving struct {
 	tables map[string]*table // of which rows may stay behind
 	order  []string          // their names: a table comes after those that it refers to, as far as they do not refer to each other
 	edges  []*edge
+	cells  []inCells
 }
 
 // said is a statement.
@@ -253,8 +254,8 @@ func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) er
 	switch {
 	case len(r.Columns) != 1:
 		return fmt.Errorf("the reference is of %d columns, and only one column can be followed", len(r.Columns))
-	case r.Cells != nil:
-		return fmt.Errorf("the keys are inside cells, so rows that refer to rows which stay behind cannot be followed: let all its rows come")
+	case r.Cells != nil && r.Declared.Gone != "":
+		return fmt.Errorf("gone is for references of whole values, and these keys are inside cells")
 	case len(r.Or) > 0 && r.Declared.Gone == declare.RowsNone:
 		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", declare.RowsNone)
 	case len(r.Except) > 0:
@@ -268,6 +269,10 @@ func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) er
 	}
 	of := *r
 	of.Table = table
+	if r.Cells != nil {
+		l.cells = append(l.cells, inCells{&of, to})
+		return nil
+	}
 	says := r.Declared.Gone
 	rows := says
 	if says == "" {

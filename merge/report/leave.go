@@ -85,7 +85,9 @@ func (t *text) staying(s *verdict.Staying) {
 // followers are the rows of a cascade: "14 rows: 11 of items, 3 of mail".
 func followers(c verdict.Cascade) string {
 	return printable.Count(c.Rows, "row", "rows") + ": " + printable.List(slice.Map(c.Follow,
-		func(of verdict.CascadeRows) string { return printable.Number(of.Rows) + " of " + printable.Text(of.Table) }), ", ", 8)
+		func(of verdict.CascadeRows) string {
+			return printable.Number(of.Rows) + " of " + printable.Text(of.Table)
+		}), ", ", 8)
 }
 
 // suchAs names the first of some keys.

@@ -189,10 +189,6 @@ func TestLeaveRefused(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]func(o *declare.Options, d *declare.Declarations){
-		"the keys are inside cells": func(o *declare.Options, d *declare.Declarations) {
-			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "bag.heroes" })
-			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every"})
-		},
 		"log has no key in w0, so its rows could not be told apart by the proof":      ofLog(declare.RowsDrop),
 		"log has no key in w0, so its rows could not be told apart by the proof and ": ofLog(declare.RowsNone),
 		"its key is not one column of integers":                                       where("spell", "spell = 7"),
@@ -223,6 +219,38 @@ func TestLeaveRefused(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// A reference inside cells blocks if a row that comes names a row that stays, and says so; otherwise its rows come.
+func TestLeaveInCells(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, heroes VARCHAR(20))",
+			"INSERT INTO bag VALUES (1, 1, 1, '1'), (2, 2, 1, '2 3'), (3, 2, 0, '1')")...)
+		options := leaveOptions(func(o *declare.Options, d *declare.Declarations) {
+			where("hero", "level < 20")(o, d)
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"bag.id"}})
+			d.Plain = append(d.Plain, "bag.kind")
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.owner"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop},
+				declare.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every", When: &declare.When{Column: "kind", Is: []string{"1"}}, Others: declare.OthersPlain})
+		})
+		worlds := clones(t, e, all)
+		p := mustPlan(t, worlds[0], worlds[1:], options)
+		if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, worlds[0], "SELECT id, heroes FROM bag WHERE id > 100 ORDER BY id", "1002|1002 1003", "1003|1")
+		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
+			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+		}
+		exec(t, all[1], "INSERT INTO bag VALUES (4, 5, 1, '3 1'), (5, 1, 1, '1')")
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer inside cells to rows of hero that stay behind: w1: 1; most refer to guid 1 of w1: 1 row") {
+			t.Errorf("refused: %s", got)
+		}
+	})
 }
 
 // Keys that are disjoint already stay as they are. A column that nobody declared is open if a value of it would name

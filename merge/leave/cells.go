@@ -1,0 +1,90 @@
+package leave
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+)
+
+// inCells is a reference inside cells to a table of which rows may stay behind. It cannot be followed or cleared, so it
+// blocks if a row that comes names one that stays.
+type inCells struct {
+	ref *declare.Ref
+	to  declare.ColumnName
+}
+
+// blockedInCells finds such rows.
+func (r *run) blockedInCells(ctx context.Context, found *Found) error {
+	for _, c := range r.cells {
+		table := c.ref.Table
+		severed := declare.Severed{Table: table, Column: c.ref.Columns[0], To: c.to.Table, ToColumn: c.to.Column}
+		blocking := Blocking{SeveredReference: &declare.SeveredReference{Severed: severed, Ref: c.ref}}
+		for _, w := range r.worlds {
+			to := w.keys[c.to.Table]
+			if !w.leaves || w.db.Tables[table] == nil || to == nil || to.n == 0 {
+				continue
+			}
+			scan := catalog.Scan{Table: table, Carry: slices.Clone(c.ref.Cells.Columns())}
+			cells := make([][]byte, len(scan.Carry))
+			if c.ref.When != nil {
+				scan.Carry = append(scan.Carry, c.ref.When.Column)
+			}
+			stays := r.stays(w, table, &scan)
+			counts, codec := make(map[rekey.Integer]int64), error(nil)
+			rows := int64(0)
+			err := w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+				if codec != nil || c.ref.When != nil && !c.ref.When.Holds(b.Carry[len(cells)].At(row)) || stays(b, row) {
+					return
+				}
+				for i := range cells {
+					cells[i] = b.Carry[i].At(row)
+				}
+				keys, err := c.ref.Cells.Keys(cells)
+				if failed, is := errors.AsType[*cell.CodecError](err); is {
+					codec = failed
+				}
+				named := false
+				for _, k := range keys { // of a cell that has not the format there are none: a rule says so
+					if !c.ref.None.HasInteger(k.Value) && to.has(k.Value) {
+						named = true
+						counts[k.Value]++
+					}
+				}
+				if named {
+					rows++
+				}
+			})
+			if err == nil && codec != nil {
+				err = &catalog.ReadError{Source: w.db.Name, Table: table, Doing: "keys inside cells", Err: codec}
+			}
+			if err != nil {
+				return err
+			}
+			if rows > 0 {
+				blocking.Sources = append(blocking.Sources, Blocked{w.db.Name, rows, heaviest(counts)})
+			}
+		}
+		if blocking.Sources != nil {
+			found.Blocking = append(found.Blocking, blocking)
+		}
+	}
+	return nil
+}
+
+// heaviest are the values that most rows have.
+func heaviest(counts map[rekey.Integer]int64) (all []declare.Heavy) {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b rekey.Integer) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), a.Compare(b))
+	})
+	for _, n := range keys[:min(shownKeys, len(keys))] {
+		all = append(all, declare.Heavy{Value: n.String(), Rows: counts[n]})
+	}
+	return all
+}

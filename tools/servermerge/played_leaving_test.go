@@ -1,0 +1,108 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/tools/internal/cli"
+)
+
+var playedLeaving = flag.Bool("played-leaving", false, "merge the played worlds with rules by which characters stay behind")
+
+// Of two played worlds, characters below level 20 stay behind with all that is theirs, and everything else is as
+// without the rule: the merge without it, from which plain statements delete the same, is the same database.
+func TestPlayedLeaving(t *testing.T) {
+	if !*playedLeaving {
+		t.Skip("no -played-leaving")
+	}
+	if _, err := os.Stat(playedWorlds); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("NOT TESTED: there are no played worlds in %s", playedWorlds)
+	}
+	servertest.OnlyMariaDB(t, "the worlds were dumped by MariaDB")
+	profile, rules := filepath.Join("../../profiles", "hercules.toml"), filepath.Join("testdata", "hercules-leave.toml")
+	first, second, whole, some := playedWorld(t, profile, "w1"), playedWorld(t, profile, "w2"), servertest.DSN(t), servertest.DSN(t)
+	for _, dsn := range []string{first, second} { // a table without a key loses no row
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		statements(t, db, []string{"ALTER TABLE friends ADD PRIMARY KEY (char_id, friend_account, friend_id)"})
+		db.Close()
+	}
+	plan := func(code cli.Code, into, file string, more ...string) string {
+		t.Helper()
+		args := append([]string{"plan", "-rekey", "-rules", profile, "-into", "mysql:" + into, "-o", file}, more...)
+		return ran(t, code, append(args, "mysql:"+first, "mysql:"+second)...).stdout
+	}
+	merge := func(into, file string) {
+		t.Helper()
+		for _, command := range []string{"apply", "verify"} {
+			ran(t, 0, command, file, "mysql:"+into, "mysql:"+first, "mysql:"+second)
+		}
+	}
+	all, few, refused := filepath.Join(t.TempDir(), "all.json"), filepath.Join(t.TempDir(), "few.json"), filepath.Join(t.TempDir(), "no.json")
+	plan(0, whole, all)
+	said := plan(0, some, few, "-rules", rules)
+	if want := " (where base_level < 20): 43 rows: 28 of char_achievements, 9 of inventory, 3 of char_reg_num_db, 2 of sc_data, 1 of char_reg_str_db\n"; strings.Count(said, want) != 4 {
+		t.Errorf("no %q in\n%s", want, said)
+	}
+	merge(whole, all)
+	merge(some, few)
+	db, err := sql.Open("mysql", whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	statements(t, db, []string{
+		"CREATE TEMPORARY TABLE low AS SELECT char_id FROM `char` WHERE base_level < 20",
+		"CREATE TEMPORARY TABLE egg AS SELECT (card1 & 65535) + (card2 & 65535) * 65536 AS pet_id FROM inventory WHERE card0 = -256 AND char_id IN (SELECT char_id FROM low)"})
+	deleted := make(map[string]int64)
+	for _, at := range []string{"auction.seller_id", "autotrade_data.char_id", "cart_inventory.char_id", "inventory.char_id",
+		"char_achievements.char_id", "char_reg_num_db.char_id", "char_reg_str_db.char_id", "elemental.char_id",
+		"friends.char_id", "hotkey.char_id", "memo.char_id", "skill.char_id", "guild_member.char_id", "homunculus.char_id",
+		"mail.dest_id", "mercenary.char_id", "pet.char_id", "pet.pet_id", "quest.char_id", "sc_data.char_id", "rodex_mail.receiver_id", "char.char_id"} {
+		table, column, _ := strings.Cut(at, ".")
+		set := "SELECT char_id FROM low"
+		if column == "pet_id" {
+			set = "SELECT pet_id FROM egg"
+		}
+		result, err := db.Exec("DELETE FROM `" + table + "` WHERE `" + column + "` IN (" + set + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := result.RowsAffected()
+		deleted[table] += n
+	}
+	if deleted["char"] != 4 || deleted["pet"] != 4 || deleted["inventory"] != 36 || deleted["char_achievements"] != 112 {
+		t.Errorf("deleted %v", deleted)
+	}
+	want, got := checksums(t, whole), checksums(t, some)
+	delete(want, "charlog") // the first world's stays
+	delete(got, "charlog")
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-deleted from all +merged without):\n%s", diff)
+	}
+	// Below level 80 there are smiths and masters of guilds: items of others have their key inside a cell.
+	more := strings.NewReplacer("base_level < 20", "base_level < 80")
+	text, err := os.ReadFile(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	higher := filepath.Join(t.TempDir(), "higher.toml")
+	if err := os.WriteFile(higher, []byte(more.Replace(string(text))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if said := plan(1, servertest.DSN(t), refused, "-rules", higher); !strings.Contains(said, "in bits 32..63: rows refer inside cells to rows of char that stay behind: ") {
+		t.Errorf("%.3000s", said)
+	}
+}
