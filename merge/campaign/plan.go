@@ -172,7 +172,7 @@ func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 // describe takes what a plan says into a record.
 func (r *record) describe(j *job, plan *transfer.Plan) {
 	names, _, _ := plan.Renamed()
-	r.Plan, r.Rows, r.Renames = plan.ID, plan.AllRows(), int(names)
+	r.Plan, r.Rows, r.Stay, r.Renames = plan.ID, plan.AllRows(), plan.Leaving.Rows(), int(names)
 	r.Into, r.To, r.Was = "", "", ""
 	if plan.Into != nil {
 		r.Into, r.To, r.Was = plan.Into.Name, j.to, j.was

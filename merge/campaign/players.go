@@ -24,6 +24,8 @@ type Player struct {
 	NewName  string `json:"new_name"`
 	OldKey   string `json:"old_key,omitempty"`
 	NewKey   string `json:"new_key,omitempty"`
+
+	Stays string `json:"stays,omitempty"` // why the character stays behind: there is no new world, name or key
 }
 
 // Who says which table has a row for each player, and its column with the name. For those
@@ -124,11 +126,20 @@ func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who 
 	if plan.Into != nil { // whose tables are those of the first world
 		target.Name, sources = plan.Into.Name, all
 	}
-	for i, world := range m.Sources {
+	for i, world := range plan.Worlds() {
+		world := world.Name
 		moved := func(row transfer.Moved) error {
-			return each(Player{world, m.Target, row.Old, row.New, row.OldKey, row.NewKey})
+			return each(Player{OldWorld: world, NewWorld: m.Target, OldName: row.Old, NewName: row.New, OldKey: row.OldKey, NewKey: row.NewKey})
 		}
-		err := transfer.EachMoved(ctx, plan, target, sources, i, who.Table, who.Column, codecs, moved)
+		var err error
+		if i > 0 {
+			err = transfer.EachMoved(ctx, plan, target, sources, i-1, who.Table, who.Column, codecs, moved)
+		}
+		if err == nil {
+			err = transfer.EachStayed(ctx, plan, target, sources, i, who.Table, who.Column, func(key, name, why string) error {
+				return each(Player{OldWorld: world, OldName: name, OldKey: key, Stays: why})
+			})
+		}
 		if err != nil {
 			return fmt.Errorf("the players of %q: %w", world, err)
 		}
@@ -228,12 +239,12 @@ func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
 // apostrophe in front.
 func PlayersCSV(w io.Writer) (each func(Player) error, end func() error) {
 	c := csv.NewWriter(w)
-	err := c.Write([]string{"old_world", "new_world", "old_name", "new_name", "old_key", "new_key"})
+	err := c.Write([]string{"old_world", "new_world", "old_name", "new_name", "old_key", "new_key", "stays"})
 	each = func(p Player) error {
 		if err != nil {
 			return err
 		}
-		return c.Write([]string{harmless(p.OldWorld), harmless(p.NewWorld), harmless(p.OldName), harmless(p.NewName), harmless(p.OldKey), harmless(p.NewKey)})
+		return c.Write([]string{harmless(p.OldWorld), harmless(p.NewWorld), harmless(p.OldName), harmless(p.NewName), harmless(p.OldKey), harmless(p.NewKey), harmless(p.Stays)})
 	}
 	return each, func() error { c.Flush(); return errors.Join(err, c.Error()) }
 }

@@ -103,7 +103,7 @@ func TestPlayersFormats(t *testing.T) {
 	t.Parallel()
 	all := []Player{
 		{OldWorld: "w2", NewWorld: "w1", OldName: "=cmd|' /C calc'!A0", NewName: "@x", OldKey: "-5", NewKey: "1"},
-		{OldWorld: "w2", NewWorld: "w1", OldName: "a\"b,\nc", NewName: "-2+3", OldKey: "\tx"},
+		{OldWorld: "w2", NewWorld: "w1", OldName: "a\"b,\nc", NewName: "-2+3", OldKey: "\tx", Stays: "=why"},
 	}
 	var asCSV, asJSON strings.Builder
 	each, end := PlayersCSV(&asCSV)
@@ -117,9 +117,9 @@ func TestPlayersFormats(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(asCSV.String())).ReadAll()
 	must(t, err)
 	want := [][]string{
-		{"old_world", "new_world", "old_name", "new_name", "old_key", "new_key"},
-		{"w2", "w1", "'=cmd|' /C calc'!A0", "'@x", "-5", "1"},
-		{"w2", "w1", "a\"b,\nc", "'-2+3", "'\tx", ""},
+		{"old_world", "new_world", "old_name", "new_name", "old_key", "new_key", "stays"},
+		{"w2", "w1", "'=cmd|' /C calc'!A0", "'@x", "-5", "1", ""},
+		{"w2", "w1", "a\"b,\nc", "'-2+3", "'\tx", "", "'=why"},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)

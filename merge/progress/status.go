@@ -69,6 +69,7 @@ type MergeStatus struct {
 
 	Plan    string `json:"plan,omitempty"` // its ID
 	Rows    int64  `json:"rows"`           // that come, by the plan
+	Stay    int64  `json:"stay,omitempty"` // that stay behind by the operator's statements
 	Renames int    `json:"renames"`        // new names: numbers that change, and cells that follow, are not counted
 
 	Copied int64 `json:"copied,omitempty"` // rows that came so far, also after an interruption

@@ -140,23 +140,46 @@ func EachLeft(p *transfer.Plan, use func(LeftRow) error) error {
 // WriteLeft writes what stays behind as text.
 func WriteLeft(w io.Writer, o TextOptions, p *transfer.Plan) error {
 	t := newText(o)
-	rows := int64(0)
-	if p.Leaving != nil {
-		for _, s := range p.Leaving.Stays {
-			rows += s.Rows()
-		}
-	}
-	t.line(0, stay(rows))
+	t.line(0, stay(p.Leaving.Rows()))
 	t.staying(staying(p))
 	return t.to(w)
 }
 
+// LeftNames are the names of one table, which the plan does not know: Each calls use for its rows of a world that stay.
+type LeftNames struct {
+	Table string
+	Each  func(world string, use func(key, name, why string) error) error
+}
+
 // WriteLeftCSV writes the rows that stay behind as CSV, with a line of headings: use it for a page where players look
-// up whether they come.
-func WriteLeftCSV(w io.Writer, p *transfer.Plan) error {
+// up whether they come. names may be nil: then there is no column for them.
+func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"world", "table", "key", "why"})
-	err := EachLeft(p, func(r LeftRow) error { return c.Write([]string{r.World, r.Table, r.Key, r.Why}) })
+	head := []string{"world", "table", "key", "why"}
+	if names == nil {
+		c.Write(head)
+	} else {
+		c.Write(append(head, "name"))
+	}
+	err := EachLeft(p, func(r LeftRow) error {
+		switch {
+		case names == nil:
+			return c.Write([]string{r.World, r.Table, r.Key, r.Why})
+		case r.Table == names.Table:
+			return nil
+		}
+		return c.Write([]string{r.World, r.Table, r.Key, r.Why, ""})
+	})
+	if names != nil && p.Leaving != nil {
+		for _, s := range p.Leaving.Stays {
+			if s.Table != names.Table || err != nil {
+				continue
+			}
+			err = names.Each(s.Source, func(key, name, why string) error {
+				return c.Write([]string{s.Source, s.Table, key, why, name})
+			})
+		}
+	}
 	c.Flush()
 	if err == nil {
 		err = c.Error()

@@ -127,6 +127,11 @@ func EachKey(ctx context.Context, target Database, source string, table string, 
 	return ledger.EachKey(ctx, target, source, table, use)
 }
 
+// EachStayed is [apply.EachStayed].
+func EachStayed(ctx context.Context, plan *Plan, target Database, sources []Database, world int, table, column string, each func(key, value, why string) error) error {
+	return apply.EachStayed(ctx, plan, target, sources, world, table, column, each)
+}
+
 // EachMoved is [apply.EachMoved].
 func EachMoved(ctx context.Context, plan *Plan, target Database, sources []Database, source int, table string, column string, codecs cell.Codecs, each func(Moved) error) error {
 	return apply.EachMoved(ctx, plan, target, sources, source, table, column, codecs, each)

@@ -338,7 +338,11 @@ func remark(m progress.MergeStatus) string {
 		return "took " + printable.Seconds(m.Took)
 	case m.Phase == progress.Refused || m.Phase == progress.Skipped:
 	case m.Predicted[1] > 0:
-		return "takes " + printable.Span(m.Predicted)
+		text := "takes " + printable.Span(m.Predicted)
+		if m.Stay > 0 {
+			text += ", " + printable.Count(m.Stay, "row stays behind", "rows stay behind")
+		}
+		return text
 	}
 	return ""
 }

@@ -439,20 +439,25 @@ Examples:
   servermerge whois s1 s2 characters 4711
 `
 
-const helpLeft = `Usage: servermerge left [flags] PLAN
+const helpLeft = `Usage: servermerge left [flags] PLAN [DATABASE...]
 
 Prints how many rows of which world and table stay behind by the [[merge.leave]]
-of the plan, why, and how many come. It reads no database.
+of the plan, why, and how many come, with the first keys, the rows that nearly
+stayed, and those that most others follow. It reads no database but for -names.
 
   -csv FILE         write each row that stays behind as CSV as well: its world,
                     table, key and the reason, for a page where players look it
                     up; "-" prints it instead. Rows of tables whose key is not
                     one column of integers are only counted
+  -names T.COLUMN   with -csv, one column more, with the names of the rows of
+                    the table T, such as characters.name, read from the worlds
+                    as they are now. It needs SELECT
   -json             print these rows as JSON
   -config FILE      taken as by the other commands; nothing in it is needed
 
 Example:
   servermerge left -csv left.csv plan.json
+  servermerge left -csv left.csv -names characters.name plan.json
 `
 
 const helpRenames = `Usage: servermerge renames [flags] PLAN

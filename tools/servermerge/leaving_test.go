@@ -55,7 +55,7 @@ func TestLeaving(t *testing.T) {
 	leavingWorld(t, "east.db", 200)
 	leavingWorld(t, "west.db", 180)
 	ran(t, cli.OK, "plan", "-rekey", "-rules", "dead.toml", "-rules", "best.toml", "-into", "sqlite:new.db", "-o", "plan.json", "sqlite:east.db", "sqlite:west.db")
-	said := ran(t, cli.OK, "left", "-csv", "left.csv", "plan.json").stdout
+	said := ran(t, cli.OK, "left", "-csv", "left.csv", "-names", "heroes.name", "plan.json", "sqlite:new.db", "sqlite:east.db", "sqlite:west.db").stdout
 	if !regexp.MustCompile(`heroes of sqlite:west.db: \d+ rows stay behind, and \d+ rows come\n    best 5 of account by level desc, seen desc: \d+, such as [\d, ]+\n    where level < 30 AND seen < :now - 90\*86400 AND gold < 500000: \d+, such as [\d, ]+\n    gold in sum: [\d,]+ stays behind, and [\d,]+ comes\n`).MatchString(said) {
 		t.Errorf("left says\n%s", said)
 	}
@@ -101,6 +101,9 @@ func TestLeaving(t *testing.T) {
 	for _, row := range rows[1:] {
 		if row[1] == "heroes" {
 			heroes++
+			if want := regexp.MustCompile(`(east|west)\.db$`).FindString(row[0]) + row[2]; row[4] != want {
+				t.Errorf("%q: want the name %s", row, want)
+			}
 			if got := servermerge(t.Context(), "whois", "sqlite:new.db", row[0], "heroes", row[2]); heroes < 3 && (got.code != cli.Conflicts || !strings.HasPrefix(got.stdout, "heroes "+row[2]+" of "+row[0]+" stayed behind: "+row[3])) {
 				t.Errorf("%q: %+v", row, got)
 			}

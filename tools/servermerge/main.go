@@ -44,7 +44,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}, fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.undo},
 			{Name: "rebase", Description: helpRebase, Flags: rebaseFlags(), Action: s.rebase},
 			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
-			{Name: "left", Description: helpLeft, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: s.left},
+			{Name: "left", Description: helpLeft, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.StringFlag{Name: "names"}}, Action: s.left},
 			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: s.renames},
 		}, controlCommands()...),
 	}

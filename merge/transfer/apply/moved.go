@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/cell"
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -69,6 +70,38 @@ func EachMoved(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 		}
 		m.OldKey, m.NewKey = rowio.KeyText(m.OldKey), rowio.KeyText(m.NewKey)
 		return true, each(m)
+	})
+	if err != nil {
+		err = fmt.Errorf("transfer: reading table %q of %q: %w", table, on.Name, err)
+	}
+	return err
+}
+
+// EachStayed calls each with every row of a table of one world that stays behind by the plan: its key, the value of
+// a column such as that of names, and why. Like [EachMoved], it reads
+// the world, which is a place in [plan.Plan.Worlds].
+func EachStayed(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, world int, table, column string, each func(key, value, why string) error) error {
+	stays := plan.StaysOf(plan.Worlds()[world].Name, table)
+	if stays == nil || stays.Rows() == 0 || stays.Key == "" {
+		return nil
+	}
+	r, err := job.NewRun(plan, target, sources, job.Options{}, job.Hooks{})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	on := r.Worlds()[world]
+	quote := on.Dialect().Quote
+	query := "SELECT " + quote(stays.Key) + ", " + quote(column) + " FROM " + quote(table) + " WHERE " + stays.SQL(quote) + " ORDER BY " + quote(stays.Key)
+	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		key := rowio.Printed(row[0])
+		n, _ := rekey.ParseInteger(key)
+		for _, why := range stays.Why {
+			if why.Keys.Has(n) {
+				return true, each(string(key), shown(row[1]), why.Why)
+			}
+		}
+		return true, nil
 	})
 	if err != nil {
 		err = fmt.Errorf("transfer: reading table %q of %q: %w", table, on.Name, err)

@@ -28,6 +28,24 @@ type Stays struct {
 	Summed int64     `json:"-"` // how many rows Sum is of, while the plan is made
 }
 
+// Rows are how many stay behind; l may be nil.
+func (l *Leaving) Rows() (n int64) {
+	for i := 0; l != nil && i < len(l.Stays); i++ {
+		n += l.Stays[i].Rows()
+	}
+	return n
+}
+
+// Tables are those of which rows may stay behind; l may be nil.
+func (l *Leaving) Tables() (all []string) {
+	for i := 0; l != nil && i < len(l.Stays); i++ {
+		if name := l.Stays[i].Table; !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 // StaysOf are the rows of a table of a world that stay behind; nil if none may.
 func (p *Plan) StaysOf(world, table string) *Stays {
 	if p.Leaving == nil {
