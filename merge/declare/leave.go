@@ -18,9 +18,15 @@ type Leave struct {
 	Best  *Best  `json:"best,omitempty"`
 	Fewer *Fewer `json:"fewer,omitempty"`
 
+	// Seconds are how long the server of a world may take for Where; 0: [LeaveSeconds].
+	Seconds int `json:"seconds,omitempty"`
+
 	File string `json:"-"` // for messages
 	Line int    `json:"-"` // in File; 0: not known
 }
+
+// LeaveSeconds is the default of [Leave.Seconds].
+const LeaveSeconds = 600
 
 // Best lets of the rows that have the same value in a column, over all worlds, only the first
 // ones come.

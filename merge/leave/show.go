@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -18,6 +19,7 @@ import (
 const (
 	shownKeys     = 3
 	shownCascades = 5
+	slow          = 10 * time.Second // of a condition
 )
 
 // show reads once more what refers to rows that stay, or has money, and says what a person looks at.
@@ -59,6 +61,9 @@ func tableOf(w *world, s *declare.Stays, read []verdict.StayingTable) verdict.St
 			continue
 		}
 		line := verdict.StayingWhy{Why: why.Why, Rows: why.Rows}
+		if took := w.took[why.Why]; took >= time.Second {
+			line.Took = took.Seconds()
+		}
 		if why.Keys != nil {
 			for n := range why.Keys.All() {
 				if line.SuchAs = append(line.SuchAs, n.String()); len(line.SuchAs) == shownKeys {
@@ -83,7 +88,7 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 			}
 			return err
 		}
-		if c := s.where[w.db]; c != nil {
+		if c := s.where[w.db]; c != nil && w.took[s.whyWhere()] < slow { // a slow one is not asked again
 			terms := c.terms(r.now)
 			for k, term := range terms {
 				others := slices.Concat(terms[:k], terms[k+1:])

@@ -2,11 +2,13 @@ package leave
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -63,6 +65,7 @@ type world struct {
 	leaves bool
 	keys   map[string]*keys            // of tables with a key
 	why    map[string]map[string]*keys // of the same, by table and reason
+	took   map[string]time.Duration    // by reason, what the server took for a condition
 	dirty  map[string]bool             // tables whose keys became more since all that refers to them was read
 }
 
@@ -78,7 +81,7 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	r := &run{Leaving: l, shift: shift}
 	for _, db := range l.f.DBs {
 		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys),
-			why: make(map[string]map[string]*keys), dirty: make(map[string]bool)}
+			why: make(map[string]map[string]*keys), dirty: make(map[string]bool), took: make(map[string]time.Duration)}
 		for name, t := range l.tables {
 			if w.why[name] = make(map[string]*keys); t.key != "" {
 				w.keys[name] = newKeys()
@@ -187,9 +190,16 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		if c == nil {
 			continue
 		}
+		limit := time.Duration(cmp.Or(s.Seconds, declare.LeaveSeconds)) * time.Second
+		limited, stop := context.WithTimeout(ctx, limit)
+		defer stop()
 		fail := func(err error) error {
-			if ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
 				return ctx.Err()
+			case limited.Err() != nil:
+				return declare.Unsuitable("%s: where: %s did not judge it, twice, within %s: give its columns an index, or raise seconds",
+					s.Place(), w.db.Name, limit)
 			}
 			return declare.Unsuitable("%s: where: %s says: %v", s.Place(), w.db.Name, err)
 		}
@@ -201,15 +211,17 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		var twice [2]*keys
 		for i := range twice {
 			twice[i] = newKeys()
-			if err := asked.Select(ctx, s.Table, t.key, text, func(n rekey.Integer) { twice[i].add(n) }); err != nil {
+			began := time.Now()
+			if err := asked.Select(limited, s.Table, t.key, text, func(n rekey.Integer) { twice[i].add(n) }); err != nil {
 				return fail(err)
 			}
+			w.took[s.whyWhere()] = max(w.took[s.whyWhere()], time.Since(began))
 		}
 		if !twice[0].equal(twice[1]) {
 			return declare.Unsuitable("%s: where: in %s it gave other rows when it was asked again: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
 		}
 		twice[0].each(func(n rekey.Integer) { w.add(t, n, s.whyWhere()) })
-		n, err := asked.CountWhere(ctx, s.Table, "("+text+") IS NULL")
+		n, err := asked.CountWhere(limited, s.Table, "("+text+") IS NULL")
 		if err != nil {
 			return fail(err)
 		}

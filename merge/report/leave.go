@@ -53,13 +53,13 @@ func (t *text) staying(s *verdict.Staying) {
 		of := s.Tables[i]
 		why, come := "", printable.Count(of.Come, "row comes", "rows come")
 		if len(of.Why) == 1 {
-			why = suchAs(of.Why[0].SuchAs) + " (" + printable.Text(of.Why[0].Why) + ")"
+			why = suchAs(of.Why[0].SuchAs) + " (" + printable.Text(of.Why[0].Why) + took(of.Why[0].Took) + ")"
 		}
 		t.line(2, fmt.Sprintf("%s of %s: %s%s, and %s", printable.Text(of.Table), printable.Text(of.Source), stay(of.Stay),
 			why, come))
 		for _, why := range of.Why {
 			if len(of.Why) > 1 {
-				t.line(4, printable.Text(why.Why)+": "+printable.Number(why.Rows)+suchAs(why.SuchAs))
+				t.line(4, printable.Text(why.Why)+": "+printable.Number(why.Rows)+suchAs(why.SuchAs)+took(why.Took))
 			}
 		}
 		for _, sum := range of.Sums {
@@ -96,6 +96,14 @@ func suchAs(keys []string) string {
 		return ""
 	}
 	return ", such as " + printable.Text(strings.Join(keys, ", "))
+}
+
+// took says how long a condition took.
+func took(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return "; the server took " + printable.Seconds(seconds)
 }
 
 // digits is a whole number of any size, with commas.

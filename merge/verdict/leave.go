@@ -61,6 +61,7 @@ type StayingWhy struct {
 	Why    string   `json:"why"`
 	Rows   int64    `json:"rows"`
 	SuchAs []string `json:"such_as,omitempty"` // the first keys
+	Took   float64  `json:"took,omitempty"`    // seconds that the server took for the condition, if it was one or more
 }
 
 // StayingSum is a column of money: what it adds up to in the rows that stay, and in those that come.
