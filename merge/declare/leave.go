@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
@@ -18,15 +19,14 @@ type Leave struct {
 	Best  *Best  `json:"best,omitempty"`
 	Fewer *Fewer `json:"fewer,omitempty"`
 
-	// Seconds are how long the server of a world may take for Where; 0: [LeaveSeconds].
-	Seconds int `json:"seconds,omitempty"`
+	Limit time.Duration `json:"-"` // how long the server of a world may take for Where; 0: [LeaveLimit]
 
 	File string `json:"-"` // for messages
 	Line int    `json:"-"` // in File; 0: not known
 }
 
-// LeaveSeconds is the default of [Leave.Seconds].
-const LeaveSeconds = 600
+// LeaveLimit is the default of [Leave.Limit]: who needs more needs an index.
+const LeaveLimit = 30 * time.Minute
 
 // Best lets of the rows that have the same value in a column, over all worlds, only the first
 // ones come.

@@ -190,7 +190,7 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		if c == nil {
 			continue
 		}
-		limit := time.Duration(cmp.Or(s.Seconds, declare.LeaveSeconds)) * time.Second
+		limit := cmp.Or(s.Limit, declare.LeaveLimit)
 		limited, stop := context.WithTimeout(ctx, limit)
 		defer stop()
 		fail := func(err error) error {
@@ -198,7 +198,7 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case limited.Err() != nil:
-				return declare.Unsuitable("%s: where: %s did not judge it, twice, within %s: give its columns an index, or raise seconds",
+				return declare.Unsuitable("%s: where: %s did not judge it, twice, within %s: give the columns that it looks up an index",
 					s.Place(), w.db.Name, limit)
 			}
 			return declare.Unsuitable("%s: where: %s says: %v", s.Place(), w.db.Name, err)

@@ -12,9 +12,9 @@ import (
 )
 
 // conditioned are worlds with a condition at a line of a file.
-func conditioned(condition string, seconds int) planner.PlanOptions {
+func conditioned(condition string, limit time.Duration) planner.PlanOptions {
 	return leaveOptions(func(o *declare.Options, d *declare.Declarations) {
-		o.Leave = []declare.Leave{{Table: "hero", Where: condition, Seconds: seconds, File: "rules.toml", Line: 7}}
+		o.Leave = []declare.Leave{{Table: "hero", Where: condition, Limit: limit, File: "rules.toml", Line: 7}}
 		o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"n"}, Policy: declare.PolicySkip})
 		d.Plain = append(d.Plain, "n.i")
 	})
@@ -62,7 +62,7 @@ func TestSlowCondition(t *testing.T) {
 		all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE n (i INTEGER NOT NULL PRIMARY KEY)",
 			"INSERT INTO n WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 400) SELECT i FROM c")...)
 		const slow = "level < (SELECT COUNT(*) FROM n AS a JOIN n AS b ON a.i <> b.i JOIN n AS c ON c.i <> b.i JOIN n AS d ON d.i <> a.i WHERE a.i + b.i + c.i + d.i < hero.level)"
-		_, err := planner.NewPlan(t.Context(), all[0], all[1:], conditioned(slow, 1))
+		_, err := planner.NewPlan(t.Context(), all[0], all[1:], conditioned(slow, time.Second))
 		if want := "leave hero in rules.toml:7: where: w1 did not judge it, twice, within 1s: "; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

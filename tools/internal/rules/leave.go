@@ -12,7 +12,7 @@ const maxWhere = 10_000
 
 // leave reads one [[merge.leave]]: which rows of a table stay behind.
 func leave(s *strict.Section, file string) declare.Leave {
-	l := declare.Leave{Table: table(s, "table"), Where: s.Text("where", condition), Seconds: int(s.Integer("seconds", 1, 1_000_000)), File: file, Line: s.Line("")}
+	l := declare.Leave{Table: table(s, "table"), Where: s.Text("where", condition), File: file, Line: s.Line("")}
 	s.Section("best", func(s *strict.Section) {
 		l.Best = &declare.Best{Of: column(s, "of"), Keep: int(s.Integer("keep", 1, 10_000)), By: s.Texts("by", parsed("has ",
 			declare.ParseBy))}
