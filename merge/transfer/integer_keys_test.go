@@ -107,6 +107,13 @@ func TestIntegerKeys(t *testing.T) {
 			if n := number(t, into, "SELECT COUNT(*) FROM heroes JOIN items ON items.owner = heroes.id"); n != 80 {
 				t.Errorf("%d items of heroes, want 80", n)
 			}
+			db, err := store.Open(t.Context(), into.DSN)
+			storetest.Must(t, err)
+			defer db.Close()
+			last := number(t, into, "SELECT MAX(id) FROM heroes WHERE id < 9 * 8796093022208")
+			if next := newKeys(t, db, 7, 1, numbers.KeyOptions{})[0]; next <= last {
+				t.Errorf("the new database gives %d, and its greatest key is %d", next, last)
+			}
 		}
 		twice := []rowio.Database{bigintWorld(t, e, "a", 7, gameid.Wide), bigintWorld(t, e, "b", 7, gameid.Wide)}
 		var found []string
