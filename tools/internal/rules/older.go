@@ -144,14 +144,17 @@ func (r *rewriter) gone(s *section) bool {
 	}
 	switch {
 	case !refer:
-		return r.stays(k.First, "%s is an older word: want %s in each [[check.reference]] to it, also of a foreign key", said, line)
+		return r.stays(k.First, "%s is an older word: want %s in each [[check.reference]] to it, also of a foreign key",
+			said, line)
 	case len(lacking) == 0:
-		r.changed(k.First, "%s: now said by gone of each reference to it; a foreign key needs a [[check.reference]] of its own", said)
+		r.changed(k.First, "%s: now said by gone of each reference to it; a foreign key needs a [[check.reference]] of "+
+			"its own", said)
 		r.put(k.First, k.End, r.comments(k.First, k.End)...)
 		return true
 	}
 	last := lacking[0].keys[len(lacking[0].keys)-1]
-	r.changed(k.First, "%s: now %s in the [[check.reference]] with at = %s", said, line, printable.TOMLList(lacking[0].texts("at")))
+	r.changed(k.First, "%s: now %s in the [[check.reference]] with at = %s", said, line,
+		printable.TOMLList(lacking[0].texts("at")))
 	r.put(last.End, last.End, r.padded(lacking[0], "gone")+line[len("gone"):])
 	return true
 }
