@@ -27,7 +27,7 @@ DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^Tes
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
 MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|TwoCursors|Cancel
 
-.PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
+.PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql postgres test-postgres
 
 help: ## print this list
 	@echo 'usage: make TARGET'
@@ -63,6 +63,11 @@ test: export GOGC = 400
 test: check toolchain browser languages dump mariadb mysql ## everything that proves a promise, on SQLite, MariaDB and MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
 	$(WITH) mysql -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
+
+# What games have on PostgreSQL.
+test-postgres: postgres ## the suites of store on PostgreSQL
+	$(WITH) postgres -- $(GO) test -p 2 -vet=off -short -timeout 10m -run '/^postgres$$' ./store/... && \
+	$(WITH) postgres -- $(GO) test -vet=off ./internal/sqldb/postgres
 
 # The longest begins first.
 test-merges:
@@ -116,7 +121,7 @@ test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all server
 		$(WITH) $$server -- $(GO) test -p 4 -vet=off -timeout 30m -skip '$(IN_MEMORY)' ./merge/transfer $(ON_SERVER) || exit; done
 
 # Where one is not to be had, with-server says what is not tested.
-mariadb mariadb-11.8 mysql:
+mariadb mariadb-11.8 mysql postgres:
 	@.ci/server $@ || true
 
 check: ## what is quick: vet, formatting, go.mod, other platforms, exported names; changes nothing

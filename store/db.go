@@ -19,6 +19,8 @@ type Dialect = registry.Dialect
 const (
 	MySQL  = registry.MySQL
 	SQLite = registry.SQLite
+
+	PostgreSQL = registry.PostgreSQL
 )
 
 // DB is one game database: a pool of connections. Any number of goroutines
@@ -42,6 +44,7 @@ type DB struct {
 //     WAL mode, with foreign keys enforced; a writer waits for another one for
 //     up to 5 seconds. If the file is removed or replaced later, changes return
 //     [ErrReplaced].
+//
 //   - "mysql:" and a DSN of github.com/go-sql-driver/mysql:
 //     user:password@tcp(host:port)/database. Character set, time zone (UTC),
 //     SQL mode (strict) and every other setting that this package relies on is set by
@@ -50,6 +53,10 @@ type DB struct {
 //     tcp(host1:port,host2:port) names several servers of one database: the
 //     first that takes writes is used, and after a switch new connections go to
 //     the one that takes writes then. See docs/new-games.md.
+//
+//   - "postgres://user:password@host:port/database?param=value", as pgx takes it. Tables are
+//     those of the first schema of the search_path that exists. A server that may lose what it
+//     confirms, a standby, and a pooler whose mode is not said (pooler=session) are refused.
 //
 // Errors are one line that tells what to do, and never contain the password.
 func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, false) }

@@ -1,4 +1,4 @@
-// Package store keeps a game's rows in MySQL, MariaDB or SQLite, in tables
+// Package store keeps a game's rows in MySQL, MariaDB, SQLite or PostgreSQL, in tables
 // keyed by [gameid.ID].
 //
 //	db, err := store.Open(ctx, "sqlite:data/s1.db") // or "mysql:game:secret@tcp(db1:3306)/s1"
@@ -28,7 +28,7 @@
 //	hero, err = starter.Players.ByName(ctx, db, "aria")
 //
 // A program imports the packages of the databases that it uses, which link their drivers: mergesafe/store/mysql,
-// mergesafe/store/sqlite. Otherwise [Open] and [Wrap] return an error that says what to import.
+// mergesafe/store/sqlite, mergesafe/store/postgres. Otherwise [Open] and [Wrap] return an error that says what to import.
 //
 //	import _ "mergesafe/store/mysql"
 //

@@ -40,7 +40,11 @@ func TestOpenErrors(t *testing.T) {
 	}
 	tests := []test{
 		{"", "the DSN is empty: want", false},
-		{"postgres://u:s3cr3t@h/d", "unknown kind of database: want", false},
+		{"oracle://u:s3cr3t@h/d", "unknown kind of database: want", false},
+		{"postgres:u:s3cr3t@h/d", "no // after", false},
+		{"postgres://u:s3cr3t@h/d?synchronous_commit=off", "the DSN sets synchronous_commit, and this program needs on", false},
+		{"postgres://u@h/d?password=s3cr3t", "user and password belong before the address", false},
+		{"postgres://u:s3cr3t@h", "no database named", false},
 		{"data/s1.db", "unknown kind of database: want", false},
 		{"sqlite://data/s1.db", `no // after "sqlite:"`, false},
 		{"sqlite:", "no path after sqlite:", false},

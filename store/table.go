@@ -181,7 +181,7 @@ func (t *Table[K, R]) Get(ctx context.Context, s Session, key gameid.Of[K]) (R, 
 // was read stays true until the commit.
 func (t *Table[K, R]) GetForUpdate(ctx context.Context, tx *Tx, key gameid.Of[K]) (R, error) {
 	query := t.selectOne
-	if tx.Dialect() == MySQL { // in SQLite a transaction is alone from its begin
+	if !sqldb.Dialect(tx.Dialect()).Words().File { // in SQLite a transaction is alone from its begin
 		query += " FOR UPDATE"
 	}
 	return t.one(ctx, tx, sqldb.Short, "%s", key, query, key)

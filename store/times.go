@@ -26,6 +26,7 @@ const (
 	sqliteTime = "SELECT %s FROM `%s` WHERE 0 UNION ALL SELECT ?"
 	mysqlTime  = "SELECT %[1]s,UTC_TIMESTAMP() FROM (SELECT 1) AS one " +
 		"LEFT JOIN (SELECT %[1]s FROM `%[2]s` LIMIT 0) AS none ON TRUE LIMIT 1"
+	postgresTime = "SELECT %s FROM `%s` LIMIT 0"
 )
 
 // timesComeBack returns an error if the driver would not read a time from one of the columns that
@@ -40,8 +41,11 @@ func (t *Table[K, R]) timesComeBack(ctx context.Context, s *sqldb.Session) error
 		names, moments = append(names, c.name), append(moments, time.UnixMilli(1))
 	}
 	query := sqliteTime + strings.Repeat(",?", len(names)-1)
-	if s.Dialect() == sqldb.MySQL {
+	switch s.Dialect() {
+	case sqldb.MySQL:
 		query, moments = mysqlTime, nil
+	case sqldb.PostgreSQL:
+		query, moments = postgresTime, nil
 	}
 	var types []*sql.ColumnType
 	var values []any
@@ -65,6 +69,10 @@ func (t *Table[K, R]) timesComeBack(ctx context.Context, s *sqldb.Session) error
 		declared := types[i].DatabaseTypeName()
 		write := "declare it DATETIME(3)"
 		switch {
+		case s.Dialect() == sqldb.PostgreSQL && declared == "TIMESTAMPTZ":
+			continue
+		case s.Dialect() == sqldb.PostgreSQL: // a TIMESTAMP would be read in another zone than it was written in
+			write = "declare it TIMESTAMPTZ(3)"
 		case s.Dialect() == sqldb.MySQL && slices.Contains([]string{"DATE", "DATETIME", "TIMESTAMP"}, declared):
 			if isTime(values[len(names)]) {
 				continue

@@ -42,9 +42,11 @@ func createVisits(t testing.TB, db *store.DB, declared string) {
 // read, whether the column is declared as MySQL or as SQLite calls it.
 func TestTimes(t *testing.T) {
 	onBoth(t, func(t *testing.T, newDSN func() string) {
-		for _, declared := range []string{
-			"DATETIME(3)", "TIMESTAMP(3)", "DATETIME(6)", "datetime(3)", "DateTime (3)", "Timestamp( 6 )",
-		} {
+		names := []string{"DATETIME(3)", "TIMESTAMP(3)", "DATETIME(6)", "datetime(3)", "DateTime (3)", "Timestamp( 6 )"}
+		if strings.HasPrefix(newDSN(), "postgres:") {
+			names = []string{"TIMESTAMPTZ(3)", "timestamp (6) with time zone", "TIMESTAMPTZ"}
+		}
+		for _, declared := range names {
 			t.Run(declared, func(t *testing.T) {
 				dsn := newDSN()
 				db := open(t, dsn)
@@ -179,7 +181,7 @@ func TestTimesRefused(t *testing.T) {
 			t.Run(declared, func(t *testing.T) {
 				db := open(t, newDSN())
 				createVisits(t, db, declared)
-				refusesTimes(t, db, "DATETIME(3)")
+				refusesTimes(t, db, map[bool]string{false: "DATETIME(3)", true: "TIMESTAMPTZ(3)"}[db.Dialect() == store.PostgreSQL])
 			})
 		}
 	})

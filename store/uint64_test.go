@@ -23,7 +23,7 @@ func TestUnsigned(t *testing.T) {
 	onBoth(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
-		big := map[store.Dialect]string{store.MySQL: "BIGINT UNSIGNED", store.SQLite: "BIGINT"}[db.Dialect()]
+		big := map[store.Dialect]string{store.MySQL: "BIGINT UNSIGNED", store.SQLite: "BIGINT", store.PostgreSQL: "NUMERIC(20)"}[db.Dialect()]
 		exec(t, db, "CREATE TABLE sums (id BINARY(10) NOT NULL PRIMARY KEY, sum "+big+" NOT NULL, flags "+big+" NOT NULL)")
 		sums := store.MustTable[unsignedRow, unsignedRow]("sums")
 		for i, row := range []unsignedRow{{Sum: math.MaxInt64, Flags: 1}, {Sum: 1 << 63, Flags: math.MaxUint64}} {

@@ -210,7 +210,7 @@ func TestWrapRefuses(t *testing.T) {
 	wants(storetest.Second(store.Wrap(ctx, one, store.SQLite)), "one connection only", "store.WrapTwo")
 	wants(storetest.Second(store.WrapTwo(ctx, one, one, store.SQLite)), "one connection only")
 	wants(storetest.Second(store.Wrap(ctx, nil, store.SQLite)), "nil")
-	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), "postgres")), `unknown dialect "postgres"`)
+	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), "oracle")), `unknown dialect "oracle"`)
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), store.MySQL)), "not one of a mysql database")
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(":memory:"), store.SQLite)), "in memory")
 	wants(storetest.Second(store.WrapTwo(ctx, one, openSQLite(filepath.Join(t.TempDir(), "b.db")), store.SQLite)), "two databases", "a.db", "b.db")

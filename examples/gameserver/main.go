@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/postgres"
 	_ "mergesafe/store/sqlite"
 )
 

@@ -15,6 +15,7 @@ import (
 	"mergesafe/store/starter"
 
 	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/postgres"
 	_ "mergesafe/store/sqlite" // the drivers that the program links; one is enough
 )
 

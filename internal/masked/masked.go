@@ -24,7 +24,7 @@ var (
 	paired = regexp.MustCompile(`^(?:[\pL\pN_.*{}-]+|\[[0-9A-Fa-f:.]+\]):[\pL\pN_.*{}-]+$`) // a code and a column, a host and a port
 	timed  = regexp.MustCompile(`^[0-9TZ.:+ -]+$`)
 	named  = regexp.MustCompile(`^[\pL\pN_.-]{1,40}=`)
-	worded = regexp.MustCompile(`(?i)^(?:mysql|sqlite):|(?:pass|pwd|secret|token|key)\pL*[ :]|(?:^|[ /\\])--?\pL`)
+	worded = regexp.MustCompile(`(?i)^(?:mysql|sqlite|postgres|postgresql):|(?:pass|pwd|secret|token|key)\pL*[ :]|(?:^|[ /\\])--?\pL`)
 )
 
 // Word returns a word of a command line as it may be shown. A word that may be a DSN in the wrong place

@@ -12,12 +12,14 @@ type Dialect string
 const (
 	MySQL  Dialect = "mysql"
 	SQLite Dialect = "sqlite"
+
+	PostgreSQL Dialect = "postgres"
 )
 
 // dialects are all of them, in the order in which their engines are asked.
-var dialects = []Dialect{MySQL, SQLite}
+var dialects = []Dialect{MySQL, SQLite, PostgreSQL}
 
-const wantDialect = "store.MySQL (also for MariaDB) or store.SQLite"
+const wantDialect = "store.MySQL (also for MariaDB), store.SQLite or store.PostgreSQL"
 
 // Quote makes an identifier of any name.
 func (d Dialect) Quote(name string) string {

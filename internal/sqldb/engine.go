@@ -80,7 +80,7 @@ type Sessions interface {
 	// itself does so in a transaction that was begun read-only.
 	Forbid(ctx context.Context, conn *sqlx.Conn, begun *sqlx.Tx) (allow func(), err error)
 
-	// Judged looks at the error of a commit on conn, and returns what is known of it.
+	// Judged looks at the error of a commit on conn, which is nil for a pool of ours, and returns what is known of it.
 	Judged(ctx context.Context, conn *sqlx.Conn, err error) error
 }
 
@@ -104,6 +104,7 @@ type Words struct {
 	Begin    string // a transaction that will write
 	Tables   string // the query for the names of all tables
 	Hex      string // the hexadecimal digits of the bytes %s, in capital letters
+	Largest  string // the largest of the bytes %s
 	Share    string // ends a query that locks its rows for reading
 	Snapshot sql.IsolationLevel
 
@@ -126,6 +127,7 @@ type Words struct {
 	Sound      string // the columns engine and keyed (of how many columns the primary key is) of the table ?1
 	SoundTwice bool   // the query has the table twice
 	Engine     string // that tables must have, or empty
+	MendEngine string // gives it to a table, in ALTER TABLE
 	Backend    string // the query for a connection's number and its server; empty if there is no server
 	Server     string // the query for the server alone
 	Kill       string // ends the statement of a connection by its number

@@ -288,7 +288,7 @@ func (p *Part) sound(ctx context.Context, s *Session) error {
 		}
 		switch {
 		case !strings.EqualFold(table.Engine, words.Engine):
-			return &SchemaError{Reason: fmt.Sprintf("the table %q has the storage engine %q, which may lose rows that were committed: ALTER TABLE %s ENGINE=InnoDB", name, table.Engine, s.Dialect().Quote(name))}
+			return &SchemaError{Reason: fmt.Sprintf("the table %q has the storage engine %q, which may lose rows that were committed: ALTER TABLE %s %s", name, table.Engine, s.Dialect().Quote(name), words.MendEngine)}
 		case table.Keyed == 0:
 			return &SchemaError{Reason: fmt.Sprintf("the table %q has no primary key, so it may have rows twice: restore the database from a backup", name)}
 		}

@@ -201,9 +201,8 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		return err
 	}
 	err = begun.Commit()
-	if conn, ok := on.(*sqlx.Conn); ok {
-		err = db.sessions.Judged(ctx, conn, err)
-	}
+	conn, _ := on.(*sqlx.Conn)
+	err = db.sessions.Judged(ctx, conn, err)
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		err = ctx.Err() // which is why it was rolled back
 	}

@@ -79,6 +79,9 @@ func Open(ctx context.Context, name, dsn string) (*Source, error) {
 
 // OpenWith is [Open] with options.
 func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, error) {
+	if dialect, _, err := sqldb.SplitDSN(dsn); err == nil && dialect == sqldb.PostgreSQL {
+		return nil, errors.New("checks and merges are of MariaDB, MySQL and SQLite: how worlds on PostgreSQL are checked and merged is in docs/postgresql.md")
+	}
 	db, err := sqldb.Dial(ctx, dsn, true)
 	if err != nil {
 		return nil, err

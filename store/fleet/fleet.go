@@ -21,6 +21,14 @@ var (
 	mysqlTables string
 	//go:embed schema/sqlite.sql
 	sqliteTables string
+	//go:embed schema/postgres.sql
+	postgresTables string
+	//go:embed schema/numbers_postgres.sql
+	postgresNumbers string
+	//go:embed schema/ranges_postgres.sql
+	postgresRanges string
+	//go:embed schema/places_postgres.sql
+	postgresPlaces string
 	//go:embed schema/numbers_mysql.sql
 	mysqlNumbers string
 	//go:embed schema/numbers_sqlite.sql
@@ -32,7 +40,7 @@ var part = &sqldb.Part{
 	Absent:  `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
 	Unready: `run "gameid servers init" once more`,
 	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history"},
-	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}},
+	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}, sqldb.PostgreSQL: {postgresTables}},
 	Fill:    nameFleet,
 }
 
@@ -73,7 +81,7 @@ func Open(dsn string) (*Fleet, error) {
 		return nil, err
 	}
 	f := &Fleet{db: db}
-	if db.Dialect() == sqldb.MySQL {
+	if !db.Dialect().Words().File {
 		db.Pool().SetMaxIdleConns(0)
 	} else {
 		_, f.path, _ = sqldb.SplitDSN(dsn)
@@ -110,10 +118,12 @@ func (f *Fleet) Create(ctx context.Context) error {
 	later := map[sqldb.Dialect][]string{
 		sqldb.MySQL:  {mysqlNumbers, mysqlRanges, mysqlPlaces},
 		sqldb.SQLite: {sqliteNumbers, sqliteRanges, sqlitePlaces},
+
+		sqldb.PostgreSQL: {postgresNumbers, postgresRanges, postgresPlaces},
 	}
 	for _, table := range later[f.db.Dialect()] {
 		if err == nil {
-			_, err = f.db.Exec(ctx, table)
+			err = sqldb.Retry(ctx, func() error { _, err := f.db.Exec(ctx, table); return err })
 		}
 	}
 	return f.fault(err)

@@ -78,6 +78,8 @@ func (p Place) validate() error {
 	dialect, rest, err := sqldb.SplitDSN(p.DSN)
 	switch {
 	case err != nil:
+	case dialect != sqldb.MySQL && dialect != sqldb.SQLite:
+		err = errors.New("unknown kind of database for a merge: want MariaDB, MySQL or SQLite")
 	case dialect == sqldb.MySQL && strings.Contains(rest, "@"):
 		err = errors.New(`it has an account in it: want no user and no password, as in "mysql:tcp(db3:3306)/game"`)
 	case len([]rune(p.DSN)) > maxDSN || strings.ContainsFunc(p.DSN, unicode.IsControl):

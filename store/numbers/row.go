@@ -50,8 +50,8 @@ const (
 	// Both add the size of a block and tell the sum, in one statement: whoever
 	// else does so at the same time comes before or after. What an answer that
 	// is lost would have told is given to nobody.
-	takeMySQL  = "UPDATE {table} SET next_number = LAST_INSERT_ID(next_number + ?), updated_ms = {now} WHERE server_id = ? AND name = ?"
-	takeSQLite = "UPDATE {table} SET next_number = next_number + ?, updated_ms = {now} WHERE server_id = ? AND name = ? RETURNING next_number"
+	takeInTwo     = "UPDATE {table} SET next_number = LAST_INSERT_ID(next_number + ?), updated_ms = {now} WHERE server_id = ? AND name = ?"
+	takeReturning = "UPDATE {table} SET next_number = next_number + ?, updated_ms = {now} WHERE server_id = ? AND name = ? RETURNING next_number"
 
 	raiseNumbers  = "UPDATE {table} SET next_number = ?, updated_ms = {now} WHERE server_id = ? AND name = ? AND next_number < ?"
 	returnNumbers = "UPDATE {table} SET next_number = ?, updated_ms = {now} WHERE server_id = ? AND name = ? AND next_number = ?"
@@ -97,10 +97,10 @@ func (q *row) advance(ctx context.Context, size int64) (end int64, err error) {
 	const what = "take a block of numbers"
 	once := func() error {
 		return q.db.Change(ctx, what, func(tx *sqldb.Tx) error {
-			if q.db.Dialect() == sqldb.SQLite {
-				return tx.GetAs(ctx, what, &end, q.query(takeSQLite), size, q.server, q.name)
+			if q.db.Dialect().Words().Returning {
+				return tx.GetAs(ctx, what, &end, q.query(takeReturning), size, q.server, q.name)
 			}
-			result, err := tx.ExecKind(ctx, sqldb.Seldom, what, q.query(takeMySQL), size, q.server, q.name)
+			result, err := tx.ExecKind(ctx, sqldb.Seldom, what, q.query(takeInTwo), size, q.server, q.name)
 			if err != nil {
 				return err
 			}

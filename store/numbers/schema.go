@@ -13,6 +13,8 @@ var (
 	mysqlTables string
 	//go:embed schema/sqlite.sql
 	sqliteTables string
+	//go:embed schema/postgres.sql
+	postgresTables string
 )
 
 var part = &sqldb.Part{
@@ -21,7 +23,7 @@ var part = &sqldb.Part{
 	Unready: "start a game server on the database once more",
 	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{Table},
-	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}},
+	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}, sqldb.PostgreSQL: {postgresTables}},
 	Common:  []int{0, 0, 1},
 }
 

@@ -9,4 +9,6 @@ type Dialect string
 const (
 	MySQL  = Dialect(sqldb.MySQL)
 	SQLite = Dialect(sqldb.SQLite)
+
+	PostgreSQL = Dialect(sqldb.PostgreSQL)
 )

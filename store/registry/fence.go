@@ -253,7 +253,7 @@ func (r *Registry) AddMerged(ctx context.Context, tx Tx, servers ...Server) erro
 		if err := m.ID.Validate(); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, r.db.Dialect().With(insertMerged), m.ID, m.Name, m.World, max(m.Epoch, 1), m.Reserved); err != nil {
+		if _, err := tx.ExecContext(ctx, r.db.Dialect().Native(r.db.Dialect().With(insertMerged)), m.ID, m.Name, m.World, max(m.Epoch, 1), m.Reserved); err != nil {
 			return fmt.Errorf("listing server %s as merged: %w", m.ID, r.db.Fault("statement", err))
 		}
 	}
@@ -264,7 +264,7 @@ func (r *Registry) AddMerged(ctx context.Context, tx Tx, servers ...Server) erro
 // after their rows are gone. One that is not listed is not an error.
 func (r *Registry) RemoveMerged(ctx context.Context, tx Tx, servers ...Server) error {
 	for _, m := range servers {
-		if _, err := tx.ExecContext(ctx, deleteMerged, m.ID, m.World); err != nil {
+		if _, err := tx.ExecContext(ctx, r.db.Dialect().Native(deleteMerged), m.ID, m.World); err != nil {
 			return fmt.Errorf("taking server %s off the registry: %w", m.ID, r.db.Fault("statement", err))
 		}
 	}

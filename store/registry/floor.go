@@ -60,14 +60,17 @@ const (
 		SELECT t.name AS tab, c.name AS col, 1 AS id
 		FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
 		WHERE t.type = 'table' AND c.pk = 1 AND upper(c.type) IN ('BLOB', 'BINARY(10)')`
+	postgresKeys = `
+		SELECT c.relname AS tab, a.attname AS col, TRUE AS id
+		FROM pg_class AS c JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
+			JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+		WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+			AND c.relkind IN ('r', 'p') AND a.atttypid = 'bytea'::REGTYPE`
 )
 
 // keyColumns returns where to look.
 func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
-	query := sqliteKeys
-	if r.db.Dialect() == sqldb.MySQL {
-		query = mysqlKeys
-	}
+	query := map[sqldb.Dialect]string{sqldb.MySQL: mysqlKeys, sqldb.SQLite: sqliteKeys, sqldb.PostgreSQL: postgresKeys}[r.db.Dialect()]
 	type part struct {
 		keyColumn
 		ID bool // it may hold IDs

@@ -203,7 +203,7 @@ func (r *Registry) MakeRange(ctx context.Context, numbers NumberRange) error {
 	return sqldb.Retry(ctx, func() error {
 		return r.db.Change(ctx, what, func(tx *sqldb.Tx) error {
 			for server := numbers.First; server <= numbers.Last; server++ {
-				_, err := tx.Exec(ctx, r.db.Dialect().With(insertServer), server, sqldb.NewIdentity(), 0, 0, gameid.Holder{}, 0)
+				_, err := tx.Exec(ctx, r.db.Dialect().With(insertServer)+r.db.Dialect().Words().OnConflict, server, sqldb.NewIdentity(), 0, 0, gameid.Holder{}, 0)
 				if err != nil && !errors.Is(err, sqldb.ErrDuplicate) {
 					return err
 				}

@@ -26,6 +26,13 @@ func columnsQuery(d sqldb.Dialect) string {
 				AND c.data_type IN ('binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob') AND c.character_octet_length >= ` + fmt.Sprint(gameid.Size) + `
 			ORDER BY c.table_name, c.ordinal_position`
 	}
+	if d == sqldb.PostgreSQL {
+		return `
+			SELECT c.relname AS tab, a.attname AS col FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+			WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+				AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND a.atttypid = 'bytea'::REGTYPE
+			ORDER BY c.relname, a.attnum`
+	}
 	return `
 		SELECT t.name AS tab, c.name AS col
 		FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
@@ -41,14 +48,15 @@ func (r *Registry) IDs(ctx context.Context, server gameid.ServerID, limit int64)
 	if err := r.db.Select(ctx, &columns, columnsQuery(r.db.Dialect())); err != nil {
 		return nil, err
 	}
-	blob := ""
-	if r.db.Dialect() == sqldb.SQLite {
+	blob, d := "", r.db.Dialect()
+	if d == sqldb.SQLite {
 		blob = "TYPEOF(%[1]s) = 'blob' AND "
 	}
 	var found []ColumnIDs
 	for _, c := range columns {
-		query := fmt.Sprintf("SELECT MAX(%[1]s) AS largest, COALESCE(SUM(CASE WHEN %[1]s > ? THEN 1 ELSE 0 END), 0) AS late FROM `%[2]s` WHERE "+
-			blob+"LENGTH(%[1]s) = ? AND SUBSTR(HEX(%[1]s), 12, 5) = ?", "`"+c.Col+"`", c.Tab)
+		col := d.Quote(c.Col)
+		query := fmt.Sprintf("SELECT "+fmt.Sprintf(d.Words().Largest, col)+" AS largest, COALESCE(SUM(CASE WHEN %[1]s > ? THEN 1 ELSE 0 END), 0) AS late FROM %[2]s WHERE "+
+			blob+"LENGTH(%[1]s) = ? AND SUBSTR("+d.Hex(col)+", 12, 5) = ?", col, d.Quote(c.Tab))
 		var row struct {
 			Largest []byte
 			Late    int64

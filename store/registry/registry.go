@@ -137,7 +137,7 @@ func (r *Registry) Place() string { return r.db.Place() }
 const loadServer = `
 	SELECT COALESCE(s.epoch, 0) AS epoch, COALESCE(s.reserved_ms, 0) AS reserved_ms,
 		COALESCE(s.window_ms, 0) AS window_ms, COALESCE(s.holder, '') AS holder, COALESCE(s.lease_until_ms, 0) AS lease_until_ms, {now} AS now_ms
-	FROM (SELECT ? AS id) AS asked LEFT JOIN ` + Table + ` AS s ON s.server_id = asked.id`
+	FROM (SELECT 0 + ? AS id) AS asked LEFT JOIN ` + Table + ` AS s ON s.server_id = asked.id`
 
 // unrecordedWindow is taken for the window of a row that was written before
 // windows were noted: the default of [gameid.Options].

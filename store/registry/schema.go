@@ -16,6 +16,10 @@ var (
 	mysqlWindow string
 	//go:embed schema/sqlite_2.sql
 	sqliteWindow string
+	//go:embed schema/postgres.sql
+	postgresTables string
+	//go:embed schema/postgres_2.sql
+	postgresWindow string
 )
 
 var part = &sqldb.Part{
@@ -24,7 +28,7 @@ var part = &sqldb.Part{
 	Unready: "start a game server on the database once more",
 	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{sqldb.RegistryTable},
-	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables, mysqlWindow}, sqldb.SQLite: {sqliteTables, sqliteWindow}},
+	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables, mysqlWindow}, sqldb.SQLite: {sqliteTables, sqliteWindow}, sqldb.PostgreSQL: {postgresTables, postgresWindow}},
 	Common:  []int{0, 1, 1},
 }
 

@@ -9,6 +9,7 @@ import (
 
 var (
 	onBothWithTables = storetest.OnBothWithTables
+	sqlOf            = storetest.SQL
 	must             = storetest.Must
 	player           = storetest.Player
 	item             = storetest.Item

@@ -17,6 +17,10 @@ var (
 	sqliteTables string
 	//go:embed schema/sqlite_2.sql
 	sqliteTables2 string
+	//go:embed schema/postgres.sql
+	postgresTables string
+	//go:embed schema/postgres_2.sql
+	postgresTables2 string
 )
 
 var part = &sqldb.Part{
@@ -28,6 +32,8 @@ var part = &sqldb.Part{
 	SQL: map[sqldb.Dialect][]string{
 		sqldb.MySQL:  {mysqlTables, mysqlTables2},
 		sqldb.SQLite: {sqliteTables, sqliteTables2},
+
+		sqldb.PostgreSQL: {postgresTables, postgresTables2},
 	},
 	Common: []int{0, 1, 2},
 }

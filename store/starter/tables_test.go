@@ -119,7 +119,10 @@ func TestConstraints(t *testing.T) {
 			"items SET count = -1", "items SET template = 0", "guild_members SET `rank` = 'king'", "guilds SET name = NULL",
 			"players SET id = x'0102030405060708090a0b'",
 		} {
-			if _, err := db.Exec(t.Context(), "UPDATE "+set); !errors.Is(err, store.ErrInvalid) {
+			if db.Dialect() == store.PostgreSQL && strings.HasSuffix(set, "'yesterday'") {
+				continue // which is a time there
+			}
+			if _, err := db.Exec(t.Context(), sqlOf(db.Dialect(), "UPDATE "+set)); !errors.Is(err, store.ErrInvalid) {
 				t.Errorf("%s: %v", set, err)
 			}
 		}

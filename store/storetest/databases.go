@@ -4,8 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,12 +17,19 @@ import (
 	"mergesafe/store"
 
 	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/postgres"
 	_ "mergesafe/store/sqlite"
 )
 
-// OnBoth runs a test on SQLite and on MariaDB. newDSN names a fresh, empty
-// database.
+// OnBoth runs a test on SQLite and on MariaDB, and on PostgreSQL instead if TEST_POSTGRES_DSN is
+// set. newDSN names a fresh, empty database.
 func OnBoth(t *testing.T, test func(t *testing.T, newDSN func() string)) {
+	if os.Getenv(servertest.EnvPostgres) != "" {
+		t.Run("postgres", func(t *testing.T) {
+			test(t, func() string { return servertest.PostgresDSN(t) })
+		})
+		return
+	}
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
 	})
@@ -65,8 +75,24 @@ func Exec(t testing.TB, on interface {
 	Exec(ctx context.Context, query string, args ...any) (sql.Result, error)
 }, query string, args ...any) {
 	t.Helper()
+	if s, ok := on.(interface{ Dialect() store.Dialect }); ok {
+		query = SQL(s.Dialect(), query)
+	}
 	_, err := on.Exec(t.Context(), query, args...)
 	Must(t, err)
+}
+
+// hexLiteral matches bytes.
+var hexLiteral = regexp.MustCompile(`\b[xX]'([0-9a-fA-F]*)'`)
+
+// SQL writes a statement that makes tables of MySQL and SQLite for another dialect.
+func SQL(d store.Dialect, query string) string {
+	if d != store.PostgreSQL {
+		return query
+	}
+	query = hexLiteral.ReplaceAllString(query, `'\x$1'`)
+	return strings.NewReplacer("BINARY(10)", "BYTEA", "BINARY(16)", "BYTEA", "LONGBLOB", "BYTEA", "BLOB", "BYTEA", "BIGINT UNSIGNED", "NUMERIC(20)", "DATETIME(3)", "TIMESTAMPTZ(3)", "DATETIME", "TIMESTAMPTZ",
+		"DOUBLE", "DOUBLE PRECISION", "`", `"`).Replace(query)
 }
 
 // TableNames returns the names of all tables, sorted.

@@ -11,6 +11,7 @@ import (
 	"mergesafe/tools/internal/cli"
 
 	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/postgres"
 	_ "mergesafe/store/sqlite"
 )
 

@@ -1,6 +1,7 @@
 // Command with-server runs a command with TEST_MYSQL_DSN set to a private database server, which it
 // starts before and stops after, whatever happens. It also stops every process that the command has
-// started. TEST_SERVER is the name of the server: mariadb, mariadb-11.8 or mysql.
+// started. TEST_SERVER is the name of the server: mariadb, mariadb-11.8 or mysql. For postgres it is TEST_POSTGRES_DSN
+// that is set, and no other.
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
 //
@@ -61,7 +62,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	name, args := args[0], args[2:]
 	env := append(os.Environ(), servertest.EnvServer+"="+name)
-	if os.Getenv(servertest.EnvDSN) == "" {
+	switch {
+	case name == servertest.PostgreSQL && os.Getenv(servertest.EnvPostgres) == "":
+		starting, cancel := context.WithTimeout(ctx, startTimeout)
+		server, err := servertest.StartPostgres(starting)
+		cancel()
+		switch {
+		case err == nil:
+			defer server.Stop()
+			env = append(os.Environ(), servertest.EnvPostgres+"="+server.DSN())
+		case *optional && errors.Is(err, servertest.ErrNoProgram) && os.Getenv(envRequired) == "":
+			fmt.Fprintf(stderr, "\n*** NOT TESTED ON %s: %v ***\n\n", strings.ToUpper(name), err)
+		default:
+			fmt.Fprintf(stderr, "with-server: %v\n", err)
+			return exitCannot
+		}
+	case name != servertest.PostgreSQL && os.Getenv(servertest.EnvDSN) == "":
 		starting, cancel := context.WithTimeout(ctx, startTimeout)
 		server, err := servertest.Start(starting, servertest.Options{Name: name})
 		cancel()

@@ -27,8 +27,8 @@ var words = sqldb.Words{
 	Now:    "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
 	Begin:  "START TRANSACTION",
 	Tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()",
-	Hex:    "HEX(%s)",
-	Share:  " LOCK IN SHARE MODE",
+	Hex:    "HEX(%s)", Largest: "MAX(%s)",
+	Share: " LOCK IN SHARE MODE",
 
 	Snapshot: sql.LevelRepeatableRead,
 	Conns:    32,
@@ -54,6 +54,7 @@ var words = sqldb.Words{
 			AND index_name = 'PRIMARY' AND column_name <> 'my_row_id') AS keyed`,
 	SoundTwice: true,
 	Engine:     "InnoDB",
+	MendEngine: "ENGINE=InnoDB",
 
 	Backend: "SELECT CONNECTION_ID(), " + thisServer,
 	Server:  "SELECT " + thisServer,
@@ -177,5 +178,8 @@ func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []s
 
 // Judged implements [sqldb.Sessions].
 func (*sessions) Judged(ctx context.Context, conn *sqlx.Conn, err error) error {
+	if conn == nil { // of a pool of ours, whose connections look themselves
+		return err
+	}
 	return judged(err, func() (map[string]string, error) { return sqldb.Pairs(ctx, conn, roleGroup) })
 }

@@ -22,8 +22,8 @@ var words = sqldb.Words{
 	Now:    "(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))",
 	Begin:  "BEGIN IMMEDIATE",
 	Tables: "SELECT name FROM sqlite_schema WHERE type = 'table'",
-	Hex:    "HEX(%s)",
-	File:   true, Conns: 8, Returning: true,
+	Hex:    "HEX(%s)", Largest: "MAX(%s)",
+	File: true, Conns: 8, Returning: true,
 	Unique: `
 		SELECT '' AS name, name AS col, 0 AS i, pk AS k FROM pragma_table_info(?1) WHERE pk > 0
 		UNION ALL SELECT l.name, COALESCE(c.name, ''), l.seq + 1, c.seqno FROM pragma_index_list(?1) AS l JOIN pragma_index_info(l.name) AS c

@@ -27,14 +27,14 @@ func TestNameDSNs(t *testing.T) {
 		"mysql:g@tcp(h:1)/a:s3cret",
 		"mysql:g:pw@tcp(h:1)/a;password=s3cret",
 	}
-	want := []string{"s1", "data/s2.db", "game_s3", "db1:3306/game", "db2:3307/game", "x", "mysql:*** (database 7)", "***", "sqlite:s1", "sqlite:*** (database 10)", "sqlite:*** (database 11)",
+	want := []string{"s1", "data/s2.db", "game_s3", "db1:3306/game", "db2:3307/game", "x", "mysql:*** (database 7)", "postgres:***", "sqlite:s1", "sqlite:*** (database 10)", "sqlite:*** (database 11)",
 		"mysql:*** (database 12)", "mysql:*** (database 13)"}
 	var places []Place
 	for _, arg := range args {
 		places = append(places, Place{Arg: arg, Name: arg})
 	}
 	nameDSNs(places)
-	full := []string{"s1", "sqlite:data/s2.db", "db1:3306/game_s3", "db1:3306/game", "db2:3307/game", "/run/m.sock/x", "mysql:*** (database 7)", "***", "sqlite:s1", "sqlite:*** (database 10)", "sqlite:*** (database 11)",
+	full := []string{"s1", "sqlite:data/s2.db", "db1:3306/game_s3", "db1:3306/game", "db2:3307/game", "/run/m.sock/x", "mysql:*** (database 7)", "postgres:***", "sqlite:s1", "sqlite:*** (database 10)", "sqlite:*** (database 11)",
 		"mysql:*** (database 12)", "mysql:*** (database 13)"}
 	var got, gotFull []string
 	for _, p := range places {

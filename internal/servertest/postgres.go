@@ -1,0 +1,257 @@
+package servertest
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // "pgx"
+)
+
+// PostgreSQL is the name of that server, for with-server.
+const PostgreSQL = "postgres"
+
+// EnvPostgres is the environment variable that names a PostgreSQL for tests, as a URL without a database. Its
+// account must be a superuser.
+const EnvPostgres = "TEST_POSTGRES_DSN"
+
+// Postgres is a private PostgreSQL, as [Server] is a MySQL: it listens on a loopback port of its own, keeps its
+// data in a temporary folder, and dies with the process that started it. Commits wait for the disk or the memory
+// that the folder is on.
+type Postgres struct {
+	Port int
+
+	bin, dir string
+	args     []string
+	lock     *os.File
+	run      *running
+}
+
+// StartPostgres makes a data folder, starts a server on it and waits until it answers. args are settings such as
+// "fsync=off". The error is ErrNoProgram where this machine has no server program. The caller must call Stop.
+func StartPostgres(ctx context.Context, args ...string) (*Postgres, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // as Debian has it
+	if path, err := exec.LookPath("postgres"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: no PostgreSQL; to bring it: .ci/server postgres", ErrNoProgram)
+	}
+	parent := cmp.Or(memoryDir(), os.TempDir())
+	removeAbandoned(parent)
+	dir, lock, err := newDir(parent)
+	if err != nil {
+		return nil, err
+	}
+	p := &Postgres{bin: filepath.Dir(found[len(found)-1]), dir: dir, lock: lock}
+	if err := p.create(ctx, args); err != nil {
+		p.Stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Postgres) create(ctx context.Context, args []string) (err error) {
+	if p.Port, err = freePort(); err != nil {
+		return err
+	}
+	if err := p.own(); err != nil {
+		return err
+	}
+	data := filepath.Join(p.dir, "data")
+	initdb := p.command(ctx, "initdb", "-D", data, "-U", "root", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("servertest: initdb: %w: %s", err, out)
+	}
+	p.args = []string{"-D", data, "-p", strconv.Itoa(p.Port), "-k", p.dir}
+	for _, arg := range append([]string{"listen_addresses=127.0.0.1", "max_connections=300", "shared_buffers=32MB"}, args...) {
+		p.args = append(p.args, "-c", arg)
+	}
+	return p.Restart(ctx)
+}
+
+// own gives the folder to the account that runs the server, which root must not be.
+func (p *Postgres) own() error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return err
+	}
+	uid, _ := strconv.Atoi(nobody.Uid)
+	return os.Chown(p.dir, uid, -1)
+}
+
+func (p *Postgres) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, name), args...)
+	cmd.Dir = p.dir
+	if os.Getuid() == 0 { // setpriv keeps the process that dies with this one
+		cmd.Args = slices.Concat([]string{"setpriv", "--reuid=nobody", "--clear-groups", "--pdeathsig=KILL", cmd.Path}, args)
+		cmd.Path, cmd.Err = exec.LookPath("setpriv")
+	}
+	ownProcess(cmd)
+	return cmd
+}
+
+// Restart starts the server that was killed, with further settings.
+func (p *Postgres) Restart(ctx context.Context, settings ...string) error {
+	args := slices.Clone(p.args)
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	cmd := p.command(context.WithoutCancel(ctx), "postgres", args...)
+	log, err := os.OpenFile(filepath.Join(p.dir, "error.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.run = &running{process: cmd.Process, exited: make(chan struct{})}
+	go func(run *running) { cmd.Wait(); close(run.exited) }(p.run)
+	db, err := sql.Open("pgx", p.DSN())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for {
+		if err = db.PingContext(ctx); err == nil {
+			return nil
+		}
+		select {
+		case <-p.run.exited:
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+			continue
+		}
+		text, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("servertest: PostgreSQL does not answer: %w: %s", err, text[max(0, len(text)-2000):])
+	}
+}
+
+// DSN is the URL of the database that every server has.
+func (p *Postgres) DSN() string { return fmt.Sprintf("postgres://root@127.0.0.1:%d/postgres", p.Port) }
+
+// Kill ends all processes of the server at once, as kill -9 does, and waits for the end of the first.
+func (p *Postgres) Kill() error { return p.end(syscall.SIGKILL) }
+
+// Freeze stops all processes of the server, until [Postgres.Thaw].
+func (p *Postgres) Freeze() error {
+	return errors.Join(p.signal(syscall.SIGSTOP), Freeze(p.run.process))
+}
+
+// Thaw lets them go on.
+func (p *Postgres) Thaw() error { return p.signal(syscall.SIGCONT) }
+
+// signal reaches all processes: each backend is a session of its own, and so a group of its own.
+func (p *Postgres) signal(sig syscall.Signal) error {
+	for _, pid := range children(p.run.process.Pid) {
+		syscall.Kill(pid, sig)
+	}
+	return p.run.process.Signal(sig)
+}
+
+// children lists the processes that a process has started, where the system tells.
+func children(pid int) (all []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for word := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				all = append(all, child)
+			}
+		}
+	}
+	return all
+}
+
+func (p *Postgres) end(sig syscall.Signal) error {
+	if p.run == nil {
+		return nil
+	}
+	err := p.signal(sig)
+	<-p.run.exited
+	p.run = nil
+	return err
+}
+
+// Stop ends the server and removes its folder.
+func (p *Postgres) Stop() error {
+	p.end(syscall.SIGKILL)
+	p.lock.Close()
+	for range 50 { // backends end by themselves soon after
+		if os.RemoveAll(p.dir) == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return os.RemoveAll(p.dir)
+}
+
+// PrivatePostgres starts a server with those settings for a test, which is skipped where there is none.
+func PrivatePostgres(t testing.TB, settings ...string) *Postgres {
+	t.Helper()
+	p, err := StartPostgres(t.Context(), settings...)
+	if errors.Is(err, ErrNoProgram) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Stop() })
+	return p
+}
+
+// PostgresDSN makes a fresh, empty database on the server that TEST_POSTGRES_DSN names, drops it at the test's
+// end, and returns its URL. Where the variable is not set, the test is skipped.
+func PostgresDSN(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv(EnvPostgres)
+	if server == "" {
+		t.Skipf("%s is not set", EnvPostgres)
+	}
+	return PostgresDatabase(t, server)
+}
+
+// PostgresDatabase is [PostgresDSN] on the server of a URL.
+func PostgresDatabase(t testing.TB, server string) string {
+	t.Helper()
+	name := randomName()
+	run := func(statement string) {
+		ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
+		defer cancel()
+		db, err := sql.Open("pgx", server)
+		if err == nil {
+			defer db.Close()
+			_, err = db.ExecContext(ctx, statement)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	// Templates are copied by a checkpoint otherwise, which takes longer.
+	run("CREATE DATABASE " + name + " TEMPLATE template0 STRATEGY wal_log")
+	t.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}

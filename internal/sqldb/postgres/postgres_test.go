@@ -1,0 +1,96 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store"
+	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
+)
+
+var must = storetest.Must
+
+// A server that may lose what it confirms is refused, by the name of the setting; a session's own
+// synchronous_commit is set on.
+func TestLossyServer(t *testing.T) {
+	server := servertest.PrivatePostgres(t, "fsync=off", "full_page_writes=off", "synchronous_commit=off")
+	db := storetest.WithTables(t, servertest.PostgresDatabase(t, server.DSN()))
+	_, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	lossy, ok := errors.AsType[*registry.LossyError](err)
+	if !ok || len(lossy.Settings) != 3 {
+		t.Fatalf("got %v, want three settings refused", err)
+	}
+	for _, want := range []string{"fsync is off", "full_page_writes is off", "synchronous_commit is off", "ALTER SYSTEM SET fsync = on"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q in it", err, want)
+		}
+	}
+	var has string
+	must(t, db.Get(t.Context(), &has, "SELECT current_setting('synchronous_commit')"))
+	if has != "on" {
+		t.Errorf("synchronous_commit of a session is %s", has)
+	}
+	db.AcceptLossyDatabase()
+	node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	must(t, err)
+	must(t, node.Close())
+}
+
+// A process that is frozen in a transaction with Guard is named, with what ends it.
+func TestRowLock(t *testing.T) {
+	db := storetest.WithTables(t, servertest.PostgresDSN(t))
+	node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	must(t, err)
+	defer node.Close()
+	must(t, db.InTx(t.Context(), func(tx *store.Tx) error {
+		must(t, tx.Guard(t.Context(), node))
+		var pid string
+		must(t, tx.Get(t.Context(), &pid, "SELECT pg_backend_pid()::TEXT"))
+		by, err := db.Registry().RowLock(t.Context(), 7)
+		if want := "SELECT pg_terminate_backend(" + pid + ")"; err != nil || !strings.HasSuffix(by, want) || !strings.Contains(by, "idle in transaction") {
+			t.Errorf("got %q, %v, want %q at its end", by, err, want)
+		}
+		return nil
+	}))
+	if by, err := db.Registry().RowLock(t.Context(), 7); by != "" || err != nil {
+		t.Errorf("a row that is not locked: %q, %v", by, err)
+	}
+}
+
+// A commit whose answer does not come has an unknown outcome.
+func TestUnansweredCommit(t *testing.T) {
+	server := servertest.PrivatePostgres(t)
+	db := storetest.Open(t, servertest.PostgresDatabase(t, server.DSN()))
+	storetest.Exec(t, db, "CREATE TABLE notes (n INT PRIMARY KEY)")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	err := db.InTx(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO notes VALUES (?)", 1); err != nil {
+			return err
+		}
+		return server.Freeze()
+	})
+	must(t, server.Thaw())
+	storetest.Is(t, err, []error{store.ErrOutcomeUnknown, context.DeadlineExceeded})
+}
+
+// Arguments and names are written as the driver takes them, and what is quoted stays.
+func TestNative(t *testing.T) {
+	for query, want := range map[string]string{
+		"SELECT `a` FROM t WHERE b = ? AND c = ?": `SELECT "a" FROM t WHERE b = $1 AND c = $2`,
+		"SELECT '?', \"?\", ? -- why?\n, ?":       "SELECT '?', \"?\", $1 -- why?\n, $2",
+		"SELECT $1 WHERE doc ? 'key'":             "SELECT $1 WHERE doc ? 'key'",
+		"SELECT 'it''s ?', ?":                     "SELECT 'it''s ?', $1",
+	} {
+		if got := sqldb.PostgreSQL.Native(query); got != want {
+			t.Errorf("%s: got %s, want %s", query, got, want)
+		}
+	}
+}

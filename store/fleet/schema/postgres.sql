@@ -1,0 +1,48 @@
+-- The fleet registry, for PostgreSQL. See fleet.go.
+--
+-- mark_ms counts from 2025-01-01, like the IDs. The other times are Unix time
+-- in milliseconds by this database's clock, and 0 is never.
+
+CREATE TABLE IF NOT EXISTS fleet_registry (
+  one        INTEGER     NOT NULL,
+  id         VARCHAR(32) NOT NULL,
+  created_ms BIGINT      NOT NULL,
+  PRIMARY KEY (one),
+  CONSTRAINT fleet_registry_one CHECK (one = 1)
+);
+
+-- One row for every server number that was ever claimed. Rows are never
+-- deleted.
+CREATE TABLE IF NOT EXISTS fleet_servers (
+  server_id      INTEGER       NOT NULL,
+  name           VARCHAR(64)   NOT NULL,
+  state          VARCHAR(16)   NOT NULL,
+  world          VARCHAR(32)   NULL,
+  epoch          BIGINT        NOT NULL,
+  world_epoch    BIGINT        NOT NULL DEFAULT 0,
+  mark_ms        BIGINT        NOT NULL DEFAULT 0,
+  holder         VARCHAR(4096) NOT NULL DEFAULT '',
+  place          VARCHAR(512)  NOT NULL DEFAULT '',
+  lease_until_ms BIGINT        NOT NULL DEFAULT 0,
+  claimed_ms     BIGINT        NOT NULL,
+  bound_ms       BIGINT        NOT NULL DEFAULT 0,
+  seen_ms        BIGINT        NOT NULL DEFAULT 0,
+  PRIMARY KEY (server_id),
+  CONSTRAINT fleet_servers_name_key UNIQUE (name),
+  CONSTRAINT fleet_servers_world_key UNIQUE (world),
+  CONSTRAINT fleet_servers_id    CHECK (server_id BETWEEN 1 AND 1048575),
+  CONSTRAINT fleet_servers_state CHECK (state IN ('claimed', 'bound', 'retired'))
+);
+
+-- Who changed what a number is bound to, and why. epoch is what the row of the
+-- server has from that change on.
+CREATE TABLE IF NOT EXISTS fleet_history (
+  server_id INTEGER       NOT NULL,
+  epoch     BIGINT        NOT NULL,
+  at_ms     BIGINT        NOT NULL,
+  action    VARCHAR(16)   NOT NULL,
+  world     VARCHAR(32)   NULL,
+  who       VARCHAR(255)  NOT NULL,
+  why       VARCHAR(1024) NOT NULL,
+  PRIMARY KEY (server_id, epoch)
+);
