@@ -221,7 +221,11 @@ func (d *Declared) beat(at ColumnName, r, old *role) {
 // keepOtherRows keeps the references of earlier files that are for other rows than those of later
 // ones: a file that says what rows of one kind name does not make the other kinds name nothing.
 func (d *Declared) keepOtherRows() {
-	for at, r := range d.Roles {
+	byName := func(a, b ColumnName) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(d.Roles), byName) {
+		r := d.Roles[at]
 		for old := r.earlier; old != nil; old = old.earlier {
 			last := len(r.References)
 			for _, theirs := range old.References {
