@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -149,22 +148,30 @@ func (p *Postgres) Restart(ctx context.Context, settings ...string) error {
 func (p *Postgres) DSN() string { return fmt.Sprintf("postgres://root@127.0.0.1:%d/postgres", p.Port) }
 
 // Kill ends all processes of the server at once, as kill -9 does, and waits for the end of the first.
-func (p *Postgres) Kill() error { return p.end(syscall.SIGKILL) }
-
-// Freeze stops all processes of the server, until [Postgres.Thaw].
-func (p *Postgres) Freeze() error {
-	return errors.Join(p.signal(syscall.SIGSTOP), Freeze(p.run.process))
+func (p *Postgres) Kill() error {
+	if p.run == nil {
+		return nil
+	}
+	err := p.each((*os.Process).Kill)
+	<-p.run.exited
+	p.run = nil
+	return err
 }
 
-// Thaw lets them go on.
-func (p *Postgres) Thaw() error { return p.signal(syscall.SIGCONT) }
+// Freeze stops all processes of the server, until [Postgres.Thaw].
+func (p *Postgres) Freeze() error { return p.each(Freeze) }
 
-// signal reaches all processes: each backend is a session of its own, and so a group of its own.
-func (p *Postgres) signal(sig syscall.Signal) error {
+// Thaw lets them go on.
+func (p *Postgres) Thaw() error { return p.each(Thaw) }
+
+// each reaches all processes: each backend is a session of its own, and so a group of its own. One may have ended.
+func (p *Postgres) each(signal func(*os.Process) error) error {
 	for _, pid := range children(p.run.process.Pid) {
-		syscall.Kill(pid, sig)
+		if child, err := os.FindProcess(pid); err == nil {
+			signal(child)
+		}
 	}
-	return p.run.process.Signal(sig)
+	return signal(p.run.process)
 }
 
 // children lists the processes that a process has started, where the system tells.
@@ -181,19 +188,9 @@ func children(pid int) (all []int) {
 	return all
 }
 
-func (p *Postgres) end(sig syscall.Signal) error {
-	if p.run == nil {
-		return nil
-	}
-	err := p.signal(sig)
-	<-p.run.exited
-	p.run = nil
-	return err
-}
-
 // Stop ends the server and removes its folder.
 func (p *Postgres) Stop() error {
-	p.end(syscall.SIGKILL)
+	p.Kill()
 	p.lock.Close()
 	for range 50 { // backends end by themselves soon after
 		if os.RemoveAll(p.dir) == nil {
