@@ -99,7 +99,7 @@ test-beside:
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
 	$(MAKE) test-servers
-	$(MAKE) torture sim test-cluster night verdicts
+	$(MAKE) test-postgres torture sim test-cluster night verdicts
 	$(GO) test -C bench ./...
 	$(GO) test ./internal/release -count=1 -v -timeout 60m -release.twice
 	$(MAKE) torture-merge

@@ -33,7 +33,7 @@ func TestHidden(t *testing.T) {
 	for word, want := range map[string]string{
 		"sqlite:x.db?password=PW": "sqlite:***", "mysql:g:PW@h": "mysql:***", "-pPW": "-p***", "-x=PW;y": "-x=***",
 		"PW=PW": "PW=***", "password=PW": "password=***",
-		"Server=h;Pwd=PW": "Server=***", "postgres://u:PW@h/a": "***", "password PW": "***",
+		"Server=h;Pwd=PW": "Server=***", "oracledb://u:PW@h/a": "***", "password PW": "***",
 		"mysql:g:PW@tcp(h:1)/a": "mysql:g:***@tcp(h:1)/a",
 	} {
 		m := Of([]string{"a", word}, flags)
