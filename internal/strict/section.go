@@ -382,9 +382,6 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// bareKey is what may be shown of a key: one in quotes may be a secret.
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
-
 // Problem reports what is wrong with a key, and what would be right.
 func (s *Section) Problem(key, format string, args ...any) {
 	s.doc.problems = append(s.doc.problems, s.about(key, format, args))
@@ -467,3 +464,7 @@ func Label(s string) string {
 	}
 	return ""
 }
+
+// bareKey is what may be shown of a key: one in quotes may be a secret, and one that begins as a flag
+// may hold one.
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,39}$`)
