@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	verdictCases = flag.Int("verdict.cases", 100, "how many random worlds and rule files are judged")
+	verdictCases = flag.Int("verdict.cases", 40, "how many random worlds and rule files are judged")
 	verdictSeed  = flag.Uint64("verdict.seed", 1, "the seed of the first of them; each has the next one")
 )
 
