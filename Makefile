@@ -21,7 +21,7 @@ IN_MEMORY = SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sq
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
 # rows, which MariaDB and SQLite show. See docs/proved.md.
-DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestVerify$$|^TestUndo$$|^TestMatch$$|^TestCombine$$|^TestNames$$|^TestReset$$|^TestRekey$$|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|^TestRebase$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
+DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|^TestRebase$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
 
 # The longest packages. Those tests in which several goroutines, or two processes, meet run with the race detector, and all others without it.
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
