@@ -50,6 +50,7 @@ type release struct {
 	noSBOM             bool
 	log                io.Writer
 
+	module string // its path
 	commit string
 	at     time.Time // of the commit; that of all files
 	pages  []file    // manual pages and completions
@@ -96,14 +97,14 @@ func (r *release) make(ctx context.Context, platforms []string) error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(strings.Join(sums, "")), 0o644)
 }
 
-// readCommit makes sure that the folder is exactly a commit.
+// readCommit makes sure that the folder is exactly a commit, and reads what it says of itself.
 func (r *release) readCommit(ctx context.Context) error {
 	changed, err := r.run(ctx, nil, "git", "status", "--porcelain")
 	if err != nil {
 		return err
 	}
 	if len(changed) > 0 {
-		return fmt.Errorf("files are not committed, so nobody could build the same again:\n%s", changed)
+		return fmt.Errorf("commit these files first, so that the same archives can be built again:\n%s", changed)
 	}
 	out, err := r.run(ctx, nil, "git", "log", "-1", "--format=%H %ct")
 	if err != nil {
@@ -114,7 +115,9 @@ func (r *release) readCommit(ctx context.Context) error {
 		return err
 	}
 	r.at = time.Unix(seconds, 0).UTC()
-	return nil
+	module, err := r.run(ctx, nil, "go", "list", "-m")
+	r.module = strings.TrimSpace(string(module))
+	return err
 }
 
 // build builds a tool. What it says of itself is given to it: tags, folders and the flags of the
@@ -124,15 +127,11 @@ func (r *release) build(ctx context.Context, work, platform, tool string) (path 
 	if !ok {
 		return "", fmt.Errorf("%q is no platform: want GOOS/GOARCH", platform)
 	}
-	module, err := r.run(ctx, nil, "go", "list", "-m")
-	if err != nil {
-		return "", err
-	}
 	path = filepath.Join(work, system+"-"+processor+"-"+tool)
 	env := []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0", "GOEXPERIMENT="}
 	stamp := fmt.Sprintf("-s -w -X '%s/tools/internal/cli.release=%s commit %.12s'",
-		strings.TrimSpace(string(module)), r.version, r.commit)
+		r.module, r.version, r.commit)
 	_, err = r.run(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp, "-o", path, "./tools/"+tool)
 	return path, err
 }
