@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -101,8 +102,9 @@ func (n *numbered) Row(context.Context, string, []string, [][]byte) ([]catalog.F
 // The keys of 20 sources of 10 M rows fit into 200 MiB where one number in eight is a
 // key, and into 600 MiB where one in 100 is: measured with -many-keys, otherwise a
 // hundredth of it. What is counted is the heap with its garbage, of which the tools
-// allow only so much.
+// allow only so much: GOGC, by which tests run faster, does not count.
 func TestMemoryOfOpenColumns(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	rows, share := 100_000, 100
 	if *manyKeys {
 		rows, share = 10_000_000, 1
