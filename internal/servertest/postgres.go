@@ -39,9 +39,8 @@ type Postgres struct {
 	run      *running
 }
 
-// StartPostgres makes a data folder, starts a server on it and waits until it answers. args are settings such as
-// "fsync=off". The error is ErrNoProgram where this machine has no server program. The caller must call Stop.
-func StartPostgres(ctx context.Context, args ...string) (*Postgres, error) {
+// StartPostgres is [Start] of a PostgreSQL. opts.Args are settings such as "fsync=off".
+func StartPostgres(ctx context.Context, opts Options) (*Postgres, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // as Debian has it
 	if path, err := exec.LookPath("postgres"); err == nil {
 		found = append(found, path)
@@ -49,14 +48,14 @@ func StartPostgres(ctx context.Context, args ...string) (*Postgres, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: no PostgreSQL; to bring it: .ci/server postgres", ErrNoProgram)
 	}
-	parent := cmp.Or(memoryDir(), os.TempDir())
+	parent := cmp.Or(opts.Dir, memoryDir(), os.TempDir())
 	removeAbandoned(parent)
 	dir, lock, err := newDir(parent)
 	if err != nil {
 		return nil, err
 	}
 	p := &Postgres{bin: filepath.Dir(found[len(found)-1]), dir: dir, lock: lock}
-	if err := p.create(ctx, args); err != nil {
+	if err := p.create(ctx, opts.Args); err != nil {
 		p.Stop()
 		return nil, err
 	}
@@ -106,13 +105,9 @@ func (p *Postgres) command(ctx context.Context, name string, args ...string) *ex
 	return cmd
 }
 
-// Restart starts the server that was killed, with further settings.
-func (p *Postgres) Restart(ctx context.Context, settings ...string) error {
-	args := slices.Clone(p.args)
-	for _, s := range settings {
-		args = append(args, "-c", s)
-	}
-	cmd := p.command(context.WithoutCancel(ctx), "postgres", args...)
+// Restart starts the server that was killed, or came to its end.
+func (p *Postgres) Restart(ctx context.Context) error {
+	cmd := p.command(context.WithoutCancel(ctx), "postgres", p.args...)
 	log, err := os.OpenFile(filepath.Join(p.dir, "error.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -146,6 +141,16 @@ func (p *Postgres) Restart(ctx context.Context, settings ...string) error {
 
 // DSN is the URL of the database that every server has.
 func (p *Postgres) DSN() string { return fmt.Sprintf("postgres://root@127.0.0.1:%d/postgres", p.Port) }
+
+// Alive reports whether the server's first process runs.
+func (p *Postgres) Alive() bool {
+	select {
+	case <-p.run.exited:
+		return false
+	default:
+		return true
+	}
+}
 
 // Kill ends all processes of the server at once, as kill -9 does, and waits for the end of the first.
 func (p *Postgres) Kill() error {
@@ -204,7 +209,7 @@ func (p *Postgres) Stop() error {
 // PrivatePostgres starts a server with those settings for a test, which is skipped where there is none.
 func PrivatePostgres(t testing.TB, settings ...string) *Postgres {
 	t.Helper()
-	p, err := StartPostgres(t.Context(), settings...)
+	p, err := StartPostgres(t.Context(), Options{Args: settings})
 	if errors.Is(err, ErrNoProgram) {
 		t.Skip(err)
 	}

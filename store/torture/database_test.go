@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -43,30 +44,25 @@ func isOutage(sentinel string) bool {
 	return slices.Contains([]string{store.ErrUnavailable.Error(), store.ErrRetryable.Error(), "context deadline exceeded"}, sentinel)
 }
 
-func databaseKilled(t *testing.T, w *World) string {
-	server, dsn := private(t)
+func databaseKilled(t *testing.T, w *World, server victim, dsn string) {
 	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
 		outage(t, w, p, server.Kill, func() error { return server.Restart(t.Context()) })
 	}
 	p.Close()
-	return dsn
 }
 
 // databaseFrozen has a database that takes connections and says nothing.
-func databaseFrozen(t *testing.T, w *World) string {
-	server, dsn := private(t)
+func databaseFrozen(t *testing.T, w *World, server victim, dsn string) {
 	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
 		outage(t, w, p, server.Freeze, server.Thaw)
 	}
 	p.Close()
-	return dsn
 }
 
 // machineKilled kills the database and the process together.
-func machineKilled(t *testing.T, w *World) string {
-	server, dsn := private(t)
+func machineKilled(t *testing.T, w *World, server victim, dsn string) {
 	for range times(2, 25) {
 		p := w.Start(config(dsn))
 		p.Await(Opened)
@@ -79,7 +75,6 @@ func machineKilled(t *testing.T, w *World) string {
 	p := w.Start(config(dsn))
 	p.AwaitMore(1000)
 	p.Close()
-	return dsn
 }
 
 // databaseLocked has another process keep SQLite's only lock.
@@ -116,13 +111,27 @@ func databaseLocked(t *testing.T, w *World) string {
 	return dsn
 }
 
-// private starts a server to kill, with an empty database.
-func private(t *testing.T) (*servertest.Server, string) {
+// victim is a server that is killed and frozen.
+type victim interface {
+	Kill() error
+	Freeze() error
+	Thaw() error
+	Restart(context.Context) error
+	Alive() bool
+}
+
+func privateMariaDB(t *testing.T) (victim, string) {
 	t.Helper()
 	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	return server, "mysql:" + dsn
+}
+
+func privatePostgres(t *testing.T) (victim, string) {
+	t.Helper()
+	server := servertest.PrivatePostgres(t)
+	return server, server.DSN()
 }
 
 func must(t *testing.T, err error) {

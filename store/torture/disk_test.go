@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/store/registry"
 )
@@ -31,15 +30,24 @@ func diskFullSQLite(t *testing.T, w *World) string {
 	return dsn
 }
 
-// diskFullMariaDB fills the disk of the server: rows are refused with the
-// reason. The reservation is a change in place, for which InnoDB has its room
-// already, so minting goes on: unless the server comes to grief over it, as
-// 10.11 does now and then in a rollback. Then it is started again.
 func diskFullMariaDB(t *testing.T, w *World) string {
 	d, server := smalldisk.MariaDB(t, "200m")
 	dsn, err := server.Database(t.Context())
 	must(t, err)
-	dsn = "mysql:" + dsn
+	return diskFull(t, w, d, server, "mysql:"+dsn)
+}
+
+// PostgreSQL needs room for its log even to change a row in place. It ends itself when there is none.
+func diskFullPostgres(t *testing.T, w *World) string {
+	d, server := smalldisk.Postgres(t, "200m")
+	return diskFull(t, w, d, server, server.DSN())
+}
+
+// diskFull fills the disk of the server: rows are refused with the reason. The
+// reservation is a change in place, for which InnoDB has its room already, so
+// minting goes on: unless the server comes to grief over it, as MariaDB 10.11
+// does now and then in a rollback. Then it is started again.
+func diskFull(t *testing.T, w *World, d *smalldisk.Disk, server victim, dsn string) string {
 	p := w.Start(windowed(dsn, short))
 	p.Await(Opened)
 	registry := open(t, dsn).Registry()
@@ -68,7 +76,7 @@ func diskFullMariaDB(t *testing.T, w *World) string {
 }
 
 // awaitRenewals waits for reservations, or for the end of the server.
-func awaitRenewals(t *testing.T, server *servertest.Server, r *registry.Registry, n int64) (alive bool) {
+func awaitRenewals(t *testing.T, server victim, r *registry.Registry, n int64) (alive bool) {
 	t.Helper()
 	var first int64
 	for ; ; time.Sleep(10 * time.Millisecond) {

@@ -21,3 +21,7 @@ func crowdedServer(t *testing.T) string {
 	must(t, err)
 	return "mysql:" + dsn
 }
+
+func crowdedPostgres(t *testing.T) string {
+	return servertest.PrivatePostgres(t, "max_connections=3000").DSN()
+}

@@ -42,33 +42,41 @@ type scenario struct {
 }
 
 func scenarios() []scenario {
-	onBoth := func(name string, run func(t *testing.T, w *World, dsn string)) []scenario {
-		var both []scenario
-		for engine, newDSN := range map[string]func(*testing.T) string{"sqlite": sqliteDSN, "mariadb": mariadbDSN} {
-			both = append(both, scenario{name, engine, func(t *testing.T, w *World) string {
+	var all []scenario
+	onEach := func(name string, run func(t *testing.T, w *World, dsn string)) {
+		for engine, newDSN := range map[string]func(*testing.T) string{"sqlite": sqliteDSN, "mariadb": mariadbDSN, "postgres": postgresDSN} {
+			all = append(all, scenario{name, engine, func(t *testing.T, w *World) string {
 				dsn := newDSN(t)
 				run(t, w, dsn)
 				return dsn
 			}})
 		}
-		return both
 	}
-	var all []scenario
-	all = append(all, onBoth("kill -9 in a loop, clock stepped", killLoop)...)
-	all = append(all, onBoth("clock refused at start", wrongClock)...)
-	all = append(all, onBoth("frozen beyond the lease", frozen)...)
-	all = append(all, onBoth("two started at once", twoAtOnce)...)
-	all = append(all,
+	onServers := func(name string, run func(t *testing.T, w *World, server victim, dsn string)) {
+		for engine, private := range map[string]func(*testing.T) (victim, string){"mariadb": privateMariaDB, "postgres": privatePostgres} {
+			all = append(all, scenario{name, engine, func(t *testing.T, w *World) string {
+				server, dsn := private(t)
+				run(t, w, server, dsn)
+				return dsn
+			}})
+		}
+	}
+	onEach("kill -9 in a loop, clock stepped", killLoop)
+	onEach("clock refused at start", wrongClock)
+	onEach("frozen beyond the lease", frozen)
+	onEach("two started at once", twoAtOnce)
+	onServers("database killed", databaseKilled)
+	onServers("database frozen", databaseFrozen)
+	onServers("database and process killed", machineKilled)
+	return append(all,
 		scenario{"free numbers", "sqlite", func(t *testing.T, w *World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
 		scenario{"free numbers", "mariadb", func(t *testing.T, w *World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
-		scenario{"database killed", "mariadb", databaseKilled},
-		scenario{"database frozen", "mariadb", databaseFrozen},
-		scenario{"database and process killed", "mariadb", machineKilled},
+		scenario{"free numbers", "postgres", func(t *testing.T, w *World) string { dsn := crowdedPostgres(t); crowd(t, w, dsn); return dsn }},
 		scenario{"database locked", "sqlite", databaseLocked},
 		scenario{"disk full", "sqlite", diskFullSQLite},
 		scenario{"disk full", "mariadb", diskFullMariaDB},
+		scenario{"disk full", "postgres", diskFullPostgres},
 	)
-	return all
 }
 
 func TestTorture(t *testing.T) {
@@ -111,6 +119,8 @@ func windowed(dsn string, window time.Duration) Config {
 func sqliteDSN(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
 
 func mariadbDSN(t *testing.T) string { return "mysql:" + servertest.DSN(t) }
+
+func postgresDSN(t *testing.T) string { return servertest.PostgresDSN(t) }
 
 func open(t *testing.T, dsn string) *store.DB {
 	t.Helper()

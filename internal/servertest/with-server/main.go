@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case name == servertest.PostgreSQL && os.Getenv(servertest.EnvPostgres) == "":
 		starting, cancel := context.WithTimeout(ctx, startTimeout)
-		server, err := servertest.StartPostgres(starting)
+		server, err := servertest.StartPostgres(starting, servertest.Options{})
 		cancel()
 		switch {
 		case err == nil:
