@@ -60,14 +60,17 @@ LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTor
 
 # Side by side, since much of what tests do is to wait for a server. Memory is plenty, and its collector takes a tenth of their time.
 test: export GOGC = 400
-test: check toolchain browser languages dump mariadb mysql ## everything that proves a promise, on SQLite, MariaDB and MySQL
+test: check toolchain browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
-	$(WITH) mysql -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
+	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
-# What games have on PostgreSQL.
-test-postgres: postgres ## the suites of store on PostgreSQL
-	$(WITH) postgres -- $(GO) test -p 2 -vet=off -short -timeout 10m -run '/^postgres$$' ./store/... && \
-	$(WITH) postgres -- $(GO) test -vet=off ./internal/sqldb/postgres
+# What PostgreSQL is asked beside the suites of store: it is killed, frozen and filled.
+TORTURES_POSTGRES = TestTorture/scenario/.*/postgres|TestFrozenInTransaction/postgres
+
+test-postgres: postgres ## the suites of store on PostgreSQL alone
+	$(WITH) postgres -- $(GO) test -p 2 -vet=off -short -run '/^postgres$$' ./store/...
+	$(WITH) postgres -- $(GO) test -vet=off -run '$(TORTURES_POSTGRES)' ./store/torture
+	$(GO) test -vet=off ./internal/sqldb/postgres
 
 # The longest begins first.
 test-merges:
@@ -79,7 +82,7 @@ test-others:
 
 test-raced:
 	$(GO) test -p 2 -parallel 4 $(RACE) -vet=off -timeout 30m -run '$(MEET)' $(LONGEST)
-	$(GO) test -p 3 $(RACE) -skip '$(ALONE)' -vet=off -timeout 30m $(RACED)
+	$(GO) test -p 3 $(RACE) -skip '$(ALONE)|$(TORTURES_POSTGRES)' -vet=off -timeout 30m $(RACED)
 
 test-merges-mysql:
 	$(GO) test -parallel 4 -vet=off -timeout 30m -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
@@ -99,7 +102,7 @@ test-beside:
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
 	$(MAKE) test-servers
-	$(MAKE) test-postgres torture sim test-cluster night verdicts
+	$(MAKE) test-postgres torture torture-postgres sim test-cluster night verdicts
 	$(GO) test -C bench ./...
 	$(GO) test ./internal/release -count=1 -v -timeout 60m -release.twice
 	$(MAKE) torture-merge
@@ -184,12 +187,16 @@ torture: $(SERVER) ## kill, freeze and starve real processes and databases, hund
 	$(WITH) $(SERVER) -- $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 	$(WITH) $(SERVER) -- $(GO) test ./store/numbers -count=1 -v -timeout 60m -run 'Killed/wide' -numbers.kills 400 -numbers.each 2600000
 
+torture-postgres: postgres ## the same of a PostgreSQL (minutes)
+	$(WITH) postgres -- $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long -run '$(TORTURES_POSTGRES)'
+	$(WITH) postgres -- $(GO) test ./store/numbers -count=1 -v -timeout 60m -run 'Killed/wide/postgres' -numbers.kills 400 -numbers.each 2600000
+
 torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, let each of their requests fail once, and compare what comes of it (minutes)
 	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|LeaveInterrupted|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)
 	$(WITH) $(SERVER) -- $(GO) test ./merge/campaign ./merge/inventory -count=1 -v -timeout 60m -torture.long -run FailsOnce
 	$(GO) test ./tools/mergecheck ./tools/gameid ./tools/servermerge ./tools/fleet -count=1 -timeout 60m -run '^TestSecrets' -secret.runs 75000
 
-.PHONY: torture torture-merge
+.PHONY: torture torture-postgres torture-merge
 
 night: mariadb ## a fleet of 400 SQLite worlds and 40 MariaDB databases, and a campaign of 60 merges that is killed twenty times (minutes)
 	$(GO) test ./tools/fleet -count=1 -v -timeout 60m -run '^TestNight$$' -night.worlds 400 -night.databases 40 -night.merges 60 -night.kills 20 -night.speed $(NIGHTFLAGS)

@@ -22,7 +22,17 @@ func TestCatalogue(t *testing.T) {
 			JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`
 		index := `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c
 			WHERE m.type = 'table' AND NOT i."unique"`
-		if db.Dialect() == store.MySQL {
+		switch db.Dialect() {
+		case store.PostgreSQL:
+			indexes := `SELECT i.indrelid::regclass || '.' || a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid
+				JOIN pg_class c ON c.oid = i.indrelid WHERE c.relnamespace = current_schema()::regnamespace AND c.relname <> 'mergesafe_schema' AND `
+			unique = strings.Replace(indexes, "a.attname", "a.attname || ' u'", 1) + "i.indisunique AND NOT i.indisprimary"
+			primary = indexes + "i.indisprimary"
+			index = indexes + "NOT i.indisunique"
+			foreign = `SELECT conrelid::regclass || '.' || a.attname || '>' || confrelid::regclass || '.' || f.attname FROM pg_constraint
+				JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = conkey[1] JOIN pg_attribute f ON f.attrelid = confrelid AND f.attnum = confkey[1]
+				WHERE contype = 'f'`
+		case store.MySQL:
 			statistics := `SELECT CONCAT(table_name, '.', column_name) FROM information_schema.statistics
 				WHERE table_schema = DATABASE() AND table_name <> 'mergesafe_schema' AND `
 			unique = strings.Replace(statistics, "column_name)", "column_name, ' u')", 1) + "non_unique = 0 AND index_name <> 'PRIMARY'"
@@ -50,7 +60,11 @@ func TestCatalogue(t *testing.T) {
 		}
 		collation := "SELECT 'NOCASE' FROM sqlite_schema WHERE name IN ('players', 'guilds') AND sql LIKE '%name%COLLATE NOCASE%'"
 		want := []string{"NOCASE", "NOCASE"}
-		if db.Dialect() == store.MySQL {
+		switch db.Dialect() {
+		case store.PostgreSQL:
+			collation = "SELECT collation_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name IN ('players', 'guilds') AND column_name = 'name'"
+			want = []string{"mergesafe_names", "mergesafe_names"}
+		case store.MySQL:
 			collation = "SELECT collation_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name IN ('players', 'guilds') AND column_name = 'name'"
 			want = []string{"utf8mb4_unicode_520_ci", "utf8mb4_unicode_520_ci"}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,21 +20,18 @@ import (
 	_ "mergesafe/store/sqlite"
 )
 
-// OnBoth runs a test on SQLite and on MariaDB, and on PostgreSQL instead if TEST_POSTGRES_DSN is
-// set. newDSN names a fresh, empty database.
+// OnBoth runs a test on each of SQLite, MariaDB and PostgreSQL. newDSN names a fresh, empty database.
 func OnBoth(t *testing.T, test func(t *testing.T, newDSN func() string)) {
-	if os.Getenv(servertest.EnvPostgres) != "" {
-		t.Run("postgres", func(t *testing.T) {
-			test(t, func() string { return servertest.PostgresDSN(t) })
-		})
-		return
-	}
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
 	})
 	t.Run("mysql", func(t *testing.T) {
 		servertest.DSN(t) // or skip
 		test(t, func() string { return "mysql:" + servertest.DSN(t) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		servertest.PostgresDSN(t) // or skip
+		test(t, func() string { return servertest.PostgresDSN(t) })
 	})
 }
 

@@ -34,6 +34,9 @@ import (
 func older(t *testing.T, version int, dsn string) *store.DB {
 	t.Helper()
 	db := open(t, dsn)
+	if db.Dialect() == store.PostgreSQL {
+		t.Skip("its first tables were of the present version")
+	}
 	text, err := os.ReadFile(fmt.Sprintf("testdata/v%d_%s.sql", version, db.Dialect()))
 	must(t, err)
 	for statement := range strings.SplitSeq(strings.TrimSpace(string(text)), ";\n") {
