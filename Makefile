@@ -47,7 +47,7 @@ RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sql
 ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjustmentsDoNotCreep$$|^TestForgottenEnds$$|^TestOpaqueDoesNotMix$$
 
 # All other rooms. The commands and examples, whose goroutines are those of the rooms, run on MySQL alone.
-OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|platforms|rooms|setmodule|sqldb|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
+OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|platforms|rooms|setmodule|sqldb|sqldb/postgres|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
 
 # Tests of checks that touch a server. All others read databases in memory.
 TOLD = OpenColumns|OnRealDatabases
@@ -88,7 +88,7 @@ test-merges-mysql:
 	$(GO) test -parallel 4 -vet=off -timeout 30m -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
 
 test-mysql:
-	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) $(SERIAL)
+	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) ./internal/sqldb/postgres $(SERIAL)
 	$(GO) test -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' -run '$(TOLD)' ./merge/check
 
 # Modules of their own, which do not need that server, and what -skip left out above.

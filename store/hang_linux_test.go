@@ -17,10 +17,23 @@ func TestServerHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	server := servertest.Private(t)
-	dsn, err := server.Database(t.Context())
-	must(t, err)
-	db := withTables(t, "mysql:"+dsn)
+	t.Run("mysql", func(t *testing.T) {
+		server := servertest.Private(t)
+		dsn, err := server.Database(t.Context())
+		must(t, err)
+		serverHangs(t, server, "mysql:"+dsn)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		server := servertest.PrivatePostgres(t)
+		serverHangs(t, server, server.DSN())
+	})
+}
+
+func serverHangs(t *testing.T, server interface {
+	Freeze() error
+	Thaw() error
+}, dsn string) {
+	db := withTables(t, dsn)
 	boom := errors.New("boom")
 	for n, test := range []struct {
 		name    string
@@ -76,6 +89,7 @@ func TestServerHangs(t *testing.T) {
 					return test.end(cancel)
 				})
 			}()
+			var err error
 			select {
 			case err = <-done:
 			case <-time.After(time.Minute):

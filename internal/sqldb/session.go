@@ -170,7 +170,13 @@ type beginner interface {
 	BeginTxx(ctx context.Context, options *sql.TxOptions) (*sqlx.Tx, error)
 }
 
+// RollbackTimeout is how long the end of a transaction that failed waits for a server that does not answer. A
+// connection that is closed instead is rolled back as well.
+const RollbackTimeout = 2 * time.Second
+
 func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.TxOptions, f func(*Tx) error) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	begun, err := on.BeginTxx(ctx, options)
 	if err != nil {
 		if options == nil {
@@ -178,10 +184,15 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		}
 		return db.Fault(cmp.Or(what, "begin"), err)
 	}
+	rollback := func() {
+		timer := time.AfterFunc(RollbackTimeout, end) // which ends the connection
+		begun.Rollback()
+		timer.Stop()
+	}
 	if db.mustForbid(options) {
 		allow, err := db.sessions.Forbid(ctx, on.(*sqlx.Conn), begun)
 		if err != nil {
-			begun.Rollback()
+			rollback()
 			return db.Fault(cmp.Or(what, "begin"), err)
 		}
 		defer allow()
@@ -191,13 +202,13 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	done := false
 	defer func() {
 		if !done {
-			begun.Rollback() // f panicked, or ended the goroutine
+			rollback() // f panicked, or ended the goroutine
 		}
 	}()
 	err = f(tx)
 	done = true
 	if err != nil {
-		begun.Rollback() // an error means that the connection is gone, and the transaction with it
+		rollback() // an error means that the connection is gone, and the transaction with it
 		return err
 	}
 	err = begun.Commit()

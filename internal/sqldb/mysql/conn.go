@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -46,11 +45,6 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 	}
 	return all, all.plain, nil
 }
-
-// rollbackTimeout is how long the end of a transaction that failed waits for
-// the server to confirm it. A connection that is closed instead is rolled back
-// as well.
-const rollbackTimeout = 2 * time.Second
 
 // mysqlConn is what database/sql uses of a connection of the driver.
 type mysqlConn interface {
@@ -268,7 +262,7 @@ func (tx *watchedTx) Commit() error {
 // Rollback implements [driver.Tx]. Where the context has ended the server is
 // not asked: it rolls back when the connection is closed.
 func (tx *watchedTx) Rollback() error {
-	ctx, cancel := context.WithTimeout(tx.ctx, rollbackTimeout)
+	ctx, cancel := context.WithTimeout(tx.ctx, sqldb.RollbackTimeout)
 	defer cancel()
 	return tx.end(ctx, "ROLLBACK")
 }
