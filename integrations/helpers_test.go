@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
-	_ "modernc.org/sqlite" // "sqlite"
+	_ "github.com/jackc/pgx/v5/stdlib" // "pgx"
+	_ "modernc.org/sqlite"             // "sqlite"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
@@ -57,15 +58,16 @@ func onEach(t *testing.T, test func(t *testing.T, d database)) {
 			return cfg.FormatDSN()
 		},
 	} {
-		t.Run(driver, func(t *testing.T) {
-			d := database{driver: driver, dsn: dsn(t)}
-			var err error
-			d.pool, err = sql.Open(driver, d.dsn)
-			must(t, err)
-			t.Cleanup(func() { d.pool.Close() })
-			test(t, d)
-		})
+		t.Run(driver, func(t *testing.T) { test(t, open(t, driver, dsn(t))) })
 	}
+}
+
+func open(t *testing.T, driver, dsn string) database {
+	t.Helper()
+	pool, err := sql.Open(driver, dsn)
+	must(t, err)
+	t.Cleanup(func() { pool.Close() })
+	return database{driver, dsn, pool}
 }
 
 // exec runs a statement of the test's own.

@@ -65,6 +65,10 @@ func eachDatabase(t *testing.T, f func(t *testing.T, dsn string)) {
 		t.Parallel()
 		f(t, mariadbDSN(t))
 	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		f(t, servertest.PostgresDSN(t))
+	})
 }
 
 func sqliteDSN(t *testing.T) string  { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }

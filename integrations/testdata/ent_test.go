@@ -13,6 +13,7 @@ import (
 	"mergesafe/integrations/ent"
 	"mergesafe/integrations/ent/player"
 	"mergesafe/integrations/ent/schema"
+	"mergesafe/internal/servertest"
 )
 
 // entPlayer and entGuild are IDs of the types that ent takes.
@@ -22,11 +23,14 @@ func entGuild(n uint16) schema.GuildID   { return schema.GuildID(made(n).Bytes()
 // The code that ent generates creates tables, and stores, finds, joins, changes and
 // deletes rows by their IDs. TestEnt of the folder above runs this file.
 func TestGenerated(t *testing.T) {
-	onEach(t, func(t *testing.T, d database) {
+	test := func(t *testing.T, d database) {
 		ctx := t.Context()
-		name := dialect.SQLite
-		if d.driver == "mysql" {
+		name, written := dialect.SQLite, "SELECT HEX(id) FROM players WHERE guild_id = ? ORDER BY id"
+		switch d.driver {
+		case "mysql":
 			name = dialect.MySQL
+		case "pgx":
+			name, written = dialect.Postgres, "SELECT UPPER(encode(id, 'hex')) FROM players WHERE guild_id = $1 ORDER BY id"
 		}
 		client := ent.NewClient(ent.Driver(entsql.OpenDB(name, d.pool)))
 		must(t, client.Schema.Create(ctx))
@@ -40,7 +44,7 @@ func TestGenerated(t *testing.T) {
 			must(t, create.Exec(ctx))
 		}
 		want := []string{strings.ToUpper(made(1).String()), strings.ToUpper(made(2).String())}
-		if got := d.hex(t, "SELECT HEX(id) FROM players WHERE guild_id = ? ORDER BY id", made(9)); !slices.Equal(got, want) {
+		if got := d.hex(t, written, made(9)); !slices.Equal(got, want) {
 			t.Errorf("stored are %q, want %q", got, want)
 		}
 		p, err := client.Player.Get(ctx, entPlayer(1))
@@ -78,5 +82,7 @@ func TestGenerated(t *testing.T) {
 		if err := client.Player.Create().SetName("x").SetID(entPlayer(5)).SetGuildID(entGuild(1)).Exec(ctx); !ent.IsConstraintError(err) {
 			t.Errorf("a guild that is not there: %v", err)
 		}
-	})
+	}
+	onEach(t, test)
+	t.Run("postgres", func(t *testing.T) { test(t, open(t, "pgx", servertest.PostgresDSN(t))) })
 }

@@ -95,7 +95,7 @@ func TestNumbers(t *testing.T) {
 
 func TestParseProblems(t *testing.T) {
 	const wantNumbers = `want two numbers from 1 to 1048575 with a hyphen between them, the smaller first, such as "40-59"`
-	const wantsDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+	const wantsDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database, or postgres://user:password@host:port/database`
 	for _, tt := range []struct{ text, want string }{
 		// Names.
 		{"[server]\nnubmer = 7", `2: unknown key nubmer (did you mean "number"?): [server] has number, numbers, name, listen`},

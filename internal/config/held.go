@@ -96,7 +96,7 @@ func fromEnv(name string, lookup func(string) (string, bool), f form) (_ Secret,
 	return Secret{}, problem
 }
 
-const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database, or postgres://user:password@host:port/database`
 
 var dsnForm = form{"DSN", wantDSN, isDSN}
 
@@ -109,5 +109,11 @@ var accountForm = form{"pair of user and password", `want user:password`, func(s
 
 func isDSN(s string) bool {
 	scheme, rest, _ := strings.Cut(s, ":")
-	return (scheme == "sqlite" || scheme == "mysql") && rest != ""
+	switch scheme {
+	case "sqlite", "mysql":
+		return rest != ""
+	case "postgres", "postgresql":
+		return strings.HasPrefix(rest, "//")
+	}
+	return false
 }

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-var column = map[string]string{dialect.MySQL: "binary(10)", dialect.SQLite: "blob"}
+var column = map[string]string{dialect.MySQL: "binary(10)", dialect.SQLite: "blob", dialect.Postgres: "bytea"}
 
 // Player is a row, and the kind of its ID.
 type Player struct{ ent.Schema }
