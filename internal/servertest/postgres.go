@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -152,14 +153,22 @@ func (p *Postgres) Alive() bool {
 	}
 }
 
-// Kill ends all processes of the server at once, as kill -9 does, and waits for the end of the first.
+// Kill ends all processes of the server at once, as kill -9 does, and waits for their end: as long as one has the
+// server's shared memory, no other starts.
 func (p *Postgres) Kill() error {
 	if p.run == nil {
 		return nil
 	}
+	backends := children(p.run.process.Pid)
 	err := p.each((*os.Process).Kill)
 	<-p.run.exited
 	p.run = nil
+	deadline := time.Now().Add(10 * time.Second) // where no process waits for orphans, they stay
+	for _, pid := range backends {
+		for backend, _ := os.FindProcess(pid); backend.Signal(syscall.Signal(0)) == nil && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+	}
 	return err
 }
 
