@@ -49,6 +49,9 @@ func TestKeys(t *testing.T) {
 				t.Fatalf("key %d is %d, want %d", i, sword.ID, want)
 			}
 		}
+		if got := k.Stats(); got.Issued != 25 || got.Blocks < 2 || got.Err != nil {
+			t.Errorf("after 25 keys: %+v", got)
+		}
 		exec(t, db, fmt.Sprintf("INSERT INTO loot VALUES (%d, 'sword')", sword.ID))
 		var read item
 		must(t, db.Get(t.Context(), &read, "SELECT * FROM loot WHERE id = ?", sword.ID))
