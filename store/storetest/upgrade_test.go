@@ -37,11 +37,7 @@ func older(t *testing.T, version int, dsn string) *store.DB {
 	if db.Dialect() == store.PostgreSQL {
 		t.Skip("its first tables were of the present version")
 	}
-	text, err := os.ReadFile(fmt.Sprintf("testdata/v%d_%s.sql", version, db.Dialect()))
-	must(t, err)
-	for statement := range strings.SplitSeq(strings.TrimSpace(string(text)), ";\n") {
-		exec(t, db, statement)
-	}
+	fill(t, db, fmt.Sprint("v", version))
 	return db
 }
 
