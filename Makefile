@@ -175,10 +175,10 @@ dump:
 	@command -v myloader >/dev/null || .ci/install mydumper || echo 'without mydumper the merge is not measured beside myloader' >&2
 
 # Measuring needs the program of a database server, not a running one.
-bench: mariadb mysql dump ## measure IDs, storage and merges beside their peers, and print one table (about three quarters of an hour)
+bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print one table (about three quarters of an hour)
 	$(GO) run -C bench . $(BENCHFLAGS)
 
-bench-quick: mariadb mysql dump ## the same for a look (under three minutes)
+bench-quick: mariadb mysql postgres dump ## the same for a look (under three minutes)
 	$(GO) run -C bench . -quick $(BENCHFLAGS)
 
 .PHONY: bench bench-quick dump

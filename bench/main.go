@@ -31,7 +31,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, slices.Concat([]part{
-		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge,
+		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, mysqlStorage, postgresStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mysqlCheck, mariadbMerge,
 	}, intoParts(), []part{sqliteMerge, mariadbLarge, mariadbRekey})))
 }
 

@@ -11,6 +11,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/store"
 	"mergesafe/store/starter"
 )
 
@@ -30,7 +31,7 @@ const storageIntro = "Rows a second; the ratio is to the same over database/sql,
 // sqliteStorage measures on a file.
 func sqliteStorage(ctx context.Context, o options) ([]section, error) {
 	return o.measureSection("Storage on SQLite", storageIntro, storageRows[:], func(m *measuring) {
-		storage(ctx, m, "sqlite:"+filepath.Join(o.dir, "bench.db"))
+		storageByHand(ctx, m, "sqlite:"+filepath.Join(o.dir, "bench.db"))
 	})
 }
 
@@ -47,16 +48,21 @@ func serverStorage(ctx context.Context, o options, title, name string) ([]sectio
 	return o.measureSection(title, storageIntro, storageRows[:], func(m *measuring) {
 		server := startServer(ctx, m, name)
 		m.intro += " The server is " + server.version + ", which writes every commit to the disk."
-		storage(ctx, m, server.dsn("bench"))
+		storageByHand(ctx, m, server.dsn("bench"))
 	})
+}
+
+// storageByHand measures beside byHand.
+func storageByHand(ctx context.Context, m *measuring, dsn string) {
+	db := openStore(ctx, m, dsn)
+	defer db.Close()
+	storage(ctx, m, db, newByHand(ctx, m, db.Pool().DB))
 }
 
 // storage measures store beside the same by hand on one pool of connections
 // and one table: two databases side by side differ by more than what is to be
 // seen here, even with the same rows in them.
-func storage(ctx context.Context, m *measuring, dsn string) {
-	db := openStore(ctx, m, dsn)
-	defer db.Close()
+func storage(ctx context.Context, m *measuring, db *store.DB, hand table) {
 	node, err := openNode(ctx, gameid.Options{})
 	m.must(err)
 	defer node.Close()
@@ -67,7 +73,6 @@ func storage(ctx context.Context, m *measuring, dsn string) {
 	m.must(starter.Players.Insert(ctx, db, w.players...))
 	ours := byStore(db)
 	m.must(ours.insert(ctx, first))
-	hand := newByHand(ctx, m, db.Pool().DB)
 	for _, t := range []table{hand, ours} {
 		for _, item := range first[:100] {
 			got, err := t.get(ctx, item.ID)
