@@ -45,7 +45,7 @@ func isOutage(sentinel string) bool {
 }
 
 func databaseKilled(t *testing.T, w *World, server victim, dsn string) {
-	p := w.Start(windowed(dsn, short))
+	p := w.Start(windowed(dsn, 2*short)) // on a busy machine it may take a second until all of the server is gone
 	for range times(1, 25) {
 		outage(t, w, p, server.Kill, func() error { return server.Restart(t.Context()) })
 	}
