@@ -65,7 +65,7 @@ test: check toolchain browser languages dump mariadb mysql postgres ## everythin
 	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
 # What PostgreSQL is asked beside the suites of store: it is killed, frozen and filled.
-TORTURES_POSTGRES = TestTorture/scenario/.*/postgres|TestFrozenInTransaction/postgres
+TORTURES_POSTGRES = TestTorture/scenario/.*/postgres|TestFrozenInTransaction/postgres|TestFailover/postgres
 
 test-postgres: postgres ## the suites of store on PostgreSQL alone
 	$(WITH) postgres -- $(GO) test -p 2 -vet=off -short -run '/^postgres$$' ./store/...

@@ -43,7 +43,7 @@ type Postgres struct {
 // StartPostgres is [Start] of a PostgreSQL. opts.Args are settings such as "fsync=off".
 func StartPostgres(ctx context.Context, opts Options) (*Postgres, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // as Debian has it
-	if path, err := exec.LookPath("postgres"); err == nil {
+	if path, err := exec.LookPath("postgres"); err == nil && len(found) == 0 {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
@@ -56,14 +56,29 @@ func StartPostgres(ctx context.Context, opts Options) (*Postgres, error) {
 		return nil, err
 	}
 	p := &Postgres{bin: filepath.Dir(found[len(found)-1]), dir: dir, lock: lock}
-	if err := p.create(ctx, opts.Args); err != nil {
+	initdb := []string{"initdb", "-U", "root", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"}
+	if err := p.create(ctx, initdb, opts.Args); err != nil {
 		p.Stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Postgres) create(ctx context.Context, args []string) (err error) {
+// Standby starts a server that follows this one, as asynchronously as a standby is by default.
+func (p *Postgres) Standby(ctx context.Context) (*Postgres, error) {
+	dir, lock, err := newDir(filepath.Dir(p.dir))
+	if err != nil {
+		return nil, err
+	}
+	s := &Postgres{bin: p.bin, dir: dir, lock: lock}
+	if err := s.create(ctx, []string{"pg_basebackup", "-d", p.DSN(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync"}, nil); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (p *Postgres) create(ctx context.Context, making, args []string) (err error) {
 	if p.Port, err = freePort(); err != nil {
 		return err
 	}
@@ -71,9 +86,8 @@ func (p *Postgres) create(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	data := filepath.Join(p.dir, "data")
-	initdb := p.command(ctx, "initdb", "-D", data, "-U", "root", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("servertest: initdb: %w: %s", err, out)
+	if out, err := p.command(ctx, making[0], append(making[1:], "-D", data)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("servertest: %s: %w: %s", making[0], err, out)
 	}
 	p.args = []string{"-D", data, "-p", strconv.Itoa(p.Port), "-k", p.dir}
 	for _, arg := range append([]string{"listen_addresses=127.0.0.1", "max_connections=300", "shared_buffers=32MB"}, args...) {

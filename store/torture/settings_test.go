@@ -16,6 +16,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 // setup is how an operator may have set up a server, of which nothing may come
@@ -247,72 +248,129 @@ func epoch(t *testing.T, dsn string, server gameid.ServerID) int64 {
 	return own.Epoch
 }
 
+// pair is a primary and a replica that follows it.
+type pair struct {
+	primary                victim
+	dsn, onReplica, onBoth string
+	ready                  func() bool // the replica has the database
+	cut                    func()      // the replica follows no more
+	promote                func()
+	refuses                string // what the replica says; MariaDB's lets the account of the tests write
+}
+
 // TestFailover promotes a replica that lacks what the primary confirmed last:
 // kill -9 of the primary and of a process, whose node is opened on the replica.
 // Another process, which has both servers in its DSN, goes on there by itself.
 // No ID comes twice.
 func TestFailover(t *testing.T) {
 	servertest.NotShort(t)
-	servertest.OnlyMariaDB(t, "it is replicated by MariaDB's GTIDs")
-	t.Parallel()
-	for range times(1, 10) {
-		primary := servertest.Private(t, "--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
-		replica := servertest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1", "--read-only=ON")
-		replicate(t, primary, replica)
-		admin(t, primary, "CREATE USER 'both'@'127.0.0.1' IDENTIFIED BY 'both'", "GRANT ALL ON *.* TO 'both'@'127.0.0.1'")
-		dsn, err := primary.Database(t.Context())
-		must(t, err)
-		onReplica := "mysql:" + strings.Replace(dsn, strings.TrimSuffix(primary.DSN(), "/"), strings.TrimSuffix(replica.DSN(), "/"), 1)
-		onBoth := config(fmt.Sprintf("mysql:both:both@tcp(127.0.0.1:%s,127.0.0.1:%s)/%s", serverOf(t, primary).port, serverOf(t, replica).port, dsn[strings.LastIndex(dsn, "/")+1:]))
-		onBoth.Server = 8
-		dsn = "mysql:" + dsn
-
-		// A process that was killed leaves a mark ahead of the clock. Two that both
-		// began there would mint the same IDs.
-		w := NewWorld(t)
-		killed := w.Start(config(dsn))
-		killed.Await(Opened)
-		killed.AwaitRows(5)
-		killed.Kill()
-		stays := w.Start(onBoth)
-		stays.Await(Opened)
-		stays.AwaitRows(5)
-		have := epoch(t, dsn, 7)
-		for deadline := time.Now().Add(time.Minute); !has(t, replica, dsn) || epoch(t, onReplica, 7) < have; time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("the replica has no row")
+	for engine, start := range map[string]func(*testing.T) pair{"mariadb": mariadbPair, "postgres": postgresPair} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			for range times(1, 10) {
+				failover(t, start(t))
 			}
-		}
-		admin(t, replica, "STOP SLAVE")
-		lagging := epoch(t, onReplica, 7)
-		first := w.Start(config(dsn))
-		first.Await(Opened)
-		for first.AwaitRows(5); epoch(t, dsn, 7) < lagging+2; {
-			first.AwaitMore(1000)
-		}
-		confirmed := epoch(t, dsn, 7)
-		must(t, primary.Kill())
-		first.Kill()
-		w.Fault()
-
-		admin(t, replica, "RESET SLAVE ALL", "SET GLOBAL read_only = OFF")
-		for before := epoch(t, onReplica, 8); epoch(t, onReplica, 8) == before; { // until it has reserved there
-			stays.AwaitRows(5)
-		}
-		second := w.Start(config(onReplica))
-		if e := second.Await(Opened, Refused); e.What == Refused {
-			t.Fatal(e.Error)
-		}
-		second.AwaitMore(5000)
-		second.Close()
-		stays.AwaitMore(5000)
-		stays.Close()
-		tally := w.Check(nil) // the rows that were not replicated are lost
-		if now := epoch(t, onReplica, 7); lagging >= confirmed {
-			t.Errorf("the replica lacked nothing: it had %d changes of %d, and has %d now", lagging, confirmed, now)
-		}
-		t.Logf("the replica lacked %d of %d changes of the registry: %s", confirmed-lagging, confirmed, tally)
+		})
 	}
+}
+
+func mariadbPair(t *testing.T) pair {
+	servertest.OnlyMariaDB(t, "it is replicated by MariaDB's GTIDs")
+	primary := servertest.Private(t, "--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
+	replica := servertest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1", "--read-only=ON")
+	replicate(t, primary, replica)
+	admin(t, primary, "CREATE USER 'both'@'127.0.0.1' IDENTIFIED BY 'both'", "GRANT ALL ON *.* TO 'both'@'127.0.0.1'")
+	dsn, err := primary.Database(t.Context())
+	must(t, err)
+	return pair{
+		primary: primary, dsn: "mysql:" + dsn,
+		onReplica: "mysql:" + strings.Replace(dsn, strings.TrimSuffix(primary.DSN(), "/"), strings.TrimSuffix(replica.DSN(), "/"), 1),
+		onBoth:    fmt.Sprintf("mysql:both:both@tcp(127.0.0.1:%s,127.0.0.1:%s)/%s", serverOf(t, primary).port, serverOf(t, replica).port, dsn[strings.LastIndex(dsn, "/")+1:]),
+		ready:     func() bool { return has(t, replica, dsn) },
+		cut:       func() { admin(t, replica, "STOP SLAVE") },
+		promote:   func() { admin(t, replica, "RESET SLAVE ALL", "SET GLOBAL read_only = OFF") },
+	}
+}
+
+func postgresPair(t *testing.T) pair {
+	primary := servertest.PrivatePostgres(t)
+	replica, err := primary.Standby(t.Context())
+	must(t, err)
+	t.Cleanup(func() { replica.Stop() })
+	on := func(statement string) {
+		db, err := sql.Open("pgx", replica.DSN())
+		must(t, err)
+		defer db.Close()
+		must(t, storetest.Second(db.ExecContext(t.Context(), statement)))
+	}
+	return pair{
+		primary: primary, dsn: primary.DSN(), onReplica: replica.DSN(),
+		onBoth: fmt.Sprintf("postgres://root@127.0.0.1:%d,127.0.0.1:%d/postgres", primary.Port, replica.Port),
+		ready:  func() bool { return true },
+		cut: func() {
+			on("ALTER SYSTEM SET primary_conninfo = ''")
+			on("SELECT pg_reload_conf()")
+		},
+		promote: func() { on("SELECT pg_promote()") },
+		refuses: "the server is a standby",
+	}
+}
+
+func failover(t *testing.T, p pair) {
+	// A process that was killed leaves a mark ahead of the clock. Two that both
+	// began there would mint the same IDs.
+	w := NewWorld(t)
+	killed := w.Start(config(p.dsn))
+	killed.Await(Opened)
+	killed.AwaitRows(5)
+	killed.Kill()
+	onBoth := config(p.onBoth)
+	onBoth.Server = 8
+	stays := w.Start(onBoth)
+	stays.Await(Opened)
+	stays.AwaitRows(5)
+	have := epoch(t, p.dsn, 7)
+	for deadline := time.Now().Add(time.Minute); !p.ready() || epoch(t, p.onReplica, 7) < have; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the replica has no row")
+		}
+	}
+	p.cut()
+	if p.refuses != "" {
+		early := w.Start(config(p.onReplica))
+		if e := early.Await(Opened, Refused); e.What != Refused || !strings.Contains(e.Error, p.refuses) {
+			t.Errorf("on a replica: %+v", e)
+		}
+		early.Wait()
+	}
+	lagging := epoch(t, p.onReplica, 7)
+	first := w.Start(config(p.dsn))
+	first.Await(Opened)
+	for first.AwaitRows(5); epoch(t, p.dsn, 7) < lagging+2; {
+		first.AwaitMore(1000)
+	}
+	confirmed := epoch(t, p.dsn, 7)
+	must(t, p.primary.Kill())
+	first.Kill()
+	w.Fault()
+
+	p.promote()
+	for before := epoch(t, p.onReplica, 8); epoch(t, p.onReplica, 8) == before; { // until it has reserved there
+		stays.AwaitRows(5)
+	}
+	second := w.Start(config(p.onReplica))
+	if e := second.Await(Opened, Refused); e.What == Refused {
+		t.Fatal(e.Error)
+	}
+	second.AwaitMore(5000)
+	second.Close()
+	stays.AwaitMore(5000)
+	stays.Close()
+	tally := w.Check(nil) // the rows that were not replicated are lost
+	if now := epoch(t, p.onReplica, 7); lagging >= confirmed {
+		t.Errorf("the replica lacked nothing: it had %d changes of %d, and has %d now", lagging, confirmed, now)
+	}
+	t.Logf("the replica lacked %d of %d changes of the registry: %s", confirmed-lagging, confirmed, tally)
 }
 
 // replicate makes one server the asynchronous replica of another, for what is
