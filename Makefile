@@ -123,6 +123,17 @@ test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all server
 	for server in mariadb mariadb-11.8 mysql; do \
 		$(WITH) $$server -- $(GO) test -p 4 -vet=off -timeout 30m -skip '$(IN_MEMORY)' ./merge/transfer $(ON_SERVER) || exit; done
 
+test-on: ## what touches a server, on yours: make test-on DSN='mysql:user:password@tcp(host:port)/'; prints a table to send us (an hour)
+	@TEST_ON='$(DSN)' $(GO) run ./internal/servertest/test-on -p 4 -timeout 60m -skip '$(IN_MEMORY)' ./merge/transfer $(ON_SERVER)
+
+test-short: ## a look at all packages, without a server
+	TEST_MYSQL_DSN= $(GO) test -short ./...
+
+workflows: ## check .github by actionlint
+	cd integrations && $(GO) tool actionlint ../.github/workflows/*.yml
+
+.PHONY: test-on test-short workflows
+
 # Where one is not to be had, with-server says what is not tested.
 mariadb mariadb-11.8 mysql postgres:
 	@.ci/server $@ || true
