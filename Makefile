@@ -59,7 +59,9 @@ MEASURING = ^TestMariaDB|^TestInto$$|^TestSQLiteInto$$|^TestLarge$$|^TestMergeWi
 LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
 
 # Side by side, since much of what tests do is to wait for a server. Memory is plenty, and its collector takes a tenth of their time.
+# The one library in C, SQLite for a test of integrations, takes seven times as long with a compiler that optimizes.
 test: export GOGC = 400
+test: export CGO_CFLAGS = -O0
 test: check toolchain browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
 	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
