@@ -32,7 +32,7 @@ var (
 	percent  = regexp.MustCompile(`%%|%[-+ #0]*(\d+|\*)?(\.(\d+|\*))?(hh|h|ll|l|z|j|t|I64)?[a-zA-Z]`)
 	braces   = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*\}`)
 	constant = regexp.MustCompile(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
-	macro    = regexp.MustCompile(`^PRI|FMTD$`)
+	macro    = regexp.MustCompile(`^PR[A-Za-z]+|FMTD$`)
 	called   = regexp.MustCompile(`(?:(\w+)(?:\.|->|::|:))?(\w+)$`)
 	assigned = regexp.MustCompile(`(\w+)(?:<<|=\w+(?:\.\.|\+)|[:+]?=[\w.:>()-]*\(|[:+]?=)$`)
 	casts    = regexp.MustCompile(`^(?:[&*]|\((?:unsigned )?\w+\*?\))+(\w)|^(?:std::to_string|\w*_cast<\w+>|to\w+)\((.*)\)$`)

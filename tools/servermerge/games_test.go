@@ -51,29 +51,35 @@ type keyBySQL struct {
 	to      gameworlds.Column
 }
 
-// herculesCells are the keys in the items of Hercules: who made one, which pet is in an egg,
-// and whose number one has.
-func herculesCells() (first []string, all []keyBySQL) {
+// itemCells are the keys in the items of Hercules and rAthena: who made one, which pet is in an egg,
+// and whose number one has. Tables with items are given with their keys; egg marks an egg.
+func itemCells(egg int, items map[string]string) (first []string, all []keyBySQL) {
 	char, pet := gameworlds.Column{Table: "char", Name: "char_id"}, gameworlds.Column{Table: "pet", Name: "pet_id"}
-	for table, id := range map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id", "inventory": "id", "mail": "id", "rodex_items": "id", "storage": "id"} {
+	for table, id := range items {
 		// Some of the makers and pets are gone.
 		some := func(of gameworlds.Column) string {
 			return fmt.Sprintf("UPDATE `%s` i JOIN (SELECT %s AS k, ROW_NUMBER() OVER (ORDER BY %[2]s) AS n FROM `%s`) c ON c.n = 1 + i.%s %% 270", table, of.Name, of.Table, id)
 		}
 		first = append(first,
-			fmt.Sprintf("UPDATE `%s` SET unique_id = 0, card0 = ELT(1 + %s %% 5, 0, 4001, 254, 255, -256)", table, id),
+			fmt.Sprintf("UPDATE `%s` SET unique_id = 0, card0 = ELT(1 + %s %% 5, 0, 4001, 254, 255, %d)", table, id, egg),
 			some(char)+fmt.Sprintf(" SET unique_id = k * 4294967296 + i.%s WHERE i.%[1]s %% 3 > 0", id),
 			some(char)+fmt.Sprintf(" SET card2 = IF(i.%[1]s %% 9 = 0, 0, k + IF(k %% 11 = 0, 3000 + i.%[1]s, 0)), card3 = 0 WHERE card0 IN (254, 255)", id), // 0: made without a name
-			some(pet)+fmt.Sprintf(" SET card1 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card2 = 0, card3 = i.%[1]s %% 2 WHERE card0 = -256", id))
+			some(pet)+fmt.Sprintf(" SET card1 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card2 = 0, card3 = i.%[1]s %% 2 WHERE card0 = %d", id, egg))
 		all = append(all,
 			keyBySQL{table, []string{"unique_id"}, "IF(unique_id = 0, NULL, unique_id DIV 4294967296)", "unique_id % 4294967296", char},
-			keyBySQL{table, []string{"card2", "card3"}, "IF(card0 IN (254, 255), card2 + card3 * 65536, NULL)", "IF(card0 IN (254, 255), '', CONCAT(card3, IF(card0 = -256, '', CONCAT(' ', card2))))", char},
-			keyBySQL{table, []string{"card1", "card2"}, "IF(card0 = -256, card1 + card2 * 65536, NULL)", "IF(card0 = -256, '', card1)", pet})
+			keyBySQL{table, []string{"card2", "card3"}, "IF(card0 IN (254, 255), card2 + card3 * 65536, NULL)",
+				fmt.Sprintf("IF(card0 IN (254, 255), '', CONCAT(card3, IF(card0 = %d, '', CONCAT(' ', card2))))", egg), char},
+			keyBySQL{table, []string{"card1", "card2"}, fmt.Sprintf("IF(card0 = %d, card1 + card2 * 65536, NULL)", egg),
+				fmt.Sprintf("IF(card0 = %d, '', card1)", egg), pet})
 	}
 	return first, all
 }
 
-var herculesFirst, herculesHalves = herculesCells()
+var herculesFirst, herculesHalves = itemCells(-256, map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id",
+	"inventory": "id", "mail": "id", "rodex_items": "id", "storage": "id"})
+
+var rathenaFirst, rathenaHalves = itemCells(256, map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id",
+	"guild_storage_log": "id", "inventory": "id", "mail_attachments": "id", "storage": "id"})
 
 var realGames = []realGame{
 	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8,
@@ -87,6 +93,12 @@ var realGames = []realGame{
 		all: []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
 			{"UPDATE inventory SET card3 = -1 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
 			{"UPDATE homunculus SET char_id = 2147483647 LIMIT 1", `"homunculus": key-nobody`},
+		}},
+	{schema: "rathena_main", profile: "rathena", references: 50_000, halves: rathenaHalves,
+		first: append(rathenaFirst, "UPDATE login SET userid = CONCAT('u', account_id)"), // which no index makes different
+		all: []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
+			{"UPDATE inventory SET card3 = 70000 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
+			{"UPDATE homunculus SET char_id = 4294967295 LIMIT 1", `"homunculus": key-nobody`},
 		}},
 	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"},
 		all: []string{"DELETE FROM increment", "INSERT INTO increment SELECT 'item', MAX(item_no) FROM item UNION SELECT 'mail', MAX(mail_id) FROM mail UNION SELECT 'auction', MAX(auction_no) FROM auction" +
