@@ -276,7 +276,7 @@ func (p *program) name(i int, text string, after int) {
 		j = i - 1
 	case p.tok(i-1).is(",") && (p.tok(after).is(",") || p.tok(after).is(")")):
 	case p.tok(i-1).is("=") && p.tok(j).is("]"):
-		for j--; !p.tok(j + 1).is("[") && j > 0; {
+		for j--; !p.tok(j+1).is("[") && j > 0; {
 			j--
 		}
 	case !p.tok(i - 1).is("="):

@@ -96,7 +96,7 @@ var realGames = []realGame{
 		}},
 	{schema: "rathena_main", profile: "rathena", references: 50_000, halves: rathenaHalves,
 		first: append(rathenaFirst, "UPDATE login SET userid = CONCAT('u', account_id)"), // which no index makes different
-		all: []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
+		all:   []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
 			{"UPDATE inventory SET card3 = 70000 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
 			{"UPDATE homunculus SET char_id = 4294967295 LIMIT 1", `"homunculus": key-nobody`},
 		}},
