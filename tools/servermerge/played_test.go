@@ -76,7 +76,7 @@ func TestTenMergesInARow(t *testing.T) {
 }
 
 // playedWorld makes a database with a copy of a played world, without the tables that the
-// profile does not know: the logs of the game, which are in a database of their own else.
+// profile does not know. The game's logs are among those that it knows.
 func playedWorld(t *testing.T, profile, name string) (dsn string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(playedWorlds, name+".sql.gz"))

@@ -22,9 +22,6 @@ type report struct {
 	doubts            []doubt
 }
 
-// doubt is columns that are bound to one member of the program, and of which not all move alike.
-type doubt struct{ member, columns, why string }
-
 // judged is a relation that the rules do not have.
 type judged struct {
 	gamesql.Relation
@@ -32,19 +29,23 @@ type judged struct {
 	why  string // "" if no comment says
 }
 
+// doubt is columns that are bound to one member of the program, and of which not all move alike.
+type doubt struct{ member, columns, why string }
+
 func (p *profile) compare(title string, found gamesql.Found) *report {
 	r := &report{Found: found, title: title, source: p.source}
 	for _, rel := range found.Relations {
-		a, b := p.of(rel.A), p.of(rel.B)
-		j := judged{rel, cmp.Or(a.kind, "not declared"), cmp.Or(b.kind, "not declared"), p.why[[2]string{rel.A.String(), rel.B.String()}]}
+		a, ofA := p.of(rel.A)
+		b, ofB := p.of(rel.B)
+		j := judged{rel, a, b, p.why[[2]string{rel.A.String(), rel.B.String()}]}
 		switch {
-		case slices.ContainsFunc(a.of, func(s string) bool { return slices.Contains(b.of, s) }):
+		case slices.ContainsFunc(ofA, func(s string) bool { return slices.Contains(ofB, s) }):
 			r.has++
 		case j.why != "":
 			r.why = append(r.why, j)
-		case a.kind == "shared" && b.kind == "shared":
+		case a == "shared" && b == "shared":
 			r.shared++
-		case p.stays[rel.A.Table] || p.stays[rel.B.Table]:
+		case p.stays(rel.A.Table) || p.stays(rel.B.Table):
 			r.stay++
 		default:
 			r.open = append(r.open, j)
@@ -63,16 +64,16 @@ func (r *report) byMember(p *profile) {
 		}
 	}
 	for _, m := range slices.Sorted(maps.Keys(groups)) {
-		var moves, others []string
-		var common []string
+		var moves, others, common []string
 		for _, c := range groups[m] {
-			switch s := p.of(c); {
-			case s.kind == "key" || s.kind == "reference":
-				moves = append(moves, c.String())
-				if common = slices.DeleteFunc(common, func(one string) bool { return !slices.Contains(s.of, one) }); len(moves) == 1 {
-					common = slices.Clone(s.of)
+			kind, of := p.of(c)
+			switch {
+			case kind == "key" || kind == "reference":
+				if moves = append(moves, c.String()); len(moves) == 1 {
+					common = of
 				}
-			case !p.stays[c.Table]:
+				common = slices.DeleteFunc(common, func(one string) bool { return !slices.Contains(of, one) })
+			case !p.stays(c.Table):
 				others = append(others, c.String())
 			}
 		}
@@ -80,26 +81,23 @@ func (r *report) byMember(p *profile) {
 			continue
 		}
 		if r.members++; len(others) > 0 || len(common) == 0 {
-			d := doubt{m, fmt.Sprintf("%s beside %s", list(moves), cmp.Or(list(others), "each other")), p.why[[2]string{m, ""}]}
-			r.doubts = append(r.doubts, d)
+			beside := cmp.Or(strings.Join(others, ", "), "each other")
+			r.doubts = append(r.doubts, doubt{m, strings.Join(moves, ", ") + " beside " + beside, p.why[[2]string{m, ""}]})
 		}
 	}
 }
 
 var (
 	column  = regexp.MustCompile(`^[\w.]*get\w*\((?:\w+,)?"(\w+)"\)$`) // rs.getInt("characterid")
-	general = regexp.MustCompile(`^(|.{1,3}|type|value|name|index|count|level|time|slot|left)$`)
+	general = regexp.MustCompile(`[^a-z0-9]|^(|.{1,3}|type|value|name|index|count|level|time|slot|left)$`)
 )
 
 // member is the last word of a value, if that says what the value is; "" otherwise.
 func member(value string) string {
-	if m := column.FindStringSubmatch(value); m != nil {
-		value = m[1]
-	}
-	value = strings.TrimSuffix(value, "()")
+	value = column.ReplaceAllString(strings.TrimSuffix(value, "()"), "$1")
 	value = value[strings.LastIndexAny(value, ".:")+1:]
 	value = strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(value, "get")), "_", "")
-	if strings.ContainsAny(value, "()[]+-*/?,\"' ") || general.MatchString(value) {
+	if general.MatchString(value) {
 		return ""
 	}
 	return value
@@ -107,11 +105,11 @@ func member(value string) string {
 
 // page writes the tables of docs/profiles.md.
 func page(w io.Writer, all []*report) {
-	fmt.Fprintln(w, "| game | statements | relations | in the profile | game's own data | stay behind | explained | open | members | doubtful |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprint(w, "| game | statements | relations | in the profile | game's own data | stay behind | explained | open | "+
+		"members | doubtful |\n"+strings.Repeat("|---", 10)+"|\n")
 	for _, r := range all {
-		fmt.Fprintf(w, "| %s | %d + %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", r.title, r.Statements, r.Computed, len(r.Relations),
-			r.has, r.shared, r.stay, len(r.why), len(r.open), r.members, len(r.doubts))
+		fmt.Fprintf(w, "| %s | %d + %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", r.title, r.Statements, r.Computed,
+			len(r.Relations), r.has, r.shared, r.stay, len(r.why), len(r.open), r.members, len(r.doubts))
 	}
 	fmt.Fprintln(w)
 	for _, r := range all {
@@ -125,12 +123,11 @@ func page(w io.Writer, all []*report) {
 	}
 }
 
-func list(columns []string) string { return strings.Join(columns, ", ") }
-
 // doubtful writes what a person has to look at.
 func (r *report) doubtful(w io.Writer) {
 	for _, j := range r.open {
-		fmt.Fprintf(w, "%s: %s (%s) = %s (%s): %s\n", r.title, j.A, j.a, j.B, j.b, strings.Join(j.At[:min(3, len(j.At))], " "))
+		places := strings.Join(j.At[:min(3, len(j.At))], " ")
+		fmt.Fprintf(w, "%s: %s (%s) = %s (%s): %s\n", r.title, j.A, j.a, j.B, j.b, places)
 	}
 	for _, d := range r.doubts {
 		if d.why == "" {

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,9 +13,20 @@ import (
 	"mergesafe/internal/gamesql"
 )
 
-// games are the games with a profile whose source is SQL in text; by the name of the profile.
-var games = []struct{ name, title string }{
-	{"tfs", "The Forgotten Server"}, {"tfs canary", "Canary"}, {"hercules", "Hercules"}, {"rathena", "rAthena"}, {"cosmic", "Cosmic"},
+// game is a game with a profile, of one file or several.
+type game struct{ name, title string }
+
+var games = []game{
+	{"tfs", "The Forgotten Server"}, {"tfs canary", "Canary"}, {"hercules", "Hercules"}, {"rathena", "rAthena"},
+	{"cosmic", "Cosmic"},
+}
+
+// files are the files of the profile.
+func (g game) files(folder string) (all []string) {
+	for _, name := range strings.Fields(g.name) {
+		all = append(all, filepath.Join(folder, name+".toml"))
+	}
+	return all
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -54,20 +64,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 // judgeAll compares the profile of each game that a folder has with its source.
 func judgeAll(folder, profiles string) (all []*report, err error) {
 	for _, g := range games {
-		names := strings.Fields(g.name)
-		p := newProfile()
-		for _, name := range names {
-			err = errors.Join(err, p.load(filepath.Join(profiles, name+".toml")))
+		p, err := load(g.files(profiles)...)
+		if err != nil {
+			return nil, err
 		}
-		source := os.DirFS(filepath.Join(folder, names[len(names)-1]))
+		source := os.DirFS(filepath.Join(folder, g.name[strings.LastIndexByte(g.name, ' ')+1:]))
 		r := gamesql.New(p.schema)
-		err = errors.Join(err, fs.WalkDir(source, ".", func(name string, d fs.DirEntry, err error) error {
+		err = fs.WalkDir(source, ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			return r.Add(source, name)
-		}))
+		})
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, p.compare(g.title, r.Found()))
 	}
-	return all, err
+	return all, nil
 }

@@ -35,12 +35,9 @@ func TestPage(t *testing.T) {
 	folder := os.Getenv("MERGESAFE_SOURCES")
 	if folder == "" {
 		for _, g := range games {
-			p := newProfile()
-			for _, name := range strings.Fields(g.name) {
-				p = newProfile()
-				if err := p.load(filepath.Join("../../../profiles", name+".toml")); err != nil {
-					t.Fatal(err)
-				}
+			p, err := load(g.files("../../../profiles")...)
+			if err != nil {
+				t.Fatal(err)
 			}
 			if !strings.Contains(tables, "* "+g.title+": "+p.source+"\n") {
 				t.Errorf("%s was made from another commit than %q: renew it, as it says", document, p.source)
@@ -117,8 +114,8 @@ func TestCompare(t *testing.T) {
 	if err := os.WriteFile(file, []byte(madeUp), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := newProfile()
-	if err := p.load(file); err != nil {
+	p, err := load(file)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ a, b, want string }{

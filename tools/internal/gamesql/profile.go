@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 
 	"mergesafe/internal/gamesql"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/rules"
 )
@@ -17,127 +17,97 @@ import (
 type profile struct {
 	schema map[string][]string
 	source string // of the last file
-	said   map[gamesql.Column]*said
-	stays  map[string]bool // tables whose rows do not come
+	rules  rules.Rules
+	said   *declare.Declared
+	spaces map[string]string // of the keys that move
 	why    map[[2]string]string
-	files  int
-}
-
-// said is what is said of a column.
-type said struct {
-	kind string // plain, shared, undecided, reference, key; "" if nothing is
-	rank int
-	of   []string // what its values name: the space of a key, or the key
-}
-
-func newProfile() *profile {
-	return &profile{schema: make(map[string][]string), said: make(map[gamesql.Column]*said), stays: make(map[string]bool),
-		why: make(map[[2]string]string)}
 }
 
 // explained is a comment of a profile, of a relation or of a member of the program.
 var explained = regexp.MustCompile(`(?m)^\s*# SQL (?:compares (\S+) with (\S+)|binds (\S+)): (.+)$`)
 
-// load adds what a file says. It counts in the place of what the files before it say.
-func (p *profile) load(file string) error {
-	var r rules.Rules
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = r.Load(file)
-	}
-	if err != nil {
-		return err
-	}
-	for _, m := range explained.FindAllStringSubmatch(string(text), -1) {
-		pair := []string{m[1], m[2]}
-		slices.Sort(pair)
-		if m[3] != "" {
-			pair[0] = m[3]
+func load(files ...string) (*profile, error) {
+	p := &profile{schema: make(map[string][]string), spaces: make(map[string]string), why: make(map[[2]string]string)}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = p.rules.Load(file)
 		}
-		p.why[[2]string(pair)] = m[4]
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range explained.FindAllStringSubmatch(string(text), -1) {
+			pair := []string{m[1], m[2]}
+			slices.Sort(pair)
+			p.why[[2]string{m[3] + pair[0], pair[1]}] = m[4]
+		}
 	}
-	p.files++
-	spaces := make(map[string]string)
-	if r.Check.Rekey != nil {
-		for _, s := range r.Check.Rekey.Spaces {
-			for _, key := range s.Keys {
-				spaces[key] = cmp.Or(s.Name, strings.Join(s.Keys, " "))
+	names := make(declare.Names) // a list has no types: all may be keys
+	for _, d := range p.rules.Check.Rules {
+		for table, columns := range d.Schema.Tables {
+			p.schema[table], names[table], p.source = columns, make(map[string]*catalog.Column), d.Schema.Source
+			for _, c := range columns {
+				names[table][c] = &catalog.Column{Name: c, Kind: catalog.KindInteger}
 			}
 		}
 	}
-	named := func(keys ...string) (of []string) {
-		for _, key := range keys {
-			of = append(of, cmp.Or(spaces[key], strings.TrimPrefix(key, "space:")))
-		}
-		return of
-	}
-	for _, d := range r.Check.Rules {
-		if d.Schema != nil {
-			maps.Copy(p.schema, d.Schema.Tables)
-			p.source = d.Schema.Source
-		}
-		for kind, list := range map[string][]string{"plain": d.Plain, "shared": append(d.Shared, d.Natural...), "undecided": d.Undecided} {
-			for _, text := range list {
-				p.say(text, d.Schema, kind)
-			}
-		}
-		for _, ref := range d.References {
-			for _, text := range ref.At {
-				p.say(text, d.Schema, "reference", named(ref.To...)...)
-			}
-			for k := range ref.Columns { // several together
-				p.say(ref.Table+"."+ref.Columns[k], d.Schema, "reference", named(ref.ToTable+"."+ref.ToColumns[k])...)
-			}
-		}
-	}
-	for key, space := range spaces {
-		p.say(key, nil, "key", space)
-	}
-	for _, c := range r.Copies {
-		p.say(c.Table+"."+c.Column, nil, "name", "name "+c.OfTable+"."+c.OfColumn)
-		p.say(c.OfTable+"."+c.OfColumn, nil, "name", "name "+c.OfTable+"."+c.OfColumn)
-	}
-	for _, policy := range r.Check.Tables {
-		for table := range p.schema {
-			for _, text := range policy.Tables {
-				if pattern, _, err := declare.ParsePlace(text); err == nil && pattern.Match(table) && policy.When == nil {
-					p.stays[table] = policy.Policy == declare.PolicySkip || policy.Policy == declare.PolicyReset
+	for _, d := range p.rules.Check.Rules {
+		for _, r := range d.References {
+			for table := range names {
+				if r.When != nil && names[table][r.When.Column] != nil {
+					names[table][r.When.Column].Kind = catalog.KindText // which takes any value of a when
 				}
 			}
 		}
 	}
-	return nil
+	for _, s := range p.rules.Check.Rekey.Spaces {
+		for _, key := range s.Keys {
+			p.spaces[key] = cmp.Or(s.Name, strings.Join(s.Keys, " "))
+		}
+	}
+	var err error
+	p.said, err = declare.Declare(p.rules.Check, names)
+	return p, err
 }
 
-// say notes what is said of the columns that a pattern matches.
-func (p *profile) say(text string, schema *declare.Reviewed, kind string, of ...string) {
-	table, column, err := declare.ParsePlace(text)
-	if err != nil || column == nil {
-		return // a file that was read has none
-	}
-	rank := p.files
-	if table.Exact != "" && column.Exact != "" || kind == "key" {
-		rank += 100
-	}
-	for t, columns := range p.schema {
-		for _, c := range columns {
-			at := gamesql.Column{Table: t, Name: c}
-			if !table.Match(t) || !column.Match(c) || !schema.Has(declare.ColumnName{Table: t, Column: c}) {
-				continue
-			}
-			switch old := p.of(at); {
-			case kind == "name", kind == "reference" && old.kind == kind && rank == old.rank:
-				p.said[at] = &said{old.kind, old.rank, append(slices.Clone(old.of), of...)}
-			case rank > old.rank:
-				p.said[at] = &said{kind, rank, of}
+// stays reports whether the rows of a table do not come.
+func (p *profile) stays(table string) (stays bool) {
+	for _, policy := range p.rules.Check.Tables {
+		for _, text := range policy.Tables {
+			if pattern, _, err := declare.ParsePlace(text); err == nil && pattern.Match(table) && policy.When == nil {
+				stays = policy.Policy == declare.PolicySkip || policy.Policy == declare.PolicyReset
 			}
 		}
 	}
+	return stays
 }
 
-func (p *profile) of(c gamesql.Column) said {
-	if s := p.said[c]; s != nil {
-		return *s
+// of is what is said of a column, and what its values name: the space of a key, or a key or name that does not move.
+func (p *profile) of(c gamesql.Column) (kind string, named []string) {
+	role := p.said.Role(c.Table, c.Name)
+	if kind = role.Kind.String(); role.Kind == declare.RoleNatural {
+		kind = "shared"
 	}
-	return said{}
+	add := func(key string) { named = append(named, cmp.Or(p.spaces[key], key)) }
+	for _, r := range slices.Concat(role.References, p.said.Composite) {
+		if i := slices.Index(r.Columns, c.Name); r.Table == c.Table && i >= 0 && r.Space == "" {
+			kind = "reference"
+			add(r.ToTable + "." + r.ToColumns[i])
+		} else if r.Table == c.Table && i >= 0 {
+			add(r.Space)
+		}
+		for _, or := range r.Or {
+			add(or.String())
+		}
+	}
+	if space := p.spaces[c.String()]; space != "" {
+		kind, named = "key", append(named, space)
+	}
+	for _, name := range p.rules.Copies {
+		of := name.OfTable + "." + name.OfColumn
+		if c.String() == of || c.String() == name.Table+"."+name.Column {
+			add("name " + of)
+		}
+	}
+	return kind, named
 }
