@@ -3,7 +3,6 @@ package gamesql
 import (
 	"cmp"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -111,6 +110,11 @@ func (r *Reader) count(q *query) {
 	}
 }
 
+// known is a column of a table; without a name if the schema has none of that name.
+func (r *Reader) known(table, name string) Column {
+	return Column{table, r.columns[table][strings.ToLower(name)]}
+}
+
 // tableOf is the table that a value of the program is the name of, or "".
 func (r *Reader) tableOf(value string) string {
 	value = value[strings.LastIndexAny(value, ".:>")+1:]
@@ -144,19 +148,17 @@ func (q *query) bind(c Column, t token) {
 	}
 }
 
-// splitSeq is what a sign separates.
-func splitSeq(all []token, at string) iter.Seq[[]token] {
-	return func(yield func([]token) bool) {
-		for {
-			i := slices.IndexFunc(all, func(t token) bool { return t.is(at) })
-			if i < 0 {
-				yield(all)
-				return
-			}
-			if !yield(all[:i:i]) {
-				return
-			}
-			all = all[i+1:]
+// split is what a sign separates, without what is empty.
+func split(at string, all []token) (out [][]token) {
+	for len(all) > 0 {
+		i := slices.IndexFunc(all, func(t token) bool { return t.is(at) })
+		if i < 0 {
+			i = len(all)
 		}
+		if i > 0 {
+			out = append(out, all[:i:i])
+		}
+		all = all[min(i+1, len(all)):]
 	}
+	return out
 }

@@ -23,9 +23,10 @@ func (t token) named() bool {
 	return t.kind == name || t.kind == word && !slices.Contains(reserved, strings.ToUpper(t.text))
 }
 
-var reserved = strings.Fields(`SELECT FROM WHERE SET VALUES VALUE ON USING JOIN INNER LEFT RIGHT OUTER CROSS NATURAL AND OR NOT
-	IN IS NULL LIKE BETWEEN EXISTS GROUP ORDER BY HAVING LIMIT OFFSET UNION ALL DISTINCT AS CASE WHEN THEN ELSE END INSERT
-	REPLACE UPDATE DELETE INTO IGNORE DUPLICATE KEY FOR DEFAULT INTERVAL REFERENCES FOREIGN CONSTRAINT BEGIN DIV MOD FORCE USE`)
+var reserved = strings.Fields(`SELECT FROM WHERE SET VALUES VALUE ON USING JOIN INNER LEFT RIGHT OUTER CROSS NATURAL AND
+	OR NOT IN IS NULL LIKE BETWEEN EXISTS GROUP ORDER BY HAVING LIMIT OFFSET UNION ALL DISTINCT AS CASE WHEN THEN ELSE END
+	INSERT REPLACE UPDATE DELETE INTO IGNORE DUPLICATE KEY FOR DEFAULT INTERVAL REFERENCES FOREIGN CONSTRAINT BEGIN DIV MOD
+	FORCE USE`)
 
 var mark = regexp.MustCompile(`^\x01(\d+)\x02$`)
 
@@ -163,13 +164,13 @@ func (q *query) column(t token, s *scope) (none Column) {
 	for at := s; at != nil; at = at.outer {
 		if t.of != "" {
 			if table, there := at.aliases[strings.ToLower(t.of)]; there {
-				return Column{table, q.columns[table][strings.ToLower(t.text)]}
+				return q.known(table, t.text)
 			}
 			continue
 		}
 		found, others := none, false
 		for _, table := range at.tables {
-			c := Column{table, q.columns[table][strings.ToLower(t.text)]}
+			c := q.known(table, t.text)
 			if c.Name != "" && found.Name != "" && found != c {
 				return none
 			} else if c.Name != "" {
@@ -177,17 +178,16 @@ func (q *query) column(t token, s *scope) (none Column) {
 			}
 			others = others || table == ""
 		}
-		if found.Name != "" && !others || others {
-			if others {
-				return none
-			}
+		if others {
+			return none
+		} else if found.Name != "" {
 			return found
 		}
 	}
 	return none
 }
 
-// operand is the value at i, if nothing is computed with it. before and after say where else to look.
+// operand is the value at i, and the column that it is, if nothing is computed with it.
 func (q *query) operand(all []token, i int, s *scope) (token, Column) {
 	if i < 0 || i >= len(all) || i > 0 && all[i-1].arithmetic() ||
 		i+1 < len(all) && (all[i+1].arithmetic() || all[i+1].kind == group && all[i].kind == word) {
@@ -218,8 +218,7 @@ func (q *query) conditions(all []token, s *scope) {
 		case t.kind == group && i > 0 && all[i-1].keyword("USING") && len(s.tables) > 1:
 			tables := s.tables[len(s.tables)-2:]
 			for _, one := range t.in {
-				name := strings.ToLower(one.text)
-				q.relate(Column{tables[0], q.columns[tables[0]][name]}, Column{tables[1], q.columns[tables[1]][name]})
+				q.relate(q.known(tables[0], one.text), q.known(tables[1], one.text))
 			}
 		case t.kind == group:
 			q.conditions(t.in, s)
@@ -246,7 +245,7 @@ func (q *query) selected(all []token, s *scope) (columns []Column) {
 	if len(all) == 0 || !all[0].keyword("SELECT") || from < 0 {
 		return nil
 	}
-	for _, item := range items(all[1:from]) {
+	for _, item := range split(",", all[1:from]) {
 		for len(item) > 1 && item[0].keyword("DISTINCT", "MAX", "MIN") {
 			if item = item[1:]; item[0].kind == group {
 				item = item[0].in
@@ -284,7 +283,7 @@ func (q *query) insert(all []token, s *scope) {
 			}
 			return
 		case t.kind == group && before:
-			for k, item := range items(t.in) {
+			for k, item := range split(",", t.in) {
 				if k >= len(columns) || len(item) != 1 {
 					continue
 				}
@@ -301,31 +300,17 @@ func (q *query) insert(all []token, s *scope) {
 			return
 		case t.kind == group:
 			columns = nil
-			for _, item := range items(t.in) {
-				columns = append(columns, q.columns[table][strings.ToLower(item[0].text)])
+			for _, item := range split(",", t.in) {
+				columns = append(columns, q.known(table, item[0].text).Name)
 			}
 		}
 	}
 }
 
-// items are what commas separate.
-func items(all []token) (out [][]token) {
-	for one := range splitSeq(all, ",") {
-		if len(one) > 0 {
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
 // script reads a file of SQL: its statements, its foreign keys, and the statements of its triggers.
 func (r *Reader) script(file, text string) {
 	trigger := "" // the table of the trigger that is open
-	tokens := scan(text, ".sql")
-	for part := range splitSeq(tokens, ";") {
-		if len(part) == 0 {
-			continue
-		}
+	for _, part := range split(";", scan(text, ".sql")) {
 		q := &query{Reader: r, at: fmt.Sprintf("%s:%d", file, part[0].line)}
 		at := 0
 		all := r.tree(part, &at)
@@ -360,10 +345,9 @@ func (q *query) foreignKeys(all []token) {
 	for i := 1; i+2 < len(all); i++ {
 		if own, theirs := all[i-1], all[i+2]; all[i].keyword("REFERENCES") && own.kind == group && theirs.kind == group {
 			to := q.lower[strings.ToLower(all[i+1].text)]
-			a, b := items(own.in), items(theirs.in)
+			a, b := split(",", own.in), split(",", theirs.in)
 			for k := range min(len(a), len(b)) {
-				q.relate(Column{table, q.columns[table][strings.ToLower(a[k][0].text)]},
-					Column{to, q.columns[to][strings.ToLower(b[k][0].text)]})
+				q.relate(q.known(table, a[k][0].text), q.known(to, b[k][0].text))
 			}
 		}
 	}

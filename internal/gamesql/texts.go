@@ -1,6 +1,7 @@
 package gamesql
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -35,7 +36,8 @@ var (
 	macro    = regexp.MustCompile(`^PR[A-Za-z]+|FMTD$`)
 	called   = regexp.MustCompile(`(?:(\w+)(?:\.|->|::|:))?(\w+)$`)
 	assigned = regexp.MustCompile(`(\w+)(?:<<|=\w+(?:\.\.|\+)|[:+]?=[\w.:>()-]*\(|[:+]?=)$`)
-	casts    = regexp.MustCompile(`^(?:[&*]|\((?:unsigned )?\w+\*?\))+(\w)|^(?:std::to_string|\w*_cast<\w+>|to\w+)\((.*)\)$`)
+	casts    = regexp.MustCompile(`^(?:[&*]|\((?:unsigned )?\w+\*?\))+(\w)|` +
+		`^(?:std::to_string|\w*_cast<\w+>|to\w+)\((.*)\)$`)
 )
 
 func (p *program) tok(i int) token {
@@ -98,9 +100,8 @@ func (p *program) literal(i int) int {
 	if len(p.current) == 0 && !begins.MatchString(text) {
 		return after
 	}
-	callee, vars := "", []string(nil)
-	before := p.before(i)
-	open := -1
+	callee, before, open := "", p.before(i), -1
+	var vars []string
 	if len(p.open) > 0 && p.all[p.open[len(p.open)-1]].is("(") {
 		open = p.open[len(p.open)-1]
 	}
@@ -310,7 +311,8 @@ func (p *program) call(open int) {
 		return
 	}
 	st, at, value := p.current[m[1]], 0, 1
-	if strings.HasSuffix(strings.ToLower(callee.text), "bindparam") { // (stmt, 0, SQLDT_INT, &value), stmt.BindParam(0, ...)
+	// Bind(stmt, 0, TYPE, &value), stmt.Bind(0, TYPE, &value)
+	if strings.EqualFold(callee.text[max(0, len(callee.text)-9):], "bindparam") {
 		if other := p.current[args[0]]; other != nil {
 			st, at = other, 1
 		}
@@ -326,10 +328,6 @@ func (p *program) call(open int) {
 	if err != nil || n < 0 || n > 1000 {
 		return
 	}
-	for len(st.bound) <= n {
-		st.bound = append(st.bound, "")
-	}
-	if st.bound[n] == "" {
-		st.bound[n] = args[value]
-	}
+	st.bound = append(st.bound, make([]string, max(0, n+1-len(st.bound)))...)
+	st.bound[n] = cmp.Or(st.bound[n], args[value])
 }
