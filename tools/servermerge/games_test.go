@@ -82,9 +82,9 @@ var rathenaFirst, rathenaHalves = itemCells(256, map[string]string{"auction": "a
 	"guild_storage_log": "id", "inventory": "id", "mail_attachments": "id", "storage": "id"})
 
 var realGames = []realGame{
-	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8,
-		// Who closed a ticket in the console, as some versions write it; players' mails about numbers.
-		all: []string{"UPDATE gm_ticket SET closedBy = 4294967295 LIMIT 3", "UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
+	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 9,
+		// Players' mails about numbers.
+		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
 			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
