@@ -509,6 +509,10 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 	for i, n := range names {
 		at := place{n["table"].(string), n["column"].(string)}
 		along := []place{at}
+		set, _ := n["set"].(map[string]any)
+		for column := range set {
+			along = append(along, place{at.table, column})
+		}
 		for _, c := range copies {
 			if c["of_table"] == at.table && c["of_column"] == at.column {
 				along = append(along, place{c["table"].(string), c["column"].(string)})
@@ -773,7 +777,7 @@ func (g realGame) worldsWithEverything(t *testing.T, folder string) *fullWorlds 
 	w := &fullWorlds{realGame: g, refs: schema.Refs, file: filepath.Join("../../profiles", g.profile+".toml"), columns: make(map[string][]string), unseen: make(map[string]bool)}
 	for seed := range uint64(2) {
 		opts := gameworlds.Typical(seed)
-		opts.Characters, opts.Items = 300, 1500
+		opts.Characters, opts.Items, opts.Offset = 300, 1500, g.above
 		dsn := servertest.DSN(t)
 		db, err := sql.Open("mysql", dsn)
 		if err != nil {
