@@ -26,6 +26,7 @@ func (f *Form) String() string { return f.text }
 var formPlaces = map[string]string{
 	"{key}":   `([0-9]+)`,
 	"{hex16}": `([ 0-9a-f]{16})`,
+	"{HEX}":   `([0-9A-F]+)`,
 	"{keys}":  `([0-9]+(?: [0-9]+)*)`,
 	"{n}":     `[0-9]+`,
 	"{text}":  `.*`,
@@ -79,6 +80,8 @@ func (f *Form) write(rng *rand.Rand, key func() int64) any {
 			fmt.Fprint(&b, key())
 		case piece == "{hex16}":
 			fmt.Fprintf(&b, "%16x", key())
+		case piece == "{HEX}":
+			fmt.Fprintf(&b, "%X", key())
 		case piece == "{keys}":
 			for n := range 1 + rng.IntN(4) {
 				b.WriteString(" "[:min(n, 1)])
@@ -115,7 +118,7 @@ func (f *Form) Read(cell string) (keys []string, rest string, ok bool) {
 			rest += cell[last:m[group]]
 			last = m[group+1]
 			group += 2
-			if f.pieces[i] == "{hex16}" {
+			if f.pieces[i] == "{hex16}" || f.pieces[i] == "{HEX}" {
 				n, err := strconv.ParseUint(strings.TrimLeft(value, " "), 16, 64)
 				if err != nil {
 					return nil, "", false

@@ -28,7 +28,7 @@ var profileMutations = flag.Int("profiles.mutations", 1, "how many statements of
 // profiles are the rule files of games, as an operator gives them.
 var profiles = map[string][]string{
 	"azerothcore": {"azerothcore"}, "hercules": {"hercules"}, "qcute": {"qcute"}, "tfs": {"tfs"}, "cosmic": {"cosmic"},
-	"canary": {"tfs", "canary"}, "heavenms": {"cosmic", "heavenms"}, "l2jmobius": {"l2jmobius"},
+	"canary": {"tfs", "canary"}, "heavenms": {"cosmic", "heavenms"}, "l2jmobius": {"l2jmobius"}, "trinitycore": {"azerothcore", "trinitycore"},
 }
 
 func profileFile(name string) string { return filepath.Join("../../profiles", name+".toml") }

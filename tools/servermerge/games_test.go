@@ -29,6 +29,7 @@ import (
 // realGame is a game that people run.
 type realGame struct {
 	schema, profile string
+	base            string   // the profile that comes before it, if any
 	first           []string // statements for every world before it is merged
 	last            []string // and for the target before the undo
 	above           int64    // what keys of a world begin above, if not 0
@@ -90,6 +91,10 @@ var realGames = []realGame{
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
 		}},
+	{schema: "trinitycore_characters", profile: "trinitycore", base: "azerothcore", references: 100_000, inCells: 11,
+		first: []string{"ALTER TABLE characters DROP INDEX idx_name"}, damage: []damage{
+			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
+		}},
 	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves,
 		all: []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
 			{"UPDATE inventory SET card3 = -1 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
@@ -117,7 +122,10 @@ var realGames = []realGame{
 			{"items", []string{"owner_id"}, "IF(loc = 'CLANWH' OR owner_id < 1, NULL, owner_id)", "IF(owner_id < 1, owner_id, '')", gameworlds.Column{Table: "characters", Name: "charId"}},
 			{"items", []string{"owner_id"}, "IF(loc = 'CLANWH' AND owner_id > 0, owner_id, NULL)", "loc", gameworlds.Column{Table: "clan_data", Name: "clan_id"}},
 		},
-		all: []string{"UPDATE clan_data SET hasCastle = clan_id % 9 + 1, auction_bid_at = clan_id % 9 + 1"}, damage: []damage{
+		all: []string{"UPDATE clan_data SET hasCastle = clan_id % 9, auction_bid_at = clan_id % 9, crest_id = IF(clan_id % 3, crest_id, 0)",
+			"UPDATE punishments SET `key` = 268435456 + CRC32(reason) % 900 WHERE affect <> 'CHARACTER' LIMIT 9",
+			"UPDATE character_quests SET value = 268435456 + CRC32(name) % 900 WHERE var <> 'summonOid' LIMIT 30",
+			"UPDATE forums SET forum_parent = 1, forum_owner_id = 268435456 + forum_id % 900 LIMIT 3"}, damage: []damage{
 			{"UPDATE clan_privs SET clan_id = 2147483647 LIMIT 1", `"clan_privs": key-nobody`},
 		}},
 	{schema: "cosmic", profile: "cosmic", references: 50_000, damage: []damage{
@@ -129,6 +137,24 @@ var realGames = []realGame{
 		all: []string{"UPDATE ip_bans SET ip = 77, reason = DATABASE(), banned_at = CRC32(DATABASE()), expires_at = CRC32(reason), banned_by = (SELECT CRC32(reason) % 100 + 1) LIMIT 1"}, damage: []damage{
 			{"UPDATE player_items SET player_id = 2147483647 LIMIT 1", `"player_items": key-nobody`},
 		}},
+}
+
+// ruleFiles are the files of the game's rules, in their order.
+func (g realGame) ruleFiles() (files []string) {
+	for _, name := range []string{g.base, g.profile} {
+		if name != "" {
+			files = append(files, filepath.Join("../../profiles", name+".toml"))
+		}
+	}
+	return files
+}
+
+// rules are the flags for the game's rules, and for files that come after them.
+func (g realGame) rules(more ...string) (flags []string) {
+	for _, file := range append(g.ruleFiles(), more...) {
+		flags = append(flags, "-rules", file)
+	}
+	return flags
 }
 
 // Three worlds of each game, which count all keys from 1, become one with the game's profile
@@ -147,13 +173,12 @@ func TestProfiles(t *testing.T) {
 
 func (g realGame) merge(t *testing.T, folder string) {
 	began := time.Now()
-	ruleFile := filepath.Join("../../profiles", g.profile+".toml")
 	schema, err := gameworlds.Load(filepath.Join(folder, g.schema+".sql"), filepath.Join("../../merge/propose/testdata", g.schema+".refs"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema.Engine = "InnoDB"
-	o := &oracle{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
+	o := &oracle{refs: schema.Refs, left: leftBehind(t, g.ruleFiles(), schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
 	for _, table := range g.dropped {
 		o.left[table] = true
 	}
@@ -194,7 +219,7 @@ func (g realGame) merge(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	databases := []string{dsns[0], dsns[2], dsns[3]}
-	planned := ran(t, cli.OK, append([]string{"plan", "-rekey", "-rules", ruleFile, "-rules", marks, "-o", file}, databases...)...)
+	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(marks), databases)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
 	}
@@ -247,7 +272,7 @@ func TestProfilesFindDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			schema.Engine = "InnoDB"
-			args := []string{"plan", "-rekey", "-rules", filepath.Join("../../profiles", g.profile+".toml"), "-o", filepath.Join(t.TempDir(), "plan.json")}
+			args := append([]string{"plan", "-rekey", "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules()...)
 			for seed := range uint64(2) {
 				opts := gameworlds.Typical(seed)
 				opts.Characters, opts.Items, opts.Offset = 300, 1500, g.above
@@ -308,26 +333,28 @@ func plan(t *testing.T, file string) *transfer.Plan {
 	return p
 }
 
-// leftBehind are the tables that a file of rules leaves behind.
-func leftBehind(t *testing.T, file string, tables []string) map[string]bool {
+// leftBehind are the tables that files of rules leave behind.
+func leftBehind(t *testing.T, files, tables []string) map[string]bool {
 	t.Helper()
-	var rules struct {
-		Merge struct {
-			Table []struct {
-				Tables []string
-				Policy string
+	left := make(map[string]bool)
+	for _, file := range files {
+		var rules struct {
+			Merge struct {
+				Table []struct {
+					Tables []string
+					Policy string
+				}
 			}
 		}
-	}
-	if _, err := toml.DecodeFile(file, &rules); err != nil {
-		t.Fatal(err)
-	}
-	left := make(map[string]bool)
-	for _, rule := range rules.Merge.Table {
-		for _, pattern := range rule.Tables {
-			for _, table := range tables {
-				if match, _ := path.Match(pattern, table); match && (rule.Policy == "skip" || rule.Policy == "same") {
-					left[table] = true
+		if _, err := toml.DecodeFile(file, &rules); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range rules.Merge.Table {
+			for _, pattern := range rule.Tables {
+				for _, table := range tables {
+					if match, _ := path.Match(pattern, table); match && (rule.Policy == "skip" || rule.Policy == "same") {
+						left[table] = true
+					}
 				}
 			}
 		}
