@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -826,9 +827,17 @@ func (w *fullWorlds) oneIsGone(t *testing.T, db *sql.DB, ref map[string]any) {
 	for _, row := range rowsOf(t, db, fmt.Sprintf("SELECT `%s` FROM `%s`", column, table)) {
 		keys[*row[0]] = true
 	}
+	taken := maps.Clone(keys) // and by what is counted together with them
+	for c, meanings := range w.refs.Columns {
+		if with := w.refs.Columns[gameworlds.Column{Table: table, Name: column}]; len(with) > 0 && with[0].Counter != "" && meanings[0].Counter == with[0].Counter {
+			for _, row := range rowsOf(t, db, fmt.Sprintf("SELECT `%s` FROM `%s`", c.Name, c.Table)) {
+				taken[*row[0]] = true
+			}
+		}
+	}
 	gone := ""
 	for n := w.above + 2; gone == ""; n++ {
-		if !keys[fmt.Sprint(n)] {
+		if !taken[fmt.Sprint(n)] {
 			gone = fmt.Sprint(n)
 		}
 	}
