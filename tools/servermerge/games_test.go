@@ -125,6 +125,7 @@ var realGames = []realGame{
 		all: []string{"UPDATE clan_data SET hasCastle = clan_id % 9, auction_bid_at = clan_id % 9, crest_id = IF(clan_id % 3, crest_id, 0)",
 			"UPDATE punishments SET `key` = 268435456 + CRC32(reason) % 900 WHERE affect <> 'CHARACTER' LIMIT 9",
 			"UPDATE character_quests SET value = 268435456 + CRC32(name) % 900 WHERE var <> 'summonOid' LIMIT 30",
+			"UPDATE character_shortcuts SET shortcut_id = 268435456 + shortcut_id % 900 WHERE type <> 1",
 			"UPDATE forums SET forum_parent = 1, forum_owner_id = 268435456 + forum_id % 900 LIMIT 3"}, damage: []damage{
 			{"UPDATE clan_privs SET clan_id = 2147483647 LIMIT 1", `"clan_privs": key-nobody`},
 		}},
