@@ -29,7 +29,7 @@ var profileMutations = flag.Int("profiles.mutations", 1, "how many statements of
 var profiles = map[string][]string{
 	"azerothcore": {"azerothcore"}, "hercules": {"hercules"}, "qcute": {"qcute"}, "tfs": {"tfs"}, "cosmic": {"cosmic"},
 	"canary": {"tfs", "canary"}, "heavenms": {"cosmic", "heavenms"}, "l2jmobius": {"l2jmobius"}, "trinitycore": {"azerothcore", "trinitycore"},
-	"azerothcore-auth": {"azerothcore-auth"},
+	"azerothcore-auth": {"azerothcore-auth"}, "trinitycore-auth": {"azerothcore-auth", "trinitycore-auth"},
 }
 
 func profileFile(name string) string { return filepath.Join("../../profiles", name+".toml") }

@@ -858,7 +858,7 @@ func (w *fullWorlds) oneIsGone(t *testing.T, db *sql.DB, ref map[string]any) {
 			t.Fatalf("%s has no cell that leads nowhere", p)
 		}
 		limit := 40
-		if all, _ := strconv.Atoi(*rowsOf(t, db, "SELECT COUNT(*) FROM `" + p.table + "`")[0][0]); all < limit && ref["none"] != nil {
+		if all, _ := strconv.Atoi(*rowsOf(t, db, "SELECT COUNT(*) FROM `"+p.table+"`")[0][0]); all < limit && ref["none"] != nil {
 			limit = all / 2 // the others may name no row
 		}
 		n, err := db.ExecContext(t.Context(), fmt.Sprintf("UPDATE IGNORE `%s` SET `%s` = ? %s LIMIT %d", p.table, p.column, when+order, limit), cell)
