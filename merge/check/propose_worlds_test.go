@@ -2,7 +2,9 @@ package check_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,6 +215,9 @@ func TestProposalsOfPublicGames(t *testing.T) {
 			name := strings.TrimSuffix(filepath.Base(list), ".refs")
 			t.Run(h.name+"/"+name, func(t *testing.T) {
 				s, err := gameworlds.Load(filepath.Join(folder, name+".sql"), list)
+				if errors.Is(err, fs.ErrNotExist) {
+					t.Skip("NOT MEASURED: ", err)
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -775,11 +775,7 @@ func withoutHints(t *testing.T, db *sql.DB) {
 // names that are there twice, characters that are gone and known in many rows.
 func (g realGame) worldsWithEverything(t *testing.T, folder string) *fullWorlds {
 	t.Helper()
-	schema, err := gameworlds.Load(filepath.Join(folder, g.schema+".sql"), filepath.Join("../../merge/propose/testdata", g.schema+".refs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema.Engine = "InnoDB"
+	schema := g.load(t, folder)
 	w := &fullWorlds{realGame: g, refs: schema.Refs, file: filepath.Join("../../profiles", g.profile+".toml"), columns: make(map[string][]string), unseen: make(map[string]bool)}
 	for seed := range uint64(2) {
 		opts := gameworlds.Typical(seed)
