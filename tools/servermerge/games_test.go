@@ -85,16 +85,19 @@ var herculesFirst, herculesHalves = itemCells(-256, map[string]string{"auction":
 var rathenaFirst, rathenaHalves = itemCells(256, map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id",
 	"guild_storage_log": "id", "inventory": "id", "mail_attachments": "id", "storage": "id"})
 
+// noPetition makes charters of AzerothCore and TrinityCore that have no number of a petition.
+const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) LIMIT 40"
+
 var realGames = []realGame{
 	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 9,
-		// Players' mails about numbers.
-		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
+		// Charters that a game master made; players' mails about numbers.
+		all: []string{noPetition, "UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
 			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
 		}},
 	{schema: "trinitycore_characters", profile: "trinitycore", base: "azerothcore", references: 100_000, inCells: 11,
-		first: []string{"ALTER TABLE characters DROP INDEX idx_name"}, damage: []damage{
+		first: []string{"ALTER TABLE characters DROP INDEX idx_name"}, all: []string{noPetition}, damage: []damage{
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 		}},
 	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves,
