@@ -2,7 +2,9 @@ package gameworlds
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -356,6 +358,9 @@ func TestPublicSchemas(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".refs")
 		t.Run(name, func(t *testing.T) {
 			s, err := Load(filepath.Join(folder, name+".sql"), path)
+			if errors.Is(err, fs.ErrNotExist) {
+				t.Skip("NOT TESTED: ", err)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -89,9 +89,9 @@ var rathenaFirst, rathenaHalves = itemCells(256, map[string]string{"auction": "a
 const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) LIMIT 40"
 
 var realGames = []realGame{
-	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 9,
-		// Charters that a game master made; players' mails about numbers.
-		all: []string{noPetition, "UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
+	{schema: "azerothcore_2026", profile: "azerothcore", references: 100_000, inCells: 9,
+		// Players' mails about numbers.
+		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
 			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
