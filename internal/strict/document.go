@@ -4,6 +4,8 @@ package strict
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +40,17 @@ func Read(file, text string, read func(root *Section)) error {
 		problem, line := "is not TOML", 0
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
 			line = e.Position.Line
-			problem += syntaxHint(e.Message)
+			until := line
+			if strings.Contains(e.Message, "EOF") {
+				until = strings.Count(text, "\n") + 2
+			}
+			if n := openBefore(text, until); n > 0 {
+				line = min(until, strings.Count(text, "\n")+1)
+
+				problem += fmt.Sprintf(": the list that begins in line %d is not closed: want a comma behind each value, and a ] behind the last one", n)
+			} else {
+				problem += syntaxHint(e.Message)
+			}
 		}
 		return &Error{File: file, Line: line, Problem: problem}
 	}
@@ -56,6 +68,27 @@ func Read(file, text string, read func(root *Section)) error {
 	return errors.Join(errs...)
 }
 
+// statementBegins matches a line with a key or the head of a section.
+var statementBegins = regexp.MustCompile(`^\s*(?:\[|[A-Za-z0-9_."-]+\s*=)`)
+
+// openBefore is the line of a list that is not closed where another statement begins, or where the text ends; 0 if there is none.
+func openBefore(text string, line int) int {
+	lines := strings.SplitAfter(text, "\n")
+	at := min(line-1, len(lines))
+	if at < 0 || at < len(lines) && !statementBegins.MatchString(lines[at]) {
+		return 0
+	}
+	for first := at - 1; first >= 0; first-- {
+		if _, value, is := strings.Cut(lines[first], "="); is && statementBegins.MatchString(lines[first]) && strings.HasPrefix(strings.TrimSpace(value), "[") {
+			if closed(strings.Join(lines[first:at], "")) {
+				return 0
+			}
+			return first + 1
+		}
+	}
+	return 0
+}
+
 // syntaxHint puts the usual errors of syntax into words that quote nothing.
 func syntaxHint(message string) string {
 	for _, h := range []struct{ part, hint string }{
@@ -63,6 +96,8 @@ func syntaxHint(message string) string {
 		{"unexpected EOF; expected value", ": no value after the ="},
 		{"strings cannot contain newlines", ": want the closing quote on the same line"},
 		{"unexpected EOF; expected key separator", ": want key = value"},
+		{"array terminator", ": want a comma between two values, or the ] that closes the list"},
+		{"inline table terminator", ": want a comma between two values, or the } that closes the table, on the same line"},
 		{"unexpected EOF", ": the text ends before a quote or bracket is closed"},
 		{"has already been defined", ": this key or section is there already, further up"},
 		{"was already created", ": this section is there already in another form, further up"},
@@ -75,6 +110,10 @@ func syntaxHint(message string) string {
 		{"out of range", ": the number is too large"},
 		{"NULL bytes", ": want UTF-8 text"},
 		{"UTF-8", ": want UTF-8 text"},
+		{"ontrol character", ": a control character, such as NUL, is in the line: want UTF-8 text without"},
+		{"unexpected comma", ": want a value before each comma"},
+		{"unexpected '", ": want key = value"},
+		{"", `: want key = "text", key = 7 or key = ["a", "b"]`},
 	} {
 		if strings.Contains(message, h.part) {
 			return h.hint

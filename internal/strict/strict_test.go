@@ -29,6 +29,16 @@ func TestSyntax(t *testing.T) {
 		{"dsn = \"C:\\data\"", `1: is not TOML: in "text" a \ starts an escape: write \\, or use 'text'`},
 		{"dsn = '''hunter2", `1: is not TOML: the text ends before a quote or bracket is closed`},
 		{"\x00", `1: is not TOML: want UTF-8 text`},
+		{"[server]\nnumber = 7 # \x00", `2: is not TOML: a control character, such as NUL, is in the line: want UTF-8 text without`},
+		{"[server]\nname = \"a\x00\"", `2: is not TOML: a control character, such as NUL, is in the line: want UTF-8 text without`},
+		{"[server]\nnames = [\n  \"a\",\n\nnumber = 7\n", `5: is not TOML: the list that begins in line 2 is not closed: want a comma behind each value, and a ] behind the last one`},
+		{"[server]\nnames = [\n  \"a\"\n[other]\n", `4: is not TOML: the list that begins in line 2 is not closed: want a comma behind each value, and a ] behind the last one`},
+		{"names = [\"a\",\n  \"b\",\n", `3: is not TOML: the list that begins in line 1 is not closed: want a comma behind each value, and a ] behind the last one`},
+		{"names = [\n  a,\n]\n", `2: is not TOML: want quotes around text, as in name = "s1"`},
+		{"names = [\n  \"a\" \"b\",\n]\n", `2: is not TOML: want a comma between two values, or the ] that closes the list`},
+		{"name = { a = 1", `1: is not TOML: want a comma between two values, or the } that closes the table, on the same line`},
+		{"= 7", `1: is not TOML: want key = value`},
+		{"a = @", `1: is not TOML: want quotes around text, as in name = "s1"`},
 	} {
 		got := ""
 		if err := read("config.toml", tt.text); err != nil {

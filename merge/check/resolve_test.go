@@ -33,6 +33,15 @@ func TestUnsuitableOptions(t *testing.T) {
 		`allow: "key-collision:c*.giud": no such table has a column that matches giud (did you mean "guid"?)`:                             {Allow: []string{"key-collision:c*.giud"}},
 		`allow: "key-collision:a.b.c": it has more than a table and a column; put a name with a dot in backquotes: want key-collision:ta`: {Allow: []string{"key-collision:a.b.c"}},
 		`id-future cannot be both allowed and a failure`:                                                                                  {Allow: []string{"id-future"}, FailOn: []string{"id-future"}},
+		`unique 1 in r.toml:3: no source has a table "a"`:                                                                                 {Uniques: []declare.DeclaredUnique{{Table: "a", Columns: []string{"b"}, File: "r.toml", Line: 3}}},
+		`unique 1 in r.toml:3: none of characters.guid: none has "abc", and characters.guid is INT: no row can`:                           {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"guid"}, None: []string{"abc"}, File: "r.toml", Line: 3}}},
+		`account 1 in r.toml:4: no source has a table "a"`:                                                                                {Accounts: []declare.AccountColumn{{Table: "a", Column: "b", File: "r.toml", Line: 4}}},
+		`id 1 in r.toml:5: no source has a table "a"`:                                                                                     {IDs: []declare.IDColumn{{Table: "a", Column: "b", File: "r.toml", Line: 5}}},
+		`world 1 in r.toml:6: "a.b": no source has a table`:                                                                               {Worlds: []declare.WorldKey{{At: "a.b", Value: "id", File: "r.toml", Line: 6}}},
+		`plain "a.b" in r.toml:7: "a.b": no source has a table`:                                                                           {Rules: []declare.Declarations{{File: "r.toml", Plain: []string{"a.b"}, LineOf: func(list, text string) int { return len(list) + len("ab") }}}},
+		`table characters in r.toml:8: renumber = "guid": the column is part of the key`:                                                  {Tables: []declare.TablePolicy{{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "guid", Within: []string{"account"}, File: "r.toml", Line: 8}}},
+		`table characters of a is to be combined in r.toml:9: column guid`:                                                                {Tables: []declare.TablePolicy{{Tables: []string{"characters"}, Policy: declare.PolicyCombine, Columns: map[string]string{"guid": "max"}, File: "r.toml", Line: 9}}},
+		`table ["characters"] in r.toml:9: set: no table that it names has a column x`:                                                    {Tables: []declare.TablePolicy{{Tables: []string{"characters"}, Policy: declare.PolicyCombine, Columns: map[string]string{"x": "max"}, File: "r.toml", Line: 9}}},
 	} {
 		report, err := merge.Check(context.Background(), sources(game("a", 1, 2), game("b", 11, 2)), opts)
 		if report != nil || !errors.Is(err, declare.ErrOptions) || !strings.HasPrefix(err.Error()+" ", want) {

@@ -284,6 +284,9 @@ func TestSpacesThatCannotBe(t *testing.T) {
 		`table 1 in rules.toml:8: when: "npc" is not an integer`: func(o *declare.Options) {
 			o.Tables = []declare.TablePolicy{{Tables: []string{"thing*"}, Policy: declare.PolicySkip, When: &declare.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
 		},
+		`reference 1 in rules.toml:5: none has "abc", and things.owner is `: func(o *declare.Options) {
+			o.Rules = []declare.Declarations{{File: "rules.toml", References: []declare.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, None: []string{"0", "<9", "abc"}, Line: 5}}}}
+		},
 		`two spaces named "x"`: func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Name: "x"}, {Name: "x"}} },
 		`heroes.id is a key of the space "x" too`: func(o *declare.Options) {
 			o.Rekey.Spaces = []declare.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}

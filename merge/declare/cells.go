@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ func (d *Declared) inCells(at ColumnName, ref *Ref, from statement, n Names) (er
 			return fmt.Errorf("format: %s", n.lacks(at.Table, name))
 		case col.Kind == catalog.KindReal || col.Kind == catalog.KindTime || slices.Contains(noCells, NameOf(col.Type)):
 			return fmt.Errorf("format: %s.%s is %s, which cannot be written as it was read", at.Table, name, col.Type)
+		case col.Kind == catalog.KindAny:
+			return fmt.Errorf("format: %s.%s is %s, which holds values of any kind in SQLite: want a column of type TEXT in all worlds", at.Table, name, cmp.Or(col.Type, "without a type"))
 		case len(ref.Cells.Columns()) > 1 && col.Kind != catalog.KindInteger:
 			return fmt.Errorf("format: %s.%s is %s: want integers, of which each has some bits of the key", at.Table, name, col.Type)
 		}

@@ -56,13 +56,13 @@ func combines(f *Resolved, policies map[string]TablePolicy) (map[string]*Combine
 			}
 			formula, err := ParseFormula(p.Columns[name])
 			if err != nil {
-				return nil, Unsuitable("table %s: columns: %s: %v", table, name, err)
+				return nil, Unsuitable("table %s%s: set: %s: %v", table, in(p.File, p.Line), name, err)
 			}
 			c.Columns = append(c.Columns, CombinedColumn{name, formula})
 		}
 		for db, t := range f.Having(table) {
 			if err := validate(c, f, t); err != nil {
-				return nil, Unsuitable("table %s of %s is to be combined: %v", table, db.Name, err)
+				return nil, Unsuitable("table %s of %s is to be combined%s: %v", table, db.Name, in(p.File, p.Line), err)
 			}
 		}
 		found[table] = c
@@ -71,7 +71,7 @@ func combines(f *Resolved, policies map[string]TablePolicy) (map[string]*Combine
 		for name := range p.Columns {
 			used := func(c *Combined) bool { return c.Formula(name) != Formula{} }
 			if !slices.ContainsFunc(slices.Collect(maps.Values(found)), used) {
-				return nil, Unsuitable("table %s: columns: no table that it names has a column %s", printable.TOMLList(p.Tables), name)
+				return nil, Unsuitable("table %s%s: set: no table that it names has a column %s", printable.TOMLList(p.Tables), in(p.File, p.Line), name)
 			}
 		}
 	}

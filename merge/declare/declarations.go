@@ -23,6 +23,9 @@ type Declarations struct {
 
 	References []DeclaredReference `json:"references,omitempty"`
 
+	// LineOf is in which line of File a text of one of the lists is, for messages; 0: not known. nil: none is.
+	LineOf func(list, text string) int `json:"-"`
+
 	// Schema is the one that the file was written for; nil: it names none.
 	Schema *Reviewed `json:"schema,omitempty"`
 }
@@ -72,8 +75,12 @@ type DeclaredReference struct {
 	// table; "": the merge is blocked if there is one.
 	Gone RowsPolicy `json:"gone,omitempty"`
 
-	Line int `json:"-"` // in the file, for messages; 0: not known
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
+
+// in says where the reference is declared.
+func (r *DeclaredReference) in() string { return in(r.File, r.Line) }
 
 // OthersPlain says that the rows that no condition covers name nothing.
 const OthersPlain = "plain"

@@ -351,7 +351,7 @@ func (f *Resolved) IDColumns(table string) (columns []string) {
 	for _, t := range f.Having(table) {
 		for i := range t.Columns {
 			col := &t.Columns[i]
-			declared := slices.Contains(f.Opts.IDs, IDColumn{table, col.Name})
+			declared := slices.ContainsFunc(f.Opts.IDs, func(c IDColumn) bool { return c.Table == table && c.Column == col.Name })
 			if col.IsID && (uses || declared) && !slices.Contains(columns, col.Name) {
 				columns = append(columns, col.Name)
 			}

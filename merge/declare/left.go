@@ -35,18 +35,18 @@ func leftRows(f *Resolved) error {
 	for _, table := range slices.Sorted(maps.Keys(f.Partly)) {
 		p := f.Partly[table]
 		if p.Rows == RowsNone {
-			return Unsuitable("table %s: rows = %q is beside when: of a table of which some rows stay behind, those that refer to them can stay behind too (rows = %q), or are refused", table, RowsNone, RowsDrop)
+			return Unsuitable("table %s%s: rows = %q is beside when: of a table of which some rows stay behind, those that refer to them can stay behind too (rows = %q), or are refused", table, in(p.File, p.Line), RowsNone, RowsDrop)
 		}
 		for db, t := range f.Having(table) {
 			if !isInteger(t.Column(p.When.Column)) {
-				return Unsuitable("table %s: when: in %s it has no column %q of integers, which says what rows stay behind", table, db.Name, p.When.Column)
+				return Unsuitable("table %s%s: when: in %s it has no column %q of integers, which says what rows stay behind", table, in(p.File, p.Line), db.Name, p.When.Column)
 			}
 		}
 		for at, role := range f.Declared.Roles {
 			for _, ref := range role.References {
 				to := ref.ToTable == table || slices.ContainsFunc(ref.Or, func(to ColumnName) bool { return to.Table == table })
 				if to && ref.Cells != nil {
-					return Unsuitable("table %s: when %s its rows stay behind, and %s names its rows inside cells, so which of these cannot be told: let all rows come, or stay behind", table, p.When, at)
+					return Unsuitable("table %s%s: when %s its rows stay behind, and %s names its rows inside cells, so which of these cannot be told: let all rows come, or stay behind", table, in(p.File, p.Line), p.When, at)
 				}
 			}
 		}

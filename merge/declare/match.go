@@ -172,7 +172,7 @@ func (m *Moving) matchContradiction() error {
 		}
 		for _, name := range k.By.Columns {
 			if m.Columns[ColumnName{k.By.Table, name}] != nil {
-				return Unsuitable("space %q: match: the values of %s get new ones themselves, so that they do not tell what a row is", k.Name, Place(k.By.Table, name))
+				return Unsuitable("space %q%s: match: the values of %s get new ones themselves, so that they do not tell what a row is", k.Name, in(k.File, k.Line), Place(k.By.Table, name))
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (m *Moving) matchContradiction() error {
 		for i, a := range cases {
 			for _, b := range cases[:i] {
 				if a.Space != b.Space && a.Ref != nil && b.Ref != nil && (a.Space.matches() || b.Space.matches()) && a.Ref.Identity() == b.Ref.Identity() {
-					return Unsuitable("%s names keys of %q and of %q, and those of one are matched: declare which rows name which (when)", at, b.Space.Name, a.Space.Name)
+					return Unsuitable("%s%s names keys of %q and of %q, and those of one are matched: declare which rows name which (when)", at, a.in(), b.Space.Name, a.Space.Name)
 				}
 			}
 		}

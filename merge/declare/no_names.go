@@ -35,11 +35,14 @@ func BelongToNone(f *Resolved, table string, columns []string) map[string]rekey.
 
 // leaveNoNames notes values that are no names, and makes them name nobody in what refers to
 // names.
-func (d *Declared) leaveNoNames(o Options) error {
-	add := func(table string, columns, list []string) error {
+func (d *Declared) leaveNoNames(o Options, n Names) error {
+	add := func(what, table string, columns, list []string) error {
 		none, err := rekey.ParseValues(false, list)
+		if err == nil && len(columns) == 1 {
+			err = n.takes("none", list, ColumnName{table, columns[0]})
+		}
 		if err != nil {
-			return Unsuitable("none of %s.%s: %v", table, catalog.ColumnList(columns), err)
+			return Unsuitable("%s: none of %s.%s: %v", what, table, catalog.ColumnList(columns), err)
 		}
 		if none.Empty() {
 			return nil
@@ -55,13 +58,13 @@ func (d *Declared) leaveNoNames(o Options) error {
 		}
 		return nil
 	}
-	for _, u := range o.Uniques {
-		if err := add(u.Table, u.Columns, u.None); err != nil {
+	for i, u := range o.Uniques {
+		if err := add(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns, u.None); err != nil {
 			return err
 		}
 	}
-	for _, r := range o.Renames {
-		if err := add(r.Table, []string{r.Column}, r.None); err != nil {
+	for i, r := range o.Renames {
+		if err := add(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, []string{r.Column}, r.None); err != nil {
 			return err
 		}
 	}
@@ -95,7 +98,7 @@ func checkNoNames(f *Resolved) error {
 		return nil
 	}
 	for i, u := range f.Opts.Uniques {
-		if err := check(fmt.Sprintf("unique %d", i+1), u.Table, u.Columns, u.None); err != nil {
+		if err := check(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns, u.None); err != nil {
 			return err
 		}
 	}

@@ -132,6 +132,9 @@ type DeclaredUnique struct {
 	// Of are those of the columns that say which row a row belongs to: it is left out if that
 	// is none, as none of a reference of such a column says.
 	Of []string `json:"-" toml:"-"`
+
+	File string `json:"-" toml:"-"` // for messages
+	Line int    `json:"-" toml:"-"` // in File; 0: not known
 }
 
 // IDColumn is a column that holds gameid IDs: 10 bytes, or 20 hexadecimal
@@ -139,6 +142,9 @@ type DeclaredUnique struct {
 type IDColumn struct {
 	Table  string `json:"table" toml:"table"`
 	Column string `json:"column" toml:"column"`
+
+	File string `json:"-" toml:"-"` // for messages
+	Line int    `json:"-" toml:"-"` // in File; 0: not known
 }
 
 // AccountColumn is a column with the account of a character. The check finds accounts
@@ -147,6 +153,9 @@ type AccountColumn struct {
 	Table  string `json:"table" toml:"table"`
 	Column string `json:"column" toml:"column"`
 	Max    int    `json:"max" toml:"max"` // characters that one account may have; 0: any number
+
+	File string `json:"-" toml:"-"` // for messages
+	Line int    `json:"-" toml:"-"` // in File; 0: not known
 }
 
 // Selection names results of a report: those with its code, and with its table

@@ -42,7 +42,13 @@ type NameCopy struct {
 	Key      string `json:"key"`
 	OfTable  string `json:"of_table"`
 	OfColumn string `json:"of_column"`
+
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
+
+// What names the statement in messages.
+func (c NameCopy) What() string { return "reference with by" + in(c.File, c.Line) }
 
 // Follows reports whether a column changes with a name, by [[merge.copy]]: that says what it holds.
 func (f *Resolved) Follows(table, column string) bool {

@@ -23,6 +23,9 @@ type Renumber struct {
 	Within []string `json:"within"`         // rows with the same values here belong together
 	From   *int64   `json:"from,omitempty"` // nil: the smallest value in any of them
 	Max    *int64   `json:"max,omitempty"`  // the largest value; nil: that of the column
+
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
 
 // Columns are those that are unique together.
@@ -39,7 +42,7 @@ func renumbers(f *Resolved, policies map[string]TablePolicy) map[string]*Renumbe
 	all := make(map[string]*Renumber)
 	for table, p := range policies {
 		if p.Renumber != "" && slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Tables[table] != nil }) {
-			all[table] = &Renumber{table, p.Renumber, p.Within, p.From, p.Max}
+			all[table] = &Renumber{table, p.Renumber, p.Within, p.From, p.Max, p.File, p.Line}
 		}
 	}
 	return all
@@ -49,7 +52,7 @@ func renumbers(f *Resolved, policies map[string]TablePolicy) map[string]*Renumbe
 func checkRenumbers(f *Resolved) error {
 	for _, table := range slices.Sorted(maps.Keys(f.Renumbers)) {
 		n := f.Renumbers[table]
-		what := fmt.Sprintf("table %s: renumber = %q", table, n.Column)
+		what := fmt.Sprintf("table %s%s: renumber = %q", table, in(n.File, n.Line), n.Column)
 		if err := f.Names.has(what, table, n.Columns()...); err != nil {
 			return err
 		}

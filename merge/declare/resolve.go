@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/printable"
@@ -23,7 +24,7 @@ func namesOf(dbs []*Database) Names {
 				n[t.Name] = make(map[string]*catalog.Column)
 			}
 			for i := range t.Columns {
-				n[t.Name][t.Columns[i].Name] = &t.Columns[i]
+				n[t.Name][t.Columns[i].Name] = either(n[t.Name][t.Columns[i].Name], &t.Columns[i])
 			}
 		}
 	}
@@ -35,6 +36,19 @@ func namesOf(dbs []*Database) Names {
 		}
 	}
 	return n
+}
+
+// either isa column of two databases: what two ENUM take that differ is not known.
+func either(before, c *catalog.Column) *catalog.Column {
+	listed := func(c *catalog.Column) bool { return strings.HasPrefix(strings.ToLower(c.Type), "enum(") }
+	if before == nil || !listed(c) || before.Type == c.Type {
+		return c
+	}
+	both := *before
+	if listed(before) {
+		both.Type = "an ENUM with other words in each database"
+	}
+	return &both
 }
 
 // lacks says that a table has no such column, and which it has.
@@ -73,7 +87,7 @@ func (n Names) has(what, table string, columns ...string) error {
 func resolve(opts Options, dbs []*Database) error {
 	n := namesOf(dbs)
 	for i, u := range opts.Uniques {
-		if err := n.has(fmt.Sprintf("unique %d", i+1), u.Table, u.Columns...); err != nil {
+		if err := n.has(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns...); err != nil {
 			return err
 		}
 	}
@@ -83,7 +97,7 @@ func resolve(opts Options, dbs []*Database) error {
 		}
 	}
 	for i, a := range opts.Accounts {
-		what := fmt.Sprintf("account %d", i+1)
+		what := fmt.Sprintf("account %d%s", i+1, in(a.File, a.Line))
 		if err := n.has(what, a.Table, a.Column); err != nil {
 			return err
 		}
@@ -92,7 +106,7 @@ func resolve(opts Options, dbs []*Database) error {
 		}
 	}
 	for i, id := range opts.IDs {
-		what := fmt.Sprintf("id %d", i+1)
+		what := fmt.Sprintf("id %d%s", i+1, in(id.File, id.Line))
 		if err := n.has(what, id.Table, id.Column); err != nil {
 			return err
 		}

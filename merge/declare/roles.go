@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mergesafe/internal/nearest"
@@ -48,6 +49,18 @@ type statement struct {
 	Pattern string    // in which it names the column
 	Number  int       // which of the references of its file it is, from 1
 	Schema  *Reviewed // of the file; nil: any
+	list    roleKind  // that it is in; 0: none
+	lineOf  func(list, text string) int
+}
+
+// String is the text, with the line.
+func (s statement) String() string {
+	if s.list != RoleOpen && s.lineOf != nil {
+		if line := s.lineOf(s.list.String(), s.Pattern); line > 0 {
+			return fmt.Sprintf("%s:%d", s.text, line)
+		}
+	}
+	return s.text
 }
 
 // ColumnName names a column of a table.
@@ -95,25 +108,25 @@ func Declare(opts Options, n Names) (*Declared, error) {
 			patterns []string
 		}{{RolePlain, file.Plain}, {RoleNatural, file.Natural}, {RoleShared, file.Shared}, {RoleUndecided, file.Undecided}} {
 			for _, text := range list.patterns {
-				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File, 0)), text, 0, file.Schema}
+				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File, 0)), text, 0, file.Schema, list.kind, file.LineOf}
 				err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
 					from.Exact = exact
 					return d.say(at, &role{Kind: list.kind, Source: from})
 				})
 				if err != nil {
-					return nil, Unsuitable("%s: %v", from.text, err)
+					return nil, Unsuitable("%s: %v", from, err)
 				}
 			}
 		}
 		for k, r := range file.References {
-			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File, r.Line)), "", k + 1, file.Schema}
+			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File, r.Line)), "", k + 1, file.Schema, RoleOpen, nil}
 			if err := d.reference(r, from, n); err != nil {
 				return nil, Unsuitable("%s: %v", from.text, err)
 			}
 		}
 	}
 	d.keepOtherRows()
-	return d, d.leaveNoNames(opts)
+	return d, d.leaveNoNames(opts, n)
 }
 
 // in says where a statement is; "" if it is in no file. Line 0 is not known.
@@ -195,7 +208,7 @@ func (d *Declared) say(at ColumnName, r *role) error {
 	case r.older && old.older: // each of them must hold
 		old.References = append(old.References, r.References...)
 	case old.Kind != r.Kind:
-		return fmt.Errorf("%s is also declared by %s: remove one of the two", at, old.Source.text)
+		return fmt.Errorf("%s is also declared by %s: remove one of the two", at, old.Source)
 	case r.Kind == RoleReference:
 		for _, mine := range r.References {
 			for _, theirs := range old.References {
@@ -203,7 +216,7 @@ func (d *Declared) say(at ColumnName, r *role) error {
 					return nil
 				}
 				if !mine.When.Excludes(theirs.When) && !mine.apart(theirs) {
-					return fmt.Errorf("%s is also declared by %s, and both may cover a row: give each a when that excludes the other", at, old.Source.text)
+					return fmt.Errorf("%s is also declared by %s, and both may cover a row: give each a when that excludes the other", at, old.Source)
 				}
 			}
 		}
@@ -286,6 +299,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 	if len(to) > 0 {
 		target = catalog.Reference{ToTable: to[0].Table, ToColumns: []string{to[0].Column}}
 	}
+	var named []ColumnName
 	for _, text := range r.At {
 		err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
 			if r.When != nil && n[at.Table][r.When.Column] == nil {
@@ -304,6 +318,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 				if err := n.mayName(at, to...); err != nil {
 					return err
 				}
+				named = append(named, at)
 			}
 			ref := &Ref{Reference: target, Table: at.Table, Space: space, Or: to[min(1, len(to)):], None: none, Dangling: dangling, Declared: r, When: r.When, Others: r.Others}
 			ref.Columns = []string{at.Column}
@@ -318,7 +333,50 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 			return err
 		}
 	}
+	return r.takenBy(n, named...)
+}
+
+// takenBy returns an error if no row of these columns can have one of the values that name no row.
+func (r *DeclaredReference) takenBy(n Names, at ...ColumnName) error {
+	return cmp.Or(n.takes("none", r.None, at...), n.takes("dangling", r.Dangling, at...))
+}
+
+// takes returns an error if none of some columns can have one of some values; key is what lists these.
+func (n Names) takes(key string, values []string, at ...ColumnName) error {
+	if len(at) == 0 {
+		return nil
+	}
+	for _, v := range values {
+		if slices.ContainsFunc(at, func(c ColumnName) bool { col := n[c.Table][c.Column]; return col == nil || refuses(col, v) == "" }) {
+			continue
+		}
+		if strings.HasPrefix(v, "<") || strings.HasPrefix(v, ">") {
+			continue // a bound
+		}
+		col := n[at[0].Table][at[0].Column]
+		return fmt.Errorf("%s has %q, and %s is %s: no row can have that value; want %s", key, v, at[0], col.Type, refuses(col, v))
+	}
 	return nil
+}
+
+// refuses says what a column takes if it can never have a value; "" if it may.
+func refuses(c *catalog.Column, v string) string {
+	declared := strings.ToLower(c.Type)
+	switch {
+	case c.Kind == catalog.KindInteger:
+		if _, ok := rekey.ParseInteger([]byte(v)); !ok {
+			return "numbers"
+		}
+	case c.Kind == catalog.KindDecimal || c.Kind == catalog.KindReal:
+		if _, err := strconv.ParseFloat(v, 64); err != nil {
+			return "numbers"
+		}
+	case strings.HasPrefix(declared, "enum(") && v != "" && !strings.ContainsAny(v, `\',`):
+		if words := strings.Split(strings.TrimSuffix(c.Type[len("enum("):], ")"), ","); !slices.Contains(words, "'"+v+"'") {
+			return "one of its words" + nearest.Hint("'"+v+"'", words)
+		}
+	}
+	return ""
 }
 
 // mayName returns an error if no value of a column can be one of the keys, by their types: a
@@ -349,14 +407,17 @@ func (n Names) mayName(at ColumnName, to ...ColumnName) error {
 	return nil
 }
 
-// neverHolds returns an error if a condition has a word for a column of integers: no row has it.
+// neverHolds returns an error if a condition has a value that no row can have.
 func neverHolds(w *When, table string, n Names) error {
-	if w == nil || n[table] == nil || n[table][w.Column] == nil || n[table][w.Column].Kind != catalog.KindInteger {
+	if w == nil || n[table] == nil || n[table][w.Column] == nil {
 		return nil
 	}
+	c := n[table][w.Column]
 	for _, v := range slices.Concat(w.Is, w.Not) {
-		if _, ok := rekey.ParseInteger([]byte(v)); !ok {
-			return fmt.Errorf("when: %q is not an integer, and column %q of table %q is %s: no row can have that value; want numbers", v, w.Column, table, n[table][w.Column].Type)
+		if want := refuses(c, v); want != "" {
+			is := map[bool]string{true: "is not an integer"}[c.Kind == catalog.KindInteger]
+			return fmt.Errorf("when: %q %s, and column %q of table %q is %s: no row can have that value; want %s",
+				v, cmp.Or(is, "is no value of it"), w.Column, table, c.Type, want)
 		}
 	}
 	return nil
@@ -417,6 +478,11 @@ func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement,
 	}
 	if err := neverHolds(r.When, r.Table, n); err != nil {
 		return err
+	}
+	if len(r.Columns) == 1 {
+		if err := r.takenBy(n, ColumnName{r.Table, r.Columns[0]}); err != nil {
+			return err
+		}
 	}
 	for i, name := range r.Columns {
 		if err := n.mayName(ColumnName{r.Table, name}, ColumnName{r.ToTable, r.ToColumns[i]}); err != nil {

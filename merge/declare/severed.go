@@ -100,13 +100,13 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Severally(table) {
 			if rows := f.becomes(ref); rows != "" && ref.Cells != nil {
-				return nil, Unsuitable("%s.%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), rows)
+				return nil, Unsuitable("%s.%s%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), ref.Declared.in(), rows)
 			}
 		}
 		for _, ref := range AllReferences(f, table) {
 			partly, err := severedPartly(f, table, &ref)
 			if err != nil {
-				return nil, Unsuitable("%s.%s, for which gone = %q is set: %v", table, ref.Subject(), RowsDrop, err)
+				return nil, Unsuitable("%s.%s, for which gone = %q is set%s: %v", table, ref.Subject(), RowsDrop, ref.Declared.in(), err)
 			}
 			if partly != nil {
 				all = append(all, partly)
@@ -118,7 +118,7 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 			s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
 				Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, &ref, false, ""}
 			if err := validateSevered(s, f); err != nil {
-				return nil, Unsuitable("%s.%s, for which gone = %q is set: %v", table, ref.Subject(), rows, err)
+				return nil, Unsuitable("%s.%s, for which gone = %q is set%s: %v", table, ref.Subject(), rows, ref.Declared.in(), err)
 			}
 			all = append(all, s)
 		}

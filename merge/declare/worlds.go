@@ -14,6 +14,7 @@ type WorldKey struct {
 	Value string `json:"value"` // as [rekey.ParseExpression] reads it
 
 	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
 
 // WorldColumn is a WorldKey as it is in the databases.
@@ -36,7 +37,7 @@ func worldColumns(opts Options, n Names) (all []WorldColumn, err error) {
 			})
 		}
 		if err != nil {
-			return nil, Unsuitable("world %d%s: %v", i+1, in(w.File, 0), err)
+			return nil, Unsuitable("world %d%s: %v", i+1, in(w.File, w.Line), err)
 		}
 	}
 	return all, nil

@@ -206,6 +206,9 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 		return "undecided: NOT VERIFIED until a person says what it is"
 	case declare.RoleReference:
 		all := slice.Map(role.References, func(r *declare.Ref) string { return referenceClass(*r) })
+		if slices.ContainsFunc(role.References, func(r *declare.Ref) bool { return r.When != nil && r.Others == declare.OthersPlain }) {
+			all = append(all, "the other rows are plain")
+		}
 		return strings.Join(all, "; ")
 	}
 	for _, ref := range f.References(at.Table) {
@@ -250,9 +253,6 @@ func referenceClass(r declare.Ref) string {
 	}
 	if r.When != nil {
 		text += ", when " + r.When.String()
-		if r.Others == declare.OthersPlain {
-			text += "; plain in the other rows"
-		}
 	}
 	if len(r.Declared.None) > 0 || r.Declared.ZeroIsNone {
 		none := r.Declared.None

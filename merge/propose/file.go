@@ -73,7 +73,7 @@ func (f rulesFile) header() {
 	if none := f.r.Proposed.NoGaps; len(none) > 0 {
 		f.line("#")
 		f.comment("READ THIS FIRST: the keys %s have no gaps,", catalog.Few(none))
-		f.comment("so that values prove nothing: what names them has only its name, and is left to you. Worlds in which")
+		f.comment("so that values prove nothing: a column that may refer to them is left to you. Worlds in which")
 		f.comment("rows were deleted make this file good: take copies of worlds that were played for months, or delete")
 		f.comment("some of these rows, with all that is theirs, in the copies, and run -propose again.")
 	}

@@ -16,9 +16,9 @@ func (t *text) plannedInto(p *transfer.Plan) {
 		return
 	}
 	first := printable.Text(p.Target.Name)
-	t.section(fmt.Sprintf("Will make the database %s: the tables of %s, and %s besides (indexes, foreign keys, views, triggers, routines, events). "+
+	t.section(fmt.Sprintf("Will make the database %s: the tables of %s, and %s (indexes, foreign keys, views, triggers, routines, events). "+
 		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers must not be started there any more.",
-		printable.Text(p.Into.Name), first, printable.Count(int64(p.Into.Objects), "thing", "things"), printable.Bytes(p.Into.Bytes), Sources(p)))
+		printable.Text(p.Into.Name), first, printable.Count(int64(p.Into.Objects), "other object", "other objects"), printable.Bytes(p.Into.Bytes), Sources(p)))
 	if len(p.Into.Grants) > 0 {
 		t.line(0, "The accounts of the game need there, once it is made:")
 		t.verbatim(2, p.Into.Grants)

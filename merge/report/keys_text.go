@@ -21,7 +21,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 	t.WriteString("\nNew keys: the same number is added to all keys of a source, and to all references to them:\n")
 	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
 	t.WriteString("\n")
-	rows := [][]string{{"space", "database", "keys", "reserved", "become", "narrowest column, and its largest value"}}
+	rows := [][]string{{"space", "database", "keys", "reserved", "become", "narrowest column"}}
 	for _, s := range r.Spaces {
 		for i, of := range append([]verdict.SpaceOf{s.Target}, s.Sources...) {
 			name := ""
@@ -33,19 +33,27 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 				become = rangeText(of.New)
 			}
 			if of.Narrow.Column != "" {
-				narrow = printable.Text(of.Narrow.Column) + " " + numberText(of.Narrow.Most)
+				narrow = printable.Text(of.Narrow.Column) + " " + largest(of.Narrow.Most)
 			}
 			rows = append(rows, []string{name, printable.Text(of.Source), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
 		}
 	}
 	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
-	t.wrapped(2, "", "Reserved are the keys, the values of references to them, and what counters may have given.")
+	t.wrapped(2, "", "Reserved are the keys, the values of references to them, and what counters may have given. Beside the narrowest column is the largest value that it takes.")
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
 			t.wrapped(2, "", words)
 		}
 	}
 	t.followed(r)
+}
+
+// largest writes the largest value of a column.
+func largest(n rekey.Integer) string {
+	if n.Bits >= 1<<63-1 {
+		return "64 bits"
+	}
+	return numberText(n)
 }
 
 // matchedWords says which keys of a space become those of other rows; "" if none could.

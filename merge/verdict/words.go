@@ -31,6 +31,20 @@ func ChooseText(open *OpenColumn, table, column string) string {
 	return text
 }
 
+// OthersText writes what to declare of the rows that the references of a column do not cover.
+func OthersText(refs []*declare.Ref, table, column string) string {
+	text := `its [[check.reference]] covers some rows only: others = "plain" there, if the other rows name nothing; or a [[check.reference]] ` +
+		"of their own: at = [" + printable.TOML(declare.Place(table, column)) + "], to = the key that they name"
+	rest := &declare.When{}
+	for _, r := range refs {
+		if r.When == nil || len(r.When.Is) == 0 || rest.Column != "" && rest.Column != r.When.Column {
+			return text
+		}
+		rest.Column, rest.Not = r.When.Column, append(rest.Not, r.When.Is...)
+	}
+	return text + ", " + WhenTOML(rest)
+}
+
 // AllowIt begins the step that says how to allow a result that is not verified; a flag follows.
 const AllowIt = "if you looked at it yourself, and it does not matter: "
 

@@ -12,6 +12,7 @@ import (
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/rules"
 )
 
 // explain prints what is known of one column. It gives no verdict.
@@ -30,7 +31,7 @@ func explain(ctx context.Context, s settings, out io.Writer, log *cli.Log) error
 	e, err := propose.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
 	switch {
 	case errors.Is(err, declare.ErrOptions):
-		return cli.WithHint(err, "Declarations come from [check] and [merge] in the configuration, or from the flags.")
+		return cli.WithHint(err, rules.Hint(err))
 	case err != nil:
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
 )
 
@@ -143,7 +144,7 @@ func limitWords(t throttle.Throttle) string {
 
 func controlCommands() []*cliv3.Command {
 	command := func(name, help string, change func(*cliv3.Command, *control) (string, error), flags ...cliv3.Flag) *cliv3.Command {
-		return &cliv3.Command{Name: name, Description: help, Flags: flags, Action: func(_ context.Context, cmd *cliv3.Command) error {
+		return &cliv3.Command{Name: name, Description: help, Flags: append(flags, databases.ConfigFlag()), Action: func(_ context.Context, cmd *cliv3.Command) error {
 			return steer(cmd, change)
 		}}
 	}

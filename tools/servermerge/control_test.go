@@ -52,7 +52,7 @@ func TestControl(t *testing.T) {
 	if after := o.rows(rows); after != before {
 		t.Errorf("paused: %d rows became %d", before, after)
 	}
-	if out := o.run(cli.OK, "limit", "-pause", "20ms", "-max-load", "30", o.plan); !strings.Contains(out, "rests 20ms before every batch, and while a server runs more than 30 threads") {
+	if out := o.run(cli.OK, "limit", "-config", "other.toml", "-pause", "20ms", "-max-load", "30", o.plan); !strings.Contains(out, "rests 20ms before every batch, and while a server runs more than 30 threads") {
 		t.Error(out)
 	}
 	o.run(cli.OK, "stop", o.plan) // also while it is paused

@@ -80,7 +80,11 @@ const helpThrottle = `  -max-load N       rest while a database server runs more
 
 const helpReplicas = `  -replica DSN      rest while this replica lags, or does not replicate: its
                     DSN, or its name in the configuration; once for each
-  -max-lag TIME     how far it may lag (default 5s)
+  -max-lag TIME     how far it may lag (default 5s), besides a delay that it is
+                    told to keep (MASTER_DELAY)
+`
+
+const helpConfigTaken = `  -config FILE      taken as by the other commands; nothing in it is needed
 `
 
 const helpPause = `Usage: servermerge pause PLAN
@@ -91,6 +95,7 @@ index, ends first. The process keeps its connections and its fences. It goes on
 with "servermerge resume PLAN". While it works, the file PLAN.control is beside
 PLAN: other terminals write there.
 
+` + helpConfigTaken + `
 Example:
   servermerge pause plan.json
 `
@@ -99,6 +104,7 @@ const helpResume = `Usage: servermerge resume PLAN
 
 Ends a pause.
 
+` + helpConfigTaken + `
 Example:
   servermerge resume plan.json
 `
@@ -109,6 +115,7 @@ Ends the apply, verify, open or undo that works on PLAN before its next batch,
 as Ctrl-C in its terminal does: nothing is lost, and the same command resumes
 it.
 
+` + helpConfigTaken + `
 Example:
   servermerge stop plan.json
 `
@@ -121,7 +128,7 @@ it ends. Limits that are not named stay.
   -max-load N       rest while a database server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms; 0s for none
   -max-lag TIME     rest while a replica of -replica lags more than that
-
+` + helpConfigTaken + `
 Example:
   servermerge limit -pause 20ms -max-load 20 plan.json
 `

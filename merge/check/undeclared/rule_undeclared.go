@@ -231,6 +231,9 @@ func judgeOpenColumn(ctx context.Context, f *read.Facts, r OpenReader, table str
 			printable.Count(result.Count, "value", "values"), catalog.Few(in), catalog.Enumerated(result.Open.Keys))
 	}
 	result.Next = []string{verdict.ChooseText(result.Open, table, column)}
+	if refs := f.Declared.Role(table, column).References; len(refs) > 0 && names < 0 {
+		result.Next = []string{verdict.OthersText(refs, table, column)}
+	}
 	result.Samples, err = openSamples(ctx, f, kept, column)
 	return result, true, err
 }

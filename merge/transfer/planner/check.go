@@ -127,6 +127,9 @@ func (p *Planner) judge(r *verdict.Result) {
 			gaps = append(gaps, gap)
 		}
 		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
+		if i := slices.IndexFunc(r.Next, func(step string) bool { return strings.Contains(step, "[[") }); i >= 0 {
+			reason.Reason += "; " + r.Next[i]
+		}
 	}
 	switch {
 	case r.Code == verdict.CodeMergeUnfinished:

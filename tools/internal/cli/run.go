@@ -325,7 +325,7 @@ func report(ctx context.Context, log *Log, cmd *cli.Command, err error) {
 		prefix += ": "
 	}
 	var hints []string
-	if e, ok := errors.AsType[*hintError](err); ok {
+	if e, ok := errors.AsType[*hintError](err); ok && e.hint != "" {
 		hints = append(hints, e.hint)
 	}
 	if hint := hintOf(err); hint != "" {

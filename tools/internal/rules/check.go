@@ -20,6 +20,7 @@ const maxPerAccount = 1_000_000
 func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rules) {
 	o, said := &r.Check, declare.Declarations{File: file, Schema: reviewed}
 	root.Section("check", func(s *strict.Section) {
+		said.LineOf = s.LineOf
 		s.Older("include", "exclude", "natural", "account")
 		o.Include = append(o.Include, s.Texts("include", pattern)...)
 		o.Exclude = append(o.Exclude, s.Texts("exclude", pattern)...)
@@ -30,27 +31,27 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 			if table != "" {
 				accounts = append(accounts, declare.Place(table, column))
 			}
-			o.Accounts = append(o.Accounts, account(s, table, column))
+			o.Accounts = append(o.Accounts, account(s, file, table, column))
 		})
 		said.Shared = append(said.Shared, accounts...)
 		said.Undecided = s.List("undecided", place)
 		s.Sections("unique", func(s *strict.Section) {
 			table, columns := columnsAt(s, "columns")
 			o.Uniques = append(o.Uniques, declare.DeclaredUnique{
-				Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none"),
+				Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none"), File: file, Line: s.Line(""),
 			})
 		})
 		s.Sections("reference", func(s *strict.Section) {
 			if s.Know("to", "at", "by"); !s.Has("by") {
-				said.References = append(said.References, reference(s))
+				said.References = append(said.References, reference(s, file))
 			}
 			if s.Has("by") || s.Asked() {
-				r.Copies = append(r.Copies, follower(s)...)
+				r.Copies = append(r.Copies, follower(s, file)...)
 			}
 		})
 		s.Sections("id", func(s *strict.Section) {
 			table, column := columnAt(s)
-			o.IDs = append(o.IDs, declare.IDColumn{Table: table, Column: column})
+			o.IDs = append(o.IDs, declare.IDColumn{Table: table, Column: column, File: file, Line: s.Line("")})
 		})
 		s.Sections("world", func(s *strict.Section) {
 			s.Older("value")
@@ -58,11 +59,11 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 			by := renamed(s, "by", "value")
 			need(s, by, `want an expression that computes the number of its world, such as `+
 				`%s = "id / 10_000_000 %% 10_000"`)
-			key := declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file}
+			key := declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file, Line: s.Line("")}
 			o.Worlds = append(o.Worlds, key)
 		})
 		s.Sections("account", func(s *strict.Section) {
-			o.Accounts = append(o.Accounts, account(s, table(s, "table"), column(s, "column")))
+			o.Accounts = append(o.Accounts, account(s, file, table(s, "table"), column(s, "column")))
 		})
 	})
 	if !said.Empty() || reviewed != nil {
@@ -71,15 +72,15 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 }
 
 // account reads how many rows an account may have.
-func account(s *strict.Section, table, column string) declare.AccountColumn {
-	return declare.AccountColumn{Table: table, Column: column, Max: int(s.Integer("max", 1, maxPerAccount))}
+func account(s *strict.Section, file, table, column string) declare.AccountColumn {
+	return declare.AccountColumn{Table: table, Column: column, Max: int(s.Integer("max", 1, maxPerAccount)), File: file, Line: s.Line("")}
 }
 
 // reference reads one [[check.reference]], of columns that it names by at and to or,
 // in the older words, by table, columns, to_table and to_columns.
-func reference(s *strict.Section) (r declare.DeclaredReference) {
+func reference(s *strict.Section, file string) (r declare.DeclaredReference) {
 	s.Older("table", "columns", "to_table", "to_columns", "zero_is_none")
-	r.Line = s.Line("")
+	r.File, r.Line = file, s.Line("")
 	r.To, r.At = s.OneOrMore("to", placeOrJoint), s.Texts("at", placeOrJoint)
 	r.None, r.Dangling = s.Values("none"), s.Values("dangling")
 	r.When = when(s)
@@ -141,7 +142,7 @@ func together(s *strict.Section, r declare.DeclaredReference) declare.DeclaredRe
 }
 
 // follower reads a [[check.reference]] with by: columns that repeat a name beside the key of its row.
-func follower(s *strict.Section) (all []transfer.NameCopy) {
+func follower(s *strict.Section, file string) (all []transfer.NameCopy) {
 	need(s, "at", `want the columns that repeat the name, such as %s = ["mail.sender_name"]`)
 	need(s, "to", `want the column that has the name, such as %s = "characters.name"`)
 	by := s.Text("by", strict.Label)
@@ -150,7 +151,7 @@ func follower(s *strict.Section) (all []transfer.NameCopy) {
 		s.Problem("to", "names several columns beside by: want one")
 	}
 	for _, text := range s.Texts("at", exact) {
-		c := transfer.NameCopy{Key: by}
+		c := transfer.NameCopy{Key: by, File: file, Line: s.Line("")}
 		c.Table, c.Column = split(text)
 		c.OfTable, c.OfColumn = split(strings.Join(to[:min(1, len(to))], ""))
 		all = append(all, c)

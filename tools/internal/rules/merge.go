@@ -63,7 +63,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 		s.Sections("copy", func(s *strict.Section) {
 			r.Copies = append(r.Copies, transfer.NameCopy{
 				Table: table(s, "table"), Column: column(s, "column"), Key: column(s, "key"),
-				OfTable: table(s, "of_table"), OfColumn: column(s, "of_column"),
+				OfTable: table(s, "of_table"), OfColumn: column(s, "of_column"), File: file, Line: s.Line(""),
 			})
 		})
 	})

@@ -18,7 +18,7 @@ import (
 // noPlaces leaves out where statements are; see TestPlaces.
 var noPlaces = cmp.FilterPath(func(p cmp.Path) bool {
 	name := p.Last().String()
-	return name == ".Line" || name == ".File" && p.Index(-2).Type() != reflect.TypeFor[declare.Declarations]()
+	return name == ".Line" || name == ".LineOf" || name == ".File" && p.Index(-2).Type() != reflect.TypeFor[declare.Declarations]()
 }, cmp.Ignore())
 
 // Statements that a check can refuse have their file and line.
@@ -31,6 +31,15 @@ func TestPlaces(t *testing.T) {
 	c := got.Check
 	places := fmt.Sprint(got.Names[0].File, got.Names[0].Line, got.Names[1].Line, " ", c.Rekey.Spaces[0].File, c.Rekey.Spaces[0].Line, " ", c.Rekey.Counters[0].File, c.Rekey.Counters[0].Line,
 		" ", c.Tables[0].File, c.Tables[0].Line, " ", c.Rules[0].File, c.Rules[0].References[0].Line)
+	said, err := parse("[[check.unique]]\nat='a.b'\n[[check.id]]\nat='a.c'\n[[check.world]]\nat='a.b'\nby='id'\n[check]\nplain = [\n  'a.x',\n  'a.y',\n]\nshared = [{ at = 'a.z' }]\n" +
+		"[[check.reference]]\nat=['a.n']\nto='a.m'\nby='k'\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = said.Check
+	if got := fmt.Sprint(c.Uniques[0].Line, c.IDs[0].Line, c.Worlds[0].Line, c.Rules[0].LineOf("plain", "a.y"), c.Accounts[0].Line, said.Copies[0].Line); got != "1 3 5 11 13 14" {
+		t.Errorf("lines %s", got)
+	}
 	if want := "config.toml1 5 config.toml8 config.toml10 config.toml13 config.toml16"; places != want {
 		t.Errorf("%s, want %s", places, want)
 	}

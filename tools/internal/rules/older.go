@@ -144,8 +144,9 @@ func (r *rewriter) gone(s *section) bool {
 	}
 	switch {
 	case !refer:
-		return r.stays(k.First, "%s is an older word: want %s in each [[check.reference]] to it, also of a foreign key",
-			said, line)
+		return r.stays(k.First, "%s is an older word, and stays: no reference of this file names these rows, and the file "+
+			"does not know the foreign keys; for each write [[check.reference]] to = %s, at = [\"TABLE.COLUMN\"], %s", said,
+			printable.TOML(strings.Join(s.texts("tables")[:min(1, len(s.texts("tables")))], "")+".KEY"), line)
 	case len(lacking) == 0:
 		r.changed(k.First, "%s: now said by gone of each reference to it; a foreign key needs a [[check.reference]] of "+
 			"its own", said)

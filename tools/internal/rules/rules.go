@@ -3,8 +3,10 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 
 	"mergesafe/internal/printable"
@@ -58,6 +60,16 @@ func (r *Rules) Load(file string) error {
 		return fmt.Errorf("rules: %w", err)
 	}
 	return strict.Read(file, string(text), r.Reader(file))
+}
+
+var placed = regexp.MustCompile(`\S:[0-9]+\b`)
+
+// Hint says where to look for a statement that a check refuses; "" if the error names file and line, or is another one.
+func Hint(err error) string {
+	if !errors.Is(err, declare.ErrOptions) || placed.MatchString(err.Error()) {
+		return ""
+	}
+	return "Declarations come from [check] and [merge] in the configuration, or from the flags."
 }
 
 func table(s *strict.Section, key string) string {

@@ -44,10 +44,10 @@ func rename(ctx context.Context, p *renaming) error {
 		n := &p.Opts.Names[i]
 		t := p.DBs[0].Table(n.Table)
 		if t == nil || t.Column(n.Column) == nil || n.By != "" && t.Column(n.By) == nil {
-			return fmt.Errorf("%w: %s: the target has no table %q with the columns %q", declare.ErrOptions, n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
+			return declare.Unsuitable("%s: the target has no table %q with the columns %q", n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
 		}
 		if (n.Keep != plan.KeepFirst) != (n.By != "") || !slices.Contains([]plan.Keep{plan.KeepFirst, plan.KeepOlder, plan.KeepActive}, n.Keep) {
-			return fmt.Errorf("%w: %s: %s.%s: keep %q by %q: want %q or %q with a column, or neither", declare.ErrOptions, n, n.Table, n.Column, n.Keep, n.By, plan.KeepOlder, plan.KeepActive)
+			return declare.Unsuitable("%s: %s.%s: keep %q by %q: want %q or %q with a column, or neither", n, n.Table, n.Column, n.Keep, n.By, plan.KeepOlder, plan.KeepActive)
 		}
 		if !slices.ContainsFunc(p.Plan.Tables, func(t plan.Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
@@ -67,14 +67,14 @@ func rename(ctx context.Context, p *renaming) error {
 		t, of := p.DBs[0].Table(c.Table), p.DBs[0].Table(c.OfTable)
 		switch {
 		case t == nil || t.Column(c.Column) == nil || t.Column(c.Key) == nil:
-			return fmt.Errorf("%w: copies: the target has no table %q with the columns %q and %q", declare.ErrOptions, c.Table, c.Column, c.Key)
+			return declare.Unsuitable("%s: the target has no table %q with the columns %q and %q", c.What(), c.Table, c.Column, c.Key)
 		case of == nil || len(of.Key()) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
-			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", declare.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
+			return declare.Unsuitable("%s: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", c.What(), c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
 		key, ofKey := t.Column(c.Key), of.Column(of.Key()[0])
 		if neverEqual(key.Kind, ofKey.Kind) {
-			return fmt.Errorf("%w: copies: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
-				declare.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
+			return declare.Unsuitable("%s: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
+				c.What(), c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
 		if why := declare.Unchangeable(p.DBs[0].Known, c.Table, c.Column); why != "" {
 			p.RefuseValues(c.Table, "%s", why)
@@ -108,7 +108,7 @@ type named struct {
 
 func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.Table) error {
 	if n.MaxLength < 0 {
-		return fmt.Errorf("%w: the greatest length is %d, want 1 or more", declare.ErrOptions, n.MaxLength)
+		return declare.Unsuitable("%s: the greatest length is %d, want 1 or more", n, n.MaxLength)
 	}
 	var losers []named
 	homes := make(namesakes)
