@@ -83,7 +83,7 @@ var arrows = map[string]string{
 	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/agenda":           "internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/strict",
-	"merge/progress":         "merge/transfer",
+	"merge/progress":         "merge/transfer merge/verdict",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
 	"merge/campaign": "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +

@@ -7,14 +7,17 @@ import (
 
 	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // meter measures how far the work on one merge is, and how long it still takes.
 type meter struct {
+	held     func(context.Context) error // waits while the campaign is paused
 	mu       sync.Mutex
 	began    time.Time // of what is reported
 	left     progress.Meter
 	step     string
+	phases   verdict.Phases
 	rows     int64
 	total    int64
 	read     map[string]transfer.Progress // by database: the check counts each by itself
@@ -25,18 +28,27 @@ type meter struct {
 func (m *meter) expect(p *transfer.Plan) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.left.Engine = p.Engine
+	m.left.Engine, m.left.Pause = p.Engine, time.Minute // its only rests are pauses
 	m.left.Expect(append(progress.ApplyWork(p), progress.VerifyWork(p)...)...)
 }
 
 // rests has a pause between batches measured.
 func (m *meter) rests(pause func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		began := time.Now()
-		err := pause(ctx)
+	note := func(what func(now time.Time)) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.left.Rested(time.Since(began))
+		what(time.Now())
+	}
+	return func(ctx context.Context) error {
+		note(m.left.Hold)
+		err := m.held(ctx)
+		note(m.left.Release)
+		if err != nil || pause == nil {
+			return err
+		}
+		began := time.Now()
+		err = pause(ctx)
+		note(func(now time.Time) { m.left.Rested(now.Sub(began)) })
 		return err
 	}
 }
@@ -56,6 +68,7 @@ func (m *meter) report(p transfer.Progress) {
 	}
 	if p.Step != m.step {
 		m.step, m.read = p.Step, make(map[string]transfer.Progress)
+		m.phases.Begin(p.Step, now)
 	}
 	m.rows, m.total = p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
@@ -64,6 +77,23 @@ func (m *meter) report(p transfer.Progress) {
 			m.rows, m.total = m.rows+of.Rows, m.total+of.Total
 		}
 	}
+}
+
+// trace adds the phases that have ended to a record that lacks them.
+func (m *meter) trace(r *record) {
+	for _, p := range m.phases {
+		n := len(r.Phases)
+		if p.Seconds > 0 && (n == 0 || p.Began.After(r.Phases[n-1].Began) || p.Began.Equal(r.Phases[n-1].Began) && p.Step != r.Phases[n-1].Step) {
+			r.Phases = append(r.Phases, p)
+		}
+	}
+}
+
+// end ends the last phase.
+func (m *meter) end(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phases.End(now)
 }
 
 // waits notes that a database is away.
@@ -77,6 +107,7 @@ func (m *meter) waits(why error) {
 func (m *meter) into(r *record, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.trace(r)
 	r.Step, r.Done, r.Total, r.Waits = m.step, m.rows, m.total, m.retrying
 	switch {
 	case m.step == transfer.StepCopy && r.Phase == progress.Copying:

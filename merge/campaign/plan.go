@@ -187,6 +187,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	defer stop()
 	p.r.update(j.Merge, "", "", func(rec *record) {
 		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Plan = progress.Planning, true, "", false, nil, ""
+		rec.Phases = nil
 	})
 	options := p.r.opts.Plan
 	options.NoFence = !p.r.book.campaign.Fence

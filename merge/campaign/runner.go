@@ -394,14 +394,22 @@ func (r *runner) isPaused() bool {
 	return r.paused != nil
 }
 
-// pause waits between two batches while the campaign is paused.
+// pause rests between two batches, and waits while the campaign is paused.
 func (r *runner) pause(ctx context.Context) error {
+	if err := r.held(ctx); err != nil || r.opts.Work.Pause == nil {
+		return err
+	}
+	return r.opts.Work.Pause(ctx)
+}
+
+// held waits while the campaign is paused.
+func (r *runner) held(ctx context.Context) error {
 	for {
 		r.mu.Lock()
 		paused := r.paused
 		r.mu.Unlock()
 		if paused == nil {
-			break
+			return nil
 		}
 		select {
 		case <-paused:
@@ -409,10 +417,6 @@ func (r *runner) pause(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	if r.opts.Work.Pause != nil {
-		return r.opts.Work.Pause(ctx)
-	}
-	return nil
 }
 
 // notify calls the hooks for each event, in their order and one at a time, until the work has

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"time"
 
 	"mergesafe/merge/transfer"
 )
@@ -11,14 +12,17 @@ import (
 func (r *runner) start(ctx context.Context, j *job) (_ *meter, _ context.Context, stop func()) {
 	ctx, skip := context.WithCancelCause(ctx)
 	w := &worker{skip: skip}
+	w.meter.held = r.held
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.working[j.Target] = w
 	return &w.meter, ctx, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.working, j.Target)
 		skip(nil)
+		r.mu.Lock()
+		delete(r.working, j.Target)
+		r.mu.Unlock()
+		w.meter.end(time.Now())
+		r.update(j.Merge, "", "", w.meter.trace)
 	}
 }
 
@@ -28,7 +32,6 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 	if o.Codecs, stop, err = r.opts.codecsOf(ctx, plan); err != nil {
 		return o, nil, err
 	}
-	o.Pause = r.pause
 	if plan.Fleet != "" {
 		o.Reserve = func(ctx context.Context) error {
 			if r.opts.Ranges == nil {

@@ -23,6 +23,7 @@ type MatrixReport struct {
 	Incomplete string            `json:"incomplete,omitempty"` // why it is; no pair has a verdict then
 	Started    time.Time         `json:"started"`
 	Finished   time.Time         `json:"finished"`
+	Phases     verdict.Phases    `json:"phases,omitempty"` // as of [verdict.Report]
 	Sources    []verdict.Summary `json:"sources"`
 	Pairs      []Pair            `json:"pairs"` // every pair once, in the order of the sources
 }
@@ -276,7 +277,7 @@ func (m *matrix) run(ctx context.Context) error {
 				return err
 			}
 		}
-		m.shared.Progress.Finish(t.Tables)
+		m.shared.Progress.Finish(t.ID.Code, t.Tables)
 	}
 }
 

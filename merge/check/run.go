@@ -96,7 +96,7 @@ func (r *run) readAll(ctx context.Context) error {
 			progress.Plan(t.Tables)
 		}
 		r.Tasks = r.Tasks[1:]
-		progress.Finish(t.Tables)
+		progress.Finish(t.ID.Code, t.Tables)
 		if r.found.Ends {
 			r.Tasks = slices.DeleteFunc(r.Tasks, func(t rule.Task) bool { return !t.Guesses })
 		}

@@ -46,52 +46,56 @@ func ownOf(p *transfer.Plan) (n int64) {
 type nature struct {
 	sqlite, mariadb, mysql float64
 	stage                  int
-	silent                 bool // it says when it begins, and little until it ends; it does not rest between batches
+	silent                 bool    // it says when it begins, and nothing until it ends
+	rests                  float64 // how much a row rests, beside one that is copied: batches are smaller or larger; 0: it does not rest
 }
 
 var natures = map[string]nature{
-	transfer.StepCheck:   {8, 8, 8, 0, false},
-	transfer.StepMeasure: {8, 8, 8, 1, false},
-	transfer.StepRename:  {20, 20, 20, 2, false},
-	transfer.StepReset:   {20, 20, 20, 2, false},
-	transfer.StepCopy:    {25, 25, 25, 3, false},
-	transfer.StepIndex:   {2, 3, 3, 3, true},
-	transfer.StepFinish:  {3, 12, 8, 4, true},
-	transfer.StepVerify:  {10.5, 4.5, 5, 5, false},
-	transfer.StepResult:  {3.2, 5, 2.2, 6, true},
-	transfer.StepCompare: {8, 8, 8, 7, false},
-	transfer.StepUndo:    {20, 20, 20, 8, false},
-	transfer.StepRestore: {20, 20, 20, 9, false},
+	transfer.StepCheck:   {8, 8, 8, 0, false, 1},
+	transfer.StepMeasure: {8, 8, 8, 1, false, 1},
+	transfer.StepRename:  {20, 20, 20, 2, false, 1},
+	transfer.StepReset:   {20, 20, 20, 2, false, 1},
+	transfer.StepCopy:    {25, 25, 25, 3, false, 1},
+	transfer.StepIndex:   {1, 1, 1, 3, true, 0},
+	transfer.StepFinish:  {2.5, 13, 6.5, 4, true, 0},
+	transfer.StepVerify:  {9, 5, 4.3, 5, false, 2},
+	transfer.StepResult:  {1.7, 1.7, 2.4, 6, false, 0},
+	transfer.StepCompare: {8, 8, 8, 7, false, 1},
+	transfer.StepUndo:    {20, 20, 20, 8, false, 1},
+	transfer.StepRestore: {20, 20, 20, 9, false, 1},
 }
 
 // Meter says how long work still takes: for each kind of it, what is left, at the rate that was measured in this run. It is
 // the one model of all tools. The zero Meter is ready; it is not for several goroutines.
 type Meter struct {
-	Engine string // as a plan has it: "sqlite", "mysql"; anything else counts as MariaDB
+	Engine string        // as a plan has it: "sqlite", "mysql"; anything else counts as MariaDB
+	Pause  time.Duration // that was asked for before each batch
 
 	kinds  map[string]*measured
-	stage  int           // that runs
-	since  time.Time     // the stage began
-	last   time.Time     // that something was done
-	rested time.Duration // in this run, between batches
-	seen   []reading     // of the stage, lately, the oldest first
-	before pace          // until the stage began
-
-	read  float64   // part of what a silent stage reads that it has read, and when that was said
-	heard time.Time //
+	stage  int       // that runs
+	since  time.Time // the stage began
+	last   time.Time // that something was done
+	rested rests     // in this run, between batches
+	held   time.Time // the operator pauses the work since then; zero: not
+	seen   []reading // of the stage, lately, the oldest first
+	before pace      // until the stage began
 }
 
-// pace is how long work takes: seconds per weight, without rests, and the rests.
-type pace struct{ busy, rests float64 }
+// pace is how long work takes: seconds per weight, without rests; those of a busy server by the same; and the pauses, per
+// row that is copied.
+type pace struct{ busy, load, pauses float64 }
+
+// rests are pauses before batches, and what came besides, for a server that was busy or a replica that lagged.
+type rests struct{ pauses, load time.Duration }
+
+func (r rests) since(first rests) (pauses, load float64) {
+	return (r.pauses - first.pauses).Seconds(), (r.load - first.load).Seconds()
+}
 
 // small is the pace of the machine that the weights are of. It counts as a second of measuring.
 var small = pace{busy: 1e-6}
 
-const smallCounts, beforeCounts = 1.0, 3.0
-
-// readCounts: the rules that judge a result have read all that they read in about the first half of their time, which is
-// about half of what they may read at the most.
-const readCounts = 1.3
+const smallCounts, beforeCounts = 1.0, 5.0
 
 // measured is one kind of work.
 type measured struct {
@@ -103,8 +107,9 @@ type measured struct {
 
 type reading struct {
 	at     time.Time
-	done   float64       // weight, in this run
-	rested time.Duration // until then
+	done   float64 // weight, in this run
+	rows   float64 // as they rest
+	rested rests   // until then
 }
 
 func (m *Meter) weight(k *measured) float64 {
@@ -118,7 +123,32 @@ func (m *Meter) weight(k *measured) float64 {
 }
 
 // Rested takes how long the work rested before a batch.
-func (m *Meter) Rested(d time.Duration) { m.rested += d }
+func (m *Meter) Rested(d time.Duration) {
+	pause := min(d, m.Pause)
+	m.rested.pauses, m.rested.load = m.rested.pauses+pause, m.rested.load+d-pause
+}
+
+// Hold says that the operator pauses the work, and Release that it goes on: the time between is no measure.
+func (m *Meter) Hold(now time.Time) { m.held = now }
+
+// Release ends what Hold began.
+func (m *Meter) Release(now time.Time) {
+	d := now.Sub(m.held)
+	if m.held.IsZero() {
+		return
+	}
+	m.held = time.Time{}
+	later := func(t *time.Time) {
+		if !t.IsZero() {
+			*t = t.Add(min(d, now.Sub(*t)))
+		}
+	}
+	later(&m.since)
+	later(&m.last)
+	for i := range m.seen {
+		later(&m.seen[i].at)
+	}
+}
 
 // Expect adds work that comes, also before anything of it is reported.
 func (m *Meter) Expect(all ...Amount) {
@@ -155,11 +185,11 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) {
 		if !k.silent || m.last.IsZero() {
 			m.last = now
 		}
-		done := 0.0
+		from := reading{}
 		if n := len(m.seen); n > 0 {
-			done = m.seen[n-1].done
+			from = m.seen[n-1]
 		}
-		m.seen, m.read = []reading{{now, done, m.rested}}, 0
+		m.seen = []reading{{now, from.done, from.rows, m.rested}}
 	}
 	before := k.rows
 	rows, total := p.Rows, p.Total
@@ -177,26 +207,23 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) {
 		k.total = total
 	}
 	k.rows, k.total = rows, max(k.total, rows)
-	done := m.seen[len(m.seen)-1].done
+	latest := m.seen[len(m.seen)-1]
 	if did := rows - max(before, p.Before); did > 0 && !k.silent && k.begun { // what is there at first is not of this run
-		done += m.weight(k) * float64(did)
+		latest.done += m.weight(k) * float64(did)
+		latest.rows += k.rests * float64(did)
 		m.last = now
 	}
 	k.begun = true
-	if k.silent && k.stage == m.stage && rows > 0 && k.total > 0 && m.stage == natures[transfer.StepResult].stage {
-		m.read, m.heard = float64(rows)/float64(max(total, 1)), now
-		k.rows = 0
-	}
 	if !k.silent {
-		m.seen = append(m.seen, reading{now, done, m.rested})
+		m.seen = append(m.seen, reading{now, latest.done, latest.rows, m.rested})
 		m.forget(now)
 	}
 }
 
-// forget drops readings that are no measure any more: a rate is that of the last third, and of 5 seconds or more. Of those
+// forget drops readings that are no measure any more: a rate is that of the last two fifths, and of 5 seconds or more. Of those
 // that are kept, one each 50 ms is enough.
 func (m *Meter) forget(now time.Time) {
-	lately := max(5*time.Second, now.Sub(m.since)/3)
+	lately := max(5*time.Second, now.Sub(m.since)*2/5)
 	for len(m.seen) > 2 && now.Sub(m.seen[1].at) >= lately {
 		m.seen = m.seen[1:]
 	}
@@ -217,7 +244,7 @@ func (m *Meter) Rate(step string, now time.Time) float64 {
 }
 
 // pace is the one of the stage that runs until a time, and for as long as little of it is measured the one before it.
-func (m *Meter) pace(until time.Time, rested time.Duration) (p pace, known bool) {
+func (m *Meter) pace(until time.Time, rested rests) (p pace, known bool) {
 	before, counts := m.before, beforeCounts
 	if before.busy == 0 {
 		before, counts = small, smallCounts
@@ -226,16 +253,16 @@ func (m *Meter) pace(until time.Time, rested time.Duration) (p pace, known bool)
 		return before, false
 	}
 	first, latest := m.seen[0], m.seen[len(m.seen)-1]
-	did, rests := latest.done-first.done, (rested - first.rested).Seconds()
-	took := until.Sub(first.at).Seconds()
-	took = max(took-rests, took/4) // while one worker rests, others may work
-	rests = max(until.Sub(first.at).Seconds()-took, 0)
-	if p.busy = before.busy; did > 0 && took > 0 { // a mean that neither a fast beginning nor a slow one carries away
+	did, all := latest.done-first.done, until.Sub(first.at).Seconds()
+	pauses, load := rested.since(first.rested)
+	took := max(all-pauses-load, all/4) // while one worker rests, others may work
+	p = before
+	if did > 0 && took > 0 { // a mean that neither a fast beginning nor a slow one carries away
 		p.busy = math.Exp((took*math.Log(took/did) + counts*math.Log(before.busy)) / (took + counts))
 	}
-	p.rests = before.rests
-	if did > 0 {
-		p.rests = rests / did
+	if rows := latest.rows - first.rows; rows > 0 {
+		still := max(all-took, 0) / max(pauses+load, 0.001)
+		p.pauses, p.load = still*pauses/rows, still*load/did
 	}
 	return p, m.before.busy > 0 || did > 0 && took > 0.2
 }
@@ -243,17 +270,24 @@ func (m *Meter) pace(until time.Time, rested time.Duration) (p pace, known bool)
 // Left is how long it still takes; known is false before anything was measured. It is never nothing, as long as
 // the work has not ended.
 func (m *Meter) Left(now time.Time) (left time.Duration, known bool) {
-	var stream, silent, running float64 // weight that is left: with rests, without, and that of a silent kind that runs
+	if !m.held.IsZero() {
+		now = m.held
+	}
+	var stream, resting, silent, running, rows float64 // weight that is left, of that what rests; silent weight, of that what runs; rows as they rest
 	streams := false
 	for _, k := range m.kinds {
 		rest := m.weight(k) * float64(k.total-k.rows)
 		switch {
 		case k.stage < m.stage:
-		case !k.silent:
-			stream += rest
-			streams = streams || k.stage == m.stage && rest > 0
-		default:
+		case k.silent:
 			silent += rest
+		default:
+			stream += rest
+			if k.rests > 0 {
+				resting += rest
+			}
+			rows += k.rests * float64(k.total-k.rows)
+			streams = streams || k.stage == m.stage && rest > 0
 		}
 	}
 	if !streams { // up to the next kind that says how far it is
@@ -278,15 +312,11 @@ func (m *Meter) Left(now time.Time) (left time.Duration, known bool) {
 	if !known {
 		return 0, false
 	}
-	still := p.busy + p.rests/3 // of workers that rest, others work
-	seconds := running * still
+	seconds := running * p.busy
 	if !streams {
 		over := now.Sub(m.last).Seconds()
-		if m.read > 0.05 {
-			seconds = math.Sqrt(max(seconds, 0.1) * m.heard.Sub(m.last).Seconds() * readCounts / m.read)
-		}
-		seconds = max(seconds-over, over/3)
+		seconds = max(seconds-over, over*0.4)
 	}
-	seconds += stream*(p.busy+p.rests) + silent*still
+	seconds += (stream+silent)*p.busy + resting*p.load + rows*p.pauses
 	return time.Duration(max(seconds, 0.5) * float64(time.Second)), true
 }

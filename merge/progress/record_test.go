@@ -51,6 +51,7 @@ func TestRecord(t *testing.T) {
 		{"paused", false, 30 * time.Millisecond, false, false},
 		{"loaded", true, 0, true, false},
 		{"resumed", true, 0, false, true},
+		{"resting", true, -1, false, false}, // as by -max-load: for 3 seconds of 10
 	} {
 		if only := os.Getenv("RECORD_ONLY"); only != "" && only != variant.name {
 			continue
@@ -77,8 +78,17 @@ func TestRecord(t *testing.T) {
 			for _, r := range plan.Refusals {
 				t.Fatal(r)
 			}
-			l := &runLog{kill: map[bool]int64{true: plan.AllRows() / 3}[variant.kill]}
+			l := &runLog{pause: max(variant.pause, 0).Seconds(), kill: map[bool]int64{true: plan.AllRows() / 3}[variant.kill]}
 			work := transfer.Options{Progress: l.report}
+			if variant.pause < 0 {
+				work.Pause = func(ctx context.Context) error {
+					for time.Now().Unix()%10 < 3 {
+						time.Sleep(100 * time.Millisecond)
+						l.rested += 0.1
+					}
+					return nil
+				}
+			}
 			if variant.pause > 0 {
 				work.Pause = func(ctx context.Context) error {
 					time.Sleep(variant.pause)
@@ -149,7 +159,8 @@ type recorded struct {
 	Total  int64  `json:"of,omitempty"`
 	Before int64  `json:"b,omitempty"`
 
-	Rested float64 `json:"r,omitempty"` // seconds so far
+	Rested float64 `json:"r,omitempty"`     // seconds so far
+	Pause  float64 `json:"pause,omitempty"` // seconds before each batch, in the first line
 }
 
 type runLog struct {
@@ -157,6 +168,7 @@ type runLog struct {
 	lines  []recorded
 	last   map[string]float64 // by step
 	rested float64
+	pause  float64
 	kill   int64 // after so many rows; 0: never
 	cancel func()
 }
@@ -172,7 +184,7 @@ func (l *runLog) begin(command string, p *transfer.Plan) {
 		l.began = time.Now()
 	}
 	l.last = make(map[string]float64)
-	r := recorded{Begin: command, Engine: p.Engine, Moved: p.AllRows(), Into: p.Into != nil}
+	r := recorded{Begin: command, Pause: l.pause, Engine: p.Engine, Moved: p.AllRows(), Into: p.Into != nil}
 	if p.Into == nil {
 		for _, t := range p.Tables {
 			r.Target += t.Target.Rows

@@ -1,6 +1,10 @@
 package progress
 
-import "time"
+import (
+	"time"
+
+	"mergesafe/merge/verdict"
+)
 
 // Status is a campaign at one moment, as its state has it.
 type Status struct {
@@ -85,6 +89,9 @@ type MergeStatus struct {
 	// They are equal to the measured time once it was rehearsed.
 	Predicted [2]float64 `json:"predicted"`
 	Took      float64    `json:"took,omitempty"` // seconds of all attempts so far
+
+	// Phases are those steps of package transfer that have ended, of the plan and of all attempts.
+	Phases verdict.Phases `json:"phases,omitempty"`
 
 	Attempts int        `json:"attempts"`
 	Began    *time.Time `json:"began,omitempty"`

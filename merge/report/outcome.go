@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 //go:embed outcome.html
@@ -31,20 +32,13 @@ type Outcome struct {
 	Proof    *transfer.Proof    `json:"proof,omitempty"`
 	Opened   *transfer.Opened   `json:"opened,omitempty"`
 	Undone   *transfer.Undone   `json:"undone,omitempty"`
-	Phases   []Phase            `json:"phases,omitempty"` // of this run, in their order
+	Phases   verdict.Phases     `json:"phases,omitempty"` // of this run, in their order
 
 	Plan         *transfer.Plan   `json:"-"`
 	Then         Commands         `json:"-"`
 	Began, Ended time.Time        `json:"-"`
 	Forced       bool             `json:"-"` // undo -force
 	Now          *transfer.Status `json:"-"` // of the merge when the command ended; nil if it could not be read
-}
-
-// Phase is a part of a run, by the step that it did: two nights can be compared by them.
-type Phase struct {
-	Step    string    `json:"step"`
-	Began   time.Time `json:"began"`
-	Seconds float64   `json:"seconds"`
 }
 
 // Ending is how a command with a result ended.

@@ -18,12 +18,14 @@ type work struct {
 	done  int64 // by the tasks that are finished
 	now   int64 // by the current one
 	total int64
+	told  int64            // of done and now, by the last report
+	read  map[string]int64 // the last rows of a stream, by rule and table
 }
 
 func NewProgress(f *declare.Resolved) *Progress {
 	p := &Progress{report: f.Opts.Progress, work: make(map[*declare.Database]*work)}
 	for _, db := range f.DBs {
-		p.work[db] = new(work)
+		p.work[db] = &work{read: make(map[string]int64)}
 	}
 	return p
 }
@@ -35,13 +37,18 @@ func (p *Progress) Plan(tables []string) {
 	}
 }
 
-// Finish counts such a task as done. It may have read less than planned: rows with
+// Finish counts such a task as done, and reports it. It may have read less than planned: rows with
 // NULL are left out, and for a reference the database gives only the rows that
 // lead nowhere.
-func (p *Progress) Finish(tables []string) {
+func (p *Progress) Finish(code string, tables []string) {
 	for db, w := range p.work {
 		w.done += rowsIn(db, tables)
 		w.now = 0
+		if at := min(w.done, w.total); p.report != nil && at > w.told { // the database read rows that it did not send
+			w.told = at
+			rows := w.read[code+" "+tables[0]]
+			p.report(declare.Progress{Code: code, Source: db.Name, Table: tables[0], Rows: rows, Total: max(db.Rows[tables[0]], rows), SourceRows: at, SourceTotal: w.total})
+		}
 	}
 }
 
@@ -62,6 +69,7 @@ func (p *Progress) Of(s *Stream, code string) func(rows int) {
 		}
 		p.one.Lock()
 		defer p.one.Unlock()
+		w.read[code+" "+s.Scan.Table], w.told = s.Read, min(w.done+w.now, w.total)
 		p.report(declare.Progress{
 			Code: code, Source: db.Name, Table: s.Scan.Table,
 			Rows: s.Read, Total: max(db.Rows[s.Scan.Table], s.Read),

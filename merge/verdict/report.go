@@ -48,7 +48,8 @@ type Report struct {
 	Incomplete string              `json:"incomplete,omitempty"` // why it is
 	Started    time.Time           `json:"started"`
 	Finished   time.Time           `json:"finished"`
-	Target     string              `json:"target"` // name of the source that the others would be merged into
+	Phases     Phases              `json:"phases,omitempty"` // of the program; set by the caller
+	Target     string              `json:"target"`           // name of the source that the others would be merged into
 	Sources    []Summary           `json:"sources"`
 	Only       []declare.Selection `json:"only,omitempty"` // the check was limited to these
 	Results    []Result            `json:"results"`        // in the order of Codes, then by table and subject

@@ -279,6 +279,9 @@ func table(s *progress.Status, width int) []string {
 		if m.Phase == progress.Refused && m.Incomplete {
 			state = "incomplete"
 		}
+		if s.Doing == "" && (m.Phase == progress.Copying || m.Phase == progress.Verifying || m.Phase == progress.Undoing) {
+			state += ", interrupted"
+		}
 		from := printable.Text(strings.Join(m.Sources, " ") + into(m))
 		rows = append(rows, []string{printable.Text(m.Target), from, printable.Number(m.Rows), state, remark(m)})
 	}
@@ -336,7 +339,7 @@ func remark(m progress.MergeStatus) string {
 		return text
 	case m.Took > 0 && (m.Phase == progress.Verified || m.Phase == progress.Failed || m.Phase == progress.Undone):
 		return "took " + printable.Seconds(m.Took)
-	case m.Phase == progress.Refused || m.Phase == progress.Skipped:
+	case m.Phase == progress.Refused || m.Phase == progress.Skipped || m.Phase == progress.Opening && m.Active:
 	case m.Predicted[1] > 0:
 		text := "takes " + printable.Span(m.Predicted)
 		if m.Stay > 0 {

@@ -64,11 +64,16 @@ func (w *watch) look(ctx context.Context) {
 		}
 		w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "target", e.Target)
 	}
-	var done, total int64
+	done, total := cameOf(s)
+	w.display.Show(0, done, total)
+}
+
+// cameOf is how many rows came, and how many come in all.
+func cameOf(s *progress.Status) (done, total int64) {
 	for i := range s.Merges {
 		done, total = done+s.Merges[i].Came(), total+s.Merges[i].Rows
 	}
-	w.display.Show(0, done, total)
+	return done, total
 }
 
 // text is, for example, "12 of 60 verified, 1 failed; w7 copying 45 %, 150 k rows/s; 4m to 6m left".
@@ -125,5 +130,6 @@ func (w *watch) line() {
 		return
 	}
 	c := count(s)
-	w.log.Say(w.text(), "verified", c.verified, "failed", c.failed, "active", c.active, "merges", c.all)
+	done, total := cameOf(s)
+	w.log.Say(w.text(), "done", done, "total", total, "waiting", s.Waits != "", "verified", c.verified, "failed", c.failed, "active", c.active, "merges", c.all)
 }

@@ -20,6 +20,7 @@ import (
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/rules"
 
 	_ "mergesafe/store/mysql"
 	_ "mergesafe/store/sqlite"
@@ -142,14 +143,14 @@ func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error)
 		if m == nil {
 			return nil, 0, err
 		}
-		m.Program = s.program
+		m.Program, m.Phases = s.program, p.ended()
 		return report.NewMatrix(m), cli.Code(m.ExitCode()), err
 	}
 	r, err := merge.Check(ctx, sources, s.options, p.quick)
 	if r == nil {
 		return nil, 0, err
 	}
-	r.Program = s.program
+	r.Program, r.Phases = s.program, p.ended()
 	if s.since != nil && err == nil {
 		holdAgainst(r, s.since, s.options.Contents)
 	}
@@ -162,7 +163,7 @@ func noVerdict(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return errors.New("no verdict")
 	case errors.Is(err, declare.ErrOptions):
-		return cli.WithHint(err, "Declarations, -include and -exclude come from [check] in the configuration, or from the flags.")
+		return cli.WithHint(err, rules.Hint(err))
 	default:
 		return cli.WithHint(err, "There is no verdict.")
 	}

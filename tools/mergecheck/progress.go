@@ -29,6 +29,7 @@ type display struct {
 	meters map[string]*meter // by name of the source
 	all    meter             // of all together
 	phase  phase
+	phases verdict.Phases
 	latest declare.Progress
 	early  string // what was found first, while it is not yet shown
 	seen   int64  // rows that the last line told of
@@ -42,6 +43,9 @@ const (
 	phaseSchemas phase = "reading the schemas and counting the rows of"
 	phaseRows    phase = "reading the rows of"
 )
+
+// steps are the names of phases in the report.
+var steps = map[phase]string{phaseOpening: "open", phaseSchemas: "schemas", phaseRows: "rows"}
 
 func newProgress(log *cli.Log, terminal bool, names []string, options ...mpb.ContainerOption) *display {
 	p := &display{log: log, terminal: terminal, names: names, meters: make(map[string]*meter)}
@@ -61,12 +65,21 @@ func (p *display) begin(now phase) {
 		return
 	}
 	p.phase = now
+	p.phases.Begin(steps[now], time.Now())
 	switch {
 	case !p.terminal:
 		p.display.Phase(p.doing())
 	case now == phaseOpening:
 		p.log.Print("Reading the schemas and counting the rows ...\n")
 	}
+}
+
+// ended are the phases of the run that has ended.
+func (p *display) ended() verdict.Phases {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.phases.End(time.Now())
+	return p.phases
 }
 
 // doing is the phase in words.

@@ -13,8 +13,10 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/rules"
 )
 
 // ending is where the outcome of a command goes.
@@ -25,7 +27,7 @@ type ending struct {
 	text  report.TextOptions
 	page  *cli.File // of -html
 
-	phases func() []report.Phase // of the work; nil if there is none
+	phases func() verdict.Phases // of the work; nil if there is none
 }
 
 // newPage makes the file that -html names, before the work. It is neither the
@@ -140,7 +142,7 @@ func unread(ctx context.Context, err error, without string) error {
 	}
 	hint := "There is " + without + "."
 	if errors.Is(err, declare.ErrOptions) {
-		hint = "Declarations come from [check] and [merge] in the configuration, or from the flags."
+		hint = rules.Hint(err)
 	}
 	return cli.WithHint(report.Plainly(err), hint)
 }

@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -23,7 +24,7 @@ type display struct {
 
 	mu      sync.Mutex
 	meter   meter
-	phases  []report.Phase
+	phases  verdict.Phases
 	waiting string            // what the work waits for; empty while it runs
 	seen    transfer.Progress // that the last line told of
 }
@@ -42,8 +43,7 @@ func (p *display) report(now transfer.Progress) {
 	was := p.meter.latest.Step
 	p.meter.report(now, time.Now())
 	if is := p.meter.latest.Step; is != was {
-		p.ends()
-		p.phases = append(p.phases, report.Phase{Step: is, Began: time.Now().UTC().Truncate(time.Millisecond)})
+		p.phases.Begin(is, time.Now())
 		p.display.Phase(doing[is])
 	}
 	p.mu.Unlock()
@@ -55,26 +55,19 @@ func (p *display) rests(database string, threads int) {
 	p.wait(fmt.Sprintf("resting: %d threads are running on %s", threads, database), false)
 }
 
-// ends ends the last phase. The caller holds mu.
-func (p *display) ends() {
-	if n := len(p.phases); n > 0 && p.phases[n-1].Seconds == 0 {
-		p.phases[n-1].Seconds = time.Since(p.phases[n-1].Began).Round(time.Millisecond).Seconds()
-	}
-}
-
 // all are the phases of the run that has ended.
-func (p *display) all() []report.Phase {
+func (p *display) all() verdict.Phases {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ends()
+	p.phases.End(time.Now())
 	return p.phases
 }
 
-// rested notes how long the work rested before a batch.
-func (p *display) rested(d time.Duration) {
+// measure tells the meter of something that it does not see by itself.
+func (p *display) measure(note func(m *progress.Meter, now time.Time)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.meter.Rested(d)
+	note(&p.meter.Meter, time.Now())
 }
 
 // lags notes that a replica is too far behind, or that how far is not known: err says why.

@@ -33,7 +33,7 @@ func TestMeter(t *testing.T) {
 		{2 * time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  12s left  items of s1"},
 		// What was copied before this call is no measure of how fast it is.
 		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  7s left  a\x1b[2J of s2`},
-		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  49s left  items of s2"},
+		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  38s left  items of s2"},
 		{30 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "mail", Rows: 57e6, Total: 60e6, Before: 5e6}, "copying  95 %  57.0 M of 60.0 M rows  600 k/s  4s left  5000 k of them by an earlier run  mail of s2"},
 		{40 * time.Second, transfer.Progress{Step: transfer.StepUndo, Database: "s2", Table: "items", Rows: 0, Total: 0}, "removing  100 %  0 of 0 rows  0/s  1s left  items of s2"},
 	} {

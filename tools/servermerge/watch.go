@@ -39,12 +39,16 @@ func (j *work) watch(ctx context.Context, log *cli.Log, command string, all ...p
 	w := newWatch(log, j.spare, j.all())
 	w.progress.meter.Engine = j.plan.Engine
 	w.progress.meter.Expect(all...)
+	pace := func(t throttle.Throttle) {
+		w.progress.measure(func(m *progress.Meter, _ time.Time) { m.Pause = t.Pause })
+	}
+	pace(j.spare)
 	j.phases = w.progress.all
 	w.sparer.follow(j.replicas, w.progress.lags)
 	w.sparer.set(j.spare)
 	w.control = &controlled{
 		command: command, plan: j.file, spare: j.spare, stop: stop, waits: w.progress.pauses, say: func(text string) { log.Say(text) },
-		changed: func(t throttle.Throttle) { w.sparer.set(t) },
+		changed: func(t throttle.Throttle) { w.sparer.set(t); pace(t) },
 	}
 	return ctx, w
 }
@@ -69,13 +73,16 @@ func (w *watch) working(o transfer.Options) transfer.Options {
 }
 
 func (w *watch) wait(ctx context.Context) error {
-	began := time.Now()
-	defer func() { w.progress.rested(time.Since(began)) }()
 	if w.control != nil {
-		if err := w.control.wait(ctx); err != nil {
+		w.progress.measure((*progress.Meter).Hold)
+		err := w.control.wait(ctx)
+		w.progress.measure((*progress.Meter).Release)
+		if err != nil {
 			return err
 		}
 	}
+	began := time.Now()
+	defer w.progress.measure(func(m *progress.Meter, now time.Time) { m.Rested(now.Sub(began)) })
 	return w.sparer.wait(ctx)
 }
 
