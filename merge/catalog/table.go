@@ -111,16 +111,24 @@ func (c *Column) Class() string {
 // others: the primary key, or a unique index in which no NULL can be. It is
 // nil if there is none.
 func (t *Table) Key() []string {
+	for _, key := range t.RowKeys() {
+		return key
+	}
+	return nil
+}
+
+// RowKeys returns all such columns, those of Key first.
+func (t *Table) RowKeys() (keys [][]string) {
 	if len(t.Primary) > 0 {
-		return t.Primary
+		keys = append(keys, t.Primary)
 	}
 	for _, u := range t.Uniques {
 		nullable := func(name string) bool { c := t.Column(name); return c == nil || c.Nullable }
 		if u.Unclear == "" && len(u.Columns) > 0 && !slices.ContainsFunc(u.Columns, nullable) {
-			return u.Columns
+			keys = append(keys, u.Columns)
 		}
 	}
-	return nil
+	return keys
 }
 
 // Keyless says why Key returns nothing.

@@ -3,10 +3,12 @@ package declare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
@@ -94,6 +96,10 @@ type Stays struct {
 	Key string     `json:"key,omitempty"`
 	By  []*Severed `json:"by,omitempty"`
 
+	// Columns and Kinds are in the place of Key if that is not one column of integers.
+	Columns []string    `json:"columns,omitempty"`
+	Kinds   rekey.Kinds `json:"kinds,omitempty"`
+
 	Why []Reason `json:"why"` // each row counts once
 
 	Keys *rekey.Set `json:"-"` // those of all reasons
@@ -114,13 +120,39 @@ func (s *Stays) Rows() (n int64) {
 	return n
 }
 
+// RowKey is what tells the rows of a table; without columns they are told by what they refer to.
+type RowKey struct {
+	Columns []string
+	Kinds   rekey.Kinds
+}
+
+// Read reads the key of a row from values as a driver delivers them.
+func (k *RowKey) Read(value func(i int) any) (rekey.Key, bool) {
+	if k.Kinds == "" {
+		n, ok := integerOf(value(0))
+		return rekey.Key{Integer: n}, ok
+	}
+	return k.Kinds.Key(func(i int) []byte { return printed(value(i)) })
+}
+
+// RowKey is what tells them.
+func (s *Stays) RowKey() RowKey {
+	if s.Key != "" {
+		return RowKey{Columns: []string{s.Key}}
+	}
+	return RowKey{s.Columns, s.Kinds}
+}
+
+// Keyed reports whether they are told by their keys.
+func (s *Stays) Keyed() bool { return s.Key != "" || len(s.Columns) > 0 }
+
 // Of implements [catalog.Withheld].
 func (s *Stays) Of() string { return s.Table }
 
 // SQL implements [catalog.Withheld].
 func (s *Stays) SQL(quote func(string) string) string {
-	if s.Key != "" {
-		return s.Keys.SQL(quote(s.Key))
+	if s.Keyed() {
+		return s.Keys.SQL(slice.Map(s.RowKey().Columns, quote)...)
 	}
 	all := []string{"1 = 0"}
 	for _, by := range s.By {
@@ -131,15 +163,18 @@ func (s *Stays) SQL(quote func(string) string) string {
 
 // Sift implements [catalog.Sifted].
 func (s *Stays) Sift() (columns []string, is func(value func(i int) any) bool) {
-	if s.Key != "" {
-		return []string{s.Key}, func(value func(i int) any) bool {
-			n, ok := integerOf(value(0))
-			return ok && s.Keys.Has(n)
+	if s.Keyed() {
+		key := s.RowKey()
+		return key.Columns, func(value func(i int) any) bool {
+			n, ok := key.Read(value)
+			return ok && s.Keys.HasKey(n)
 		}
 	}
 	type test struct {
 		*Severed
-		none rekey.Values
+		key      RowKey
+		none     rekey.Values
+		at, when int
 	}
 	var all []test
 	for _, by := range s.By {
@@ -147,22 +182,35 @@ func (s *Stays) Sift() (columns []string, is func(value func(i int) any) bool) {
 		if err != nil {
 			return nil, nil
 		}
-		when := by.Column
-		if by.When != nil {
-			when = by.When.Column
+		t := test{by, RowKey{by.Columns(), by.Staying.Kinds}, none, len(columns), 0}
+		columns = append(columns, t.key.Columns...)
+		if t.when = len(columns); by.When != nil {
+			columns = append(columns, by.When.Column)
 		}
-		all, columns = append(all, test{by, none}), append(columns, by.Column, when)
+		all = append(all, t)
 	}
 	return columns, func(value func(i int) any) bool {
-		for i, by := range all {
-			n, ok := integerOf(value(2 * i))
-			if ok && by.Staying.Has(n) && (by.none.Empty() || !by.none.HasInteger(n)) &&
-				(by.When == nil || by.When.Holds(printed(value(2*i+1)))) {
+		for i := range all {
+			by := &all[i]
+			n, ok := by.key.Read(func(i int) any { return value(by.at + i) })
+			if ok && by.Staying.HasKey(n) && !by.key.none(&by.none, n, value(by.at)) &&
+				(by.When == nil || by.When.Holds(printed(value(by.when)))) {
 				return true
 			}
 		}
 		return false
 	}
+}
+
+// none reports whether a value of one column names no row.
+func (k *RowKey) none(none *rekey.Values, n rekey.Key, value any) bool {
+	switch {
+	case none.Empty() || len(k.Columns) > 1:
+		return false
+	case k.Kinds == "":
+		return none.HasInteger(n.Integer)
+	}
+	return none.Has(printed(value))
 }
 
 // printed is a value as the database prints it, from what a driver delivers.
@@ -198,7 +246,7 @@ func Link(all []*Stays) error {
 	for _, s := range all {
 		for _, by := range s.By {
 			set := keys[[2]string{s.Source, by.To}]
-			if set == nil || !by.Gone {
+			if set == nil || !by.Gone || max(1, len(set.Kinds)) != len(by.Columns()) {
 				return fmt.Errorf("the rows of %s of %s that stay behind are not known", by.To, s.Source)
 			}
 			by.Staying = set
@@ -209,20 +257,20 @@ func Link(all []*Stays) error {
 
 // gather takes the keys of all reasons together.
 func (s *Stays) gather() error {
-	wrong := s.Key == "" && len(s.By) == 0
-	if s.Key != "" {
-		s.Keys = &rekey.Set{Exact: true}
+	wrong := !s.Keyed() && len(s.By) == 0 || len(s.Kinds) != len(s.Columns)
+	if s.Keyed() {
+		s.Keys = &rekey.Set{Exact: true, Kinds: s.Kinds}
 	}
 	for _, r := range s.Why {
-		if s.Key == "" {
+		if !s.Keyed() {
 			continue
 		}
-		if r.Keys == nil || r.Keys.Len() != r.Rows {
+		if r.Keys == nil || r.Keys.Len() != r.Rows || r.Keys.Kinds != s.Kinds {
 			wrong = true
 			break
 		}
-		for n := range r.Keys.All() {
-			s.Keys.Add(n)
+		for n := range r.Keys.Keys() {
+			s.Keys.AddKey(n)
 		}
 	}
 	if s.Keys != nil {
@@ -244,10 +292,20 @@ func (s *Severed) Naming(keys *rekey.Set) *Severed {
 
 // Following is a reference of which it is said what becomes of its rows if the row that it names stays
 // behind: rows is that. It returns an error if that cannot be done.
-func Following(f *Resolved, ref *Ref, to ColumnName, rows RowsPolicy) (*SeveredReference, error) {
-	s := &SeveredReference{Severed{Table: ref.Table, Column: ref.Columns[0], To: to.Table, ToColumn: to.Column,
-		Rows: rows, Gone: true,
+func Following(f *Resolved, ref *Ref, to string, key RowKey, rows RowsPolicy) (*SeveredReference, error) {
+	s := &SeveredReference{Severed{Table: ref.Table, To: to, ToColumn: key.Columns[0], Rows: rows, Gone: true,
 		Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, ref, false, ""}
+	for i, name := range key.Columns {
+		at := max(0, slices.IndexFunc(ref.ToColumns, func(to string) bool { return strings.EqualFold(to, name) })) // of Or
+		if column := ref.Columns[at]; i == 0 {
+			s.Column = column
+		} else {
+			s.And = append(s.And, column)
+		}
+	}
+	if kinds := f.KindsOf(ref.Table, s.Columns()); kinds != key.Kinds {
+		return nil, fmt.Errorf("its values are of another kind than the key of %s", to)
+	}
 	if err := validateSevered(s, f); err != nil {
 		return nil, err
 	}
@@ -269,15 +327,14 @@ func nullable(f *Resolved, s *SeveredReference) bool {
 
 // Selector is an optional interface of a [catalog.Source] that judges conditions.
 type Selector interface {
-	// Select calls take with the values of a column of integers in the rows of a table that are not withheld and
-	// for which a condition holds.
-	Select(ctx context.Context, table, column, condition string, take func(rekey.Integer)) error
+	// Select calls take with the keys of the rows of a table that are not withheld and for which a condition holds.
+	Select(ctx context.Context, table string, key RowKey, condition string, take func(rekey.Key)) error
 
 	// CountWhere counts such rows.
 	CountWhere(ctx context.Context, table, condition string) (int64, error)
 
-	// Heaviest returns the values of a column that most of such rows have, and how many do.
-	Heaviest(ctx context.Context, table, column, condition string, most int) ([]Heavy, error)
+	// Heaviest returns the keys in columns that most of such rows have, and how many do.
+	Heaviest(ctx context.Context, table string, key RowKey, condition string, most int) ([]Heavy, error)
 }
 
 // Heavy is a value that many rows have.
@@ -294,6 +351,38 @@ func (f *Resolved) Integers(table, column string) bool {
 		}
 	}
 	return true
+}
+
+// KindsOf are the kinds of columns in every database that has the table, as of a key; "?" if they cannot be compared byte
+// by byte.
+func (f *Resolved) KindsOf(table string, columns []string) (kinds rekey.Kinds) {
+	if len(columns) == 1 && f.Integers(table, columns[0]) {
+		return ""
+	}
+	for _, name := range columns {
+		letter := byte('?')
+		for db, t := range f.Having(table) {
+			is, c := byte('?'), t.Column(name)
+			switch {
+			case c == nil:
+			case c.Kind == catalog.KindInteger:
+				is = rekey.KeyInteger
+			case c.Kind == catalog.KindBytes:
+				is = rekey.KeyBytes
+			case c.Kind == catalog.KindText && (db.Catalog.Engine == "sqlite" || strings.HasPrefix(c.Collation, "utf8")):
+				is = rekey.KeyText
+			}
+			if letter != '?' && letter != is {
+				return "?"
+			}
+			letter = is
+		}
+		if letter == '?' {
+			return "?"
+		}
+		kinds += rekey.Kinds([]byte{letter})
+	}
+	return kinds
 }
 
 // becomes says what becomes of the rows of a reference into a table whose rows stay behind, all or some.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
@@ -21,12 +22,14 @@ const (
 )
 
 // Severed is a reference to a table whose rows stay behind. It has one column of
-// integers.
+// integers, or with Gone those of the key of the table.
 type Severed struct {
 	Table  string     `json:"table"`
 	Column string     `json:"column"`
 	To     string     `json:"to"` // the table
 	Rows   RowsPolicy `json:"rows"`
+
+	And []string `json:"and,omitempty"` // further columns, in the order of the key
 
 	// Zero and None are values that name no row, and When selects the rows that it
 	// covers. All other rows reference the table, also if their value matches no row.
@@ -59,17 +62,24 @@ func (s *Severed) SQL(quote func(string) string) string {
 	}
 	column := quote(s.Column)
 	all := []string{column + " IS NOT NULL"}
-	if none, err := rekey.ParseValues(s.Zero, s.None); err == nil {
+	none, err := rekey.ParseValues(s.Zero, s.None)
+	values := s.Gone && s.Staying.Kinds != "" && err == nil
+	if values {
+		all = []string{s.Staying.Without(none).SQL(slice.Map(s.Columns(), quote)...)}
+	} else if err == nil {
 		all = append(all, none.IntegerSQL(column)...)
 	}
 	if s.When != nil {
 		all = append(all, s.When.IntegerSQL(quote(s.When.Column)))
 	}
-	if left := s.leftSQL(column); left != "" {
+	if left := s.leftSQL(column); left != "" && !values {
 		all = append(all, left)
 	}
 	return "(" + strings.Join(all, " AND ") + ")"
 }
+
+// Columns are all columns of the reference, in the order of the key that they name.
+func (s *Severed) Columns() []string { return append([]string{s.Column}, s.And...) }
 
 // Withholder is an optional interface of a [catalog.Source]: it leaves out rows that are not
 // part of a merge.
@@ -150,13 +160,18 @@ func isInteger(c *catalog.Column) bool { return c != nil && c.Kind == catalog.Ki
 // validateSevered returns an error if what is to become of the rows cannot be done, and chooses
 // what they get instead.
 func validateSevered(s *SeveredReference, f *Resolved) error {
-	if len(s.Ref.Columns) != 1 {
+	switch {
+	case len(s.Ref.Columns) == 1:
+	case !s.Gone:
 		return fmt.Errorf("the reference is of %d columns, want one", len(s.Ref.Columns))
+	case s.Rows == RowsNone:
+		return fmt.Errorf("the reference is of %d columns, so which one is to be cleared cannot be told: want gone = %q",
+			len(s.Ref.Columns), RowsDrop)
 	}
 	nullable, foreign := true, false
 	for db, t := range f.Having(s.Table) {
 		c := t.Column(s.Column)
-		if !isInteger(c) {
+		if !s.Gone && !isInteger(c) {
 			return fmt.Errorf("in %s the column is not an integer column", db.Name)
 		}
 		if s.When != nil {
@@ -182,6 +197,19 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		if n, ok := rekey.ParseInteger([]byte(v)); ok && value == "" {
 			value = n.String()
 		}
+	}
+	if kinds := f.KindsOf(s.Table, s.Columns()); kinds != "" { // with Gone
+		single := slices.IndexFunc(s.None, func(v string) bool { return strings.TrimLeft(v, "<>") == v })
+		switch {
+		case nullable:
+		case kinds[0] == rekey.KeyText && single >= 0:
+			s.Becomes = &s.None[single]
+		case kinds[0] == rekey.KeyText && s.Zero:
+			s.Becomes = new(string)
+		default:
+			return fmt.Errorf("the column allows no NULL, and no text of it means no row: declare one in the reference, such as none = [%q]", "")
+		}
+		return nil
 	}
 	switch {
 	case value == "" && s.Zero:

@@ -3,7 +3,6 @@ package leave
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"hash/maphash"
 	"slices"
 
@@ -104,9 +103,10 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 		}
 		order, err := r.sorting(w, s.Table, s.Best.Of)
 		if err != nil {
-			return fmt.Errorf("%s.%s: %w", s.Table, s.Best.Of, err)
+			return err
 		}
-		scan := catalog.Scan{Table: s.Table, Order: []catalog.Order{order}, Carry: []string{t.key, s.Best.Of}}
+		scan := catalog.Scan{Table: s.Table, Order: order}
+		key, group := reading(t.RowKey, &scan), carry(&scan, s.Best.Of)
 		_, model := r.f.Model(s.Table)
 		if by {
 			for _, of := range s.by {
@@ -116,8 +116,8 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 		row := &ranked{w: w, of: number, by: make([][]byte, len(s.by))}
 		err = w.scan(ctx, scan, func(b *catalog.Batch, i int) {
 			var ok bool
-			if row.key, ok = integer(&b.Carry[0], i); !ok || w.leaves && w.keys[t.name].has(row.key) || b.Order[0].IsNull(i) ||
-				!none.Empty() && none.Has(b.Carry[1].At(i)) {
+			if row.key, ok = key.key(b, i); !ok || w.leaves && w.keys[t.name].has(row.key) || b.Order[0].IsNull(i) ||
+				!none.Empty() && none.Has(b.Carry[group].At(i)) {
 				return
 			}
 			for k := range scan.Order[1:] {

@@ -52,7 +52,7 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 				}
 				named := false
 				for _, k := range keys { // of a cell that has not the format there are none: a rule says so
-					if !c.ref.None.HasInteger(k.Value) && to.has(k.Value) {
+					if !c.ref.None.HasInteger(k.Value) && to.has(rekey.Key{Integer: k.Value}) {
 						named = true
 						counts[k.Value]++
 					}

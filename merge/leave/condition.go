@@ -70,10 +70,10 @@ func Bound(engine string, said *verdict.Leave) string {
 }
 
 // Digest judges a condition of a plan again, and returns the digest of the keys for which it holds now.
-func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave, key string) (string,
-	error) {
-	found := newKeys()
-	err := asked.Select(ctx, said.Table, key, Bound(engine, said), func(n rekey.Integer) { found.add(n) })
+func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave,
+	key declare.RowKey) (string, error) {
+	found := newKeys(key.Kinds)
+	err := asked.Select(ctx, said.Table, key, Bound(engine, said), func(n rekey.Key) { found.add(n) })
 	return found.digest(), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 
@@ -12,11 +13,16 @@ import (
 
 // keys is a set of keys that grows and can be asked meanwhile.
 type keys struct {
-	signs [2]*roaring64.Bitmap // from 0 on, and negative
+	kinds rekey.Kinds
+	signs [2]*roaring64.Bitmap   // of integers: from 0 on, and negative
+	other map[rekey.Key]struct{} // of other kinds
 	n     int64
 }
 
-func newKeys() *keys { return &keys{signs: [2]*roaring64.Bitmap{roaring64.New(), roaring64.New()}} }
+func newKeys(kinds rekey.Kinds) *keys {
+	return &keys{kinds: kinds, signs: [2]*roaring64.Bitmap{roaring64.New(), roaring64.New()},
+		other: make(map[rekey.Key]struct{})}
+}
 
 func (k *keys) of(n rekey.Integer) *roaring64.Bitmap {
 	if n.Negative {
@@ -26,24 +32,44 @@ func (k *keys) of(n rekey.Integer) *roaring64.Bitmap {
 }
 
 // add reports whether the key is new.
-func (k *keys) add(n rekey.Integer) bool {
-	if !k.of(n).CheckedAdd(n.Bits) {
+func (k *keys) add(n rekey.Key) bool {
+	if k.kinds != "" {
+		k.other[n] = struct{}{}
+		added := int64(len(k.other)) > k.n
+		k.n = int64(len(k.other))
+		return added
+	}
+	if !k.of(n.Integer).CheckedAdd(n.Bits) {
 		return false
 	}
 	k.n++
 	return true
 }
 
-func (k *keys) has(n rekey.Integer) bool { return k.of(n).Contains(n.Bits) }
-
-func (k *keys) equal(other *keys) bool {
-	return k.signs[0].Equals(other.signs[0]) && k.signs[1].Equals(other.signs[1])
+func (k *keys) has(n rekey.Key) bool {
+	if k.kinds != "" {
+		_, has := k.other[n]
+		return has
+	}
+	return k.of(n.Integer).Contains(n.Bits)
 }
 
-func (k *keys) each(take func(n rekey.Integer)) {
+func (k *keys) equal(other *keys) bool {
+	return k.signs[0].Equals(other.signs[0]) && k.signs[1].Equals(other.signs[1]) && maps.Equal(k.other, other.other)
+}
+
+// all gives integers from 0 on, then negative ones; keys of other kinds in any order.
+func (k *keys) all(yield func(rekey.Key) bool) {
 	for i, negative := range []bool{false, true} {
 		for it := k.signs[i].Iterator(); it.HasNext(); {
-			take(rekey.Integer{Negative: negative, Bits: it.Next()})
+			if !yield(rekey.Key{Integer: rekey.Integer{Negative: negative, Bits: it.Next()}}) {
+				return
+			}
+		}
+	}
+	for n := range k.other {
+		if !yield(n) {
+			return
 		}
 	}
 }
@@ -51,14 +77,23 @@ func (k *keys) each(take func(n rekey.Integer)) {
 // digest is the same for the same keys only.
 func (k *keys) digest() string {
 	h := sha256.New()
-	k.each(func(n rekey.Integer) { fmt.Fprintln(h, n) })
+	if k.kinds != "" {
+		b, _ := k.set().AppendBinary(nil) // it is not sparse
+		h.Write(b)
+	} else {
+		for n := range k.all {
+			fmt.Fprintln(h, n)
+		}
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // set is what cannot grow any more.
 func (k *keys) set() *rekey.Set {
-	s := &rekey.Set{Exact: true}
-	k.each(s.Add)
+	s := &rekey.Set{Exact: true, Kinds: k.kinds}
+	for n := range k.all {
+		s.AddKey(n)
+	}
 	s.Finish()
 	return s
 }

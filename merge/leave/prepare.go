@@ -1,6 +1,7 @@
 package leave
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,15 +37,18 @@ type said struct {
 
 // table is one of which rows may stay behind.
 type table struct {
-	name string
-	key  string       // of integers; "": its rows are told by what they refer to
-	kept rekey.Values // keys of rows that are the same in every world
+	name           string
+	declare.RowKey                // without columns its rows are told by what they refer to
+	kept           []rekey.Values // of each column, keys of rows that are the same in every world
 }
+
+func (t *table) keyed() bool { return len(t.Columns) > 0 }
 
 // edge is a reference to a table of which rows may stay behind.
 type edge struct {
 	*declare.SeveredReference
-	none rekey.Values // names nothing
+	key  declare.RowKey // its columns
+	none rekey.Values   // names nothing
 	says declare.RowsPolicy
 }
 
@@ -65,8 +69,19 @@ func Prepare(f *declare.Resolved) (*Leaving, error) {
 			return nil, declare.Unsuitable("%s: %v", f.Opts.Leave[i].Place(), err)
 		}
 	}
-	if err := l.follow(); err != nil {
+	refs, err := l.follow()
+	if err != nil {
 		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.tables)) {
+		if err := l.chooseKey(l.tables[name], refs); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range refs {
+		if err := l.addEdge(&r); err != nil {
+			return nil, declare.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), r.to, err)
+		}
 	}
 	for _, s := range l.says {
 		if err := l.resolveFewer(s); err != nil {
@@ -95,21 +110,19 @@ func (l *Leaving) say(leave *declare.Leave) error {
 	case leave.Where == "" && leave.Best == nil && leave.Fewer == nil:
 		return fmt.Errorf(`want where, best or fewer, such as where = "level < 30"`)
 	}
-	t, err := l.addTable(name)
-	if err != nil {
+	if err := l.addTable(name); err != nil {
 		return err
-	}
-	if t.key == "" {
-		return fmt.Errorf("its key is not one column of integers: no where, best or fewer")
 	}
 	if leave.Where != "" {
 		for _, db := range l.dbs {
 			if db.Tables[name] == nil {
 				continue
 			}
-			if s.where[db], err = parse(leave.Where, db, name); err != nil {
+			c, err := parse(leave.Where, db, name)
+			if err != nil {
 				return fmt.Errorf("where: %w", err)
 			}
+			s.where[db] = c
 		}
 	}
 	if leave.Best != nil {
@@ -126,35 +139,69 @@ func (l *Leaving) say(leave *declare.Leave) error {
 	return nil
 }
 
-func (l *Leaving) addTable(name string) (*table, error) {
-	if t := l.tables[name]; t != nil {
-		return t, nil
+func (l *Leaving) addTable(name string) error {
+	if l.tables[name] != nil {
+		return nil
 	}
-	t := &table{name: name}
 	for db, of := range l.f.Having(name) {
 		if of.Outside != "" {
-			return nil, fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged",
+			return fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged",
 				name, db.Name, of.Outside)
 		}
 		if db.Catalog.NoSnapshot {
-			return nil, fmt.Errorf("%s is read without a snapshot, so which of its rows stay behind cannot be judged", db.Name)
+			return fmt.Errorf("%s is read without a snapshot, so which of its rows stay behind cannot be judged", db.Name)
 		}
-		key := of.Key()
-		if len(key) != 1 || !l.f.Integers(name, key[0]) || t.key != "" && t.key != key[0] {
-			t.key = ""
-			break
-		}
-		t.key = key[0]
 	}
-	if t.key != "" {
-		kept, err := declare.ParseKeep(l.f.Keeps[declare.ColumnName{Table: name, Column: t.key}])
+	l.tables[name] = &table{name: name}
+	return nil
+}
+
+// chooseKey finds what tells the rows of a table: its key, if that is one column of integers; else a key that all
+// references name; else, if a statement is about the table, its key. Of other tables none is needed.
+func (l *Leaving) chooseKey(t *table, refs []reference) error {
+	said := slices.ContainsFunc(l.says, func(s *said) bool { return s.Table == t.name })
+	named := slices.ContainsFunc(refs, func(r reference) bool { return r.to == t.name })
+	var keys [][]string // of the first database
+	for _, of := range l.f.Having(t.name) {
+		mine := of.RowKeys()
+		if keys == nil {
+			keys = mine
+		}
+		keys = slices.DeleteFunc(keys, func(key []string) bool {
+			return !slices.ContainsFunc(mine, func(other []string) bool { return slices.Equal(key, other) })
+		})
+	}
+	_, model := l.f.Model(t.name)
+	names := func(key []string) bool {
+		return !slices.ContainsFunc(refs, func(r reference) bool { return r.to == t.name && r.Cells == nil && !r.leadsTo(key) })
+	}
+	i := slices.IndexFunc(keys, func(key []string) bool {
+		return slices.Equal(key, model.Key()) && l.f.KindsOf(t.name, key) == ""
+	})
+	if i < 0 && (said || named) {
+		if i = slices.IndexFunc(keys, names); i < 0 {
+			i = min(0, len(keys)-1)
+		}
+	}
+	switch {
+	case i < 0 && said:
+		return declare.Unsuitable("table %s has no key in every world, by which the rows that stay behind could be told", t.name)
+	case i < 0:
+		return nil
+	}
+	t.Columns, t.Kinds = keys[i], l.f.KindsOf(t.name, keys[i])
+	if strings.Contains(string(t.Kinds), "?") {
+		return declare.Unsuitable("table %s: rows that stay behind cannot be told by its key %s: want integers, texts in UTF-8, or bytes",
+			t.name, catalog.ColumnList(t.Columns))
+	}
+	for _, column := range t.Columns {
+		kept, err := declare.ParseKeep(l.f.Keeps[declare.ColumnName{Table: t.name, Column: column}])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		t.kept = kept
+		t.kept = append(t.kept, kept)
 	}
-	l.tables[name] = t
-	return t, nil
+	return nil
 }
 
 func (l *Leaving) resolveBest(s *said) error {
@@ -195,7 +242,7 @@ func (l *Leaving) resolveFewer(s *said) error {
 		return fmt.Errorf("than is %d: want at least 1", s.Fewer.Than)
 	}
 	for _, e := range l.edges {
-		if declare.Place(e.Table, e.Column) == s.Fewer.Of && e.To == s.Table {
+		if e.place() == s.Fewer.Of && e.To == s.Table {
 			s.fewer = e
 			return nil
 		}
@@ -203,9 +250,23 @@ func (l *Leaving) resolveFewer(s *said) error {
 	return fmt.Errorf("of = %q: want a column, as table.column, that is declared to refer to %s", s.Fewer.Of, s.Table)
 }
 
+// reference is one to a table of which rows may stay behind: to columns of it.
+type reference struct {
+	*declare.Ref
+	to      string
+	columns []string
+}
+
+// leadsTo reports whether it names all columns of a key, and no other.
+func (r *reference) leadsTo(key []string) bool {
+	return len(key) == len(r.columns) && !slices.ContainsFunc(key, func(name string) bool {
+		return !slices.ContainsFunc(r.columns, func(other string) bool { return strings.EqualFold(name, other) })
+	})
+}
+
 // follow finds the references to the tables of which rows may stay behind, and the tables whose rows
 // follow.
-func (l *Leaving) follow() error {
+func (l *Leaving) follow() (all []reference, err error) {
 	seen := make(map[string]bool)
 	for more := true; more; {
 		more = false
@@ -214,63 +275,56 @@ func (l *Leaving) follow() error {
 				continue
 			}
 			seen[to], more = true, true
-			if err := l.followTo(to); err != nil {
-				return err
+			for _, r := range l.referringTo(to) {
+				if all = append(all, r); r.Cells == nil && r.Declared.Gone == declare.RowsDrop && !l.f.Same[r.Table] {
+					err = l.addTable(r.Table)
+				}
+				if err != nil {
+					return nil, declare.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), to, err)
+				}
 			}
 		}
 	}
-	return nil
+	return all, nil
 }
 
-func (l *Leaving) followTo(to string) error {
+func (l *Leaving) referringTo(to string) (all []reference) {
 	for _, name := range l.f.Tables {
-		var refs []*declare.Ref
-		for _, r := range declare.AllReferences(l.f, name) {
-			refs = append(refs, &r)
+		refs := declare.AllReferences(l.f, name)
+		for _, r := range l.f.Declared.Severally(name) {
+			refs = append(refs, *r)
 		}
-		refs = append(refs, l.f.Declared.Severally(name)...)
 		for _, r := range refs {
-			i := slices.IndexFunc(read(r), func(at declare.ColumnName) bool { return at.Table == to })
-			if i < 0 {
+			r.Table = name
+			columns := r.ToColumns
+			if i := slices.IndexFunc(r.Or, func(at declare.ColumnName) bool { return at.Table == to }); i >= 0 && r.ToTable != to {
+				columns = []string{r.Or[i].Column}
+			} else if r.ToTable != to {
 				continue
 			}
-			if err := l.addEdge(name, r, read(r)[i]); err != nil {
-				return declare.Unsuitable("%s.%s: rows of %s stay behind: %v", name, r.Subject(), to, err)
+			if r.Space == "" {
+				all = append(all, reference{&r, to, columns})
 			}
 		}
 	}
-	return nil
+	return all
 }
 
-// read are the keys of which each value of a reference names one.
-func read(r *declare.Ref) []declare.ColumnName {
-	if r.Space != "" {
-		return nil
-	}
-	return append([]declare.ColumnName{{Table: r.ToTable, Column: r.ToColumns[0]}}, r.Or...)
-}
-
-func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) error {
+func (l *Leaving) addEdge(r *reference) error {
+	t := l.tables[r.to]
 	switch {
-	case len(r.Columns) != 1:
-		return fmt.Errorf("the reference is of %d columns, and only one column can be followed", len(r.Columns))
 	case r.Cells != nil && r.Declared.Gone != "":
 		return fmt.Errorf("gone is for references of whole values, and these keys are inside cells")
 	case len(r.Or) > 0 && r.Declared.Gone == declare.RowsNone:
 		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", declare.RowsNone)
 	case len(r.Except) > 0:
 		return fmt.Errorf("it is not about rows that other statements cover, which cannot be followed: give it a when")
-	case l.tables[to.Table].key == "" || !strings.EqualFold(l.tables[to.Table].key, to.Column):
-		return fmt.Errorf("%s is not the one column of integers that is the key of %s", to, to.Table)
+	case !r.leadsTo(t.Columns) || r.Cells != nil && t.Kinds != "":
+		return fmt.Errorf("%s is not the key by which rows of %s are told (%s)", catalog.ColumnList(r.columns), t.name,
+			cmp.Or(catalog.ColumnList(t.Columns), "none"))
 	}
-	table := r.Table
-	if table == "" {
-		table = name
-	}
-	of := *r
-	of.Table = table
 	if r.Cells != nil {
-		l.cells = append(l.cells, inCells{&of, to})
+		l.cells = append(l.cells, inCells{r.Ref, declare.ColumnName{Table: t.name, Column: t.Columns[0]}})
 		return nil
 	}
 	says := r.Declared.Gone
@@ -278,7 +332,7 @@ func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) er
 	if says == "" {
 		rows = declare.RowsDrop // what would be blocked is counted as if it followed
 	}
-	follows, err := declare.Following(l.f, &of, to, rows)
+	follows, err := declare.Following(l.f, r.Ref, t.name, t.RowKey, rows)
 	if err != nil {
 		return err
 	}
@@ -286,21 +340,25 @@ func (l *Leaving) addEdge(name string, r *declare.Ref, to declare.ColumnName) er
 	if err != nil {
 		return err
 	}
-	l.edges = append(l.edges, &edge{follows, none, says})
-	for db, t := range l.f.Having(table) {
-		if says != "" && t.Key() == nil {
+	l.edges = append(l.edges, &edge{follows, declare.RowKey{Columns: follows.Columns(), Kinds: t.Kinds}, none, says})
+	for db, of := range l.f.Having(r.Table) {
+		if says != "" && of.Key() == nil {
 			return fmt.Errorf("%s has no key in %s, so its rows could not be told apart by the proof and by an undo: give it a key, or let all "+
-				"of it stay behind: [[merge.table]] tables = [%s], policy = \"skip\"", table, db.Name, printable.TOML(table))
+				"of it stay behind: [[merge.table]] tables = [%s], policy = \"skip\"", r.Table, db.Name, printable.TOML(r.Table))
 		}
 	}
-	if says == declare.RowsDrop {
-		if l.f.Same[table] {
-			return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", table,
-				declare.PolicySame)
-		}
-		_, err = l.addTable(table)
+	if says == declare.RowsDrop && l.f.Same[r.Table] {
+		return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", r.Table, declare.PolicySame)
 	}
-	return err
+	return nil
+}
+
+// place is where the reference is, as declarations name it: of several columns in parentheses.
+func (e *edge) place() string {
+	if len(e.And) == 0 {
+		return declare.Place(e.Table, e.Column)
+	}
+	return e.Table + "." + catalog.ColumnList(e.Columns())
 }
 
 // sort finds the order in which tables are read.

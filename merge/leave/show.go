@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -65,7 +66,7 @@ func tableOf(w *world, s *declare.Stays, read []verdict.StayingTable) verdict.St
 			line.Took = took.Seconds()
 		}
 		if why.Keys != nil {
-			for n := range why.Keys.All() {
+			for n := range why.Keys.Keys() {
 				if line.SuchAs = append(line.SuchAs, n.String()); len(line.SuchAs) == shownKeys {
 					break
 				}
@@ -81,8 +82,8 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 	for i, s := range r.says {
 		add := func(why, condition string) error {
 			rows := verdict.CloseRows{Source: w.db.Name, Table: s.Table, Why: why}
-			err := w.db.Opened.(declare.Selector).Select(ctx, s.Table, r.tables[s.Table].key, condition,
-				func(n rekey.Integer) { note(&rows, w.keys[s.Table], n) })
+			err := w.db.Opened.(declare.Selector).Select(ctx, s.Table, r.tables[s.Table].RowKey, condition,
+				func(n rekey.Key) { note(&rows, w.keys[s.Table], n) })
 			if rows.Rows > 0 {
 				all = append(all, rows)
 			}
@@ -121,7 +122,7 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 }
 
 // note counts a row unless it stays behind for another reason.
-func note(rows *verdict.CloseRows, staying *keys, n rekey.Integer) {
+func note(rows *verdict.CloseRows, staying *keys, n rekey.Key) {
 	if staying.has(n) {
 		return
 	}
@@ -188,14 +189,14 @@ func (r *run) sums(w *world, table string) (all []*sum) {
 // readAgain reads the tables of a world of which rows stay behind: it adds up, and finds of each row the one that it
 // follows in the end. Tables to which others refer come first, as often as that gives more.
 func (r *run) readAgain(ctx context.Context, w *world, shown *verdict.Staying) error {
-	c := &cascades{run: r, w: w, of: make(map[string]map[rekey.Integer]int), rows: make(map[string][]int64)}
+	c := &cascades{run: r, w: w, of: make(map[string]map[rekey.Key]int), rows: make(map[string][]int64)}
 	var inner, outer []*table
 	for _, name := range r.order {
 		t := r.tables[name]
 		switch {
 		case w.db.Tables[name] == nil:
-		case t.key != "" && slices.ContainsFunc(r.edges, func(e *edge) bool { return e.To == name }):
-			c.of[name] = make(map[rekey.Integer]int)
+		case t.keyed() && slices.ContainsFunc(r.edges, func(e *edge) bool { return e.To == name }):
+			c.of[name] = make(map[rekey.Key]int)
 			inner = append(inner, t)
 		default:
 			outer = append(outer, t)
@@ -249,20 +250,20 @@ func (r *run) circular(t *table) bool {
 type cascades struct {
 	*run
 	w     *world
-	of    map[string]map[rekey.Integer]int // by table, of the rows that stay, the number of the root
-	roots []root                           // the first is number 1
-	rows  map[string][]int64               // by table, how many follow each root
+	of    map[string]map[rekey.Key]int // by table, of the rows that stay, the number of the root
+	roots []root                       // the first is number 1
+	rows  map[string][]int64           // by table, how many follow each root
 }
 
 // root is a row that stays by itself.
 type root struct {
 	table string
-	key   rekey.Integer
+	key   rekey.Key
 	why   string
 }
 
 // root is the number of the row that a row which stays follows in the end; 0 if that is not known so far.
-func (c *cascades) root(table string, key rekey.Integer) int {
+func (c *cascades) root(table string, key rekey.Key) int {
 	if c.of[table][key] == 0 {
 		if why := c.itself(table, key); why != "" {
 			c.roots = append(c.roots, root{table, key, why})
@@ -273,7 +274,7 @@ func (c *cascades) root(table string, key rekey.Integer) int {
 }
 
 // itself says why a row stays that follows no other.
-func (c *cascades) itself(table string, key rekey.Integer) string {
+func (c *cascades) itself(table string, key rekey.Key) string {
 	for _, s := range c.says {
 		for _, why := range []string{s.whyWhere(), s.whyBest(), s.whyFewer()} {
 			if of := c.w.why[table][why]; s.Table == table && of != nil && of.has(key) {
@@ -287,21 +288,16 @@ func (c *cascades) itself(table string, key rekey.Integer) string {
 // read reads a table once. more reports whether rows to which others may refer were found.
 func (c *cascades) read(ctx context.Context, t *table, sums []*sum) (more bool, err error) {
 	scan := catalog.Scan{Table: t.name}
-	if t.key != "" {
-		scan.Carry = append(scan.Carry, t.key)
-	}
+	own := reading(t.RowKey, &scan)
 	stays := c.stays(c.w, t.name, &scan)
 	follows := c.w.following(c.drops(t.name), &scan)
-	at := len(scan.Carry)
-	for _, s := range sums {
-		scan.Carry = append(scan.Carry, s.column)
-	}
+	at := slice.Map(sums, func(s *sum) int { return carry(&scan, s.column) })
 	var value big.Int
 	rows := c.rows[t.name]
 	err = c.w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 		behind := stays(b, row)
 		for i, s := range sums {
-			if n, ok := integer(&b.Carry[at+i], row); ok {
+			if n, ok := integer(&b.Carry[at[i]], row); ok {
 				value.SetString(n.String(), 10)
 				to := &s.come
 				if behind {
@@ -313,9 +309,9 @@ func (c *cascades) read(ctx context.Context, t *table, sums []*sum) (more bool, 
 		if !behind {
 			return
 		}
-		var key rekey.Integer
-		if t.key != "" {
-			if key, _ = integer(&b.Carry[0], row); c.of[t.name][key] > 0 || c.itself(t.name, key) != "" {
+		var key rekey.Key
+		if t.keyed() {
+			if key, _ = own.key(b, row); c.of[t.name][key] > 0 || c.itself(t.name, key) != "" {
 				return
 			}
 		}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -83,8 +85,8 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys),
 			why: make(map[string]map[string]*keys), dirty: make(map[string]bool), took: make(map[string]time.Duration)}
 		for name, t := range l.tables {
-			if w.why[name] = make(map[string]*keys); t.key != "" {
-				w.keys[name] = newKeys()
+			if w.why[name] = make(map[string]*keys); t.keyed() {
+				w.keys[name] = newKeys(t.Kinds)
 			}
 		}
 		r.worlds = append(r.worlds, w)
@@ -100,7 +102,7 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 		}
 		if s.fewer != nil {
 			e := s.fewer
-			j.Counted = &verdict.Counted{Table: e.Table, Column: e.Column, Zero: e.Zero, None: e.None, When: e.When}
+			j.Counted = &verdict.Counted{Table: e.Table, Column: e.Column, And: e.And, Zero: e.Zero, None: e.None, When: e.When}
 			for db := range l.f.Having(e.Table) {
 				j.Counted.In = append(j.Counted.In, db.Name)
 			}
@@ -157,7 +159,7 @@ func (s *said) whyFewer() string {
 	return s.Fewer.String()
 }
 
-func (e *edge) why() string { return "refers by " + e.Column + " to " + e.To }
+func (e *edge) why() string { return "refers by " + catalog.ColumnList(e.key.Columns) + " to " + e.To }
 
 // each lets several worlds be read at a time.
 func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world) error) error {
@@ -172,12 +174,12 @@ func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world)
 }
 
 // add notes a row that stays behind.
-func (w *world) add(t *table, key rekey.Integer, why string) {
-	if !t.kept.Empty() && t.kept.HasInteger(key) || !w.keys[t.name].add(key) {
+func (w *world) add(t *table, key rekey.Key, why string) {
+	if key.Among(t.kept) || !w.keys[t.name].add(key) {
 		return
 	}
 	if w.why[t.name][why] == nil {
-		w.why[t.name][why] = newKeys()
+		w.why[t.name][why] = newKeys(t.Kinds)
 	}
 	w.why[t.name][why].add(key)
 	w.dirty[t.name] = true
@@ -210,9 +212,9 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		t, text := r.tables[s.Table], c.with(r.now)
 		var twice [2]*keys
 		for i := range twice {
-			twice[i] = newKeys()
+			twice[i] = newKeys(t.Kinds)
 			began := time.Now()
-			if err := asked.Select(limited, s.Table, t.key, text, func(n rekey.Integer) { twice[i].add(n) }); err != nil {
+			if err := asked.Select(limited, s.Table, t.RowKey, text, func(n rekey.Key) { twice[i].add(n) }); err != nil {
 				return fail(err)
 			}
 			w.took[s.whyWhere()] = max(w.took[s.whyWhere()], time.Since(began))
@@ -220,7 +222,9 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		if !twice[0].equal(twice[1]) {
 			return declare.Unsuitable("%s: where: in %s it gave other rows when it was asked again: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
 		}
-		twice[0].each(func(n rekey.Integer) { w.add(t, n, s.whyWhere()) })
+		for n := range twice[0].all {
+			w.add(t, n, s.whyWhere())
+		}
 		n, err := asked.CountWhere(limited, s.Table, "("+text+") IS NULL")
 		if err != nil {
 			return fail(err)
@@ -262,28 +266,53 @@ func integer(v *catalog.Vector, row int) (n rekey.Integer, ok bool) {
 	return rekey.ParseInteger(v.At(row))
 }
 
+// carry adds a column to a scan, and returns its place.
+func carry(scan *catalog.Scan, column string) int {
+	i := slices.Index(scan.Carry, column)
+	if i < 0 {
+		i, scan.Carry = len(scan.Carry), append(scan.Carry, column)
+	}
+	return i
+}
+
+// reader reads a key from rows of a scan.
+type reader struct {
+	kinds rekey.Kinds
+	at    []int // in Carry
+}
+
+func reading(key declare.RowKey, scan *catalog.Scan) *reader {
+	r := &reader{kinds: key.Kinds}
+	for _, column := range key.Columns {
+		r.at = append(r.at, carry(scan, column))
+	}
+	return r
+}
+
+func (r *reader) key(b *catalog.Batch, row int) (key rekey.Key, ok bool) {
+	if r.kinds == "" {
+		key.Integer, ok = integer(&b.Carry[r.at[0]], row)
+		return key, ok
+	}
+	return r.kinds.Key(func(i int) []byte { return b.Carry[r.at[i]].At(row) })
+}
+
 // following tells of rows of a scan whether they follow rows that stay behind.
 type following struct {
-	edges     []*edge
-	at, whens []int // in Carry
-	keys      []*keys
+	edges []*edge
+	at    []*reader
+	whens []int // in Carry
+	keys  []*keys
 }
 
 // following adds what it has to know to a scan.
 func (w *world) following(edges []*edge, scan *catalog.Scan) *following {
 	f := &following{edges: edges}
-	carry := func(column string) int {
-		i := slices.Index(scan.Carry, column)
-		if i < 0 {
-			i, scan.Carry = len(scan.Carry), append(scan.Carry, column)
-		}
-		return i
-	}
 	for _, e := range edges {
-		f.at, f.keys = append(f.at, carry(e.Column)), append(f.keys, w.keys[e.To])
+		f.at, f.keys = append(f.at, reading(e.key, scan)), append(f.keys, w.keys[e.To])
 		when := -1
 		if e.When != nil {
-			when = carry(e.When.Column)
+			when = carry(scan, e.When.Column)
 		}
 		f.whens = append(f.whens, when)
 	}
@@ -291,9 +320,9 @@ func (w *world) following(edges []*edge, scan *catalog.Scan) *following {
 }
 
 // names is the key that a row names by a reference, if it names one.
-func (f *following) names(i int, b *catalog.Batch, row int) (n rekey.Integer, ok bool) {
+func (f *following) names(i int, b *catalog.Batch, row int) (n rekey.Key, ok bool) {
 	e := f.edges[i]
-	if n, ok = integer(&b.Carry[f.at[i]], row); !ok || !e.none.Empty() && e.none.HasInteger(n) {
+	if n, ok = f.at[i].key(b, row); !ok || n.Among([]rekey.Values{e.none}) {
 		return n, false
 	}
 	return n, f.whens[i] < 0 || e.When.Holds(b.Carry[f.whens[i]].At(row))
@@ -316,7 +345,7 @@ func (r *run) drop(ctx context.Context, w *world) error {
 		var next *table
 		for _, name := range r.order {
 			t := r.tables[name]
-			if t.key != "" && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name),
+			if t.keyed() && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name),
 				func(e *edge) bool { return w.dirty[to(e.To, name)] || w.dirty[e.To] }) {
 				next = t
 				break
@@ -352,11 +381,11 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 	for _, e := range edges {
 		delete(w.dirty, to(e.To, t.name))
 	}
-	scan := catalog.Scan{Table: t.name, Carry: []string{t.key}}
-	follows := w.following(edges, &scan)
+	scan := catalog.Scan{Table: t.name}
+	key, follows := reading(t.RowKey, &scan), w.following(edges, &scan)
 	return w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 		if i := follows.edge(b, row); i >= 0 {
-			if n, ok := integer(&b.Carry[0], row); ok {
+			if n, ok := key.key(b, row); ok {
 				w.add(t, n, edges[i].why())
 			}
 		}
@@ -369,27 +398,44 @@ func (r *run) stays(w *world, name string, scan *catalog.Scan) func(b *catalog.B
 	if t == nil || !w.leaves {
 		return func(*catalog.Batch, int) bool { return false }
 	}
-	if t.key == "" {
+	if !t.keyed() {
 		follows := w.following(r.drops(name), scan)
 		return func(b *catalog.Batch, row int) bool { return follows.edge(b, row) >= 0 }
 	}
-	at := len(scan.Carry)
-	scan.Carry = append(scan.Carry, t.key)
+	key := reading(t.RowKey, scan)
 	return func(b *catalog.Batch, row int) bool {
-		n, ok := integer(&b.Carry[at], row)
+		n, ok := key.key(b, row)
 		return ok && w.keys[name].has(n)
 	}
 }
 
-// order is a column of a scan in the form that the target compares, with the values that it will have.
-func (r *run) sorting(w *world, table, column string) (catalog.Order, error) {
+// sorting are columns of a scan in the form that the target compares, with the values that they will have.
+func (r *run) sorting(w *world, table string, columns ...string) ([]catalog.Order, error) {
 	_, model := r.f.Model(table)
-	o := catalog.OrderBy([]string{column}, model)[0]
-	shift, err := r.shift(w.db, table, column)
-	if shift.Moves() {
-		o.Shift = shift
+	all := catalog.OrderBy(columns, model)
+	for i, column := range columns {
+		shift, err := r.shift(w.db, table, column)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", table, column, err)
+		}
+		if shift.Moves() {
+			all[i].Shift = shift
+		}
 	}
-	return o, err
+	return all, nil
+}
+
+// ordered is the value that a row has in all columns of an order.
+func ordered(b *catalog.Batch, row int) string {
+	if len(b.Order) == 1 {
+		return string(b.Order[0].At(row))
+	}
+	var all []byte
+	for i := range b.Order {
+		v := b.Order[i].At(row)
+		all = append(binary.AppendUvarint(all, uint64(len(v))), v...)
+	}
+	return string(all)
 }
 
 // judgeFewer finds the groups that became too small, all at once.
@@ -397,7 +443,7 @@ func (r *run) judgeFewer(ctx context.Context) error {
 	type small struct {
 		w   *world
 		t   *table
-		key rekey.Integer
+		key rekey.Key
 		why string
 	}
 	var all []small
@@ -410,16 +456,16 @@ func (r *run) judgeFewer(ctx context.Context) error {
 			if w.db.Tables[e.Table] == nil {
 				continue
 			}
-			order, err := r.sorting(w, e.Table, e.Column)
+			order, err := r.sorting(w, e.Table, e.key.Columns...)
 			if err != nil {
-				return fmt.Errorf("%s.%s: %w", e.Table, e.Column, err)
+				return err
 			}
-			scan := catalog.Scan{Table: e.Table, Order: []catalog.Order{order}}
+			scan := catalog.Scan{Table: e.Table, Order: order}
 			member := w.following([]*edge{e}, &scan)
 			stays := r.stays(w, e.Table, &scan)
 			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 				if _, ok := member.names(0, b, row); ok && !stays(b, row) {
-					counts[string(b.Order[0].At(row))]++
+					counts[ordered(b, row)]++
 				}
 			})
 			if err != nil {
@@ -430,14 +476,15 @@ func (r *run) judgeFewer(ctx context.Context) error {
 			if w.db.Tables[t.name] == nil || !w.leaves {
 				continue
 			}
-			order, err := r.sorting(w, t.name, t.key)
+			order, err := r.sorting(w, t.name, t.Columns...)
 			if err != nil {
-				return fmt.Errorf("%s.%s: %w", t.name, t.key, err)
+				return err
 			}
-			scan := catalog.Scan{Table: t.name, Order: []catalog.Order{order}, Carry: []string{t.key}}
+			scan := catalog.Scan{Table: t.name, Order: order}
+			key := reading(t.RowKey, &scan)
 			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
-				n, ok := integer(&b.Carry[0], row)
-				if ok && !w.keys[t.name].has(n) && counts[string(b.Order[0].At(row))] < s.Fewer.Than {
+				n, ok := key.key(b, row)
+				if ok && !w.keys[t.name].has(n) && counts[ordered(b, row)] < s.Fewer.Than {
 					all = append(all, small{w, t, n, s.whyFewer()})
 				}
 			})
@@ -464,10 +511,13 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			if w.db.Tables[name] == nil {
 				continue
 			}
-			s := &declare.Stays{Source: w.db.Name, Table: name, Key: r.tables[name].key, Why: []declare.Reason{}}
+			t, s := r.tables[name], &declare.Stays{Source: w.db.Name, Table: name, Why: []declare.Reason{}}
+			if s.Columns, s.Kinds = t.Columns, t.Kinds; t.keyed() && t.Kinds == "" {
+				s.Key, s.Columns = t.Columns[0], nil
+			}
 			of[w][name] = s
 			found.Stays = append(found.Stays, s)
-			if s.Key != "" {
+			if s.Keyed() {
 				for why, keys := range w.why[name] {
 					s.Why = append(s.Why, declare.Reason{Why: why, Rows: keys.n, Keys: keys.set()})
 				}
@@ -484,7 +534,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 	}
 	for _, w := range r.worlds {
 		for _, name := range r.order {
-			if s := of[w][name]; s != nil && s.Key == "" {
+			if s := of[w][name]; s != nil && !s.Keyed() {
 				if err := r.countBy(ctx, w, s); err != nil {
 					return err
 				}
@@ -494,6 +544,9 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 	for _, e := range r.edges {
 		var all []Blocked
 		for _, w := range r.worlds {
+			if err := r.spelled(ctx, w, e); err != nil {
+				return err
+			}
 			if !w.leaves || e.says == declare.RowsDrop {
 				continue
 			}
@@ -506,7 +559,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 				var err error
 				if n, err = w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 &&
 					e.says == "" {
-					largest, err = w.db.Opened.(declare.Selector).Heaviest(ctx, e.Table, e.Column, condition, 3)
+					largest, err = w.db.Opened.(declare.Selector).Heaviest(ctx, e.Table, e.key, condition, shownKeys)
 				}
 				if err != nil {
 					return &catalog.ReadError{Source: w.db.Name, Table: e.Table,
@@ -525,6 +578,29 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 		} else if len(all) > 0 {
 			found.Blocking = append(found.Blocking, Blocking{e.SeveredReference, all})
 		}
+	}
+	return nil
+}
+
+// spelled makes sure that no reference of texts names a row otherwise than letter by letter, as a collation would let it.
+func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
+	at := r.tables[e.To].Columns
+	if !strings.Contains(string(e.key.Kinds), string([]byte{rekey.KeyText})) || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil || !w.leaves {
+		return nil
+	}
+	var same, differ []string
+	for i, column := range e.key.Columns {
+		from, to := catalog.SQLName(e.Table)+"."+catalog.SQLName(column), "named."+catalog.SQLName(at[i])
+		same, differ = append(same, from+" = "+to), append(differ, "HEX("+from+") <> HEX("+to+")")
+	}
+	n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, "EXISTS (SELECT 1 FROM "+catalog.SQLName(e.To)+" AS named WHERE "+
+		strings.Join(same, " AND ")+" AND ("+strings.Join(differ, " OR ")+"))")
+	if err != nil {
+		return &catalog.ReadError{Source: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that may stay behind", Err: err}
+	}
+	if n > 0 {
+		return declare.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they name: write them alike first",
+			e.place(), w.db.Name, printable.Count(n, "row refers", "rows refer"))
 	}
 	return nil
 }
@@ -550,7 +626,7 @@ type ranked struct {
 	by  [][]byte // nil for NULL
 	w   *world
 	of  int // the number of the world
-	key rekey.Integer
+	key rekey.Key
 }
 
 // compare is below 0 if a comes before b.

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 )
@@ -20,7 +21,12 @@ type Set struct {
 	// Sparse tells that only the ends are known.
 	Sparse bool
 
-	signs [2]signedSet // of the numbers from 0 on, and of the negative ones
+	// Kinds are those of the keys; "" for integers. It is set before the first key, which [Set.AddKey] adds if they are
+	// others, and such a set is exact.
+	Kinds Kinds
+
+	values []string     // of [Key], sorted when the set is finished
+	signs  [2]signedSet // of the numbers from 0 on, and of the negative ones
 }
 
 // signedSet are the numbers of one sign, by their bits, which ascend.
@@ -72,6 +78,9 @@ func (s *Set) Add(n Integer) {
 
 // Finish is called after the last key.
 func (s *Set) Finish() {
+	if s.Kinds != "" {
+		s.finishValues()
+	}
 	for i := range s.signs {
 		set := &s.signs[i]
 		if s.Sparse || set.n == 0 {
@@ -157,7 +166,7 @@ func (s *Set) Has(n Integer) bool {
 }
 
 // Len counts the keys.
-func (s *Set) Len() int64 { return s.signs[0].n + s.signs[1].n }
+func (s *Set) Len() int64 { return s.signs[0].n + s.signs[1].n + int64(len(s.values)) }
 
 // Highest returns the largest key, 0 if there is none above that.
 func (s *Set) Highest() uint64 {
@@ -212,6 +221,9 @@ func (s *Set) Gaps() uint64 {
 func (s *Set) Equal(other *Set) bool {
 	if s == nil || other == nil {
 		return s == other
+	}
+	if s.Kinds != other.Kinds || !slices.Equal(s.values, other.values) {
+		return false
 	}
 	for i := range s.signs {
 		a, b := &s.signs[i], &other.signs[i]
@@ -319,6 +331,10 @@ func (s *Set) AppendBinary(b []byte) ([]byte, error) {
 		return b, errors.New("rekey: a sparse set does not know its keys")
 	}
 	start := len(b)
+	if s.Kinds != "" {
+		b = s.appendValues(append(b, valuesVersion))
+		return binary.BigEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
+	}
 	b = append(b, setVersion)
 	for i := range s.signs {
 		set := &s.signs[i]
@@ -341,17 +357,23 @@ func (s *Set) AppendBinary(b []byte) ([]byte, error) {
 // castagnoli tells a damaged form from a whole one.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// setVersion is the first byte of the form.
-const setVersion = 1
+// The first byte of the form: of integers, and of other keys.
+const (
+	setVersion    = 1
+	valuesVersion = 2
+)
 
 // UnmarshalBinary reads what [Set.AppendBinary] wrote.
 func (s *Set) UnmarshalBinary(b []byte) error {
 	broken := errors.New("rekey: not a set of keys, or a damaged one")
 	end := len(b) - 4
-	if end < 1 || b[0] != setVersion || binary.BigEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {
+	if end < 1 || b[0] != setVersion && b[0] != valuesVersion || binary.BigEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {
 		return broken
 	}
-	b, *s = b[1:end], Set{Exact: true}
+	version := b[0]
+	if b, *s = b[1:end], (Set{Exact: true}); version == valuesVersion {
+		return s.readValues(b)
+	}
 	next := func() (v uint64, ok bool) {
 		if len(b) < 8 {
 			return 0, false

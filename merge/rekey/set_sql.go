@@ -17,13 +17,17 @@ const (
 	denseChunk = 1 << (chunkBits - 6)
 )
 
-// SQL is the condition that a column of integers has one of the keys, as all engines understand
-// it. It is never NULL. The set is finished and not sparse. The text takes about two bytes for eight
+// SQL is the condition that a column of integers, or columns of the kinds of the set, have one of the keys, as all engines
+// understand it. It is never NULL. The set is finished and not sparse. The text takes about two bytes for eight
 // numbers where keys lie close together, and their digits where they do not.
-func (s *Set) SQL(column string) string {
+func (s *Set) SQL(columns ...string) string {
 	if s.Len() == 0 {
 		return "1 = 0"
 	}
+	if s.Kinds != "" {
+		return s.valuesSQL(columns)
+	}
+	column := columns[0]
 	var listed []string
 	var dense []chunkSQL
 	var keys []Integer // of one chunk

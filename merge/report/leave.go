@@ -124,7 +124,7 @@ type LeftRow struct {
 	Why   string `json:"why"`
 }
 
-// EachLeft calls use for each row that stays behind, of tables with a key of integers: of others the plan knows only
+// EachLeft calls use for each row that stays behind, of tables that the plan knows by their keys: of others it knows only
 // to which rows they refer.
 func EachLeft(p *transfer.Plan, use func(LeftRow) error) error {
 	if p.Leaving == nil {
@@ -135,7 +135,7 @@ func EachLeft(p *transfer.Plan, use func(LeftRow) error) error {
 			if r.Keys == nil {
 				continue
 			}
-			for n := range r.Keys.All() {
+			for n := range r.Keys.Keys() {
 				if err := use(LeftRow{s.Source, s.Table, n.String(), r.Why}); err != nil {
 					return err
 				}

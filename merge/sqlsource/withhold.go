@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -108,30 +109,46 @@ func (s *Source) selecting(schema *schema, table, condition string) (string, err
 }
 
 // Select implements [declare.Selector].
-func (s *Source) Select(ctx context.Context, table, column, condition string, take func(rekey.Integer)) error {
+func (s *Source) Select(ctx context.Context, table string, key declare.RowKey, condition string, take func(rekey.Key)) error {
 	return s.ask(ctx, "condition", func(schema *schema) error {
 		from, err := s.selecting(schema, table, condition)
 		if err != nil {
 			return err
 		}
-		rows, err := s.conn.QueryContext(ctx, "SELECT "+s.dialect.Quote(column)+from)
+		rows, err := s.conn.QueryContext(ctx, "SELECT "+s.columns(key)+from)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var text sql.RawBytes
-			if err := rows.Scan(&text); err != nil {
+			k, err := keyOf(rows, table, key)
+			if err != nil {
 				return err
 			}
-			n, ok := rekey.ParseInteger(text)
-			if !ok {
-				return fmt.Errorf("%s.%s has the value %.40q, want an integer", table, column, text)
-			}
-			take(n)
+			take(k)
 		}
 		return rows.Err()
 	})
+}
+
+func (s *Source) columns(key declare.RowKey) string {
+	return strings.Join(slice.Map(key.Columns, s.dialect.Quote), ", ")
+}
+
+// keyOf reads a key, and what is selected behind it.
+func keyOf(rows *sql.Rows, table string, key declare.RowKey, more ...any) (k rekey.Key, err error) {
+	values, into := make([]sql.RawBytes, len(key.Columns)), []any(nil)
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	if err := rows.Scan(append(into, more...)...); err != nil {
+		return k, err
+	}
+	k, ok := key.Kinds.Key(func(i int) []byte { return values[i] })
+	if !ok {
+		return k, fmt.Errorf("%s has the key %.40q in %s: want values that are not NULL, and integers where the columns have them", table, values, strings.Join(key.Columns, ", "))
+	}
+	return k, nil
 }
 
 // CountWhere implements [declare.Selector].
@@ -147,23 +164,25 @@ func (s *Source) CountWhere(ctx context.Context, table, condition string) (n int
 }
 
 // Heaviest implements [declare.Selector].
-func (s *Source) Heaviest(ctx context.Context, table, column, condition string, most int) (all []declare.Heavy, err error) {
+func (s *Source) Heaviest(ctx context.Context, table string, key declare.RowKey, condition string, most int) (all []declare.Heavy, err error) {
 	err = s.ask(ctx, "condition", func(schema *schema) error {
 		from, err := s.selecting(schema, table, condition)
 		if err != nil {
 			return err
 		}
-		name := s.dialect.Quote(column)
-		rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s, COUNT(*)%s GROUP BY %[1]s ORDER BY 2 DESC, 1 LIMIT %[3]d", name, from, most))
+		names := s.columns(key)
+		rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s, COUNT(*)%s GROUP BY %[1]s ORDER BY COUNT(*) DESC, %[1]s LIMIT %[3]d", names, from, most))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
 			var one declare.Heavy
-			if err := rows.Scan(&one.Value, &one.Rows); err != nil {
+			k, err := keyOf(rows, table, key, &one.Rows)
+			if err != nil {
 				return err
 			}
+			one.Value = k.String()
 			all = append(all, one)
 		}
 		return rows.Err()

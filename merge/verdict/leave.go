@@ -23,6 +23,7 @@ type Leave struct {
 type Counted struct {
 	Table  string        `json:"table"`
 	Column string        `json:"column"`
+	And    []string      `json:"and,omitempty"` // further columns, in the order of the key
 	Zero   bool          `json:"zero_is_none,omitempty"`
 	None   []string      `json:"none,omitempty"` // values that name no row
 	When   *declare.When `json:"when,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mergesafe/merge/cell"
-	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -82,7 +81,7 @@ func EachMoved(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 // the world, which is a place in [plan.Plan.Worlds].
 func EachStayed(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, world int, table, column string, each func(key, value, why string) error) error {
 	stays := plan.StaysOf(plan.Worlds()[world].Name, table)
-	if stays == nil || stays.Rows() == 0 || stays.Key == "" {
+	if stays == nil || stays.Rows() == 0 || !stays.Keyed() {
 		return nil
 	}
 	r, err := job.NewRun(plan, target, sources, job.Options{}, job.Hooks{})
@@ -91,14 +90,14 @@ func EachStayed(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 	}
 	defer r.Close()
 	on := r.Worlds()[world]
-	quote := on.Dialect().Quote
-	query := "SELECT " + quote(stays.Key) + ", " + quote(column) + " FROM " + quote(table) + " WHERE " + stays.SQL(quote) + " ORDER BY " + quote(stays.Key)
+	quote, key := on.Dialect().Quote, stays.RowKey()
+	columns := on.Dialect().QuoteAll(key.Columns)
+	query := "SELECT " + columns + ", " + quote(column) + " FROM " + quote(table) + " WHERE " + stays.SQL(quote) + " ORDER BY " + columns
 	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
-		key := rowio.Printed(row[0])
-		n, _ := rekey.ParseInteger(key)
+		n, _ := key.Read(func(i int) any { return row[i] })
 		for _, why := range stays.Why {
-			if why.Keys.Has(n) {
-				return true, each(string(key), shown(row[1]), why.Why)
+			if why.Keys.HasKey(n) {
+				return true, each(n.String(), shown(row[len(row)-1]), why.Why)
 			}
 		}
 		return true, nil

@@ -36,6 +36,7 @@ type cut struct {
 	when   *declare.When
 	on     int        // the column of the condition
 	stay   *rekey.Set // only these keys, if not nil
+	key    declare.RowKey
 	nobody any
 }
 
@@ -55,10 +56,16 @@ func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
 			panic(err) // the plan was validated
 		}
 		one := cut{column: slices.Index(l.Columns, s.Column), none: none, when: s.When, stay: stay}
+		one.key.Columns = []string{s.Column}
+		if stay != nil {
+			one.key.Kinds = stay.Kinds
+		}
 		if s.When != nil {
 			one.on = slices.Index(l.Columns, s.When.Column)
 		}
-		if s.Becomes != nil {
+		if s.Becomes != nil && one.key.Kinds != "" {
+			one.nobody = *s.Becomes
+		} else if s.Becomes != nil {
 			n, _ := rekey.ParseInteger([]byte(*s.Becomes))
 			one.nobody, _ = rowio.As(int64(0), n)
 		}
@@ -69,7 +76,7 @@ func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
 
 func (c *cut) refers(row []any) bool {
 	value := rowio.Printed(row[c.column])
-	if n, ok := rekey.ParseInteger(value); c.stay != nil && !(ok && c.stay.Has(n)) {
+	if n, ok := c.key.Read(func(int) any { return row[c.column] }); c.stay != nil && !(ok && c.stay.HasKey(n)) {
 		return false
 	}
 	return value != nil && !c.none.Has(value) && (c.when == nil || c.when.Holds(rowio.Printed(row[c.on])))

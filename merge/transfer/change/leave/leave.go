@@ -129,7 +129,7 @@ func conditions(ctx context.Context, f *step.Flight, other func(said *verdict.Le
 		if said.Where == "" || world == nil || stays == nil {
 			continue
 		}
-		now, err := leave.Digest(ctx, s, f.Plan.Engine, said, stays.Key)
+		now, err := leave.Digest(ctx, s, f.Plan.Engine, said, stays.RowKey())
 		if err != nil {
 			return fmt.Errorf("the condition %q of %s in %q: %w", said.Where, said.Table, s.Name(), err)
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/leave"
 	"mergesafe/merge/rekey"
@@ -30,13 +31,13 @@ func prove(ctx context.Context, p *step.Proving) error {
 		var worlds []*proving
 		for i, on := range p.Worlds() {
 			w := &proving{Proving: p, on: on, name: p.Plan.Worlds()[i].Name, out: make(map[string]string),
-				found: make(map[string]map[rekey.Integer]bool), changed: make(map[string]bool)}
+				found: make(map[string]map[rekey.Key]bool), changed: make(map[string]bool)}
 			if i > 0 {
 				w.out = p.Plan.Withheld(on.Dialect())
 			}
 			for i := range p.Plan.Leaving.Stays {
-				if s := &p.Plan.Leaving.Stays[i]; s.Source == w.name && s.Key != "" {
-					w.tables, w.found[s.Table] = append(w.tables, s), make(map[rekey.Integer]bool)
+				if s := &p.Plan.Leaving.Stays[i]; s.Source == w.name && s.Keyed() {
+					w.tables, w.found[s.Table] = append(w.tables, s), make(map[rekey.Key]bool)
 				}
 			}
 			worlds = append(worlds, w)
@@ -76,7 +77,7 @@ type proving struct {
 	name    string
 	out     map[string]string // conditions of rows that do not come for other reasons
 	tables  []*plan.Stays     // of this world, with a key
-	found   map[string]map[rekey.Integer]bool
+	found   map[string]map[rekey.Key]bool
 	changed map[string]bool // tables of found that became more since what refers to them was asked
 }
 
@@ -85,18 +86,20 @@ func (w *proving) wrong(table, format string, args ...any) {
 }
 
 // add notes a row that stays, unless it is the same in every world.
-func (w *proving) add(s *plan.Stays, n rekey.Integer) {
-	if kept := w.kept(s); !w.found[s.Table][n] && !kept.HasInteger(n) {
+func (w *proving) add(s *plan.Stays, n rekey.Key) {
+	if !w.found[s.Table][n] && !n.Among(w.kept(s)) {
 		w.found[s.Table][n], w.changed[s.Table] = true, true
 	}
 }
 
-// kept are the keys of rows that are the same in every world.
-func (w *proving) kept(s *plan.Stays) (kept rekey.Values) {
-	if column := w.rekeyed(s.Table, s.Key); column != nil && column.Key {
-		kept, _ = declare.ParseKeep(w.Plan.Rekey.Space(column.Cases[0].Space).Keep) // the plan was validated
-	}
-	return kept
+// kept are, of each column, the keys of rows that are the same in every world.
+func (w *proving) kept(s *plan.Stays) []rekey.Values {
+	return slice.Map(s.RowKey().Columns, func(name string) (kept rekey.Values) {
+		if column := w.rekeyed(s.Table, name); column != nil && column.Key {
+			kept, _ = declare.ParseKeep(w.Plan.Rekey.Space(column.Cases[0].Space).Keep) // the plan was validated
+		}
+		return kept
+	})
 }
 
 // rekeyed is a column of which values change; nil if they do not.
@@ -121,13 +124,28 @@ func (w *proving) rows(ctx context.Context, table, columns, condition, end strin
 
 // keys adds the keys of the rows of a table for which a condition holds.
 func (w *proving) keys(ctx context.Context, s *plan.Stays, condition string) error {
-	return w.rows(ctx, s.Table, w.on.Dialect().Quote(s.Key), condition, "", func(row []any) error {
-		n, err := rowio.KeyIn(row[0], s.Table+"."+s.Key)
+	return w.each(ctx, s, condition, func(n rekey.Key) { w.add(s, n) })
+}
+
+// each calls take with the keys of such rows.
+func (w *proving) each(ctx context.Context, s *plan.Stays, condition string, take func(n rekey.Key)) error {
+	key := s.RowKey()
+	return w.rows(ctx, s.Table, w.on.Dialect().QuoteAll(key.Columns), condition, "", func(row []any) error {
+		n, err := keyIn(s, key, row)
 		if err == nil {
-			w.add(s, n)
+			take(n)
 		}
 		return err
 	})
+}
+
+// keyIn is the key in the first values of a row.
+func keyIn(s *plan.Stays, key declare.RowKey, row []any) (rekey.Key, error) {
+	n, ok := key.Read(func(i int) any { return row[i] })
+	if !ok {
+		return n, fmt.Errorf("table %q has the key %.40q, which cannot be read", s.Table, row)
+	}
+	return n, nil
 }
 
 // where asks for which rows the conditions hold.
@@ -153,7 +171,7 @@ func (w *proving) follow(ctx context.Context) error {
 				if !before[by.To] {
 					continue
 				}
-				if err := w.keys(ctx, s, by.Naming(setOf(w.found[by.To])).SQL(w.on.Dialect().Quote)); err != nil {
+				if err := w.keys(ctx, s, by.Naming(w.setOf(by.To)).SQL(w.on.Dialect().Quote)); err != nil {
 					return err
 				}
 			}
@@ -167,7 +185,7 @@ func (w *proving) conclude(ctx context.Context) error {
 	for _, s := range w.tables {
 		n := int64(0)
 		for key := range w.found[s.Table] {
-			if !s.Keys.Has(key) {
+			if !s.Keys.HasKey(key) {
 				n++
 			}
 		}
@@ -178,10 +196,14 @@ func (w *proving) conclude(ctx context.Context) error {
 	return w.count(ctx)
 }
 
-func setOf(keys map[rekey.Integer]bool) *rekey.Set {
+// setOf are the keys of the rows of a table found so far.
+func (w *proving) setOf(table string) *rekey.Set {
 	s := &rekey.Set{Exact: true}
-	for n := range keys {
-		s.Add(n)
+	if of := w.Plan.StaysOf(w.name, table); of != nil {
+		s.Kinds = of.Kinds
+	}
+	for n := range w.found[table] {
+		s.AddKey(n)
 	}
 	s.Finish()
 	return s
@@ -232,7 +254,7 @@ func proveTarget(ctx context.Context, p *step.Proving) error {
 		}
 		for i := range p.Plan.Leaving.Stays {
 			s := &p.Plan.Leaving.Stays[i]
-			if s.Table != by.To || s.Keys == nil {
+			if s.Table != by.To || s.Key == "" { // other keys need not be of one world only
 				continue
 			}
 			images := imagesOf(p.Plan, s)

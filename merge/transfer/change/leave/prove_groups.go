@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/plan"
@@ -19,7 +20,7 @@ func fromPlan(worlds []*proving, table, why string) {
 		if s := w.Plan.StaysOf(w.name, table); s != nil {
 			for _, r := range s.Why {
 				if r.Why == why {
-					for n := range r.Keys.All() {
+					for n := range r.Keys.Keys() {
 						w.add(s, n)
 					}
 				}
@@ -46,6 +47,19 @@ func (w *proving) image(table, column string, when *declare.When) (func(rekey.In
 	return nil, false
 }
 
+// imageOfKey is what a key becomes in columns.
+func (w *proving) imageOfKey(table string, columns []string, when *declare.When) func(rekey.Key) rekey.Key {
+	images := slice.Map(columns, func(name string) func(rekey.Integer) rekey.Integer {
+		if image, able := w.image(table, name, when); able {
+			return image
+		}
+		return func(n rekey.Integer) rekey.Integer { return n }
+	})
+	return func(k rekey.Key) rekey.Key {
+		return k.Image(func(column int, n rekey.Integer) rekey.Integer { return images[column](n) })
+	}
+}
+
 // matched reports whether rows of a table become rows of another world.
 func (w *proving) matched(table string) bool {
 	return w.Plan.Rekey != nil && slices.ContainsFunc(w.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
@@ -58,7 +72,7 @@ func (w *proving) matched(table string) bool {
 type candidate struct {
 	w     *proving
 	world int
-	key   rekey.Integer
+	key   rekey.Key
 	by    [][]byte
 }
 
@@ -140,9 +154,10 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven
 			return false, err
 		}
 		quote := w.on.Dialect().Quote
-		columns := w.on.Dialect().QuoteAll(names)
+		columns, key := w.on.Dialect().QuoteAll(names), declare.RowKey{}
 		if !inTarget {
-			columns += ", " + quote(s.Key)
+			key = s.RowKey()
+			columns += ", " + w.on.Dialect().QuoteAll(key.Columns)
 		}
 		err = w.rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
 			of, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
@@ -156,18 +171,18 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven
 				own[of]++
 				return nil
 			}
-			key, err := rowio.KeyIn(row[len(row)-1], s.Table+"."+s.Key)
+			key, err := keyIn(s, key, row[len(names):])
 			if err != nil {
 				return err
 			}
-			if !s.Keys.Has(key) && !w.cleared(said.Table, said.Best.Of, of) {
+			if !s.Keys.HasKey(key) && !w.cleared(said.Table, said.Best.Of, of) {
 				own[image(of)]-- // it is among those of the target now
 			}
 			if w.found[s.Table][key] {
 				return nil
 			}
 			c := &candidate{w: w, world: number, key: key}
-			for _, v := range row[1 : len(row)-1] {
+			for _, v := range row[1:len(names)] {
 				c.by = append(c.by, bytes.Clone(rowio.Printed(v)))
 			}
 			groups[image(of)] = append(groups[image(of)], c)
@@ -211,7 +226,7 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 	type small struct {
 		w *proving
 		s *plan.Stays
-		n rekey.Integer
+		n rekey.Key
 	}
 	var all []small
 	for i := range worlds[0].Plan.Leaving.Says {
@@ -224,12 +239,12 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 			fromPlan(worlds, said.Table, said.Fewer.String())
 			continue
 		}
-		counts := make(map[rekey.Integer]int64)
+		counts := make(map[rekey.Key]int64)
 		for number, w := range worlds {
 			if inPlace && number == 0 || !slices.Contains(said.Counted.In, w.name) {
 				continue // no row of the target names one of a source
 			}
-			if err := w.countNaming(ctx, said.Counted, counts); err != nil {
+			if err := w.countNaming(ctx, said, counts); err != nil {
 				return err
 			}
 		}
@@ -238,13 +253,11 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 			if s == nil {
 				continue
 			}
-			image, _ := w.image(s.Table, s.Key, nil)
-			err := w.rows(ctx, s.Table, w.on.Dialect().Quote(s.Key), "1 = 1", "", func(row []any) error {
-				n, err := rowio.KeyIn(row[0], s.Table+"."+s.Key)
-				if err == nil && !w.found[s.Table][n] && counts[image(n)] < int64(said.Fewer.Than) {
+			image := w.imageOfKey(s.Table, s.RowKey().Columns, nil)
+			err := w.each(ctx, s, "1 = 1", func(n rekey.Key) {
+				if !w.found[s.Table][n] && counts[image(n)] < int64(said.Fewer.Than) {
 					all = append(all, small{w, s, n})
 				}
-				return err
 			})
 			if err != nil {
 				return err
@@ -258,31 +271,36 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 }
 
 // countNaming counts the rows of a world that come so far, by what they name.
-func (w *proving) countNaming(ctx context.Context, counted *verdict.Counted, counts map[rekey.Integer]int64) error {
-	quote := w.on.Dialect().Quote
+func (w *proving) countNaming(ctx context.Context, said *verdict.Leave, counts map[rekey.Key]int64) error {
+	quote, counted := w.on.Dialect().Quote, said.Counted
 	naming := declare.Severed{Table: counted.Table, Column: counted.Column, Zero: counted.Zero, None: counted.None,
 		When: counted.When}
+	key := declare.RowKey{Columns: append([]string{counted.Column}, counted.And...)}
+	to := rowio.First(w.Plan.Leaving.Stays, func(s *plan.Stays) bool { return s.Table == said.Table })
+	none, err := rekey.ParseValues(counted.Zero, counted.None)
+	if to == nil {
+		return nil // none of its rows may stay behind
+	}
+	if key.Kinds = to.Kinds; key.Kinds != "" || err != nil {
+		naming.Zero, naming.None = false, nil
+	}
 	condition := naming.SQL(quote)
 	if s := w.Plan.StaysOf(w.name, counted.Table); s != nil {
 		out := []string{"1 = 0"}
-		if s.Key != "" {
-			out = append(out, setOf(w.found[s.Table]).SQL(quote(s.Key)))
+		if s.Keyed() {
+			out = append(out, w.setOf(s.Table).SQL(slice.Map(s.RowKey().Columns, quote)...))
 		} else {
 			for _, by := range s.By {
-				out = append(out, by.Naming(setOf(w.found[by.To])).SQL(quote))
+				out = append(out, by.Naming(w.setOf(by.To)).SQL(quote))
 			}
 		}
 		condition += " AND NOT (" + strings.Join(out, " OR ") + ")"
 	}
-	image, able := w.image(counted.Table, counted.Column, counted.When)
-	if !able {
-		image = func(n rekey.Integer) rekey.Integer { return n }
-	}
-	column := quote(counted.Column)
-	return w.rows(ctx, counted.Table, column+", COUNT(*)", condition, " GROUP BY "+column, func(row []any) error {
-		n, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
-		rows, err := rowio.IntIn(row[1], counted.Table)
-		if isNumber {
+	image, columns := w.imageOfKey(counted.Table, key.Columns, counted.When), w.on.Dialect().QuoteAll(key.Columns)
+	return w.rows(ctx, counted.Table, columns+", COUNT(*)", condition, " GROUP BY "+columns, func(row []any) error {
+		n, ok := key.Read(func(i int) any { return row[i] })
+		rows, err := rowio.IntIn(row[len(row)-1], counted.Table)
+		if ok && !n.Among([]rekey.Values{none}) {
 			counts[image(n)] += rows
 		}
 		return err
