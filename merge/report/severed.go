@@ -23,7 +23,7 @@ func (t *text) severed(p *transfer.Plan) {
 		case s.Rows == declare.RowsDrop:
 			becomes = "stay behind too"
 		case s.Becomes != nil:
-			becomes = "get no reference (" + *s.Becomes + ")"
+			becomes = "get no reference (" + cmp.Or(*s.Becomes, `""`) + ")"
 		}
 		counts := cmp.Or(countsText(p, s.Counts, 1), "none")
 		t.line(2, printable.Text(s.Table)+"."+printable.Text(s.Column)+" to "+printable.Text(s.To)+": "+becomes+": "+counts)

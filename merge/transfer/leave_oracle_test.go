@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // The oracle of rows that stay behind. It knows worlds as Go values, has only loops, and knows only the sentences of
@@ -22,7 +23,7 @@ var leaveTables = []struct {
 	columns []leaveColumn
 }{
 	{"account", "id", []leaveColumn{{"name", "VARCHAR(20)", "", false}}},
-	{"hero", "guid", []leaveColumn{{"account", "INTEGER", "account", true}, {"guild", "INTEGER", "guild", true}, {"parent", "INTEGER NOT NULL", "hero", false}, {"level", "INTEGER", "", true}, {"seen", "INTEGER", "", true}}},
+	{"hero", "guid", []leaveColumn{{"account", "INTEGER", "account", true}, {"guild", "INTEGER", "guild", true}, {"clan", "VARCHAR(20)", "clan", true}, {"parent", "INTEGER NOT NULL", "hero", false}, {"level", "INTEGER", "", true}, {"seen", "INTEGER", "", true}}},
 	{"guild", "id", []leaveColumn{{"master", "INTEGER NOT NULL", "hero", false}}},
 	{"member", "", []leaveColumn{{"guild", "INTEGER NOT NULL", "guild", false}, {"hero", "INTEGER NOT NULL", "hero", false}}},
 	{"item", "id", []leaveColumn{{"owner", "INTEGER", "hero", true}, {"box", "INTEGER NOT NULL", "item", false}}},
@@ -34,6 +35,67 @@ var leaveTables = []struct {
 	{"town", "id", nil},
 	{"tour", "id", []leaveColumn{{"stops", "VARCHAR(60)", "", false}}}, // keys of towns in cells
 	{"vip", "id", []leaveColumn{{"who", "INTEGER", "", true}}},
+	{"clan", "name", []leaveColumn{{"leader", "INTEGER", "hero", true}, {"ally", "VARCHAR(20) NOT NULL", "clan", false}}},
+	{"grade", "", []leaveColumn{{"guild", "INTEGER NOT NULL", "guild", false}, {"n", "INTEGER NOT NULL", "", false}, {"up", "INTEGER", "", true}, {"clan", "VARCHAR(20)", "clan", true}}},
+	{"post", "id", []leaveColumn{{"guild", "INTEGER", "guild", true}, {"n", "INTEGER", "", true}}},
+	{"relic", "id", []leaveColumn{{"owner", "INTEGER", "hero", true}, {"inside", "BYTES", "relic", true}, {"kind", "INTEGER NOT NULL", "", false}}},
+	{"charm", "id", []leaveColumn{{"relic", "BYTES", "relic", true}, {"n", "INTEGER NOT NULL", "", false}}},
+}
+
+// leaveKinds are what keys are that are no integers.
+var leaveKinds = map[string]string{"clan": "text", "relic": "bytes", "member": "composite", "grade": "composite", "spell": "composite"}
+
+// leaveRef is a reference: of one column, or of several to a key of several.
+type leaveRef struct {
+	table   string
+	columns []string
+	to      string
+	keys    []string // columns of the key, if there are several
+}
+
+func (r leaveRef) at() string {
+	if len(r.columns) == 1 {
+		return r.table + "." + r.columns[0]
+	}
+	return r.table + ".(" + strings.Join(r.columns, ", ") + ")"
+}
+
+// refs are all references.
+func (c *leaveCase) refs() (all []leaveRef) {
+	for _, t := range leaveTables {
+		for _, col := range t.columns {
+			if col.to != "" && (col.to != "account" || c.matched) {
+				all = append(all, leaveRef{t.name, []string{col.name}, col.to, nil})
+			}
+		}
+	}
+	keys := []string{"guild", "n"}
+	return append(all, leaveRef{"post", keys, "grade", keys}, leaveRef{"grade", []string{"guild", "up"}, "grade", keys})
+}
+
+// sql writes a value that names a row of a table, and printed is how it is read again.
+func sqlOf(world int, to string, v int64) string {
+	switch {
+	case leaveKinds[to] == "text" && v == 0:
+		return "''"
+	case leaveKinds[to] == "text":
+		return "'" + strings.ReplaceAll(printedOf(world, to, v), "'", "''") + "'"
+	case leaveKinds[to] == "bytes":
+		return "x'" + printedOf(world, to, v)[1:] + "'"
+	}
+	return fmt.Sprint(v)
+}
+
+func printedOf(world int, to string, v int64) string {
+	switch {
+	case leaveKinds[to] == "text" && v == 0:
+		return ""
+	case leaveKinds[to] == "text":
+		return fmt.Sprintf("é'%d w%d", v, world)
+	case leaveKinds[to] == "bytes":
+		return fmt.Sprintf("x%02x%014x", world, v)
+	}
+	return fmt.Sprint(v)
 }
 
 type leaveColumn struct {
@@ -73,19 +135,20 @@ func newLeaveCase(seed uint64) *leaveCase {
 		holds: make(map[int]func(*leaveCase, *leaveRow) *bool), now: 1_700_000_000, features: make(map[string]int)}
 	c.fill(r)
 	silent := r.IntN(4) == 0 // some references say nothing
-	for _, t := range leaveTables {
-		for _, col := range t.columns {
-			if col.to == "" || col.to == "account" && !c.matched {
-				continue
-			}
-			inKey := t.key == "" && (col.name == t.columns[0].name || col.name == t.columns[1].name)
-			switch n := r.IntN(8); {
-			case silent && n == 0:
-			case n < 3 && !inKey:
-				c.gone[t.name+"."+col.name] = declare.RowsNone
-			default:
-				c.gone[t.name+"."+col.name] = declare.RowsDrop
-			}
+	for _, ref := range c.refs() {
+		inKey := len(ref.columns) > 1 || slices.ContainsFunc(leaveTables, func(t struct {
+			name    string
+			key     string
+			columns []leaveColumn
+		}) bool {
+			return t.name == ref.table && t.key == "" && (ref.columns[0] == t.columns[0].name || ref.columns[0] == t.columns[1].name)
+		})
+		switch n := r.IntN(8); {
+		case silent && n == 0:
+		case n < 3 && !inKey:
+			c.gone[ref.at()] = declare.RowsNone
+		default:
+			c.gone[ref.at()] = declare.RowsDrop
 		}
 	}
 	c.say(r)
@@ -95,7 +158,7 @@ func newLeaveCase(seed uint64) *leaveCase {
 func (c *leaveCase) fill(r *rand.Rand) {
 	ptr := func(n int64) *int64 { return &n }
 	for w := range c.worlds {
-		counts := map[string]int{"account": r.IntN(6), "hero": r.IntN(14), "guild": r.IntN(4), "member": r.IntN(10), "item": r.IntN(12), "gem": r.IntN(8), "rune": r.IntN(6), "spark": r.IntN(6), "spell": r.IntN(10), "mail": r.IntN(8), "town": 1 + r.IntN(4), "tour": r.IntN(3), "vip": r.IntN(3)}
+		counts := map[string]int{"account": r.IntN(6), "hero": r.IntN(14), "guild": r.IntN(4), "member": r.IntN(10), "item": r.IntN(12), "gem": r.IntN(8), "rune": r.IntN(6), "spark": r.IntN(6), "spell": r.IntN(10), "mail": r.IntN(8), "town": 1 + r.IntN(4), "tour": r.IntN(3), "vip": r.IntN(3), "clan": r.IntN(6), "grade": r.IntN(8), "post": r.IntN(8), "relic": r.IntN(8), "charm": r.IntN(6)}
 		if r.IntN(4) == 0 { // much of each
 			for name := range counts {
 				counts[name] *= 3
@@ -115,7 +178,7 @@ func (c *leaveCase) fill(r *rand.Rand) {
 						seen[row.text["name"]] = true
 					case col.name == "stops":
 						row.text["stops"] = fmt.Sprint(1+r.IntN(counts["town"]), " ", 1+r.IntN(counts["town"]))
-					case col.name == "level" || col.name == "seen" || col.name == "kind" || col.name == "n" || col.name == "who":
+					case col.name == "level" || col.name == "seen" || col.name == "kind" || col.name == "n" || col.name == "who" || col.name == "up":
 						row.of[col.name] = ptr(r.Int64N(6))
 						if col.name == "seen" {
 							row.of[col.name] = ptr(c.now - 86400*r.Int64N(200))
@@ -128,7 +191,7 @@ func (c *leaveCase) fill(r *rand.Rand) {
 							v = ptr(50 + r.Int64N(40)) // leads nowhere
 							c.features["dirt"]++
 						}
-						if r.IntN(5) == 0 && (t.key != "" || col.name != t.columns[0].name && col.name != t.columns[1].name) {
+						if r.IntN(5) == 0 && leaveKinds[col.to] != "bytes" && (t.key != "" || col.name != t.columns[0].name && col.name != t.columns[1].name) {
 							v = ptr(0) // names nobody
 						}
 						row.of[col.name] = v
@@ -250,6 +313,30 @@ func (c *leaveCase) say(r *rand.Rand) {
 		n := int64(1 + r.IntN(4))
 		add(declare.Leave{Table: "item", Where: fmt.Sprintf("id %% 4 = %d", n%4)}, func(_ *leaveCase, row *leaveRow) *bool { return yes(row.key%4 == n%4) })
 	}
+	if r.IntN(3) == 0 {
+		c.features["where of a composite key"]++
+		table := []string{"member", "grade", "spell"}[r.IntN(3)]
+		column := map[string]string{"member": "guild", "grade": "n", "spell": "n"}[table]
+		add(declare.Leave{Table: table, Where: column + " % 3 = 1"}, func(_ *leaveCase, row *leaveRow) *bool { return yes(*row.of[column]%3 == 1) })
+	}
+	if r.IntN(4) == 0 {
+		c.features["best of a composite key"]++
+		add(declare.Leave{Table: "spell", Best: &declare.Best{Of: "hero", Keep: 1, By: []string{"n"}}}, nil)
+	}
+	if r.IntN(3) == 0 {
+		c.features["where of texts"]++
+		add(declare.Leave{Table: "clan", Where: "leader IS NULL"}, func(_ *leaveCase, row *leaveRow) *bool { return yes(row.of["leader"] == nil) })
+	}
+	if r.IntN(3) == 0 {
+		c.features["where and best of bytes"]++
+		add(declare.Leave{Table: "relic", Where: "kind = 2", Best: &declare.Best{Of: "owner", Keep: 1, By: []string{"kind desc"}}}, func(_ *leaveCase, row *leaveRow) *bool { return yes(*row.of["kind"] == 2) })
+	}
+	for _, f := range [][2]string{{"grade", "post.(guild, n)"}, {"clan", "hero.clan"}, {"relic", "relic.inside"}} {
+		if r.IntN(4) == 0 {
+			c.features["fewer of "+leaveKinds[f[0]]+" keys"]++
+			add(declare.Leave{Table: f[0], Fewer: &declare.Fewer{Of: f[1], Than: 1 + r.IntN(2)}}, nil)
+		}
+	}
 	if c.matched && r.IntN(3) == 0 {
 		c.features["matched rows leave"]++
 		n := int64(r.IntN(3))
@@ -263,21 +350,49 @@ func (c *leaveCase) best(r *rand.Rand) *declare.Best {
 	return &declare.Best{Of: "account", Keep: 1 + r.IntN(2), By: by}
 }
 
+// compareKeys orders rows of one table by their keys.
+func (c *leaveCase) compareKeys(a, b *leaveRow) int {
+	for _, t := range leaveTables {
+		if t.name == a.table && t.key == "" {
+			return cmp.Or(cmp.Compare(*a.of[t.columns[0].name], *b.of[t.columns[0].name]), cmp.Compare(*a.of[t.columns[1].name], *b.of[t.columns[1].name]))
+		}
+	}
+	return cmp.Compare(a.key, b.key)
+}
+
 // leaves reports whether rows of a world may stay behind.
 func (c *leaveCase) leaves(world int) bool { return c.into || world > 0 }
 
-// named is the row that a column names in its world; nil if it names none.
-func (c *leaveCase) named(r *leaveRow, column, to string) *leaveRow {
-	v := r.of[column]
-	if v == nil || *v == 0 {
-		return nil
+// named is the row that a reference names in its world; nil if it names none.
+func (c *leaveCase) named(r *leaveRow, ref leaveRef) *leaveRow {
+	for _, column := range ref.columns {
+		if v := r.of[column]; v == nil || *v == 0 && ref.keys == nil {
+			return nil
+		}
 	}
 	for _, other := range c.rows {
-		if other.table == to && other.world == r.world && other.key == *v {
+		if other.table != ref.to || other.world != r.world {
+			continue
+		}
+		same := ref.keys != nil || other.key == *r.of[ref.columns[0]]
+		for i, key := range ref.keys {
+			same = same && *other.of[key] == *r.of[ref.columns[i]]
+		}
+		if same {
 			return other
 		}
 	}
 	return nil
+}
+
+// refOf is the reference of one column; ok is false if it is none.
+func (c *leaveCase) refOf(table, column string) (ref leaveRef, ok bool) {
+	for _, ref := range c.refs() {
+		if ref.table == table && slices.Equal(ref.columns, []string{column}) {
+			return ref, true
+		}
+	}
+	return ref, false
 }
 
 // judge finds the rows that stay behind.
@@ -305,14 +420,16 @@ func (c *leaveCase) judge() {
 		if l.Fewer == nil {
 			continue
 		}
+		at := slices.IndexFunc(c.refs(), func(ref leaveRef) bool { return ref.at() == l.Fewer.Of })
+		ref := c.refs()[at]
 		for _, g := range c.rows {
 			n := 0
 			for _, m := range c.rows {
-				if m.table == "member" && !c.stays[m] && c.named(m, "guild", "guild") == g {
+				if m.table == ref.table && !c.stays[m] && g.table == l.Table && c.named(m, ref) == g {
 					n++
 				}
 			}
-			if g.table == "guild" && c.leaves(g.world) && !c.stays[g] && n < l.Fewer.Than {
+			if g.table == l.Table && c.leaves(g.world) && !c.stays[g] && n < l.Fewer.Than {
 				small = append(small, g)
 			}
 		}
@@ -322,19 +439,28 @@ func (c *leaveCase) judge() {
 		c.stays[g] = true
 	}
 	c.drop()
+	seen := make(map[string]bool)
+	for r := range c.stays {
+		if kind := leaveKinds[r.table]; kind != "" && !seen[kind] {
+			seen[kind] = true
+			c.features["rows with "+kind+" keys stay"]++
+		}
+	}
 }
 
 func (c *leaveCase) judgeBest(l declare.Leave) {
 	groups := make(map[string][]*leaveRow)
 	for _, r := range c.rows {
-		v := r.of["account"]
-		if r.table != "hero" || c.stays[r] || v == nil || *v == 0 {
+		v := r.of[l.Best.Of]
+		if r.table != l.Table || c.stays[r] || v == nil || *v == 0 {
 			continue
 		}
 		group := fmt.Sprint(*v)
-		if c.matched { // one name is one account in all worlds; what has none, or is gone, is of its world
+		if l.Best.Of != "account" {
 			group = fmt.Sprint("world ", r.world, " ", *v)
-			if a := c.named(r, "account", "account"); a != nil && a.text["name"] != "" {
+		} else if c.matched { // one name is one account in all worlds; what has none, or is gone, is of its world
+			group = fmt.Sprint("world ", r.world, " ", *v)
+			if a := c.named(r, leaveRef{"hero", []string{"account"}, "account", nil}); a != nil && a.text["name"] != "" {
 				group = "name " + a.text["name"]
 			}
 		}
@@ -362,7 +488,7 @@ func (c *leaveCase) judgeBest(l declare.Leave) {
 					return n
 				}
 			}
-			return cmp.Or(a.world-b.world, cmp.Compare(a.key, b.key))
+			return cmp.Or(a.world-b.world, c.compareKeys(a, b))
 		})
 		for i, r := range rows {
 			if i >= l.Best.Keep && c.leaves(r.world) {
@@ -377,16 +503,18 @@ func (c *leaveCase) judgeBest(l declare.Leave) {
 func (c *leaveCase) drop() {
 	for more := true; more; {
 		more = false
-		for _, r := range c.rows {
-			for _, t := range leaveTables {
-				for _, col := range t.columns {
-					if r.table == t.name && !c.stays[r] && c.gone[t.name+"."+col.name] == declare.RowsDrop && c.stays[c.named(r, col.name, col.to)] {
-						c.stays[r], more = true, true
-						c.features["rows that follow"]++
-						if col.to == t.name {
-							c.features["rows that follow their own table"]++
-						}
-					}
+		for _, ref := range c.refs() {
+			for _, r := range c.rows {
+				if r.table != ref.table || c.stays[r] || c.gone[ref.at()] != declare.RowsDrop || !c.stays[c.named(r, ref)] {
+					continue
+				}
+				c.stays[r], more = true, true
+				c.features["rows that follow"]++
+				if ref.to == ref.table {
+					c.features["rows that follow their own table"]++
+				}
+				if kind := leaveKinds[ref.to]; kind != "" {
+					c.features["rows that follow "+kind+" keys"]++
 				}
 			}
 		}
@@ -395,13 +523,10 @@ func (c *leaveCase) drop() {
 
 // blocked counts the rows that come and refer to rows that stay, by references that say nothing.
 func (c *leaveCase) blocked() (n int) {
-	for _, r := range c.rows {
-		for _, t := range leaveTables {
-			for _, col := range t.columns {
-				refers := r.table == t.name && col.to != "" && (col.to != "account" || c.matched)
-				if refers && !c.stays[r] && c.gone[t.name+"."+col.name] == "" && c.stays[c.named(r, col.name, col.to)] {
-					n++
-				}
+	for _, ref := range c.refs() {
+		for _, r := range c.rows {
+			if r.table == ref.table && !c.stays[r] && c.gone[ref.at()] == "" && c.stays[c.named(r, ref)] {
+				n++
 			}
 		}
 	}
@@ -409,14 +534,14 @@ func (c *leaveCase) blocked() (n int) {
 }
 
 // statements make the databases.
-func (c *leaveCase) statements(world int) (all []string) {
+func (c *leaveCase) statements(world int, bytes string) (all []string) {
 	for _, t := range leaveTables {
 		var columns []string
 		if t.key != "" {
-			columns = append(columns, t.key+" INTEGER NOT NULL PRIMARY KEY")
+			columns = append(columns, t.key+" "+cmp.Or(map[string]string{"text": "VARCHAR(20)", "bytes": bytes}[leaveKinds[t.name]], "INTEGER")+" NOT NULL "+map[bool]string{true: "UNIQUE", false: "PRIMARY KEY"}[leaveKinds[t.name] == "bytes"])
 		}
 		for _, col := range t.columns {
-			columns = append(columns, col.name+" "+col.sqlType)
+			columns = append(columns, col.name+" "+strings.Replace(col.sqlType, "BYTES", bytes, 1))
 		}
 		columns = append(columns, "tag VARCHAR(20) NOT NULL")
 		if t.key == "" {
@@ -434,14 +559,14 @@ func (c *leaveCase) statements(world int) (all []string) {
 				continue
 			}
 			if t.key != "" {
-				names, values = append(names, t.key), append(values, fmt.Sprint(r.key))
+				names, values = append(names, t.key), append(values, sqlOf(world, t.name, r.key))
 			}
 			for _, col := range t.columns {
 				names = append(names, col.name)
 				if text, is := r.text[col.name]; is {
 					values = append(values, "'"+text+"'")
 				} else if v := r.of[col.name]; v != nil {
-					values = append(values, fmt.Sprint(*v))
+					values = append(values, sqlOf(world, col.to, *v))
 				} else {
 					values = append(values, "NULL")
 				}
@@ -456,8 +581,9 @@ func (c *leaveCase) statements(world int) (all []string) {
 func (c *leaveCase) declarations() (o declare.Options, d declare.Declarations) {
 	d.Plain = []string{"*.tag", "hero.level", "hero.seen", "mail.kind", "spell.n", "vip.who", "account.name"}
 	o.Rekey = &declare.Rekey{}
+	d.Plain = append(d.Plain, "grade.n", "grade.up", "post.n", "charm.n", "relic.kind", "clan.name", "relic.id")
 	for _, t := range leaveTables {
-		if t.key != "" {
+		if t.key != "" && leaveKinds[t.name] == "" {
 			space := declare.Space{Keys: []string{t.name + "." + t.key}}
 			if t.name == "account" && c.matched {
 				space.Match = []string{"account.name"}
@@ -470,16 +596,26 @@ func (c *leaveCase) declarations() (o declare.Options, d declare.Declarations) {
 			case col.to == "account" && !c.matched:
 				d.Shared = append(d.Shared, t.name+"."+col.name)
 			default:
-				key := "id"
-				if col.to == "hero" {
+				key, none := "id", []string{"0"}
+				switch col.to {
+				case "hero":
 					key = "guid"
+				case "clan":
+					key, none = "name", []string{""}
+				case "relic":
+					none = nil
 				}
-				d.References = append(d.References, declare.DeclaredReference{At: []string{t.name + "." + col.name}, To: []string{col.to + "." + key}, None: []string{"0"}, Gone: c.gone[t.name+"."+col.name]})
+				d.References = append(d.References, declare.DeclaredReference{At: []string{t.name + "." + col.name}, To: []string{col.to + "." + key}, None: none, Gone: c.gone[t.name+"."+col.name]})
 			}
 		}
 	}
+	for _, ref := range c.refs() {
+		if ref.keys != nil {
+			d.References = append(d.References, declare.DeclaredReference{Table: ref.table, Columns: ref.columns, ToTable: ref.to, ToColumns: ref.keys, Gone: c.gone[ref.at()]})
+		}
+	}
 	d.References = append(d.References, declare.DeclaredReference{At: []string{"tour.stops"}, To: []string{"town.id"}, Format: "list sep=' ' every"})
-	o.Leave = c.says
+	o.Leave, o.Allow = c.says, []string{verdict.CodeReferenceDangle} // texts and bytes keep their values
 	return o, d
 }
 
@@ -507,6 +643,25 @@ func (c *leaveCase) wrong(read func(query string) [][]string) (wrong []string) {
 		if t.key != "" {
 			for _, row := range read("SELECT " + t.key + ", tag FROM " + t.name) {
 				tagOf[t.name][row[0]] = row[1]
+			}
+		}
+	}
+	for _, ref := range c.refs() { // of several columns: a row leads to the same row as before, or nowhere as before
+		if ref.keys == nil {
+			continue
+		}
+		query := "SELECT r.tag, p.tag FROM " + ref.table + " r LEFT JOIN " + ref.to + " p ON "
+		for i, key := range ref.keys {
+			query += map[bool]string{true: " AND "}[i > 0] + "p." + key + " = r." + ref.columns[i]
+		}
+		got := make(map[string]string)
+		for _, row := range read(query) {
+			got[row[0]] = row[1]
+		}
+		for _, r := range c.rows {
+			named := c.named(r, ref)
+			if tag, came := got[r.tag]; r.table == ref.table && came && (named != nil && tag != named.tag || named == nil && tag != "<nil>") {
+				wrong = append(wrong, r.tag+" leads by "+ref.at()+" to "+tag)
 			}
 		}
 	}
@@ -555,12 +710,13 @@ func (c *leaveCase) right(r *leaveRow, col leaveColumn, got string, tagOf map[st
 	}
 	plain := "<nil>"
 	if v != nil {
-		plain = fmt.Sprint(*v)
+		plain = printedOf(r.world, col.to, *v)
 	}
 	if col.to == "" || col.to == "account" && !c.matched || v == nil || *v == 0 {
 		return got == plain
 	}
-	named := c.named(r, col.name, col.to)
+	ref, _ := c.refOf(r.table, col.name)
+	named := c.named(r, ref)
 	if named == nil { // it led nowhere, and leads nowhere
 		return got != "<nil>" && got != "0" && tagOf[col.to][got] == ""
 	}
@@ -568,7 +724,7 @@ func (c *leaveCase) right(r *leaveRow, col leaveColumn, got string, tagOf map[st
 		if col.null {
 			return got == "<nil>"
 		}
-		return got == "0"
+		return got == map[bool]string{true: "", false: "0"}[leaveKinds[col.to] == "text"]
 	}
 	home := c.home(named)
 	return home != nil && tagOf[col.to][got] == home.tag

@@ -43,9 +43,7 @@ func (c *Changes) Of(source string, l *rowio.Layout) rowio.Changer {
 				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, source, l.KeyText(row), l.Columns[moves[i].Column], err)
 			}
 		}
-		images = slices.DeleteFunc(images, func(image change) bool {
-			return slices.ContainsFunc(cuts, func(cut cut) bool { return cut.column == image.column && cut.stay != nil && cut.refers(row) })
-		})
+		images = withoutCut(images, cuts, row)
 		if rename != nil {
 			if changed, err = rename(row); err != nil {
 				return changed, err
@@ -54,6 +52,13 @@ func (c *Changes) Of(source string, l *rowio.Layout) rowio.Changer {
 		put(row, images)
 		return changed || len(images) > 0, nil
 	}
+}
+
+// withoutCut are the new values of a row but for references that are cleared, since their rows stay behind.
+func withoutCut(images []change, cuts []cut, row []any) []change {
+	return slices.DeleteFunc(images, func(image change) bool {
+		return slices.ContainsFunc(cuts, func(cut cut) bool { return cut.column == image.column && cut.stay != nil && cut.refers(row) })
+	})
 }
 
 // change is a new value for a column of a row.

@@ -17,6 +17,7 @@ import (
 type worldsOf struct {
 	layout *rowio.Layout
 	rename rowio.Changer // of the rows of a source
+	cuts   []cut         // of the rows of a source
 	source int           // ofTarget: the rows are those of the target
 	moves  [][]worldMove
 
@@ -32,7 +33,7 @@ type worldMove struct {
 func (c *Changes) WorldsIn(p *plan.Plan, l *rowio.Layout, source int) *worldsOf {
 	w := &worldsOf{layout: l, source: source, moves: make([][]worldMove, len(p.Sources)), matching: make([]bool, len(p.Sources))}
 	if source != plan.OfTarget {
-		w.rename = c.inPlace(p.Sources[source].Name, l)
+		w.rename, w.cuts = c.inPlace(p.Sources[source].Name, l), c.cuts(p.Sources[source].Name, l)
 	}
 	for i, s := range p.Sources {
 		for _, m := range c.Moves(s.Name, l) {
@@ -61,6 +62,7 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
+	images = withoutCut(images, w.cuts, row)
 	came := len(images) > 0
 	if came && w.matching[w.source] {
 		moved := slices.Clone(row)

@@ -76,7 +76,10 @@ func (p *Plan) validateSevered() error {
 			continue // none of its rows comes
 		}
 		_, err := rekey.ParseValues(s.Zero, s.None)
-		if err == nil && s.Becomes != nil {
+		texts := s.Gone && p.Leaving != nil && slices.ContainsFunc(p.Leaving.Stays, func(of Stays) bool {
+			return of.Stays != nil && of.Table == s.To && of.Kinds != ""
+		})
+		if err == nil && s.Becomes != nil && !texts {
 			if _, ok := rekey.ParseInteger([]byte(*s.Becomes)); !ok {
 				err = fmt.Errorf("%.40q is not an integer", *s.Becomes)
 			}
