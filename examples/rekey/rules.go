@@ -7,7 +7,8 @@ import "mergesafe/merge/declare"
 func reviewed() declare.Options {
 	return declare.Options{
 		Rules: []declare.Declarations{{
-			Plain:   []string{"heroes.level", "heroes.gold", "stats.wins", "mail.kind"},
+			Plain:   []string{"heroes.level", "heroes.gold", "heroes.seen", "heroes.banned", "stats.wins", "mail.kind"},
+			Shared:  []string{"heroes.account"}, // one account database for both worlds
 			Natural: []string{"items.template", "spells.spell"},
 			References: []declare.DeclaredReference{
 				{At: []string{"stats.hero", "items.owner", "spells.hero", "mail.receiver"}, To: []string{"heroes.id"}},
@@ -23,4 +24,19 @@ func reviewed() declare.Options {
 			Counters: []declare.CounterRow{{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"item"}}, Space: "items.id"}},
 		},
 	}
+}
+
+// leaving is reviewed with the rules of leave.toml: who stays behind, and what becomes of what refers to them.
+func leaving() declare.Options {
+	o := reviewed()
+	refs := o.Rules[0].References
+	refs[0].Gone, refs[1].Gone, refs[2].Gone = declare.RowsDrop, declare.RowsNone, declare.RowsNone
+	refs[1].None = []string{"0"} // a mail without a sender
+	o.Now = today
+	o.Leave = []declare.Leave{
+		{Table: "heroes", Where: "level <= 30 AND seen < :now - 30*86400 AND gold < 500000",
+			Best: &declare.Best{Of: "account", Keep: 3, By: []string{"level desc", "seen desc"}}},
+		{Table: "heroes", Where: "banned = 1"},
+	}
+	return o
 }

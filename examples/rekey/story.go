@@ -45,7 +45,7 @@ func (s *story) worlds() []transfer.Database {
 // run tells the whole story. An error says where it went another way.
 func (s *story) run(ctx context.Context) error {
 	s.say("Two worlds of a game that counts its keys from 1 in each: hero 7 is there twice.")
-	for _, name := range []string{"rehearsal", "merged"} { // of an earlier run
+	for _, name := range []string{"rehearsal", "chosen", "merged"} { // of an earlier run
 		if err := remove(s.file(name)); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *story) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, chapter := range []func(context.Context) error{s.collide, s.propose, s.rehearse, s.merge, s.goOn} {
+	for _, chapter := range []func(context.Context) error{s.collide, s.propose, s.rehearse, s.choose, s.merge, s.goOn} {
 		if err := chapter(ctx); err != nil {
 			return err
 		}
@@ -134,9 +134,9 @@ func (s *story) propose(ctx context.Context) error {
 }
 
 // make makes a new database of both worlds, and proves it.
-func (s *story) make(ctx context.Context, name string) (*transfer.Plan, *transfer.Proof, error) {
+func (s *story) make(ctx context.Context, name string, rules declare.Options) (*transfer.Plan, *transfer.Proof, error) {
 	into := s.database(name)
-	plan, err := transfer.NewPlan(ctx, s.worlds()[0], s.worlds()[1:], transfer.PlanOptions{Check: reviewed(), Into: &into})
+	plan, err := transfer.NewPlan(ctx, s.worlds()[0], s.worlds()[1:], transfer.PlanOptions{Check: rules, Into: &into})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,26 +160,57 @@ func (s *story) make(ctx context.Context, name string) (*transfer.Plan, *transfe
 // rehearse makes a new database, and drops it.
 func (s *story) rehearse(ctx context.Context) error {
 	s.chapter("The rehearsal: a new database of both worlds")
-	plan, _, err := s.make(ctx, "rehearsal")
+	plan, _, err := s.make(ctx, "rehearsal", reviewed())
 	if err != nil {
 		return err
 	}
 	s.say("   Boot the game on a copy of it: an undeclared reference breaks visibly there, and not on the night of the merge.")
-	undone, err := transfer.Undo(ctx, plan, s.database("rehearsal"), s.worlds(), transfer.UndoOptions{})
-	if err != nil {
+	if err := s.drop(ctx, plan, "rehearsal"); err != nil {
 		return err
-	}
-	if _, err := os.Stat(s.file("rehearsal")); !undone.Dropped || !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s is still there: %w", s.file("rehearsal"), err)
 	}
 	s.say("   undo drops it again. No row of east and west was written; only counters of east stay raised.")
 	return nil
 }
 
+// drop takes a merge into a new database back.
+func (s *story) drop(ctx context.Context, plan *transfer.Plan, name string) error {
+	undone, err := transfer.Undo(ctx, plan, s.database(name), s.worlds(), transfer.UndoOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.file(name)); !undone.Dropped || !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is still there: %w", s.file(name), err)
+	}
+	return nil
+}
+
+// choose makes a new database to which not all come, shows who stays, and drops it.
+func (s *story) choose(ctx context.Context) error {
+	s.chapter("Who comes? By the rules of leave.toml, as two merges announced them")
+	plan, proof, err := s.make(ctx, "chosen", leaving())
+	if err != nil {
+		return err
+	}
+	var shown, list bytes.Buffer
+	if err := errors.Join(report.WriteLeft(&shown, report.TextOptions{}, plan), report.WriteLeftCSV(&list, plan, nil)); err != nil {
+		return err
+	}
+	lines := strings.Split(shown.String(), "\n")
+	for _, line := range lines[:min(12, len(lines))] {
+		s.say("   %s", line)
+	}
+	s.say("   servermerge left -csv lists each row:")
+	for _, line := range strings.Split(list.String(), "\n")[:4] {
+		s.say("   | %s", line)
+	}
+	s.say("   %s: exactly these rows stayed, by a proof of its own, and nothing that came refers to them.", proof.Verdict)
+	return s.drop(ctx, plan, "chosen")
+}
+
 // merge makes the new database that stays, shows the proof, and opens it.
 func (s *story) merge(ctx context.Context) error {
 	s.chapter("The merge, its proof, and the opening")
-	plan, proof, err := s.make(ctx, "merged")
+	plan, proof, err := s.make(ctx, "merged", reviewed())
 	if err != nil {
 		return err
 	}

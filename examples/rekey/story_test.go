@@ -4,14 +4,36 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
+
+	"mergesafe/merge/declare"
 )
+
+func by(l declare.Leave) []string {
+	if l.Best == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("best  = { of = %q, keep = %d, by = [%q, %q] }", l.Best.Of, l.Best.Keep, l.Best.By[0], l.Best.By[1])}
+}
 
 // The story goes as told, twice in the same place, and what it shows is what is in the
 // databases.
 func TestStory(t *testing.T) {
+	file, err := os.ReadFile("leave.toml") // which the story follows
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range leaving().Leave {
+		for _, want := range append([]string{fmt.Sprintf("where = %q", l.Where)}, by(l)...) {
+			if !strings.Contains(string(file), want) {
+				t.Errorf("leave.toml has no %s", want)
+			}
+		}
+	}
 	t.Chdir(t.TempDir())
 	for range 2 {
 		var out, errs bytes.Buffer
@@ -21,6 +43,7 @@ func TestStory(t *testing.T) {
 		for _, want := range []string{
 			`FAIL +heroes id: `, `perhaps a counter: seq.next`, `columns are open`, `says PASS`,
 			`PASS  references name the same row as before, or none as before: \d+ references`,
+			`heroes of east: \d+ rows stay behind, and \d+ rows come`, `\| west,heroes,\d+,|\| east,heroes,\d+,`, `PASS: exactly these rows stayed`,
 			`data/rekey/rehearsal\.db is made, of \d+ rows`, `undo drops it again`, `data/rekey/merged\.db is open`,
 			`heroes 7 of west became \d+  \(merge `, `hero \d+ is born, finds item \d+`,
 		} {

@@ -8,13 +8,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"time"
 )
+
+// today is the day on which the story happens: heroes were seen up to 200 days before.
+var today = time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
 
 // The tables of a game as they are found: AUTOINCREMENT keys, one table that continues
 // another's key, references that nothing declares, a column that means nobody by 0, a
 // number that means a hero only in mails of kind 0, and a counter kept in a row.
 var schema = []string{
-	"CREATE TABLE heroes (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, level INTEGER NOT NULL, gold INTEGER NOT NULL)",
+	`CREATE TABLE heroes (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, level INTEGER NOT NULL, gold INTEGER NOT NULL,
+		account INTEGER NOT NULL, seen INTEGER NOT NULL, banned INTEGER NOT NULL)`,
 	"CREATE TABLE stats (hero INT NOT NULL PRIMARY KEY, wins INTEGER NOT NULL)",
 	"CREATE TABLE items (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, template INTEGER NOT NULL)",
 	"CREATE TABLE spells (hero INTEGER NOT NULL, spell INTEGER NOT NULL, PRIMARY KEY (hero, spell))",
@@ -60,7 +65,8 @@ func makeWorld(ctx context.Context, file, name string, heroes int) error {
 	}
 	random := rand.New(rand.NewPCG(uint64(heroes), 1))
 	for id := range heroes {
-		exec("INSERT INTO heroes VALUES (?, ?, ?, ?)", id+1, fmt.Sprintf("%s%c%c", name, 'a'+id/26%26, 'a'+id%26), 1+random.IntN(60), 100_000+random.IntN(900_000))
+		exec("INSERT INTO heroes VALUES (?, ?, ?, ?, ?, ?, ?)", id+1, fmt.Sprintf("%s%c%c", name, 'a'+id/26%26, 'a'+id%26), 1+random.IntN(60), 100_000+random.IntN(900_000),
+			900_000+id%60, today.Unix()-86400*int64(id*7%200), id%50/49)
 		exec("INSERT INTO stats VALUES (?, ?)", id+1, 1_000_000+random.IntN(1000))
 		exec("INSERT INTO spells VALUES (?, ?), (?, ?)", id+1, 70_133, id+1, 70_200+random.IntN(50))
 		for range 3 {
@@ -100,7 +106,7 @@ func play(ctx context.Context, file string, friend int64) (hero, item int64, err
 		}
 	}
 	var mail int64
-	ask(&hero, "INSERT INTO heroes (name, level, gold) VALUES ('newborn', 1, 0) RETURNING id")
+	ask(&hero, "INSERT INTO heroes (name, level, gold, account, seen, banned) VALUES ('newborn', 1, 0, 900001, 0, 0) RETURNING id")
 	ask(&item, "UPDATE seq SET next = next + 1 WHERE name = 'item' RETURNING next - 1")
 	ask(&item, "INSERT INTO items VALUES (?, ?, 90001) RETURNING id", item, hero)
 	ask(&mail, "INSERT INTO mail (kind, sender, receiver, item) VALUES (0, ?, ?, ?) RETURNING id", hero, friend, item)

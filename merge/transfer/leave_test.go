@@ -191,7 +191,7 @@ func TestLeaveRefused(t *testing.T) {
 	for want, f := range map[string]func(o *declare.Options, d *declare.Declarations){
 		"log has no key in w0, so its rows could not be told apart by the proof":      ofLog(declare.RowsDrop),
 		"log has no key in w0, so its rows could not be told apart by the proof and ": ofLog(declare.RowsNone),
-		"its key is not one column of integers":                                       where("spell", "spell = 7"),
+		"log has no key in every world, by which the rows that stay":                  where("log", "n = 7"),
 		"no source has a table \"heros\"":                                             where("heros", "1 = 1"),
 		"leave hero in rules.toml:7: where: \"lvl\" is no column": func(o *declare.Options, _ *declare.Declarations) {
 			o.Leave = []declare.Leave{{Table: "hero", Where: "lvl < 3", File: "rules.toml", Line: 7}}
@@ -213,12 +213,54 @@ func TestLeaveRefused(t *testing.T) {
 		"whether one value of hero.tag is the same in all worlds": func(o *declare.Options, _ *declare.Declarations) {
 			o.Leave = append(o.Leave, declare.Leave{Table: "hero", Best: &declare.Best{Of: "tag", Keep: 2, By: []string{"level"}}})
 		},
+		"so which one is to be cleared cannot be told": func(o *declare.Options, d *declare.Declarations) {
+			where("spell", "spell = 7")(o, d)
+			d.References = append(d.References, declare.DeclaredReference{Table: "log", Columns: []string{"hero", "n"}, ToTable: "spell", ToColumns: []string{"guid", "spell"}, Gone: declare.RowsNone})
+			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return strings.HasPrefix(s, "log.") })
+		},
+		"spell is not the key by which rows of spell are told ((guid, spell))": func(o *declare.Options, d *declare.Declarations) {
+			where("spell", "spell = 7")(o, d)
+			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.n" })
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"log.n"}, To: []string{"spell.spell"}})
+		},
 		"the column allows no NULL, and no value of it means no row": func(o *declare.Options, d *declare.Declarations) { d.References[2].Gone = declare.RowsNone },
 	} {
 		if _, err := planner.NewPlan(t.Context(), all[0], all[1:], more(f)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// Texts name a row letter by letter: a reference that only the collation takes for the same refuses the plan, which says
+// where. Of a table whose key of several columns nothing names, the unique column tells the rows.
+func TestLeaveTexts(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		collate := map[bool]string{true: " COLLATE NOCASE", false: ""}[e.name == "sqlite"]
+		all := keyWorlds(t, e, 2, "CREATE TABLE clan (name VARCHAR(20)"+collate+" NOT NULL PRIMARY KEY, level INTEGER NOT NULL)", "INSERT INTO clan VALUES ('red w%d', 1), ('Blue w%d', 2)",
+			"CREATE TABLE fort (clan VARCHAR(20)"+collate+" NOT NULL, n INTEGER NOT NULL, id INTEGER NOT NULL UNIQUE, PRIMARY KEY (clan, n))", "INSERT INTO fort VALUES ('red w%d', 1, 5), ('Blue w%d', 1, 6)",
+			"CREATE TABLE wall (id INTEGER NOT NULL PRIMARY KEY, fort INTEGER NOT NULL)", "INSERT INTO wall VALUES (1, 5), (2, 6)")
+		opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			where("clan", "level = 1")(o, d)
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"fort.id"}}, declare.Space{Keys: []string{"wall.id"}})
+			d.Plain = append(d.Plain, "clan.*", "fort.n")
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, Gone: declare.RowsDrop},
+				declare.DeclaredReference{At: []string{"wall.fort"}, To: []string{"fort.id"}, Gone: declare.RowsDrop})
+		})
+		worlds := clones(t, e, all)
+		p := mustPlan(t, worlds[0], worlds[1:], opts)
+		if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, worlds[0], "SELECT fort.clan, wall.id FROM wall JOIN fort ON fort.id = wall.fort ORDER BY wall.id", "red w0|1", "Blue w0|2", "Blue w1|1002")
+		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
+			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+		}
+		exec(t, all[1], "UPDATE fort SET clan = 'RED w1' WHERE id = 5")
+		const want = "fort.clan of w1: 1 row refers by texts that differ in case, accents or spaces from those that they name"
+		if _, err := planner.NewPlan(t.Context(), all[0], all[1:], opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
 }
 
 // A reference inside cells blocks if a row that comes names a row that stays, and says so; otherwise its rows come.

@@ -18,7 +18,7 @@ func (c *Changes) inPlace(source string, l *rowio.Layout) rowio.Changer {
 	return func(row []any) (changed bool, err error) {
 		for i := range cuts { // by the row as it is: what names change are not integers
 			if cuts[i].refers(row) {
-				row[cuts[i].column], changed = cuts[i].nobody, true
+				row[cuts[i].column], changed = cuts[i].instead(row), true
 			}
 		}
 		if rename == nil {
@@ -38,6 +38,18 @@ type cut struct {
 	stay   *rekey.Set // only these keys, if not nil
 	key    declare.RowKey
 	nobody any
+	text   *string // in the place of nobody, of a column of texts
+}
+
+// instead is what the row gets, of the type that its column has.
+func (c *cut) instead(row []any) any {
+	if c.text == nil {
+		return c.nobody
+	}
+	if _, is := row[c.column].([]byte); is {
+		return []byte(*c.text)
+	}
+	return *c.text
 }
 
 func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
@@ -64,7 +76,7 @@ func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
 			one.on = slices.Index(l.Columns, s.When.Column)
 		}
 		if s.Becomes != nil && one.key.Kinds != "" {
-			one.nobody = *s.Becomes
+			one.text = s.Becomes
 		} else if s.Becomes != nil {
 			n, _ := rekey.ParseInteger([]byte(*s.Becomes))
 			one.nobody, _ = rowio.As(int64(0), n)
