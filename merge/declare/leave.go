@@ -30,6 +30,9 @@ type Leave struct {
 // LeaveLimit is the default of [Leave.Limit]: who needs more needs an index.
 const LeaveLimit = 30 * time.Minute
 
+// JudgingSlow is how long a condition may take without a word.
+const JudgingSlow = time.Second
+
 // Best lets of the rows that have the same value in a column, over all worlds, only the first
 // ones come.
 type Best struct {

@@ -112,6 +112,10 @@ type Options struct {
 	// goroutine at a time. It never changes the result.
 	Progress func(Progress)
 
+	// Judging, if not nil, is called every second with a condition that the server of a source has judged for
+	// [JudgingSlow] or longer, for several sources at a time.
+	Judging func(source, condition string, took time.Duration)
+
 	// Clock stamps the start and the end of the report. The default is
 	// [time.Now].
 	Clock func() time.Time

@@ -210,6 +210,8 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 			return declare.Unsuitable("%s: this kind of source judges no conditions", s.Place())
 		}
 		t, text := r.tables[s.Table], c.with(r.now)
+		judged := r.judging(w.db.Name, s.Where)
+		defer judged()
 		var twice [2]*keys
 		for i := range twice {
 			twice[i] = newKeys(t.Kinds)
@@ -229,6 +231,7 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		if err != nil {
 			return fail(err)
 		}
+		judged()
 		r.lock.Lock()
 		if found.Says[i].Where[w.db.Name] = twice[0].digest(); n > 0 {
 			found.Says[i].Nulls = append(found.Says[i].Nulls, Nulls{w.db.Name, n})
@@ -236,6 +239,26 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		r.lock.Unlock()
 	}
 	return nil
+}
+
+// judging says, while a condition takes long, how long it has taken, until judged is called.
+func (r *run) judging(source, condition string) (judged func()) {
+	tell := r.f.Opts.Judging
+	if tell == nil {
+		return func() {}
+	}
+	ended, began := make(chan struct{}), time.Now()
+	go func() {
+		for wait := declare.JudgingSlow; ; wait = time.Second {
+			select {
+			case <-ended:
+				return
+			case <-time.After(wait):
+				tell(source, condition, time.Since(began))
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(ended) })
 }
 
 // scan reads columns of the rows of a table that are not withheld.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
@@ -96,6 +97,11 @@ func suchAs(keys []string) string {
 		return ""
 	}
 	return ", such as " + printable.Text(strings.Join(keys, ", "))
+}
+
+// Judging says how long the server of a source has judged a condition.
+func Judging(source, condition string, took time.Duration) string {
+	return fmt.Sprintf("%s has judged for %s: %.60s", source, took.Round(time.Second), condition)
 }
 
 // took says how long a condition took.

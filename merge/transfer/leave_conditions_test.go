@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -62,8 +63,15 @@ func TestSlowCondition(t *testing.T) {
 		all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE n (i INTEGER NOT NULL PRIMARY KEY)",
 			"INSERT INTO n WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 400) SELECT i FROM c")...)
 		const slow = "level < (SELECT COUNT(*) FROM n AS a JOIN n AS b ON a.i <> b.i JOIN n AS c ON c.i <> b.i JOIN n AS d ON d.i <> a.i WHERE a.i + b.i + c.i + d.i < hero.level)"
-		_, err := planner.NewPlan(t.Context(), all[0], all[1:], conditioned(slow, time.Second))
-		if want := "leave hero in rules.toml:7: where: w1 did not judge it, twice, within 1s: "; err == nil || !strings.Contains(err.Error(), want) {
+		opts, said := conditioned(slow, 1200*time.Millisecond), make(chan string, 9)
+		opts.Check.Judging = func(source, condition string, took time.Duration) {
+			said <- fmt.Sprintf("%s %v %v", source, condition == slow, took >= time.Second)
+		}
+		_, err := planner.NewPlan(t.Context(), all[0], all[1:], opts)
+		if len(said) == 0 || <-said != "w1 true true" {
+			t.Error("nothing said that the condition took long")
+		}
+		if want := "leave hero in rules.toml:7: where: w1 did not judge it, twice, within 1.2s: "; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

@@ -137,7 +137,7 @@ func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error)
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
-	s.options.Progress = p.report
+	s.options.Progress, s.options.Judging = p.report, p.judges
 	if s.matrix {
 		m, err := check.Matrix(ctx, sources, s.options)
 		if m == nil {

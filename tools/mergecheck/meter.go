@@ -15,12 +15,13 @@ type meter struct {
 	progress.Meter
 	begun   bool
 	current declare.Progress
-	load    int // running threads, while the reading rests because of them; 0 while it does not
+	judging string // the condition that takes long
+	load    int    // running threads, while the reading rests because of them; 0 while it does not
 }
 
 func (m *meter) report(p declare.Progress, now time.Time) {
 	m.Report(transfer.Progress{Step: transfer.StepCheck, Database: p.Source, Rows: p.SourceRows, Total: p.SourceTotal}, now)
-	m.begun, m.current, m.load = true, p, 0
+	m.begun, m.current, m.load, m.judging = true, p, 0, ""
 }
 
 // howFar is, for example, "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left".
@@ -32,6 +33,9 @@ func (m *meter) howFar(done, total int64, now time.Time) string {
 // text is, for example,
 // "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left  items key-collision".
 func (m *meter) text(now time.Time) string {
+	if m.judging != "" {
+		return m.judging
+	}
 	if !m.begun {
 		if m.load > 0 {
 			return m.resting()

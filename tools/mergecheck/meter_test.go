@@ -1,10 +1,12 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"mergesafe/merge/declare"
+	"mergesafe/tools/internal/cli"
 )
 
 func TestMeter(t *testing.T) {
@@ -42,5 +44,15 @@ func TestMeter(t *testing.T) {
 	m.report(declare.Progress{Code: "key-collision", Table: "items"}, start)
 	if m.load != 0 {
 		t.Error("still resting although rows are read")
+	}
+	p := &display{names: []string{"s1"}, meters: map[string]*meter{"s1": m}}
+	p.display = cli.NewDisplay(nil, false, p.names, p.text, func() {})
+	defer p.display.Stop()
+	p.judges("s1", "level < 30", 65*time.Second)
+	if _, _, line := p.line(start); p.text(0) != "s1 has judged for 1m5s: level < 30" || !strings.Contains(line, p.text(0)) {
+		t.Errorf("got %q and %q", p.text(0), line)
+	}
+	if m.report(declare.Progress{Code: "key-collision", Table: "items"}, start); m.judging != "" {
+		t.Error("still judging although rows are read")
 	}
 }

@@ -128,6 +128,17 @@ func (p *display) rests(source string, threads int) {
 	p.display.Show(i, done, total) // also before the first row
 }
 
+// judges notes that a condition takes long.
+func (p *display) judges(source, condition string, took time.Duration) {
+	i := slices.Index(p.names, source)
+	p.mu.Lock()
+	m := p.meters[source]
+	m.judging = printable.Text(report.Judging(source, condition, took))
+	done, total := m.current.SourceRows, m.current.SourceTotal
+	p.mu.Unlock()
+	p.display.Show(i, done, total)
+}
+
 // text is about one database.
 func (p *display) text(i int) string {
 	p.mu.Lock()
@@ -152,6 +163,9 @@ func (p *display) line(now time.Time) (done, total int64, line string) {
 		total += m.current.SourceTotal
 		if m.load > 0 {
 			resting += "  " + name + " is " + m.resting()
+		}
+		if m.judging != "" {
+			resting += "  " + m.judging
 		}
 	}
 	if p.latest.Table == "" {

@@ -111,7 +111,7 @@ func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, o
 	options.Check.Codecs = codecs
 	w := newWatch(cli.LogOf(cmd), t, all)
 	defer w.close()
-	options.Progress = w.planning(ctx)
+	options.Progress, options.Check.Judging = w.planning(ctx), w.progress.judges
 	plan, err := transfer.NewPlan(ctx, all[0], all[1:], options)
 	if plan != nil {
 		plan.Program, plan.Typed = cmd.Root().Version, typedOf(cmd)

@@ -79,6 +79,11 @@ func (p *display) lags(replica string, lag time.Duration, err error) {
 	p.wait(fmt.Sprintf("resting: %s lags %s", replica, lag), false)
 }
 
+// judges notes that a condition takes long.
+func (p *display) judges(source, condition string, took time.Duration) {
+	p.wait(report.Judging(source, condition, took), false)
+}
+
 // pauses notes that another terminal has paused the work.
 func (p *display) pauses(why string) { p.wait(why, true) }
 
