@@ -125,6 +125,9 @@ func writeProof(t *text, o *Outcome) {
 	writeResetProof(t, o.Proof)
 	writeCombineProof(t, o)
 	writeKeyProof(t, o.Proof)
+	for _, line := range o.Proof.FromPlan {
+		t.wrapped(2, "", "Not proved anew, but taken from the plan: "+printable.Text(line)+".")
+	}
 	if len(o.Proof.Findings) > 0 {
 		t.WriteString("\nFindings about the result:\n")
 		t.refusals(o.Proof.Findings)

@@ -58,6 +58,30 @@ func TestLeaveGroupsProved(t *testing.T) {
 	})
 }
 
+// The proof orders numbers with a fraction and times by itself. Of texts it takes the rows from the plan, and says so.
+func TestLeaveGroupsFromPlan(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, account INTEGER NOT NULL, score DECIMAL(9,2) NOT NULL, seen DATETIME NOT NULL, name VARCHAR(9) NOT NULL)",
+			"INSERT INTO hero VALUES (1, 1, 9.5, '2026-01-01 00:00:00', 'a'), (2, 1, 10.25, '2026-01-02 00:00:00', 'b'), (3, 1, -3.5, '2025-01-02 00:00:00', 'c')")
+		for by, want := range map[string]string{"score desc": "[]", "seen desc": "[]",
+			"name desc": "[hero: best 1 of account by name desc: its order is not of numbers, and not of times of one form]"} {
+			opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"hero.guid"}})
+				d.Plain, d.Shared = append(d.Plain, "hero.score", "hero.seen", "hero.name"), append(d.Shared, "hero.account")
+				o.Leave = append(o.Leave, declare.Leave{Table: "hero", Best: &declare.Best{Of: "account", Keep: 1, By: []string{by}}})
+			})
+			worlds := clones(t, e, all)
+			p, target := intoPlan(t, e, worlds, opts)
+			if _, err := apply.Apply(t.Context(), p, target, worlds, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if proof := verified(t, p, target, worlds); proof.Verdict != verdict.Pass || fmt.Sprint(proof.FromPlan) != want {
+				t.Errorf("%s: %s: %v %+v", by, proof.Verdict, proof.FromPlan, proof.Findings)
+			}
+		}
+	})
+}
+
 // A row that is the same in every world comes, whatever is said: it is not judged by conditions.
 func TestLeaveKept(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {

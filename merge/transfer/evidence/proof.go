@@ -40,6 +40,10 @@ type Proof struct {
 	Keys  []KeyProof `json:"keys,omitempty"`
 	Limit string     `json:"limit,omitempty"`
 
+	// FromPlan are the statements of rows that stay behind of which the rows were taken from the plan, since no
+	// statement of the proof gives them, and why.
+	FromPlan []string `json:"from_plan,omitempty"`
+
 	// Findings are the results of the rules of the check for the merged database, and
 	// what is wrong with its record of new names.
 	Findings []plan.Refusal `json:"findings,omitempty"`

@@ -3,6 +3,8 @@ package leave
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -14,8 +16,12 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// fromPlan takes the rows of a group from the plan, since these statements cannot prove them.
-func fromPlan(worlds []*proving, table, why string) {
+// fromPlan takes the rows of a group from the plan, since these statements cannot prove them, and says so.
+func fromPlan(worlds []*proving, table, why, since string) {
+	proof := worlds[0].Proof
+	if line := fmt.Sprintf("%s: %s: %s", table, why, since); !slices.Contains(proof.FromPlan, line) {
+		proof.FromPlan = append(proof.FromPlan, line)
+	}
 	for _, w := range worlds {
 		if s := w.Plan.StaysOf(w.name, table); s != nil {
 			for _, r := range s.Why {
@@ -76,7 +82,16 @@ type candidate struct {
 	by    [][]byte
 }
 
-// before reports whether a row comes before another one in its group; ordered is false if the values are no integers
+// decimal is a number with a fraction; nil if it is none.
+func decimal(v []byte) *big.Rat {
+	if len(v) > 80 || len(bytes.Trim(v, "0123456789.-")) > 0 {
+		return nil
+	}
+	n, _ := new(big.Rat).SetString(string(v))
+	return n
+}
+
+// before reports whether a row comes before another one in its group; ordered is false if the values are no numbers
 // and no times of one form.
 func (a *candidate) before(b *candidate, by []declare.ByColumn, ordered *bool) int {
 	for i := range by {
@@ -91,11 +106,15 @@ func (a *candidate) before(b *candidate, by []declare.ByColumn, ordered *bool) i
 		}
 		m, isNumber := rekey.ParseInteger(x)
 		n, both := rekey.ParseInteger(y)
-		c := bytes.Compare(x, y)
+		c, able := bytes.Compare(x, y), false
+		if isNumber && both {
+			c, able = m.Compare(n), true
+		} else if p, q := decimal(x), decimal(y); p != nil && q != nil {
+			c, able = p.Cmp(q), true
+		}
 		switch {
-		case isNumber && both:
-			c = m.Compare(n)
-		case len(x) != len(y) || strings.Trim(string(x)+string(y), "0123456789-: ") != "":
+		case able:
+		case len(x) != len(y) || strings.Trim(string(x)+string(y), "0123456789-:. +UTC") != "":
 			*ordered = false
 		}
 		if by[i].Descending {
@@ -119,18 +138,19 @@ func proveBest(ctx context.Context, worlds []*proving) error {
 		if said.Best == nil {
 			continue
 		}
-		proven, err := bestOf(ctx, worlds, said)
+		cannot, err := bestOf(ctx, worlds, said)
 		if err != nil {
 			return err
 		}
-		if !proven {
-			fromPlan(worlds, said.Table, said.Best.String())
+		if cannot != "" {
+			fromPlan(worlds, said.Table, said.Best.String(), cannot)
 		}
 	}
 	return nil
 }
 
-func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven bool, err error) {
+// bestOf returns why that cannot be done; "" if it was.
+func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (cannot string, err error) {
 	none, err := rekey.ParseValues(said.Zero, said.None)
 	var by []declare.ByColumn
 	names := []string{said.Best.Of}
@@ -138,7 +158,7 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven
 		one, _ := declare.ParseBy(text) // the plan was validated
 		by, names = append(by, one), append(names, one.Column)
 	}
-	proven = true
+	ordered := true
 	groups, own := make(map[rekey.Integer][]*candidate), make(map[rekey.Integer]int)
 	for number, w := range worlds {
 		s := w.Plan.StaysOf(w.name, said.Table)
@@ -147,11 +167,11 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven
 			continue // it has no such table
 		}
 		if inTarget && (w.matched(said.Table) || w.Plan.Table(said.Table) != nil && w.Plan.Table(said.Table).Combine != nil) {
-			return false, nil // its own rows cannot be told by counting
+			return "rows of the target that others became cannot be told by counting", nil
 		}
 		image, able := w.image(said.Table, said.Best.Of, nil)
 		if !able || err != nil {
-			return false, err
+			return "what its values become cannot be told", err
 		}
 		quote := w.on.Dialect().Quote
 		columns, key := w.on.Dialect().QuoteAll(names), declare.RowKey{}
@@ -162,7 +182,7 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven
 		err = w.rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
 			of, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
 			if !isNumber {
-				proven = false
+				cannot = "its groups are not those of integers"
 			}
 			if !isNumber || none.HasInteger(of) {
 				return nil
@@ -189,25 +209,28 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (proven
 			return nil
 		})
 		if err != nil {
-			return false, err
+			return "", err
 		}
 	}
 	inPlace := worlds[0].Plan.Into == nil
 	var behind []*candidate
 	for of, all := range groups {
-		slices.SortFunc(all, func(a, b *candidate) int { return a.before(b, by, &proven) })
+		slices.SortFunc(all, func(a, b *candidate) int { return a.before(b, by, &ordered) })
 		places := said.Best.Keep
 		if inPlace {
 			places = max(0, places-own[of])
 		}
 		behind = append(behind, all[min(places, len(all)):]...)
 	}
+	if cannot == "" && !ordered {
+		cannot = "its order is not of numbers, and not of times of one form"
+	}
 	for _, c := range behind {
-		if proven {
+		if cannot == "" {
 			c.w.add(c.w.Plan.StaysOf(c.w.name, said.Table), c.key)
 		}
 	}
-	return proven, nil
+	return cannot, nil
 }
 
 // cleared reports whether a row that comes loses a value, since it names a row that stays.
@@ -236,7 +259,7 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 		}
 		inPlace := worlds[0].Plan.Into == nil
 		if said.Counted == nil || inPlace && worlds[0].matched(said.Table) {
-			fromPlan(worlds, said.Table, said.Fewer.String())
+			fromPlan(worlds, said.Table, said.Fewer.String(), "its rows are matched with those of the target")
 			continue
 		}
 		counts := make(map[rekey.Key]int64)
