@@ -132,6 +132,13 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 			"by a where of their own, or let those of %s come", b.Table, b.To)}
 		return result
 	}
+	if b.Apart {
+		result.Message = fmt.Sprintf("rows that come with the first world, since %s is skipped, refer to rows of %s that stay behind: %s",
+			b.Table, b.To, catalog.Few(parts))
+		result.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = %q; or clear them in %s before the plan; or, if they may lead nowhere, plain = [%s]",
+			printable.TOML(b.Table), declare.PolicyReset, b.Sources[0].Source, printable.TOML(declare.Place(b.Table, b.Column)))}
+		return result
+	}
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",
 		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.RowsDrop,
 		declare.RowsNone)}

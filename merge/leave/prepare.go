@@ -275,7 +275,7 @@ func (l *Leaving) follow() (all []reference, err error) {
 				continue
 			}
 			seen[to], more = true, true
-			for _, r := range l.referringTo(to) {
+			for _, r := range l.referringTo(to, l.f.Tables) {
 				if all = append(all, r); r.Cells == nil && r.Declared.Gone == declare.RowsDrop && !l.f.Same[r.Table] {
 					err = l.addTable(r.Table)
 				}
@@ -288,8 +288,8 @@ func (l *Leaving) follow() (all []reference, err error) {
 	return all, nil
 }
 
-func (l *Leaving) referringTo(to string) (all []reference) {
-	for _, name := range l.f.Tables {
+func (l *Leaving) referringTo(to string, tables []string) (all []reference) {
+	for _, name := range tables {
 		refs := declare.AllReferences(l.f, name)
 		for _, r := range l.f.Declared.Severally(name) {
 			refs = append(refs, *r)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,7 @@ type Nulls struct {
 type Blocking struct {
 	*declare.SeveredReference
 	Sources []Blocked
+	Apart   bool // of a table of the first world that comes as it is, since the rows of the others stay (policy skip)
 }
 
 // Blocked are its rows in one world.
@@ -599,7 +601,34 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 		if e.says == declare.RowsNone {
 			found.Cleared = append(found.Cleared, e.SeveredReference)
 		} else if len(all) > 0 {
-			found.Blocking = append(found.Blocking, Blocking{e.SeveredReference, all})
+			found.Blocking = append(found.Blocking, Blocking{e.SeveredReference, all, false})
+		}
+	}
+	return r.apart(ctx, of, found)
+}
+
+// apart finds rows of the first world in tables that come as they are, if they refer to rows that stay.
+func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays, found *Found) error {
+	for _, w := range r.worlds {
+		for to, s := range of[w] {
+			if w.db != r.f.Target || !s.Keyed() || s.Rows() == 0 {
+				continue
+			}
+			for _, ref := range r.referringTo(to, slices.Sorted(maps.Keys(w.db.Apart))) {
+				if r.f.Reset[ref.Table] || ref.Cells != nil || len(ref.Columns) != 1 || !ref.leadsTo(r.tables[to].Columns) {
+					continue
+				}
+				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Gone: true, Zero: ref.Declared.ZeroIsNone,
+					None: ref.Declared.None, When: ref.When, Staying: s.Keys}
+				n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, ref.Table, severed.SQL(catalog.SQLName))
+				if err != nil {
+					return &catalog.ReadError{Source: w.db.Name, Table: ref.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
+				}
+				if n > 0 {
+					found.Blocking = append(found.Blocking, Blocking{&declare.SeveredReference{Severed: severed, Ref: ref.Ref},
+						[]Blocked{{w.db.Name, n, nil}}, true})
+				}
+			}
 		}
 	}
 	return nil

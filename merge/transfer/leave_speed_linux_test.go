@@ -20,6 +20,8 @@ import (
 
 var leaveRows = flag.Int("leave-rows", 0, "how many rows each of two worlds has of which the plan is timed, with and without conditions; 0: not")
 
+var leaveOther = flag.Bool("leave-other-keys", false, "with -leave-rows: items have a key of two columns, and a third of them stay behind by a condition")
+
 var leaveRounds = flag.Int("leave-rounds", 3, "how often each plan of -leave-rows is timed, in turn")
 
 // A plan with conditions takes not much more processor time than one without, and memory does not grow with the rows.
@@ -44,7 +46,7 @@ func TestLeaveSpeed(t *testing.T) {
 		}
 		exec(t, d,
 			"CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, account INTEGER NOT NULL, level INTEGER NOT NULL, name VARCHAR(40) NOT NULL)",
-			"CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, text VARCHAR(60) NOT NULL)",
+			"CREATE TABLE item (id INTEGER NOT NULL, owner INTEGER NOT NULL, kind INTEGER NOT NULL, text VARCHAR(60) NOT NULL, PRIMARY KEY ("+map[bool]string{true: "kind, id", false: "id"}[*leaveOther]+"))",
 			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, sender INTEGER NOT NULL, receiver INTEGER NOT NULL, text VARCHAR(60) NOT NULL)",
 			"CREATE TABLE spell (guid INTEGER NOT NULL, spell INTEGER NOT NULL, PRIMARY KEY (guid, spell))",
 			fill("hero", "i, i * 7919 % 60000, i * 104729 % 100, 'somebody of this world'", n),
@@ -59,6 +61,9 @@ func TestLeaveSpeed(t *testing.T) {
 			References: []declare.DeclaredReference{{At: []string{"item.owner", "mail.sender", "mail.receiver", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop}}}}
 		if with {
 			o.Leave = []declare.Leave{{Table: "hero", Where: "level < 22", Best: &declare.Best{Of: "account", Keep: 4, By: []string{"level desc"}}}}
+			if *leaveOther {
+				o.Leave = append(o.Leave, declare.Leave{Table: "item", Where: "kind < 300"})
+			}
 		}
 		begin, started := cpu(t), time.Now()
 		var p *plan.Plan

@@ -323,6 +323,33 @@ func TestLeaveUndeclared(t *testing.T) {
 	})
 }
 
+// Rows of the first world in a table that is skipped come as they are: if one names a row that stays, the plan says so,
+// unless the column is said to name nothing.
+func TestLeaveFirstWorldSkipped(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE log (id INTEGER NOT NULL PRIMARY KEY, hero INTEGER NOT NULL)", "INSERT INTO log VALUES (1, 1), (2, 2), (3, 0)")...)
+		for _, plain := range []bool{false, true} {
+			opts, into := leaveOptions(func(o *declare.Options, d *declare.Declarations) {
+				where("hero", "level < 20")(o, d)
+				o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"log"}, Policy: declare.PolicySkip})
+				if d.Plain = append(d.Plain, "log.hero"); !plain {
+					d.Plain = d.Plain[:len(d.Plain)-1]
+					d.References = append(d.References, declare.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, None: []string{"0"}})
+				}
+			}), e.fresh(t, "new")
+			opts.Into = &into
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "rows that come with the first world, since log is skipped, refer to rows of hero that stay behind: w0: 1"
+			if got := fmt.Sprint(p.Refusals); strings.Contains(got, want) == plain || len(p.Refusals) > 0 == plain {
+				t.Errorf("plain %v: %s", plain, got)
+			}
+		}
+	})
+}
+
 // gone of a reference says too what becomes of rows that refer to a table which is skipped; rows of the table is the
 // older word, and says it for all references that do not.
 func TestGoneOfSkipped(t *testing.T) {

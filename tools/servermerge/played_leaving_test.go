@@ -18,7 +18,8 @@ import (
 
 var playedLeaving = flag.Bool("played-leaving", false, "merge the played worlds with rules by which characters stay behind")
 
-// Of two played worlds, characters below level 20 stay behind with all that is theirs, and everything else is as
+// Of two played worlds, characters below level 20 stay behind with all that is theirs, and guilds of fewer than five
+// members who come, whose key has two columns; everything else is as
 // without the rule: the merge without it, from which plain statements delete the same, is the same database.
 func TestPlayedLeaving(t *testing.T) {
 	if !*playedLeaving {
@@ -82,6 +83,21 @@ func TestPlayedLeaving(t *testing.T) {
 		}
 		n, _ := result.RowsAffected()
 		deleted[table] += n
+	}
+	statements(t, db, []string{"CREATE TEMPORARY TABLE small AS SELECT guild_id FROM guild WHERE (SELECT COUNT(*) FROM guild_member WHERE guild_member.guild_id = guild.guild_id) < 5",
+		"UPDATE `char` SET guild_id = 0 WHERE guild_id IN (SELECT guild_id FROM small)", "DELETE FROM guild_castle",
+		"DELETE FROM guild_alliance WHERE alliance_id IN (SELECT guild_id FROM small)"})
+	for _, table := range []string{"guild_alliance", "guild_expulsion", "guild_member", "guild_position", "guild_skill", "guild_storage", "guild"} {
+		result, err := db.Exec("DELETE FROM " + table + " WHERE guild_id IN (SELECT guild_id FROM small)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := result.RowsAffected()
+		deleted[table] += n
+	}
+	t.Logf("deleted %v", deleted)
+	if deleted["guild"] != 2 || deleted["guild_member"] != 8 || deleted["guild_position"] != 40 {
+		t.Errorf("deleted %v", deleted)
 	}
 	if deleted["char"] != 4 || deleted["pet"] != 4 || deleted["inventory"] != 36 || deleted["char_achievements"] != 112 {
 		t.Errorf("deleted %v", deleted)
