@@ -9,6 +9,9 @@ import (
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 )
@@ -179,6 +182,48 @@ func TestLeaveLoggedIn(t *testing.T) {
 			}
 			if dump(t, worlds[0]) != before {
 				t.Errorf("%s: the target was written to", change)
+			}
+		}
+	})
+}
+
+// Rows that are told by IDs of this project stay behind as others do, with what refers to them.
+func TestLeaveIDs(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "w0", 10, 12, "a"), gameWorld(t, e, "w1", 20, 12, "b")}
+		var d declare.Declarations
+		for at, to := range map[string]string{"items.owner_id": "players.id", "guild_members.player_id": "players.id", "guilds.leader_id": "players.id", "guild_members.guild_id": "guilds.id"} {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{at}, To: []string{to}, Gone: declare.RowsDrop})
+		}
+		opts := planner.PlanOptions{Check: declare.Options{Rules: []declare.Declarations{d}, Leave: []declare.Leave{{Table: "players", Where: "gold % 3 = 0"}}}}
+		for _, into := range []bool{false, true} {
+			worlds := clones(t, e, all)
+			target, sources := worlds[0], worlds[1:]
+			p := (*plan.Plan)(nil)
+			if into {
+				p, target = intoPlan(t, e, worlds, opts)
+				sources = worlds
+			} else {
+				p = mustPlan(t, target, sources, opts)
+			}
+			if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			stay := map[bool]int64{false: 4, true: 8}[into]
+			for query, want := range map[string]int64{"SELECT COUNT(*) FROM players": 24 - stay, "SELECT COUNT(*) FROM items": 3 * (24 - stay),
+				"SELECT COUNT(*) FROM items WHERE owner_id NOT IN (SELECT id FROM players)": 0} {
+				if got := number(t, target, query); got != want {
+					t.Errorf("into %v: %s: %d, want %d", into, query, got, want)
+				}
+			}
+			if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
+				t.Fatalf("into %v: %s: %+v %+v", into, proof.Verdict, proof.Findings, proof.Tables)
+			}
+			if _, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := number(t, worlds[0], "SELECT COUNT(*) FROM items") + number(t, worlds[1], "SELECT COUNT(*) FROM items"); got != 72 {
+				t.Errorf("into %v: the undo left %d items", into, got)
 			}
 		}
 	})
