@@ -26,10 +26,9 @@ const (
 type Severed struct {
 	Table  string     `json:"table"`
 	Column string     `json:"column"`
-	To     string     `json:"to"` // the table
+	And    []string   `json:"and,omitempty"` // further columns, in the order of the key
+	To     string     `json:"to"`            // the table
 	Rows   RowsPolicy `json:"rows"`
-
-	And []string `json:"and,omitempty"` // further columns, in the order of the key
 
 	// Zero and None are values that name no row, and When selects the rows that it
 	// covers. All other rows reference the table, also if their value matches no row.

@@ -637,7 +637,8 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 // spelled makes sure that no reference of texts names a row otherwise than letter by letter, as a collation would let it.
 func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 	at := r.tables[e.To].Columns
-	if !strings.Contains(string(e.key.Kinds), string([]byte{rekey.KeyText})) || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil || !w.leaves {
+	texts := strings.IndexByte(string(e.key.Kinds), rekey.KeyText) >= 0
+	if !texts || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil || !w.leaves {
 		return nil
 	}
 	var same, differ []string
