@@ -361,6 +361,9 @@ func (n Names) takes(key string, values []string, at ...ColumnName) error {
 
 // refuses says what a column takes if it can never have a value; "" if it may.
 func refuses(c *catalog.Column, v string) string {
+	if c.Type == "" {
+		return "" // it is not known, or SQLite, which then takes any value
+	}
 	declared := strings.ToLower(c.Type)
 	switch {
 	case c.Kind == catalog.KindInteger:

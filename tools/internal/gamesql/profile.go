@@ -51,15 +51,6 @@ func load(files ...string) (*profile, error) {
 			}
 		}
 	}
-	for _, d := range p.rules.Check.Rules {
-		for _, r := range d.References {
-			for table := range names {
-				if r.When != nil && names[table][r.When.Column] != nil {
-					names[table][r.When.Column].Kind = catalog.KindText // which takes any value of a when
-				}
-			}
-		}
-	}
 	for _, s := range p.rules.Check.Rekey.Spaces {
 		for _, key := range s.Keys {
 			p.spaces[key] = cmp.Or(s.Name, strings.Join(s.Keys, " "))
