@@ -18,7 +18,7 @@ type game struct{ name, title string }
 
 var games = []game{
 	{"tfs", "The Forgotten Server"}, {"tfs canary", "Canary"}, {"hercules", "Hercules"}, {"rathena", "rAthena"},
-	{"cosmic", "Cosmic"},
+	{"cosmic", "Cosmic"}, {"azerothcore", "AzerothCore"}, {"azerothcore trinitycore", "TrinityCore"}, {"l2jmobius", "L2J Mobius"},
 }
 
 // files are the files of the profile.
