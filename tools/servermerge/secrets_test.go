@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"io"
 	"testing"
 
+	"mergesafe/internal/odddsn"
 	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -39,4 +41,21 @@ func TestSecrets(t *testing.T) {
 		"servermerge stop":    {"plan.json"},
 	}
 	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *secretRuns)
+}
+
+// Nor does one whose new database is a name that no file can have, since it is too long.
+func TestSecretInto(t *testing.T) {
+	t.Chdir(t.TempDir())
+	clitest.SecretWorlds(t)
+	for _, dsn := range odddsn.Each() {
+		if len(dsn) < 400 {
+			continue
+		}
+		var out bytes.Buffer
+		line := []string{"servermerge", "plan", "-into", dsn, "-o", "p.json", "sqlite:w1.db", "sqlite:w2.db"}
+		run(t.Context(), line, func(string) (string, bool) { return "", false }, &out, &out)
+		if shown := odddsn.Shown(out.String()); shown != "" {
+			t.Errorf("%.80q: %s", dsn, shown)
+		}
+	}
 }

@@ -22,7 +22,7 @@ func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 			return false, nil
 		}
 		if err != nil {
-			return false, fmt.Errorf("database %q: %w", d.Name, err)
+			return false, fmt.Errorf("database %q: %w", d.Name, withoutPath(err))
 		}
 		return info.Size() > 0, nil
 	}

@@ -2,7 +2,9 @@ package schema
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +67,7 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 		}
 	}
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("%q: %w", shown(path), withoutPath(err))
 	}
 	if info != nil && info.Size() > 0 {
 		to := &rowio.Connection{Database: d, Writes: true}
@@ -79,6 +81,14 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 func shown(path string) string {
 	const prefix = string(sqldb.SQLite) + ":"
 	return strings.TrimPrefix(sqldb.Redact(prefix+path), prefix)
+}
+
+// withoutPath is what the system says of a file, without its path, which may be a DSN with a password.
+func withoutPath(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
 }
 
 // mayMake says why a file that is not there, or is empty, cannot be made.
