@@ -94,8 +94,8 @@ func TestFleetLostAnswers(t *testing.T) {
 	}
 }
 
-// often are options with heartbeats as often as they may be, and a lease that does not end meanwhile.
-var often = fleet.Options{Name: "s7", Heartbeat: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Lease: time.Hour}
+// often are options with heartbeats as often as a busy machine answers them, and a lease that does not end meanwhile.
+var often = fleet.Options{Name: "s7", Heartbeat: 500 * time.Millisecond, Timeout: 500 * time.Millisecond, Lease: time.Hour}
 
 // closed closes a member that reports often. Giving its lease back may come to nothing: a busy machine may need longer for
 // that than from one report to the next.

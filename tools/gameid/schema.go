@@ -14,7 +14,7 @@ func schemaCommand() *ucli.Command {
 	return &ucli.Command{
 		Name: "schema",
 		Description: `
-Usage: gameid servers schema -mysql | -sqlite
+Usage: gameid servers schema -mysql | -postgres | -sqlite
 
 Prints the statements that make the registry's tables in a game database, for
 tools that run migrations, such as goose, golang-migrate and atlas. A game whose
@@ -26,26 +26,29 @@ game. After an upgrade that brings a new version of the tables, the game server
 says so when it starts.
 
 Flags:
-  -mysql    for MySQL, MariaDB and what speaks their protocol. golang-migrate
-            needs multiStatements=true in its DSN to run them from one file
-  -sqlite   for SQLite
+  -mysql     for MySQL, MariaDB and what speaks their protocol. golang-migrate
+             needs multiStatements=true in its DSN to run them from one file
+  -postgres  for PostgreSQL
+  -sqlite    for SQLite
 
 Examples:
   gameid servers schema -mysql > migrations/0007_gameid.sql
   gameid servers schema -sqlite | sqlite3 game.db`,
-		Flags: []ucli.Flag{&ucli.BoolFlag{Name: "mysql"}, &ucli.BoolFlag{Name: "sqlite"}},
+		Flags: []ucli.Flag{&ucli.BoolFlag{Name: "mysql"}, &ucli.BoolFlag{Name: "postgres"}, &ucli.BoolFlag{Name: "sqlite"}},
 		Action: func(_ context.Context, cmd *ucli.Command) error {
 			if _, err := noArguments(cmd); err != nil {
 				return err
 			}
-			dialect := registry.MySQL
-			switch mysql, sqlite := cmd.Bool("mysql"), cmd.Bool("sqlite"); {
-			case mysql == sqlite:
-				return cli.Usage("want one of -mysql and -sqlite")
-			case sqlite:
-				dialect = registry.SQLite
+			var asked []registry.Dialect
+			for name, dialect := range map[string]registry.Dialect{"mysql": registry.MySQL, "postgres": registry.PostgreSQL, "sqlite": registry.SQLite} {
+				if cmd.Bool(name) {
+					asked = append(asked, dialect)
+				}
 			}
-			_, err := io.WriteString(cmd.Root().Writer, registry.SchemaText(dialect))
+			if len(asked) != 1 {
+				return cli.Usage("want one of -mysql, -postgres and -sqlite")
+			}
+			_, err := io.WriteString(cmd.Root().Writer, registry.SchemaText(asked[0]))
 			return err
 		},
 	}

@@ -25,6 +25,9 @@ func TestSchema(t *testing.T) {
 		if code := run(ctx, []string{"gameid", "servers", "schema", "-" + scheme}, os.LookupEnv, &text, &stderr); code != cli.OK {
 			t.Fatalf("exit code %d: %s", code, &stderr)
 		}
+		if scheme == "postgres" {
+			scheme, rest = "pgx", dsn
+		}
 		pool, err := sql.Open(scheme, rest)
 		storetest.Must(t, err)
 		defer pool.Close()
@@ -62,8 +65,12 @@ func definitions(t *testing.T, db *store.DB) string {
 	for _, table := range []string{"gameid_servers", "mergesafe_schema"} {
 		var name, text string
 		query, dest := "SELECT sql FROM sqlite_schema WHERE name = '"+table+"'", []any{&text}
-		if db.Dialect() == store.MySQL {
+		switch db.Dialect() {
+		case store.MySQL:
 			query, dest = "SHOW CREATE TABLE "+table, []any{&name, &text}
+		case store.PostgreSQL:
+			query = "SELECT string_agg(CONCAT_WS(' ', column_name, data_type, character_maximum_length, is_nullable, column_default), ', ' ORDER BY ordinal_position)" +
+				" FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = '" + table + "'"
 		}
 		storetest.Must(t, db.Pool().QueryRowContext(t.Context(), query).Scan(dest...))
 		all = append(all, strings.Join(strings.Fields(text), " "))

@@ -226,7 +226,7 @@ func TestRehearsal(t *testing.T) {
 		t.Errorf("%s: %+v", proof.Proof.Verdict, proof.Proof.Keys)
 	}
 	for _, r := range plan(t, file).Renames {
-		o.renamed[r.Table+"."+r.Column+" "+r.Old+" "+r.New] = true
+		o.renamed[fmt.Sprintf("%s.%s %q %q", r.Table, r.Column, r.Old, r.New)] = true
 	}
 	rows, references, dangling := o.compare(t, target)
 	t.Logf("%d rows came; %d references lead to a row, %d lead nowhere; in cells: %v", rows, references, dangling, o.inCells)
