@@ -179,8 +179,8 @@ func (l *Leaving) chooseKey(t *table, refs []reference) error {
 		return slices.Equal(key, model.Key()) && l.f.KindsOf(t.name, key) == ""
 	})
 	if i < 0 && (said || named) {
-		if i = slices.IndexFunc(keys, names); i < 0 {
-			i = min(0, len(keys)-1)
+		if i = slices.IndexFunc(keys, names); i < 0 && len(keys) > 0 {
+			i = 0
 		}
 	}
 	switch {
