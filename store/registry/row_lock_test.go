@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
@@ -70,7 +72,7 @@ func TestRowIsLocked(t *testing.T) {
 		return runs
 	})
 	fence := registry.FenceTo("m", "s1", time.Now())
-	named := fmt.Sprintf(`is locked by the transaction of connection %s of "test" at "127.0.0.1:\d+", idle for \d+s: .*: KILL %[1]s\b`, connection)
+	named := fmt.Sprintf(`is locked by (the transaction of|one of the following transactions, .*) connection %s of "test" at "127.0.0.1:\d+", database "\w+", idle for \d+s.*: KILL (%[1]s|and its number)\b`, connection)
 	for _, c := range []struct {
 		what string
 		try  func() error
@@ -112,6 +114,60 @@ func TestRowIsLocked(t *testing.T) {
 	if by, err := db.Registry().RowLock(ctx, 7); by != "" || err != nil {
 		t.Errorf("after that: %q, %v", by, err)
 	}
+}
+
+// MariaDB gives each transaction without an exclusive lock the number 0: who only reads is never
+// named for one that has the lock, and of several that may have it none is named alone.
+func TestRowLockNamesNoReader(t *testing.T) {
+	ctx := t.Context()
+	dsn := "mysql:" + servertest.DSN(t)
+	if !servertest.OnMariaDB(t) {
+		private, err := servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
+		must(t, err)
+		dsn = "mysql:" + private
+	}
+	db := withTables(t, dsn)
+	exec(t, db, "CREATE TABLE others (id INT PRIMARY KEY)")
+	exec(t, db, "INSERT INTO others VALUES (1)")
+	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	must(t, err)
+	defer node.Close()
+	begin := func() (*sqlx.Tx, string) {
+		tx, err := db.Pool().BeginTxx(ctx, nil)
+		must(t, err)
+		t.Cleanup(func() { tx.Rollback() })
+		var connection string
+		must(t, tx.Get(&connection, "SELECT CONNECTION_ID()"))
+		return tx, connection
+	}
+	var one int
+	reader, reads := begin() // as a backup does, with a snapshot
+	must(t, reader.Get(&one, "SELECT id FROM others"))
+	other, shares := begin()
+	must(t, other.Get(&one, "SELECT id FROM others LOCK IN SHARE MODE"))
+	frozen, locks := begin()
+	must(t, db.Over(frozen.Tx).Guard(ctx, node))
+
+	await := func(what string, met func(by string) bool) {
+		storetest.Await(t, what, func() bool { // other tests on this server have such transactions, too
+			by, err := db.Registry().RowLock(ctx, 7)
+			must(t, err)
+			if names := regexp.MustCompile(`connection ` + reads + ` |KILL (` + reads + `|` + shares + `)\b`).FindString(by); names != "" {
+				t.Fatalf("connection %s has the lock, %s and %s have not: %s", locks, reads, shares, by)
+			}
+			return met(by)
+		})
+	}
+	await("the one or both are named", func(by string) bool {
+		alone := strings.HasSuffix(by, "KILL "+locks)
+		if !servertest.OnMariaDB(t) {
+			return alone
+		}
+		return !alone && strings.Contains(by, "connection "+locks+" of") && strings.Contains(by, "connection "+shares+" of") &&
+			strings.HasSuffix(by, "KILL and its number")
+	})
+	must(t, other.Rollback())
+	await("the one is named", func(by string) bool { return strings.HasSuffix(by, "KILL "+locks) })
 }
 
 func take(ctx context.Context, db *store.DB) error {

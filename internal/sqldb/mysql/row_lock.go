@@ -4,30 +4,54 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"mergesafe/internal/sqldb"
 )
 
-// blockers find the connection that another one waits for, and that itself waits for none. MySQL's
-// information_schema.PROCESSLIST is an error (3854) while any connection runs a statement with bytes in
-// it that are no text; the one of the performance schema is not.
+// blockers find the connections that another one waits for, and that themselves wait for none: first the
+// ones that surely do. MariaDB gives a transaction with no more than shared locks the number 0, as it does to
+// every reader: of those, each one that has locked rows is possible. MySQL's information_schema.PROCESSLIST
+// is an error (3854) while any connection runs a statement with bytes in it that are no text; the one of the
+// performance schema is not.
 var blockers = []string{
-	`SELECT b.trx_mysql_thread_id, COALESCE(p.user, ''), COALESCE(p.host, ''), COALESCE(p.command, ''), COALESCE(p.time, 0)
-	FROM information_schema.INNODB_TRX AS w
-	JOIN information_schema.INNODB_LOCK_WAITS AS l ON l.requesting_trx_id = w.trx_id
-	JOIN information_schema.INNODB_TRX AS b ON b.trx_id = l.blocking_trx_id
-	LEFT JOIN information_schema.PROCESSLIST AS p ON p.id = b.trx_mysql_thread_id
-	WHERE w.trx_mysql_thread_id = ? AND b.trx_state <> 'LOCK WAIT' ORDER BY b.trx_started LIMIT 1`, // MariaDB
-	`SELECT b.processlist_id, COALESCE(b.processlist_user, ''), COALESCE(p.host, b.processlist_host, ''),
-		COALESCE(b.processlist_command, ''), COALESCE(b.processlist_time, 0)
+	`SELECT b.trx_id <> 0 AS sure, b.trx_mysql_thread_id AS id, COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
+		COALESCE(p.db, '') AS db, COALESCE(p.command = 'Sleep', FALSE) AS idle, COALESCE(p.time, 0) AS seconds
+	FROM information_schema.INNODB_TRX AS b LEFT JOIN information_schema.PROCESSLIST AS p ON p.id = b.trx_mysql_thread_id
+	WHERE b.trx_id IN (SELECT l.blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS AS l
+		JOIN information_schema.INNODB_TRX AS w ON w.trx_id = l.requesting_trx_id WHERE w.trx_mysql_thread_id = ?)
+	AND b.trx_state <> 'LOCK WAIT' AND (b.trx_id <> 0 OR b.trx_rows_locked > 0)
+	ORDER BY sure DESC, p.db <=> DATABASE() DESC, b.trx_started`, // MariaDB
+	`SELECT DISTINCT TRUE AS sure, b.processlist_id AS id, COALESCE(b.processlist_user, '') AS user,
+		COALESCE(p.host, b.processlist_host, '') AS host, COALESCE(b.processlist_db, '') AS db,
+		COALESCE(b.processlist_command = 'Sleep', FALSE) AS idle, COALESCE(b.processlist_time, 0) AS seconds
 	FROM performance_schema.data_lock_waits AS l
 	JOIN performance_schema.threads AS w ON w.thread_id = l.requesting_thread_id
 	JOIN performance_schema.threads AS b ON b.thread_id = l.blocking_thread_id
 	LEFT JOIN performance_schema.processlist AS p ON p.id = b.processlist_id
 	WHERE w.processlist_id = ? AND NOT EXISTS
-		(SELECT 1 FROM performance_schema.data_lock_waits AS o WHERE o.requesting_thread_id = l.blocking_thread_id)
-	LIMIT 1`, // MySQL
+		(SELECT 1 FROM performance_schema.data_lock_waits AS o WHERE o.requesting_thread_id = l.blocking_thread_id)`, // MySQL
+}
+
+// mostBlockers is how many connections a message names.
+const mostBlockers = 8
+
+// A blocking connection has, or may have, the lock that another one waits for.
+type blocking struct {
+	Sure           bool
+	ID             int64
+	User, Host, DB string
+	Idle           bool
+	Seconds        int64
+}
+
+func (b blocking) String() string {
+	doing := "busy"
+	if b.Idle {
+		doing = "idle"
+	}
+	return fmt.Sprintf("connection %d of %q at %q, database %q, %s for %s", b.ID, b.User, b.Host, b.DB, doing, time.Duration(b.Seconds)*time.Second)
 }
 
 // RowLock implements [sqldb.Engine].
@@ -75,17 +99,23 @@ func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...a
 // blocker describes the connection that another one waits for.
 func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 	for _, query := range blockers {
-		var id, idle int64
-		var user, host, command string
-		if db.Pool().QueryRowContext(ctx, query, waiter).Scan(&id, &user, &host, &command, &idle) != nil {
+		var found []blocking
+		if err := db.Pool().SelectContext(ctx, &found, query, waiter); err != nil || len(found) == 0 {
 			continue // of the other kind of server, or the account has no right to know
 		}
-		doing := "busy"
-		if command == "Sleep" {
-			doing = "idle"
+		if found[0].Sure || len(found) == 1 {
+			return fmt.Sprintf("locked by the transaction of %s: if its process is frozen or gone, end it on the database server: KILL %d",
+				found[0], found[0].ID)
 		}
-		return fmt.Sprintf("locked by the transaction of connection %d of %q at %q, %s for %s: if its process is frozen or gone, "+
-			"end it on the database server: KILL %d", id, user, host, doing, time.Duration(idle)*time.Second, id)
+		var names []string
+		for _, b := range found[:min(len(found), mostBlockers)] {
+			names = append(names, b.String())
+		}
+		if more := len(found) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
+		return fmt.Sprintf("locked by one of the following transactions, the server does not tell by which: %s: "+
+			"if the process of one of them is frozen or gone, end that one on the database server: KILL and its number", strings.Join(names, "; "))
 	}
 	return "locked by a transaction of a connection that this account has no right to see, or that the server does not tell: " +
 		"find it with an account that has the right PROCESS, by " +
