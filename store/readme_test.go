@@ -73,8 +73,14 @@ func TestNewGames(t *testing.T) {
 	if shown == "" || !strings.Contains(string(source), shown) {
 		t.Errorf("the table in docs/new-games.md is not that of Example_ownTable:\n%s", shown)
 	}
+	_, postgres, _ := strings.Cut(string(page), "```sql\n")
+	postgres, _, _ = strings.Cut(postgres, "```")
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
-		exec(t, db, createMails)
+		create := createMails
+		if db.Dialect() == store.PostgreSQL {
+			create = postgres
+		}
+		must(t, storetest.Second(db.Exec(t.Context(), create)))
 		hero := player(1)
 		must(t, starter.Players.Insert(t.Context(), db, hero))
 		want := Mail{ID: storetest.ID[Mail](1), To: hero.ID, Text: "Welcome!", Sent: entity.Time(born.Add(999_999))}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
@@ -26,7 +27,11 @@ func TestPage(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	dsn := "sqlite:" + t.TempDir() + "/quickstart.db"
+	t.Run("sqlite", func(t *testing.T) { runTwice(t, "sqlite:"+t.TempDir()+"/quickstart.db") })
+	t.Run("postgres", func(t *testing.T) { runTwice(t, servertest.PostgresDSN(t)) })
+}
+
+func runTwice(t *testing.T, dsn string) {
 	for range 2 { // the second time the hero is there already
 		if err := run(t.Context(), dsn); err != nil {
 			t.Fatal(err)
