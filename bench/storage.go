@@ -22,9 +22,10 @@ const (
 	storeInsert = "starter.Items.Insert"
 	storeGet    = "starter.Items.Get"
 	storeAll    = "starter.Items.All"
+	storeOpen   = "OpenNode and Close"
 )
 
-var storageRows = [...]string{storeGet, storeAll, storeInsert}
+var storageRows = [...]string{storeGet, storeAll, storeInsert, storeOpen}
 
 const storageIntro = "Rows a second; the ratio is to the same over database/sql, written by hand, with the same driver and settings."
 
@@ -111,6 +112,23 @@ func storage(ctx context.Context, m *measuring, db *store.DB, hand table) {
 		reference.name, own.name, own.goals = test.hand, test.ours, []goal{{least: test.least}}
 		m.compare(ctx, m.storage, true, reference, own)
 	}
+	m.compare(ctx, m.storage, true, candidate{name: "starter.Items.Insert of one row", run: func(n int) error {
+		return tries(n, func(int) ([]entity.Item, error) {
+			one, err := w.items(1)
+			if err != nil {
+				return nil, err
+			}
+			return one, ours.insert(ctx, one)
+		})
+	}}, candidate{name: storeOpen, note: "the start of a game server", run: func(n int) error {
+		return tries(n, func(int) (*gameid.Node, error) {
+			node, err := db.OpenNode(ctx, 8, gameid.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return node, node.Close()
+		})
+	}})
 }
 
 // streams is how often the table is read in one measurement: once takes a tenth

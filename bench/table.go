@@ -123,8 +123,10 @@ func perSecond(ns float64) string {
 		return fmt.Sprintf("%.2f M/s", rate/1e6)
 	case rate >= 1e4:
 		return fmt.Sprintf("%.0f k/s", rate/1e3)
-	default:
+	case rate >= 1e3:
 		return fmt.Sprintf("%.1f k/s", rate/1e3)
+	default:
+		return fmt.Sprintf("%.0f/s", rate)
 	}
 }
 

@@ -53,6 +53,7 @@ func TestNumbers(t *testing.T) {
 		{perSecond(1000), "1.00 M/s"},
 		{perSecond(8000), "125 k/s"},
 		{perSecond(150_000), "6.7 k/s"},
+		{perSecond(2.5e7), "40/s"},
 		{count(7), "7"},
 		{count(65536), "65,536"},
 		{count(3_000_000), "3,000,000"},
