@@ -90,10 +90,10 @@ func (s *sessions) Kept(all bool) error { return s.file.checkGame(all) }
 
 // Otherwise implements [sqldb.Sessions].
 func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
-	if err := s.sameFile(ctx, conn); err != nil {
+	if set, was, err = pragmasOtherwise(ctx, conn); err != nil {
 		return nil, nil, err
 	}
-	return pragmasOtherwise(ctx, conn)
+	return set, was, s.sameFile(ctx, conn)
 }
 
 // sameFile returns [sqldb.ErrReplaced] unless a connection of another pool has the file open that the
@@ -120,7 +120,8 @@ func (s *sessions) sameFile(ctx context.Context, conn *sqlx.Conn) error {
 	return s.db.Kept()
 }
 
-// pragmasOtherwise is Otherwise for the settings.
+// pragmasOtherwise is Otherwise for the settings. The first one is in force when it returns: whatever reads the
+// schema, as other settings do, would fail at once while another connection writes.
 func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
 	for _, pragma := range []struct {
 		name        string
@@ -134,7 +135,13 @@ func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, 
 			return nil, nil, err
 		}
 		if has < pragma.least {
-			set = append(set, fmt.Sprintf("PRAGMA %s = %d", pragma.name, pragma.good))
+			change := fmt.Sprintf("PRAGMA %s = %d", pragma.name, pragma.good)
+			if pragma.name == "busy_timeout" {
+				if _, err := conn.ExecContext(ctx, change); err != nil {
+					return nil, nil, err
+				}
+			}
+			set = append(set, change)
 			was = append(was, fmt.Sprintf("PRAGMA %s = %d", pragma.name, has))
 		}
 	}
