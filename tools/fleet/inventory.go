@@ -127,7 +127,7 @@ func counter(cmd *cliv3.Command, format string, all int) (show func(n int), stop
 	var done atomic.Int64
 	text := func() string { return fmt.Sprintf(format, done.Load(), all) }
 	say := func() { log.Say(text()) }
-	display := cli.NewDisplay(log, log.IsTerminal(), []string{""}, func(int) string { return text() }, say)
+	display := cli.NewDisplay(log, log.ShowsBars(), []string{""}, func(int) string { return text() }, say)
 	return func(n int) {
 		done.Store(int64(n))
 		display.Show(0, int64(n), int64(all))

@@ -31,7 +31,7 @@ func (n *night) watch(ctx context.Context) *watch {
 		w.now.Store(s)
 		w.last = s.LastEvent
 	}
-	w.display = cli.NewDisplay(w.log, w.log.IsTerminal(), []string{""}, func(int) string { return w.text() }, w.line)
+	w.display = cli.NewDisplay(w.log, w.log.ShowsBars(), []string{""}, func(int) string { return w.text() }, w.line)
 	w.stop = cli.Every(time.Second, func() { w.look(context.WithoutCancel(ctx)) })
 	return w
 }
@@ -55,7 +55,7 @@ func (w *watch) look(ctx context.Context) {
 	}
 	for _, e := range events {
 		w.last = e.Number
-		if w.log.IsTerminal() {
+		if w.log.ShowsBars() {
 			continue
 		}
 		text := e.Text

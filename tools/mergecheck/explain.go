@@ -17,7 +17,7 @@ import (
 
 // explain prints what is known of one column. It gives no verdict.
 func explain(ctx context.Context, s settings, out io.Writer, log *cli.Log) error {
-	p := newProgress(log, log.IsTerminal(), databases.Names(s.places))
+	p := newProgress(log, log.ShowsBars(), databases.Names(s.places))
 	defer p.display.Stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()

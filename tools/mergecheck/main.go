@@ -126,7 +126,7 @@ type view interface {
 
 // find makes the report, and returns the exit code that follows from it.
 func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error) {
-	p := newProgress(log, log.IsTerminal(), databases.Names(s.places))
+	p := newProgress(log, log.ShowsBars(), databases.Names(s.places))
 	defer p.display.Stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()

@@ -28,7 +28,7 @@ type watch struct {
 
 // newWatch begins with the databases being opened.
 func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch {
-	p := newProgress(log, log.IsTerminal())
+	p := newProgress(log, log.ShowsBars())
 	p.display.Phase("opening " + printable.Names(slice.Map(all, func(d transfer.Database) string { return d.Name })))
 	return &watch{progress: p, sparer: newSparer(t, all, p.rests)}
 }

@@ -20,7 +20,7 @@ var errNo = errors.New("not confirmed: nothing was changed")
 // asks nothing: a person is there if both the standard input and the log are terminals.
 func Confirm(ctx context.Context, cmd *cli.Command, question string) error {
 	log, in := LogOf(cmd), cmd.Root().Reader
-	if cmd.Bool("yes") || !log.IsTerminal() || !isTerminal(in) {
+	if cmd.Bool("yes") || log.json != nil || !isTerminal(log.w) || !isTerminal(in) {
 		return nil
 	}
 	return ask(ctx, log, in, question)

@@ -51,8 +51,8 @@ func utc(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// IsTerminal reports whether people look on, who can be shown a bar.
-func (l *Log) IsTerminal() bool { return l.json == nil && isTerminal(l.w) }
+// ShowsBars reports whether a bar can be shown: on a terminal that says how wide it is. All others get lines.
+func (l *Log) ShowsBars() bool { return l.json == nil && widthOf(l.w) > 0 }
 
 // Say writes a sentence, in JSON with fields: pairs of a key and a value.
 func (l *Log) Say(text string, fields ...any) {
