@@ -40,6 +40,7 @@ void use() {
 	stmt->setUInt32(0, player->GetHeroId());
 	db.query(fmt::format("SELECT id FROM hero WHERE owner = {:d} AND name = {:s}", account.id(), db.escape(name)));
 	std::ostringstream query;
+	db::preparedStmt("UPDATE hero SET gold = ? WHERE guild = ?", purse, band->id);
 	query << "DELETE FROM item WHERE holder = " << player->getGuid() << " AND kind IN (" << k << ')';
 }`,
 	"C.java": `
@@ -108,8 +109,10 @@ item.kind <- s.kind a.c:13
 log.hero <- player.GetHeroId() b.cpp:2
 hero.owner <- account.id() b.cpp:6
 hero.name <- db.escape(name) b.cpp:6
-item.holder <- player.getGuid() b.cpp:8
-item.kind <- k b.cpp:8
+item.holder <- player.getGuid() b.cpp:9
+item.kind <- k b.cpp:9
+hero.gold <- purse b.cpp:8
+hero.guild <- band.id b.cpp:8
 mail.receiver <- chr.getId() C.java:3
 item.kind <- rs.getInt("kind") C.java:6
 guild.chief <- (next or 0) d.lua:3
@@ -129,7 +132,7 @@ hero.name <- login e.go:2`), "\n")
 			t.Errorf("it did not find %s", one)
 		}
 	}
-	if found.Statements != 20 || found.Computed != 1 {
+	if found.Statements != 21 || found.Computed != 1 {
 		t.Errorf("%d statements and %d of computed tables", found.Statements, found.Computed)
 	}
 }

@@ -140,7 +140,7 @@ func (p *program) literal(i int) int {
 		named := p.prepared(p.tok(open + 1).text) // of a list of prepared statements
 		st.bound, *named = named.bound, *st
 		st = named
-	} else if p.ext == ".go" && p.tok(after).is(",") {
+	} else if (p.ext == ".go" || callee == "preparedStmt") && p.tok(after).is(",") {
 		st.bound = p.args(after)
 	}
 	p.statements = append(p.statements, st)

@@ -29,7 +29,7 @@ type column struct {
 	nullable  bool
 	generated bool
 	length    int64    // characters of a text, bytes of a binary
-	digits    [2]int64 // of a decimal: all, and after the point
+	digits    [2]int64 // of a decimal and of float(3,1): all, and after the point
 	values    []string // of an enum or a set
 }
 

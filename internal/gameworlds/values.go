@@ -103,7 +103,11 @@ func plain(rng *rand.Rand, c *column, unique bool) func() any {
 	case "year":
 		return func() any { return int64(past(rng).Year()) }
 	default: // float, double
-		return func() any { return rng.Float64() * 5000 }
+		top := 5000.
+		if c.digits[1] > 0 { // float(3,1)
+			top = min(top, math.Pow10(int(c.digits[0]-c.digits[1]))-1)
+		}
+		return func() any { return rng.Float64() * top }
 	}
 }
 

@@ -28,7 +28,7 @@ var profileMutations = flag.Int("profiles.mutations", 1, "how many statements of
 // profiles are the rule files of games, as an operator gives them.
 var profiles = map[string][]string{
 	"azerothcore": {"azerothcore"}, "hercules": {"hercules"}, "rathena": {"rathena"}, "qcute": {"qcute"}, "tfs": {"tfs"}, "cosmic": {"cosmic"},
-	"canary": {"tfs", "canary"}, "heavenms": {"cosmic", "heavenms"}, "l2jmobius": {"l2jmobius"}, "trinitycore": {"azerothcore", "trinitycore"},
+	"canary": {"tfs", "canary"}, "heavenms": {"cosmic", "heavenms"}, "l2jmobius": {"l2jmobius"}, "landsandboat": {"landsandboat"}, "trinitycore": {"azerothcore", "trinitycore"},
 	"azerothcore-auth": {"azerothcore-auth"}, "trinitycore-auth": {"azerothcore-auth", "trinitycore-auth"},
 }
 

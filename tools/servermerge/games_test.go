@@ -36,6 +36,7 @@ type realGame struct {
 	last            []string // and for the target before the undo
 	above           int64    // what keys of a world begin above, if not 0
 	references      int64    // that lead to a row, at least
+	combined        int64    // rows of tables that are only a list of keys of the game's own data
 	inCells         int      // columns and forms of cells with keys
 	halves          []keyBySQL
 	all             []string // statements for every world in which every statement of the profile is to matter
@@ -85,13 +86,30 @@ var herculesFirst, herculesHalves = itemCells(-256, map[string]string{"auction":
 var rathenaFirst, rathenaHalves = itemCells(256, map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id",
 	"guild_storage_log": "id", "inventory": "id", "mail_attachments": "id", "storage": "id"})
 
+// linkshellsFirst puts the keys of linkshells, some of them gone, into the pearls of LandSandBoat.
+var linkshellsFirst = func() (first []string) {
+	for _, table := range []string{"char_inventory", "delivery_box"} {
+		first = append(first,
+			fmt.Sprintf("UPDATE %s t JOIN (SELECT linkshellid AS k, ROW_NUMBER() OVER (ORDER BY linkshellid) AS n FROM linkshells) l ON l.n = 1 + (t.charid + t.slot) %% 30 SET itemId = 513 + t.slot %% 5, extra = CONCAT(REVERSE(UNHEX(LPAD(HEX(k + IF(k %% 11 = 0, 3000 + t.charid * 256 + t.slot, 0)), 8, '0'))), REPEAT(CHAR(t.slot %% 256), 20)) WHERE t.charid %% 2", table),
+			fmt.Sprintf("UPDATE %s SET itemId = 512, extra = REPEAT(CHAR(0), 24) WHERE charid %% 10 = 0", table)) // a new one
+	}
+	return append(first, "UPDATE chars SET charname = CONCAT('n', charid)", "UPDATE accounts SET login = CONCAT('u', id)") // which no index makes different
+}()
+
+// linkshellIn is the key in the pearls of a table of LandSandBoat.
+func linkshellIn(table string) keyBySQL {
+	return keyBySQL{table, []string{"extra"}, "IF(itemId BETWEEN 512 AND 517, NULLIF(CONV(HEX(REVERSE(SUBSTRING(extra, 1, 4))), 16, 10), 0), NULL)",
+		"HEX(IF(itemId BETWEEN 512 AND 517, SUBSTRING(extra, 5), extra))", gameworlds.Column{Table: "linkshells", Name: "linkshellid"}}
+}
+
 // noPetition makes charters of AzerothCore and TrinityCore that have no number of a petition.
 const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) LIMIT 40"
 
 var realGames = []realGame{
 	{schema: "azerothcore_2026", profile: "azerothcore", references: 100_000, inCells: 9,
 		// Players' mails about numbers.
-		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
+		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0", noPetition,
+			"UPDATE spam_reports SET Description = 1 + ID % 200 WHERE SpamType <> 2"}, damage: []damage{
 			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
@@ -133,6 +151,11 @@ var realGames = []realGame{
 			"UPDATE character_shortcuts SET shortcut_id = 268435456 + shortcut_id % 900 WHERE type <> 1",
 			"UPDATE forums SET forum_parent = 1, forum_owner_id = 268435456 + forum_id % 900 LIMIT 3"}, damage: []damage{
 			{"UPDATE clan_privs SET clan_id = 2147483647 LIMIT 1", `"clan_privs": key-nobody`},
+		}},
+	{schema: "landsandboat", profile: "landsandboat", references: 50_000, combined: 300,
+		all: []string{"UPDATE char_inventory SET extra = 1 + slot % 200 WHERE itemId NOT BETWEEN 512 AND 517", "UPDATE delivery_box SET extra = 1 + slot % 200 WHERE itemid NOT BETWEEN 512 AND 517"}, first: linkshellsFirst, halves: []keyBySQL{linkshellIn("char_inventory"), linkshellIn("delivery_box")}, damage: []damage{
+			{"UPDATE char_inventory SET extra = 'x' WHERE itemId = 515 LIMIT 1", `"char_inventory": cell-format: extra: 1 cell is wrong`},
+			{"UPDATE char_blacklist SET charid_target = 4294967295 LIMIT 1", `"char_blacklist": key-nobody`},
 		}},
 	{schema: "cosmic", profile: "cosmic", references: 50_000, damage: []damage{
 		{"UPDATE keymap SET characterid = 2147483647 LIMIT 1", `"keymap": key-nobody`},
@@ -191,10 +214,11 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-func (g realGame) merge(t *testing.T, folder string) {
-	began := time.Now()
+// marked makes worlds of the game, each from a seed, whose rows the oracle knows again.
+func (g realGame) marked(t *testing.T, folder string, characters int, first []string, seeds ...uint64) (o *oracle, dsns []string) {
+	t.Helper()
 	schema := g.load(t, folder)
-	o := &oracle{refs: schema.Refs, left: leftBehind(t, g.ruleFiles(), schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
+	o = &oracle{refs: schema.Refs, left: leftBehind(t, g.ruleFiles(), schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
 	for _, table := range g.dropped {
 		o.left[table] = true
 	}
@@ -203,12 +227,9 @@ func (g realGame) merge(t *testing.T, folder string) {
 			o.bySQL[gameworlds.Column{Table: k.table, Name: name}] = true
 		}
 	}
-
-	// The target is there twice, so that it can be compared with what it was.
-	var dsns []string
-	for _, seed := range []uint64{1, 1, 2, 3} {
+	for _, seed := range seeds {
 		opts := gameworlds.Typical(seed)
-		opts.Characters, opts.Items, opts.Offset = 600, 3000, g.above
+		opts.Characters, opts.Items, opts.Offset = characters, 5*characters, g.above
 		dsn := servertest.DSN(t)
 		db, err := sql.Open("mysql", dsn)
 		if err != nil {
@@ -218,10 +239,16 @@ func (g realGame) merge(t *testing.T, folder string) {
 		if _, err := schema.Fill(t.Context(), db, opts); err != nil {
 			t.Fatal(err)
 		}
-		statements(t, db, g.first)
+		statements(t, db, append(slices.Clone(g.first), first...))
 		o.mark(t, db, seed)
 		o.dbs, dsns = append(o.dbs, db), append(dsns, "mysql:"+dsn)
 	}
+	return o, dsns
+}
+
+func (g realGame) merge(t *testing.T, folder string) {
+	began := time.Now()
+	o, dsns := g.marked(t, folder, 600, nil, 1, 1, 2, 3) // the target is there twice, so that it can be compared with what it was
 	target := o.dbs[0]
 	o.dbs = o.dbs[1:] // the worlds as they were
 	before := o.digests(t, target)
@@ -253,11 +280,11 @@ func (g realGame) merge(t *testing.T, folder string) {
 		references, dangling = references+led, dangling+not
 		o.halves += led
 	}
-	if applied.Applied.Rows != rows {
-		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows)
+	if applied.Applied.Rows != rows+g.combined {
+		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows+g.combined)
 	}
 	o.trace(t, databases[0], plan(t, file))
-	t.Logf("%d tables, %d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v, in bits and halves: %d; %.0f s", len(schema.Refs.Tables), rows, references, dangling, o.inCells, o.halves, time.Since(began).Seconds())
+	t.Logf("%d tables, %d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v, in bits and halves: %d; %.0f s", len(o.refs.Tables), rows, references, dangling, o.inCells, o.halves, time.Since(began).Seconds())
 	if references < g.references || dangling == 0 || len(o.inCells) != g.inCells {
 		t.Error("there was little to compare")
 	}
@@ -355,6 +382,7 @@ func leftBehind(t *testing.T, files, tables []string) map[string]bool {
 				Table []struct {
 					Tables []string
 					Policy string
+					Set    map[string]string
 				}
 			}
 		}
@@ -364,7 +392,7 @@ func leftBehind(t *testing.T, files, tables []string) map[string]bool {
 		for _, rule := range rules.Merge.Table {
 			for _, pattern := range rule.Tables {
 				for _, table := range tables {
-					if match, _ := path.Match(pattern, table); match && (rule.Policy == "skip" || rule.Policy == "same") {
+					if match, _ := path.Match(pattern, table); match && (rule.Policy == "skip" || rule.Policy == "same" || rule.Policy == "combine" && rule.Set == nil) {
 						left[table] = true
 					}
 				}

@@ -19,6 +19,7 @@ type game struct{ name, title string }
 var games = []game{
 	{"tfs", "The Forgotten Server"}, {"tfs canary", "Canary"}, {"hercules", "Hercules"}, {"rathena", "rAthena"},
 	{"cosmic", "Cosmic"}, {"azerothcore", "AzerothCore"}, {"azerothcore trinitycore", "TrinityCore"}, {"l2jmobius", "L2J Mobius"},
+	{"landsandboat", "LandSandBoat"},
 }
 
 // files are the files of the profile.
