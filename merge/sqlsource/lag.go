@@ -8,15 +8,35 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // ErrNotReplicating says that a server is no replica, or that its replication stands still: how far it lags is not known.
 var ErrNotReplicating = errors.New("replication does not run")
 
+// replicaStatus are the words for it, of which a server knows some. MariaDB from 10.5.1 has the first: without ALL it
+// tells of one connection only (mariadb.com/kb/en/show-replica-status). MySQL tells of all channels, from 8.0.22 on in
+// the second words, before in the third, which 8.4 does not know (dev.mysql.com/doc/refman/8.0/en/show-replica-status.html,
+// dev.mysql.com/doc/relnotes/mysql/8.4/en/news-8-4-0.html).
+var replicaStatus = []string{"SHOW ALL REPLICAS STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"}
+
+// isSyntax reports whether a server does not know the words of a statement.
+func isSyntax(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == 1064
+}
+
 // Lag returns how far the replica that the source leads to is behind: of several channels, the slowest. A delay that a
 // channel is told to keep (MASTER_DELAY) does not count.
 func (s *Source) Lag(ctx context.Context) (time.Duration, error) {
-	rows, err := s.pool.QueryContext(ctx, "SHOW REPLICA STATUS") // MariaDB from 10.5, MySQL from 8.0.22
+	var rows *sql.Rows
+	var err error
+	for _, statement := range replicaStatus {
+		if rows, err = s.pool.QueryContext(ctx, statement); !isSyntax(err) {
+			break
+		}
+	}
 	if err != nil {
 		return 0, fmt.Errorf("sqlsource: lag: %w", err)
 	}

@@ -14,7 +14,10 @@ import (
 
 const (
 	mysqlReadOnly = "SELECT @@GLOBAL.read_only"
-	mysqlPacket   = "SELECT @@GLOBAL.max_allowed_packet"
+	// noAdmin is the value of read_only with which MariaDB takes no writes of administrators either. Of 12, which has
+	// OFF, ON and NO_LOCK beside it (jira.mariadb.org/browse/MDEV-36425).
+	noAdmin     = "NO_LOCK_NO_ADMIN"
+	mysqlPacket = "SELECT @@GLOBAL.max_allowed_packet"
 
 	// mysqlLengths finds the tables of which a row may be longer than a statement.
 	mysqlLengths = `SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
@@ -27,7 +30,7 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if err != nil {
 		return err
 	}
-	readOnly, err := mysqlOn(ctx, conn, mysqlReadOnly)
+	readOnly, err := mysqlSwitch(ctx, conn, mysqlReadOnly)
 	if err != nil {
 		return err
 	}
@@ -39,7 +42,9 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	switch {
 	case frozen:
 		b.Frozen = "its server accepts no writes (super_read_only is ON)"
-	case readOnly && !slices.ContainsFunc(lines, writesAnyway):
+	case strings.EqualFold(readOnly, noAdmin):
+		b.Frozen = "its server accepts no writes (read_only is " + noAdmin + ")"
+	case isOn(readOnly) && !slices.ContainsFunc(lines, writesAnyway):
 		b.Frozen = "its server takes writes of administrators only (read_only is ON)"
 	}
 	var packet int64
@@ -54,17 +59,24 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}, &name)
 }
 
-// mysqlOn reads a switch of the server; one that it does not know is off.
+// mysqlOn reports whether a switch of the server is on.
 func mysqlOn(ctx context.Context, conn *sql.Conn, query string) (bool, error) {
-	var on string
-	if err := conn.QueryRowContext(ctx, query).Scan(&on); err != nil {
+	value, err := mysqlSwitch(ctx, conn, query)
+	return isOn(value), err
+}
+
+// mysqlSwitch reads a switch of the server; one that it does not know is off.
+func mysqlSwitch(ctx context.Context, conn *sql.Conn, query string) (value string, err error) {
+	if err := conn.QueryRowContext(ctx, query).Scan(&value); err != nil {
 		if sqldb.IsUnknownVariable(err) {
 			err = nil
 		}
-		return false, err
+		return "OFF", err
 	}
-	return on != "0" && !strings.EqualFold(on, "OFF"), nil
+	return value, nil
 }
+
+func isOn(value string) bool { return value != "0" && !strings.EqualFold(value, "OFF") }
 
 // writesAnyway reports whether a line of SHOW GRANTS gives the right to write to a
 // server that is read_only.

@@ -179,6 +179,11 @@ func (engine) Explain(err error, plain bool) error {
 			return hint("no such database: create it first, or correct the name")
 		}
 	}
+	if errors.Is(err, mysql.ErrUnknownPlugin) {
+		// So do accounts of MariaDB with PARSEC, from 11.6 on (mariadb.com/docs: authentication-plugin-parsec).
+		return hint("the account proves its password in a way that this program does not know: give it another, such as " +
+			"caching_sha2_password on MySQL, ed25519 or mysql_native_password on MariaDB (ALTER USER)")
+	}
 	return explainTLS(err)
 }
 
