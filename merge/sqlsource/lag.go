@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"mergesafe/internal/sqldb"
 )
 
 // ErrNotReplicating says that a server is no replica, or that its replication stands still: how far it lags is not known.
@@ -17,15 +17,9 @@ var ErrNotReplicating = errors.New("replication does not run")
 
 // replicaStatus are the words for it, of which a server knows some. MariaDB from 10.5.1 has the first: without ALL it
 // tells of one connection only (mariadb.com/kb/en/show-replica-status). MySQL tells of all channels, from 8.0.22 on in
-// the second words, before in the third, which 8.4 does not know (dev.mysql.com/doc/refman/8.0/en/show-replica-status.html,
-// dev.mysql.com/doc/relnotes/mysql/8.4/en/news-8-4-0.html).
+// the second words, before in the third, which 8.4 does not know:
+// dev.mysql.com/doc/refman/8.0/en/show-replica-status.html, dev.mysql.com/doc/relnotes/mysql/8.4/en/news-8-4-0.html.
 var replicaStatus = []string{"SHOW ALL REPLICAS STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"}
-
-// isSyntax reports whether a server does not know the words of a statement.
-func isSyntax(err error) bool {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && e.Number == 1064
-}
 
 // Lag returns how far the replica that the source leads to is behind: of several channels, the slowest. A delay that a
 // channel is told to keep (MASTER_DELAY) does not count.
@@ -33,7 +27,7 @@ func (s *Source) Lag(ctx context.Context) (time.Duration, error) {
 	var rows *sql.Rows
 	var err error
 	for _, statement := range replicaStatus {
-		if rows, err = s.pool.QueryContext(ctx, statement); !isSyntax(err) {
+		if rows, err = s.pool.QueryContext(ctx, statement); !sqldb.IsSyntax(err) {
 			break
 		}
 	}
