@@ -109,7 +109,7 @@ var realGames = []realGame{
 	{schema: "azerothcore_2026", profile: "azerothcore", references: 100_000, inCells: 9,
 		// Players' mails about numbers.
 		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0", noPetition,
-			"UPDATE spam_reports SET Description = 1 + ID % 200 WHERE SpamType <> 2"}, damage: []damage{
+			"UPDATE spam_reports SET Description = IF(SpamType = 2, 'EventId: 0', 1 + ID % 200) WHERE SpamType <> 2 OR ID % 2"}, damage: []damage{
 			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
