@@ -82,6 +82,44 @@ func (k Key) String() string {
 	return strings.Join(all, "/")
 }
 
+// Values are the values of its columns, as a database prints them.
+func (k Key) Values() (all []string) {
+	if k.values == "" {
+		return []string{k.Integer.String()}
+	}
+	for _, v := range k.columns() {
+		all = append(all, v)
+	}
+	return all
+}
+
+// Parse reads what [Key.String] wrote. Texts may have slashes in them: then there are several keys that it may be.
+func (k Kinds) Parse(text string) (all []Key) {
+	var values [][]byte
+	var split func(rest string)
+	split = func(rest string) {
+		i := len(values)
+		for end := range len(rest) + 1 {
+			last := i >= len(k)-1
+			if last != (end == len(rest)) || !last && rest[end] != '/' {
+				continue
+			}
+			v, err := []byte(rest[:end]), error(nil)
+			if i < len(k) && k[i] == KeyBytes {
+				v, err = hex.DecodeString(rest[:end])
+			}
+			if values = append(values, v); err == nil && !last {
+				split(rest[end+1:])
+			} else if key, ok := k.Key(func(i int) []byte { return values[i] }); err == nil && ok {
+				all = append(all, key)
+			}
+			values = values[:i]
+		}
+	}
+	split(text)
+	return all
+}
+
 // Image is the key with other integers in its columns.
 func (k Key) Image(of func(column int, n Integer) Integer) Key {
 	if k.values == "" {

@@ -47,6 +47,11 @@ func TestSetOfOtherKeys(t *testing.T) {
 		for k := range again.Keys() {
 			all = append(all, k)
 		}
+		for _, k := range all {
+			if parsed := c.kinds.Parse(k.String()); !slices.Contains(parsed, k) {
+				t.Errorf("%q: %s is %v", c.kinds, k, parsed)
+			}
+		}
 		for _, k := range c.keys {
 			if key := keyOf(t, c.kinds, k...); !again.HasKey(key) || !slices.Contains(all, key) {
 				t.Errorf("%q: %q is not there", c.kinds, k)

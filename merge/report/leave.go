@@ -201,11 +201,16 @@ func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
 	return err
 }
 
-// WriteStayed says that a row stayed behind.
-func WriteStayed(w io.Writer, o TextOptions, s *transfer.Stayed) error {
+// WritePlanned says that a row stayed behind, or what its key became.
+func WritePlanned(w io.Writer, o TextOptions, s *transfer.Planned) error {
 	t := newText(o)
-	t.line(0, fmt.Sprintf("%s %s of %s stayed behind: %s  (merge %s)", printable.Text(s.Table), s.Key,
-		printable.Text(s.Source), printable.Text(s.Why), s.Merge))
+	became := "stayed behind: " + printable.Text(s.Why)
+	if s.Why == "" {
+		became = fmt.Sprintf("became %s, if %[2]s had it: of such keys there is only the plan on record", printable.Text(s.Became),
+			printable.Text(s.Source))
+	}
+	t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Key),
+		printable.Text(s.Source), became, s.Merge))
 	return t.to(w)
 }
 

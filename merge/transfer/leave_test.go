@@ -255,6 +255,12 @@ func TestLeaveTexts(t *testing.T) {
 		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
 			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
+		for key, want := range map[[2]string]string{{"clan", "red w1"}: "where level = 1", {"clan", "Blue w1"}: "Blue w1", {"clan", "1"}: "1",
+			{"fort", "5"}: "refers by clan to clan", {"fort", "6"}: "", {"wall", "1"}: "refers by fort to fort"} {
+			if got, err := ledger.ByPlan(t.Context(), worlds[0], "w1", key[0], key[1]); err != nil || (got == nil) != (want == "") || got != nil && got.Why+got.Became != want {
+				t.Errorf("%q: %+v, %v, want %s", key, got, err, want)
+			}
+		}
 		exec(t, all[1], "UPDATE fort SET clan = 'RED w1' WHERE id = 5")
 		const want = "fort.clan of w1: 1 row refers by texts that differ in case, accents or spaces from those that they name"
 		if _, err := planner.NewPlan(t.Context(), all[0], all[1:], opts); err == nil || !strings.Contains(err.Error(), want) {

@@ -59,7 +59,7 @@ type (
 	Result         = apply.Result
 	State          = ledger.State
 	Status         = apply.Status
-	Stayed         = ledger.Stayed
+	Planned        = ledger.Planned
 	StoppedError   = ledger.StoppedError
 	SumProof       = evidence.SumProof
 	Table          = plan.Table
@@ -125,6 +125,11 @@ func CodecsOf(rules []declare.Declarations) (all []string) {
 // EachKey is [ledger.EachKey].
 func EachKey(ctx context.Context, target Database, source string, table string, use func(Origin) error) error {
 	return ledger.EachKey(ctx, target, source, table, use)
+}
+
+// ByPlan is [ledger.ByPlan].
+func ByPlan(ctx context.Context, target Database, source, table, key string) (*Planned, error) {
+	return ledger.ByPlan(ctx, target, source, table, key)
 }
 
 // EachStayed is [apply.EachStayed].
@@ -230,11 +235,6 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 // Whereis is [ledger.Whereis].
 func Whereis(ctx context.Context, target Database, source string, table string, key rekey.Integer) ([]Origin, error) {
 	return ledger.Whereis(ctx, target, source, table, key)
-}
-
-// WhyStayed is [ledger.WhyStayed].
-func WhyStayed(ctx context.Context, target Database, source, table string, key rekey.Integer) (*Stayed, error) {
-	return ledger.WhyStayed(ctx, target, source, table, key)
 }
 
 // Whois is [ledger.Whois].

@@ -199,6 +199,16 @@ func (r *Rekeying) Space(name string) *RekeyedSpace {
 	return &r.Spaces[i]
 }
 
+// Column returns a column of which values change; nil if they do not, and of a nil Rekeying.
+func (r *Rekeying) Column(table, column string) *RekeyedColumn {
+	for i := 0; r != nil && i < len(r.Columns); i++ {
+		if c := &r.Columns[i]; c.Table == table && c.Column == column {
+			return c
+		}
+	}
+	return nil
+}
+
 // Moves reports whether any key gets a new value.
 func (r *Rekeying) Moves() bool {
 	return slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool {

@@ -419,6 +419,10 @@ the new value of a key that it had. It reads only the target, also years and
 further merges later. A key that the game made afterwards came by no merge; of
 one whose row stayed behind ([[merge.leave]]) it says why. It needs SELECT.
 
+A KEY of several columns is written with a slash between them, bytes as digits
+from 00 to ff. Of these keys, and of texts, only the plan of a merge is on
+record: name the SOURCE. Whether it had the key is not known.
+
 It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
 the view mergesafe_moved has, for each source and key column, first_old and
 last_old, the range of its keys, key_count, their number, and added, the number

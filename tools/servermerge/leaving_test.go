@@ -111,6 +111,28 @@ func TestLeaving(t *testing.T) {
 			}
 		}
 	}
+	var came string // the key of spells is of two columns, and of text is seq
+	if err := db.QueryRow("SELECT w.id || '/70133|' || m.id || '/70133' FROM west.heroes w JOIN main.heroes m ON m.name = w.name LIMIT 1").Scan(&came); err != nil {
+		t.Fatal(err)
+	}
+	old, now, _ := strings.Cut(came, "|")
+	for _, c := range []struct {
+		code cli.Code
+		args []string
+		want string
+	}{
+		{cli.Conflicts, []string{"spells", "10/70133"}, "spells 10/70133 of sqlite:west.db stayed behind: refers by hero to heroes  (merge "},
+		{cli.OK, []string{"spells", old}, "spells " + old + " of sqlite:west.db became " + now + ", if sqlite:west.db had it: of such keys there is only the plan on record  (merge "},
+		{cli.Incomplete, []string{"seq", "item"}, "servermerge: the key \"item\": want an integer: by no merge on record rows of \"seq\" came from \"sqlite:west.db\" that have other keys"},
+	} {
+		got := servermerge(t.Context(), append([]string{"whois", "sqlite:new.db", "sqlite:west.db"}, c.args...)...)
+		if got.code != c.code || !strings.HasPrefix(got.stdout+got.stderr, c.want) {
+			t.Errorf("%q: %+v", c.args, got)
+		}
+	}
+	if got := servermerge(t.Context(), "whois", "sqlite:new.db", "spells", old); got.code != cli.Incomplete || !strings.Contains(got.stderr, "want an integer, or the SOURCE that had it too") {
+		t.Errorf("%+v", got)
+	}
 	var stayed int
 	if err := db.QueryRow("SELECT (SELECT COUNT(*) FROM east.heroes) + (SELECT COUNT(*) FROM west.heroes) - (SELECT COUNT(*) FROM main.heroes)").Scan(&stayed); err != nil || heroes != stayed {
 		t.Errorf("%d heroes are listed, and %d stayed behind: %v", heroes, stayed, err)

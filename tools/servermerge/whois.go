@@ -34,23 +34,27 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	table, text := args[len(args)-2], args[len(args)-1]
-	key, ok := rekey.ParseInteger([]byte(text))
-	if !ok {
-		return cli.Usage("the key %.40q: want an integer", text)
+	key, isInteger := rekey.ParseInteger([]byte(text))
+	if !isInteger && len(args) == 3 {
+		return cli.Usage("the key %.40q: want an integer, or the SOURCE that had it too", text)
 	}
 	defer cli.LogOf(cmd).Waiting(ctx, "asking "+target.Name)()
 	var way []transfer.Origin
-	if len(args) == 4 {
-		way, err = transfer.Whereis(ctx, target, args[1], table, key)
-		if len(way) == 0 && ctx.Err() == nil {
-			stayed, other := transfer.WhyStayed(ctx, target, args[1], table, key)
-			if stayed != nil {
-				return s.stayed(cmd, stayed)
-			}
-			err = errors.Join(err, other)
-		}
-	} else {
+	switch {
+	case len(args) == 3:
 		way, err = transfer.Whois(ctx, target, table, key)
+	case isInteger:
+		way, err = transfer.Whereis(ctx, target, args[1], table, key)
+	}
+	if len(args) == 4 && len(way) == 0 && ctx.Err() == nil {
+		planned, other := transfer.ByPlan(ctx, target, args[1], table, text)
+		if planned != nil {
+			return s.planned(cmd, planned)
+		}
+		if err = errors.Join(err, other); err == nil && !isInteger {
+			return cli.Usage("the key %.40q: want an integer: by no merge on record rows of %q came from %q that have other keys",
+				text, table, args[1])
+		}
 	}
 	if err != nil {
 		return report.Plainly(err)
@@ -71,19 +75,19 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	return err
 }
 
-// stayed says that a row stayed behind.
-func (s surroundings) stayed(cmd *cliv3.Command, row *transfer.Stayed) error {
+// planned says what only a plan knows of a key.
+func (s surroundings) planned(cmd *cliv3.Command, row *transfer.Planned) error {
 	out := cmd.Root().Writer
 	var err error
 	if cmd.Bool("json") {
 		err = cli.WriteJSON(out, row)
 	} else {
-		err = report.WriteStayed(out, s.text(cmd), row)
+		err = report.WritePlanned(out, s.text(cmd), row)
 	}
-	if err != nil {
-		return err
+	if err == nil && row.Why != "" {
+		return cli.Conflicts
 	}
-	return cli.Conflicts
+	return err
 }
 
 // keysView prints the statements that make the view of the keys.

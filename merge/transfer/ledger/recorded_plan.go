@@ -31,24 +31,30 @@ func RecordedPlan(ctx context.Context, target rowio.Database, id string) (*plan.
 			return nil, err
 		}
 	}
-	found, err := m.Ask(ctx, "SELECT plan FROM "+MergesTable+" WHERE id = ?", m.ID)
-	if err != nil || len(found) == 0 {
+	p, err := m.plan(ctx)
+	if err != nil || p == nil {
 		return nil, err
-	}
-	p := new(plan.Plan)
-	if err := json.Unmarshal([]byte(found[0]), p); err != nil {
-		return nil, fmt.Errorf("transfer: the plan of the merge %s in %q: %w", m.ID, target.Name, err)
 	}
 	if err := m.readRenames(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := m.readMatches(ctx, p); err != nil {
 		return nil, err
 	}
 	if p.ID == m.ID && p.Version == plan.PlanVersion && p.ID != p.Fingerprint() {
 		return nil, fmt.Errorf("transfer: database %q: the merge %s: %w", target.Name, m.ID, ErrPartOfPlan)
 	}
 	return p, p.Validate()
+}
+
+// plan reads the plan without its renames; nil if there is none.
+func (m *Manifest) plan(ctx context.Context) (*plan.Plan, error) {
+	found, err := m.Ask(ctx, "SELECT plan FROM "+MergesTable+" WHERE id = ?", m.ID)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	p := new(plan.Plan)
+	if err := json.Unmarshal([]byte(found[0]), p); err != nil {
+		return nil, fmt.Errorf("transfer: the plan of the merge %s in %q: %w", m.ID, m.On.Database.Name, err)
+	}
+	return p, m.readMatches(ctx, p)
 }
 
 // readRenames puts the renames of the record into a plan.

@@ -2,46 +2,50 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"mergesafe/merge/rekey"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Stayed is a row that stayed behind in its world by a merge.
-type Stayed struct {
-	Source string        `json:"source"`
-	Table  string        `json:"table"`
-	Key    rekey.Integer `json:"key"`
-	Why    string        `json:"why"`
-	Merge  string        `json:"merge"`
+// Planned is what the plan of a merge says of a key of a world. One of Why and Became is set.
+type Planned struct {
+	Source string `json:"source"`
+	Table  string `json:"table"`
+	Key    string `json:"key"`
+	Why    string `json:"why,omitempty"`    // the row stayed behind
+	Became string `json:"became,omitempty"` // the key has this value now, if the world had it
+	Merge  string `json:"merge"`
 }
 
-// WhyStayed looks whether the row with a key of a table of a world stayed behind by a merge that the target has on
-// record; nil if it did not, or if the plan does not know the rows of the table by keys. Only the target is read.
-func WhyStayed(ctx context.Context, target rowio.Database, source, table string, key rekey.Integer) (found *Stayed,
-	err error) {
+// ByPlan says whether the row with a key of a table of a world stayed behind by a merge that the target has on record,
+// last merges first. Keys that are not one column of integers have no record but the plan: of these it also says what
+// they became. They are written as [rekey.Key.String] does. It returns nil if no plan says anything, and an error if one does not know whether the
+// row stayed behind. Only the target is read.
+func ByPlan(ctx context.Context, target rowio.Database, source, table, key string) (*Planned, error) {
 	m := &Manifest{On: &rowio.Connection{Database: target}}
 	defer m.On.Close()
-	if last, err := m.last(ctx); err != nil || last == "" {
+	ids, err := m.Ask(ctx, "SELECT id FROM "+MergesTable+" ORDER BY began DESC, id")
+	if err != nil {
 		return nil, err
 	}
-	err = m.On.Rows(ctx, "SELECT id, plan FROM "+MergesTable+" ORDER BY began DESC, id", false, nil,
-		func(row []any) (bool, error) {
-			p := new(plan.Plan)
-			if err := json.Unmarshal([]byte(rowio.Text(row[1])), p); err != nil {
-				return false, fmt.Errorf("transfer: the plan of the merge %s in %q: %w", rowio.Text(row[0]), target.Name, err)
+	for _, id := range ids {
+		m.ID = id
+		p, err := m.plan(ctx)
+		if err != nil || p == nil {
+			return nil, err
+		}
+		found := &Planned{source, table, key, "", "", id}
+		if found.Why, err = p.Stayed(source, table, key); err == nil && found.Why == "" {
+			if err = m.readRenames(ctx, p); err == nil {
+				found.Became, err = p.Became(source, table, key)
 			}
-			if s := p.StaysOf(source, table); s != nil {
-				for _, why := range s.Why {
-					if why.Keys != nil && why.Keys.Has(key) {
-						found = &Stayed{source, table, key, why.Why, rowio.Text(row[0])}
-					}
-				}
-			}
-			return found == nil, nil
-		})
-	return found, err
+		}
+		if err != nil {
+			return nil, fmt.Errorf("transfer: %s %s of %s: %w  (merge %s)", table, key, source, err, id)
+		}
+		if found.Why+found.Became != "" {
+			return found, nil
+		}
+	}
+	return nil, nil
 }

@@ -95,20 +95,10 @@ func (w *proving) add(s *plan.Stays, n rekey.Key) {
 // kept are, of each column, the keys of rows that are the same in every world.
 func (w *proving) kept(s *plan.Stays) []rekey.Values {
 	return slice.Map(s.RowKey().Columns, func(name string) (kept rekey.Values) {
-		if column := w.rekeyed(s.Table, name); column != nil && column.Key {
+		if column := w.Plan.Rekey.Column(s.Table, name); column != nil && column.Key {
 			kept, _ = declare.ParseKeep(w.Plan.Rekey.Space(column.Cases[0].Space).Keep) // the plan was validated
 		}
 		return kept
-	})
-}
-
-// rekeyed is a column of which values change; nil if they do not.
-func (w *proving) rekeyed(table, column string) *verdict.RekeyedColumn {
-	if w.Plan.Rekey == nil {
-		return nil
-	}
-	return rowio.First(w.Plan.Rekey.Columns, func(c *verdict.RekeyedColumn) bool {
-		return c.Table == table && c.Column == column
 	})
 }
 

@@ -37,7 +37,7 @@ func fromPlan(worlds []*proving, table, why, since string) {
 
 // image is what a value of a column becomes, by the map that the plan has of its keys.
 func (w *proving) image(table, column string, when *declare.When) (func(rekey.Integer) rekey.Integer, bool) {
-	of := w.rekeyed(table, column)
+	of := w.Plan.Rekey.Column(table, column)
 	if of == nil {
 		return func(n rekey.Integer) rekey.Integer { return n }, true
 	}
