@@ -239,17 +239,21 @@ func integerOf(v any) (rekey.Integer, bool) {
 // Link makes the references among rows that stay behind of all sources lead to their keys. It
 // returns an error if they lead nowhere.
 func Link(all []*Stays) error {
-	keys := make(map[[2]string]*rekey.Set)
+	keys, told := make(map[[2]string]*rekey.Set), make(map[[2]string][]string)
 	for _, s := range all {
 		if err := s.gather(); err != nil {
 			return err
 		}
-		keys[[2]string{s.Source, s.Table}] = s.Keys
+		keys[[2]string{s.Source, s.Table}], told[[2]string{s.Source, s.Table}] = s.Keys, s.RowKey().Columns
 	}
 	for _, s := range all {
 		for _, by := range s.By {
 			set := keys[[2]string{s.Source, by.To}]
-			if set == nil || !by.Gone || max(1, len(set.Kinds)) != len(by.Columns()) {
+			named := len(by.ToKey)
+			if by.Told = told[[2]string{s.Source, by.To}]; named == 0 {
+				named = len(by.Told)
+			}
+			if set == nil || !by.Gone || named != len(by.Columns()) || by.ToKey != nil && !s.Keyed() {
 				return fmt.Errorf("the rows of %s of %s that stay behind are not known", by.To, s.Source)
 			}
 			by.Staying = set
@@ -294,8 +298,9 @@ func (s *Severed) Naming(keys *rekey.Set) *Severed {
 }
 
 // Following is a reference of which it is said what becomes of its rows if the row that it names stays
-// behind: rows is that. It returns an error if that cannot be done.
-func Following(f *Resolved, ref *Ref, to string, key RowKey, rows RowsPolicy) (*SeveredReference, error) {
+// behind: rows is that. key is what it names of the rows of to, and told is by what these are told. It returns an error if
+// that cannot be done.
+func Following(f *Resolved, ref *Ref, to string, key, told RowKey, rows RowsPolicy) (*SeveredReference, error) {
 	s := &SeveredReference{Severed{Table: ref.Table, To: to, ToColumn: key.Columns[0], Rows: rows, Gone: true,
 		Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, ref, false, ""}
 	for i, name := range key.Columns {
@@ -308,6 +313,9 @@ func Following(f *Resolved, ref *Ref, to string, key RowKey, rows RowsPolicy) (*
 	}
 	if kinds := f.KindsOf(ref.Table, s.Columns()); kinds != key.Kinds {
 		return nil, fmt.Errorf("its values are of another kind than the key of %s", to)
+	}
+	if s.Told = told.Columns; !slices.Equal(told.Columns, key.Columns) {
+		s.ToKey, s.ToKinds = key.Columns, key.Kinds
 	}
 	if err := validateSevered(s, f); err != nil {
 		return nil, err

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 )
 
@@ -80,8 +82,13 @@ func severedPartly(f *Resolved, table string, ref *Ref) (*SeveredReference, erro
 // leftSQL is the condition that a column names a row which stays behind, for a reference to a
 // table of which only some do; "" for all others.
 func (s *Severed) leftSQL(column string) string {
-	if s.Gone {
+	if s.Gone && s.ToKey == nil {
 		return s.Staying.SQL(column)
+	}
+	if s.Gone {
+		of := func(name string) string { return "named." + catalog.SQLName(name) }
+		return "(" + strings.Join(slice.Map(s.Columns(), catalog.SQLName), ", ") + ") IN (SELECT " + strings.Join(slice.Map(s.ToKey, of), ", ") +
+			" FROM " + catalog.SQLName(s.To) + " AS named WHERE " + s.Staying.SQL(slice.Map(s.Told, of)...) + ")"
 	}
 	if s.Left == nil {
 		return ""

@@ -44,6 +44,11 @@ type Severed struct {
 	// Gone is set if the rows of the table that stay behind are those of [Stays]: each source has its own.
 	Gone bool `json:"gone,omitempty"`
 
+	// ToKey and ToKinds are set with Gone if it names another key than Told, by which the rows of the table are told.
+	ToKey   []string    `json:"to_key,omitempty"`
+	ToKinds rekey.Kinds `json:"to_kinds,omitempty"`
+	Told    []string    `json:"-"`
+
 	// Becomes is, with RowsNone, their new value; nil is NULL.
 	Becomes *string `json:"becomes,omitempty"`
 
@@ -62,8 +67,10 @@ func (s *Severed) SQL(quote func(string) string) string {
 	column := quote(s.Column)
 	all := []string{column + " IS NOT NULL"}
 	none, err := rekey.ParseValues(s.Zero, s.None)
-	values := s.Gone && s.Staying.Kinds != "" && err == nil
-	if values {
+	values := s.Gone && s.Staying.Kinds != "" && err == nil && s.ToKey == nil
+	if s.ToKinds != "" {
+		all = append(all, s.namesSQL(quote)...)
+	} else if values {
 		all = []string{s.Staying.Without(none).SQL(slice.Map(s.Columns(), quote)...)}
 	} else if err == nil {
 		all = append(all, none.IntegerSQL(column)...)
@@ -75,6 +82,23 @@ func (s *Severed) SQL(quote func(string) string) string {
 		all = append(all, left)
 	}
 	return "(" + strings.Join(all, " AND ") + ")"
+}
+
+// namesSQL are the conditions that texts or bytes, or several columns, name a row.
+func (s *Severed) namesSQL(quote func(string) string) (all []string) {
+	for _, column := range s.And {
+		all = append(all, quote(column)+" IS NOT NULL")
+	}
+	none := slices.Clone(s.None)
+	if s.Zero {
+		none = append(none, "0")
+	}
+	for _, v := range none {
+		if len(s.And) == 0 {
+			all = append(all, fmt.Sprintf("HEX(%s) <> '%X'", quote(s.Column), v))
+		}
+	}
+	return all
 }
 
 // Columns are all columns of the reference, in the order of the key that they name.

@@ -36,10 +36,13 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 			if c.ref.When != nil {
 				scan.Carry = append(scan.Carry, c.ref.When.Column)
 			}
-			stays := r.stays(w, table, &scan)
+			stays, err := r.stays(ctx, w, table, &scan)
+			if err != nil {
+				return err
+			}
 			counts, codec := make(map[rekey.Integer]int64), error(nil)
 			rows := int64(0)
-			err := w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 				if codec != nil || c.ref.When != nil && !c.ref.When.Holds(b.Carry[len(cells)].At(row)) || stays(b, row) {
 					return
 				}

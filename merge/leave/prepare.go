@@ -40,6 +40,7 @@ type table struct {
 	name           string
 	declare.RowKey                // without columns its rows are told by what they refer to
 	kept           []rekey.Values // of each column, keys of rows that are the same in every world
+	keys           [][]string     // that it has in every world: references may name others than the one by which its rows are told
 }
 
 func (t *table) keyed() bool { return len(t.Columns) > 0 }
@@ -48,6 +49,7 @@ func (t *table) keyed() bool { return len(t.Columns) > 0 }
 type edge struct {
 	*declare.SeveredReference
 	key  declare.RowKey // its columns
+	to   declare.RowKey // those that it names
 	none rekey.Values   // names nothing
 	says declare.RowsPolicy
 }
@@ -74,7 +76,7 @@ func Prepare(f *declare.Resolved) (*Leaving, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.tables)) {
-		if err := l.chooseKey(l.tables[name], refs); err != nil {
+		if err := l.chooseKey(l.tables[name], refs, false); err != nil {
 			return nil, err
 		}
 	}
@@ -157,9 +159,9 @@ func (l *Leaving) addTable(name string) error {
 }
 
 // chooseKey finds what tells the rows of a table: its key, if that is one column of integers; else a key that all
-// references name; else, if a statement is about the table, its key. Of other tables none is needed.
-func (l *Leaving) chooseKey(t *table, refs []reference) error {
-	said := slices.ContainsFunc(l.says, func(s *said) bool { return s.Table == t.name })
+// references name; else, if a statement is about the table, or its rows are wanted, its key. Of other tables none is needed.
+func (l *Leaving) chooseKey(t *table, refs []reference, wanted bool) error {
+	said := wanted || slices.ContainsFunc(l.says, func(s *said) bool { return s.Table == t.name })
 	named := slices.ContainsFunc(refs, func(r reference) bool { return r.to == t.name })
 	var keys [][]string // of the first database
 	for _, of := range l.f.Having(t.name) {
@@ -171,6 +173,7 @@ func (l *Leaving) chooseKey(t *table, refs []reference) error {
 			return !slices.ContainsFunc(mine, func(other []string) bool { return slices.Equal(key, other) })
 		})
 	}
+	t.keys = keys
 	_, model := l.f.Model(t.name)
 	names := func(key []string) bool {
 		return !slices.ContainsFunc(refs, func(r reference) bool { return r.to == t.name && r.Cells == nil && !r.leadsTo(key) })
@@ -242,6 +245,10 @@ func (l *Leaving) resolveFewer(s *said) error {
 		return fmt.Errorf("than is %d: want at least 1", s.Fewer.Than)
 	}
 	for _, e := range l.edges {
+		if e.place() == s.Fewer.Of && e.To == s.Table && e.ToKey != nil {
+			return fmt.Errorf("of = %q names another key of %s than that by which its rows are told (%s): rows are counted by that",
+				s.Fewer.Of, s.Table, catalog.ColumnList(e.Told))
+		}
 		if e.place() == s.Fewer.Of && e.To == s.Table {
 			s.fewer = e
 			return nil
@@ -312,6 +319,19 @@ func (l *Leaving) referringTo(to string, tables []string) (all []reference) {
 
 func (l *Leaving) addEdge(r *reference) error {
 	t := l.tables[r.to]
+	to, own := t.RowKey, l.tables[r.Table]
+	if i := slices.IndexFunc(t.keys, r.leadsTo); i >= 0 && t.keyed() && !r.leadsTo(to.Columns) && r.Cells == nil {
+		to = declare.RowKey{Columns: t.keys[i], Kinds: l.f.KindsOf(t.name, t.keys[i])}
+		if r.Declared.Gone == declare.RowsNone {
+			return fmt.Errorf("rows are told by %s, and gone = %q can be said of references to that key only: want gone = %q",
+				catalog.ColumnList(t.Columns), declare.RowsNone, declare.RowsDrop)
+		}
+		if own != nil && !own.keyed() { // its rows are in the plan then
+			if err := l.chooseKey(own, nil, true); err != nil {
+				return err
+			}
+		}
+	}
 	switch {
 	case r.Cells != nil && r.Declared.Gone != "":
 		return fmt.Errorf("gone is for references of whole values, and these keys are inside cells")
@@ -319,8 +339,9 @@ func (l *Leaving) addEdge(r *reference) error {
 		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", declare.RowsNone)
 	case len(r.Except) > 0:
 		return fmt.Errorf("it is not about rows that other statements cover, which cannot be followed: give it a when")
-	case !r.leadsTo(t.Columns) || r.Cells != nil && t.Kinds != "":
-		return fmt.Errorf("%s is not the key by which rows of %s are told (%s)", catalog.ColumnList(r.columns), t.name,
+	case !r.leadsTo(to.Columns) || r.Cells != nil && t.Kinds != "" || strings.Contains(string(to.Kinds), "?"):
+		return fmt.Errorf("%s is not the key by which rows of %s are told (%s), and no other that could tell them: declare the "+
+			"column plain, and say by a where of its own table which rows stay", catalog.ColumnList(r.columns), t.name,
 			cmp.Or(catalog.ColumnList(t.Columns), "none"))
 	}
 	if r.Cells != nil {
@@ -332,7 +353,7 @@ func (l *Leaving) addEdge(r *reference) error {
 	if says == "" {
 		rows = declare.RowsDrop // what would be blocked is counted as if it followed
 	}
-	follows, err := declare.Following(l.f, r.Ref, t.name, t.RowKey, rows)
+	follows, err := declare.Following(l.f, r.Ref, t.name, to, t.RowKey, rows)
 	if err != nil {
 		return err
 	}
@@ -340,7 +361,7 @@ func (l *Leaving) addEdge(r *reference) error {
 	if err != nil {
 		return err
 	}
-	l.edges = append(l.edges, &edge{follows, declare.RowKey{Columns: follows.Columns(), Kinds: t.Kinds}, none, says})
+	l.edges = append(l.edges, &edge{follows, declare.RowKey{Columns: follows.Columns(), Kinds: to.Kinds}, to, none, says})
 	for db, of := range l.f.Having(r.Table) {
 		if says != "" && of.Key() == nil {
 			return fmt.Errorf("%s has no key in %s, so its rows could not be told apart by the proof and by an undo: give it a key, or let all "+

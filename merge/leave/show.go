@@ -289,8 +289,14 @@ func (c *cascades) itself(table string, key rekey.Key) string {
 func (c *cascades) read(ctx context.Context, t *table, sums []*sum) (more bool, err error) {
 	scan := catalog.Scan{Table: t.name}
 	own := reading(t.RowKey, &scan)
-	stays := c.stays(c.w, t.name, &scan)
-	follows := c.w.following(c.drops(t.name), &scan)
+	stays, err := c.stays(ctx, c.w, t.name, &scan)
+	if err != nil {
+		return false, err
+	}
+	follows, err := c.w.following(ctx, c.drops(t.name), &scan)
+	if err != nil {
+		return false, err
+	}
 	at := slice.Map(sums, func(s *sum) int { return carry(&scan, s.column) })
 	var value big.Int
 	rows := c.rows[t.name]
@@ -317,7 +323,10 @@ func (c *cascades) read(ctx context.Context, t *table, sums []*sum) (more bool, 
 		}
 		for i, e := range follows.edges {
 			n, ok := follows.names(i, b, row)
-			if !ok || !follows.keys[i].has(n) {
+			if !ok {
+				continue
+			}
+			if n, ok = follows.stays(i, n); !ok {
 				continue
 			}
 			if id := c.root(e.To, n); id > 0 {

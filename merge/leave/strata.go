@@ -328,20 +328,53 @@ type following struct {
 	at    []*reader
 	whens []int // in Carry
 	keys  []*keys
+	told  []map[rekey.Key]rekey.Key // by what they name, if that is another key, the keys of rows that stay
 }
 
 // following adds what it has to know to a scan.
-func (w *world) following(edges []*edge, scan *catalog.Scan) *following {
+func (w *world) following(ctx context.Context, edges []*edge, scan *catalog.Scan) (*following, error) {
 	f := &following{edges: edges}
 	for _, e := range edges {
-		f.at, f.keys = append(f.at, reading(e.key, scan)), append(f.keys, w.keys[e.To])
+		told, err := w.told(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		f.at, f.keys, f.told = append(f.at, reading(e.key, scan)), append(f.keys, w.keys[e.To]), append(f.told, told)
 		when := -1
 		if e.When != nil {
 			when = carry(scan, e.When.Column)
 		}
 		f.whens = append(f.whens, when)
 	}
-	return f
+	return f, nil
+}
+
+// told reads another key of the rows that stay so far; nil if a reference names that by which they are told.
+func (w *world) told(ctx context.Context, e *edge) (map[rekey.Key]rekey.Key, error) {
+	if e.ToKey == nil || !w.leaves || w.db.Tables[e.To] == nil {
+		return nil, nil
+	}
+	all, keys, scan := make(map[rekey.Key]rekey.Key), w.keys[e.To], catalog.Scan{Table: e.To}
+	key, other := reading(declare.RowKey{Columns: e.Told, Kinds: keys.kinds}, &scan), reading(e.to, &scan)
+	if keys.n == 0 {
+		return all, nil
+	}
+	return all, w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+		if n, ok := key.key(b, row); ok && keys.has(n) {
+			if named, ok := other.key(b, row); ok {
+				all[named] = n
+			}
+		}
+	})
+}
+
+// stays is the key of a row that stays, by what a reference names.
+func (f *following) stays(i int, named rekey.Key) (key rekey.Key, stays bool) {
+	if f.edges[i].ToKey != nil {
+		key, stays = f.told[i][named]
+		return key, stays
+	}
+	return named, f.keys[i].has(named)
 }
 
 // names is the key that a row names by a reference, if it names one.
@@ -356,8 +389,10 @@ func (f *following) names(i int, b *catalog.Batch, row int) (n rekey.Key, ok boo
 // edge is the number of the first by which a row names one that stays behind; -1 if none does.
 func (f *following) edge(b *catalog.Batch, row int) int {
 	for i := range f.edges {
-		if n, ok := f.names(i, b, row); ok && f.keys[i].has(n) {
-			return i
+		if n, ok := f.names(i, b, row); ok {
+			if _, stays := f.stays(i, n); stays {
+				return i
+			}
 		}
 	}
 	return -1
@@ -407,7 +442,11 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 		delete(w.dirty, to(e.To, t.name))
 	}
 	scan := catalog.Scan{Table: t.name}
-	key, follows := reading(t.RowKey, &scan), w.following(edges, &scan)
+	key := reading(t.RowKey, &scan)
+	follows, err := w.following(ctx, edges, &scan)
+	if err != nil {
+		return err
+	}
 	return w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 		if i := follows.edge(b, row); i >= 0 {
 			if n, ok := key.key(b, row); ok {
@@ -418,20 +457,20 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 }
 
 // stays tells of the rows of a scan whether they stay behind.
-func (r *run) stays(w *world, name string, scan *catalog.Scan) func(b *catalog.Batch, row int) bool {
+func (r *run) stays(ctx context.Context, w *world, name string, scan *catalog.Scan) (func(b *catalog.Batch, row int) bool, error) {
 	t := r.tables[name]
 	if t == nil || !w.leaves {
-		return func(*catalog.Batch, int) bool { return false }
+		return func(*catalog.Batch, int) bool { return false }, nil
 	}
 	if !t.keyed() {
-		follows := w.following(r.drops(name), scan)
-		return func(b *catalog.Batch, row int) bool { return follows.edge(b, row) >= 0 }
+		follows, err := w.following(ctx, r.drops(name), scan)
+		return func(b *catalog.Batch, row int) bool { return follows.edge(b, row) >= 0 }, err
 	}
 	key := reading(t.RowKey, scan)
 	return func(b *catalog.Batch, row int) bool {
 		n, ok := key.key(b, row)
 		return ok && w.keys[name].has(n)
-	}
+	}, nil
 }
 
 // sorting are columns of a scan in the form that the target compares, with the values that they will have.
@@ -486,8 +525,14 @@ func (r *run) judgeFewer(ctx context.Context) error {
 				return err
 			}
 			scan := catalog.Scan{Table: e.Table, Order: order}
-			member := w.following([]*edge{e}, &scan)
-			stays := r.stays(w, e.Table, &scan)
+			member, err := w.following(ctx, []*edge{e}, &scan)
+			if err != nil {
+				return err
+			}
+			stays, err := r.stays(ctx, w, e.Table, &scan)
+			if err != nil {
+				return err
+			}
 			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 				if _, ok := member.names(0, b, row); ok && !stays(b, row) {
 					counts[ordered(b, row)]++
@@ -615,11 +660,16 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 				continue
 			}
 			for _, ref := range r.referringTo(to, slices.Sorted(maps.Keys(w.db.Apart))) {
-				if r.f.Reset[ref.Table] || ref.Cells != nil || len(ref.Columns) != 1 || !ref.leadsTo(r.tables[to].Columns) {
+				key := slices.IndexFunc(r.tables[to].keys, ref.leadsTo)
+				if r.f.Reset[ref.Table] || ref.Cells != nil || len(ref.Columns) != 1 || key < 0 {
 					continue
 				}
 				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Gone: true, Zero: ref.Declared.ZeroIsNone,
-					None: ref.Declared.None, When: ref.When, Staying: s.Keys}
+					None: ref.Declared.None, When: ref.When, Staying: s.Keys, Told: s.RowKey().Columns}
+				if !ref.leadsTo(severed.Told) {
+					severed.ToKey = r.tables[to].keys[key]
+					severed.ToKinds = r.f.KindsOf(to, severed.ToKey)
+				}
 				n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, ref.Table, severed.SQL(catalog.SQLName))
 				if err != nil {
 					return &catalog.ReadError{Source: w.db.Name, Table: ref.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
@@ -636,7 +686,7 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 
 // spelled makes sure that no reference of texts names a row otherwise than letter by letter, as a collation would let it.
 func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
-	at := r.tables[e.To].Columns
+	at := e.to.Columns
 	texts := strings.IndexByte(string(e.key.Kinds), rekey.KeyText) >= 0
 	if !texts || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil || !w.leaves {
 		return nil
@@ -662,8 +712,11 @@ func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 func (r *run) countBy(ctx context.Context, w *world, s *declare.Stays) error {
 	edges := r.drops(s.Table)
 	counts, scan := make([]int64, len(edges)), catalog.Scan{Table: s.Table}
-	follows := w.following(edges, &scan)
-	err := w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+	follows, err := w.following(ctx, edges, &scan)
+	if err != nil {
+		return err
+	}
+	err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 		if i := follows.edge(b, row); i >= 0 {
 			counts[i]++
 		}

@@ -24,7 +24,7 @@ var leaveTables = []struct {
 }{
 	{"account", "id", []leaveColumn{{"name", "VARCHAR(20)", "", false}}},
 	{"hero", "guid", []leaveColumn{{"account", "INTEGER", "account", true}, {"guild", "INTEGER", "guild", true}, {"clan", "VARCHAR(20)", "clan", true}, {"parent", "INTEGER NOT NULL", "hero", false}, {"level", "INTEGER", "", true}, {"seen", "INTEGER", "", true}}},
-	{"guild", "id", []leaveColumn{{"master", "INTEGER NOT NULL", "hero", false}}},
+	{"guild", "id", []leaveColumn{{"master", "INTEGER NOT NULL", "hero", false}, {"crest", "VARCHAR(20) NOT NULL UNIQUE", "", false}}},
 	{"member", "", []leaveColumn{{"guild", "INTEGER NOT NULL", "guild", false}, {"hero", "INTEGER NOT NULL", "hero", false}}},
 	{"item", "id", []leaveColumn{{"owner", "INTEGER", "hero", true}, {"box", "INTEGER NOT NULL", "item", false}}},
 	{"gem", "id", []leaveColumn{{"item", "INTEGER NOT NULL", "item", false}}},
@@ -35,7 +35,9 @@ var leaveTables = []struct {
 	{"town", "id", nil},
 	{"tour", "id", []leaveColumn{{"stops", "VARCHAR(60)", "", false}}}, // keys of towns in cells
 	{"vip", "id", []leaveColumn{{"who", "INTEGER", "", true}}},
-	{"clan", "name", []leaveColumn{{"leader", "INTEGER", "hero", true}, {"ally", "VARCHAR(20) NOT NULL", "clan", false}}},
+	{"clan", "name", []leaveColumn{{"leader", "INTEGER", "hero", true}, {"ally", "VARCHAR(20) NOT NULL", "clan", false}, {"no", "INTEGER NOT NULL UNIQUE", "", false}}},
+	{"banner", "id", []leaveColumn{{"no", "INTEGER", "clan#no", true}, {"crest", "VARCHAR(20)", "guild#crest", true}, {"kind", "INTEGER NOT NULL", "", false}}},
+	{"ribbon", "id", []leaveColumn{{"banner", "INTEGER NOT NULL", "banner", false}}},
 	{"grade", "", []leaveColumn{{"guild", "INTEGER NOT NULL", "guild", false}, {"n", "INTEGER NOT NULL", "", false}, {"up", "INTEGER", "", true}, {"clan", "VARCHAR(20)", "clan", true}}},
 	{"post", "id", []leaveColumn{{"guild", "INTEGER", "guild", true}, {"n", "INTEGER", "", true}}},
 	{"relic", "id", []leaveColumn{{"owner", "INTEGER", "hero", true}, {"inside", "BYTES", "relic", true}, {"kind", "INTEGER NOT NULL", "", false}}},
@@ -43,7 +45,7 @@ var leaveTables = []struct {
 }
 
 // leaveKinds are what keys are that are no integers.
-var leaveKinds = map[string]string{"clan": "text", "relic": "bytes", "member": "composite", "grade": "composite", "spell": "composite"}
+var leaveKinds = map[string]string{"guild#crest": "text", "clan": "text", "relic": "bytes", "member": "composite", "grade": "composite", "spell": "composite"}
 
 // leaveRef is a reference: of one column, or of several to a key of several.
 type leaveRef struct {
@@ -51,6 +53,7 @@ type leaveRef struct {
 	columns []string
 	to      string
 	keys    []string // columns of the key, if there are several
+	second  bool     // it names another key than the one by which most references name such rows
 }
 
 func (r leaveRef) at() string {
@@ -65,12 +68,13 @@ func (c *leaveCase) refs() (all []leaveRef) {
 	for _, t := range leaveTables {
 		for _, col := range t.columns {
 			if col.to != "" && (col.to != "account" || c.matched) {
-				all = append(all, leaveRef{t.name, []string{col.name}, col.to, nil})
+				to, _, second := strings.Cut(col.to, "#")
+				all = append(all, leaveRef{t.name, []string{col.name}, to, nil, second})
 			}
 		}
 	}
 	keys := []string{"guild", "n"}
-	return append(all, leaveRef{"post", keys, "grade", keys}, leaveRef{"grade", []string{"guild", "up"}, "grade", keys})
+	return append(all, leaveRef{"post", keys, "grade", keys, false}, leaveRef{"grade", []string{"guild", "up"}, "grade", keys, false})
 }
 
 // sql writes a value that names a row of a table, and printed is how it is read again.
@@ -136,7 +140,7 @@ func newLeaveCase(seed uint64) *leaveCase {
 	c.fill(r)
 	silent := r.IntN(4) == 0 // some references say nothing
 	for _, ref := range c.refs() {
-		inKey := len(ref.columns) > 1 || slices.ContainsFunc(leaveTables, func(t struct {
+		inKey := len(ref.columns) > 1 || ref.second || slices.ContainsFunc(leaveTables, func(t struct {
 			name    string
 			key     string
 			columns []leaveColumn
@@ -158,7 +162,7 @@ func newLeaveCase(seed uint64) *leaveCase {
 func (c *leaveCase) fill(r *rand.Rand) {
 	ptr := func(n int64) *int64 { return &n }
 	for w := range c.worlds {
-		counts := map[string]int{"account": r.IntN(6), "hero": r.IntN(14), "guild": r.IntN(4), "member": r.IntN(10), "item": r.IntN(12), "gem": r.IntN(8), "rune": r.IntN(6), "spark": r.IntN(6), "spell": r.IntN(10), "mail": r.IntN(8), "town": 1 + r.IntN(4), "tour": r.IntN(3), "vip": r.IntN(3), "clan": r.IntN(6), "grade": r.IntN(8), "post": r.IntN(8), "relic": r.IntN(8), "charm": r.IntN(6)}
+		counts := map[string]int{"account": r.IntN(6), "hero": r.IntN(14), "guild": r.IntN(4), "member": r.IntN(10), "item": r.IntN(12), "gem": r.IntN(8), "rune": r.IntN(6), "spark": r.IntN(6), "spell": r.IntN(10), "mail": r.IntN(8), "town": 1 + r.IntN(4), "tour": r.IntN(3), "vip": r.IntN(3), "clan": r.IntN(6), "grade": r.IntN(8), "post": r.IntN(8), "relic": r.IntN(8), "charm": r.IntN(6), "banner": r.IntN(8), "ribbon": r.IntN(4)}
 		if r.IntN(4) == 0 { // much of each
 			for name := range counts {
 				counts[name] *= 3
@@ -169,8 +173,13 @@ func (c *leaveCase) fill(r *rand.Rand) {
 			for i := range counts[t.name] {
 				row := &leaveRow{world: w, table: t.name, key: int64(i + 1), of: make(map[string]*int64), text: make(map[string]string), tag: fmt.Sprintf("w%d:%s:%d", w, t.name, i)}
 				for _, col := range t.columns {
-					most := int64(counts[col.to])
+					to, _, _ := strings.Cut(col.to, "#")
+					most := int64(counts[to])
 					switch {
+					case col.name == "no" && t.name == "clan":
+						row.of["no"] = ptr(row.key)
+					case col.name == "crest" && t.name == "guild":
+						row.text["crest"] = printedOf(w, "guild#crest", row.key)
 					case col.name == "name":
 						if row.text["name"] = fmt.Sprintf("p%d", r.IntN(10)); seen[row.text["name"]] || r.IntN(8) == 0 {
 							row.text["name"] = ""
@@ -460,7 +469,7 @@ func (c *leaveCase) judgeBest(l declare.Leave) {
 			group = fmt.Sprint("world ", r.world, " ", *v)
 		} else if c.matched { // one name is one account in all worlds; what has none, or is gone, is of its world
 			group = fmt.Sprint("world ", r.world, " ", *v)
-			if a := c.named(r, leaveRef{"hero", []string{"account"}, "account", nil}); a != nil && a.text["name"] != "" {
+			if a := c.named(r, leaveRef{"hero", []string{"account"}, "account", nil, false}); a != nil && a.text["name"] != "" {
 				group = "name " + a.text["name"]
 			}
 		}
@@ -510,6 +519,9 @@ func (c *leaveCase) drop() {
 				}
 				c.stays[r], more = true, true
 				c.features["rows that follow"]++
+				if ref.second {
+					c.features["rows that follow another key"]++
+				}
 				if ref.to == ref.table {
 					c.features["rows that follow their own table"]++
 				}
@@ -564,7 +576,7 @@ func (c *leaveCase) statements(world int, bytes string) (all []string) {
 			for _, col := range t.columns {
 				names = append(names, col.name)
 				if text, is := r.text[col.name]; is {
-					values = append(values, "'"+text+"'")
+					values = append(values, "'"+strings.ReplaceAll(text, "'", "''")+"'")
 				} else if v := r.of[col.name]; v != nil {
 					values = append(values, sqlOf(world, col.to, *v))
 				} else {
@@ -581,7 +593,8 @@ func (c *leaveCase) statements(world int, bytes string) (all []string) {
 func (c *leaveCase) declarations() (o declare.Options, d declare.Declarations) {
 	d.Plain = []string{"*.tag", "hero.level", "hero.seen", "mail.kind", "spell.n", "vip.who", "account.name"}
 	o.Rekey = &declare.Rekey{}
-	d.Plain = append(d.Plain, "grade.n", "grade.up", "post.n", "charm.n", "relic.kind", "clan.name", "relic.id")
+	d.Plain = append(d.Plain, "grade.n", "grade.up", "post.n", "charm.n", "relic.kind", "clan.name", "relic.id", "guild.crest", "banner.kind")
+	o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"clan.no"}})
 	for _, t := range leaveTables {
 		if t.key != "" && leaveKinds[t.name] == "" {
 			space := declare.Space{Keys: []string{t.name + "." + t.key}}
@@ -605,7 +618,11 @@ func (c *leaveCase) declarations() (o declare.Options, d declare.Declarations) {
 				case "relic":
 					none = nil
 				}
-				d.References = append(d.References, declare.DeclaredReference{At: []string{t.name + "." + col.name}, To: []string{col.to + "." + key}, None: none, Gone: c.gone[t.name+"."+col.name]})
+				to, second, _ := strings.Cut(col.to, "#")
+				if key = cmp.Or(second, key); second == "crest" {
+					none = []string{""}
+				}
+				d.References = append(d.References, declare.DeclaredReference{At: []string{t.name + "." + col.name}, To: []string{to + "." + key}, None: none, Gone: c.gone[t.name+"."+col.name]})
 			}
 		}
 	}
@@ -644,6 +661,12 @@ func (c *leaveCase) wrong(read func(query string) [][]string) (wrong []string) {
 			for _, row := range read("SELECT " + t.key + ", tag FROM " + t.name) {
 				tagOf[t.name][row[0]] = row[1]
 			}
+		}
+	}
+	for to, query := range map[string]string{"clan#no": "SELECT no, tag FROM clan", "guild#crest": "SELECT crest, tag FROM guild"} {
+		tagOf[to] = make(map[string]string)
+		for _, row := range read(query) {
+			tagOf[to][row[0]] = row[1]
 		}
 	}
 	for _, ref := range c.refs() { // of several columns: a row leads to the same row as before, or nowhere as before
@@ -711,6 +734,9 @@ func (c *leaveCase) right(r *leaveRow, col leaveColumn, got string, tagOf map[st
 	plain := "<nil>"
 	if v != nil {
 		plain = printedOf(r.world, col.to, *v)
+	}
+	if r.table == "clan" && col.name == "no" {
+		return tagOf["clan#no"][got] == r.tag
 	}
 	if col.to == "" || col.to == "account" && !c.matched || v == nil || *v == 0 {
 		return got == plain

@@ -269,6 +269,59 @@ func TestLeaveTexts(t *testing.T) {
 	})
 }
 
+// References may name another key than the one by which the rows of their table are told: rows follow by it, or block.
+func TestLeaveOtherKey(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE clan (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, level INTEGER NOT NULL)", "INSERT INTO clan VALUES (1, 'red w%d', 1), (2, 'Blue w%d', 2)",
+			"CREATE TABLE fort (clan VARCHAR(20) NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (clan, n))", "INSERT INTO fort VALUES ('red w%d', 1), ('Blue w%d', 1), ('', 7)",
+			"CREATE TABLE guard (id INTEGER NOT NULL PRIMARY KEY, clan INTEGER NOT NULL)", "INSERT INTO guard VALUES (1, 1), (2, 2), (3, 2)")
+		options := func(gone declare.RowsPolicy, more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
+			return keyOptions(func(o *declare.Options, d *declare.Declarations) {
+				where("clan", "level = 1")(o, d)
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"clan.id"}}, declare.Space{Keys: []string{"guard.id"}})
+				d.Plain = append(d.Plain, "clan.*", "fort.n")
+				d.References = append(d.References, declare.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, None: []string{""}, Gone: gone},
+					declare.DeclaredReference{At: []string{"guard.clan"}, To: []string{"clan.id"}, Gone: declare.RowsDrop})
+				more(o, d)
+			})
+		}
+		exec(t, all[1], "DELETE FROM fort WHERE n = 7")
+		none := func(*declare.Options, *declare.Declarations) {}
+		worlds := clones(t, e, all)
+		p := mustPlan(t, worlds[0], worlds[1:], options(declare.RowsDrop, none))
+		if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, worlds[0], "SELECT clan FROM fort ORDER BY clan = '', clan", "Blue w0", "Blue w1", "red w0", "")
+		asked(t, worlds[0], "SELECT COUNT(*) FROM guard", "5")
+		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
+			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+		}
+		skipped, into := options("", func(o *declare.Options, _ *declare.Declarations) {
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"fort"}, Policy: declare.PolicySkip})
+		}), e.fresh(t, "new")
+		skipped.Into = &into
+		for want, opts := range map[string]planner.PlanOptions{
+			"it is not said what becomes of them: w1: 1; most refer to name red w1 of w1: 1 row":                        options("", none),
+			"rows that come with the first world, since fort is skipped, refer to rows of clan that stay behind: w0: 1": skipped,
+		} {
+			if p, err := planner.NewPlan(t.Context(), all[0], all[1:], opts); err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
+				t.Errorf("%v, %+v: want %s", err, p, want)
+			}
+		}
+		for want, opts := range map[string]planner.PlanOptions{
+			"rows are told by id, and gone = \"none\" can be said of references to that key only": options(declare.RowsNone, none),
+			"of = \"fort.clan\" names another key of clan than that by which its rows are told (id)": options(declare.RowsDrop, func(o *declare.Options, _ *declare.Declarations) {
+				o.Leave = append(o.Leave, declare.Leave{Table: "clan", Fewer: &declare.Fewer{Of: "fort.clan", Than: 2}})
+			}),
+		} {
+			if _, err := planner.NewPlan(t.Context(), all[0], all[1:], opts); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	})
+}
+
 // A reference inside cells blocks if a row that comes names a row that stays, and says so; otherwise its rows come.
 func TestLeaveInCells(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
