@@ -37,6 +37,9 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		said.Undecided = s.List("undecided", place)
 		s.Sections("unique", func(s *strict.Section) {
 			table, columns := columnsAt(s, "columns")
+			o.Uniques = slices.DeleteFunc(o.Uniques, func(u declare.DeclaredUnique) bool { // the later file counts
+				return u.File != file && u.Table == table && slices.Equal(u.Columns, columns)
+			})
 			o.Uniques = append(o.Uniques, declare.DeclaredUnique{
 				Table: table, Columns: columns, Name: s.Text("name", strict.Label), None: s.Values("none"), File: file, Line: s.Line(""),
 			})

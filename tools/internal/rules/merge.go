@@ -59,7 +59,13 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			r.Check.Tables = append(r.Check.Tables, policy)
 		})
 		s.Sections("leave", func(s *strict.Section) { r.Check.Leave = append(r.Check.Leave, leave(s, file)) })
-		s.Sections("name", func(s *strict.Section) { r.Names = append(r.Names, policy(s, file)) })
+		s.Sections("name", func(s *strict.Section) {
+			said := policy(s, file)
+			r.Names = slices.DeleteFunc(r.Names, func(p transfer.NamePolicy) bool { // the later file counts
+				return p.File != file && p.Table == said.Table && p.Column == said.Column
+			})
+			r.Names = append(r.Names, said)
+		})
 		s.Sections("copy", func(s *strict.Section) {
 			r.Copies = append(r.Copies, transfer.NameCopy{
 				Table: table(s, "table"), Column: column(s, "column"), Key: column(s, "key"),

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
@@ -142,5 +143,29 @@ func TestSampleMerge(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), cmpopts.IgnoreFields(Rules{}, "Older"), noPlaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A name or a unique statement of a later file takes the place of the earlier one, with what it says of none.
+func TestLaterFile(t *testing.T) {
+	r := new(Rules)
+	for _, f := range [][2]string{
+		{"a", "[[merge.name]]\nat = 'chars.name'\nnone = ['']\n[[merge.name]]\nat = 'guilds.name'\nnone = ['-']\n" +
+			"[[check.unique]]\ntable = 'mail'\ncolumns = ['a', 'b']\nnone = [0]"},
+		{"b", "[[merge.name]]\nat = 'chars.name'\n[[check.unique]]\ntable = 'mail'\ncolumns = ['a', 'b']"},
+	} {
+		if err := strict.Read(f[0], f[1], r.Reader(f[0])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ""
+	for _, n := range r.Names {
+		got += fmt.Sprint(n.File, n.Table, n.None, " ")
+	}
+	for _, u := range r.Check.Uniques {
+		got += fmt.Sprint(u.File, u.Table, u.None, " ")
+	}
+	if want := "aguilds[-] bchars[] bmail[] "; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
