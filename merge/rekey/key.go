@@ -46,7 +46,9 @@ func (k Kinds) Key(value func(i int) []byte) (key Key, ok bool) {
 			if !ok {
 				return key, false
 			}
-			v = []byte(n.String())
+			if v[0] < '1' { // all others are written as String does
+				v = []byte(n.String())
+			}
 		}
 		b = append(binary.AppendUvarint(append(b, k[i]), uint64(len(v))), v...)
 	}
