@@ -114,6 +114,23 @@ func TestLeaveKept(t *testing.T) {
 	})
 }
 
+// If all rows of a source stay behind, of which some were matched, the proof wants none of their table.
+func TestLeaveAllMatched(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE account (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20))", "INSERT INTO account VALUES (1, 'ann'), (2, 'bob')")
+		p := mustPlan(t, all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"account.id"}, Match: []string{"account.name"}})
+			where("account", "id < 3")(o, d)
+		}))
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass || proof.Keys[0].Matched == 0 {
+			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+		}
+	})
+}
+
 // A group is judged once: one that becomes too small when another one is gone comes.
 func TestLeaveGroupsOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {

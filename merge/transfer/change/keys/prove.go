@@ -182,12 +182,6 @@ func by(l *rowio.Layout, s *declare.MatchedBy, natural bool) *rowio.Layout {
 // compares.
 func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, source int, proof *evidence.KeyProof) error {
 	src, l := r.Sources[source], r.Layouts[s.By.Table]
-	if l == nil {
-		proof.NoteWrong(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
-		return nil
-	}
-	byKey, byBoth := by(l, s.By, false), by(l, s.By, true)
-	number := func(row []any) (rekey.Integer, error) { return rowio.KeyIn(row[byKey.Key[0]], s.By.Table+"."+s.By.Key) }
 	var pairs []rekey.Pair
 	stay := r.Plan.KeysThatStay(src.Name, s.By.Table)
 	for old, image := range s.Sources[source].Matched.All() {
@@ -195,6 +189,15 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 			pairs = append(pairs, rekey.Pair{Old: old, New: image})
 		}
 	}
+	if len(pairs) == 0 {
+		return nil // no row came
+	}
+	if l == nil {
+		proof.NoteWrong(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
+		return nil
+	}
+	byKey, byBoth := by(l, s.By, false), by(l, s.By, true)
+	number := func(row []any) (rekey.Integer, error) { return rowio.KeyIn(row[byKey.Key[0]], s.By.Table+"."+s.By.Key) }
 	for some := range slices.Chunk(pairs, min(200, l.Dialect.Most(len(byBoth.Key)))) {
 		if err := r.Between(ctx); err != nil {
 			return err
