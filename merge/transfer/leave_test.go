@@ -272,14 +272,17 @@ func TestLeaveTexts(t *testing.T) {
 // References may name another key than the one by which the rows of their table are told: rows follow by it, or block.
 func TestLeaveOtherKey(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := keyWorlds(t, e, 2, "CREATE TABLE clan (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, level INTEGER NOT NULL)", "INSERT INTO clan VALUES (1, 'red w%d', 1), (2, 'Blue w%d', 2)",
+		all := keyWorlds(t, e, 2, "CREATE TABLE clan (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, level INTEGER NOT NULL, realm INTEGER NOT NULL, slot INTEGER NOT NULL, UNIQUE (slot, realm))", "INSERT INTO clan VALUES (1, 'red w%d', 1, %d, 7), (2, 'Blue w%d', 2, %d, 8)",
+			"CREATE TABLE tower (id INTEGER NOT NULL PRIMARY KEY, realm INTEGER, slot INTEGER)", "INSERT INTO tower VALUES (1, %d, 7), (2, %d, 8), (3, %d, NULL), (4, 9, 7)",
 			"CREATE TABLE fort (clan VARCHAR(20) NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (clan, n))", "INSERT INTO fort VALUES ('red w%d', 1), ('Blue w%d', 1), ('', 7)",
 			"CREATE TABLE guard (id INTEGER NOT NULL PRIMARY KEY, clan INTEGER NOT NULL)", "INSERT INTO guard VALUES (1, 1), (2, 2), (3, 2)")
 		options := func(gone declare.RowsPolicy, more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
 			return keyOptions(func(o *declare.Options, d *declare.Declarations) {
 				where("clan", "level = 1")(o, d)
-				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"clan.id"}}, declare.Space{Keys: []string{"guard.id"}})
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"clan.id"}}, declare.Space{Keys: []string{"guard.id"}}, declare.Space{Keys: []string{"tower.id"}})
 				d.Plain = append(d.Plain, "clan.*", "fort.n")
+				d.References = append(d.References, declare.DeclaredReference{Table: "tower", Columns: []string{"realm", "slot"}, ToTable: "clan", ToColumns: []string{"realm", "slot"}, Gone: declare.RowsDrop})
+				o.Allow = []string{verdict.CodeReferenceDangle}
 				d.References = append(d.References, declare.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, None: []string{""}, Gone: gone},
 					declare.DeclaredReference{At: []string{"guard.clan"}, To: []string{"clan.id"}, Gone: declare.RowsDrop})
 				more(o, d)
@@ -294,6 +297,7 @@ func TestLeaveOtherKey(t *testing.T) {
 		}
 		asked(t, worlds[0], "SELECT clan FROM fort ORDER BY clan = '', clan", "Blue w0", "Blue w1", "red w0", "")
 		asked(t, worlds[0], "SELECT COUNT(*) FROM guard", "5")
+		asked(t, worlds[0], "SELECT id FROM tower ORDER BY id", "1", "2", "3", "4", "1002", "1003", "1004")
 		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
 			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
