@@ -52,8 +52,8 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 			return s.planned(cmd, planned)
 		}
 		if err = errors.Join(err, other); err == nil && !isInteger {
-			return cli.Usage("the key %.40q: want an integer: by no merge on record rows of %q came from %q that have other keys",
-				text, table, args[1])
+			return cli.Usage("the key %.40q: want an integer: by no merge on record rows of %q came from %q that have "+
+				"other keys", text, table, args[1])
 		}
 	}
 	if err != nil {
