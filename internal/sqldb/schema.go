@@ -251,6 +251,14 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 	case !begun && len(ours) > 0:
 		return fault(false, "the database has a table %q that was not made by this program: use another database", ours[0])
 	case !begun:
+		schema, table, err := p.elsewhere(ctx, s)
+		if err != nil {
+			return found, err
+		}
+		if schema != "" {
+			return fault(false, "the table %q is in the schema %q, which is not the first of the search_path: put it first, "+
+				"or leave it out if it is of another world", table, schema)
+		}
 		return fault(true, "%s", p.Absent)
 	case version == 0:
 		return fault(true, "the tables were never completed: %s", p.Unready)
@@ -268,6 +276,21 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 		return fault(false, "the table %q is missing: if it was dropped, restore it from a backup; if it was never made, because a schema file was run in part, make it by the whole file (gameid servers schema -h)", missing[0])
 	}
 	return found, p.sound(ctx, s)
+}
+
+// elsewhere returns the schema of a table that is found, and not where it would be made: with a second one beside
+// it a world would begin again.
+func (p *Part) elsewhere(ctx context.Context, s *Session) (schema, table string, err error) {
+	query := s.Dialect().Words().Elsewhere
+	for _, table := range p.Tables {
+		if query == "" {
+			break
+		}
+		if err := s.Get(ctx, &schema, query, table); !errors.Is(err, ErrNotFound) {
+			return schema, table, err
+		}
+	}
+	return "", "", nil
 }
 
 // sound returns an error if a table would forget rows, commit them one by one,

@@ -66,7 +66,7 @@ func (engine) Open(rest string, readOnly bool) (o sqldb.Opened, err error) {
 			return o, fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", s.name, s.set)
 		}
 	}
-	u.RawQuery = query.Encode()
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx takes a plus as it is
 	cfg, err := pgx.ParseConfig(u.String())
 	switch {
 	case err != nil:
@@ -78,8 +78,9 @@ func (engine) Open(rest string, readOnly bool) (o sqldb.Opened, err error) {
 	}
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, 10*time.Second)
 	o.Plain = cfg.TLSConfig == nil
+	var home home
 	made := stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		return settle(ctx, conn, readOnly, pooled != "")
+		return home.settle(ctx, conn, readOnly, pooled != "")
 	}))
 	o.Connector = &connector{made.Connect, made.Driver()}
 	return o, nil
@@ -95,7 +96,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) { return c
 func (c *connector) Driver() driver.Driver                            { return c.driver }
 
 // settle gives a new connection the settings, and makes sure that it has them.
-func settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool) error {
+func (h *home) settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
 		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 	if !pooled {
@@ -118,7 +119,10 @@ func settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool) error {
 		for _, pair := range pairs {
 			has[pair.Name] = pair.Value
 		}
-		set, was := differing(has)
+		set, was, err := h.differing(has, true)
+		if err != nil {
+			return err
+		}
 		set = slices.DeleteFunc(set, func(s string) bool {
 			return readOnly && strings.HasPrefix(s, "SET SESSION default_transaction_read_only")
 		})

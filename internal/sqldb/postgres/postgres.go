@@ -22,8 +22,9 @@ type engine struct{}
 // ourSchema is the one in which tables are made and looked for.
 const ourSchema = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 
-// thisServer tells servers apart: a restart counts as another one.
-const thisServer = "CONCAT_WS(' ', inet_server_addr(), inet_server_port(), pg_postmaster_start_time())"
+// thisServer tells servers apart, by whatever address and with whatever settings they are asked: a restart counts
+// as another one, and so does a standby.
+const thisServer = "CONCAT((SELECT system_identifier FROM pg_control_system()), ' ', EXTRACT(EPOCH FROM pg_postmaster_start_time()))"
 
 var words = sqldb.Words{
 	Name: "PostgreSQL", Bind: "pgx", Quote: '"', Dollars: true, MaxArgs: 65535,
@@ -53,6 +54,9 @@ var words = sqldb.Words{
 		SELECT CASE WHEN c.relpersistence = 'u' THEN 'UNLOGGED' ELSE '' END AS engine, COALESCE(i.indnkeyatts, 0) AS keyed
 		FROM pg_class AS c LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary WHERE c.oid = to_regclass(quote_ident(?))`,
 	MendEngine: "SET LOGGED",
+	Elsewhere: `
+		SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.oid = to_regclass(quote_ident(?)) AND n.nspname <> current_schema()`,
 
 	Backend: "SELECT pg_backend_pid(), " + thisServer,
 	Server:  "SELECT " + thisServer,
@@ -82,23 +86,54 @@ var settings = []setting{
 	{"client_encoding", is("UTF8"), "UTF8"},
 }
 
-// readSettings has the names and values of those.
+// readSettings has the names and values of those, and where the session is.
 var readSettings = func() string {
-	var each []string
+	each := []string{"SELECT 'database' AS name, current_database()::TEXT AS value", "SELECT 'schema', COALESCE(current_schema()::TEXT, '')",
+		"SELECT 'search_path', current_setting('search_path')"}
 	for _, s := range settings {
-		each = append(each, fmt.Sprintf("SELECT '%[1]s' AS name, current_setting('%[1]s') AS value", s.name))
+		each = append(each, fmt.Sprintf("SELECT '%[1]s', current_setting('%[1]s')", s.name))
 	}
 	return strings.Join(each, " UNION ALL ")
 }()
 
-// differing returns what sets the settings of a session that are otherwise, and what puts them back.
-func differing(has map[string]string) (set, was []string) {
+// where is a database and a schema.
+type where struct{ Database, Schema, Path string }
+
+// home is where the first connection of a pool was. All others are kept there, whatever schemas and settings come
+// later: tables that a search_path does not lead to any more would be made again, and numbers given out twice.
+type home struct{ first atomic.Pointer[where] }
+
+var errNoSchema = errors.New("no schema of the search_path exists: create one, or set search_path")
+
+// differing returns what sets the settings of a session that are otherwise, and what puts them back. With fixed the
+// schema stands first in the search_path, and stays that if another one is made that would come before.
+func (h *home) differing(has map[string]string, fixed bool) (set, was []string, err error) {
+	at := &where{has["database"], has["schema"], has["search_path"]}
+	if at.Schema != "" {
+		h.first.CompareAndSwap(nil, at)
+	}
+	first := h.first.Load()
+	switch {
+	case first == nil:
+		return nil, nil, errNoSchema
+	case first.Database != at.Database:
+		return nil, nil, fmt.Errorf("a connection of the pool is in the database %q, want %q", at.Database, first.Database)
+	case first.Schema != at.Schema || fixed && !at.fixed():
+		set = append(set, fmt.Sprintf("SET SESSION search_path = %s, %s", sqldb.PostgreSQL.Quote(first.Schema), first.Path))
+		was = append(was, "SET SESSION search_path = "+at.Path)
+	}
 	for _, s := range settings {
 		if value := has[s.name]; !s.good(value) {
 			set, was = append(set, config(s.name, s.set)), append(was, config(s.name, value))
 		}
 	}
-	return set, was
+	return set, was, nil
+}
+
+// fixed reports whether the schema stands first in the search_path.
+func (w *where) fixed() bool {
+	before, _, _ := strings.Cut(w.Path, ", ")
+	return before == w.Schema || before == sqldb.PostgreSQL.Quote(w.Schema)
 }
 
 func config(name, value string) string {
@@ -108,12 +143,9 @@ func config(name, value string) string {
 // sessions are the connections of a pool.
 type sessions struct {
 	sqldb.Plain
-	db    *sqldb.DB
-	first atomic.Pointer[where] // the first connection
+	db   *sqldb.DB
+	home home
 }
-
-// where is a database and a schema.
-type where struct{ Database, Schema, Path string }
 
 // NewSessions implements [sqldb.Engine].
 func (engine) NewSessions(db *sqldb.DB) sqldb.Sessions { return &sessions{db: db} }
@@ -121,18 +153,16 @@ func (engine) NewSessions(db *sqldb.DB) sqldb.Sessions { return &sessions{db: db
 // Adopt implements [sqldb.Sessions].
 func (s *sessions) Adopt(ctx context.Context) (name string, manual bool, err error) {
 	err = s.db.Guard(ctx, func(conn *sqlx.Conn) error {
-		return conn.GetContext(ctx, &name, "SELECT CONCAT('postgres://', host(inet_server_addr()), ':', inet_server_port(), '/', current_database())")
+		return conn.GetContext(ctx, &name, "SELECT CONCAT('postgres://', host(inet_server_addr()) || ':' || inet_server_port(), '/', current_database())")
 	})
-	if err == nil && s.first.Load().Schema == "" {
+	if errors.Is(err, errNoSchema) {
 		return "", false, nil
 	}
 	return name, false, err
 }
 
 // NoName implements [sqldb.Sessions].
-func (*sessions) NoName() error {
-	return errors.New("store: no schema of the pool's search_path exists: create one, or set search_path")
-}
+func (*sessions) NoName() error { return fmt.Errorf("store: %w", errNoSchema) }
 
 // Place implements [sqldb.Sessions].
 func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err error) {
@@ -142,25 +172,11 @@ func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err
 
 // Otherwise implements [sqldb.Sessions].
 func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
-	var at where
-	const query = "SELECT current_database(), COALESCE(current_schema(), ''), current_setting('search_path')"
-	if err := conn.QueryRowxContext(ctx, query).Scan(&at.Database, &at.Schema, &at.Path); err != nil {
-		return nil, nil, err
-	}
-	s.first.CompareAndSwap(nil, &at)
-	first := s.first.Load()
-	if first.Database != at.Database {
-		return nil, nil, fmt.Errorf("a connection of the pool is in the database %q, want %q", at.Database, first.Database)
-	}
 	has, err := sqldb.Pairs(ctx, conn, readSettings)
 	if err != nil {
 		return nil, nil, err
 	}
-	set, was = differing(has)
-	if first.Schema != at.Schema {
-		set, was = append(set, "SET SESSION search_path = "+first.Path), append(was, "SET SESSION search_path = "+at.Path)
-	}
-	return set, was, nil
+	return s.home.differing(has, false)
 }
 
 // Judged implements [sqldb.Sessions]. database/sql does not begin a commit when the context has ended, and

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
@@ -92,5 +94,67 @@ func TestNative(t *testing.T) {
 		if got := sqldb.PostgreSQL.Native(query); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
+	}
+}
+
+// A schema that comes later, or another search_path, does not lead a pool to other tables; and where a second
+// registry would begin beside the first, a new process is refused.
+func TestSchemasThatComeLater(t *testing.T) {
+	dsn := servertest.PostgresDSN(t)
+	db := storetest.WithTables(t, dsn)
+	reg := db.Registry()
+	must(t, numbers.Create(t.Context(), reg))
+	pool, err := sql.Open("pgx", dsn)
+	must(t, err)
+	defer pool.Close()
+	wrapped, err := store.Wrap(t.Context(), pool, store.PostgreSQL)
+	must(t, err)
+	storetest.Exec(t, db, "CREATE SCHEMA root") // the first of "$user", public
+	storetest.Exec(t, db, "CREATE TABLE root.gameid_servers (LIKE public.gameid_servers INCLUDING ALL)")
+	pool.SetMaxIdleConns(0)
+	db.Pool().SetMaxIdleConns(0)
+	reg.Pool().SetMaxIdleConns(0)
+	for _, db := range []*store.DB{db, wrapped} {
+		node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+	}
+	var of [2]int
+	must(t, db.Get(t.Context(), &of[0], "SELECT COUNT(*) FROM public.gameid_servers"))
+	must(t, db.Get(t.Context(), &of[1], "SELECT COUNT(*) FROM root.gameid_servers"))
+	if of != [2]int{1, 0} {
+		t.Errorf("rows in the schemas public and root: %v", of)
+	}
+
+	storetest.Exec(t, db, "DROP TABLE root.gameid_servers")
+	next := storetest.Open(t, dsn)
+	want := `the table "gameid_servers" is in the schema "public", which is not the first of the search_path`
+	for _, err := range []error{next.CreateRegistry(t.Context()), next.Registry().Check(t.Context())} {
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	must(t, storetest.Open(t, dsn+"?search_path=public").CreateRegistry(t.Context()))
+	if _, err := store.Open(t.Context(), dsn+"?search_path=absent"); err == nil || !strings.Contains(err.Error(), "no schema of the search_path exists") {
+		t.Errorf("no schema: %v", err)
+	}
+}
+
+// Two pools are of one database whatever their settings are, and a parameter of a DSN may have spaces.
+func TestPoolsThatDiffer(t *testing.T) {
+	dsn := servertest.PostgresDSN(t)
+	one, err := sql.Open("pgx", dsn)
+	must(t, err)
+	defer one.Close()
+	two, err := sql.Open("pgx", dsn+"?TimeZone=Asia/Tokyo&DateStyle=German")
+	must(t, err)
+	defer two.Close()
+	if _, err = store.WrapTwo(t.Context(), one, two, store.PostgreSQL); err != nil {
+		t.Error(err)
+	}
+	var has string
+	must(t, storetest.Open(t, dsn+"?application_name=my%20game").Get(t.Context(), &has, "SELECT current_setting('application_name')"))
+	if has != "my game" {
+		t.Errorf("application_name is %q", has)
 	}
 }
