@@ -80,6 +80,9 @@ type Sessions interface {
 	// itself does so in a transaction that was begun read-only.
 	Forbid(ctx context.Context, conn *sqlx.Conn, begun *sqlx.Tx) (allow func(), err error)
 
+	// Repeats reports whether the driver may carry out a statement twice, if an answer was lost.
+	Repeats() bool
+
 	// Judged looks at the error of a commit on conn, which is nil for a pool of ours, and returns what is known of it.
 	Judged(ctx context.Context, conn *sqlx.Conn, err error) error
 }
@@ -89,6 +92,7 @@ type Plain struct{}
 
 func (Plain) Kept(bool) error                                              { return nil }
 func (Plain) LockFault(err error) error                                    { return err }
+func (Plain) Repeats() bool                                                { return false }
 func (Plain) CheckEnds(context.Context) error                              { return nil }
 func (Plain) Judged(_ context.Context, _ *sqlx.Conn, err error) error      { return err }
 func (Plain) Forbid(context.Context, *sqlx.Conn, *sqlx.Tx) (func(), error) { return func() {}, nil }
@@ -150,6 +154,7 @@ const (
 	Unsafe                             // sql_safe_updates
 	Damaged                            // the file is no database
 	ColumnThere                        // a column that was to be added is there
+	TableThere                         // a table, or another thing, that was to be made is there
 	TooManyStatements                  // no further statement can be prepared
 )
 

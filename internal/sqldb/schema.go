@@ -92,7 +92,11 @@ func (p *Part) Create(ctx context.Context, db *DB) error {
 		if db.dialect.Words().Together {
 			return db.InTx(ctx, func(tx *Tx) error { return p.create(ctx, &tx.Session, found) })
 		}
-		if err := p.create(ctx, &db.Session, found); err != nil { // MySQL commits after every CREATE, so this may end half-way
+		err = p.create(ctx, &db.Session, found) // MySQL commits after every CREATE, so this may end half-way
+		if says(err, TableThere) {              // in spite of IF NOT EXISTS: another process was faster
+			err = fmt.Errorf("%w: %w", ErrRetryable, err)
+		}
+		if err != nil {
 			return err
 		}
 		return p.Check(ctx, db) // the server may have taken another engine

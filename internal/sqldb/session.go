@@ -223,7 +223,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		return db.Unchanged()
 	case err == nil:
 		return db.keeps(what != "") // a change that uniqueness rests on has a name
-	case refused(err) || IsContext(err) && !unanswered: // a context that ends before the commit rolls back
+	case !unanswered && (refused(err) || IsContext(err)): // a context that ends before the commit rolls back
 		return db.Fault(cmp.Or(what, "commit"), err)
 	default:
 		return &OpError{cmp.Or(what, "commit"), fmt.Errorf("%w: %w", ErrOutcomeUnknown, Translate(err))}
@@ -309,7 +309,7 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 		return nil, err
 	}
 	var result sql.Result
-	if s.tx == nil && s.db.adopted && !s.db.guard && s.db.dialect.Words().Explicit {
+	if s.tx == nil && s.db.adopted && (!s.db.guard && s.db.dialect.Words().Explicit || s.db.sessions.Repeats()) {
 		err := s.db.Change(ctx, what, func(tx *Tx) (err error) {
 			result, err = tx.ExecKind(ctx, k, what, query, args...)
 			return err

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"mergesafe/internal/sqldb"
@@ -31,8 +32,14 @@ func (engine) Meaning(err error) (meant error, known bool) {
 	kind := kindOf(code)
 	switch {
 	case code == "":
-		if e, ok := errors.AsType[*pgconn.ConnectError](err); ok && !sqldb.IsContext(e) {
+		e, unconnected := errors.AsType[*pgconn.ConnectError](err)
+		switch {
+		case unconnected && !sqldb.IsContext(e), errors.Is(err, pgconn.ErrConnClosed) && !sqldb.IsContext(err):
 			return fmt.Errorf("%w: %w", sqldb.ErrUnavailable, err), true
+		case rolledBack(err):
+			return fmt.Errorf("nothing was changed, since a statement before had failed: %w", err), true
+		case unfit(err):
+			return fmt.Errorf("%w: %w", sqldb.ErrInvalid, err), true
 		}
 		return err, false
 	case kind == sqldb.ErrDuplicate:
@@ -42,6 +49,14 @@ func (engine) Meaning(err error) (meant error, known bool) {
 	}
 	return err, true
 }
+
+// rolledBack reports whether a commit ended a transaction in which a statement had failed. The second is of lib/pq.
+func rolledBack(err error) bool {
+	return errors.Is(err, pgx.ErrTxCommitRollback) || strings.Contains(err.Error(), "complete operation in a failed transaction")
+}
+
+// unfit reports whether pgx did not send a value, because the type of its column does not have it.
+func unfit(err error) bool { return strings.Contains(err.Error(), "failed to encode args[") }
 
 // kindOf is what a SQLSTATE means. See "PostgreSQL Error Codes" in its documentation.
 func kindOf(code string) error {
@@ -53,8 +68,7 @@ func kindOf(code string) error {
 	case "23503", "23001": // foreign_key_violation, restrict_violation
 		return sqldb.ErrForeignKey
 	case "40001", "40P01", // serialization_failure, deadlock_detected
-		"55P03",          // lock_not_available
-		"42P07", "42710": // duplicate_table, duplicate_object: IF NOT EXISTS, of two processes at the same time
+		"55P03": // lock_not_available
 		return sqldb.ErrRetryable
 	case "25006": // read_only_sql_transaction
 		return sqldb.ErrReadOnly
@@ -76,12 +90,20 @@ func kindOf(code string) error {
 //	duplicate key value violates unique constraint "players_name_key"
 var unique = regexp.MustCompile(`unique constraint "([^"]*)"`)
 
+// fields is the error of lib/pq, by whose letters the protocol has the table and the constraint.
+type fields interface {
+	error
+	Get(field byte) string
+}
+
 // duplicate reads the key. The server names a key after its table and columns: players_pkey, players_name_key.
 // One that was named by hand keeps its name.
 func duplicate(err error) error {
 	var table, key string
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		table, key = e.TableName, e.ConstraintName
+	} else if e, ok := errors.AsType[fields](err); ok {
+		table, key = e.Get('t'), e.Get('n')
 	} else if m := unique.FindStringSubmatch(err.Error()); m != nil {
 		key = m[1]
 	}
@@ -102,13 +124,14 @@ func (engine) Refused(err error) (refused, known bool) {
 	code := state(err)
 	if code == "" {
 		_, unconnected := errors.AsType[*pgconn.ConnectError](err)
-		safe := unconnected || pgconn.SafeToRetry(err)
+		safe := unconnected || pgconn.SafeToRetry(err) || rolledBack(err) || unfit(err)
 		return safe, safe
 	}
 	switch {
 	case strings.HasPrefix(code, "53"), code == "57014": // not carried out
 		return code != "53100", true // a full disk may end the server during a commit
-	case strings.HasPrefix(code, "57P03"): // cannot_connect_now
+	case code == "57P03", // cannot_connect_now
+		code == "57P05", code == "25P03": // idle_session_timeout, and in a transaction: they end who does not ask
 		return true, true
 	}
 	return kindOf(code) != sqldb.ErrUnavailable, true
@@ -140,6 +163,7 @@ var conditions = map[sqldb.Condition][]string{
 	sqldb.UnknownVariable: {"42704"},
 	sqldb.Syntax:          {"42601"},
 	sqldb.ColumnThere:     {"42701"},
+	sqldb.TableThere:      {"42P07", "42710"}, // duplicate_object: a type, for one
 }
 
 // Says implements [sqldb.Engine].

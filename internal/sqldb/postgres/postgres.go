@@ -4,12 +4,14 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/internal/sqldb"
@@ -150,6 +152,13 @@ type sessions struct {
 // NewSessions implements [sqldb.Engine].
 func (engine) NewSessions(db *sqldb.DB) sqldb.Sessions { return &sessions{db: db} }
 
+// Repeats implements [sqldb.Sessions]. lib/pq calls a connection bad that was closed while it waited for an answer,
+// and package database/sql then runs the statement again.
+func (s *sessions) Repeats() bool {
+	_, safe := s.db.Pool().Driver().(*stdlib.Driver)
+	return !safe
+}
+
 // Adopt implements [sqldb.Sessions].
 func (s *sessions) Adopt(ctx context.Context) (name string, manual bool, err error) {
 	err = s.db.Guard(ctx, func(conn *sqlx.Conn) error {
@@ -180,9 +189,9 @@ func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []s
 }
 
 // Judged implements [sqldb.Sessions]. database/sql does not begin a commit when the context has ended, and
-// returns its bare error. The driver wraps it, when the server had been asked.
+// returns its bare error. The driver wraps it, when the server had been asked. A bad connection is one of lib/pq.
 func (*sessions) Judged(_ context.Context, _ *sqlx.Conn, err error) error {
-	if sqldb.IsContext(err) && err != context.Canceled && err != context.DeadlineExceeded {
+	if errors.Is(err, driver.ErrBadConn) || sqldb.IsContext(err) && err != context.Canceled && err != context.DeadlineExceeded {
 		return &sqldb.UnansweredError{Err: err}
 	}
 	return err
