@@ -52,7 +52,8 @@ func (engine) Meaning(err error) (meant error, known bool) {
 
 // rolledBack reports whether a commit ended a transaction in which a statement had failed. The second is of lib/pq.
 func rolledBack(err error) bool {
-	return errors.Is(err, pgx.ErrTxCommitRollback) || strings.Contains(err.Error(), "complete operation in a failed transaction")
+	const libpq = "complete operation in a failed transaction"
+	return errors.Is(err, pgx.ErrTxCommitRollback) || strings.Contains(err.Error(), libpq)
 }
 
 // unfit reports whether pgx did not send a value, because the type of its column does not have it.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,14 +46,23 @@ func TestLossyServer(t *testing.T) {
 	must(t, node.Close())
 }
 
-// A process that is frozen in a transaction with Guard is named, with what ends it.
+// A process that is frozen in a transaction with Guard is named, with what ends it, and no other that waits for it.
 func TestRowLock(t *testing.T) {
 	db := storetest.WithTables(t, servertest.PostgresDSN(t))
 	node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
 	must(t, err)
 	defer node.Close()
+	const update = "UPDATE gameid_servers SET name = 'seven' WHERE server_id = 7"
+	var waiting sync.WaitGroup
 	must(t, db.InTx(t.Context(), func(tx *store.Tx) error {
 		must(t, tx.Guard(t.Context(), node))
+		for range 2 {
+			waiting.Go(func() { storetest.Exec(t, db, update) })
+		}
+		storetest.Await(t, "others wait", func() (yes bool) {
+			must(t, db.Get(t.Context(), &yes, "SELECT COUNT(*) = 2 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+			return yes
+		})
 		var pid string
 		must(t, tx.Get(t.Context(), &pid, "SELECT pg_backend_pid()::TEXT"))
 		by, err := db.Registry().RowLock(t.Context(), 7)
@@ -61,6 +71,17 @@ func TestRowLock(t *testing.T) {
 		}
 		return nil
 	}))
+	waiting.Wait()
+	must(t, db.InTx(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(t.Context(), update)
+		must(t, err)
+		_, err = tx.Exec(t.Context(), "PREPARE TRANSACTION 'game'")
+		return err
+	}))
+	if by, err := db.Registry().RowLock(t.Context(), 7); err != nil || !strings.Contains(by, "ROLLBACK PREPARED") {
+		t.Errorf("a prepared transaction: %q, %v", by, err)
+	}
+	storetest.Exec(t, db, "ROLLBACK PREPARED 'game'")
 	if by, err := db.Registry().RowLock(t.Context(), 7); by != "" || err != nil {
 		t.Errorf("a row that is not locked: %q, %v", by, err)
 	}

@@ -9,9 +9,14 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// blocker finds the connection that another one waits for.
-const blocker = `SELECT pid, COALESCE(usename, ''), COALESCE(host(client_addr), ''), COALESCE(state, ''), COALESCE(EXTRACT(EPOCH FROM clock_timestamp() - state_change)::BIGINT, 0)
-	FROM pg_stat_activity WHERE pid = ANY(pg_blocking_pids($1)) ORDER BY xact_start LIMIT 1`
+// blocker finds the connection that another one waits for, and that itself waits for none: others may wait for the
+// same row, and stand before it. A transaction that was prepared, for XA, has no connection, and the number 0.
+const blocker = `WITH RECURSIVE waits (pid) AS (
+		SELECT unnest(pg_blocking_pids($1)) UNION SELECT unnest(pg_blocking_pids(pid)) FROM waits WHERE pid > 0)
+	SELECT w.pid, COALESCE(usename, ''), COALESCE(host(client_addr), ''), COALESCE(datname, ''), COALESCE(state, 'busy'),
+		COALESCE(EXTRACT(EPOCH FROM clock_timestamp() - state_change)::BIGINT, 0)
+	FROM waits AS w LEFT JOIN pg_stat_activity AS a ON a.pid = w.pid
+	WHERE w.pid = 0 OR cardinality(pg_blocking_pids(w.pid)) = 0 ORDER BY w.pid = 0 DESC, a.xact_start LIMIT 1`
 
 // RowLock implements [sqldb.Engine].
 func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...any) (string, error) {
@@ -50,12 +55,17 @@ func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...a
 		<-got
 	}()
 	var pid, seconds int64
-	var user, host, doing string
-	if err := db.Pool().QueryRowContext(ctx, blocker, waiter.ID).Scan(&pid, &user, &host, &doing, &seconds); err != nil {
+	var user, host, database, doing string
+	err = db.Pool().QueryRowContext(ctx, blocker, waiter.ID).Scan(&pid, &user, &host, &database, &doing, &seconds)
+	switch {
+	case err != nil:
 		return "locked by a transaction that the server does not tell: find it by " +
 			"SELECT pid, usename, client_addr, state, xact_start FROM pg_stat_activity ORDER BY xact_start; " +
 			"if its process is frozen or gone, end it: SELECT pg_terminate_backend(PID)", nil
+	case pid == 0:
+		return "locked by a transaction that was prepared and not ended: find it by SELECT gid, prepared, owner, database FROM pg_prepared_xacts; " +
+			"if what prepared it does not end it, do it there: ROLLBACK PREPARED 'GID'", nil
 	}
-	return fmt.Sprintf("locked by the transaction of connection %d of %q at %q, %s for %s: if its process is frozen or gone, "+
-		"end it on the database server: SELECT pg_terminate_backend(%d)", pid, user, host, doing, time.Duration(seconds)*time.Second, pid), nil
+	return fmt.Sprintf("locked by the transaction of connection %d of %q at %q, database %q, %s for %s: if its process is frozen or gone, "+
+		"end it on the database server: SELECT pg_terminate_backend(%d)", pid, user, host, database, doing, time.Duration(seconds)*time.Second, pid), nil
 }
