@@ -155,6 +155,7 @@ const (
 	Damaged                            // the file is no database
 	ColumnThere                        // a column that was to be added is there
 	TableThere                         // a table, or another thing, that was to be made is there
+	StalePlan                          // a prepared statement was not carried out, and can be prepared anew
 	TooManyStatements                  // no further statement can be prepared
 )
 

@@ -288,7 +288,34 @@ func (s *Session) Query(ctx context.Context, k Kind, read func(*sql.Rows) error,
 	return cmp.Or(read(rows), rows.Err(), rows.Close())
 }
 
+// query runs a query. One that was prepared before the columns changed is prepared anew.
 func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {
+	const most = 3 // one for each connection that has it
+	for attempt := 1; ; attempt++ {
+		rows, err := s.queryOnce(ctx, k, query, args...)
+		if err == nil || !s.db.forgets(query, err) || s.tx != nil || attempt == most {
+			return rows, err
+		}
+	}
+}
+
+// forgets closes a statement of the pool, if err says that it was prepared for other columns, or that it was closed
+// so while another goroutine used it.
+func (db *DB) forgets(query string, err error) bool {
+	if !says(err, StalePlan) {
+		return err.Error() == "sql: statement is closed"
+	}
+	db.mu.Lock()
+	stmt := db.prepared[query]
+	delete(db.prepared, query)
+	db.mu.Unlock()
+	if stmt != nil {
+		stmt.Close() // a connection would not prepare the text again
+	}
+	return true
+}
+
+func (s *Session) queryOnce(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {
 	stmt, err := s.Statement(ctx, k, query)
 	if err == nil && stmt != nil {
 		var rows *sql.Rows

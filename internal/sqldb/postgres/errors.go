@@ -44,6 +44,8 @@ func (engine) Meaning(err error) (meant error, known bool) {
 		return err, false
 	case kind == sqldb.ErrDuplicate:
 		return duplicate(err), true
+	case stale(err):
+		return fmt.Errorf("%w: %w", sqldb.ErrRetryable, err), true
 	case kind != nil:
 		return fmt.Errorf("%w: %w", kind, err), true
 	}
@@ -58,6 +60,12 @@ func rolledBack(err error) bool {
 
 // unfit reports whether pgx did not send a value, because the type of its column does not have it.
 func unfit(err error) bool { return strings.Contains(err.Error(), "failed to encode args[") }
+
+// stale reports whether a prepared statement was not carried out, since the types of its columns have changed.
+func stale(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Routine == "RevalidateCachedQuery" // it has the SQLSTATE of what is not supported
+}
 
 // kindOf is what a SQLSTATE means. See "PostgreSQL Error Codes" in its documentation.
 func kindOf(code string) error {
@@ -174,6 +182,8 @@ func (engine) Says(err error, c sqldb.Condition) bool {
 		return false
 	}
 	switch c {
+	case sqldb.StalePlan:
+		return stale(err)
 	case sqldb.Refused:
 		kind := kindOf(code)
 		return kind != sqldb.ErrUnavailable && kind != sqldb.ErrRetryable && !sqldb.IsDenied(err)

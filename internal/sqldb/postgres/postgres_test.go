@@ -179,3 +179,52 @@ func TestPoolsThatDiffer(t *testing.T) {
 		t.Errorf("application_name is %q", has)
 	}
 }
+
+// A table whose columns get other types while a pool has statements for it can be read on.
+func TestColumnsChange(t *testing.T) {
+	type note struct {
+		ID gameid.Of[struct{}] `db:"id"`
+		N  int64               `db:"n"`
+	}
+	table := store.MustTable[struct{}, note]("notes")
+	dsn := servertest.PostgresDSN(t)
+	pool, err := sql.Open("pgx", dsn)
+	must(t, err)
+	defer pool.Close()
+	wrapped, err := store.Wrap(t.Context(), pool, store.PostgreSQL)
+	must(t, err)
+	opened := storetest.Open(t, dsn)
+	storetest.Exec(t, opened, "CREATE TABLE notes (id BYTEA PRIMARY KEY, n INT)")
+	id, err := gameid.Make(time.Now(), 7, 1)
+	must(t, err)
+	row := note{gameid.As[struct{}](id), 5}
+	must(t, table.Insert(t.Context(), opened, row))
+	for _, kind := range []string{"INT", "BIGINT", "INT"} {
+		storetest.Exec(t, opened, "ALTER TABLE notes ALTER n TYPE "+kind)
+		for _, db := range []*store.DB{opened, wrapped} {
+			get := func(s store.Session) error {
+				got, err := table.Get(t.Context(), s, row.ID)
+				if err == nil && got != row {
+					t.Errorf("got %v, want %v", got, row)
+				}
+				return err
+			}
+			inTx := func() error { return db.InTx(t.Context(), func(tx *store.Tx) error { return get(tx) }) }
+			must(t, store.Retry(t.Context(), inTx))
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for range 4 {
+						if err := get(db); err != nil {
+							t.Error(kind, err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			for _, err := range table.All(t.Context(), db) {
+				must(t, err)
+			}
+		}
+	}
+}
