@@ -82,8 +82,47 @@ func (engine) Open(rest string, readOnly bool) (o sqldb.Opened, err error) {
 	made := stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		return home.settle(ctx, conn, readOnly, pooled != "")
 	}))
-	o.Connector = &connector{made.Connect, made.Driver()}
+	var secret []string
+	if _, shown := (engine{}).Shown(rest); !shown {
+		secret = append(secret, cfg.Database, cfg.Host)
+	}
+	if _, password := u.User.Password(); !password && (u.User != nil || query.Has("user")) || len(secret) > 0 {
+		secret = append(secret, cfg.User) // which may be the password
+	}
+	o.Connector = &connector{func(ctx context.Context) (driver.Conn, error) {
+		conn, err := made.Connect(ctx)
+		if err != nil {
+			return nil, &connectError{oneLine(err, secret), err}
+		}
+		return conn, nil
+	}, made.Driver()}
 	return o, nil
+}
+
+// connectError is an error of the driver, which has several lines, and parts of the DSN.
+type connectError struct {
+	text string
+	err  error
+}
+
+func (e *connectError) Error() string { return e.text }
+func (e *connectError) Unwrap() error { return e.err }
+
+// oneLine makes one line of an error, each part once, without what may be secret.
+func oneLine(err error, secret []string) string {
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	text := strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")
+	for _, part := range secret {
+		if part != "" {
+			text = strings.ReplaceAll(text, part, "***")
+		}
+	}
+	return text
 }
 
 // connector is that of the driver, which has the password in it: %#v of a pool does not show it.
