@@ -65,7 +65,11 @@ const (
 		FROM pg_class AS c JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
 			JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
 		WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-			AND c.relkind IN ('r', 'p') AND a.atttypid = 'bytea'::REGTYPE`
+			AND c.relkind IN ('r', 'p') AND a.atttypid IN (` + postgresBytes + `)`
+
+	// The types of bytes: BYTEA, and the domains that a game makes of it.
+	postgresBytes = `WITH RECURSIVE bytes (type) AS (
+		SELECT 'bytea'::REGTYPE::OID UNION SELECT t.oid FROM pg_type AS t JOIN bytes ON t.typbasetype = bytes.type) SELECT type FROM bytes`
 )
 
 // keyColumns returns where to look.

@@ -206,3 +206,24 @@ func BenchmarkFloor(b *testing.B) {
 		}
 	}
 }
+
+// In PostgreSQL a game may make a type of its own for IDs.
+func TestFloorOfDomains(t *testing.T) {
+	db := storetest.Open(t, servertest.PostgresDSN(t))
+	must(t, db.CreateRegistry(t.Context()))
+	exec(t, db, "CREATE DOMAIN game_id AS BYTEA CHECK (octet_length(VALUE) = 10)")
+	exec(t, db, "CREATE DOMAIN player_id AS game_id")
+	exec(t, db, "CREATE TABLE players (id player_id PRIMARY KEY)")
+	id := storetest.IDOf[any](7, time.Now().Truncate(time.Millisecond), 1)
+	exec(t, db, "INSERT INTO players VALUES (?)", id)
+	rec, err := db.Registry().Load(t.Context(), 7)
+	must(t, err)
+	if rec.Floor != id.ID().Millis() {
+		t.Errorf("the floor is %s, want %s", gameid.TimeOf(rec.Floor), id.Time())
+	}
+	found, err := db.Registry().IDs(t.Context(), 7, 0)
+	must(t, err)
+	if len(found) != 1 || found[0].Largest != id.ID() {
+		t.Errorf("the IDs of the table: %+v", found)
+	}
+}

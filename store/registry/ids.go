@@ -30,7 +30,7 @@ func columnsQuery(d sqldb.Dialect) string {
 		return `
 			SELECT c.relname AS tab, a.attname AS col FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 			WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-				AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND a.atttypid = 'bytea'::REGTYPE
+				AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND a.atttypid IN (` + postgresBytes + `)
 			ORDER BY c.relname, a.attnum`
 	}
 	return `
