@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -169,7 +170,7 @@ func value(p any) (arg driver.Value, size int, err error) {
 	case *int64:
 		return *p, 8, nil
 	case *time.Time:
-		return *p, 8, nil
+		return *p, 8, storable(*p)
 	case driver.Valuer:
 		arg, err = p.Value()
 	default:
@@ -179,6 +180,8 @@ func value(p any) (arg driver.Value, size int, err error) {
 		arg, err = driver.DefaultParameterConverter.ConvertValue(p)
 	}
 	switch v := arg.(type) {
+	case time.Time:
+		return v, 8, cmp.Or(err, storable(v))
 	case []byte:
 		size = len(v)
 	case string:
@@ -187,4 +190,12 @@ func value(p any) (arg driver.Value, size int, err error) {
 		size = 8
 	}
 	return arg, size, err
+}
+
+// storable returns an error for a time that drivers, which count microseconds, would store as another one.
+func storable(t time.Time) error {
+	if year := t.Year(); max(year, -year) > 290_000 {
+		return fmt.Errorf("%w: the year %d", ErrInvalid, year)
+	}
+	return nil
 }

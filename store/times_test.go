@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -183,6 +184,20 @@ func TestTimesRefused(t *testing.T) {
 				createVisits(t, db, declared)
 				refusesTimes(t, db, map[bool]string{false: "DATETIME(3)", true: "TIMESTAMPTZ(3)"}[db.Dialect() == store.PostgreSQL])
 			})
+		}
+	})
+}
+
+// A time that would come back as another one is refused: drivers count microseconds.
+func TestTimesTooFar(t *testing.T) {
+	onBoth(t, func(t *testing.T, newDSN func() string) {
+		db := open(t, newDSN())
+		createVisits(t, db, "DATETIME(3)")
+		for _, year := range []int{-600_000, 600_000} {
+			err := visits.Insert(t.Context(), db, visit{ID: storetest.ID[visit](year & 1023), At: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)})
+			if !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("year %d: got %v", year, err)
+			}
 		}
 	})
 }

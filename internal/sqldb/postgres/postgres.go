@@ -86,6 +86,8 @@ var settings = []setting{
 	{"statement_timeout", is("0"), "0"},
 	{"lock_timeout", is("0"), "0"},
 	{"client_encoding", is("UTF8"), "UTF8"},
+	{"bytea_output", is("hex"), "hex"}, // what the driver reads, unless values come in binary form
+	{"datestyle", func(value string) bool { return strings.HasPrefix(value, "ISO") }, "ISO"},
 }
 
 // readSettings has the names and values of those, and where the session is.

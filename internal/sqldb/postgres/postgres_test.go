@@ -228,3 +228,20 @@ func TestColumnsChange(t *testing.T) {
 		}
 	}
 }
+
+// Bytes and times can be read whatever form the server gives them, also from a driver that takes them as text.
+func TestForms(t *testing.T) {
+	dsn := servertest.PostgresDSN(t)
+	storetest.Exec(t, storetest.Open(t, dsn), `DO 'BEGIN
+		EXECUTE format(''ALTER DATABASE %I SET bytea_output = escape'', current_database());
+		EXECUTE format(''ALTER DATABASE %I SET DateStyle = German'', current_database()); END'`)
+	db := storetest.Open(t, dsn+"?default_query_exec_mode=simple_protocol")
+	var row struct {
+		B []byte
+		T time.Time
+	}
+	must(t, db.Get(t.Context(), &row, `SELECT '\x00ff'::BYTEA AS b, '2026-02-03 04:05:06Z'::TIMESTAMPTZ AS t`))
+	if string(row.B) != "\x00\xff" || !row.T.Equal(time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)) {
+		t.Errorf("got %q and %s", row.B, row.T)
+	}
+}
