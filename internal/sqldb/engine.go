@@ -111,6 +111,7 @@ type Words struct {
 	Largest  string // the largest of the bytes %s
 	Share    string // ends a query that locks its rows for reading
 	Snapshot sql.IsolationLevel
+	Change   *sql.TxOptions // of [DB.Change]; nil is what the session has
 
 	File       bool          // the database is a file that this process opens
 	Conns      int           // of a pool of ours

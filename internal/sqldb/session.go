@@ -134,7 +134,7 @@ func (db *DB) Change(ctx context.Context, what string, f func(*Tx) error) error 
 	if db.readOnly {
 		return &OpError{what, ErrReadOnly}
 	}
-	return db.begin(ctx, what, nil, func(tx *Tx) error {
+	return db.begin(ctx, what, db.dialect.Words().Change, func(tx *Tx) error {
 		if err := tx.journaled(ctx); err != nil {
 			return err
 		}
@@ -175,11 +175,12 @@ type beginner interface {
 const RollbackTimeout = 2 * time.Second
 
 func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.TxOptions, f func(*Tx) error) error {
+	readOnly := options != nil && options.ReadOnly
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	begun, err := on.BeginTxx(ctx, options)
 	if err != nil {
-		if options == nil {
+		if !readOnly {
 			err = db.LockFault(err)
 		}
 		return db.Fault(cmp.Or(what, "begin"), err)
@@ -197,7 +198,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		}
 		defer allow()
 	}
-	tx := &Tx{begun: begun, readOnly: options != nil, prepared: make(map[string]*sqlx.Stmt)}
+	tx := &Tx{begun: begun, readOnly: readOnly, prepared: make(map[string]*sqlx.Stmt)}
 	tx.Session = Session{db: db, tx: tx, on: begun}
 	done := false
 	defer func() {
@@ -237,7 +238,7 @@ func (db *DB) LockFault(err error) error { return db.sessions.LockFault(err) }
 // mustForbid reports whether a transaction is to be read-only and the database
 // does not see to that: drivers of SQLite leave it to the caller.
 func (db *DB) mustForbid(options *sql.TxOptions) bool {
-	return db.dialect.Words().File && options != nil && !db.readOnly
+	return db.dialect.Words().File && options != nil && options.ReadOnly && !db.readOnly
 }
 
 // Retry calls f again after an [ErrRetryable], as store.Retry describes. For a transaction there is

@@ -38,6 +38,7 @@ var words = sqldb.Words{
 	Share:   " FOR SHARE",
 
 	Snapshot:  sql.LevelRepeatableRead,
+	Change:    &sql.TxOptions{Isolation: sql.LevelReadCommitted}, // in another one, who waited for a row fails
 	Conns:     32,
 	Idle:      3 * time.Minute,
 	Returning: true,

@@ -245,3 +245,36 @@ func TestForms(t *testing.T) {
 		t.Errorf("got %q and %s", row.B, row.T)
 	}
 }
+
+// Whatever isolation the game's sessions have, blocks of numbers are taken one after the other, without an error.
+func TestIsolation(t *testing.T) {
+	dsn := servertest.PostgresDSN(t)
+	node, err := storetest.WithTables(t, dsn).OpenNode(t.Context(), 7, gameid.Options{})
+	must(t, err)
+	must(t, node.Close())
+	pool, err := sql.Open("pgx", dsn+"?default_transaction_isolation=serializable")
+	must(t, err)
+	defer pool.Close()
+	db, err := store.Wrap(t.Context(), pool, store.PostgreSQL)
+	must(t, err)
+	must(t, numbers.Create(t.Context(), db.Registry()))
+	var all sync.WaitGroup
+	var given sync.Map
+	for range 16 {
+		all.Go(func() {
+			seq, err := numbers.Open(t.Context(), db.Registry(), 7, "players", numbers.Options{MinBlock: 1, MaxBlock: 1})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer seq.Close()
+			for range 20 {
+				n, err := seq.Next(t.Context())
+				if _, twice := given.LoadOrStore(n, true); twice || err != nil {
+					t.Errorf("number %s, twice: %t, %v", n, twice, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
