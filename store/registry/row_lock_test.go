@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"regexp"
@@ -128,7 +129,7 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	}
 	db := withTables(t, dsn)
 	exec(t, db, "CREATE TABLE others (id INT PRIMARY KEY)")
-	exec(t, db, "INSERT INTO others VALUES (1)")
+	exec(t, db, "INSERT INTO others VALUES (1), (2)")
 	node, err := db.OpenNode(ctx, 7, gameid.Options{})
 	must(t, err)
 	defer node.Close()
@@ -142,9 +143,9 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	}
 	var one int
 	reader, reads := begin() // as a backup does, with a snapshot
-	must(t, reader.Get(&one, "SELECT id FROM others"))
+	must(t, reader.Get(&one, "SELECT MAX(id) FROM others"))
 	other, shares := begin()
-	must(t, other.Get(&one, "SELECT id FROM others LOCK IN SHARE MODE"))
+	must(t, other.Get(&one, "SELECT id FROM others WHERE id = 1 LOCK IN SHARE MODE"))
 	frozen, locks := begin()
 	must(t, db.Over(frozen.Tx).Guard(ctx, node))
 
@@ -166,8 +167,31 @@ func TestRowLockNamesNoReader(t *testing.T) {
 		return !alone && strings.Contains(by, "connection "+locks+" of") && strings.Contains(by, "connection "+shares+" of") &&
 			strings.HasSuffix(by, "KILL and its number")
 	})
+	writer, _ := begin()
+	must(t, writer.Get(&one, "SELECT id FROM others WHERE id = 2 FOR UPDATE"))
+	waited := make(chan error)
+	go func() { waited <- frozen.Get(&one, "SELECT id FROM others WHERE id = 2 LOCK IN SHARE MODE") }()
+	await("one that waits itself is named beside the other", func(by string) bool {
+		return !servertest.OnMariaDB(t) || strings.Contains(by, "connection "+locks+" of") && strings.HasSuffix(by, "KILL and its number")
+	})
+	must(t, writer.Rollback())
+	must(t, <-waited)
 	must(t, other.Rollback())
 	await("the one is named", func(by string) bool { return strings.HasSuffix(by, "KILL "+locks) })
+	if !servertest.OnMariaDB(t) {
+		return
+	}
+
+	must(t, frozen.Rollback())
+	prepared, err := db.Pool().Conn(ctx)
+	must(t, err)
+	for _, statement := range []string{"XA START 'game'", "UPDATE gameid_servers SET name = 'game' WHERE server_id = 7", "XA END 'game'", "XA PREPARE 'game'"} {
+		_, err := prepared.ExecContext(ctx, statement)
+		must(t, err)
+	}
+	must(t, prepared.Raw(func(conn any) error { return conn.(driver.Conn).Close() }))
+	await("a prepared transaction is told", func(by string) bool { return strings.Contains(by, "XA RECOVER") })
+	storetest.Await(t, "it can be ended", func() bool { _, err := db.Exec(ctx, "XA ROLLBACK 'game'"); return err == nil })
 }
 
 func take(ctx context.Context, db *store.DB) error {

@@ -12,18 +12,18 @@ import (
 
 // blockers find the connections that another one waits for, and that themselves wait for none: first the
 // ones that surely do. MariaDB gives a transaction with no more than shared locks the number 0, as it does to
-// every reader: of those, each one that has locked rows is possible. MySQL's information_schema.PROCESSLIST
+// every reader: of those, each one that has locked rows is possible, and one that waits for a row elsewhere, too. MySQL's information_schema.PROCESSLIST
 // is an error (3854) while any connection runs a statement with bytes in it that are no text; the one of the
 // performance schema is not.
 var blockers = []string{
-	`SELECT b.trx_id <> 0 AS sure, b.trx_mysql_thread_id AS id, COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
+	`SELECT b.trx_id <> 0 AS sure, b.trx_state = 'LOCK WAIT' AS waits, b.trx_mysql_thread_id AS id, COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
 		COALESCE(p.db, '') AS db, COALESCE(p.command = 'Sleep', FALSE) AS idle, COALESCE(p.time, 0) AS seconds
 	FROM information_schema.INNODB_TRX AS b LEFT JOIN information_schema.PROCESSLIST AS p ON p.id = b.trx_mysql_thread_id
 	WHERE b.trx_id IN (SELECT l.blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS AS l
 		JOIN information_schema.INNODB_TRX AS w ON w.trx_id = l.requesting_trx_id WHERE w.trx_mysql_thread_id = ?)
-	AND b.trx_state <> 'LOCK WAIT' AND (b.trx_id <> 0 OR b.trx_rows_locked > 0)
-	ORDER BY sure DESC, p.db <=> DATABASE() DESC, b.trx_started`, // MariaDB
-	`SELECT DISTINCT TRUE AS sure, b.processlist_id AS id, COALESCE(b.processlist_user, '') AS user,
+	AND IF(b.trx_id = 0, b.trx_rows_locked > 0, b.trx_state <> 'LOCK WAIT')
+	ORDER BY sure DESC, waits, p.db <=> DATABASE() DESC, b.trx_started`, // MariaDB
+	`SELECT DISTINCT TRUE AS sure, FALSE AS waits, b.processlist_id AS id, COALESCE(b.processlist_user, '') AS user,
 		COALESCE(p.host, b.processlist_host, '') AS host, COALESCE(b.processlist_db, '') AS db,
 		COALESCE(b.processlist_command = 'Sleep', FALSE) AS idle, COALESCE(b.processlist_time, 0) AS seconds
 	FROM performance_schema.data_lock_waits AS l
@@ -39,7 +39,7 @@ const mostBlockers = 8
 
 // A blocking connection has, or may have, the lock that another one waits for.
 type blocking struct {
-	Sure           bool
+	Sure, Waits    bool
 	ID             int64
 	User, Host, DB string
 	Idle           bool
@@ -100,8 +100,12 @@ func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...a
 func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 	for _, query := range blockers {
 		var found []blocking
-		if err := db.Pool().SelectContext(ctx, &found, query, waiter); err != nil || len(found) == 0 {
+		if err := db.Pool().SelectContext(ctx, &found, query, waiter); err != nil || len(found) == 0 || found[0].Waits {
 			continue // of the other kind of server, or the account has no right to know
+		}
+		if found[0].ID == 0 {
+			return "locked by a transaction of XA that was prepared, and whose connection is gone: " +
+				"if what prepared it does not end it, find it by XA RECOVER, and end it: XA ROLLBACK and its name"
 		}
 		if found[0].Sure || len(found) == 1 {
 			return fmt.Sprintf("locked by the transaction of %s: if its process is frozen or gone, end it on the database server: KILL %d",
