@@ -194,7 +194,8 @@ func TestTimesTooFar(t *testing.T) {
 		db := open(t, newDSN())
 		createVisits(t, db, "DATETIME(3)")
 		for _, year := range []int{-600_000, 600_000} {
-			err := visits.Insert(t.Context(), db, visit{ID: storetest.ID[visit](year & 1023), At: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)})
+			far := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+			err := visits.Insert(t.Context(), db, visit{ID: storetest.ID[visit](year & 1023), At: far})
 			if !errors.Is(err, store.ErrInvalid) {
 				t.Errorf("year %d: got %v", year, err)
 			}

@@ -90,7 +90,8 @@ func (p *Postgres) create(ctx context.Context, making, args []string) (err error
 		return fmt.Errorf("servertest: %s: %w: %s", making[0], err, out)
 	}
 	p.args = []string{"-D", data, "-p", strconv.Itoa(p.Port), "-k", p.dir}
-	settings := []string{"listen_addresses=127.0.0.1", "max_connections=300", "shared_buffers=32MB", "max_prepared_transactions=2"}
+	settings := []string{"listen_addresses=127.0.0.1", "max_connections=300", "shared_buffers=32MB",
+		"max_prepared_transactions=2"}
 	for _, arg := range append(settings, args...) {
 		p.args = append(p.args, "-c", arg)
 	}

@@ -133,7 +133,7 @@ type Words struct {
 	SoundTwice bool   // the query has the table twice
 	Engine     string // that tables must have, or empty
 	MendEngine string // gives it to a table, in ALTER TABLE
-	Elsewhere  string // the query for the schema that the table ? is found in, if that is not the one of ours; may be empty
+	Elsewhere  string // the query for the schema of the table ?, if that is not the one of ours; may be empty
 	Backend    string // the query for a connection's number and its server; empty if there is no server
 	Server     string // the query for the server alone
 	Kill       string // ends the statement of a connection by its number

@@ -69,7 +69,8 @@ const (
 
 	// The types of bytes: BYTEA, and the domains that a game makes of it.
 	postgresBytes = `WITH RECURSIVE bytes (type) AS (
-		SELECT 'bytea'::REGTYPE::OID UNION SELECT t.oid FROM pg_type AS t JOIN bytes ON t.typbasetype = bytes.type) SELECT type FROM bytes`
+		SELECT 'bytea'::REGTYPE::OID UNION
+		SELECT t.oid FROM pg_type AS t JOIN bytes ON t.typbasetype = bytes.type) SELECT type FROM bytes`
 )
 
 // keyColumns returns where to look.

@@ -190,7 +190,8 @@ func (e *NoneFreeError) Error() string {
 	if more := len(others) - shown; more > 0 {
 		text += fmt.Sprintf("; and %d more that cannot be used", more)
 	}
-	return text + "; stop a process, or give the world more numbers; to list them: gameid servers inspect " + printable.Quoted(e.database)
+	return text + "; stop a process, or give the world more numbers; " +
+		"to list them: gameid servers inspect " + printable.Quoted(e.database)
 }
 
 // Unwrap returns the reasons.

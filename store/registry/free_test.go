@@ -66,7 +66,8 @@ func TestOpenFreeNode(t *testing.T) {
 				t.Errorf("holder %d is %+v, want that of %s", i, held, want)
 			}
 		}
-		for _, part := range []string{"none of the 4 server numbers 40-43 is free", "processes hold 4; 40: ", "; and 1 more; stop a process", "gameid servers inspect "} {
+		for _, part := range []string{"none of the 4 server numbers 40-43 is free", "processes hold 4; 40: ",
+			"; and 1 more; stop a process", "gameid servers inspect "} {
 			if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("the message lacks %q: %v", part, err)
 			}

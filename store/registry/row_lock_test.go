@@ -172,7 +172,8 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	waited := make(chan error)
 	go func() { waited <- frozen.Get(&one, "SELECT id FROM others WHERE id = 2 LOCK IN SHARE MODE") }()
 	await("one that waits itself is named beside the other", func(by string) bool {
-		return !servertest.OnMariaDB(t) || strings.Contains(by, "connection "+locks+" of") && strings.HasSuffix(by, "KILL and its number")
+		return !servertest.OnMariaDB(t) || strings.Contains(by, "connection "+locks+" of") &&
+			strings.HasSuffix(by, "KILL and its number")
 	})
 	must(t, writer.Rollback())
 	must(t, <-waited)
@@ -185,7 +186,8 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	must(t, frozen.Rollback())
 	prepared, err := db.Pool().Conn(ctx)
 	must(t, err)
-	for _, statement := range []string{"XA START 'game'", "UPDATE gameid_servers SET name = 'game' WHERE server_id = 7", "XA END 'game'", "XA PREPARE 'game'"} {
+	for _, statement := range []string{"XA START 'game'",
+		"UPDATE gameid_servers SET name = 'game' WHERE server_id = 7", "XA END 'game'", "XA PREPARE 'game'"} {
 		_, err := prepared.ExecContext(ctx, statement)
 		must(t, err)
 	}

@@ -12,11 +12,12 @@ import (
 
 // blockers find the connections that another one waits for, and that themselves wait for none: first the
 // ones that surely do. MariaDB gives a transaction with no more than shared locks the number 0, as it does to
-// every reader: of those, each one that has locked rows is possible, and one that waits for a row elsewhere, too. MySQL's information_schema.PROCESSLIST
-// is an error (3854) while any connection runs a statement with bytes in it that are no text; the one of the
-// performance schema is not.
+// every reader: of those, each one that has locked rows is possible, and one that waits for a row elsewhere, too.
+// MySQL's information_schema.PROCESSLIST is an error (3854) while any connection runs a statement with bytes in it
+// that are no text; the one of the performance schema is not.
 var blockers = []string{
-	`SELECT b.trx_id <> 0 AS sure, b.trx_state = 'LOCK WAIT' AS waits, b.trx_mysql_thread_id AS id, COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
+	`SELECT b.trx_id <> 0 AS sure, b.trx_state = 'LOCK WAIT' AS waits, b.trx_mysql_thread_id AS id,
+		COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
 		COALESCE(p.db, '') AS db, COALESCE(p.command = 'Sleep', FALSE) AS idle, COALESCE(p.time, 0) AS seconds
 	FROM information_schema.INNODB_TRX AS b LEFT JOIN information_schema.PROCESSLIST AS p ON p.id = b.trx_mysql_thread_id
 	WHERE b.trx_id IN (SELECT l.blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS AS l

@@ -70,7 +70,8 @@ func TestLostAnswers(t *testing.T) {
 		must(t, db.Get(t.Context(), &rows, "SELECT COUNT(*) FROM notes"))
 		unknown := errors.Is(err, store.ErrOutcomeUnknown)
 		if rows != test.rows || unknown != test.unknown || !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("%v after %s: %d rows and %v, want %d rows, unknown: %t", test.with, test.lost, rows, err, test.rows, test.unknown)
+			t.Errorf("%v after %s: %d rows and %v, want %d rows, unknown: %t",
+				test.with, test.lost, rows, err, test.rows, test.unknown)
 		}
 	}
 }
@@ -104,7 +105,8 @@ func TestMeanings(t *testing.T) {
 	is("a table again", exec(db, "CREATE TABLE notes (n INT)"), nil, store.ErrRetryable)
 	is("too large", exec(db, "INSERT INTO notes VALUES (?)", int64(1)<<40), store.ErrInvalid)
 
-	duplicate, _ := errors.AsType[*store.DuplicateError](store.Translate(libpqError{'t': "players", 'n': "players_name_key"}))
+	err = store.Translate(libpqError{'t': "players", 'n': "players_name_key"})
+	duplicate, _ := errors.AsType[*store.DuplicateError](err)
 	if duplicate == nil || duplicate.Table != "players" || duplicate.Key != "name" {
 		t.Errorf("the unique key in an error of lib/pq: %+v", duplicate)
 	}

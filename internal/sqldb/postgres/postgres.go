@@ -26,7 +26,8 @@ const ourSchema = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema(
 
 // thisServer tells servers apart, by whatever address and with whatever settings they are asked: a restart counts
 // as another one, and so does a standby.
-const thisServer = "CONCAT((SELECT system_identifier FROM pg_control_system()), ' ', EXTRACT(EPOCH FROM pg_postmaster_start_time()))"
+const thisServer = "CONCAT((SELECT system_identifier FROM pg_control_system()), ' ', " +
+	"EXTRACT(EPOCH FROM pg_postmaster_start_time()))"
 
 var words = sqldb.Words{
 	Name: "PostgreSQL", Bind: "pgx", Quote: '"', Dollars: true, MaxArgs: 65535,
@@ -93,7 +94,8 @@ var settings = []setting{
 
 // readSettings has the names and values of those, and where the session is.
 var readSettings = func() string {
-	each := []string{"SELECT 'database' AS name, current_database()::TEXT AS value", "SELECT 'schema', COALESCE(current_schema()::TEXT, '')",
+	each := []string{"SELECT 'database' AS name, current_database()::TEXT AS value",
+		"SELECT 'schema', COALESCE(current_schema()::TEXT, '')",
 		"SELECT 'search_path', current_setting('search_path')"}
 	for _, s := range settings {
 		each = append(each, fmt.Sprintf("SELECT '%[1]s', current_setting('%[1]s')", s.name))
@@ -165,7 +167,8 @@ func (s *sessions) Repeats() bool {
 // Adopt implements [sqldb.Sessions].
 func (s *sessions) Adopt(ctx context.Context) (name string, manual bool, err error) {
 	err = s.db.Guard(ctx, func(conn *sqlx.Conn) error {
-		return conn.GetContext(ctx, &name, "SELECT CONCAT('postgres://', host(inet_server_addr()) || ':' || inet_server_port(), '/', current_database())")
+		return conn.GetContext(ctx, &name, "SELECT CONCAT('postgres://', "+
+			"host(inet_server_addr()) || ':' || inet_server_port(), '/', current_database())")
 	})
 	if errors.Is(err, errNoSchema) {
 		return "", false, nil
@@ -194,7 +197,8 @@ func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []s
 // Judged implements [sqldb.Sessions]. database/sql does not begin a commit when the context has ended, and
 // returns its bare error. The driver wraps it, when the server had been asked. A bad connection is one of lib/pq.
 func (*sessions) Judged(_ context.Context, _ *sqlx.Conn, err error) error {
-	if errors.Is(err, driver.ErrBadConn) || sqldb.IsContext(err) && err != context.Canceled && err != context.DeadlineExceeded {
+	if errors.Is(err, driver.ErrBadConn) ||
+		sqldb.IsContext(err) && err != context.Canceled && err != context.DeadlineExceeded {
 		return &sqldb.UnansweredError{Err: err}
 	}
 	return err

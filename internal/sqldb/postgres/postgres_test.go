@@ -160,7 +160,8 @@ func TestSchemasThatComeLater(t *testing.T) {
 		}
 	}
 	must(t, storetest.Open(t, dsn+"?search_path=public").CreateRegistry(t.Context()))
-	if _, err := store.Open(t.Context(), dsn+"?search_path=absent"); err == nil || !strings.Contains(err.Error(), "no schema of the search_path exists") {
+	_, err = store.Open(t.Context(), dsn+"?search_path=absent")
+	if err == nil || !strings.Contains(err.Error(), "no schema of the search_path exists") {
 		t.Errorf("no schema: %v", err)
 	}
 }
@@ -178,7 +179,8 @@ func TestPoolsThatDiffer(t *testing.T) {
 		t.Error(err)
 	}
 	var has string
-	must(t, storetest.Open(t, dsn+"?application_name=my%20game").Get(t.Context(), &has, "SELECT current_setting('application_name')"))
+	db := storetest.Open(t, dsn+"?application_name=my%20game")
+	must(t, db.Get(t.Context(), &has, "SELECT current_setting('application_name')"))
 	if has != "my game" {
 		t.Errorf("application_name is %q", has)
 	}
