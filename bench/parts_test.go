@@ -28,7 +28,7 @@ func TestSQLiteStorage(t *testing.T) {
 		}
 		goals[r.what] = r.goal
 	}
-	if len(goals) != 6 || goals[storeInsert] != "≥ 0.90" || goals[storeGet] != "≥ 0.90" || goals[storeAll] != "≥ 0.92" {
+	if len(goals) != 8 || goals[storeInsert] != "≥ 0.90" || goals[storeGet] != "≥ 0.90" || goals[storeAll] != "≥ 0.92" {
 		t.Errorf("got rows with the goals %v", goals)
 	}
 	if sections, err := sqliteStorage(t.Context(), short(t, "MariaDB")); err != nil || sections != nil {
