@@ -14,8 +14,8 @@ import (
 
 const (
 	mysqlReadOnly = "SELECT @@GLOBAL.read_only"
-	// noAdmin is the value of read_only with which MariaDB takes no writes of administrators either. Of 12, which has
-	// OFF, ON and NO_LOCK beside it (jira.mariadb.org/browse/MDEV-36425).
+	// noAdmin is the value of read_only with which MariaDB 12 refuses writes of administrators, too. Its other values
+	// are OFF, ON and NO_LOCK (jira.mariadb.org/browse/MDEV-36425).
 	noAdmin     = "NO_LOCK_NO_ADMIN"
 	mysqlPacket = "SELECT @@GLOBAL.max_allowed_packet"
 

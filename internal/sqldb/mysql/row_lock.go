@@ -18,7 +18,7 @@ import (
 var blockers = []string{
 	`SELECT b.trx_id <> 0 AS sure, b.trx_state = 'LOCK WAIT' AS waits, b.trx_mysql_thread_id AS id,
 		COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
-		COALESCE(p.db, '') AS db, COALESCE(p.command = 'Sleep', FALSE) AS idle, COALESCE(p.time, 0) AS seconds
+		COALESCE(p.db, '') AS db, IF(p.command = 'Sleep', 'idle', 'busy') AS doing, COALESCE(p.time, 0) AS seconds
 	FROM information_schema.INNODB_TRX AS b LEFT JOIN information_schema.PROCESSLIST AS p ON p.id = b.trx_mysql_thread_id
 	WHERE b.trx_id IN (SELECT l.blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS AS l
 		JOIN information_schema.INNODB_TRX AS w ON w.trx_id = l.requesting_trx_id WHERE w.trx_mysql_thread_id = ?)
@@ -26,7 +26,7 @@ var blockers = []string{
 	ORDER BY sure DESC, waits, p.db <=> DATABASE() DESC, b.trx_started`, // MariaDB
 	`SELECT DISTINCT TRUE AS sure, FALSE AS waits, b.processlist_id AS id, COALESCE(b.processlist_user, '') AS user,
 		COALESCE(p.host, b.processlist_host, '') AS host, COALESCE(b.processlist_db, '') AS db,
-		COALESCE(b.processlist_command = 'Sleep', FALSE) AS idle, COALESCE(b.processlist_time, 0) AS seconds
+		IF(b.processlist_command = 'Sleep', 'idle', 'busy') AS doing, COALESCE(b.processlist_time, 0) AS seconds
 	FROM performance_schema.data_lock_waits AS l
 	JOIN performance_schema.threads AS w ON w.thread_id = l.requesting_thread_id
 	JOIN performance_schema.threads AS b ON b.thread_id = l.blocking_thread_id
@@ -38,21 +38,10 @@ var blockers = []string{
 // mostBlockers is how many connections a message names.
 const mostBlockers = 8
 
-// A blocking connection has, or may have, the lock that another one waits for.
+// blocking is one of the rows that they find.
 type blocking struct {
-	Sure, Waits    bool
-	ID             int64
-	User, Host, DB string
-	Idle           bool
-	Seconds        int64
-}
-
-func (b blocking) String() string {
-	doing := "busy"
-	if b.Idle {
-		doing = "idle"
-	}
-	return fmt.Sprintf("connection %d of %q at %q, database %q, %s for %s", b.ID, b.User, b.Host, b.DB, doing, time.Duration(b.Seconds)*time.Second)
+	Sure, Waits bool
+	sqldb.Holder
 }
 
 // RowLock implements [sqldb.Engine].
@@ -109,8 +98,7 @@ func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 				"if what prepared it does not end it, find it by XA RECOVER, and end it: XA ROLLBACK and its name"
 		}
 		if found[0].Sure || len(found) == 1 {
-			return fmt.Sprintf("locked by the transaction of %s: if its process is frozen or gone, end it on the database server: KILL %d",
-				found[0], found[0].ID)
+			return found[0].Locks(fmt.Sprintf("KILL %d", found[0].ID))
 		}
 		var names []string
 		for _, b := range found[:min(len(found), mostBlockers)] {

@@ -54,20 +54,17 @@ func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...a
 		waiter.Kill(db.Pool().DB)
 		<-got
 	}()
-	var pid, seconds int64
-	var user, host, database, doing string
-	err = db.Pool().QueryRowContext(ctx, blocker, waiter.ID).Scan(&pid, &user, &host, &database, &doing, &seconds)
+	var by sqldb.Holder
+	err = db.Pool().QueryRowContext(ctx, blocker, waiter.ID).Scan(&by.ID, &by.User, &by.Host, &by.DB, &by.Doing, &by.Seconds)
 	switch {
 	case err != nil:
 		return "locked by a transaction that the server does not tell: find it by " +
 			"SELECT pid, usename, client_addr, state, xact_start FROM pg_stat_activity ORDER BY xact_start; " +
 			"if its process is frozen or gone, end it: SELECT pg_terminate_backend(PID)", nil
-	case pid == 0:
+	case by.ID == 0:
 		return "locked by a transaction that was prepared and not ended: find it by " +
 			"SELECT gid, prepared, owner, database FROM pg_prepared_xacts; " +
 			"if what prepared it does not end it, do it there: ROLLBACK PREPARED 'GID'", nil
 	}
-	return fmt.Sprintf("locked by the transaction of connection %d of %q at %q, database %q, %s for %s: "+
-		"if its process is frozen or gone, end it on the database server: SELECT pg_terminate_backend(%d)",
-		pid, user, host, database, doing, time.Duration(seconds)*time.Second, pid), nil
+	return by.Locks(fmt.Sprintf("SELECT pg_terminate_backend(%d)", by.ID)), nil
 }
