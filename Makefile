@@ -103,6 +103,7 @@ test-beside:
 .PHONY: test-merges test-others test-raced test-merges-mysql test-mysql test-beside
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
+	$(GO) run ./internal/platforms . bench
 	$(MAKE) test-servers
 	$(MAKE) test-postgres torture torture-postgres sim test-cluster night verdicts
 	$(GO) test -C bench ./...
@@ -150,7 +151,7 @@ check: ## what is quick: vet, formatting, go.mod, other platforms, exported name
 	$(GO) mod tidy -C bench -diff
 	$(GO) vet -C integrations ./...
 	$(GO) mod tidy -C integrations -diff
-	$(GO) run ./internal/platforms . bench
+	$(GO) run ./internal/platforms -on windows/amd64,darwin/arm64 . bench
 	$(GO) test -vet=off -count=1 ./internal/docs -run '^TestAPI'
 
 # check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.

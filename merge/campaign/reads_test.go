@@ -100,7 +100,7 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 	}
 	smooth := &storetest.Nth{N: -1}
 	run(smooth)
-	most, cases := 12/max(1, len(back)), 0
+	most, cases := max(2, 6/max(1, len(back))), 0
 	switch writes := len(back) > 1; {
 	case *long && writes:
 		most = 250

@@ -77,7 +77,7 @@ func TestCutInCommit(t *testing.T) {
 		{"undo", undo, merged, before, undoes},
 	} {
 		t.Run(work.name, func(t *testing.T) {
-			points := []int64{0, 1, 2, work.commits / 2, work.commits - 1} // those of the manifest come first
+			points := []int64{0, 1, work.commits / 2, work.commits - 1} // that of the manifest comes first
 			if *long {
 				points = nil
 				for n := range work.commits {

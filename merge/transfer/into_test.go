@@ -150,7 +150,7 @@ func existsNow(ctx context.Context, d rowio.Database) (bool, error) {
 func TestIntoIsInPlace(t *testing.T) {
 	servertest.NotShort(t)
 	onSQLite(t, func(t *testing.T) {
-		n, merged, refused := 40, 0, 0
+		n, merged, refused := 20, 0, 0
 		if *rekeyCases > 0 {
 			n = *rekeyCases
 		}

@@ -4,4 +4,4 @@ package transfer
 
 const withRace = false
 
-const rekeyCasesByDefault = 150
+const rekeyCasesByDefault = 100

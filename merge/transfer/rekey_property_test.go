@@ -68,7 +68,7 @@ func TestRekeyedWorldsStayAsTheyWere(t *testing.T) {
 		seen.enough(t)
 	})
 	t.Run("server", func(t *testing.T) {
-		seen, n := newKeyTally(), 20
+		seen, n := newKeyTally(), 8
 		if *rekeyCases > 0 {
 			n = *rekeyCases
 		}
@@ -149,7 +149,7 @@ func (s *keyTally) String() string {
 // enough makes sure that the property was not true for want of cases.
 func (s *keyTally) enough(t *testing.T) {
 	t.Logf("%v\nrefused though it could be: %q", s, s.limits)
-	if s.cases < 150 {
+	if s.cases < rekeyCasesByDefault {
 		return
 	}
 	if s.moved == 0 || s.still == 0 || s.refused == 0 || s.nowhere == 0 || s.traced == 0 || s.gaps == 0 || s.emptied == 0 || s.cut == 0 || s.forgotten["refused"] == 0 {

@@ -7,4 +7,4 @@ package transfer
 const withRace = true
 
 // Under the race detector SQLite is many times slower.
-const rekeyCasesByDefault = 30
+const rekeyCasesByDefault = 20

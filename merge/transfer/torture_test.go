@@ -183,7 +183,7 @@ func lasting(t *testing.T, d rowio.Database) string {
 // the next one resumes, to the same end.
 func TestTortureKill(t *testing.T) {
 	servertest.NotShort(t)
-	worlds, kills := 1, 3
+	worlds, kills := 1, 2
 	if *long {
 		worlds, kills = 10, 10
 	}

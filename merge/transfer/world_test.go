@@ -41,9 +41,9 @@ type engine struct {
 // as long for each as SQLite.
 func (e engine) short(n int64) int64 {
 	if e.name == "sqlite" {
-		return n / 2
+		return max(1, n/3)
 	}
-	return n / 4
+	return max(1, n/6)
 }
 
 func sqliteIn(dir func(testing.TB) string) engine {
