@@ -18,7 +18,7 @@ import (
 // A process that was frozen, and whose number another one took over meanwhile,
 // cannot commit; and nobody takes over between its check and its commit.
 func TestGuard(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
 		must(t, err)

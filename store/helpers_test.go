@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	onBoth           = storetest.OnBoth
-	onBothWithTables = storetest.OnBothWithTables
+	onEach           = storetest.OnEach
+	onEachWithTables = storetest.OnEachWithTables
 	withTables       = storetest.WithTables
 	open             = storetest.Open
 	openReadOnly     = storetest.OpenReadOnly

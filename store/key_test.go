@@ -38,7 +38,7 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 		{"only unique", ", UNIQUE (id))", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, newDSN func() string) {
+			onEach(t, func(t *testing.T, newDSN func() string) {
 				ctx := t.Context()
 				bags := store.MustTable[bagged, bagged]("bags")
 				db := open(t, newDSN())
@@ -83,7 +83,7 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 
 // A view has no keys; whether the rows have one each is up to the game.
 func TestTableOnView(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := open(t, newDSN())
 		exec(t, db, "CREATE TABLE more "+bagColumns+", PRIMARY KEY (id))")
 		exec(t, db, "CREATE VIEW bags AS SELECT * FROM more")
@@ -95,7 +95,7 @@ func TestTableOnView(t *testing.T) {
 }
 
 func TestWhereIn(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		bags := store.MustTable[bagged, bagged]("bags")
@@ -150,7 +150,7 @@ type valuer []string
 func (v valuer) Value() (driver.Value, error) { return []byte(strings.Join(v, ",")), nil }
 
 func TestZeroIDNamesField(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		bags := store.MustTable[bagged, bagged]("bags")

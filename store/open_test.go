@@ -173,7 +173,7 @@ func TestOddPaths(t *testing.T) {
 
 // Several processes that start at once all get a database with its tables.
 func TestOpenAtOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		for range 10 {
 			dsn := newDSN()
 			var wg sync.WaitGroup
@@ -389,7 +389,7 @@ func TestReadOnlyMySQL(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		must(t, db.Ping(t.Context()))
 		must(t, db.Close())
 		if err := starter.Players.Insert(t.Context(), db, player(1)); err == nil {

@@ -75,7 +75,7 @@ func TestNewGames(t *testing.T) {
 	}
 	_, postgres, _ := strings.Cut(string(page), "```sql\n")
 	postgres, _, _ = strings.Cut(postgres, "```")
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		create := createMails
 		if db.Dialect() == store.PostgreSQL {
 			create = postgres

@@ -21,7 +21,7 @@ import (
 )
 
 func TestInTx(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		boom := errors.New("boom")
 		n := 0
@@ -87,7 +87,7 @@ func TestInTx(t *testing.T) {
 }
 
 func TestSnapshot(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
 		must(t, starter.Players.Insert(ctx, db, owner))
@@ -172,7 +172,7 @@ func TestSnapshotOfSQLite(t *testing.T) {
 
 // What was read for update stays true until the commit.
 func TestGetForUpdate(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		p := player(0)
 		must(t, starter.Players.Insert(ctx, db, p))

@@ -25,7 +25,7 @@ import (
 )
 
 func TestRowsComeBackAsTheyWere(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		for i, p := range []entity.Player{
 			{Account: "a", Name: "x", Level: 1},
@@ -60,7 +60,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 }
 
 func TestUpdateAndDelete(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		p, other := player(1), player(2)
 		must(t, starter.Players.Insert(ctx, db, p, other))
@@ -98,7 +98,7 @@ func TestUpdateAndDelete(t *testing.T) {
 }
 
 func TestInsertMany(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
 		must(t, starter.Players.Insert(ctx, db, owner))
@@ -121,7 +121,7 @@ func TestInsertMany(t *testing.T) {
 
 // An Insert is all or nothing, however many statements it takes.
 func TestInsertIsAtomic(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
 		must(t, starter.Players.Insert(ctx, db, owner))
@@ -142,7 +142,7 @@ func TestInsertIsAtomic(t *testing.T) {
 }
 
 func TestInsertValidates(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		bad := player(2)
 		bad.Gold = -1
 		for what, err := range map[string]error{
@@ -160,7 +160,7 @@ func TestInsertValidates(t *testing.T) {
 }
 
 func TestGetMany(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
 		must(t, starter.Players.Insert(ctx, db, owner))
@@ -186,7 +186,7 @@ func TestGetMany(t *testing.T) {
 }
 
 func TestStream(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
 		must(t, starter.Players.Insert(ctx, db, owner))
@@ -297,7 +297,7 @@ var compareIDs = cmp.Options{
 }
 
 func TestOwnTable(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		createParcels(t, db)
@@ -324,7 +324,7 @@ func TestOwnTable(t *testing.T) {
 
 // A statement is no larger than what a server takes.
 func TestLargeRows(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := open(t, newDSN())
 		createParcels(t, db)
 		raw := bytes.Repeat([]byte{'x'}, 300_000)

@@ -42,7 +42,7 @@ func createVisits(t testing.TB, db *store.DB, declared string) {
 // A time that was inserted comes back to the millisecond and in UTC on every way that rows are
 // read, whether the column is declared as MySQL or as SQLite calls it.
 func TestTimes(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		names := []string{"DATETIME(3)", "TIMESTAMP(3)", "DATETIME(6)", "datetime(3)", "DateTime (3)", "Timestamp( 6 )"}
 		if strings.HasPrefix(newDSN(), "postgres:") {
 			names = []string{"TIMESTAMPTZ(3)", "timestamp (6) with time zone", "TIMESTAMPTZ"}
@@ -177,7 +177,7 @@ func TestTimesOfSQL(t *testing.T) {
 // A column that a time would go into and not come back from is refused before a row is written,
 // with what to declare instead.
 func TestTimesRefused(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		for _, declared := range []string{"INTEGER", "BIGINT", "TEXT", "VARCHAR(40)", "TIME", "DOUBLE", "BLOB"} {
 			t.Run(declared, func(t *testing.T) {
 				db := open(t, newDSN())
@@ -190,7 +190,7 @@ func TestTimesRefused(t *testing.T) {
 
 // A time that would come back as another one is refused: drivers count microseconds.
 func TestTimesTooFar(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := open(t, newDSN())
 		createVisits(t, db, "DATETIME(3)")
 		for _, year := range []int{-600_000, 600_000} {

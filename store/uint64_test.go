@@ -20,7 +20,7 @@ type unsignedRow struct {
 
 // MySQL takes numbers from 2^63 on, in a column for them; SQLite has none.
 func TestUnsigned(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		big := map[store.Dialect]string{store.MySQL: "BIGINT UNSIGNED", store.SQLite: "BIGINT", store.PostgreSQL: "NUMERIC(20)"}[db.Dialect()]

@@ -17,7 +17,7 @@ import (
 
 func TestClaim(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		ctx := t.Context()
 		claim := func(name string, server gameid.ServerID) (gameid.ServerID, error) {
 			s, err := f.Claim(ctx, name, server, note)
@@ -95,7 +95,7 @@ func TestClaim(t *testing.T) {
 // All get a number, no two the same one, and there are no gaps.
 func TestConcurrentClaims(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
 		const processes, each = 8, 8
@@ -129,7 +129,7 @@ func TestConcurrentClaims(t *testing.T) {
 // Of many that want the same number one gets it.
 func TestConcurrentClaimsOfOneNumber(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		for server := range gameid.ServerID(10) {
 			var wins atomic.Int64
 			var wg sync.WaitGroup
@@ -153,7 +153,7 @@ func TestConcurrentClaimsOfOneNumber(t *testing.T) {
 
 func TestRebind(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)

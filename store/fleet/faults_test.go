@@ -48,7 +48,7 @@ func TestFleetLostAnswers(t *testing.T) {
 		{"read lost", "SELECT server_id", mysql.ErrInvalidConn, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, newDSN func() string) {
+			onEach(t, func(t *testing.T, newDSN func() string) {
 				dsn := newDSN()
 				operator := newFleet(t, dsn)
 				claimed(t, operator, 7)
@@ -109,7 +109,7 @@ func closed(t testing.TB, m *fleet.Member) {
 // A world that is closed in the middle of a heartbeat gives its lease back as well: it may start elsewhere at once.
 func TestClosedDuringAHeartbeat(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		m := join(t, withTables(t, newDSN()), f, 7)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -165,7 +165,7 @@ func TestFleetServerKilled(t *testing.T) {
 // Nobody has to ask for heartbeats, and after Close there are none.
 func TestHeartbeatsByThemselves(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		must(t, join(t, db, f, 7).Close())

@@ -19,7 +19,7 @@ import (
 var (
 	openFleet       = storetest.OpenFleet
 	newFleet        = storetest.NewFleet
-	onBothWithFleet = storetest.OnBothWithFleet
+	onEachWithFleet = storetest.OnEachWithFleet
 )
 
 var note = fleet.Note{By: "anna@host-a", Why: "a test"}
@@ -107,7 +107,7 @@ func mint(t testing.TB, m *fleet.Member) gameid.Of[entity.Player] {
 
 func TestFleetSchema(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
 		var fleets []*fleet.Fleet

@@ -44,7 +44,7 @@ func refusedFree(t testing.TB, db *store.DB, f *fleet.Fleet, kind error, parts .
 // A range is claimed as one: all numbers, or none.
 func TestClaimRange(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		servers, err := f.ClaimRange(ctx, "s4", range40, note)
 		must(t, err)
@@ -79,7 +79,7 @@ func TestClaimRange(t *testing.T) {
 // get a number of their own, and the others hear who holds them.
 func TestJoinFree(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		db := withTables(t, newDSN())
 		refusedFree(t, db, f, fleet.ErrNotClaimed, "gameid servers claim -name s4 -numbers 40-43")
@@ -148,7 +148,7 @@ func TestJoinFree(t *testing.T) {
 // away.
 func TestJoinFreeBindsAll(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		var away atomic.Bool
 		dsn := newDSN()
@@ -183,7 +183,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 // A start that ended between the two registries is completed by the next one.
 func TestJoinFreeResumes(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimedRange(t, f)
 		db := withTables(t, newDSN())
 		must(t, joinFree(t, db, f).Close())
@@ -204,7 +204,7 @@ func TestJoinFreeResumes(t *testing.T) {
 // passed over.
 func TestJoinFreeCopy(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimedRange(t, f)
 		db := withTables(t, newDSN())

@@ -21,7 +21,7 @@ func goesOn(t testing.TB, db, after *store.DB) {
 // backup of the old database, nor, after an undo, one of the new.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		old := withTables(t, newDSN())
 		must(t, f.Follow(ctx, old.Registry(), note)) // of a world that is bound nowhere there is nothing to record
@@ -71,7 +71,7 @@ func TestFollow(t *testing.T) {
 // A copy from before that was started while the fleet registry was away ends when it comes back.
 func TestSupersededAway(t *testing.T) {
 	t.Parallel()
-	onBothInOutage(t, func(t *testing.T, o *outage) {
+	onEachInOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		m := o.join(t, o.copy)
 		mint(t, m)

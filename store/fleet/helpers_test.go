@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	onBoth           = storetest.OnBoth
-	onBothWithTables = storetest.OnBothWithTables
+	onEach           = storetest.OnEach
+	onEachWithTables = storetest.OnEachWithTables
 	withTables       = storetest.WithTables
 	open             = storetest.Open
 	exec             = storetest.Exec

@@ -19,7 +19,7 @@ import (
 
 func TestJoinFleet(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
 		db := withTables(t, dsn)
@@ -101,7 +101,7 @@ func TestJoinFleet(t *testing.T) {
 // A live copy of a world is refused, with both places named.
 func TestLiveCopy(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
@@ -137,7 +137,7 @@ func TestLiveCopy(t *testing.T) {
 // seen, even when the clock is behind.
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
@@ -166,7 +166,7 @@ func TestRestoredBackup(t *testing.T) {
 // Two copies start at the same instant: one wins, and only it mints.
 func TestTwoCopiesAtOnce(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
 		fleets := []*fleet.Fleet{openFleet(t, dsn), openFleet(t, dsn)}
@@ -205,7 +205,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 // The first start of two worlds with one number binds one of them.
 func TestTwoWorldsAtOnce(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		dbs := []*store.DB{withTables(t, newDSN()), withTables(t, newDSN())}
 		for server := range gameid.ServerID(10) {
 			server++
@@ -233,7 +233,7 @@ func TestTwoWorldsAtOnce(t *testing.T) {
 
 func TestFleetClock(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		_, err := f.Join(t.Context(), db.Registry(), 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second}, byHand)

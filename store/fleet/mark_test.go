@@ -56,7 +56,7 @@ func isMarkError(t testing.TB, err error) {
 
 func TestRepairMark(t *testing.T) {
 	t.Parallel()
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
@@ -144,7 +144,7 @@ func TestRepairMark(t *testing.T) {
 
 func TestRepairMarkInFleet(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)

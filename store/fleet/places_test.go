@@ -17,7 +17,7 @@ import (
 
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		set := func(p fleet.Place) { t.Helper(); must(t, f.SetPlace(t.Context(), p, note)) }
 		labels := map[string]string{"language": "de", "zone": "Europe/Berlin"}
 		set(fleet.Place{World: "w2", DSN: "sqlite:worlds/w2.db"})
@@ -51,7 +51,7 @@ func TestPlaces(t *testing.T) {
 // No password comes into the fleet registry, nor into the message that says so.
 func TestPlacesHoldNoSecrets(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		for dsn, want := range map[string]string{
 			"mysql:game:hunter2@tcp(db)/w1":            "it has an account in it: want no user and no password",
 			"mysql:game@tcp(db)/w1":                    "it has an account in it",
@@ -98,7 +98,7 @@ func TestPlacesHoldNoSecrets(t *testing.T) {
 // One place that cannot be used is named with the way to remove it, and the others are as ever.
 func TestUnusablePlaces(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		good := fleet.Place{World: "w2", DSN: "sqlite:w2.db"}
 		must(t, f.SetPlace(t.Context(), good, note))
 		rows := [][]any{ // world, place, labels, set_ms
@@ -158,7 +158,7 @@ func TestUnusablePlaces(t *testing.T) {
 // A fleet registry that was made before there were places knows none, and says how it gets them.
 func TestPlacesOfAnOlderFleet(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		exec(t, f.DB(), "DROP TABLE "+fleet.PlacesTable)
 		if all, err := f.Places(t.Context()); err != nil || all != nil {
 			t.Errorf("%+v, %v; want none", all, err)
@@ -172,7 +172,7 @@ func TestPlacesOfAnOlderFleet(t *testing.T) {
 
 func TestSetPlaceAtOnce(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		const many = 8
 		var all sync.WaitGroup
 		errs := make([]error, many)

@@ -19,7 +19,7 @@ func leaseRange(t testing.TB, f *fleet.Fleet, world, space string, size, step, a
 
 func TestLeaseRange(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		for i, test := range []struct {
 			world, space         string
 			size, step, at, most int64
@@ -61,7 +61,7 @@ func TestLeaseRange(t *testing.T) {
 // What was released stays on record and is given to nobody else.
 func TestReleaseRange(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		first, err := leaseRange(t, f, "s1", "", 100, 0, -1, 0)
 		must(t, err)
 		must(t, f.ReleaseRange(t.Context(), first.Number, fleet.Note{By: "bert", Why: "s1 is closed"}))
@@ -86,7 +86,7 @@ func TestReleaseRange(t *testing.T) {
 // However many operators lease ranges at a time, no two have a number in common.
 func TestConcurrentLeases(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
 		const operators, each = 8, 6
@@ -141,7 +141,7 @@ func TestConcurrentLeases(t *testing.T) {
 // A merge records what it gave, once; what others have is refused.
 func TestRecordRanges(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		_, err := leaseRange(t, f, "s2", "", 1000, 0, 1000, 0)
 		must(t, err)
 		_, err = leaseRange(t, f, "s3", "", 1000, 0, 2000, 0)
@@ -176,7 +176,7 @@ func TestRecordRanges(t *testing.T) {
 // is not given again.
 func TestRangesOfAnOlderFleet(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		exec(t, f.DB(), "DROP TABLE "+fleet.RangesTable)
 		_, err := f.Ranges(t.Context())
 		says(t, err, store.ErrSchema, `the table "fleet_ranges" is missing`, `run "gameid servers init" once more`)

@@ -41,7 +41,7 @@ func leases(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Leases {
 // is given up.
 func TestEndLeases(t *testing.T) {
 	t.Parallel()
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		before := starts(t, db, nil)
 		if l := leases(t, db, nil); l.Held() || l.Fleet != nil {
@@ -113,7 +113,7 @@ func TestEndLeases(t *testing.T) {
 // of the end of its lease and repeats nothing.
 func TestEndedLeaseIsLost(t *testing.T) {
 	t.Parallel()
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: time.Second, MaxSkew: time.Minute})
 		must(t, err)
 		defer node.Close()
@@ -135,7 +135,7 @@ func TestEndedLeaseIsLost(t *testing.T) {
 
 func TestEndFleetLease(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
@@ -167,7 +167,7 @@ func TestEndFleetLease(t *testing.T) {
 // has left that for good.
 func TestBoundWorldNeedsItsFleet(t *testing.T) {
 	t.Parallel()
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	onBoth     = storetest.OnBoth
+	onEach     = storetest.OnEach
 	withTables = storetest.WithTables
 	open       = storetest.Open
 	exec       = storetest.Exec

@@ -36,7 +36,7 @@ func nextKey(t testing.TB, k *numbers.Keys[item]) int64 {
 }
 
 func TestKeys(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		exec(t, db, "CREATE TABLE loot (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)")
 		inLoot := numbers.KeyOptions{Columns: []string{"loot.id"}, MinBlock: 10}
 		k := openKeys(t, db, 7, inLoot)
@@ -128,7 +128,7 @@ func TestKeysUsedUp(t *testing.T) {
 // Whatever processes of two servers do, and whatever their row forgets, no key comes twice, and
 // each says its server and its form.
 func TestKeysProperty(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := withTables(t, newDSN())
 		exec(t, db, "CREATE TABLE loot (id BIGINT NOT NULL PRIMARY KEY)")
 		for _, server := range []gameid.ServerID{7, 300_000} {

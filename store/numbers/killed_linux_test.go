@@ -106,7 +106,7 @@ func TestNumbersKilled(t *testing.T) {
 			if of == "narrow" && *kills < 10 {
 				t.Skip("it differs from wide by its range")
 			}
-			onBothWithShare(t, func(t *testing.T, db *store.DB, dsn string) { numbersKilled(t, db, dsn, of, kind.spans) })
+			onEachWithShare(t, func(t *testing.T, db *store.DB, dsn string) { numbersKilled(t, db, dsn, of, kind.spans) })
 		})
 	}
 }

@@ -32,12 +32,12 @@ func ran(t testing.TB, db *store.DB, server gameid.ServerID) {
 var (
 	openFleet       = storetest.OpenFleet
 	newFleet        = storetest.NewFleet
-	onBothWithFleet = storetest.OnBothWithFleet
+	onEachWithFleet = storetest.OnEachWithFleet
 )
 
-// onBothWithShare gives the test the database of server 7.
-func onBothWithShare(t *testing.T, test func(t *testing.T, db *store.DB, dsn string)) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+// onEachWithShare gives the test the database of server 7.
+func onEachWithShare(t *testing.T, test func(t *testing.T, db *store.DB, dsn string)) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		db := withTables(t, dsn)
 		ran(t, db, 7)
@@ -144,7 +144,7 @@ func TestNumberSpaces(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		s := share(t, db)
 		n := s.open(t, numbers.Options{})
 		same(t, "the first", take(t, n, 3), run(9170000, 9170002))
@@ -190,7 +190,7 @@ func TestNumbers(t *testing.T) {
 
 // The next block comes when four fifths of one are gone, and not before.
 func TestNumbersAhead(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		n := share(t, db).open(t, blocksOf20)
 		take(t, n, 16)
 		if got := n.Stats(); got.Blocks != 1 || got.Left != 4 {
@@ -207,7 +207,7 @@ func TestNumbersAhead(t *testing.T) {
 }
 
 func TestNumbersStart(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		s := share(t, db)
 		n := s.open(t, numbers.Options{Start: 5})
 		same(t, "below the share", take(t, n, 1), run(9170000, 9170000))
@@ -228,7 +228,7 @@ func TestNumbersStart(t *testing.T) {
 }
 
 func TestFleetNumbers(t *testing.T) {
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		s := shared(t, f)
 		one, two := s.open(t, numbers.Options{MinBlock: 4, MaxBlock: 4}), s.open(t, numbers.Options{MinBlock: 4, MaxBlock: 4})
 		same(t, "of one world", take(t, one, 3), run(1, 3))
@@ -257,7 +257,7 @@ func TestFleetNumbers(t *testing.T) {
 }
 
 func TestNumbersRefused(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
 		_, err := share(t, db)(numbers.Options{})
 		if err == nil || !strings.Contains(err.Error(), "server 7 came to") {
@@ -298,7 +298,7 @@ func TestNumbersRefused(t *testing.T) {
 }
 
 func TestNumbersCheckDigit(t *testing.T) {
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		n := shared(t, f).open(t, numbers.Options{CheckDigit: true, Start: 10_000_001})
 		for i, got := range take(t, n, 200) {
 			if !got.Checked() || got/10 != number.Number(1_000_001+i) {
@@ -315,7 +315,7 @@ func TestNumbersCheckDigit(t *testing.T) {
 }
 
 func TestNumbersReserved(t *testing.T) {
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		n := shared(t, f).open(t, numbers.Options{Reserved: number.Pretty})
 		same(t, "without the pretty ones", take(t, n, 110), append(run(1001, 1009), append(run(1011, 1110), 1112)...))
 		if got := n.Stats(); got.Issued != 110 || got.Reserved != 891 {
@@ -332,7 +332,7 @@ func TestNumbersReserved(t *testing.T) {
 // A row that says less than the game's tables, or than this process knows,
 // makes no number come twice.
 func TestNumbersRestored(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		for _, check := range []bool{false, true} {
 			exec(t, db, "DELETE FROM players")
 			exec(t, db, "DELETE FROM gameid_numbers")
@@ -378,7 +378,7 @@ func TestNumbersRestored(t *testing.T) {
 // Whatever several processes do, no number comes twice, and each is in the
 // space of its source.
 func TestNumbersProperty(t *testing.T) {
-	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		ran(t, db, 7)
 		seen := make(map[number.Number]bool)
@@ -438,7 +438,7 @@ func TestNumbersProperty(t *testing.T) {
 
 // Many goroutines of several processes on one row.
 func TestNumbersContention(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, _ *store.DB, dsn string) {
+	onEachWithShare(t, func(t *testing.T, _ *store.DB, dsn string) {
 		const processes, goroutines, count = 4, 4, 400
 		taken := make([][]number.Number, processes*goroutines)
 		var wg sync.WaitGroup

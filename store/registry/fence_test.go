@@ -16,7 +16,7 @@ import (
 // A fence refuses every start until the one who made it lifts it. A server that
 // runs is not fenced.
 func TestFence(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		ours, others := registry.FenceTo("m1", "s1", since), registry.FenceTo("m2", "s9", since)
@@ -84,7 +84,7 @@ func TestFence(t *testing.T) {
 // from that of a world that went elsewhere, also from one made before there were
 // two.
 func TestFenceHere(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
@@ -115,7 +115,7 @@ func TestFenceHere(t *testing.T) {
 // A fence says of its merge whether rows may be in the target, so that those that a target without a
 // record may lift are told from others. Fences of older versions say that rows may be there.
 func TestFenceState(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
@@ -155,7 +155,7 @@ func TestFenceState(t *testing.T) {
 // While one server of a database is fenced no other starts there, whether the
 // registry lists it or not, and none is listed by trying.
 func TestFenceOfTheDatabase(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
 		must(t, err)
@@ -187,7 +187,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 
 // A fence that comes while a node is being opened is seen before the node mints.
 func TestFenceWhileOpening(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
 		must(t, err)
@@ -217,7 +217,7 @@ func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old 
 // Merged worlds are listed with their marks, below which their servers cannot
 // start, and taken off again.
 func TestMergedServers(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		mark, err := gameid.MillisOf(time.Now().Add(time.Minute))
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 func TestFloorTokens(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 100, 5_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			onBoth(t, func(t *testing.T, newDSN func() string) {
+			onEach(t, func(t *testing.T, newDSN func() string) {
 				ctx := t.Context()
 				db := storetest.Open(t, newDSN())
 				must(t, db.CreateRegistry(ctx))
@@ -56,7 +56,7 @@ func TestFloorTokens(t *testing.T) {
 }
 
 func TestSetFloor(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := storetest.Open(t, newDSN())
 		must(t, db.CreateRegistry(ctx))
@@ -106,7 +106,7 @@ func TestSetFloor(t *testing.T) {
 // Of a key of several columns only the first is looked at: to find the largest ID
 // of another one takes reading the whole table.
 func TestFloorOfCompositeKeys(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := storetest.Open(t, newDSN())
 		must(t, db.CreateRegistry(t.Context()))
 		born := time.Now().Truncate(time.Millisecond)
@@ -133,7 +133,7 @@ func TestFloorOfCompositeKeys(t *testing.T) {
 
 // The floor is read by whoever opens a node, and not by one that runs.
 func TestFloorOfRunningNode(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
 		db, other := storetest.Open(t, dsn), storetest.Open(t, dsn)

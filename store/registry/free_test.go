@@ -43,7 +43,7 @@ func TestNumberRange(t *testing.T) {
 // error names every holder; and a number that is given back is taken again, with
 // IDs above those it had.
 func TestOpenFreeNode(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		numbers := store.NumberRange{First: 40, Last: 43}
 		nodes := make(map[gameid.ServerID]*gameid.Node)
@@ -88,7 +88,7 @@ func TestOpenFreeNode(t *testing.T) {
 // Numbers that came by a merge or have a mark in the far future are
 // passed over, and named if nothing else is left.
 func TestOpenFreeNodePassesOver(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, reg := t.Context(), db.Registry()
 		tx, err := db.Pool().BeginTx(ctx, nil)
 		must(t, err)
@@ -125,7 +125,7 @@ func TestOpenFreeNodePassesOver(t *testing.T) {
 // A number that is bound in a fleet registry keeps the whole range from being
 // used without it. Errors that are about no number end the search.
 func TestOpenFreeNodeRefuses(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		numbers := store.NumberRange{First: 40, Last: 49}
 		if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 9, Last: 8}, gameid.Options{}); err == nil {

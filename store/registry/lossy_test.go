@@ -228,7 +228,7 @@ func TestLossyConnection(t *testing.T) {
 // A row that was written before windows were noted counts as one with the default
 // window, and the row keeps the largest of all claims.
 func TestWindowOfOlderRow(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		const window = 2 * time.Second
 		reg, options := db.Registry(), gameid.Options{Window: window}
 		node, err := db.OpenNode(t.Context(), 7, options)

@@ -20,7 +20,7 @@ import (
 var nodeOptions = gameid.Options{}
 
 func TestReserver(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsns := make(map[*testing.T]string)
 		gameidtest.TestReserver(t, func(t *testing.T) gameid.Reserver {
 			if dsns[t] == "" {
@@ -33,7 +33,7 @@ func TestReserver(t *testing.T) {
 
 // Of many that start the same new server at once, one makes the row.
 func TestFirstClaim(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		var dbs []*store.DB
 		for range 4 {
@@ -65,7 +65,7 @@ func TestFirstClaim(t *testing.T) {
 }
 
 func TestServers(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		r := db.Registry()
 		if servers, err := r.Servers(ctx); len(servers) != 0 || err != nil {
@@ -115,7 +115,7 @@ func TestServers(t *testing.T) {
 }
 
 func TestOpenNode(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
 		db, second := withTables(t, dsn), withTables(t, dsn)
@@ -157,7 +157,7 @@ func TestFloor(t *testing.T) {
 		Text string          `db:"text"`
 	}
 	mails := store.MustTable[mail, mail]("mails")
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		exec(t, db, "CREATE TABLE mails (id BINARY(10) NOT NULL PRIMARY KEY, text VARCHAR(10) NOT NULL)")
 		exec(t, db, "CREATE TABLE noise (id BINARY(16) NOT NULL PRIMARY KEY)") // no IDs of ours

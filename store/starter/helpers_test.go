@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	onBothWithTables = storetest.OnBothWithTables
+	onEachWithTables = storetest.OnEachWithTables
 	sqlOf            = storetest.SQL
 	must             = storetest.Must
 	player           = storetest.Player

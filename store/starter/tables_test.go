@@ -15,7 +15,7 @@ import (
 )
 
 func TestLookups(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		ann, bob, cat := player(1), player(2), player(3)
 		ann.Account, bob.Account, cat.Account = "x", "y", "x"
@@ -48,7 +48,7 @@ func TestLookups(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		n := 0
 		insert := func(name string) error {
@@ -83,7 +83,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestReferences(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		p, nobody := player(1), player(99)
 		must(t, starter.Players.Insert(ctx, db, p))
@@ -105,7 +105,7 @@ func TestReferences(t *testing.T) {
 
 // What goes past Validate is refused by the database.
 func TestConstraints(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		p := player(1)
 		must(t, starter.Players.Insert(t.Context(), db, p))
 		must(t, starter.Guilds.Insert(t.Context(), db, guild(1, p)))
@@ -130,7 +130,7 @@ func TestConstraints(t *testing.T) {
 }
 
 func TestPlayerNumbers(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		a, b, c := player(1), player(2), player(3)
 		a.Number, b.Number = 10_084_213, number.Max

@@ -12,7 +12,7 @@ import (
 
 // Whoever reads the catalogue finds all that holds between the rows.
 func TestCatalogue(t *testing.T) {
-	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		unique := `SELECT m.name || '.' || group_concat(c.name) || ' ' || replace(i.origin, 'c', 'u') FROM sqlite_schema m
 			JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c
 			WHERE m.type = 'table' AND i."unique" AND m.name <> 'mergesafe_schema' GROUP BY m.name, i.name`

@@ -20,8 +20,8 @@ import (
 	_ "mergesafe/store/sqlite"
 )
 
-// OnBoth runs a test on each of SQLite, MariaDB and PostgreSQL. newDSN names a fresh, empty database.
-func OnBoth(t *testing.T, test func(t *testing.T, newDSN func() string)) {
+// OnEach runs a test on each of SQLite, MariaDB and PostgreSQL. newDSN names a fresh, empty database.
+func OnEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
 	})
@@ -35,9 +35,9 @@ func OnBoth(t *testing.T, test func(t *testing.T, newDSN func() string)) {
 	})
 }
 
-// OnBothWithTables gives the test a database with all tables.
-func OnBothWithTables(t *testing.T, test func(t *testing.T, db *store.DB)) {
-	OnBoth(t, func(t *testing.T, newDSN func() string) { test(t, WithTables(t, newDSN())) })
+// OnEachWithTables gives the test a database with all tables.
+func OnEachWithTables(t *testing.T, test func(t *testing.T, db *store.DB)) {
+	OnEach(t, func(t *testing.T, newDSN func() string) { test(t, WithTables(t, newDSN())) })
 }
 
 // WithTables opens a database and makes all tables in it.

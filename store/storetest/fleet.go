@@ -23,8 +23,8 @@ func NewFleet(t testing.TB, dsn string) *fleet.Fleet {
 	return f
 }
 
-// OnBothWithFleet gives the test a fleet registry and a way to make databases
+// OnEachWithFleet gives the test a fleet registry and a way to make databases
 // of games.
-func OnBothWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
-	OnBoth(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
+func OnEachWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
+	OnEach(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
 }

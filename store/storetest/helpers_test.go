@@ -3,8 +3,8 @@ package storetest_test
 import "mergesafe/store/storetest"
 
 var (
-	onBoth           = storetest.OnBoth
-	onBothWithTables = storetest.OnBothWithTables
+	onEach           = storetest.OnEach
+	onEachWithTables = storetest.OnEachWithTables
 	withTables       = storetest.WithTables
 	open             = storetest.Open
 	exec             = storetest.Exec

@@ -27,7 +27,7 @@ func fill(t *testing.T, db *store.DB, name string) {
 // The databases of release v0.1.0, of a world and of the fleet registry that it is bound in, are read by the present
 // program: the world goes on above all IDs, numbers and keys that it has given out, and the fleet keeps what it knows.
 func TestRelease(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn, shared := newDSN(), newDSN()
 		db, registryDB := open(t, dsn), open(t, shared)
 		if db.Dialect() == store.PostgreSQL {

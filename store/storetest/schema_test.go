@@ -52,9 +52,9 @@ var parts = []part{
 	},
 }
 
-// onBothWithParts runs a test for each part on SQLite and on MariaDB.
-func onBothWithParts(t *testing.T, test func(t *testing.T, p part, newDSN func() string)) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+// onEachWithParts runs a test for each part on SQLite and on MariaDB.
+func onEachWithParts(t *testing.T, test func(t *testing.T, p part, newDSN func() string)) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		for _, p := range parts {
 			t.Run(p.name, func(t *testing.T) { test(t, p, newDSN) })
 		}
@@ -88,7 +88,7 @@ func (p part) unfit(t *testing.T, db *store.DB, reason string) {
 }
 
 func TestCreateSchema(t *testing.T) {
-	onBothWithParts(t, func(t *testing.T, p part, newDSN func() string) {
+	onEachWithParts(t, func(t *testing.T, p part, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		p.unfit(t, db, p.absent)
@@ -141,7 +141,7 @@ func TestCreateSchema(t *testing.T) {
 // MySQL knows the name of a CHECK once in a database. One of the game's own is not
 // taken for one of ours, or the tables would lack what comes with it.
 func TestCheckOfTheGame(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := open(t, newDSN())
 		exec(t, db, "CREATE TABLE mails (number BIGINT, CONSTRAINT players_number CHECK (number > 0))")
 		err := starter.Create(t.Context(), db)
@@ -162,7 +162,7 @@ func TestCheckOfTheGame(t *testing.T) {
 // A part is made and used whatever tables the other parts would have: they may
 // be the game's own.
 func TestPartsAreIndependent(t *testing.T) {
-	onBothWithParts(t, func(t *testing.T, p part, newDSN func() string) {
+	onEachWithParts(t, func(t *testing.T, p part, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		for _, other := range parts {
@@ -189,7 +189,7 @@ func TestPartsAreIndependent(t *testing.T) {
 // The database of a fleet registry takes no part of a game, nor the other way
 // round.
 func TestPartsAndFleet(t *testing.T) {
-	onBothWithParts(t, func(t *testing.T, p part, newDSN func() string) {
+	onEachWithParts(t, func(t *testing.T, p part, newDSN func() string) {
 		dsn := newDSN()
 		f, err := fleet.Open(dsn)
 		must(t, err)

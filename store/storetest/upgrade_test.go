@@ -119,7 +119,7 @@ func files(t *testing.T, dsn string) map[string][32]byte {
 // Databases that have the old mark are read as they are. Their registry is of an
 // older version: no node is opened before it is brought to the present one.
 func TestOldMarkIsRead(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		db := older(t, 2, dsn)
 		before := rows(t, db, columns(t, db))
@@ -153,7 +153,7 @@ func TestOldMarkIsRead(t *testing.T) {
 // A database of an older version is brought to the present one, and its rows
 // stay, whoever starts and however often that was broken off.
 func TestSchemaUpgrade(t *testing.T) {
-	onBoth(t, func(t *testing.T, newDSN func() string) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
 		for version := 1; version <= 2; version++ {
 			t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) { testUpgrade(t, version, newDSN) })
 		}
@@ -296,7 +296,7 @@ func testUpgrade(t *testing.T, version int, newDSN func() string) {
 
 // A mark of all tables that no program made is not taken for one of ours.
 func TestOldMarkOfNoVersion(t *testing.T) {
-	onBothWithParts(t, func(t *testing.T, p part, newDSN func() string) {
+	onEachWithParts(t, func(t *testing.T, p part, newDSN func() string) {
 		db := older(t, 2, newDSN())
 		exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = 99")
 		p.refused(t, db, "the tables have version 99 and this program knows them up to version "+fmt.Sprint(p.version)+": use a newer program")

@@ -251,7 +251,7 @@ func epoch(t *testing.T, dsn string, server gameid.ServerID) int64 {
 // pair is a primary and a replica that follows it.
 type pair struct {
 	primary                victim
-	dsn, onReplica, onBoth string
+	dsn, onReplica, onEach string
 	ready                  func() bool // the replica has the database
 	cut                    func()      // the replica follows no more
 	promote                func()
@@ -285,7 +285,7 @@ func mariadbPair(t *testing.T) pair {
 	return pair{
 		primary: primary, dsn: "mysql:" + dsn,
 		onReplica: "mysql:" + strings.Replace(dsn, strings.TrimSuffix(primary.DSN(), "/"), strings.TrimSuffix(replica.DSN(), "/"), 1),
-		onBoth:    fmt.Sprintf("mysql:both:both@tcp(127.0.0.1:%s,127.0.0.1:%s)/%s", serverOf(t, primary).port, serverOf(t, replica).port, dsn[strings.LastIndex(dsn, "/")+1:]),
+		onEach:    fmt.Sprintf("mysql:both:both@tcp(127.0.0.1:%s,127.0.0.1:%s)/%s", serverOf(t, primary).port, serverOf(t, replica).port, dsn[strings.LastIndex(dsn, "/")+1:]),
 		ready:     func() bool { return has(t, replica, dsn) },
 		cut:       func() { admin(t, replica, "STOP SLAVE") },
 		promote:   func() { admin(t, replica, "RESET SLAVE ALL", "SET GLOBAL read_only = OFF") },
@@ -305,7 +305,7 @@ func postgresPair(t *testing.T) pair {
 	}
 	return pair{
 		primary: primary, dsn: primary.DSN(), onReplica: replica.DSN(),
-		onBoth: fmt.Sprintf("postgres://root@127.0.0.1:%d,127.0.0.1:%d/postgres", primary.Port, replica.Port),
+		onEach: fmt.Sprintf("postgres://root@127.0.0.1:%d,127.0.0.1:%d/postgres", primary.Port, replica.Port),
 		ready:  func() bool { return true },
 		cut: func() {
 			on("ALTER SYSTEM SET primary_conninfo = ''")
@@ -324,9 +324,9 @@ func failover(t *testing.T, p pair) {
 	killed.Await(Opened)
 	killed.AwaitRows(5)
 	killed.Kill()
-	onBoth := config(p.onBoth)
-	onBoth.Server = 8
-	stays := w.Start(onBoth)
+	onEach := config(p.onEach)
+	onEach.Server = 8
+	stays := w.Start(onEach)
 	stays.Await(Opened)
 	stays.AwaitRows(5)
 	have := epoch(t, p.dsn, 7)

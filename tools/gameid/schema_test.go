@@ -17,7 +17,7 @@ import (
 // Tables made from the printed statements, by a tool that knows nothing of this
 // project, are accepted, and are what the game server itself makes.
 func TestSchema(t *testing.T) {
-	storetest.OnBoth(t, func(t *testing.T, newDSN func() string) {
+	storetest.OnEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
 		scheme, rest, _ := strings.Cut(dsn, ":")
