@@ -60,8 +60,10 @@ LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTor
 
 # Side by side, since much of what tests do is to wait for a server. Memory is plenty, and its collector takes a tenth of their time.
 # The one library in C, SQLite for a test of integrations, takes seven times as long with a compiler that optimizes.
+# Without the folder's name in them, packages that one clone has compiled are compiled for all.
 test: export GOGC = 400
 test: export CGO_CFLAGS = -O0
+test: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
 test: check toolchain browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
 	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -171,6 +173,13 @@ func main() {
 	file, err := parser.ParseFile(fset, "main.go", source, 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if build.Default.GOROOT == "" { // built with -trimpath
+		root, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		build.Default.GOROOT = strings.TrimSpace(string(root))
 	}
 	refused := make(map[int]error)
 	config := types.Config{
