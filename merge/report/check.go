@@ -123,14 +123,11 @@ func writeReport(w io.Writer, report any) error {
 const openFew = 3
 
 // openSteps takes out what to do about each of many open columns.
-func openSteps(open []finding) (all []finding) {
-	for _, f := range open {
-		if len(open) > openFew {
-			f.Next = f.Next[len(f.Next)-1:]
-		}
-		all = append(all, f)
+func openSteps(open []finding) []finding {
+	if len(open) <= openFew {
+		return open
 	}
-	return all
+	return slice.Map(open, func(f finding) finding { f.Next = f.Next[len(f.Next)-1:]; return f })
 }
 
 // steps lists what to do about findings, each step once.

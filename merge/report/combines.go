@@ -30,11 +30,8 @@ func newCombined(o *Outcome) (all []combined) {
 		for _, column := range t.Combine.Columns {
 			c.Columns = append(c.Columns, transfer.ColumnProof{Column: column.Column, Formula: column.Formula})
 		}
-		for _, s := range t.Combine.Sums {
-			if unknownCombine(o.Plan, &t) {
-				break
-			}
-			c.Sums = append(c.Sums, transfer.SumProof{Column: s.Column, Target: s.Target, Sources: s.Sources, After: s.After})
+		if !unknownCombine(o.Plan, &t) {
+			c.Sums = plannedSums(t.Combine)
 		}
 		if o.Proof != nil {
 			for i := range o.Proof.Combines {
@@ -46,6 +43,13 @@ func newCombined(o *Outcome) (all []combined) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// plannedSums are the sums of a plan, as a proof has them.
+func plannedSums(c *transfer.Combine) []transfer.SumProof {
+	return slice.Map(c.Sums, func(s transfer.CombinedSum) transfer.SumProof {
+		return transfer.SumProof{Column: s.Column, Target: s.Target, Sources: s.Sources, After: s.After}
+	})
 }
 
 // combineWords says what becomes of the rows of a table.
@@ -82,8 +86,8 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 			continue
 		}
 		if !begun {
-			will := map[bool]string{true: "Will", false: "Would"}[len(p.Refusals) == 0]
-			t.section(will + " combine rows with the same key into one. The rows of " + printable.Text(p.Target.Name) + " that are written over are kept " + keptWhere(p) + ":")
+			t.section(will(p) + " combine rows with the same key into one. The rows of " + p.Target.Name +
+				" that are written over are kept " + keptWhere(p) + ":")
 			begun = true
 		}
 		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table)+"; kept in "+printable.Text(c.Kept))
@@ -96,11 +100,7 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 		if unknownCombine(p, &table) {
 			continue
 		}
-		rows := [][]string{append(append([]string{"sum of", printable.Text(p.Target.Name) + " before"}, texts(names(p))...), printable.Text(p.Target.Name)+" after")}
-		for _, s := range c.Sums {
-			rows = append(rows, append(append([]string{printable.Text(s.Column), printable.Text(s.Target)}, texts(s.Sources)...), printable.Text(s.After)))
-		}
-		t.sums(rows)
+		t.sums(p, plannedSums(c))
 	}
 }
 
@@ -118,11 +118,7 @@ func writeCombineProof(t *text, o *Outcome) {
 		for _, detail := range c.Details {
 			t.line(4, printable.Text(detail))
 		}
-		rows := [][]string{append(append([]string{"sum of", printable.Text(o.Plan.Target.Name) + " before"}, texts(names(o.Plan))...), printable.Text(o.Plan.Target.Name)+" after")}
-		for _, s := range c.Sums {
-			rows = append(rows, append(append([]string{printable.Text(s.Column), printable.Text(s.Target)}, texts(s.Sources)...), printable.Text(s.After), string(s.Verdict)))
-		}
-		t.sums(rows)
+		t.sums(o.Plan, c.Sums)
 	}
 }
 
@@ -134,10 +130,18 @@ func names(p *transfer.Plan) []string {
 // texts are texts that can be printed.
 func texts(all []string) []string { return slice.Map(all, printable.Text) }
 
-// sums writes what databases have together, if there are any rows below the heading.
-func (t *text) sums(rows [][]string) {
-	if len(rows) < 2 {
+// sums writes what databases have together.
+func (t *text) sums(p *transfer.Plan, all []transfer.SumProof) {
+	if len(all) == 0 {
 		return
+	}
+	target := printable.Text(p.Target.Name)
+	row := func(of, before string, sources []string, after ...string) []string {
+		return slices.Concat([]string{of, before}, texts(sources), after)
+	}
+	rows := [][]string{row("sum of", target+" before", names(p), target+" after")}
+	for _, s := range all {
+		rows = append(rows, row(s.Column, s.Target, s.Sources, s.After, string(s.Verdict)))
 	}
 	of := append([]columns.Column{{}}, slices.Repeat([]columns.Column{wide}, len(rows[0])-1)...)
 	t.lines(4, columns.Lines(rows, of...))

@@ -99,9 +99,7 @@ func (t *text) kinds(k *verdict.Kinds) {
 		rows = append(rows, []string{value, printable.Number(g.Rows), printable.Number(g.Own), printable.Number(g.Rows - g.Own), printable.Number(g.Elsewhere), seems})
 	}
 	right := columns.Column{Right: true}
-	for _, line := range columns.Lines(rows, columns.Column{}, right, right, right, right) {
-		t.line(4, line)
-	}
+	t.lines(4, columns.Lines(rows, columns.Column{}, right, right, right, right))
 }
 
 // values writes what a column of a database holds.

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/verdict"
 )
 
@@ -42,25 +43,13 @@ type cell struct {
 }
 
 func newFinding(r verdict.Result, meaning string) finding {
-	f := finding{Result: r, Meaning: meaning}
-	for _, s := range r.Samples {
-		f.Samples = append(f.Samples, newSample(s))
-	}
-	return f
+	return finding{r, meaning, slice.Map(r.Samples, newSample)}
 }
 
 func newSample(s verdict.Sample) sample {
-	var tables []string
-	rows := make(map[string][]verdict.SampleRow)
-	for _, row := range s.Rows {
-		if rows[row.Table] == nil {
-			tables = append(tables, row.Table)
-		}
-		rows[row.Table] = append(rows[row.Table], row)
-	}
 	out := sample{Key: s.Key, Omitted: s.Omitted}
-	for _, name := range tables {
-		out.Grids = append(out.Grids, newGrid(name, rows[name]))
+	for name, rows := range slice.Groups(s.Rows, func(r verdict.SampleRow) string { return r.Table }) {
+		out.Grids = append(out.Grids, newGrid(name, rows))
 	}
 	return out
 }

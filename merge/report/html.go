@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -176,12 +177,5 @@ func functions() template.FuncMap {
 
 // class is the name of a verdict in the style sheet.
 func class(v verdict.Verdict) string {
-	switch v {
-	case verdict.Pass:
-		return "pass"
-	case verdict.Fail:
-		return "fail"
-	default:
-		return "unsure"
-	}
+	return cmp.Or(map[verdict.Verdict]string{verdict.Pass: "pass", verdict.Fail: "fail"}[v], "unsure")
 }

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 )
 
 // textDrift is how many differences of a schema a text has.
@@ -48,34 +49,18 @@ func (v *Inventory) WriteText(w io.Writer, o TextOptions) error {
 // grid is the table of the worlds, and which columns had no room.
 func (v *Inventory) grid(width int) (lines, left []string) {
 	for heads := v.Heads(); ; {
-		var rows [][]string
-		described := make([]columns.Column, len(heads))
-		row := make([]string, len(heads))
-		for i, h := range heads {
-			described[i].Right = h.Number
-			row[i] = h.Name
-		}
-		rows = append(rows, row)
+		rows := [][]string{slice.Map(heads, func(h head) string { return h.Name })}
 		for i := range v.Report.Worlds {
-			row := make([]string, len(heads))
-			for k, h := range heads {
-				row[k] = printable.Text(h.of(&v.Report.Worlds[i]))
-			}
-			rows = append(rows, row)
+			rows = append(rows, slice.Map(heads, func(h head) string { return printable.Text(h.of(&v.Report.Worlds[i])) }))
 		}
-		lines = columns.Lines(rows, described...)
-		widest := slices.MaxFunc(lines, func(a, b string) int { return cmp.Compare(columns.Width(a), columns.Width(b)) })
-		least := 0
-		for i, h := range heads {
-			if h.Least > heads[least].Least {
-				least = i
-			}
-		}
-		if width == 0 || columns.Width(widest) <= width || heads[least].Least == 0 {
+		aligned := slice.Map(heads, func(h head) columns.Column { return columns.Column{Right: h.Number} })
+		lines = columns.Lines(rows, aligned...)
+		least := slices.MaxFunc(heads, func(a, b head) int { return cmp.Compare(a.Least, b.Least) })
+		if width == 0 || slices.Max(slice.Map(lines, columns.Width)) <= width || least.Least == 0 {
 			return lines, left
 		}
-		left = append(left, heads[least].Name)
-		heads = slices.Delete(heads, least, least+1)
+		left = append(left, least.Name)
+		heads = slices.DeleteFunc(heads, func(h head) bool { return h.Name == least.Name })
 	}
 }
 

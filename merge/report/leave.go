@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -67,20 +68,15 @@ func (t *text) staying(s *verdict.Staying) {
 			t.line(4, printable.Text(sum.Column)+" in sum: "+digits(sum.Stay)+" stays behind, and "+digits(sum.Come)+" comes")
 		}
 	})
-	if len(s.Close) > 0 {
-		t.section("Rows that come, and nearly stayed behind:")
-	}
-	for _, c := range s.Close {
-		t.line(2, fmt.Sprintf("%s of %s: %s%s: %s", printable.Text(c.Table), printable.Text(c.Source),
-			printable.Count(c.Rows, "row", "rows"), suchAs(c.SuchAs), printable.Text(c.Why)))
-	}
-	if len(s.Cascades) > 0 {
-		t.section("Rows that most others follow:")
-	}
-	for _, c := range s.Cascades {
-		t.line(2, fmt.Sprintf("%s %s of %s (%s): %s", printable.Text(c.Table), printable.Text(c.Key), printable.Text(c.Source),
-			printable.Text(c.Why), followers(c)))
-	}
+	t.list("Rows that come, and nearly stayed behind:", len(s.Close), len(s.Close), func(i int) string {
+		c := &s.Close[i]
+		rows := printable.Count(c.Rows, "row", "rows")
+		return fmt.Sprintf("%s of %s: %s%s: %s", c.Table, c.Source, rows, suchAs(c.SuchAs), c.Why)
+	})
+	t.list("Rows that most others follow:", len(s.Cascades), len(s.Cascades), func(i int) string {
+		c := s.Cascades[i]
+		return fmt.Sprintf("%s %s of %s (%s): %s", c.Table, c.Key, c.Source, c.Why, followers(c))
+	})
 }
 
 // followers are the rows of a cascade: "14 rows: 11 of items, 3 of mail".
@@ -169,20 +165,18 @@ type LeftNames struct {
 // up whether they come. names may be nil: then there is no column for them.
 func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
 	c := csv.NewWriter(w)
-	head := []string{"world", "table", "key", "why"}
-	if names == nil {
-		c.Write(head)
-	} else {
-		c.Write(append(head, "name"))
+	write := func(line ...string) error {
+		if names == nil { // which are the last column
+			line = line[:len(line)-1]
+		}
+		return c.Write(line)
 	}
+	write("world", "table", "key", "why", "name")
 	err := EachLeft(p, func(r LeftRow) error {
-		switch {
-		case names == nil:
-			return c.Write([]string{r.World, r.Table, r.Key, r.Why})
-		case r.Table == names.Table:
+		if names != nil && r.Table == names.Table {
 			return nil
 		}
-		return c.Write([]string{r.World, r.Table, r.Key, r.Why, ""})
+		return write(r.World, r.Table, r.Key, r.Why, "")
 	})
 	if names != nil && p.Leaving != nil {
 		for _, s := range p.Leaving.Stays {
@@ -190,15 +184,12 @@ func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
 				continue
 			}
 			err = names.Each(s.Source, func(key, name, why string) error {
-				return c.Write([]string{s.Source, s.Table, key, why, name})
+				return write(s.Source, s.Table, key, why, name)
 			})
 		}
 	}
 	c.Flush()
-	if err == nil {
-		err = c.Error()
-	}
-	return err
+	return cmp.Or(err, c.Error())
 }
 
 // WritePlanned says that a row stayed behind, or what its key became.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -56,17 +57,12 @@ func NewMatrix(m *check.MatrixReport) *Matrix {
 		cells[[2]string{p.Target, p.Source}], cells[[2]string{p.Source, p.Target}] = c, c
 	}
 	switch {
-	case m.Incomplete != "":
+	case m.Incomplete != "", slices.ContainsFunc(m.Pairs, func(p check.Pair) bool { return p.Incomplete != "" }):
 		v.Word = "INCOMPLETE"
 	case v.Numbers[verdict.Pass] == len(m.Pairs):
 		v.Word, v.Color = string(verdict.Pass), verdict.Pass
 	default: // nothing is wrong with the matrix, only with some pairs
 		v.Word = "MATRIX"
-	}
-	for _, p := range m.Pairs {
-		if p.Incomplete != "" {
-			v.Word, v.Color = "INCOMPLETE", ""
-		}
 	}
 	v.Headline = printable.Count(int64(len(m.Sources)), "database", "databases") + ", " + printable.Count(int64(len(m.Pairs)), "pair", "pairs")
 	v.Title = v.Word + ": " + v.Headline

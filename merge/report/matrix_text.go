@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/check"
 	"mergesafe/merge/verdict"
 )
@@ -54,11 +55,8 @@ func writePairCounts(t *text, m *Matrix) {
 
 // allowed says what the operator allows in all pairs together.
 func (m *Matrix) allowed() string {
-	var all []verdict.Result
-	for _, p := range m.Report.Pairs {
-		all = append(all, p.Results...)
-	}
-	if counts := verdict.AllowedCodes(all); counts != "" {
+	results := slice.Map(m.Report.Pairs, func(p check.Pair) []verdict.Result { return p.Results })
+	if counts := verdict.AllowedCodes(slices.Concat(results...)); counts != "" {
 		return "; allowed by the operator: " + counts
 	}
 	return ""

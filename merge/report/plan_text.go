@@ -23,12 +23,21 @@ const (
 // perSecond is the number of rows a second that estimates assume.
 const perSecond = 50_000
 
+// will says of what a plan does whether it can be carried out.
+func will(p *transfer.Plan) string {
+	if len(p.Refusals) > 0 {
+		return "Would"
+	}
+	return "Will"
+}
+
 // Merging is, for example, "merging s2 and s3 into s1".
 func Merging(p *transfer.Plan) string {
+	into := " into "
 	if p.Into != nil {
-		return "merging " + Sources(p) + " into the new database " + printable.Text(p.Into.Name)
+		into += "the new database "
 	}
-	return "merging " + Sources(p) + " into " + printable.Text(p.Target.Name)
+	return "merging " + Sources(p) + into + printable.Text(p.Place())
 }
 
 // Sources is, for example, "s2 and s3": the worlds that rows come from.
@@ -91,10 +100,8 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 		t.WriteString("\nTo be run in " + printable.Text(p.Target.Name) + " first, as one script:\n")
 		t.verbatim(2, p.Prepare)
 	}
-	if len(p.Lacks) > 0 {
-		t.section("The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:")
-		t.lines(2, p.Lacks)
-	}
+	t.list("The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:",
+		len(p.Lacks), len(p.Lacks), func(i int) string { return p.Lacks[i] })
 	t.plannedInto(p)
 	t.plannedTables(p)
 	t.plannedResets(p)
@@ -102,10 +109,13 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	t.plannedCounters(p)
 	t.severed(p)
 	writeNewKeys(t, p.Rekey)
-	t.codecs(p.Codecs())
+	codecs := p.Codecs()
+	t.list("The game's own codecs find keys in cells. A command (exec) is run again by apply, verify and undo:",
+		len(codecs), len(codecs), func(i int) string { return codecs[i] })
 	t.recorded(p)
 	t.plannedRenames(p, then)
-	t.left(p.Left)
+	t.list("Not copied: "+printable.Count(int64(len(p.Left)), "table", "tables"), len(p.Left), shownTables,
+		func(i int) string { return p.Left[i].Table + ": " + p.Left[i].Reason })
 	t.plannedServers(p)
 	t.WriteString("\n")
 	again := t.isLong()
@@ -150,11 +160,8 @@ func readiness(p *transfer.Plan) (word string, color verdict.Verdict, stands str
 }
 
 func (t *text) plannedTables(p *transfer.Plan) {
-	will := "Will"
-	if len(p.Refusals) > 0 {
-		will = "Would"
-	}
-	fmt.Fprintf(t, "\n%s copy %s (at %s rows a second), begun in this order:\n", will, Amount(p), printable.Number(perSecond))
+	t.section(fmt.Sprintf("%s copy %s (at %s rows a second), begun in this order:",
+		will(p), Amount(p), printable.Number(perSecond)))
 	rows := [][]string{{"table", "rows to come", "target's own", "about"}}
 	if p.Into != nil {
 		rows[0][2] = "of " + printable.Text(p.Target.Name)
@@ -186,17 +193,15 @@ func (t *text) plannedTables(p *transfer.Plan) {
 
 // plannedCounters says which counters in rows of the target, and which sequences, are raised.
 func (t *text) plannedCounters(p *transfer.Plan) {
-	if len(p.Counters) == 0 {
-		return
-	}
-	t.WriteString("\nWill raise " + printable.Count(int64(len(p.Counters)), "counter", "counters") + " of " + printable.Text(p.Place()) + ":\n")
-	t.some(len(p.Counters), shownTables, andMore, func(i int) {
+	n := len(p.Counters)
+	title := "Will raise " + printable.Count(int64(n), "counter", "counters") + " of " + p.Place() + ":"
+	t.list(title, n, shownTables, func(i int) string {
 		c := &p.Counters[i]
 		name := c.Table
 		if c.Column != "" {
 			name += "." + c.Column + ", row " + transfer.KeyText(c.Key) + ","
 		}
-		t.line(2, fmt.Sprintf("%s from %d to %d", printable.Text(name), c.Before, c.After))
+		return fmt.Sprintf("%s from %d to %d", name, c.Before, c.After)
 	})
 }
 
@@ -210,14 +215,6 @@ func (t *text) plannedRenames(p *transfer.Plan, then Commands) {
 	for _, c := range p.Copies {
 		t.line(2, fmt.Sprintf("renamed with them: %s.%s (%s names the row of %s)", c.Table, c.Column, c.Key, c.OfTable))
 	}
-}
-
-func (t *text) left(all []transfer.Left) {
-	if len(all) == 0 {
-		return
-	}
-	t.WriteString("\nNot copied: " + printable.Count(int64(len(all)), "table", "tables") + "\n")
-	t.some(len(all), shownTables, andMore, func(i int) { t.line(2, all[i].Table+": "+all[i].Reason) })
 }
 
 func (t *text) plannedServers(p *transfer.Plan) {

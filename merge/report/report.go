@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/verdict"
 )
 
@@ -30,19 +31,11 @@ func where(r verdict.Result) string { return strings.TrimSpace(r.Table + "  " + 
 // byCode names results briefly, each code once with the places where they are:
 // "server-unlisted (5 tables)", "world-cloned".
 func byCode(results []verdict.Result, place func(verdict.Result) string, write func(places []string) string) (codes []string) {
-	places := make(map[string][]string)
-	for _, r := range results {
-		if !slices.Contains(codes, r.Code) {
-			codes = append(codes, r.Code)
+	for code, of := range slice.Groups(results, func(r verdict.Result) string { return r.Code }) {
+		if places := slices.DeleteFunc(slice.Map(of, place), func(p string) bool { return p == "" }); len(places) > 0 {
+			code += write(places)
 		}
-		if p := place(r); p != "" {
-			places[r.Code] = append(places[r.Code], p)
-		}
-	}
-	for i, code := range codes {
-		if len(places[code]) > 0 {
-			codes[i] += write(places[code])
-		}
+		codes = append(codes, code)
 	}
 	return codes
 }

@@ -18,11 +18,7 @@ func (t *text) plannedResets(p *transfer.Plan) {
 		t.section("Without any rows come " + printable.Count(int64(len(names)), "table", "tables") + ": " + printable.List(names, ", ", shownTables) + ".")
 		return
 	}
-	will := "Will empty "
-	if len(p.Refusals) > 0 {
-		will = "Would empty "
-	}
-	t.section(will + printable.Count(int64(len(p.Resets)), "table", "tables") + " of " + p.Target.Name +
+	t.section(will(p) + " empty " + printable.Count(int64(len(p.Resets)), "table", "tables") + " of " + p.Target.Name +
 		". The rows are kept there until the merge is undone. If it is never to be undone, the tables that keep them may be dropped:")
 	rows := [][]string{{"table", "rows to go", "kept in"}}
 	for _, s := range p.Resets {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/verdict"
 )
 
@@ -100,6 +102,14 @@ func (t *text) listed(rows [][]string, of ...columns.Column) {
 	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
 }
 
+// list writes a section with the first of n lines, and the number of the others; nothing if there is none.
+func (t *text) list(title string, n, most int, line func(i int) string) {
+	if n > 0 {
+		t.section(title)
+		t.some(n, most, andMore, func(i int) { t.line(2, line(i)) })
+	}
+}
+
 // lines writes lines of plain words.
 func (t *text) lines(indent int, all []string) {
 	for _, s := range all {
@@ -124,14 +134,7 @@ func (t *text) wrapped(indent int, first, s string) {
 
 // verdict writes a line that begins with a verdict, or another word in its colour.
 func (t *text) verdict(word string, color verdict.Verdict, sentence string) {
-	switch color {
-	case verdict.Pass:
-		t.WriteByte(good)
-	case verdict.Fail:
-		t.WriteByte(bad)
-	default:
-		t.WriteByte(unsure)
-	}
+	t.WriteByte(cmp.Or(map[verdict.Verdict]byte{verdict.Pass: good, verdict.Fail: bad}[color], unsure))
 	t.line(0, word+"  "+sentence)
 }
 
@@ -150,10 +153,7 @@ func (t *text) isLong() bool { return bytes.Count(t.Bytes(), []byte("\n")) > lon
 // downwards writes short entries in as many columns as there is room for, to be
 // read downwards.
 func (t *text) downwards(indent int, entries []string) {
-	width := 0
-	for _, e := range entries {
-		width = max(width, columns.Width(e)+3)
-	}
+	width := slices.Max(slice.Map(entries, columns.Width)) + 3
 	n := max(1, (t.width-indent)/width)
 	height := (len(entries) + n - 1) / n
 	for row := range height {

@@ -161,19 +161,16 @@ const shownServers = 10
 
 // retire returns the commands that retire the numbers of servers that ended.
 func retire(p *transfer.Plan) (commands []string) {
-	var ended []string
+	reason := printable.Quoted("merged into " + p.Target.Name)
 	for _, w := range p.Sources {
 		for _, s := range w.Servers {
 			if s.Own {
-				ended = append(ended, s.Server.String())
+				commands = append(commands, fmt.Sprintf("gameid servers retire -reason %s %s", reason, s.Server))
 			}
 		}
 	}
-	for i, server := range ended {
-		if i == shownServers {
-			return append(commands, fmt.Sprintf("and so on for %d more", len(ended)-i))
-		}
-		commands = append(commands, fmt.Sprintf("gameid servers retire -reason %s %s", printable.Quoted("merged into "+p.Target.Name), server))
+	if n := len(commands); n > shownServers {
+		commands = append(commands[:shownServers], fmt.Sprintf("and so on for %d more", n-shownServers))
 	}
 	return commands
 }
