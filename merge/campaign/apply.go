@@ -50,13 +50,7 @@ func awaitWindow(ctx context.Context, r *runner, due, begun []*job) (stillDue, s
 	if _, _, closed := r.limits.next(all, nil, false, r.book.now()); !closed {
 		return due, begun, nil
 	}
-	planned, problems, err := prepareAll(ctx, r, due)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(problems) > 0 {
-		err = &NotReadyError{problems}
-	}
+	planned, err := prepareAll(ctx, r, due)
 	if planned, err = leaveOut(r, err, planned); err != nil {
 		return nil, nil, err
 	}
@@ -165,18 +159,19 @@ func hasBegun(ctx context.Context, r *runner, j *job, rec *record) (begun, compl
 // makeReady makes sure before the first write that merges can be carried out, and fences their
 // worlds. It returns those that can.
 func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
-	ready, problems, err := prepareAll(ctx, r, jobs)
-	if err != nil {
-		return nil, err
+	ready, unplanned := prepareAll(ctx, r, jobs)
+	before, notReady := errors.AsType[*NotReadyError](unplanned)
+	if unplanned != nil && !notReady {
+		return nil, unplanned
 	}
 	notes, err := lookReady(ctx, r.book.campaign, ready, r.book.now)
 	for _, note := range notes {
 		r.opts.Warn(note)
 	}
-	if not, ok := errors.AsType[*NotReadyError](err); ok {
-		not.Problems = append(problems, not.Problems...)
-	} else if err == nil && len(problems) > 0 {
-		err = &NotReadyError{problems}
+	if not, ok := errors.AsType[*NotReadyError](err); ok && notReady {
+		not.Problems = append(before.Problems, not.Problems...)
+	} else if err == nil {
+		err = unplanned
 	}
 	if ready, err = leaveOut(r, err, ready); err != nil {
 		return nil, err
@@ -193,21 +188,25 @@ func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
 	}
 }
 
-// prepareAll returns the merges that have a plan which can be carried out, and what is wrong with
-// the others.
-func prepareAll(ctx context.Context, r *runner, jobs []*job) (all []*job, problems []Problem, err error) {
+// prepareAll returns the merges that have a plan which can be carried out. What is wrong with the
+// others is a [*NotReadyError].
+func prepareAll(ctx context.Context, r *runner, jobs []*job) (all []*job, err error) {
+	var problems []Problem
 	for _, j := range jobs {
 		problem, err := prepare(ctx, r, j)
-		if err != nil {
-			return nil, nil, err
-		}
-		if problem != "" {
+		switch {
+		case err != nil:
+			return nil, err
+		case problem != "":
 			problems = append(problems, Problem{Target: j.Target, Reason: problem})
-			continue
+		default:
+			all = append(all, j)
 		}
-		all = append(all, j)
 	}
-	return all, problems, nil
+	if len(problems) > 0 {
+		err = &NotReadyError{problems}
+	}
+	return all, err
 }
 
 // prepare reads what has to be looked at before the first write of a merge. problem is why it
@@ -324,18 +323,8 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 	}
 }
 
-// inOrder are the jobs that are in one of two lists, in the order of all.
-func inOrder(all []*job, lists ...[]*job) (some []*job) {
-	in := make(map[*job]bool)
-	for _, list := range lists {
-		for _, j := range list {
-			in[j] = true
-		}
-	}
-	for _, j := range all {
-		if in[j] {
-			some = append(some, j)
-		}
-	}
-	return some
+// inOrder are the jobs that are in one of the lists, in the order of all.
+func inOrder(all []*job, lists ...[]*job) []*job {
+	in := slices.Concat(lists...)
+	return slices.DeleteFunc(slices.Clone(all), func(j *job) bool { return !slices.Contains(in, j) })
 }

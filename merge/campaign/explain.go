@@ -57,15 +57,13 @@ func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
 		default:
 			advice = append(advice, "If the databases were changed since the plan was made, make a new one first:", o.Then.Plan)
 		}
+		words.Next = nil // said above
 	case o.Ending == report.NotUndone:
 		problem += ": " + printable.List(words.Details, "; ", 5)
 	case o.Proof != nil && o.Proof.Verdict == verdict.Fail:
 		problem += ": " + unproved(o.Proof)
 	case o.Proof != nil && len(o.Proof.Findings) > 0:
 		problem += ": " + refused(o.Proof.Findings)
-	}
-	if o.Ending == report.Refused {
-		words.Next = nil // said above
 	}
 	for _, step := range words.Next {
 		advice = append(append(advice, step.Text), step.Commands...)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
@@ -168,30 +167,19 @@ func (m *MatrixReport) addLost(sources []catalog.Source, lost map[string]string)
 	m.Sources, m.Pairs = summaries, pairs
 }
 
-// Unreachable is a source that cannot even be opened, for this reason: whatever is read
-// of it fails.
-func Unreachable(name string, err error) catalog.Source { return unreachable{name, err} }
+// Unreachable is a source that cannot even be opened, for this reason: its catalogue, which is read
+// before all else, cannot be read.
+func Unreachable(name string, err error) catalog.Source { return unreachable{nil, name, err} }
 
 type unreachable struct {
-	name string
-	err  error
+	catalog.Source // nil: without a catalogue nothing else is read
+	name           string
+	err            error
 }
 
 func (u unreachable) Name() string { return u.name }
 
 func (u unreachable) Catalog(context.Context) (*catalog.Catalog, error) { return nil, u.err }
-
-func (u unreachable) Servers(context.Context) ([]catalog.Server, error) { return nil, u.err }
-
-func (u unreachable) Count(context.Context, string) (int64, error) { return 0, u.err }
-
-func (u unreachable) Scan(context.Context, catalog.Scan) iter.Seq2[*catalog.Batch, error] {
-	return func(yield func(*catalog.Batch, error) bool) { yield(nil, u.err) }
-}
-
-func (u unreachable) Row(context.Context, string, []string, [][]byte) ([]catalog.Field, error) {
-	return nil, u.err
-}
 
 // matrixOf is Matrix of sources that can be read.
 func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Options, started time.Time) (*MatrixReport, error) {
@@ -211,8 +199,9 @@ func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Option
 	if err == nil {
 		err = m.run(ctx)
 	}
+	var after read.Stamps
 	if err == nil {
-		err = m.settle(ctx, f, before)
+		after, err = read.TakeStamps(ctx, f)
 	}
 	r := &MatrixReport{Version: verdict.ReportVersion, Started: started, Finished: opts.Stamp(), Sources: []verdict.Summary{}, Pairs: []Pair{}}
 	if err != nil {
@@ -222,7 +211,12 @@ func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Option
 		r.Sources = append(r.Sources, m.summaries.summary(db))
 	}
 	for _, p := range m.pairs {
-		r.Pairs = append(r.Pairs, p.pair(r.Incomplete))
+		if err == nil {
+			p.settle(before, after)
+		}
+		pair := Pair{Target: p.facts.DBs[0].Name, Source: p.facts.DBs[1].Name}
+		pair.take(p.Report(r.Incomplete))
+		r.Pairs = append(r.Pairs, pair)
 	}
 	return r, err
 }
@@ -281,18 +275,6 @@ func (m *matrix) run(ctx context.Context) error {
 	}
 }
 
-// settle looks again at the tables that are in no snapshot, for every pair.
-func (m *matrix) settle(ctx context.Context, f *read.Facts, before read.Stamps) error {
-	after, err := read.TakeStamps(ctx, f)
-	if err != nil {
-		return err
-	}
-	for _, p := range m.pairs {
-		p.settle(before, after)
-	}
-	return nil
-}
-
 // planProgress adds up what is to be read for the pairs together.
 func (m *matrix) planProgress() {
 	seen := make(map[rule.TaskID]bool)
@@ -304,13 +286,6 @@ func (m *matrix) planProgress() {
 			}
 		}
 	}
-}
-
-// pair concludes what was found about a pair.
-func (r *run) pair(incomplete string) Pair {
-	p := Pair{Target: r.facts.DBs[0].Name, Source: r.facts.DBs[1].Name}
-	p.take(r.Report(incomplete))
-	return p
 }
 
 // take notes what a report about the two says.

@@ -179,28 +179,17 @@ func (all *schemaFindings) parts(code, table string, names []string, model *decl
 // compare compares what each database has with what the model has, and counts
 // those that differ.
 func compare(r verdict.Result, model *declare.Database, dbs []*declare.Database, of func(*declare.Database) string) verdict.Result {
-	want := of(model)
-	differ := make(map[string][]string) // names of databases by what they have
-	var order []string
-	for _, db := range dbs {
-		r.Read++
-		got := of(db)
-		if got == want {
-			continue
+	want, others := of(model), ""
+	for got, have := range slice.Groups(dbs, of) {
+		r.Read += int64(len(have))
+		if got != want {
+			r.Count += int64(len(have))
+			names := slice.Map(have, func(db *declare.Database) string { return db.Name })
+			others += "; " + got + " in " + strings.Join(names, ", ")
 		}
-		r.Count++
-		if differ[got] == nil {
-			order = append(order, got)
-		}
-		differ[got] = append(differ[got], db.Name)
 	}
-	if r.Count == 0 {
-		r.Message = want + " in every database"
-		return r
-	}
-	r.Message = want + " in " + model.Name
-	for _, got := range order {
-		r.Message += "; " + got + " in " + strings.Join(differ[got], ", ")
+	if r.Message = want + " in every database"; r.Count > 0 {
+		r.Message = want + " in " + model.Name + others
 	}
 	return r
 }

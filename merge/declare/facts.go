@@ -45,10 +45,7 @@ func KeyModel(f *Resolved, table string) (*Database, *catalog.Table) {
 
 // KeyTable returns a table of the database that is read or set apart.
 func (db *Database) KeyTable(table string) *catalog.Table {
-	if t := db.Tables[table]; t != nil {
-		return t
-	}
-	return db.Apart[table]
+	return cmp.Or(db.Tables[table], db.Apart[table])
 }
 
 // ForeignKey reports whether a column is one that a foreign key of any database starts
@@ -120,11 +117,12 @@ type Database struct {
 
 // Unread says why the database does not read a table that it has, or returns "".
 func (db *Database) Unread(table string) string {
-	i := slices.IndexFunc(db.Skipped, func(s catalog.Skipped) bool { return s.Table == table })
-	if i < 0 {
-		return ""
+	for _, s := range db.Skipped {
+		if s.Table == table {
+			return "the table is not read: " + s.Reason
+		}
 	}
-	return "the table is not read: " + db.Skipped[i].Reason
+	return ""
 }
 
 // ColumnsID identifies columns of a table, in their order.

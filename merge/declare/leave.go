@@ -301,8 +301,8 @@ func (s *Severed) Naming(keys *rekey.Set) *Severed {
 // behind: rows is that. key is what it names of the rows of to, and told is by what these are told. It returns an error if
 // that cannot be done.
 func Following(f *Resolved, ref *Ref, to string, key, told RowKey, rows RowsPolicy) (*SeveredReference, error) {
-	s := &SeveredReference{Severed{Table: ref.Table, To: to, ToColumn: key.Columns[0], Rows: rows, Gone: true,
-		Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, ref, false, ""}
+	s := severedBy(ref, to, rows)
+	s.ToColumn, s.Gone = key.Columns[0], true
 	for i, name := range key.Columns {
 		at := max(0, slices.IndexFunc(ref.ToColumns, func(to string) bool { return strings.EqualFold(to, name) })) // of Or
 		if column := ref.Columns[at]; i == 0 {

@@ -71,8 +71,8 @@ func severedPartly(f *Resolved, table string, ref *Ref) (*SeveredReference, erro
 	if !partly || cmp.Or(ref.Declared.Gone, p.Rows) != RowsDrop {
 		return nil, nil
 	}
-	s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: RowsDrop, Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{},
-		ToColumn: ref.ToColumns[0], Left: p.When}, ref, false, ""}
+	s := severedBy(ref, ref.ToTable, RowsDrop)
+	s.ToColumn, s.Left = ref.ToColumns[0], p.When
 	if len(ref.Or) > 0 || table == ref.ToTable {
 		return nil, fmt.Errorf("the reference names rows of several tables, or of its own: of a table of which only some rows stay behind, the others cannot be told")
 	}

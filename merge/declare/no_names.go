@@ -58,13 +58,18 @@ func (d *Declared) leaveNoNames(o Options, n Names) error {
 		}
 		return nil
 	}
+	return o.eachUnique(add)
+}
+
+// eachUnique calls use for each statement that makes columns unique, and for the values that are no names there.
+func (o Options) eachUnique(use func(what, table string, columns, none []string) error) error {
 	for i, u := range o.Uniques {
-		if err := add(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns, u.None); err != nil {
+		if err := use(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns, u.None); err != nil {
 			return err
 		}
 	}
 	for i, r := range o.Renames {
-		if err := add(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, []string{r.Column}, r.None); err != nil {
+		if err := use(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, []string{r.Column}, r.None); err != nil {
 			return err
 		}
 	}
@@ -74,7 +79,7 @@ func (d *Declared) leaveNoNames(o Options, n Names) error {
 // checkNoNames returns an error if a database itself keeps unique what is declared to be
 // no name.
 func checkNoNames(f *Resolved) error {
-	check := func(what, table string, columns, none []string) error {
+	return f.Opts.eachUnique(func(what, table string, columns, none []string) error {
 		if len(none) == 0 {
 			return nil
 		}
@@ -96,16 +101,5 @@ func checkNoNames(f *Resolved) error {
 			}
 		}
 		return nil
-	}
-	for i, u := range f.Opts.Uniques {
-		if err := check(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns, u.None); err != nil {
-			return err
-		}
-	}
-	for i, r := range f.Opts.Renames {
-		if err := check(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, []string{r.Column}, r.None); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }

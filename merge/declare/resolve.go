@@ -86,15 +86,9 @@ func (n Names) has(what, table string, columns ...string) error {
 // exist, and notes in the tables which columns hold IDs.
 func resolve(opts Options, dbs []*Database) error {
 	n := namesOf(dbs)
-	for i, u := range opts.Uniques {
-		if err := n.has(fmt.Sprintf("unique %d%s", i+1, in(u.File, u.Line)), u.Table, u.Columns...); err != nil {
-			return err
-		}
-	}
-	for i, r := range opts.Renames {
-		if err := n.has(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, r.Column); err != nil {
-			return err
-		}
+	err := opts.eachUnique(func(what, table string, columns, _ []string) error { return n.has(what, table, columns...) })
+	if err != nil {
+		return err
 	}
 	for i, a := range opts.Accounts {
 		what := fmt.Sprintf("account %d%s", i+1, in(a.File, a.Line))

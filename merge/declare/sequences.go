@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
 )
 
 // declareSequence adds a sequence of the target that the operator names as the counter of a
@@ -18,10 +20,7 @@ func (m *Moving) declareSequence(f *Resolved, c CounterRow, space *KeySpace) (do
 		if strings.Contains(c.At, ".") {
 			return false, nil
 		}
-		var all []string
-		for _, s := range f.Target.Catalog.Sequences {
-			all = append(all, s.Name)
-		}
+		all := slice.Map(f.Target.Catalog.Sequences, func(s catalog.Sequence) string { return s.Name })
 		return true, fmt.Errorf("at is %q: want table.column, or the name of a sequence of the target%s", c.At, nearest.Hint(name, all))
 	}
 	if c.When != nil {

@@ -128,6 +128,12 @@ type SeveredReference struct {
 	Gap   string // why it cannot be followed, if it stays
 }
 
+// severedBy is a reference to rows of a table that stay behind.
+func severedBy(ref *Ref, to string, rows RowsPolicy) *SeveredReference {
+	return &SeveredReference{Ref: ref, Severed: Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Rows: rows,
+		Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}}
+}
+
 // severs finds these references.
 func severs(f *Resolved) (all []*SeveredReference, err error) {
 	for _, table := range f.Tables {
@@ -148,8 +154,7 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 			if rows == "" {
 				continue
 			}
-			s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
-				Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, &ref, false, ""}
+			s := severedBy(&ref, ref.ToTable, rows)
 			if err := validateSevered(s, f); err != nil {
 				return nil, Unsuitable("%s.%s, for which gone = %q is set%s: %v", table, ref.Subject(), rows, ref.Declared.in(), err)
 			}
@@ -167,7 +172,8 @@ func stayingReferences(f *Resolved) (all []*SeveredReference) {
 			if f.Reset[table] || !f.Reset[ref.ToTable] {
 				continue
 			}
-			s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: RowsDrop, Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When}, &ref, true, ""}
+			s := severedBy(&ref, ref.ToTable, RowsDrop)
+			s.Counts, s.Stays = nil, true
 			c := f.Target.Apart[table].Column(s.Column)
 			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.Target.Apart[table].Column(s.When.Column)) {
 				s.Gap = "the rows that stay and reference removed rows by it cannot be counted"
@@ -197,10 +203,8 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		if !s.Gone && !isInteger(c) {
 			return fmt.Errorf("in %s the column is not an integer column", db.Name)
 		}
-		if s.When != nil {
-			if !isInteger(t.Column(s.When.Column)) {
-				return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.Name, s.When.Column)
-			}
+		if s.When != nil && !isInteger(t.Column(s.When.Column)) {
+			return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.Name, s.When.Column)
 		}
 		nullable = nullable && c.Nullable
 		foreign = foreign || ForeignKey(f, s.Table, s.Column)
