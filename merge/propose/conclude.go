@@ -8,7 +8,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge/check/kinds"
-	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -24,7 +23,7 @@ func (c *classifier) proposed() *verdict.Proposed {
 	}
 	slices.SortStableFunc(p.Columns, func(a, b verdict.ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
 	for _, s := range c.roots {
-		form := formOf(c.f, s)
+		form := formOf(s)
 		declared := func(w declare.WorldColumn) bool { return w.Table == s.Table && w.Column == s.Column }
 		if form != 0 && !slices.ContainsFunc(c.f.Worlds, declared) {
 			p.Worlds = append(p.Worlds, declare.WorldKey{At: s.String(), Value: fmt.Sprintf("id >> %d", form)})
@@ -48,7 +47,7 @@ func (c *classifier) proposed() *verdict.Proposed {
 
 // formOf returns the form of the keys of a space if in each database they carry the numbers of
 // servers that its registry lists, and 0 if they do not.
-func formOf(f *read.Facts, s *space) gameid.KeyForm {
+func formOf(s *space) gameid.KeyForm {
 	for _, form := range gameid.KeyForms {
 		own := func(db *declare.Database, set *undeclared.KeySet) bool {
 			listed := func(n rekey.Integer) bool {

@@ -139,16 +139,20 @@ func rowsText(f *read.Facts, table string) string {
 func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
 	wins := f.Declared.Roles[at]
 	key := f.Moving != nil && f.Moving.Columns[at] != nil && f.Moving.Columns[at].Key
+	names := func(pattern string) bool {
+		table, column, err := declare.ParsePlace(pattern)
+		return err == nil && column != nil && table.Match(at.Table) && column.Match(at.Column)
+	}
 	if f.Opts.Rekey != nil {
 		for _, s := range f.Opts.Rekey.Spaces {
 			for _, text := range s.Keys {
-				if table, column, err := declare.ParsePlace(text); err == nil && column != nil && table.Match(at.Table) && column.Match(at.Column) {
+				if names(text) {
 					all = append(all, Said{File: s.File, Kind: "space", Pattern: text, Counts: key,
 						Text: "[[merge.space]] " + cmp.Or(s.Name, text)})
 				}
 			}
 			for _, text := range s.Match {
-				if table, column, err := declare.ParsePlace(text); err == nil && column != nil && table.Match(at.Table) && column.Match(at.Column) {
+				if names(text) {
 					all = append(all, Said{File: s.File, Kind: "match", Pattern: text, Counts: f.Moving != nil,
 						Text: fmt.Sprintf("[[merge.space]] %s, match = [%s]: rows with the same value are the same thing", cmp.Or(s.Name, strings.Join(s.Keys, ", ")), printable.TOML(text))})
 				}

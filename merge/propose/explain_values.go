@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
@@ -116,23 +118,17 @@ func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, co
 	if found.Distinct = int64(len(seen)); low != nil {
 		found.Smallest, found.Largest = showCut(col, low), showCut(col, high)
 	}
-	var all []*shownValue
-	for _, v := range seen {
-		all = append(all, v)
-	}
-	slices.SortFunc(all, func(a, b *shownValue) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), a.order-b.order) })
-	rest := all
-	if len(all) > 0 && all[0].Rows > 1 { // else none is frequent
-		for _, v := range all[:min(shownFrequent, len(all))] {
-			found.Frequent = append(found.Frequent, v.ValueCount)
-		}
-		rest = all[len(found.Frequent):]
+	rest := slices.SortedFunc(maps.Values(seen), func(a, b *shownValue) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), a.order-b.order)
+	})
+	if len(rest) > 0 && rest[0].Rows > 1 { // else none is frequent
+		n := min(shownFrequent, len(rest))
+		found.Frequent = slice.Map(rest[:n], func(v *shownValue) ValueCount { return v.ValueCount })
+		rest = rest[n:]
 	}
 	if col.Kind != catalog.KindInteger && col.Kind != catalog.KindDecimal && col.Kind != catalog.KindReal {
 		slices.SortFunc(rest, func(a, b *shownValue) int { return a.order - b.order })
-		for _, v := range rest[:min(shownSamples, len(rest))] {
-			found.Samples = append(found.Samples, v.Value)
-		}
+		found.Samples = slice.Map(rest[:min(shownSamples, len(rest))], func(v *shownValue) string { return v.Value })
 	}
 	return found, nil
 }

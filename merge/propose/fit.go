@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/rekey"
 )
@@ -85,9 +86,7 @@ func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fi
 			if !v.value.Negative {
 				f.highest = max(f.highest, v.value.Bits)
 			}
-		case slices.ContainsFunc(others, func(s *undeclared.KeySet) bool {
-			return s.Has(v.value)
-		}):
+		case slices.ContainsFunc(others, func(s *undeclared.KeySet) bool { return s.Has(v.value) }):
 			f.elsewhere += v.rows
 		}
 	}
@@ -168,10 +167,7 @@ func (t testable) apart(own *undeclared.KeySet) float64 {
 // rareRows is how many rows a value must have to count: a quarter of what is usual.
 // Otherwise the few values that lead nowhere would fill the gaps of a small set of keys.
 func rareRows(values []valueRows) int64 {
-	rows := make([]int64, len(values))
-	for i, v := range values {
-		rows[i] = v.rows
-	}
+	rows := slice.Map(values, func(v valueRows) int64 { return v.rows })
 	slices.Sort(rows)
 	return (rows[len(rows)/2] + 3) / 4
 }

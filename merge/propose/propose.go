@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/undeclared"
@@ -204,11 +205,7 @@ func sameInAll(sets map[*declare.Database]*undeclared.KeySet) bool {
 		if set.Gap != "" || set.Integers.Sparse || set.Integers.Len() == 0 || set.Integers.AnyNegative() {
 			return false
 		}
-		if first == nil {
-			first = set
-			continue
-		}
-		if !first.Integers.Equal(set.Integers) {
+		if first = cmp.Or(first, set); !first.Integers.Equal(set.Integers) {
 			return false
 		}
 	}
@@ -280,20 +277,15 @@ func compareWithKeys(db *declare.Database, c *columnValues, spaces []*space, e *
 			p.values.zero = p.values.zero || !v.value.Negative
 		}
 	}
-	for _, v := range values[max(0, len(values)-2):] {
-		p.values.top = append(p.values.top, v.value)
-	}
+	number := func(v valueRows) rekey.Integer { return v.value }
+	p.values.top = slice.Map(values[max(0, len(values)-2):], number)
 	if p.values.sampled = !counts.exact(); p.values.sampled && !p.inside {
 		p.values.top = append(p.values.top, c.highest)
 	}
 	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })
-	for _, v := range values[:min(len(values), 8)] {
-		p.firsts = append(p.firsts, v.value)
-	}
+	p.firsts = slice.Map(values[:min(len(values), 8)], number)
 	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(hashOfInteger(a.value), hashOfInteger(b.value)) })
-	for _, v := range values[:min(len(values), 64)] {
-		p.lowest = append(p.lowest, v.value)
-	}
+	p.lowest = slice.Map(values[:min(len(values), 64)], number)
 	test := newTestable(counts, nobodyHere)
 	for _, s := range spaces {
 		if s.Table == e.table && s.Column == e.column.Name {

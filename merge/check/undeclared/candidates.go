@@ -171,11 +171,16 @@ func (r OpenReader) candidatesOf(ctx context.Context, table string) (all []Candi
 // keys need not be read.
 func mayBeNamed(f *read.Facts, c Candidate) bool {
 	classes := map[keyClass]bool{c.Class: true}
+	return anyOther(f, c, func(col *catalog.Column) bool { return readsAs(col, classes) != nil })
+}
+
+// anyOther reports whether any column but the candidate may name something, of those that could name it.
+func anyOther(f *read.Facts, c Candidate, could func(*catalog.Column) bool) bool {
 	for _, table := range f.Tables {
 		for _, t := range f.Having(table) {
 			for i := range t.Columns {
 				col := &t.Columns[i]
-				if (table != c.Table || col.Name != c.Column) && readsAs(col, classes) != nil && judgesOpen(f, table, col.Name) {
+				if (table != c.Table || col.Name != c.Column) && could(col) && judgesOpen(f, table, col.Name) {
 					return true
 				}
 			}

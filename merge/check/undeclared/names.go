@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
@@ -124,7 +125,7 @@ func PointsTo(column, table, key string) bool {
 }
 
 // LikelyFirst writes columns as table.column, those first whose names speak most for a reference.
-func LikelyFirst(f *read.Facts, columns []declare.ColumnName) (all []string) {
+func LikelyFirst(f *read.Facts, columns []declare.ColumnName) []string {
 	unlike := func(c declare.ColumnName) int {
 		for _, table := range declare.KeyTables(f.Resolved) {
 			_, model := declare.KeyModel(f.Resolved, table)
@@ -145,8 +146,5 @@ func LikelyFirst(f *read.Facts, columns []declare.ColumnName) (all []string) {
 	sorted := slices.SortedFunc(slices.Values(columns), func(a, b declare.ColumnName) int {
 		return cmp.Or(rank[a]-rank[b], strings.Compare(a.String(), b.String()))
 	})
-	for _, c := range sorted {
-		all = append(all, c.String())
-	}
-	return all
+	return slice.Map(sorted, declare.ColumnName.String)
 }

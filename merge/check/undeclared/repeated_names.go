@@ -39,7 +39,7 @@ func NameCandidates(ctx context.Context, r OpenReader, keys []Candidate) (all []
 		for _, column := range uniqueTexts(r.Facts, table, model) {
 			c := Candidate{Table: table, Column: column, Class: nameClass, collation: model.Column(column).Collation}
 			isKey := func(key Candidate) bool { return key.Table == table && key.Column == column && !key.renamed }
-			if slices.ContainsFunc(keys, isKey) || !mayBeRepeated(r.Facts, c) {
+			if slices.ContainsFunc(keys, isKey) || !anyOther(r.Facts, c, holdsNames) { // to repeat them
 				continue
 			}
 			if err := r.ReadKeys(ctx, c); err != nil {
@@ -94,22 +94,6 @@ func holdsNames(c *catalog.Column) bool {
 	}
 	kind := strings.ToLower(c.Type)
 	return !strings.HasPrefix(kind, "enum(") && !strings.HasPrefix(kind, "set(")
-}
-
-// mayBeRepeated reports whether any other column could repeat the names. If not, they need
-// not be read.
-func mayBeRepeated(f *read.Facts, c Candidate) bool {
-	for _, table := range f.Tables {
-		for _, t := range f.Having(table) {
-			for i := range t.Columns {
-				col := &t.Columns[i]
-				if (table != c.Table || col.Name != c.Column) && holdsNames(col) && judgesOpen(f, table, col.Name) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // readNameFilter reads the names of one database into a filter.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"mergesafe/internal/printable"
@@ -108,7 +109,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 // judgeUndeclared says of the columns of a table which are open.
 func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table string, read *openReading) (o rule.Outcome, err error) {
 	closed := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table}
-	read = read.coming(f, table)
+	read = read.only(func(source string) bool { return !f.Same[table] || source == f.Target.Name }) // whose rows come
 	for _, column := range read.plain {
 		o.Plain = append(o.Plain, declare.ColumnName{Table: table, Column: column})
 	}
@@ -146,23 +147,18 @@ func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table str
 	return o, nil
 }
 
-// coming is what was read without the rows that do not come.
-func (r *openReading) coming(f *read.Facts, table string) *openReading {
-	left := *r
-	left.columns, left.unread = nil, make(map[string][]verdict.Gap)
-	for _, c := range r.columns {
-		if !staysBehind(f, c.db, table) {
-			left.columns = append(left.columns, c)
-		}
-	}
-	for column, gaps := range r.unread {
-		gaps = slices.DeleteFunc(slices.Clone(gaps),
-			func(g verdict.Gap) bool { return f.Same[table] && g.Source != f.Target.Name })
+// only is what was read of some of the databases.
+func (o *openReading) only(wanted func(source string) bool) *openReading {
+	some := *o
+	some.columns = slices.DeleteFunc(slices.Clone(o.columns), func(c *OpenColumn) bool { return !wanted(c.db.Name) })
+	some.unread = make(map[string][]verdict.Gap)
+	for column, gaps := range o.unread {
+		gaps = slices.DeleteFunc(slices.Clone(gaps), func(g verdict.Gap) bool { return !wanted(g.Source) })
 		if len(gaps) > 0 {
-			left.unread[column] = gaps
+			some.unread[column] = gaps
 		}
 	}
-	return &left
+	return &some
 }
 
 // staysBehind reports whether rows of a database do not come, because those of the target are the same.
@@ -317,12 +313,8 @@ func namedText(candidates []Candidate, named map[int]int64) (all []string) {
 	return all
 }
 
-func byCount(named map[int]int64) (order []int) {
-	for k := range named {
-		order = append(order, k)
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(named[b], named[a]), a-b) })
-	return order
+func byCount(named map[int]int64) []int {
+	return slices.SortedFunc(maps.Keys(named), func(a, b int) int { return cmp.Or(cmp.Compare(named[b], named[a]), a-b) })
 }
 
 // likelyKey guesses from the names which of the keys the column names.

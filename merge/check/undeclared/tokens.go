@@ -3,6 +3,7 @@ package undeclared
 import (
 	"encoding/hex"
 	"iter"
+	"slices"
 
 	"mergesafe/gameid"
 	"mergesafe/merge/rekey"
@@ -99,12 +100,9 @@ func formOf(text []byte) tokenForm {
 
 // prefixedForm is the form of what stands behind 0x.
 func prefixedForm(text []byte) tokenForm {
-	for _, c := range text {
-		if !hexDigit(c) {
-			return tokenWord
-		}
-	}
 	switch {
+	case slices.ContainsFunc(text, func(c byte) bool { return !hexDigit(c) }):
+		return tokenWord
 	case len(text) == 2*gameid.Size:
 		return tokenID
 	case len(text) <= maxHex:

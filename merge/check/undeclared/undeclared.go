@@ -632,13 +632,8 @@ func (s *openScan) anything(v []byte) {
 
 // binary reads bytes, which may be a text.
 func (s *openScan) binary(v []byte) {
-	for _, c := range v {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
-			s.bytes(v)
-			return
-		}
-	}
-	if !utf8.Valid(v) {
+	control := func(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f }
+	if slices.ContainsFunc(v, control) || !utf8.Valid(v) {
 		s.bytes(v)
 		return
 	}
@@ -884,12 +879,7 @@ func (s *openScan) word(text []byte) {
 		return
 	}
 	fold := read.Folded(text)
-	s.each(textClass, func(set *KeySet, _ uint64) (bool, bool) {
-		if has, sure := set.words.Has(fold); has || sure {
-			return has, sure
-		}
-		return false, false
-	})
+	s.each(textClass, func(set *KeySet, _ uint64) (bool, bool) { return set.words.Has(fold) })
 }
 
 // undeclaredIn is undeclared for a pair of a matrix, too: what is read is the same for
@@ -915,25 +905,9 @@ func (r OpenReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 		}
 		r.Shared.Now[asked] = read
 	}
-	return r.Shared.Now[asked].(*openReading).of(r.Facts), nil
-}
-
-// of is what was read as it is to some of the databases.
-func (o *openReading) of(f *read.Facts) *openReading {
-	part := &openReading{candidates: o.candidates, unread: make(map[string][]verdict.Gap)}
-	for _, c := range o.columns {
-		if slices.Contains(f.DBs, c.db) {
-			part.columns = append(part.columns, c)
-		}
-	}
-	for column, gaps := range o.unread {
-		for _, g := range gaps {
-			if slices.ContainsFunc(f.DBs, func(db *declare.Database) bool { return db.Name == g.Source }) {
-				part.unread[column] = append(part.unread[column], g)
-			}
-		}
-	}
-	return part
+	return r.Shared.Now[asked].(*openReading).only(func(source string) bool {
+		return slices.ContainsFunc(r.Facts.DBs, func(db *declare.Database) bool { return db.Name == source })
+	}), nil
 }
 
 // group returns the databases that were read together: all of a matrix.
