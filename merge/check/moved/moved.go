@@ -121,6 +121,9 @@ func NewMeasured(m *declare.Moving, dbs ...*declare.Database) *Measured {
 			found.Keys[at] = make(map[*declare.Database]*rekey.Set)
 		}
 	}
+	for _, c := range m.Columns {
+		found.Rows[c] = make(map[*declare.Database][]CaseRows)
+	}
 	return found
 }
 

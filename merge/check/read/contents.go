@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math/bits"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 )
@@ -15,10 +16,8 @@ import (
 // Contents sums up all rows of a table of one source, or only some. unread says why it cannot;
 // "" if it could.
 func (r *Reader) Contents(ctx context.Context, db *declare.Database, table string, only catalog.Withheld) (sum string, rows int64, unread string, err error) {
-	scan := catalog.Scan{Table: table, Only: only}
-	for _, c := range db.Tables[table].Columns {
-		scan.Carry = append(scan.Carry, c.Name)
-	}
+	names := slice.Map(db.Tables[table].Columns, func(c catalog.Column) string { return c.Name })
+	scan := catalog.Scan{Table: table, Only: only, Carry: names}
 	var all rowSum
 	s := r.Stream(db, "contents", 0, scan)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {

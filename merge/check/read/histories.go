@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/stream"
@@ -25,9 +26,7 @@ func (r *Reader) History(ctx context.Context, db *declare.Database, t *catalog.T
 			}
 		}
 	}
-	for _, name := range t.Key() {
-		scan.Order = append(scan.Order, catalog.Order{Column: name})
-	}
+	scan.Order = slice.Map(t.Key(), func(name string) catalog.Order { return catalog.Order{Column: name} })
 	s := &stream.Stream{DB: db, Scan: scan}
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for i := range b.Len {

@@ -244,14 +244,8 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 
 // byColumn fetches samples of the faults that were found, column by column.
 func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []IDColumn, err error) {
-	for len(scans) > 0 {
-		c := IDColumn{Name: scans[0].column}
-		n := 0
-		for n < len(scans) && scans[n].column == c.Name { // they come column by column
-			c.Sources = append(c.Sources, &scans[n].IDsRead)
-			n++
-		}
-		scans = scans[n:]
+	for name, of := range slice.Groups(scans, func(s *idScan) string { return s.column }) {
+		c := IDColumn{Name: name, Sources: slice.Map(of, func(s *idScan) *IDsRead { return &s.IDsRead })}
 		for fault := range idFaults {
 			var kept []stream.Conflict
 			for _, s := range c.Sources {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -205,19 +206,15 @@ func (r *Reader) pass(ctx context.Context, q Question, views func(*pass) []strea
 		}
 		p.found, p.crowds = q.counting(r.Facts.Opts.Samples)
 		if q.Across {
-			column := make([]int, len(p.streams))
-			for i, s := range p.streams {
-				column[i] = s.Carry(q.Columns[0])
-			}
-			p.found.Ignore = func(at stream.Position) bool {
-				return rekey.IsZero(at.Stream.CarriedAt(column[at.Stream.Index], at.Row))
-			}
+			value := valueOf(q.Columns[0], p.streams)
+			p.found.Ignore = func(at stream.Position) bool { return rekey.IsZero(value(at)) }
 		}
 		if !q.None.Empty() || len(q.Nobody) > 0 {
 			p.found.Ignore = OfNone(q, p.streams)
 		}
 		if q.when != nil {
-			p.found.Outside = outside(q.when, p.streams)
+			value := valueOf(q.when.Column, p.streams)
+			p.found.Outside = func(at stream.Position) bool { return !q.when.Holds(value(at)) }
 		}
 		if views != nil {
 			p.found.Views = views(p)
@@ -229,12 +226,7 @@ func (r *Reader) pass(ctx context.Context, q Question, views func(*pass) []strea
 
 // OfNone returns what tells of a row that it has a value which does not count.
 func OfNone(q Question, streams []*stream.Stream) func(at stream.Position) bool {
-	columns := make([][]int, len(streams))
-	for i, s := range streams {
-		for _, name := range q.Columns {
-			columns[i] = append(columns[i], s.Carry(name))
-		}
-	}
+	columns := slice.Map(streams, func(s *stream.Stream) []int { return slice.Map(q.Columns, s.Carry) })
 	return func(at stream.Position) bool {
 		for i, c := range columns[at.Stream.Index] {
 			v, nobody := at.Stream.CarriedAt(c, at.Row), q.Nobody[q.Columns[i]]
@@ -335,13 +327,8 @@ func Incomparable(t *catalog.Table, columns []string, owner *declare.Database, m
 	return ""
 }
 
-// outside returns what tells of a row that a condition does not hold for it.
-func outside(when *declare.When, streams []*stream.Stream) func(row stream.Position) bool {
-	column := make([]int, len(streams))
-	for i, s := range streams {
-		column[i] = s.Carry(when.Column)
-	}
-	return func(at stream.Position) bool {
-		return !when.Holds(at.Stream.CarriedAt(column[at.Stream.Index], at.Row))
-	}
+// valueOf makes streams carry a column, and returns what gives its value in a row.
+func valueOf(column string, streams []*stream.Stream) func(at stream.Position) []byte {
+	places := slice.Map(streams, func(s *stream.Stream) int { return s.Carry(column) })
+	return func(at stream.Position) []byte { return at.Stream.CarriedAt(places[at.Stream.Index], at.Row) }
 }

@@ -167,8 +167,6 @@ func (f follower) referring(db *declare.Database) *stream.Stream {
 		if to := model.Column(f.ref.ToColumns[i]); to != nil && t.Column(name).Collation != "" {
 			orders[i].Collation = to.Collation
 		}
-	}
-	for i := range orders {
 		// Rows that it is not about do not count, so that all others keep their order.
 		if by := f.Facts.Rekeyed.Offset(db, f.ref.Table, f.ref.Columns[i]); by > 0 {
 			orders[i].Shift = &rekey.Shift{By: f.Facts.Rekeyed.Offset(db, f.ref.ToTable, f.ref.ToColumns[i])}

@@ -41,7 +41,11 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *moved.Rekeyed) (all [
 		if len(columns) == 0 {
 			continue
 		}
-		hits := make(map[string]map[*declare.KeySpace]int64)
+		type hit struct {
+			column string
+			space  *declare.KeySpace
+		}
+		hits := make(map[hit]int64)
 		carry, covered := r.moving.Uncounted(table, columns)
 		s := r.Stream(r.Facts.Target, r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
@@ -51,13 +55,9 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *moved.Rekeyed) (all [
 					n, ok := rekey.ParseInteger(v)
 					ok = ok && n.String() == string(v) && !covered(b, i, row) // a text may have other digits
 					for _, space := range r.moving.Spaces {
-						if !ok || !becomesKey(k, r.found, space, n) {
-							continue
+						if ok && becomesKey(k, r.found, space, n) {
+							hits[hit{column, space}]++
 						}
-						if hits[column] == nil {
-							hits[column] = make(map[*declare.KeySpace]int64)
-						}
-						hits[column][space]++
 					}
 				}
 			}
@@ -68,7 +68,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *moved.Rekeyed) (all [
 		for _, column := range columns {
 			c := apartColumn{ColumnName: declare.ColumnName{Table: table, Column: column}}
 			for _, space := range r.moving.Spaces {
-				if n := hits[column][space]; n > 0 {
+				if n := hits[hit{column, space}]; n > 0 {
 					c.rows, c.names = max(c.rows, n), append(c.names, space.Name)
 				}
 			}

@@ -2,6 +2,7 @@ package spaces
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +28,7 @@ const maxTwice = 5
 // without the table is nil.
 func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalog.Table, by *declare.MatchedBy) (*moved.MatchedRows, error) {
 	found := new(moved.MatchedRows)
-	var model *catalog.Table
-	for _, t := range tables {
-		if model == nil {
-			model = t
-		}
-	}
+	model := cmp.Or(tables...)
 	var scans []read.SourceScan
 	var dbs []int
 	for i, t := range tables {

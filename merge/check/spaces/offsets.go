@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/check/moved"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
@@ -233,12 +234,10 @@ func (f chooser) report(k *moved.Rekeyed, alone []*declare.KeySpace) *verdict.Re
 		space := verdict.RekeyedSpace{
 			Name: s.Name, Step: s.Step, Max: s.Max, Most: f.mostKey(s), Keep: s.Keep,
 			Own: slices.Contains(alone, s), By: s.By, Target: of(s, f.Target), Sources: []verdict.SpaceOf{},
+			Keys: slice.Map(s.Columns, declare.ColumnName.String),
 		}
 		if s.Map != nil {
 			space.From = &verdict.MapFile{File: s.Map.File, Digest: s.Map.Digest, Space: s.Map.Space}
-		}
-		for _, at := range s.Columns {
-			space.Keys = append(space.Keys, at.String())
 		}
 		var moved []rekey.Range
 		for _, db := range declare.SourcesOf(f.Facts.Resolved) {

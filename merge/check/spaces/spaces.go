@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/moved"
 	"mergesafe/merge/check/read"
@@ -84,9 +85,6 @@ func (r *spaceReader) measureComing(ctx context.Context, all *moved.Measured) (*
 			r.found.Keys[at][db] = sets[db]
 		}
 		for column, rows := range all.Rows {
-			if r.found.Rows[column] == nil {
-				r.found.Rows[column] = make(map[*declare.Database][]moved.CaseRows)
-			}
 			r.found.Rows[column][db] = rows[db]
 		}
 	}
@@ -140,9 +138,6 @@ func takeMeasured(m *moved.Measured, other *moved.Measured) {
 		maps.Copy(m.Keys[at], sets)
 	}
 	for column, rows := range other.Rows {
-		if m.Rows[column] == nil {
-			m.Rows[column] = make(map[*declare.Database][]moved.CaseRows)
-		}
 		maps.Copy(m.Rows[column], rows)
 	}
 }
@@ -224,9 +219,6 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *declare.Dat
 		r.found.Keys[at][db].Finish()
 	}
 	for _, read := range reads {
-		if r.found.Rows[read.column] == nil {
-			r.found.Rows[read.column] = make(map[*declare.Database][]moved.CaseRows)
-		}
 		for i := range read.cases {
 			most, bounded := r.most(read.column, i)
 			findOdd(&read.cases[i], &read.column.Cases[i].Ref.Dangling, func(n rekey.Integer) bool { return bounded && n == most })
@@ -436,9 +428,7 @@ func (r *spaceReader) spacesOf(ref *declare.Ref, column int, cases map[declare.C
 		if m := r.moving.Columns[to]; m != nil {
 			there = m.Cases
 		}
-		for _, c := range there {
-			all = append(all, c.Space)
-		}
+		all = append(all, slice.Map(there, func(c declare.MovedCase) *declare.KeySpace { return c.Space })...)
 	}
 	return all
 }
@@ -504,10 +494,8 @@ func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
 // [CellRule] to say.
 func (r *referenceRead) inCells(s *stream.Stream, i, row int) {
 	ref := r.column.Cases[i].Ref
-	for k := range i {
-		if r.column.Cases[k].Ref.Same(ref) { // one of several spaces
-			return
-		}
+	if slices.ContainsFunc(r.column.Cases[:i], func(c declare.MovedCase) bool { return c.Ref.Same(ref) }) {
+		return // one of several spaces
 	}
 	keys := s.KeysIn(ref.Cells, r.cells[i](row), row)
 	if len(keys) == 0 {
