@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 )
@@ -96,7 +97,7 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 	t := r.tables[s.Table]
 	none := declare.BelongToNone(r.f, s.Table, []string{s.Best.Of})[s.Best.Of]
 	worlds := slices.Clone(r.worlds)
-	slices.SortStableFunc(worlds, func(a, b *world) int { return rank(a) - rank(b) })
+	slice.Foremost(worlds, func(w *world) bool { return !w.leaves })
 	for number, w := range worlds {
 		if w.db.Tables[s.Table] == nil {
 			continue
@@ -130,12 +131,4 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 		}
 	}
 	return nil
-}
-
-// rank is the place of a world: one whose rows cannot leave comes first.
-func rank(w *world) int {
-	if w.leaves {
-		return 1
-	}
-	return 0
 }

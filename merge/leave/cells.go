@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/declare"
@@ -82,12 +83,11 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 }
 
 // heaviest are the values that most rows have.
-func heaviest(counts map[rekey.Integer]int64) (all []declare.Heavy) {
+func heaviest(counts map[rekey.Integer]int64) []declare.Heavy {
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b rekey.Integer) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), a.Compare(b))
 	})
-	for _, n := range keys[:min(shownKeys, len(keys))] {
-		all = append(all, declare.Heavy{Value: n.String(), Rows: counts[n]})
-	}
-	return all
+	return slice.Map(keys[:min(shownKeys, len(keys))], func(n rekey.Integer) declare.Heavy {
+		return declare.Heavy{Value: n.String(), Rows: counts[n]}
+	})
 }

@@ -3,6 +3,7 @@ package leave
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -168,7 +169,8 @@ func (c *condition) names(db *declare.Database, table string) (map[string]bool, 
 	add := func(table string) error {
 		t := db.KeyTable(table)
 		if t == nil {
-			return fmt.Errorf("%q is no table of %s that is read here%s", table, db.Name, nearest.Hint(table, tablesOf(db)))
+			hint := nearest.Hint(table, slices.Sorted(maps.Keys(db.Tables)))
+			return fmt.Errorf("%q is no table of %s that is read here%s", table, db.Name, hint)
 		}
 		all["table "+strings.ToLower(table)] = true
 		for _, column := range t.Columns {
@@ -199,14 +201,6 @@ func (c *condition) names(db *declare.Database, table string) (map[string]bool, 
 		}
 	}
 	return all, nil
-}
-
-func tablesOf(db *declare.Database) (all []string) {
-	for name := range db.Tables {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // allowed returns an error unless a token is on a list.

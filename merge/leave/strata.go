@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -165,13 +166,8 @@ func (e *edge) why() string { return "refers by " + catalog.ColumnList(e.key.Col
 
 // each lets several worlds be read at a time.
 func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world) error) error {
-	of := make(map[*declare.Database]*world)
-	for _, w := range r.worlds {
-		of[w.db] = w
-	}
 	return stream.SideBySide(ctx, r.dbs, func(ctx context.Context, db *declare.Database) error {
-		return read(ctx,
-			of[db])
+		return read(ctx, r.worlds[slices.Index(r.f.DBs, db)])
 	})
 }
 
@@ -307,11 +303,7 @@ type reader struct {
 }
 
 func reading(key declare.RowKey, scan *catalog.Scan) *reader {
-	r := &reader{kinds: key.Kinds}
-	for _, column := range key.Columns {
-		r.at = append(r.at, carry(scan, column))
-	}
-	return r
+	return &reader{key.Kinds, slice.Map(key.Columns, func(column string) int { return carry(scan, column) })}
 }
 
 func (r *reader) key(b *catalog.Batch, row int) (key rekey.Key, ok bool) {
@@ -402,19 +394,14 @@ func (f *following) edge(b *catalog.Batch, row int) int {
 // nothing: their rows are told by what they refer to, and nothing refers to them.
 func (r *run) drop(ctx context.Context, w *world) error {
 	for {
-		var next *table
-		for _, name := range r.order {
-			t := r.tables[name]
-			if t.keyed() && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name),
-				func(e *edge) bool { return w.dirty[to(e.To, name)] || w.dirty[e.To] }) {
-				next = t
-				break
-			}
-		}
-		if next == nil {
+		next := slices.IndexFunc(r.order, func(name string) bool {
+			dirty := func(e *edge) bool { return w.dirty[to(e.To, name)] || w.dirty[e.To] }
+			return r.tables[name].keyed() && w.db.Tables[name] != nil && slices.ContainsFunc(r.drops(name), dirty)
+		})
+		if next < 0 {
 			return nil
 		}
-		if err := r.dropIn(ctx, w, next); err != nil {
+		if err := r.dropIn(ctx, w, r.tables[r.order[next]]); err != nil {
 			return err
 		}
 	}
@@ -755,8 +742,5 @@ func (s *said) compare(a, b *ranked) int {
 			return c
 		}
 	}
-	if a.of != b.of {
-		return a.of - b.of
-	}
-	return a.key.Compare(b.key)
+	return cmp.Or(a.of-b.of, a.key.Compare(b.key))
 }

@@ -26,7 +26,7 @@ const (
 
 // mysqlReadServer reads what the server says of writing to it.
 func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
-	frozen, err := mysqlOn(ctx, conn, mysql.TakesNoWrites)
+	frozen, err := mysqlSwitch(ctx, conn, mysql.TakesNoWrites)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 		return err
 	}
 	switch {
-	case frozen:
+	case isOn(frozen):
 		b.Frozen = "its server accepts no writes (super_read_only is ON)"
 	case strings.EqualFold(readOnly, noAdmin):
 		b.Frozen = "its server accepts no writes (read_only is " + noAdmin + ")"
@@ -57,12 +57,6 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 			t.size(packet)
 		}
 	}, &name)
-}
-
-// mysqlOn reports whether a switch of the server is on.
-func mysqlOn(ctx context.Context, conn *sql.Conn, query string) (bool, error) {
-	value, err := mysqlSwitch(ctx, conn, query)
-	return isOn(value), err
 }
 
 // mysqlSwitch reads a switch of the server; one that it does not know is off.

@@ -2,6 +2,7 @@ package sqlsource
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,10 +75,8 @@ func keepsText(name, text, charset string) string {
 // inType is what stands in the parentheses of a type: the members of an ENUM.
 func inType(columnType string) string {
 	all := sqltext.MySQL(columnType)
-	for i, t := range all {
-		if t.Text == "(" {
-			return sqltext.InParentheses(columnType, all[i:])
-		}
+	if i := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" }); i >= 0 {
+		return sqltext.InParentheses(columnType, all[i:])
 	}
 	return "NULL"
 }

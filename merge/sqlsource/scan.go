@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 )
 
@@ -156,18 +157,16 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 	}
 	key := schema.primary(scan.Table)
 	unique := q.indexed && schema.unique(t, scan)
-next:
 	for _, name := range scan.Carry {
 		c := t.byName[name]
 		if c == nil {
 			return nil, noColumn(t, name)
 		}
 		r := s.dialect.carried(c)
-		for i, have := range readings {
-			if have.plain && r.plain && have.expr == r.expr {
-				q.carry = append(q.carry, i)
-				continue next
-			}
+		same := func(have reading) bool { return have.plain && r.plain && have.expr == r.expr }
+		if i := slices.IndexFunc(readings, same); i >= 0 {
+			q.carry = append(q.carry, i)
+			continue
 		}
 		i := read(c, r)
 		q.columns[i].asNumbers = c.kind == integer && slices.Contains(scan.Numbers, name)
@@ -187,8 +186,7 @@ next:
 	if scan.Only != nil {
 		conditions = append(conditions, scan.Only.SQL(func(column string) string { return "r." + quote(column) }))
 	} else {
-		out := s.out(t.name, "r.", sifts)
-		conditions = append(conditions, not(out)...)
+		conditions = append(conditions, not(s.out(t.name, "r.", sifts))...)
 	}
 	if sifts && scan.Only == nil {
 		for _, rows := range s.sifted(t.name) {
@@ -216,16 +214,12 @@ next:
 	if len(selected) == 0 {
 		return nil, errors.New("a scan of no columns")
 	}
-	var b strings.Builder
-	b.WriteString("SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r" + join + where(conditions))
-	q.statement, q.backwards = b.String(), b.String()
+	q.statement = "SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r" + join + where(conditions)
+	q.backwards = q.statement
 	switch {
 	case scan.Unsorted && len(key) > 0:
 		// As they are stored, so that what is found first is the same every time.
-		orderBy = orderBy[:0]
-		for _, name := range key {
-			orderBy = append(orderBy, "r."+quote(name))
-		}
+		orderBy = slice.Map(key, func(name string) string { return "r." + quote(name) })
 		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
 	case scan.Unsorted, len(scan.Order) == 0:
 	case len(orderBy) > 0:

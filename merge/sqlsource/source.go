@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 
@@ -230,9 +231,5 @@ func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) er
 }
 
 func orderNames(scan catalog.Scan) string {
-	names := make([]string, len(scan.Order))
-	for i, o := range scan.Order {
-		names[i] = o.Column
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(slice.Map(scan.Order, func(o catalog.Order) string { return o.Column }), ", ")
 }
