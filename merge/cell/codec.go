@@ -204,18 +204,12 @@ func (c *coded) fault(cell []byte, err error) error {
 // few are the first of some numbers, for a message.
 func few(all []rekey.Integer) string {
 	const most = 5
-	var b strings.Builder
-	for i, v := range all[:min(most, len(all))] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(v.String())
-	}
-	if len(all) > most {
-		fmt.Fprintf(&b, " and %d more", len(all)-most)
-	}
 	if len(all) == 0 {
-		b.WriteString("none")
+		return "none"
 	}
-	return b.String()
+	text := strings.Join(slice.Map(all[:min(most, len(all))], rekey.Integer.String), ", ")
+	if len(all) > most {
+		text += fmt.Sprintf(" and %d more", len(all)-most)
+	}
+	return text
 }

@@ -186,10 +186,7 @@ func (n *Values) AmongSQL(column string, kind ColumnKind) string {
 }
 
 func sqlValues(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = "'" + strings.ReplaceAll(v, "'", "''") + "'"
-	}
+	quoted := slice.Map(values, func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" })
 	return strings.Join(quoted, ", ")
 }
 

@@ -90,19 +90,16 @@ func (t *text) left(all []LeftOut, one, many string) {
 	if len(all) == 0 {
 		return
 	}
-	var reasons []string
-	worlds := make(map[string][]string)
-	for _, l := range all {
-		if worlds[l.Reason] == nil {
-			reasons = append(reasons, l.Reason)
-		}
-		worlds[l.Reason] = append(worlds[l.Reason], l.World)
+	var groups [][]LeftOut
+	for _, group := range slice.Groups(all, func(l LeftOut) string { return l.Reason }) {
+		groups = append(groups, group)
 	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(len(worlds[b]), len(worlds[a])) })
+	slices.SortStableFunc(groups, func(a, b []LeftOut) int { return cmp.Compare(len(b), len(a)) })
 	t.line("", "")
 	t.line("", printable.Count(int64(len(all)), "world "+one, "worlds "+many)+":")
-	for _, reason := range reasons {
-		t.line("  ", strings.Join(worlds[reason], ", ")+": "+reason)
+	for _, group := range groups {
+		worlds := slice.Map(group, func(l LeftOut) string { return l.World })
+		t.line("  ", strings.Join(worlds, ", ")+": "+group[0].Reason)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 )
 
@@ -159,13 +160,10 @@ func WhenTOML(w *declare.When) string {
 
 // TomlValues writes values, those that are whole numbers without quotes.
 func TomlValues(values []string) string {
-	all := make([]string, len(values))
-	for i, v := range values {
+	return "[" + strings.Join(slice.Map(values, func(v string) string {
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && strconv.FormatInt(n, 10) == v {
-			all[i] = v
-		} else {
-			all[i] = printable.TOML(v)
+			return v
 		}
-	}
-	return "[" + strings.Join(all, ", ") + "]"
+		return printable.TOML(v)
+	}), ", ") + "]"
 }

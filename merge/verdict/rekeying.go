@@ -180,14 +180,19 @@ func (c *CaseCounts) Add(n CaseCounts) {
 
 // Offset returns what is added to the keys of a space of a source.
 func (r *Rekeying) Offset(space, source string) uint64 {
+	return r.source(space, source).Offset
+}
+
+// source is a space in a source, and has nothing if there is none.
+func (r *Rekeying) source(space, source string) (none SpaceOf) {
 	if s := r.Space(space); s != nil {
 		for _, of := range s.Sources {
 			if of.Source == source {
-				return of.Offset
+				return of
 			}
 		}
 	}
-	return 0
+	return none
 }
 
 // Space returns the space of that name, or nil.
@@ -248,12 +253,5 @@ func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
 
 // Matched returns the keys of a space of a source that become those of other rows.
 func (r *Rekeying) Matched(space, source string) *rekey.Pairs {
-	if s := r.Space(space); s != nil {
-		for _, of := range s.Sources {
-			if of.Source == source {
-				return of.Matched
-			}
-		}
-	}
-	return nil
+	return r.source(space, source).Matched
 }
