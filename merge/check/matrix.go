@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -167,19 +168,30 @@ func (m *MatrixReport) addLost(sources []catalog.Source, lost map[string]string)
 	m.Sources, m.Pairs = summaries, pairs
 }
 
-// Unreachable is a source that cannot even be opened, for this reason: its catalogue, which is read
-// before all else, cannot be read.
-func Unreachable(name string, err error) catalog.Source { return unreachable{nil, name, err} }
+// Unreachable is a source that cannot even be opened, for this reason: whatever is read
+// of it fails.
+func Unreachable(name string, err error) catalog.Source { return unreachable{name, err} }
 
 type unreachable struct {
-	catalog.Source // nil: without a catalogue nothing else is read
-	name           string
-	err            error
+	name string
+	err  error
 }
 
 func (u unreachable) Name() string { return u.name }
 
 func (u unreachable) Catalog(context.Context) (*catalog.Catalog, error) { return nil, u.err }
+
+func (u unreachable) Servers(context.Context) ([]catalog.Server, error) { return nil, u.err }
+
+func (u unreachable) Count(context.Context, string) (int64, error) { return 0, u.err }
+
+func (u unreachable) Scan(context.Context, catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) { yield(nil, u.err) }
+}
+
+func (u unreachable) Row(context.Context, string, []string, [][]byte) ([]catalog.Field, error) {
+	return nil, u.err
+}
 
 // matrixOf is Matrix of sources that can be read.
 func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Options, started time.Time) (*MatrixReport, error) {

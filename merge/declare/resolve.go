@@ -38,7 +38,7 @@ func namesOf(dbs []*Database) Names {
 	return n
 }
 
-// either isa column of two databases: what two ENUM take that differ is not known.
+// either is a column of two databases: what two ENUM take that differ is not known.
 func either(before, c *catalog.Column) *catalog.Column {
 	listed := func(c *catalog.Column) bool { return strings.HasPrefix(strings.ToLower(c.Type), "enum(") }
 	if before == nil || !listed(c) || before.Type == c.Type {
