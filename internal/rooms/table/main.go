@@ -38,13 +38,17 @@ func print(w io.Writer, members bool) error {
 	slices.SortFunc(ours, func(a, b *packages.Package) int { return strings.Compare(a.PkgPath, b.PkgPath) })
 
 	fmt.Fprintf(w, "%-28s %7s %8s %7s  %s\n", "room", "lines", "exported", "circle", "imports")
-	total, sizes := 0, make([]int, 0, len(ours))
+	shipped := programs(ours)
+	total, product, sizes := 0, 0, make([]int, 0, len(ours))
 	for _, p := range ours {
 		if len(p.Errors) > 0 {
 			return fmt.Errorf("%s: %w", p.PkgPath, p.Errors[0])
 		}
 		r := measure(p)
 		total, sizes = total+r.lines, append(sizes, r.lines)
+		if shipped[p] {
+			product += r.lines
+		}
 		circle, names := r.largest()
 		within := []string{strings.TrimPrefix(p.PkgPath, p.Module.Path+"/")}
 		for _, path := range slices.Sorted(maps.Keys(p.Imports)) {
@@ -60,8 +64,29 @@ func print(w io.Writer, members bool) error {
 	if slices.Sort(sizes); len(sizes) > 0 {
 		median, largest := sizes[len(sizes)/2], sizes[len(sizes)-1]
 		fmt.Fprintf(w, "%d rooms, %d lines, median %d, largest %d\n", len(sizes), total, median, largest)
+		fmt.Fprintf(w, "%d of these lines are in tools, examples and what they import; the others serve tests and this repository\n", product)
 	}
 	return nil
+}
+
+// programs are the tools and examples, and what they import.
+func programs(ours []*packages.Package) map[*packages.Package]bool {
+	all := make(map[*packages.Package]bool)
+	var add func(p *packages.Package)
+	add = func(p *packages.Package) {
+		if !all[p] {
+			all[p] = true
+			for _, i := range p.Imports {
+				add(i)
+			}
+		}
+	}
+	for _, p := range ours {
+		if p.Name == "main" && !strings.HasPrefix(p.PkgPath, p.Module.Path+"/internal/") {
+			add(p)
+		}
+	}
+	return all
 }
 
 // room is what is measured of one package.
