@@ -59,7 +59,7 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	defer stop()
 	options = t.meter.watch(options)
-	t.meter.expect(plan)
+	t.meter.expect(plan, t.r.opts.Rest)
 	t.plan = plan
 	t.job.tries++
 	now := t.r.book.now().UTC()

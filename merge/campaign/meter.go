@@ -24,11 +24,11 @@ type meter struct {
 	retrying string                       // the error because of which it waits
 }
 
-// expect says what comes, before anything of it is reported.
-func (m *meter) expect(p *transfer.Plan) {
+// expect says what comes, and how long it rests before a batch, before anything of it is reported.
+func (m *meter) expect(p *transfer.Plan, rest time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.left.Engine, m.left.Pause = p.Engine, time.Minute // its only rests are pauses
+	m.left.Engine, m.left.Pause = p.Engine, rest
 	m.left.Expect(append(progress.ApplyWork(p), progress.VerifyWork(p)...)...)
 }
 

@@ -36,6 +36,9 @@ type Options struct {
 	// the runner's own; Pause is called between batches, as in package transfer.
 	Work transfer.Options
 
+	// Rest is how long Work.Pause rests before a batch: it is part of the time that is left.
+	Rest time.Duration
+
 	// Ranges, if not nil, is the fleet registry that gives worlds ranges of keys.
 	Ranges Ranges
 

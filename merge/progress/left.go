@@ -25,12 +25,12 @@ func (m *MergeStatus) Share() float64 {
 		return 1
 	}
 	var done, all float64
-	for _, a := range append(applyWork(m.Rows, m.Into != ""), verifyWork(m.Rows, 0)...) {
+	for _, a := range append(applyWork(m.Rows, 0, m.Into != ""), verifyWork(m.Rows, 0)...) {
 		k := natures[a.Step]
-		all += k.mariadb * float64(a.Rows)
+		all += k.server * float64(a.Rows)
 		part := 0.0
 		switch running := natures[m.Step].stage; {
-		case (m.Phase == Copied || m.Phase == Verifying) && a.Step != transfer.StepVerify && a.Step != transfer.StepResult, m.Phase == Opening:
+		case (m.Phase == Copied || m.Phase == Verifying) && k.stage < natures[transfer.StepVerify].stage, m.Phase == Opening:
 			part = 1
 		case m.Phase != Copying && m.Phase != Verifying:
 		case m.Phase == Copying && m.Step != transfer.StepFinish && a.Step == transfer.StepCopy:
@@ -40,7 +40,7 @@ func (m *MergeStatus) Share() float64 {
 		case a.Step == m.Step && m.Total > 0:
 			part = float64(m.Done) / float64(m.Total)
 		}
-		done += k.mariadb * float64(a.Rows) * min(part, 1)
+		done += k.server * float64(a.Rows) * min(part, 1)
 	}
 	return min(done/max(all, 1), 0.99)
 }

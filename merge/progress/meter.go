@@ -14,20 +14,22 @@ type Amount struct {
 }
 
 // ApplyWork and VerifyWork are what a plan has to do in all, for [Meter.Expect].
-func ApplyWork(p *transfer.Plan) []Amount { return applyWork(p.AllRows(), p.Into != nil) }
+func ApplyWork(p *transfer.Plan) []Amount { return applyWork(p.AllRows(), ownOf(p), p.Into != nil) }
 
-func applyWork(moved int64, into bool) []Amount {
-	if into { // its indexes help
-		return []Amount{{transfer.StepCopy, moved}, {transfer.StepIndex, moved}, {transfer.StepFinish, moved / 2}}
+func applyWork(moved, own int64, into bool) []Amount {
+	all := []Amount{{transfer.StepCopy, moved}, {transfer.StepFinish, moved + own}}
+	if into {
+		all = append(all, Amount{transfer.StepIndex, moved})
 	}
-	return []Amount{{transfer.StepCopy, moved}, {transfer.StepFinish, moved}}
+	return all
 }
 
 // VerifyWork: the target is read, and the sources; then the rules judge the result.
 func VerifyWork(p *transfer.Plan) []Amount { return verifyWork(p.AllRows(), ownOf(p)) }
 
 func verifyWork(moved, own int64) []Amount {
-	return []Amount{{transfer.StepVerify, 2*moved + own}, {transfer.StepResult, 2 * (moved + own)}}
+	all := moved + own
+	return []Amount{{transfer.StepVerify, all + moved}, {stepCount, all}, {transfer.StepResult, 2 * all}}
 }
 
 // ownOf is how many rows of the target's own are read for a proof. Of a new database all came.
@@ -40,62 +42,61 @@ func ownOf(p *transfer.Plan) (n int64) {
 	return n
 }
 
-// nature is what is known of a kind of work before it is measured: how long a row of it takes, in microseconds on a small
-// machine, by engine, and which kinds come before it. Only the ratios count: how fast this machine is, the
-// run shows.
+// nature is what is known of a kind of work before it is measured.
 type nature struct {
-	sqlite, mariadb, mysql float64
-	stage                  int
-	silent                 bool    // it says when it begins, and nothing until it ends
-	rests                  float64 // how much a row rests, beside one that is copied: batches are smaller or larger; 0: it does not rest
+	server, sqlite float64 // how long a row of it takes: microseconds on a quick machine. Only the ratios count
+	stage          int     // kinds of an earlier one are done when one of it begins
+	rough          bool    // it says little until it ends, and of the rows only which share is done
+	batch          float64 // rows between two rests; 0: it does not rest
 }
+
+// stepCount is what a server does before the result is judged: it counts rows. It never says so.
+const stepCount = "count"
 
 var natures = map[string]nature{
-	transfer.StepCheck:   {8, 8, 8, 0, false, 1},
-	transfer.StepMeasure: {8, 8, 8, 1, false, 1},
-	transfer.StepRename:  {20, 20, 20, 2, false, 1},
-	transfer.StepReset:   {20, 20, 20, 2, false, 1},
-	transfer.StepCopy:    {25, 25, 25, 3, false, 1},
-	transfer.StepIndex:   {1, 1, 1, 3, true, 0},
-	transfer.StepFinish:  {2.5, 13, 6.5, 4, true, 0},
-	transfer.StepVerify:  {9, 5, 4.3, 5, false, 2},
-	transfer.StepResult:  {1.7, 1.7, 2.4, 6, false, 0},
-	transfer.StepCompare: {8, 8, 8, 7, false, 1},
-	transfer.StepUndo:    {20, 20, 20, 8, false, 1},
-	transfer.StepRestore: {20, 20, 20, 9, false, 1},
+	transfer.StepCheck:   {3, 3, 0, false, 2000},
+	transfer.StepMeasure: {3, 3, 1, false, 2000},
+	transfer.StepRename:  {8, 8, 2, false, 4000},
+	transfer.StepReset:   {8, 8, 2, false, 4000},
+	transfer.StepCopy:    {10, 10, 3, false, 4000},
+	transfer.StepIndex:   {1, 1, 3, true, 0},
+	transfer.StepFinish:  {1.2, 1.2, 4, true, 0},
+	transfer.StepVerify:  {1.6, 3.2, 5, false, 2000},
+	stepCount:            {0.6, 0, 6, true, 0},
+	transfer.StepResult:  {1, 1, 7, false, 0},
+	transfer.StepCompare: {3, 3, 8, false, 2000},
+	transfer.StepUndo:    {8, 8, 9, false, 4000},
+	transfer.StepRestore: {8, 8, 10, false, 4000},
 }
 
-// Meter says how long work still takes: for each kind of it, what is left, at the rate that was measured in this run. It is
-// the one model of all tools. The zero Meter is ready; it is not for several goroutines.
+// Meter says how long work still takes. It is the one model of all tools. The zero Meter is ready; it is not for several
+// goroutines.
+//
+//   - What is left is known by kind of work, in rows, and how long a row of a kind takes beside one of another.
+//   - How fast this run is, is measured without rests, over the last two thirds of the stage that runs; as long as that is
+//     short, together with the stages before it. Before the first rows are done it is unknown.
+//   - A pause that was asked for is a known cost: its length, by the batches that are left. The run shows both.
+//   - Rests for a busy server or a late replica take the same share of the time as so far in this run.
+//   - Work that says little goes on as expected: the time passes. Once it takes longer, half of its silence is left.
 type Meter struct {
-	Engine string        // as a plan has it: "sqlite", "mysql"; anything else counts as MariaDB
+	Engine string        // as a plan has it: "sqlite"; anything else is a server
 	Pause  time.Duration // that was asked for before each batch
 
 	kinds  map[string]*measured
 	stage  int       // that runs
+	began  time.Time // the first report
 	since  time.Time // the stage began
 	last   time.Time // that something was done
-	rested rests     // in this run, between batches
 	held   time.Time // the operator pauses the work since then; zero: not
+	rested rests     // in this run
 	seen   []reading // of the stage, lately, the oldest first
-	before pace      // until the stage began
+	before float64   // the pace until the stage began; 0: nothing was measured
 }
-
-// pace is how long work takes: seconds per weight, without rests; those of a busy server by the same; and the pauses, per
-// row that is copied.
-type pace struct{ busy, load, pauses float64 }
 
 // rests are pauses before batches, and what came besides, for a server that was busy or a replica that lagged.
-type rests struct{ pauses, load time.Duration }
+type rests struct{ pauses, load float64 } // in seconds
 
-func (r rests) since(first rests) (pauses, load float64) {
-	return (r.pauses - first.pauses).Seconds(), (r.load - first.load).Seconds()
-}
-
-// small is the pace of the machine that the weights are of. It counts as a second of measuring.
-var small = pace{busy: 1e-6}
-
-const smallCounts, beforeCounts = 1.0, 5.0
+func (r rests) since(first rests) rests { return rests{r.pauses - first.pauses, r.load - first.load} }
 
 // measured is one kind of work.
 type measured struct {
@@ -106,26 +107,34 @@ type measured struct {
 }
 
 type reading struct {
-	at     time.Time
-	done   float64 // weight, in this run
-	rows   float64 // as they rest
-	rested rests   // until then
+	at      time.Time
+	done    float64 // weight, in this run
+	batches float64 // that are usual for it
+	rested  rests   // until then
 }
 
-func (m *Meter) weight(k *measured) float64 {
-	switch m.Engine {
-	case "sqlite":
-		return k.sqlite
-	case "mysql":
-		return k.mysql
+func (m *Meter) weight(k *measured, rows int64) float64 {
+	if m.Engine == "sqlite" {
+		return k.sqlite * float64(rows)
 	}
-	return k.mariadb
+	return k.server * float64(rows)
+}
+
+// batches is how many times work on rows usually rests.
+func (k *measured) batches(rows int64) float64 {
+	if k.batch == 0 {
+		return 0
+	}
+	return float64(rows) / k.batch
 }
 
 // Rested takes how long the work rested before a batch.
 func (m *Meter) Rested(d time.Duration) {
-	pause := min(d, m.Pause)
-	m.rested.pauses, m.rested.load = m.rested.pauses+pause, m.rested.load+d-pause
+	pause := d // a busy machine wakes late
+	if d > 2*m.Pause {
+		pause = m.Pause
+	}
+	m.rested = rests{m.rested.pauses + pause.Seconds(), m.rested.load + (d - pause).Seconds()}
 }
 
 // Hold says that the operator pauses the work, and Release that it goes on: the time between is no measure.
@@ -143,6 +152,7 @@ func (m *Meter) Release(now time.Time) {
 			*t = t.Add(min(d, now.Sub(*t)))
 		}
 	}
+	later(&m.began)
 	later(&m.since)
 	later(&m.last)
 	for i := range m.seen {
@@ -172,27 +182,10 @@ func (m *Meter) kind(step string) *measured {
 // Report takes what is done at a time. What earlier calls did of it is no measure of how fast this one is.
 func (m *Meter) Report(p transfer.Progress, now time.Time) {
 	k := m.kind(p.Step)
-	if k.stage > m.stage || m.since.IsZero() {
-		for _, earlier := range m.kinds {
-			if earlier.stage < k.stage {
-				earlier.rows = earlier.total
-			}
-		}
-		if n := len(m.seen); n > 1 && m.seen[n-1].done > m.seen[0].done {
-			m.before, _ = m.pace(m.seen[n-1].at, m.seen[n-1].rested)
-		}
-		m.stage, m.since = k.stage, now
-		if !k.silent || m.last.IsZero() {
-			m.last = now
-		}
-		from := reading{}
-		if n := len(m.seen); n > 0 {
-			from = m.seen[n-1]
-		}
-		m.seen = []reading{{now, from.done, from.rows, m.rested}}
+	if k.stage > m.stage || m.began.IsZero() {
+		m.begin(k.stage, now)
 	}
-	before := k.rows
-	rows, total := p.Rows, p.Total
+	before, rows, total := k.rows, p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
 		if k.of == nil {
 			k.of = make(map[string][2]int64)
@@ -203,27 +196,47 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) {
 			rows, total = rows+of[0], total+of[1]
 		}
 	}
-	if !k.silent || k.total == 0 {
-		k.total = total
+	if k.rough && k.total > 0 {
+		rows = int64(float64(rows) / float64(max(total, 1)) * float64(k.total))
+		total = k.total
 	}
-	k.rows, k.total = rows, max(k.total, rows)
-	latest := m.seen[len(m.seen)-1]
-	if did := rows - max(before, p.Before); did > 0 && !k.silent && k.begun { // what is there at first is not of this run
-		latest.done += m.weight(k) * float64(did)
-		latest.rows += k.rests * float64(did)
+	k.rows, k.total = rows, max(total, rows)
+	if rows > before {
 		m.last = now
 	}
-	k.begun = true
-	if !k.silent {
-		m.seen = append(m.seen, reading{now, latest.done, latest.rows, m.rested})
+	if !k.rough {
+		latest := m.seen[len(m.seen)-1]
+		if did := rows - max(before, p.Before); did > 0 && k.begun { // what is there at first is not of this run
+			latest.done += m.weight(k, did)
+			latest.batches += k.batches(did)
+		}
+		m.seen = append(m.seen, reading{now, latest.done, latest.batches, m.rested})
 		m.forget(now)
 	}
+	k.begun = true
 }
 
-// forget drops readings that are no measure any more: a rate is that of the last two fifths, and of 5 seconds or more. Of those
-// that are kept, one each 50 ms is enough.
+func (m *Meter) begin(stage int, now time.Time) {
+	for _, k := range m.kinds {
+		if k.stage < stage {
+			k.rows = k.total
+		}
+	}
+	from := reading{}
+	if n := len(m.seen); n > 0 {
+		from = m.seen[n-1]
+		m.before, _ = m.pace(from.at)
+	} else {
+		m.began = now
+	}
+	m.stage, m.since, m.last = stage, now, now
+	m.seen = []reading{{now, from.done, from.batches, m.rested}}
+}
+
+// forget drops readings that are no measure any more: a rate is that of the last two thirds, and of 5 seconds or more.
+// Of those that are kept, one each 50 ms is enough.
 func (m *Meter) forget(now time.Time) {
-	lately := max(5*time.Second, now.Sub(m.since)*2/5)
+	lately := max(5*time.Second, now.Sub(m.since)*2/3)
 	for len(m.seen) > 2 && now.Sub(m.seen[1].at) >= lately {
 		m.seen = m.seen[1:]
 	}
@@ -240,31 +253,34 @@ func (m *Meter) Rate(step string, now time.Time) float64 {
 		return 0
 	}
 	first := m.seen[0]
-	return (m.seen[len(m.seen)-1].done - first.done) / m.weight(k) / max(now.Sub(first.at).Seconds(), 0.001)
+	return (m.seen[len(m.seen)-1].done - first.done) / m.weight(k, 1) / max(now.Sub(first.at).Seconds(), 0.001)
 }
 
-// pace is the one of the stage that runs until a time, and for as long as little of it is measured the one before it.
-func (m *Meter) pace(until time.Time, rested rests) (p pace, known bool) {
-	before, counts := m.before, beforeCounts
-	if before.busy == 0 {
-		before, counts = small, smallCounts
-	}
+// pace is how many seconds a weight takes, without rests: a mean, that neither a fast beginning nor a slow one carries
+// away, of what the stage that runs shows and of what was known before, which counts as 10 seconds. In the first stage
+// that is a quick machine: it counts as a second, and less the more of the stage is done.
+func (m *Meter) pace(until time.Time) (pace float64, known bool) {
 	if len(m.seen) == 0 {
-		return before, false
+		return 0, false
 	}
 	first, latest := m.seen[0], m.seen[len(m.seen)-1]
-	did, all := latest.done-first.done, until.Sub(first.at).Seconds()
-	pauses, load := rested.since(first.rested)
-	took := max(all-pauses-load, all/4) // while one worker rests, others may work
-	p = before
-	if did > 0 && took > 0 { // a mean that neither a fast beginning nor a slow one carries away
-		p.busy = math.Exp((took*math.Log(took/did) + counts*math.Log(before.busy)) / (took + counts))
+	did, rested := latest.done-first.done, latest.rested.since(first.rested)
+	all := until.Sub(first.at).Seconds()
+	took := max(all-rested.pauses-rested.load, all/4) // while one worker rests, others may work
+	if did <= 0 || took <= 0 {
+		return m.before, m.before > 0
 	}
-	if rows := latest.rows - first.rows; rows > 0 {
-		still := max(all-took, 0) / max(pauses+load, 0.001)
-		p.pauses, p.load = still*pauses/rows, still*load/did
+	before, counts := m.before, 10.0
+	if before == 0 {
+		var whole float64
+		for _, k := range m.kinds {
+			if k.stage == m.stage && !k.rough {
+				whole += m.weight(k, k.total)
+			}
+		}
+		before, counts = 1e-6, max(0, 1-2*did/whole)
 	}
-	return p, m.before.busy > 0 || did > 0 && took > 0.2
+	return math.Exp((took*math.Log(took/did) + counts*math.Log(before)) / (took + counts)), true
 }
 
 // Left is how long it still takes; known is false before anything was measured. It is never nothing, as long as
@@ -273,50 +289,39 @@ func (m *Meter) Left(now time.Time) (left time.Duration, known bool) {
 	if !m.held.IsZero() {
 		now = m.held
 	}
-	var stream, resting, silent, running, rows float64 // weight that is left, of that what rests; silent weight, of that what runs; rows as they rest
+	next := math.MaxInt // the stage that runs; when all is done that it has said, the one that comes
 	streams := false
 	for _, k := range m.kinds {
-		rest := m.weight(k) * float64(k.total-k.rows)
-		switch {
-		case k.stage < m.stage:
-		case k.silent:
-			silent += rest
-		default:
-			stream += rest
-			if k.rests > 0 {
-				resting += rest
-			}
-			rows += k.rests * float64(k.total-k.rows)
-			streams = streams || k.stage == m.stage && rest > 0
+		if k.stage >= m.stage && k.rows < k.total {
+			next = min(next, k.stage)
+			streams = streams || k.stage == m.stage && !k.rough
 		}
 	}
-	if !streams { // up to the next kind that says how far it is
-		next := math.MaxInt
-		for _, k := range m.kinds {
-			if !k.silent && k.stage > m.stage && k.total > k.rows {
-				next = min(next, k.stage)
-			}
-		}
-		for _, k := range m.kinds {
-			if k.silent && k.stage >= m.stage && k.stage < next {
-				running += m.weight(k) * float64(k.total-k.rows)
-			}
-		}
-		silent -= running
+	until, silence := now, 0.0
+	if n := len(m.seen); n > 0 && !streams {
+		until, silence = m.seen[n-1].at, now.Sub(m.last).Seconds()
 	}
-	until, rested := now, m.rested
-	if n := len(m.seen); n > 0 && !streams { // little is said until it ends
-		until, rested = m.seen[n-1].at, m.seen[n-1].rested
-	}
-	p, known := m.pace(until, rested)
+	pace, known := m.pace(until)
 	if !known {
 		return 0, false
 	}
-	seconds := running * p.busy
-	if !streams {
-		over := now.Sub(m.last).Seconds()
-		seconds = max(seconds-over, over*0.4)
+	latest := m.seen[len(m.seen)-1]
+	const few = 8 // so many batches as they are usual count beside those that were
+	pauses := latest.rested.since(m.seen[0].rested).pauses
+	pause := (pauses + few*m.Pause.Seconds()) / (latest.batches - m.seen[0].batches + few)
+	busy := max(now.Sub(m.began).Seconds()-m.rested.pauses-m.rested.load, 0)
+	pace *= 1 + m.rested.load/(busy+5)
+	var doing, later float64
+	for _, k := range m.kinds {
+		rows := k.total - k.rows
+		takes := m.weight(k, rows)*pace + k.batches(rows)*pause
+		switch {
+		case k.stage == next:
+			doing += takes
+		case k.stage > next:
+			later += takes
+		}
 	}
-	seconds += (stream+silent)*p.busy + resting*p.load + rows*p.pauses
-	return time.Duration(max(seconds, 0.5) * float64(time.Second)), true
+	seconds := max(doing-silence, silence/2) + later
+	return time.Duration(max(seconds, 0.2) * float64(time.Second)), true
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -82,29 +83,34 @@ func TestRecord(t *testing.T) {
 			work := transfer.Options{Progress: l.report}
 			if variant.pause < 0 {
 				work.Pause = func(ctx context.Context) error {
+					l.pauses++
+					began := time.Now()
 					for time.Now().Unix()%10 < 3 {
 						time.Sleep(100 * time.Millisecond)
-						l.rested += 0.1
 					}
+					l.rested += time.Since(began).Seconds()
 					return nil
 				}
 			}
 			if variant.pause > 0 {
 				work.Pause = func(ctx context.Context) error {
+					began := time.Now()
 					time.Sleep(variant.pause)
-					l.rested += variant.pause.Seconds()
+					l.pauses++
+					l.rested += time.Since(began).Seconds()
 					return nil
 				}
 			}
 			if variant.busy {
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()
-				for range 2 {
+				for range 2 { // other processes, for 8 seconds of 12
 					go func() {
 						for ctx.Err() == nil {
-							if at := time.Now().UnixMilli() / 4000 % 3; at == 0 { // now and then
-								time.Sleep(100 * time.Millisecond)
-							}
+							burst, end := context.WithTimeout(ctx, 8*time.Second)
+							_ = exec.CommandContext(burst, "sh", "-c", "while :; do :; done").Run() // it is killed
+							end()
+							time.Sleep(4 * time.Second)
 						}
 					}()
 				}
@@ -159,7 +165,8 @@ type recorded struct {
 	Total  int64  `json:"of,omitempty"`
 	Before int64  `json:"b,omitempty"`
 
-	Rested float64 `json:"r,omitempty"`     // seconds so far
+	Rested float64 `json:"r,omitempty"`     // seconds so far, in
+	Pauses int     `json:"p,omitempty"`     // so many rests
 	Pause  float64 `json:"pause,omitempty"` // seconds before each batch, in the first line
 }
 
@@ -168,13 +175,14 @@ type runLog struct {
 	lines  []recorded
 	last   map[string]float64 // by step
 	rested float64
+	pauses int
 	pause  float64
 	kill   int64 // after so many rows; 0: never
 	cancel func()
 }
 
 func (l *runLog) add(r recorded) {
-	r.Rested = float64(int64(l.rested*10)) / 10
+	r.Rested, r.Pauses = float64(int64(l.rested*1000))/1000, l.pauses
 	r.At = float64(time.Since(l.began).Milliseconds()) / 1000
 	l.lines = append(l.lines, r)
 }
@@ -193,7 +201,7 @@ func (l *runLog) begin(command string, p *transfer.Plan) {
 	l.add(r)
 }
 
-// report keeps a line a step every 150 ms.
+// report keeps a line a step every 200 ms.
 func (l *runLog) report(p transfer.Progress) {
 	at := time.Since(l.began).Seconds()
 	if last, ok := l.last[p.Step]; ok && at-last < 0.2 && p.Rows < p.Total {

@@ -143,6 +143,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		Plan:    transfer.PlanOptions{Check: r.Check, Names: r.Names, Copies: r.Copies},
 		Basis:   basis,
 		Work:    transfer.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: spare.Pauser(nil, nil)},
+		Rest:    spare.Pause,
 		Codecs:  codecsOf(r),
 		Command: n.kept,
 		Program: cmd.Root().Version,

@@ -25,8 +25,8 @@ func TestMeter(t *testing.T) {
 		want  string
 	}{
 		{0, declare.Progress{Code: "key-collision", Table: "items", SourceRows: 4096, SourceTotal: 60e6}, "0 %  4096 of 60.0 M rows  0/s  time left unknown  items key-collision"},
-		{2 * time.Second, declare.Progress{Code: "key-collision", Table: "items", SourceRows: 30e6, SourceTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  10s left  items key-collision"},
-		{4 * time.Second, declare.Progress{Code: "unique-collision", Table: "a\x1b[2J", SourceRows: 31e6, SourceTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7749 k/s  9s left  a\x1b[2J unique-collision`},
+		{2 * time.Second, declare.Progress{Code: "key-collision", Table: "items", SourceRows: 30e6, SourceTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  2s left  items key-collision"},
+		{4 * time.Second, declare.Progress{Code: "unique-collision", Table: "a\x1b[2J", SourceRows: 31e6, SourceTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7749 k/s  4s left  a\x1b[2J unique-collision`},
 		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", SourceRows: 36e6, SourceTotal: 3600e6}, "1 %  36.0 M of 3600.0 M rows  1390/s  time left unknown  players unique-collision"},
 		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", SourceRows: 0, SourceTotal: 10}, "0 %  0 of 10 rows  1390/s  1s left  players unique-collision"},
 		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", SourceRows: 0, SourceTotal: 0}, "0 rows are read  players unique-collision"},

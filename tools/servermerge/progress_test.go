@@ -29,12 +29,12 @@ func TestMeter(t *testing.T) {
 	}{
 		// The check counts every database by itself.
 		{0, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 0, Total: 60e6}, "checking  0 %  0 of 60.0 M rows  0/s  time left unknown  items of s1"},
-		{time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s2", Table: "items", Rows: 20e6, Total: 40e6}, "checking  20 %  20.0 M of 100.0 M rows  20.0 M/s  51s left  items of s2"},
-		{2 * time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  12s left  items of s1"},
+		{time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s2", Table: "items", Rows: 20e6, Total: 40e6}, "checking  20 %  20.0 M of 100.0 M rows  20.0 M/s  19s left  items of s2"},
+		{2 * time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  2s left  items of s1"},
 		// What was copied before this call is no measure of how fast it is.
-		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  7s left  a\x1b[2J of s2`},
-		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  38s left  items of s2"},
-		{30 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "mail", Rows: 57e6, Total: 60e6, Before: 5e6}, "copying  95 %  57.0 M of 60.0 M rows  600 k/s  4s left  5000 k of them by an earlier run  mail of s2"},
+		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  1s left  a\x1b[2J of s2`},
+		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  10s left  items of s2"},
+		{30 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "mail", Rows: 57e6, Total: 60e6, Before: 5e6}, "copying  95 %  57.0 M of 60.0 M rows  350 k/s  3s left  5000 k of them by an earlier run  mail of s2"},
 		{40 * time.Second, transfer.Progress{Step: transfer.StepUndo, Database: "s2", Table: "items", Rows: 0, Total: 0}, "removing  100 %  0 of 0 rows  0/s  1s left  items of s2"},
 	} {
 		now := start.Add(tt.after)
@@ -97,7 +97,7 @@ func TestProgressInLines(t *testing.T) {
 		step(0, "servermerge: copying\n")
 		step(9*time.Second, "")
 		report(1_000_000)
-		step(time.Second, "servermerge: copying  33 %  1000 k of 3000 k rows  100 k/s  22s left  items of s2\n")
+		step(time.Second, "servermerge: copying  33 %  1000 k of 3000 k rows  100 k/s  20s left  items of s2\n")
 		p.waits(errors.New("database \"s2\": gone"))
 		p.waits(errors.New("database \"s2\": gone"))
 		step(time.Second, "servermerge: waiting for a database: database \"s2\": gone\n")

@@ -208,7 +208,7 @@ func (u *undo) drop(ctx context.Context) error {
 // complete sets back the other counters and the registry, when nothing of the merge is left.
 func (u *undo) complete(ctx context.Context) error {
 	return u.Retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
-		if err := apply.CheckReferences(ctx, u.Run, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
+		if err := apply.CheckReferences(ctx, u.Run, "let these rows reference other rows or remove them, then run undo again", u.dangling, nil); err != nil {
 			return err
 		}
 		err := u.During(ctx, ledger.StateUndoing, func() error {
