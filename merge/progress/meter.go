@@ -234,13 +234,13 @@ func (m *Meter) begin(stage int, now time.Time) {
 }
 
 // forget drops readings that are no measure any more: a rate is that of the last two thirds, and of 5 seconds or more.
-// Of those that are kept, one each 50 ms is enough.
+// Of those that are kept, one in each hundredth is enough.
 func (m *Meter) forget(now time.Time) {
 	lately := max(5*time.Second, now.Sub(m.since)*2/3)
 	for len(m.seen) > 2 && now.Sub(m.seen[1].at) >= lately {
 		m.seen = m.seen[1:]
 	}
-	if n := len(m.seen); n > 2 && m.seen[n-1].at.Sub(m.seen[n-3].at) < 50*time.Millisecond {
+	if n := len(m.seen); n > 2 && m.seen[n-1].at.Sub(m.seen[n-3].at) < lately/100 {
 		m.seen[n-2] = m.seen[n-1]
 		m.seen = m.seen[:n-1]
 	}

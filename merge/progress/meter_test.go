@@ -16,23 +16,7 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// line is one of a log: see TestRecord.
-type line struct {
-	At            float64 `json:"t"`
-	Begin         string  `json:"begin"`
-	Moved, Target int64
-	Into          bool
-	Engine        string
-	Rested        float64 `json:"r"`
-	Rests         int     `json:"p"`
-	Pause         float64 `json:"pause"`
-	Step          string  `json:"s"`
-	Rows          int64   `json:"n"`
-	Total         int64   `json:"of"`
-	Before        int64   `json:"b"`
-}
-
-func readLog(t *testing.T, name string) (all []line) {
+func readLog(t *testing.T, name string) (all []recorded) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -40,7 +24,7 @@ func readLog(t *testing.T, name string) (all []line) {
 	}
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
-		var l line
+		var l recorded
 		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -49,8 +33,9 @@ func readLog(t *testing.T, name string) (all []line) {
 	return all
 }
 
-// Logs of real runs are replayed. After the first tenth of each, what is said to be left is right within a factor of 2 in so
-// many of the samples in which something is said, and nothing is said in at most a tenth. It is never nothing before the end.
+// Logs of real runs are replayed. After the first tenth of each, what is said to be left is right within a factor of 2 in
+// so many of the samples in which something is said, and nothing is said in at most a tenth. It is never nothing before
+// the end.
 var least = map[string]float64{"long": 0.9, "short": 0.7} // see docs/proved.md
 
 func TestReplay(t *testing.T) {
@@ -98,29 +83,32 @@ func (c counts) plus(o counts) counts {
 func (c counts) share() float64 { return float64(c.right) / float64(max(c.all-c.unknown, 1)) }
 
 func (c counts) String() string {
-	return fmt.Sprintf("%5d samples: %4.1f %% right, %4.1f %% unknown", c.all, 100*c.share(), 100*float64(c.unknown)/float64(c.all))
+	unknown := 100 * float64(c.unknown) / float64(c.all)
+	return fmt.Sprintf("%5d samples: %4.1f %% right, %4.1f %% unknown", c.all, 100*c.share(), unknown)
 }
 
-func replay(t *testing.T, name string, all []line, of string) (c counts) {
-	play(all, of, func(m *Meter, at, until float64) {
-		left, known := m.Left(time.UnixMicro(int64(at * 1e6)))
+func replay(t *testing.T, name string, all []recorded, of string) (c counts) {
+	play(all, of, func(m *Meter, now, until float64) {
+		left, known := m.Left(at(now))
 		c.all++
-		switch ratio := left.Seconds() / (until - at); {
+		switch ratio := left.Seconds() / (until - now); {
 		case !known:
 			c.unknown++
 		case left <= 0:
-			t.Errorf("%s, %s: at %.1f s nothing is left, and it took until %.1f s", name, of, at, until)
+			t.Errorf("%s, %s: at %.1f s nothing is left, and it took until %.1f s", name, of, now, until)
 		case ratio >= 0.5 && ratio <= 2:
 			c.right++
 		case os.Getenv("REPLAY_RUNS") != "":
-			t.Logf("%s %s: at %.1f: %.1f s, and it was %.1f s", name, of, at, left.Seconds(), until-at)
+			t.Logf("%s %s: at %.1f: %.1f s, and it was %.1f s", name, of, now, left.Seconds(), until-now)
 		}
 	})
 	return c
 }
 
+func at(seconds float64) time.Time { return time.UnixMicro(int64(seconds * 1e6)) }
+
 // play has a meter see a log of a command, or of both, and takes a sample each 100 ms, after the first tenth.
-func play(all []line, of string, sample func(m *Meter, at, until float64)) {
+func play(all []recorded, of string, sample func(m *Meter, now, until float64)) {
 	began, ended := 0.0, all[len(all)-1].At
 	for _, l := range all {
 		switch {
@@ -133,12 +121,12 @@ func play(all []line, of string, sample func(m *Meter, at, until float64)) {
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	const every = 0.1
 	m, next := &Meter{Engine: all[0].Engine, Pause: seconds(all[0].Pause)}, began+max((ended-began)/10, every)
-	var before line
+	var before recorded
 	for _, l := range all {
 		for ; next < min(l.At, ended); next += every {
 			sample(m, next, ended)
 		}
-		if n := l.Rests - before.Rests; l.At > began {
+		if n := l.Pauses - before.Pauses; l.At > began {
 			for range n {
 				m.Rested(seconds((l.Rested - before.Rested) / float64(n)))
 			}
@@ -154,17 +142,13 @@ func play(all []line, of string, sample func(m *Meter, at, until float64)) {
 		case l.Begin == "verify" && of == "verify":
 			m.Expect(verifyWork(l.Moved, l.Target)...)
 		case l.Step != "":
-			at := time.UnixMicro(int64(l.At * 1e6))
-			m.Report(transfer.Progress{Step: l.Step, Rows: l.Rows, Total: l.Total, Before: l.Before}, at)
+			m.Report(transfer.Progress{Step: l.Step, Rows: l.Rows, Total: l.Total, Before: l.Before}, at(l.At))
 		}
 	}
 }
 
 // While the operator pauses the work, the time that is left stays, and afterwards the pause is no measure.
 func TestHold(t *testing.T) {
-	at := func(seconds float64) time.Time {
-		return time.Unix(0, 0).Add(time.Duration(seconds * float64(time.Second)))
-	}
 	m := new(Meter)
 	m.Expect(Amount{transfer.StepCopy, 1_600_000})
 	for s := range 21 {
@@ -185,7 +169,6 @@ func TestHold(t *testing.T) {
 // A pause is part of the time that is left from the first batch on, and is not taken for slow work. Until rows are done,
 // nothing is known.
 func TestPauseIsKnown(t *testing.T) {
-	at := func(seconds float64) time.Time { return time.UnixMicro(int64(seconds * 1e6)) }
 	m := &Meter{Pause: 100 * time.Millisecond}
 	m.Expect(Amount{transfer.StepVerify, 200_000}, Amount{transfer.StepResult, 1000})
 	m.Report(transfer.Progress{Step: transfer.StepVerify, Total: 200_000}, at(0))
