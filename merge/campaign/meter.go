@@ -20,8 +20,7 @@ type meter struct {
 	phases   verdict.Phases
 	rows     int64
 	total    int64
-	read     map[string]transfer.Progress // by database: the check counts each by itself
-	retrying string                       // the error because of which it waits
+	retrying string // the error because of which it waits
 }
 
 // expect says what comes, and how long it rests before a batch, before anything of it is reported.
@@ -61,22 +60,16 @@ func (m *meter) report(p transfer.Progress) {
 	if m.began.IsZero() {
 		m.began = now
 	}
-	m.left.Report(p, now)
+	rows, total := m.left.Report(p, now)
 	m.retrying = ""
 	if p.Step == transfer.StepIndex && m.step == transfer.StepCopy && m.rows < m.total { // beside it
 		return
 	}
 	if p.Step != m.step {
-		m.step, m.read = p.Step, make(map[string]transfer.Progress)
+		m.step = p.Step
 		m.phases.Begin(p.Step, now)
 	}
-	m.rows, m.total = p.Rows, p.Total
-	if p.Step == transfer.StepCheck {
-		m.read[p.Database], m.rows, m.total = p, 0, 0
-		for _, of := range m.read {
-			m.rows, m.total = m.rows+of.Rows, m.total+of.Total
-		}
-	}
+	m.rows, m.total = rows, total
 }
 
 // trace adds the phases that have ended to a record that lacks them.

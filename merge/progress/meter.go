@@ -47,26 +47,26 @@ type nature struct {
 	server, sqlite float64 // how long a row of it takes: microseconds on a quick machine. Only the ratios count
 	stage          int     // kinds of an earlier one are done when one of it begins
 	rough          bool    // it says little until it ends, and of the rows only which share is done
-	batch          float64 // rows between two rests; 0: it does not rest
+	rests          float64 // how often it usually rests in 1000 rows
 }
 
 // stepCount is what a server does before the result is judged: it counts rows. It never says so.
 const stepCount = "count"
 
 var natures = map[string]nature{
-	transfer.StepCheck:   {3, 3, 0, false, 2000},
-	transfer.StepMeasure: {3, 3, 1, false, 2000},
-	transfer.StepRename:  {8, 8, 2, false, 4000},
-	transfer.StepReset:   {8, 8, 2, false, 4000},
-	transfer.StepCopy:    {10, 10, 3, false, 4000},
+	transfer.StepCheck:   {3, 3, 0, false, 0.5},
+	transfer.StepMeasure: {3, 3, 1, false, 0.5},
+	transfer.StepRename:  {8, 8, 2, false, 0.25},
+	transfer.StepReset:   {8, 8, 2, false, 0.25},
+	transfer.StepCopy:    {10, 10, 3, false, 0.25},
 	transfer.StepIndex:   {1, 1, 3, true, 0},
 	transfer.StepFinish:  {1.2, 1.2, 4, true, 0},
-	transfer.StepVerify:  {1.6, 3.2, 5, false, 2000},
+	transfer.StepVerify:  {1.6, 3.2, 5, false, 0.5},
 	stepCount:            {0.6, 0, 6, true, 0},
 	transfer.StepResult:  {1, 1, 7, false, 0},
-	transfer.StepCompare: {3, 3, 8, false, 2000},
-	transfer.StepUndo:    {8, 8, 9, false, 4000},
-	transfer.StepRestore: {8, 8, 10, false, 4000},
+	transfer.StepCompare: {3, 3, 8, false, 0.5},
+	transfer.StepUndo:    {8, 8, 9, false, 0.25},
+	transfer.StepRestore: {8, 8, 10, false, 0.25},
 }
 
 // Meter says how long work still takes. It is the one model of all tools. The zero Meter is ready; it is not for several
@@ -103,7 +103,7 @@ type measured struct {
 	nature
 	rows, total int64
 	begun       bool                // something was reported
-	of          map[string][2]int64 // rows and total by database, of a check, which counts each by itself
+	of          map[string][2]int64 // rows and total by database, of a check
 }
 
 type reading struct {
@@ -113,19 +113,13 @@ type reading struct {
 	rested  rests   // until then
 }
 
+func (k *measured) batches(rows int64) float64 { return k.rests / 1000 * float64(rows) }
+
 func (m *Meter) weight(k *measured, rows int64) float64 {
 	if m.Engine == "sqlite" {
 		return k.sqlite * float64(rows)
 	}
 	return k.server * float64(rows)
-}
-
-// batches is how many times work on rows usually rests.
-func (k *measured) batches(rows int64) float64 {
-	if k.batch == 0 {
-		return 0
-	}
-	return float64(rows) / k.batch
 }
 
 // Rested takes how long the work rested before a batch.
@@ -179,13 +173,14 @@ func (m *Meter) kind(step string) *measured {
 	return k
 }
 
-// Report takes what is done at a time. What earlier calls did of it is no measure of how fast this one is.
-func (m *Meter) Report(p transfer.Progress, now time.Time) {
+// Report takes what is done at a time, and returns it over all databases: a check counts each by itself. What earlier
+// calls did of it is no measure of how fast this one is.
+func (m *Meter) Report(p transfer.Progress, now time.Time) (rows, total int64) {
 	k := m.kind(p.Step)
 	if k.stage > m.stage || m.began.IsZero() {
 		m.begin(k.stage, now)
 	}
-	before, rows, total := k.rows, p.Rows, p.Total
+	rows, total = p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
 		if k.of == nil {
 			k.of = make(map[string][2]int64)
@@ -196,12 +191,14 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) {
 			rows, total = rows+of[0], total+of[1]
 		}
 	}
+	before := k.rows
+	k.rows = rows
 	if k.rough && k.total > 0 {
-		rows = int64(float64(rows) / float64(max(total, 1)) * float64(k.total))
-		total = k.total
+		k.rows = int64(float64(rows) / float64(max(total, 1)) * float64(k.total))
+	} else {
+		k.total = max(total, rows)
 	}
-	k.rows, k.total = rows, max(total, rows)
-	if rows > before {
+	if k.rows > before {
 		m.last = now
 	}
 	if !k.rough {
@@ -214,6 +211,7 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) {
 		m.forget(now)
 	}
 	k.begun = true
+	return rows, total
 }
 
 func (m *Meter) begin(stage int, now time.Time) {

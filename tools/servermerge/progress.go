@@ -143,7 +143,6 @@ type meter struct {
 	latest transfer.Progress // of the step that is shown
 
 	rows, total int64
-	checked     map[string]transfer.Progress // by database: only the check counts each by itself
 }
 
 // doing are the steps in the words of the operator.
@@ -163,22 +162,12 @@ var doing = map[string]string{
 }
 
 func (m *meter) report(p transfer.Progress, now time.Time) {
-	m.Report(p, now)
+	rows, total := m.Report(p, now)
 	copying := m.latest.Step == transfer.StepCopy && m.rows < m.total
 	if p.Step == transfer.StepIndex && copying { // beside it
 		return
 	}
-	m.latest, m.rows, m.total = p, p.Rows, p.Total
-	if p.Step == transfer.StepCheck {
-		if m.checked == nil {
-			m.checked = make(map[string]transfer.Progress)
-		}
-		m.checked[p.Database] = p
-		m.rows, m.total = 0, 0
-		for _, c := range m.checked {
-			m.rows, m.total = m.rows+c.Rows, m.total+c.Total
-		}
-	}
+	m.latest, m.rows, m.total = p, rows, total
 }
 
 // text is, for example,

@@ -19,15 +19,12 @@ import (
 // a tenth of what the database takes row by row, and tables may reference each
 // other, or themselves, in any order. After a copy, and so after an undo, only a
 // game that wrote meanwhile can have made such a row; then says what to do. known are
-// such rows that were there before, by table and columns. looks, if not nil, is called before each table.
+// such rows that were there before, by table and columns. looked, if not nil, is called after each table.
 func CheckReferences(
-	ctx context.Context, r *job.Run, then string, known map[plan.ColumnAt]int64, looks func(*plan.Table),
+	ctx context.Context, r *job.Run, then string, known map[plan.ColumnAt]int64, looked func(*plan.Table),
 ) error {
 	for i := range r.Plan.Tables {
 		table := r.Plan.Tables[i].Name
-		if looks != nil {
-			looks(&r.Plan.Tables[i])
-		}
 		if slices.ContainsFunc(r.Plan.Check.Allowed, func(a plan.Refusal) bool { return a.Code == verdict.CodeReferenceDangle && a.Table == table }) {
 			continue // the operator knows of rows without a match
 		}
@@ -53,24 +50,22 @@ func CheckReferences(
 					r.Target.Name, n, table, strings.Join(ref.Columns, ", "), ref.ToTable, lost, then)
 			}
 		}
+		if looked != nil {
+			looked(&r.Plan.Tables[i])
+		}
 	}
 	return nil
 }
 
 // noneDangles is [CheckReferences] after a copy. It takes about two thirds of what completes a merge.
 func noneDangles(ctx context.Context, r *job.Run) error {
-	var looked int64
+	var rows int64
 	all, of := r.Plan.AllRows(), rowio.Total(r.Plan.Tables, func(t *plan.Table) int64 { return t.Merged().Rows })
-	report := func() {
-		done := float64(looked) / float64(max(of, 1)) * 2 / 3
-		r.Beside(ledger.StepFinish, r.Target.Name, "", int64(done*float64(all)), all)
-	}
-	err := CheckReferences(ctx, r, "undo the merge, then plan again", nil, func(t *plan.Table) {
-		report()
-		looked += t.Merged().Rows
+	return CheckReferences(ctx, r, "undo the merge, then plan again", nil, func(t *plan.Table) {
+		rows += t.Merged().Rows
+		done := float64(rows) / float64(max(of, 1)) * 2 / 3
+		r.Beside(ledger.StepFinish, r.Target.Name, t.Name, int64(done*float64(all)), all)
 	})
-	report()
-	return err
 }
 
 // DanglingRows counts the rows of the tables of the plan that refer to nothing.
