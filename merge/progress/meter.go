@@ -60,9 +60,9 @@ var natures = map[string]nature{
 	transfer.StepReset:   {8, 8, 2, false, 0.25},
 	transfer.StepCopy:    {10, 10, 3, false, 0.25},
 	transfer.StepIndex:   {1, 1, 3, true, 0},
-	transfer.StepFinish:  {1.2, 1.2, 4, true, 0},
+	transfer.StepFinish:  {1.5, 1, 4, true, 0},
 	transfer.StepVerify:  {1.6, 3.2, 5, false, 0.5},
-	stepCount:            {0.6, 0, 6, true, 0},
+	stepCount:            {0.4, 0, 6, true, 0},
 	transfer.StepResult:  {1, 1, 7, false, 0},
 	transfer.StepCompare: {3, 3, 8, false, 0.5},
 	transfer.StepUndo:    {8, 8, 9, false, 0.25},
@@ -77,7 +77,8 @@ var natures = map[string]nature{
 //     short, together with the stages before it. Before the first rows are done it is unknown.
 //   - A pause that was asked for is a known cost: its length, by the batches that are left. The run shows both.
 //   - Rests for a busy server or a late replica take the same share of the time as so far in this run.
-//   - Work that says little goes on as expected: the time passes. Once it takes longer, half of its silence is left.
+//   - Work that says little goes on as expected, or as the share that it has said: the time passes. Once it takes longer,
+//     half of its silence is left.
 type Meter struct {
 	Engine string        // as a plan has it: "sqlite"; anything else is a server
 	Pause  time.Duration // that was asked for before each batch
@@ -313,6 +314,9 @@ func (m *Meter) Left(now time.Time) (left time.Duration, known bool) {
 	for _, k := range m.kinds {
 		rows := k.total - k.rows
 		takes := m.weight(k, rows)*pace + k.batches(rows)*pause
+		if k.rough && k.stage == m.stage && k.rows > 0 && len(m.seen) == 1 { // nothing else goes on
+			takes = m.last.Sub(m.since).Seconds() * float64(rows) / float64(k.rows)
+		}
 		switch {
 		case k.stage == next:
 			doing += takes
