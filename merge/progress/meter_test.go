@@ -189,3 +189,18 @@ func TestPauseIsKnown(t *testing.T) {
 		t.Errorf("%.2f s are taken for rests of a busy server", m.rested.load)
 	}
 }
+
+// What completes a merge takes as long as the share that it has said, and its silence passes.
+func TestShareIsMeasured(t *testing.T) {
+	m := new(Meter)
+	m.Expect(applyWork(1000, 1000, false)...)
+	m.Report(transfer.Progress{Step: transfer.StepCopy, Total: 1000}, at(0))
+	m.Report(transfer.Progress{Step: transfer.StepCopy, Rows: 1000, Total: 1000}, at(1))
+	m.Report(transfer.Progress{Step: transfer.StepFinish, Total: 1000}, at(1))
+	m.Report(transfer.Progress{Step: transfer.StepFinish, Rows: 250, Total: 1000}, at(11))
+	for after, want := range map[float64]time.Duration{0: 30 * time.Second, 10: 20 * time.Second, 60: 30 * time.Second} {
+		if left, _ := m.Left(at(11 + after)); left.Round(time.Second) != want {
+			t.Errorf("%s are left %.0f s after a quarter that took 10 s, and not %s", left, after, want)
+		}
+	}
+}

@@ -158,7 +158,7 @@ func TestParallelCallbacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		copied := ends[ledger.StepCopy]
-		if last.Step != ledger.StepFinish || copied.Rows != 6000 || copied.Total != 6000 || commits.Load() < 8 {
+		if last.Step != ledger.StepFinish || last.Rows != 4000 || copied.Rows != 6000 || copied.Total != 6000 || commits.Load() < 8 {
 			t.Errorf("at the end: %+v, copied %+v, with %d commits", last, copied, commits.Load())
 		}
 		if _, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: options}, hooked); err != nil {

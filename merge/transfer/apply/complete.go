@@ -63,8 +63,8 @@ func noneDangles(ctx context.Context, r *job.Run) error {
 	all, of := r.Plan.AllRows(), rowio.Total(r.Plan.Tables, func(t *plan.Table) int64 { return t.Merged().Rows })
 	return CheckReferences(ctx, r, "undo the merge, then plan again", nil, func(t *plan.Table) {
 		rows += t.Merged().Rows
-		done := float64(rows) / float64(max(of, 1)) * 2 / 3
-		r.Beside(ledger.StepFinish, r.Target.Name, t.Name, int64(done*float64(all)), all)
+		done := float64(all) * float64(rows) * 2 / float64(max(of, 1)*3)
+		r.Beside(ledger.StepFinish, r.Target.Name, t.Name, int64(done), all)
 	})
 }
 
