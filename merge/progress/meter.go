@@ -168,7 +168,7 @@ func (m *Meter) kind(step string) *measured {
 	}
 	k := m.kinds[step]
 	if k == nil {
-		k = &measured{nature: natures[step]}
+		k = &measured{nature: natures[step], of: make(map[string][2]int64)}
 		m.kinds[step] = k
 	}
 	return k
@@ -183,9 +183,6 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) (rows, total int64) {
 	}
 	rows, total = p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
-		if k.of == nil {
-			k.of = make(map[string][2]int64)
-		}
 		k.of[p.Database] = [2]int64{rows, total}
 		rows, total = 0, 0
 		for _, of := range k.of {

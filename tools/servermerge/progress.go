@@ -106,7 +106,7 @@ func (p *display) wait(why string, urgent bool) {
 
 func (p *display) show() {
 	p.mu.Lock()
-	rows, total := p.meter.rows, p.meter.total
+	rows, total := p.meter.latest.Rows, p.meter.latest.Total
 	p.mu.Unlock()
 	p.display.Show(0, rows, total)
 }
@@ -125,7 +125,7 @@ func (p *display) writeLine() {
 		text += "  nothing was done in the last " + cli.LineEvery.String()
 	}
 	p.seen = p.meter.latest
-	p.log.Say(text, "done", p.meter.rows, "total", p.meter.total, "waiting", p.waiting != "")
+	p.log.Say(text, "done", p.meter.latest.Rows, "total", p.meter.latest.Total, "waiting", p.waiting != "")
 }
 
 // now is how far the work is. The caller holds mu.
@@ -140,9 +140,7 @@ func (p *display) now() string {
 // meter measures how fast the work goes, and how long the rest of it takes.
 type meter struct {
 	progress.Meter
-	latest transfer.Progress // of the step that is shown
-
-	rows, total int64
+	latest transfer.Progress // of the step that is shown, over all databases
 }
 
 // doing are the steps in the words of the operator.
@@ -162,12 +160,11 @@ var doing = map[string]string{
 }
 
 func (m *meter) report(p transfer.Progress, now time.Time) {
-	rows, total := m.Report(p, now)
-	copying := m.latest.Step == transfer.StepCopy && m.rows < m.total
-	if p.Step == transfer.StepIndex && copying { // beside it
-		return
+	p.Rows, p.Total = m.Report(p, now)
+	copying := m.latest.Step == transfer.StepCopy && m.latest.Rows < m.latest.Total
+	if p.Step != transfer.StepIndex || !copying { // it goes on beside
+		m.latest = p
 	}
-	m.latest, m.rows, m.total = p, rows, total
 }
 
 // text is, for example,
@@ -184,7 +181,7 @@ func (m *meter) text(now time.Time) string {
 	case transfer.StepIndex, transfer.StepFinish:
 		return doing[p.Step] + "  all " + printable.Short(float64(p.Total)) + " rows are there  " + printable.Left(left)
 	}
-	text := doing[p.Step] + "  " + printable.HowFar(m.rows, m.total, m.Rate(p.Step, now), left)
+	text := doing[p.Step] + "  " + printable.HowFar(p.Rows, p.Total, m.Rate(p.Step, now), left)
 	if p.Before > 0 {
 		text += "  " + printable.Short(float64(p.Before)) + " of them by an earlier run"
 	}
