@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 )
 
 const (
-	mysqlReadOnly = "SELECT @@GLOBAL.read_only"
+	// mysqlSuperReadOnly is the query by which MySQL tells that no account may write to it, whatever its rights; other
+	// servers do not know the setting. With read_only an administrator may.
+	mysqlSuperReadOnly = "SELECT @@GLOBAL.super_read_only"
+	mysqlReadOnly      = "SELECT @@GLOBAL.read_only"
 	// noAdmin is the value of read_only with which MariaDB 12 refuses writes of administrators, too. Its other values
 	// are OFF, ON and NO_LOCK (jira.mariadb.org/browse/MDEV-36425).
 	noAdmin     = "NO_LOCK_NO_ADMIN"
@@ -26,7 +28,7 @@ const (
 
 // mysqlReadServer reads what the server says of writing to it.
 func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
-	frozen, err := mysqlSwitch(ctx, conn, mysql.TakesNoWrites)
+	frozen, err := mysqlSwitch(ctx, conn, mysqlSuperReadOnly)
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,10 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	case strings.EqualFold(readOnly, noAdmin):
 		b.Frozen = "its server accepts no writes (read_only is " + noAdmin + ")"
 	case isOn(readOnly) && !slices.ContainsFunc(lines, writesAnyway):
-		b.Frozen = "its server takes writes of administrators only (read_only is ON)"
+		if readOnly == "1" {
+			readOnly = "ON"
+		}
+		b.Frozen = "its server takes writes of administrators only (read_only is " + readOnly + ")"
 	}
 	var packet int64
 	if err := conn.QueryRowContext(ctx, mysqlPacket).Scan(&packet); err != nil {

@@ -7,11 +7,6 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// TakesNoWrites is the query by which MySQL tells that no account may write to it,
-// whatever its rights; other servers do not know the setting. With read_only an
-// administrator still may.
-const TakesNoWrites = "SELECT @@GLOBAL.super_read_only"
-
 // Prepare has a connection read or write rows for a merge: see [sqldb.Dialect.Prepare].
 func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) error {
 	if err := sqldb.ExecAll(ctx, conn, settings(p)); err != nil {

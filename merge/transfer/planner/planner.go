@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/ledger"
@@ -95,9 +93,7 @@ func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowi
 		moves := i == 0 && p.Plan.Into != nil // its servers run in the new database: never in both
 		w.Fence = (moves || i > 0 && !p.opts.NoFence) && slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
 		if w.Fence {
-			if err := p.refuseFrozen(ctx, s); err != nil {
-				return err
-			}
+			p.refuseFrozen(s)
 		}
 		if i == 0 {
 			p.Plan.Target, p.Plan.Engine = w, s.Known.Engine // that it takes writes is a matter of the check
@@ -110,21 +106,13 @@ func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowi
 
 func (p *Planner) refuse(r plan.Refusal) { p.Refuse(r) }
 
-// refuseFrozen refuses a source that needs a fence and whose server accepts no writes
-// from any account: it is a replica, or the member of a group that is not the
-// primary.
-func (p *Planner) refuseFrozen(ctx context.Context, s *rowio.Source) error {
-	if !s.Dialect.MySQL() {
-		return nil
+// refuseFrozen refuses a source that needs a fence and whose server takes no writes of this account: it is a replica, or
+// the member of a group that is not the primary.
+func (p *Planner) refuseFrozen(s *rowio.Source) {
+	if why := s.Known.Frozen; why != "" {
+		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: why + ": name the one that does, " +
+			"turn it off so that the fence can be written into its registry, or plan without a fence"})
 	}
-	n, err := s.On.Number(ctx, mysql.TakesNoWrites, false)
-	if err != nil && !sqldb.IsUnknownVariable(err) {
-		return fmt.Errorf("database %q: %w", s.Name(), err)
-	}
-	if n != 0 {
-		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: "its server accepts no writes (super_read_only is ON): name the one that does, turn it off so that the fence can be written into its registry, or plan without a fence"})
-	}
-	return nil
 }
 
 // refuseInUse refuses a database if one of its servers runs, or a merge has begun
