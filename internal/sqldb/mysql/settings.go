@@ -12,15 +12,18 @@ func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) erro
 	if err := sqldb.ExecAll(ctx, conn, settings(p)); err != nil {
 		return err
 	}
-	for _, limit := range []string{ // of which each server knows some only
-		"max_statement_time",                // MariaDB
-		"idle_transaction_timeout",          // MariaDB
-		"idle_readonly_transaction_timeout", // MariaDB
-		"idle_write_transaction_timeout",    // MariaDB
-		"max_execution_time",                // MySQL
-		"information_schema_stats_expiry",   // MySQL: counters of now, not of yesterday
+	for _, setting := range []string{ // of which each server knows some only
+		"max_statement_time = 0",                // MariaDB
+		"idle_transaction_timeout = 0",          // MariaDB
+		"idle_readonly_transaction_timeout = 0", // MariaDB
+		"idle_write_transaction_timeout = 0",    // MariaDB
+		"max_execution_time = 0",                // MySQL
+		"information_schema_stats_expiry = 0",   // MySQL: counters of now, not of yesterday
+		// MySQL 8.0.30 and later: a key that the server made is seen, or its rows would get other keys
+		// (dev.mysql.com/doc/refman/8.4/en/create-table-gipks.html).
+		"show_gipk_in_create_table_and_information_schema = 1",
 	} {
-		if _, err := conn.ExecContext(ctx, "SET SESSION "+limit+" = 0"); err != nil && !sqldb.IsUnknownVariable(err) {
+		if _, err := conn.ExecContext(ctx, "SET SESSION "+setting); err != nil && !sqldb.IsUnknownVariable(err) {
 			return err
 		}
 	}
