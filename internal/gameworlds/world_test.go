@@ -383,7 +383,7 @@ func TestPublicSchemas(t *testing.T) {
 				t.Errorf("%.4f of %d references dangle", got, all)
 			}
 			for size, atLeast := range map[string]int{"characters": 2000, "items": 20_000, "guilds": 100} {
-				if n := w.Rows[s.Refs.Sizes[size]]; n < atLeast {
+				if n := w.Rows[s.Refs.Sizes[size]]; n < atLeast && s.Refs.Sizes[size] != "" {
 					t.Errorf("%d %s", n, size)
 				}
 			}

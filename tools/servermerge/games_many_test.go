@@ -27,14 +27,43 @@ func sameNames(table, key, column string, names ...string) (all []string) {
 	return all
 }
 
+// worldsOfWarcraft is what AzerothCore and TrinityCore are given: names, and the flag that a new one sets.
+var worldsOfWarcraft = slices.Concat([]string{"UPDATE characters SET at_login = at_login | 1"},
+	sameNames("characters", "guid", "name", "Aria", "Aria.", "Aria.2", "Abcdefghijkl"),
+	sameNames("guild", "guildid", "name", "Wolves", "Wolves II", "Wolves II.2", strings.Repeat("w", 24)))
+
+// ragnarok is the same of Hercules and rAthena, whose names have 23 characters at most.
+var ragnarok = slices.Concat([]string{"UPDATE `char` SET `rename` = `rename` | 1"},
+	sameNames("char", "char_id", "name", "Aria", "Aria.m", "Aria.m.2", strings.Repeat("a", 23)),
+	sameNames("guild", "guild_id", "name", "Wolves", "Wolves.m", strings.Repeat("w", 23)),
+	sameNames("party", "party_id", "name", "Few", "Few.m", strings.Repeat("f", 23)),
+	sameNames("login", "account_id", "userid", "aria", "aria.m", "aria.m.2", strings.Repeat("a", 23)))
+
+// tibia is the same of The Forgotten Server and Canary.
+var tibia = slices.Concat(sameNames("players", "id", "name", "Aria", "Aria II", "Aria II.2", strings.Repeat("a", 255)),
+	sameNames("accounts", "id", "name", "aria", "ariax", "ariax.2", strings.Repeat("a", 32)),
+	sameNames("guilds", "id", "name", "Wolves", "Wolves II", strings.Repeat("w", 255)))
+
 // named are columns of names that many worlds share, names of names among them, and names as long as the column takes.
 var named = map[string][]string{
-	"azerothcore": slices.Concat([]string{"UPDATE characters SET at_login = at_login | 1"}, // as a new name does
-		sameNames("characters", "guid", "name", "Aria", "Aria.", "Aria.2", "Abcdefghijkl"),
-		sameNames("guild", "guildid", "name", "Wolves", "Wolves II", "Wolves II.2", strings.Repeat("w", 24))),
-	"tfs": slices.Concat(sameNames("players", "id", "name", "Aria", "Aria II", "Aria II.2", strings.Repeat("a", 255)),
-		sameNames("accounts", "id", "name", "aria", "ariax", "ariax.2", strings.Repeat("a", 32)),
-		sameNames("guilds", "id", "name", "Wolves", "Wolves II", strings.Repeat("w", 255))),
+	"azerothcore": worldsOfWarcraft,
+	"trinitycore": worldsOfWarcraft,
+	"hercules":    ragnarok,
+	"rathena":     ragnarok,
+	"tfs":         tibia,
+	"canary":      tibia,
+	"l2jmobius": slices.Concat(sameNames("characters", "charId", "char_name", "Aria", "Aria.m", "Aria.m.2", strings.Repeat("a", 16)),
+		sameNames("clan_data", "clan_id", "clan_name", "Wolves", "Wolves.m", strings.Repeat("w", 16))),
+	"landsandboat": slices.Concat(sameNames("chars", "charid", "charname", "Aria", "Ariax", "Ariax.2", strings.Repeat("a", 15)),
+		sameNames("accounts", "id", "login", "aria", "ariax", "ariax.2", strings.Repeat("a", 16))),
+	"cosmic": slices.Concat(sameNames("characters", "id", "name", "Aria", "Ariax", "Ariax.2", strings.Repeat("a", 12)),
+		sameNames("accounts", "id", "name", "aria", "ariax", "ariax.2", strings.Repeat("a", 13)),
+		sameNames("guilds", "guildid", "name", "Wolves", "Wolvesx", strings.Repeat("w", 12)),
+		sameNames("alliance", "id", "name", "Allies", "Alliesx", strings.Repeat("w", 12))),
+	"qcute": slices.Concat([]string{"UPDATE increment SET value = value + 1000000"}, // else one may be the largest key of some table
+		sameNames("role", "role_id", "role_name", "Aria", "Aria.m", "Aria.m.2"),
+		sameNames("role", "role_id", "account_name", "aria", "aria.m", "aria.m.2"),
+		sameNames("guild", "guild_id", "guild_name", "Wolves", "Wolves.m")),
 }
 
 // Many worlds of a game become one, all at once and one after the other: every reference leads to the row that it led
@@ -58,7 +87,7 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 	for seed := range uint64(*manyWorlds) {
 		seeds = append(seeds, seed+1)
 	}
-	o, dsns := g.marked(t, folder, 120, named[g.profile], seeds...)
+	o, dsns := g.marked(t, folder, 60, named[g.profile], seeds...)
 	target := o.dbs[0]
 	o.dbs = o.dbs[1:]
 	dir := t.TempDir()
@@ -70,7 +99,7 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 	for sources := range slices.Chunk(dsns[2:], atATime) {
 		file := filepath.Join(dir, fmt.Sprintf("plan%d.json", len(first)))
 		databases := append([]string{dsns[0]}, sources...)
-		planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(marks), databases)...)
+		planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(t, marks), databases)...)
 		if !strings.HasPrefix(planned.stdout, "READY ") {
 			t.Fatalf("%.2000s", planned.stdout)
 		}
@@ -97,10 +126,10 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 	}
 	for _, statement := range named[g.profile] {
 		words := strings.Split(statement, "`")
-		if len(words) < 4 {
+		if !strings.Contains(statement, "LIMIT 1 OFFSET 0") { // once for each column
 			continue
 		}
-		twice := fmt.Sprintf("SELECT `%s`, COUNT(*) FROM `%s` GROUP BY 1 HAVING COUNT(*) > 1", words[3], words[1])
+		twice := fmt.Sprintf("SELECT `%s`, COUNT(*) FROM `%s` WHERE `%[1]s` IS NOT NULL GROUP BY 1 HAVING COUNT(*) > 1", words[3], words[1])
 		for _, row := range rowsOf(t, target, twice) {
 			t.Errorf("%s rows of %s have the name %q", *row[1], words[1], *row[0])
 		}
@@ -133,7 +162,7 @@ func (g realGame) room(t *testing.T, target *sql.DB, spaces []verdict.RekeyedSpa
 			if s.Most > 0 && last > s.Most {
 				t.Errorf("the last key of %s is %d, above %d", key, last, s.Most)
 			}
-			if next != 0 && (next <= last || next > last+1_000_000) {
+			if next != 0 && (next <= last || next > last+2_000_000) {
 				t.Errorf("the last key of %s is %d, and its counter is at %d", key, last, next)
 			}
 		}

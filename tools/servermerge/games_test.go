@@ -31,13 +31,15 @@ import (
 // realGame is a game that people run.
 type realGame struct {
 	schema, profile string
-	base            string   // the profile that comes before it, if any
-	first           []string // statements for every world before it is merged
-	last            []string // and for the target before the undo
-	above           int64    // what keys of a world begin above, if not 0
-	references      int64    // that lead to a row, at least
-	combined        int64    // rows of tables that are only a list of keys of the game's own data
-	inCells         int      // columns and forms of cells with keys
+	base            string            // the profile that comes before it, if any
+	own             string            // a file of the operator's own that the profile's head shows, if any; it comes last
+	first           []string          // statements for every world before it is merged
+	key             gameworlds.Column // a key that first adds, if any
+	last            []string          // and for the target before the undo
+	above           int64             // what keys of a world begin above, if not 0
+	references      int64             // that lead to a row, at least
+	combined        int64             // rows of tables that are only a list of keys of the game's own data
+	inCells         int               // columns and forms of cells with keys
 	halves          []keyBySQL
 	all             []string // statements for every world in which every statement of the profile is to matter
 	damage          []damage
@@ -63,7 +65,7 @@ func itemCells(egg int, items map[string]string) (first []string, all []keyBySQL
 	for table, id := range items {
 		// Some of the makers and pets are gone.
 		some := func(of gameworlds.Column) string {
-			return fmt.Sprintf("UPDATE `%s` i JOIN (SELECT %s AS k, ROW_NUMBER() OVER (ORDER BY %[2]s) AS n FROM `%s`) c ON c.n = 1 + i.%s %% 270", table, of.Name, of.Table, id)
+			return fmt.Sprintf("UPDATE `%s` i JOIN (SELECT %s AS k, ROW_NUMBER() OVER (ORDER BY %[2]s) AS n FROM `%s`) c ON c.n = 1 + i.%s %% (SELECT COUNT(*) FROM `%[3]s`)", table, of.Name, of.Table, id)
 		}
 		first = append(first,
 			fmt.Sprintf("UPDATE `%s` SET unique_id = 0, card0 = ELT(1 + %s %% 5, 0, 4001, 254, 255, %d)", table, id, egg),
@@ -104,6 +106,9 @@ func linkshellIn(table string) keyBySQL {
 
 // noPetition makes charters of AzerothCore and TrinityCore that have no number of a petition.
 const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) LIMIT 40"
+
+// loginNames makes the names of accounts of several worlds differ.
+var loginNames = []string{"UPDATE account SET username = CONCAT(LEFT(SHA2(CONCAT(salt, verifier), 256), 12), id % 10)"}
 
 var realGames = []realGame{
 	{schema: "azerothcore_2026", profile: "azerothcore", references: 100_000, inCells: 9,
@@ -166,6 +171,19 @@ var realGames = []realGame{
 		all: []string{"UPDATE ip_bans SET ip = 77, reason = DATABASE(), banned_at = CRC32(DATABASE()), expires_at = CRC32(reason), banned_by = (SELECT CRC32(reason) % 100 + 1) LIMIT 1"}, damage: []damage{
 			{"UPDATE player_items SET player_id = 2147483647 LIMIT 1", `"player_items": key-nobody`},
 		}},
+	{schema: "canary", profile: "canary", base: "tfs", own: "decided.toml", references: 20_000, inCells: 1,
+		// The number of a group is one of its account. Others have no group.
+		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds", "DROP TRIGGER IF EXISTS oncreate_accounts",
+			"UPDATE ip_bans SET ip = CRC32(CONCAT(reason, banned_at, expires_at, ip)) >> 1",
+			"INSERT IGNORE INTO account_vipgroups (id, account_id, name) SELECT vipgroup_id, account_id, 'few' FROM account_vipgrouplist",
+			"ALTER TABLE kv_store DROP PRIMARY KEY, ADD id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY",
+			"INSERT INTO kv_store (key_name, timestamp, value) VALUES ('raids.777', 1, 'x'), ('migrations.a', 2, 'y')"},
+		key:  gameworlds.Column{Table: "kv_store", Name: "id"},
+		last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}, damage: []damage{
+			{"UPDATE player_stash SET player_id = 2147483647 LIMIT 1", `"player_stash": key-nobody`},
+		}},
+	{schema: "azerothcore_auth", profile: "azerothcore-auth", references: 400, first: loginNames},
+	{schema: "trinitycore_auth", profile: "trinitycore-auth", base: "azerothcore-auth", references: 400, first: loginNames},
 }
 
 // load reads the game's schema. If the folder has none, the test is skipped.
@@ -183,18 +201,48 @@ func (g realGame) load(t *testing.T, folder string) *gameworlds.Schema {
 }
 
 // ruleFiles are the files of the game's rules, in their order.
-func (g realGame) ruleFiles() (files []string) {
+func (g realGame) ruleFiles(t *testing.T) (files []string) {
 	for _, name := range []string{g.base, g.profile} {
 		if name != "" {
 			files = append(files, filepath.Join("../../profiles", name+".toml"))
 		}
 	}
+	if g.own != "" {
+		files = append(files, ownFile(t, g.profile, g.own))
+	}
 	return files
 }
 
+// ownFile writes a file that the head of a profile shows: it is a file of yours.
+func ownFile(t *testing.T, profile, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../profiles", profile+".toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(text), "# "+name+" is a file of yours")
+	_, shown, _ = strings.Cut(shown, "\n#\n")
+	var lines []string
+	for line := range strings.Lines(shown) {
+		line, inside := strings.CutPrefix(line, "#   ")
+		if !inside {
+			break
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		t.Fatalf("the head of %s shows no %s", profile, name)
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // rules are the flags for the game's rules, and for files that come after them.
-func (g realGame) rules(more ...string) (flags []string) {
-	for _, file := range append(g.ruleFiles(), more...) {
+func (g realGame) rules(t *testing.T, more ...string) (flags []string) {
+	for _, file := range append(g.ruleFiles(t), more...) {
 		flags = append(flags, "-rules", file)
 	}
 	return flags
@@ -218,7 +266,7 @@ func TestProfiles(t *testing.T) {
 func (g realGame) marked(t *testing.T, folder string, characters int, first []string, seeds ...uint64) (o *oracle, dsns []string) {
 	t.Helper()
 	schema := g.load(t, folder)
-	o = &oracle{refs: schema.Refs, left: leftBehind(t, g.ruleFiles(), schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
+	o = &oracle{refs: schema.Refs, left: leftBehind(t, g.ruleFiles(t), schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
 	for _, table := range g.dropped {
 		o.left[table] = true
 	}
@@ -243,6 +291,9 @@ func (g realGame) marked(t *testing.T, folder string, characters int, first []st
 		o.mark(t, db, seed)
 		o.dbs, dsns = append(o.dbs, db), append(dsns, "mysql:"+dsn)
 	}
+	if g.key.Table != "" {
+		o.refs.Columns[g.key] = []gameworlds.Meaning{{Kind: gameworlds.Key}}
+	}
 	return o, dsns
 }
 
@@ -262,7 +313,7 @@ func (g realGame) merge(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	databases := []string{dsns[0], dsns[2], dsns[3]}
-	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(marks), databases)...)
+	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(t, marks), databases)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
 	}
@@ -311,7 +362,7 @@ func TestProfilesFindDamage(t *testing.T) {
 	for _, g := range realGames {
 		t.Run(g.profile, func(t *testing.T) {
 			schema := g.load(t, folder)
-			args := append([]string{"plan", "-rekey", "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules()...)
+			args := append([]string{"plan", "-rekey", "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules(t)...)
 			for seed := range uint64(2) {
 				opts := gameworlds.Typical(seed)
 				opts.Characters, opts.Items, opts.Offset = 300, 1500, g.above
@@ -415,8 +466,10 @@ type oracle struct {
 	bySQL   map[gameworlds.Column]bool // columns that compareHalves compares
 	renamed map[string]bool            // names that the plan changes
 	halves  int64                      // keys that it found
-	things  map[string]string          // what numbers of a world that have no table became, and back
-	inCells map[string]int64           // keys in cells that lead to a row, by column and form
+	// accounts says what is wrong with the number of an account that a world has; nil: all worlds share accounts
+	accounts func(world int, was, is string) string
+	things   map[string]string // what numbers of a world that have no table became, and back
+	inCells  map[string]int64  // keys in cells that lead to a row, by column and form
 
 	// keys are, by key column and key, the marks of the rows that have it: of the worlds,
 	// and of the merged target at the end.
@@ -527,6 +580,8 @@ func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling
 					case o.bySQL[column] && world > 0:
 					case o.isThing(column) && was[i] != nil && is[i] != nil:
 						wrong = o.sameThing(world, column, *was[i], *is[i])
+					case o.accounts != nil && o.isAccount(column) && was[i] != nil && is[i] != nil:
+						wrong = o.accounts(world, *was[i], *is[i])
 					case ref == nil && o.keys[0][column] != nil: // looked at by its mark
 					case ref == nil && text(was[i]) != text(is[i]):
 						wrong = "it is no reference"
@@ -610,6 +665,11 @@ func (o *oracle) compareHalves(t *testing.T, target *sql.DB, k keyBySQL) (led, n
 // isThing reports whether a column names things that have no table, as a party.
 func (o *oracle) isThing(c gameworlds.Column) bool {
 	return slices.ContainsFunc(o.refs.Columns[c], func(m gameworlds.Meaning) bool { return m.Kind == gameworlds.Thing })
+}
+
+// isAccount reports whether a column names accounts of another database.
+func (o *oracle) isAccount(c gameworlds.Column) bool {
+	return slices.ContainsFunc(o.refs.Columns[c], func(m gameworlds.Meaning) bool { return m.Kind == gameworlds.Account })
 }
 
 // sameThing says what is wrong with a number of a thing: each has one new number in all rows,

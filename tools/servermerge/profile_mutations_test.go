@@ -169,6 +169,11 @@ func inOlderWords(whole map[string]any) {
 
 func (w *fullWorlds) plan(t *testing.T, profile map[string]any) (p planned) {
 	t.Helper()
+	for _, section := range profile { // an empty list of sections is none
+		if list, ok := section.(map[string]any); ok {
+			maps.DeleteFunc(list, func(_ string, v any) bool { all, ok := v.([]map[string]any); return ok && len(all) == 0 })
+		}
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, filepath.Base(w.file))
 	f, err := os.Create(file)
@@ -178,7 +183,11 @@ func (w *fullWorlds) plan(t *testing.T, profile map[string]any) (p planned) {
 	if err := errors.Join(toml.NewEncoder(f).Encode(profile), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r := servermerge(t.Context(), slices.Concat([]string{"plan", "-json", "-rekey", "-o", filepath.Join(dir, "plan.json")}, realGame{profile: w.base}.rules(file), w.dsns)...)
+	own := []string{file}
+	if w.own != "" {
+		own = append(own, ownFile(t, w.realGame.profile, w.own))
+	}
+	r := servermerge(t.Context(), slices.Concat([]string{"plan", "-json", "-rekey", "-o", filepath.Join(dir, "plan.json")}, realGame{profile: w.base}.rules(t, own...), w.dsns)...)
 	if r.stdout == "" {
 		return planned{failed: r.stderr}
 	}
@@ -416,9 +425,6 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 			merge := p["merge"].(map[string]any)
 			merge["name"] = slices.DeleteFunc(sections(p, "merge", "name"), not("table", "column"))
 			merge["copy"] = slices.DeleteFunc(sections(p, "merge", "copy"), not("of_table", "of_column"))
-			if len(sections(p, "merge", "copy")) == 0 {
-				delete(merge, "copy")
-			}
 		}, func(p map[string]any) { p["check"].(map[string]any)["unique"] = without(uniques, i) }, func(before, after planned) string {
 			at := columns[0]
 			switch {
