@@ -382,7 +382,7 @@ func TestPublicSchemas(t *testing.T) {
 			if got := float64(lost) / float64(all); math.Abs(got-0.02) > 0.005 {
 				t.Errorf("%.4f of %d references dangle", got, all)
 			}
-			for size, atLeast := range map[string]int{"characters": 2000, "items": 20_000, "guilds": 100} {
+			for size, atLeast := range map[string]int{"characters": 2000, "items": 16_000, "guilds": 100} {
 				if n := w.Rows[s.Refs.Sizes[size]]; n < atLeast && s.Refs.Sizes[size] != "" {
 					t.Errorf("%d %s", n, size)
 				}
