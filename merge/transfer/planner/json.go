@@ -13,7 +13,9 @@ import (
 )
 
 // refuseTyped refuses the rows to be copied that have JSON which a text cannot
-// carry; see [rowio.Dialect.TextKeeps].
+// carry; see [rowio.Dialect.TextKeeps]. That is of MySQL, which keeps a document and not its text
+// (dev.mysql.com/doc/refman/8.4/en/json.html, "Normalization, Merging, and Autowrapping of JSON Values"); MariaDB keeps
+// a LONGTEXT as it is (mariadb.com/kb/en/json-data-type).
 func refuseTyped(ctx context.Context, p *Planner) error {
 	for i := range p.Plan.Tables {
 		from := p.DBs[1:]
