@@ -104,8 +104,13 @@ func linkshellIn(table string) keyBySQL {
 		"HEX(IF(itemId BETWEEN 512 AND 517, SUBSTRING(extra, 5), extra))", gameworlds.Column{Table: "linkshells", Name: "linkshellid"}}
 }
 
-// noPetition makes charters of AzerothCore and TrinityCore that have no number of a petition.
-const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) LIMIT 40"
+// noPetition makes charters of AzerothCore and TrinityCore that have no number of a petition: the last ones, since the
+// first get the number of one that is gone.
+const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) ORDER BY guid DESC LIMIT 40"
+
+// moreAuctions makes more mails of the auction house, some of them of nobody, for AzerothCore and TrinityCore.
+const moreAuctions = "UPDATE mail m JOIN (SELECT body, subject FROM mail WHERE messageType = 2 ORDER BY id LIMIT 1) x SET m.body = x.body, m.subject = x.subject, m.messageType = 2 " +
+	"WHERE m.messageType = 0 AND m.id % 2"
 
 // loginNames makes the names of accounts of several worlds differ.
 var loginNames = []string{"UPDATE account SET username = CONCAT(LEFT(SHA2(CONCAT(salt, verifier), 256), 12), id % 10)"}
@@ -113,14 +118,14 @@ var loginNames = []string{"UPDATE account SET username = CONCAT(LEFT(SHA2(CONCAT
 var realGames = []realGame{
 	{schema: "azerothcore_2026", profile: "azerothcore", references: 100_000, inCells: 9,
 		// Players' mails about numbers.
-		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0", noPetition,
+		all: []string{"UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0", noPetition, moreAuctions,
 			"UPDATE spam_reports SET Description = IF(SpamType = 2, 'EventId: 0', 1 + ID % 200) WHERE SpamType <> 2 OR ID % 2"}, damage: []damage{
 			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
 		}},
 	{schema: "trinitycore_characters", profile: "trinitycore", base: "azerothcore", references: 100_000, inCells: 11,
-		first: []string{"ALTER TABLE characters DROP INDEX idx_name"}, all: []string{noPetition}, damage: []damage{
+		first: []string{"ALTER TABLE characters DROP INDEX idx_name"}, all: []string{noPetition, moreAuctions}, damage: []damage{
 			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 		}},
 	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves,
