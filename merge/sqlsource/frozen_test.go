@@ -9,8 +9,12 @@ import (
 
 // An administrator writes to a server that is read_only, but not to one of MariaDB 12 that keeps administrators out.
 func TestFrozen(t *testing.T) {
-	const admin, player = "GRANT ALL PRIVILEGES ON *.* TO `admin`@`%` WITH GRANT OPTION", "GRANT INSERT ON `world`.* TO `game`@`%`"
-	const none, admins = "its server accepts no writes (read_only is NO_LOCK_NO_ADMIN)", "its server takes writes of administrators only (read_only is "
+	const (
+		admin  = "GRANT ALL PRIVILEGES ON *.* TO `admin`@`%` WITH GRANT OPTION"
+		player = "GRANT INSERT ON `world`.* TO `game`@`%`"
+		none   = "its server accepts no writes (read_only is NO_LOCK_NO_ADMIN)"
+		admins = "its server takes writes of administrators only (read_only is "
+	)
 	for _, tt := range []struct{ readOnly, grant, want string }{
 		{"0", admin, ""}, {"OFF", admin, ""}, {"1", admin, ""}, {"ON", admin, ""}, {"NO_LOCK", admin, ""},
 		{"NO_LOCK_NO_ADMIN", admin, none},
@@ -21,7 +25,8 @@ func TestFrozen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mock.ExpectQuery("super_read_only").WillReturnError(&mysql.MySQLError{Number: 1193, Message: "Unknown system variable"})
+		unknown := &mysql.MySQLError{Number: 1193, Message: "Unknown system variable"}
+		mock.ExpectQuery("super_read_only").WillReturnError(unknown)
 		mock.ExpectQuery("read_only").WillReturnRows(sqlmock.NewRows([]string{"v"}).AddRow(tt.readOnly))
 		mock.ExpectQuery("SHOW GRANTS").WillReturnRows(sqlmock.NewRows([]string{"g"}).AddRow(tt.grant))
 		mock.ExpectQuery("max_allowed_packet").WillReturnRows(sqlmock.NewRows([]string{"v"}).AddRow(int64(1 << 20)))

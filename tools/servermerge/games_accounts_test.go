@@ -21,10 +21,14 @@ import (
 // mutes of one second, and addresses that all have banned.
 func sameAccounts(world uint64) []string {
 	return []string{
-		"SET @n = 0", "UPDATE account SET username = CONCAT('SAME', @n := @n + 1), email = CONCAT('same@', @n) ORDER BY id LIMIT 40",
-		fmt.Sprintf("REPLACE INTO account_banned (id, bandate, unbandate, bannedby, banreason, active) SELECT id, 77, 100 + %d * (id %% 3), 'anna%[1]d', 'x', %[1]d %% 2 FROM account WHERE username LIKE 'SAME%%'", world),
-		fmt.Sprintf("REPLACE INTO account_muted (guid, mutedate, mutetime, mutedby, mutereason) SELECT id, 78, 200 + %d * (id %% 3), 'anna%[1]d', 'x' FROM account WHERE username LIKE 'SAME%%'", world),
-		fmt.Sprintf("REPLACE INTO ip_banned (ip, bandate, unbandate, bannedby, banreason) VALUES ('9.9.9.9', 5, %d, 'anna%[1]d', 'x')", 10+world),
+		"SET @n = 0",
+		"UPDATE account SET username = CONCAT('SAME', @n := @n + 1), email = CONCAT('same@', @n) ORDER BY id LIMIT 40",
+		fmt.Sprintf("REPLACE INTO account_banned (id, bandate, unbandate, bannedby, banreason, active) SELECT id, 77, "+
+			"100 + %d * (id %% 3), 'anna%[1]d', 'x', %[1]d %% 2 FROM account WHERE username LIKE 'SAME%%'", world),
+		fmt.Sprintf("REPLACE INTO account_muted (guid, mutedate, mutetime, mutedby, mutereason) SELECT id, 78, "+
+			"200 + %d * (id %% 3), 'anna%[1]d', 'x' FROM account WHERE username LIKE 'SAME%%'", world),
+		fmt.Sprintf("REPLACE INTO ip_banned (ip, bandate, unbandate, bannedby, banreason) "+
+			"VALUES ('9.9.9.9', 5, %d, 'anna%[1]d', 'x')", 10+world),
 	}
 }
 
@@ -83,8 +87,9 @@ func (g realGame) mergeLogins(t *testing.T, folder string, auth realGame) {
 	if named < 500 {
 		t.Error("there was little to compare")
 	}
-	t.Logf("%d accounts of %d worlds became %d; of %d rows of the worlds, %d values name the account that they named, and %d references lead where they led, %d to no row",
-		len(now[0])+len(now[1])+len(now[2]), len(now), len(rowsOf(t, logins.dbs[0], "SELECT id FROM account")), rows, named, references, dangling)
+	t.Logf("%d accounts of %d worlds became %d; of %d rows of the worlds, %d values name the account that they named, "+
+		"and %d references lead where they led, %d to no row", len(now[0])+len(now[1])+len(now[2]), len(now),
+		len(rowsOf(t, logins.dbs[0], "SELECT id FROM account")), rows, named, references, dangling)
 }
 
 // marksFile says of the oracle's column that it names nothing.
@@ -110,7 +115,8 @@ func runPlan(t *testing.T, file string, dsns, rules []string) *report.Outcome {
 	if err := os.WriteFile(names, []byte(config.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-config", names, "-rekey", "-o", file}, rules, []string{"s1", "s2", "s3"})...)
+	args := slices.Concat([]string{"plan", "-config", names, "-rekey", "-o", file}, rules, []string{"s1", "s2", "s3"})
+	planned := ran(t, cli.OK, args...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
 	}
@@ -127,7 +133,8 @@ func runPlan(t *testing.T, file string, dsns, rules []string) *report.Outcome {
 func (o *oracle) sameLogins(t *testing.T, merged *sql.DB) (now []map[string]string) {
 	t.Helper()
 	read := func(db *sql.DB, table string) (all []map[string]string) {
-		names := rowsOf(t, db, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '"+table+"' ORDER BY ordinal_position")
+		names := rowsOf(t, db, "SELECT column_name FROM information_schema.columns "+
+			"WHERE table_schema = DATABASE() AND table_name = '"+table+"' ORDER BY ordinal_position")
 		for _, row := range rowsOf(t, db, "SELECT * FROM `"+table+"`") {
 			values := make(map[string]string)
 			for i, v := range row {

@@ -52,15 +52,17 @@ var named = map[string][]string{
 	"rathena":     ragnarok,
 	"tfs":         tibia,
 	"canary":      tibia,
-	"l2jmobius": slices.Concat(sameNames("characters", "charId", "char_name", "Aria", "Aria.m", "Aria.m.2", strings.Repeat("a", 16)),
+	"l2jmobius": slices.Concat(
+		sameNames("characters", "charId", "char_name", "Aria", "Aria.m", "Aria.m.2", strings.Repeat("a", 16)),
 		sameNames("clan_data", "clan_id", "clan_name", "Wolves", "Wolves.m", strings.Repeat("w", 16))),
-	"landsandboat": slices.Concat(sameNames("chars", "charid", "charname", "Aria", "Ariax", "Ariax.2", strings.Repeat("a", 15)),
+	"landsandboat": slices.Concat(
+		sameNames("chars", "charid", "charname", "Aria", "Ariax", "Ariax.2", strings.Repeat("a", 15)),
 		sameNames("accounts", "id", "login", "aria", "ariax", "ariax.2", strings.Repeat("a", 16))),
 	"cosmic": slices.Concat(sameNames("characters", "id", "name", "Aria", "Ariax", "Ariax.2", strings.Repeat("a", 12)),
 		sameNames("accounts", "id", "name", "aria", "ariax", "ariax.2", strings.Repeat("a", 13)),
 		sameNames("guilds", "guildid", "name", "Wolves", "Wolvesx", strings.Repeat("w", 12)),
 		sameNames("alliance", "id", "name", "Allies", "Alliesx", strings.Repeat("w", 12))),
-	"qcute": slices.Concat([]string{"UPDATE increment SET value = value + 1000000"}, // else one may be the largest key of some table
+	"qcute": slices.Concat([]string{"UPDATE increment SET value = value + 1000000"}, // else it may be a table's largest key
 		sameNames("role", "role_id", "role_name", "Aria", "Aria.m", "Aria.m.2"),
 		sameNames("role", "role_id", "account_name", "aria", "aria.m", "aria.m.2"),
 		sameNames("guild", "guild_id", "guild_name", "Wolves", "Wolves.m")),
@@ -129,7 +131,8 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 		if !strings.Contains(statement, "LIMIT 1 OFFSET 0") { // once for each column
 			continue
 		}
-		twice := fmt.Sprintf("SELECT `%s`, COUNT(*) FROM `%s` WHERE `%[1]s` IS NOT NULL GROUP BY 1 HAVING COUNT(*) > 1", words[3], words[1])
+		twice := fmt.Sprintf("SELECT `%s`, COUNT(*) FROM `%s` WHERE `%[1]s` IS NOT NULL GROUP BY 1 HAVING COUNT(*) > 1",
+			words[3], words[1])
 		for _, row := range rowsOf(t, target, twice) {
 			t.Errorf("%s rows of %s have the name %q", *row[1], words[1], *row[0])
 		}
