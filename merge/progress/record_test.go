@@ -21,8 +21,8 @@ import (
 )
 
 // TestRecord carries out merges and writes down when what was done, for TestReplay. It runs with RECORD_RUNS, the folder
-// for the logs; RECORD_ROWS, how many rows a world has (100,000; the logs kept are of 350,000, and those that end with
-// -short of 60,000); and RECORD_AS, the beginning of their names. For MariaDB or MySQL:
+// for the logs; RECORD_ROWS, how many rows a world has (100,000; the logs kept are of 2,000,000, and those that end with
+// -short of 350,000); and RECORD_AS, the beginning of their names. For MariaDB or MySQL:
 //
 //	RECORD_RUNS=$PWD/merge/progress/testdata RECORD_AS=mariadb go run ./internal/servertest/with-server mariadb -- \
 //		go test ./merge/progress -run TestRecord -timeout 1h
