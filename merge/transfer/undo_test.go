@@ -303,7 +303,7 @@ func TestUndoResume(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], keepActive)
 		before := steady(t, all[0])
 		n := 2 * points(t, e, p, all)
-		step := max(1, n/4)
+		step := max(1, n/6)
 		if *long {
 			step = 1
 		}
@@ -438,7 +438,7 @@ func TestFencesWithoutRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := points.Load()
-			step := max(1, n/4)
+			step := max(1, n/6)
 			if *long {
 				step = 1
 			}
