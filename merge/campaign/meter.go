@@ -16,10 +16,7 @@ type meter struct {
 	mu       sync.Mutex
 	began    time.Time // of what is reported
 	left     progress.Meter
-	step     string
 	phases   verdict.Phases
-	rows     int64
-	total    int64
 	retrying string // the error because of which it waits
 }
 
@@ -60,16 +57,12 @@ func (m *meter) report(p transfer.Progress) {
 	if m.began.IsZero() {
 		m.began = now
 	}
-	rows, total := m.left.Report(p, now)
+	before := m.left.Shown().Step
+	m.left.Report(p, now)
 	m.retrying = ""
-	if p.Step == transfer.StepIndex && m.step == transfer.StepCopy && m.rows < m.total { // beside it
-		return
+	if step := m.left.Shown().Step; step != before {
+		m.phases.Begin(step, now)
 	}
-	if p.Step != m.step {
-		m.step = p.Step
-		m.phases.Begin(p.Step, now)
-	}
-	m.rows, m.total = rows, total
 }
 
 // trace adds the phases that have ended to a record that lacks them.
@@ -101,14 +94,15 @@ func (m *meter) into(r *record, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trace(r)
-	r.Step, r.Done, r.Total, r.Waits = m.step, m.rows, m.total, m.retrying
+	p := m.left.Shown()
+	r.Step, r.Done, r.Total, r.Waits = p.Step, p.Rows, p.Total, m.retrying
 	switch {
-	case m.step == transfer.StepCopy && r.Phase == progress.Copying:
-		r.Copied = m.rows
-	case m.step == transfer.StepIndex, m.step == transfer.StepFinish:
+	case p.Step == transfer.StepCopy && r.Phase == progress.Copying:
+		r.Copied = p.Rows
+	case p.Step == transfer.StepIndex, p.Step == transfer.StepFinish:
 		r.Copied = r.Rows
 	}
-	r.PerSecond, r.Left = m.left.Rate(m.step, now), 0
+	r.PerSecond, r.Left = m.left.Rate(p.Step, now), 0
 	if !m.began.IsZero() {
 		r.Elapsed = now.Sub(m.began).Seconds()
 	}

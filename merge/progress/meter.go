@@ -83,6 +83,7 @@ type Meter struct {
 	Engine string        // as a plan has it: "sqlite"; anything else is a server
 	Pause  time.Duration // that was asked for before each batch
 
+	shown  transfer.Progress
 	kinds  map[string]*measured
 	stage  int       // that runs
 	began  time.Time // the first report
@@ -174,34 +175,36 @@ func (m *Meter) kind(step string) *measured {
 	return k
 }
 
-// Report takes what is done at a time, and returns it over all databases: a check counts each by itself. What earlier
-// calls did of it is no measure of how fast this one is.
-func (m *Meter) Report(p transfer.Progress, now time.Time) (rows, total int64) {
+// Report takes what is done at a time. What earlier calls did of it is no measure of how fast this one is.
+func (m *Meter) Report(p transfer.Progress, now time.Time) {
 	k := m.kind(p.Step)
 	if k.stage > m.stage || m.began.IsZero() {
 		m.begin(k.stage, now)
 	}
-	rows, total = p.Rows, p.Total
 	if p.Step == transfer.StepCheck {
-		k.of[p.Database] = [2]int64{rows, total}
-		rows, total = 0, 0
+		k.of[p.Database] = [2]int64{p.Rows, p.Total}
+		p.Rows, p.Total = 0, 0
 		for _, of := range k.of {
-			rows, total = rows+of[0], total+of[1]
+			p.Rows, p.Total = p.Rows+of[0], p.Total+of[1]
 		}
 	}
+	copying := m.shown.Step == transfer.StepCopy && m.shown.Rows < m.shown.Total
+	if p.Step != transfer.StepIndex || !copying { // indexes are made beside the copy
+		m.shown = p
+	}
 	before := k.rows
-	k.rows = rows
+	k.rows = p.Rows
 	if k.rough && k.total > 0 {
-		k.rows = int64(float64(rows) / float64(max(total, 1)) * float64(k.total))
+		k.rows = int64(float64(p.Rows) / float64(max(p.Total, 1)) * float64(k.total))
 	} else {
-		k.total = max(total, rows)
+		k.total = max(p.Total, p.Rows)
 	}
 	if k.rows > before {
 		m.last = now
 	}
 	if !k.rough {
 		latest := m.seen[len(m.seen)-1]
-		if did := rows - max(before, p.Before); did > 0 && k.begun { // what is there at first is not of this run
+		if did := p.Rows - max(before, p.Before); did > 0 && k.begun { // what is there at first is not of this run
 			latest.done += m.weight(k, did)
 			latest.batches += k.batches(did)
 		}
@@ -209,8 +212,10 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) (rows, total int64) {
 		m.forget(now)
 	}
 	k.begun = true
-	return rows, total
 }
+
+// Shown is what was reported last of the step that runs, over all databases: a check counts each by itself.
+func (m *Meter) Shown() transfer.Progress { return m.shown }
 
 func (m *Meter) begin(stage int, now time.Time) {
 	for _, k := range m.kinds {

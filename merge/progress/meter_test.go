@@ -205,3 +205,23 @@ func TestShareIsMeasured(t *testing.T) {
 		}
 	}
 }
+
+// A check counts each database by itself, and indexes are made beside the copy: what is shown is the sum, and the copy
+// for as long as it runs.
+func TestShown(t *testing.T) {
+	var m Meter
+	for i, s := range []struct{ now, shown transfer.Progress }{
+		{transfer.Progress{Step: transfer.StepCheck, Database: "s1", Rows: 3, Total: 10},
+			transfer.Progress{Step: transfer.StepCheck, Database: "s1", Rows: 3, Total: 10}},
+		{transfer.Progress{Step: transfer.StepCheck, Database: "s2", Rows: 4, Total: 20},
+			transfer.Progress{Step: transfer.StepCheck, Database: "s2", Rows: 7, Total: 30}},
+		{transfer.Progress{Step: transfer.StepCopy, Rows: 1, Total: 2}, transfer.Progress{Step: transfer.StepCopy, Rows: 1, Total: 2}},
+		{transfer.Progress{Step: transfer.StepIndex, Total: 2}, transfer.Progress{Step: transfer.StepCopy, Rows: 1, Total: 2}},
+		{transfer.Progress{Step: transfer.StepCopy, Rows: 2, Total: 2}, transfer.Progress{Step: transfer.StepCopy, Rows: 2, Total: 2}},
+		{transfer.Progress{Step: transfer.StepIndex, Rows: 1, Total: 2}, transfer.Progress{Step: transfer.StepIndex, Rows: 1, Total: 2}},
+	} {
+		if m.Report(s.now, at(float64(i))); m.Shown() != s.shown {
+			t.Errorf("%d: %+v is shown, want %+v", i, m.Shown(), s.shown)
+		}
+	}
+}

@@ -40,9 +40,9 @@ func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *d
 func (p *display) report(now transfer.Progress) {
 	p.mu.Lock()
 	p.waiting = ""
-	was := p.meter.latest.Step
-	p.meter.report(now, time.Now())
-	if is := p.meter.latest.Step; is != was {
+	was := p.meter.Shown().Step
+	p.meter.Report(now, time.Now())
+	if is := p.meter.Shown().Step; is != was {
 		p.phases.Begin(is, time.Now())
 		p.display.Phase(doing[is])
 	}
@@ -106,9 +106,9 @@ func (p *display) wait(why string, urgent bool) {
 
 func (p *display) show() {
 	p.mu.Lock()
-	rows, total := p.meter.latest.Rows, p.meter.latest.Total
+	shown := p.meter.Shown()
 	p.mu.Unlock()
-	p.display.Show(0, rows, total)
+	p.display.Show(0, shown.Rows, shown.Total)
 }
 
 func (p *display) text(int) string {
@@ -120,12 +120,12 @@ func (p *display) text(int) string {
 func (p *display) writeLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := p.now()
-	if p.waiting == "" && p.meter.latest.Step != "" && p.seen == p.meter.latest {
+	text, shown := p.now(), p.meter.Shown()
+	if p.waiting == "" && shown.Step != "" && p.seen == shown {
 		text += "  nothing was done in the last " + cli.LineEvery.String()
 	}
-	p.seen = p.meter.latest
-	p.log.Say(text, "done", p.meter.latest.Rows, "total", p.meter.latest.Total, "waiting", p.waiting != "")
+	p.seen = shown
+	p.log.Say(text, "done", shown.Rows, "total", shown.Total, "waiting", p.waiting != "")
 }
 
 // now is how far the work is. The caller holds mu.
@@ -138,10 +138,7 @@ func (p *display) now() string {
 }
 
 // meter measures how fast the work goes, and how long the rest of it takes.
-type meter struct {
-	progress.Meter
-	latest transfer.Progress // of the step that is shown, over all databases
-}
+type meter struct{ progress.Meter }
 
 // doing are the steps in the words of the operator.
 var doing = map[string]string{
@@ -159,18 +156,10 @@ var doing = map[string]string{
 	transfer.StepRestore: "restoring names",
 }
 
-func (m *meter) report(p transfer.Progress, now time.Time) {
-	p.Rows, p.Total = m.Report(p, now)
-	copying := m.latest.Step == transfer.StepCopy && m.latest.Rows < m.latest.Total
-	if p.Step != transfer.StepIndex || !copying { // it goes on beside
-		m.latest = p
-	}
-}
-
 // text is, for example,
 // "copying  45 %  9.0 M of 20.0 M rows  150 k/s  1m13s left  items of s2".
 func (m *meter) text(now time.Time) string {
-	p := m.latest
+	p := m.Shown()
 	if p.Step == "" {
 		return "no rows are read yet"
 	}

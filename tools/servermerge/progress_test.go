@@ -38,7 +38,7 @@ func TestMeter(t *testing.T) {
 		{40 * time.Second, transfer.Progress{Step: transfer.StepUndo, Database: "s2", Table: "items", Rows: 0, Total: 0}, "removing  100 %  0 of 0 rows  0/s  1s left  items of s2"},
 	} {
 		now := start.Add(tt.after)
-		m.report(tt.now, now)
+		m.Report(tt.now, now)
 		if got := m.text(now); got != tt.want {
 			t.Errorf("%+v: got %q, want %q", tt.now, got, tt.want)
 		}
