@@ -205,7 +205,11 @@ func sameInAll(sets map[*declare.Database]*undeclared.KeySet) bool {
 		if set.Gap != "" || set.Integers.Sparse || set.Integers.Len() == 0 || set.Integers.AnyNegative() {
 			return false
 		}
-		if first = cmp.Or(first, set); !first.Integers.Equal(set.Integers) {
+		if first == nil {
+			first = set
+			continue
+		}
+		if !first.Integers.Equal(set.Integers) {
 			return false
 		}
 	}

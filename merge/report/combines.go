@@ -135,9 +135,9 @@ func (t *text) sums(p *transfer.Plan, all []transfer.SumProof) {
 	if len(all) == 0 {
 		return
 	}
-	target := printable.Text(p.Target.Name)
+	target := p.Target.Name
 	row := func(of, before string, sources []string, after ...string) []string {
-		return slices.Concat([]string{of, before}, texts(sources), after)
+		return texts(slices.Concat([]string{of, before}, sources, after))
 	}
 	rows := [][]string{row("sum of", target+" before", names(p), target+" after")}
 	for _, s := range all {
