@@ -129,7 +129,7 @@ func TestLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths, err := filepath.Glob(filepath.Join(lists, "*.refs"))
-	if err != nil || len(paths) < 13 {
+	if err != nil || len(paths) != 13 {
 		t.Fatalf("%d lists, %v", len(paths), err)
 	}
 	for _, path := range paths {

@@ -58,7 +58,7 @@ func (g realGame) mergeLogins(t *testing.T, folder string, auth realGame) {
 		db.SetMaxOpenConns(1) // for @n
 		statements(t, db, sameAccounts(seeds[i]))
 	}
-	accounts := ownFile(t, "azerothcore-auth", "accounts.toml") // by which auth-plan.json is found beside it
+	accounts := ownFile(t, "azerothcore-auth", "accounts.toml") // it names auth-plan.json, in its own folder
 	authPlan := filepath.Join(filepath.Dir(accounts), "auth-plan.json")
 	runPlan(t, authPlan, authDSNs, auth.rules(t, marksFile(t)))
 	now := logins.sameLogins(t, logins.dbs[0])
@@ -149,15 +149,16 @@ func (o *oracle) sameLogins(t *testing.T, merged *sql.DB) (now []map[string]stri
 	person := func(row map[string]string) string { return strings.ToLower(row["username"] + row["email"]) }
 	worlds := o.dbs[1:]
 	at, want := make(map[string]string), make(map[string]map[string]string)
-	for _, row := range read(merged, "account") {
-		at[person(row)] = row["id"]
+	all, alive := read(merged, "account"), make(map[string]bool)
+	for _, row := range all {
+		at[person(row)], alive[row["id"]] = row["id"], true
 	}
 	for _, db := range worlds {
-		ids := make(map[string]string)
-		for _, row := range read(db, "account") {
+		ids, accounts := make(map[string]string), read(db, "account")
+		for _, row := range accounts {
 			ids[row["id"]] = at[person(row)]
 		}
-		for _, row := range read(db, "account") {
+		for _, row := range accounts {
 			if want[person(row)] == nil { // the first world's counts
 				row["id"] = ids[row["id"]]
 				row["recruiter"] = ids[row["recruiter"]] // "": none, or gone
@@ -165,11 +166,6 @@ func (o *oracle) sameLogins(t *testing.T, merged *sql.DB) (now []map[string]stri
 			}
 		}
 		now = append(now, ids)
-	}
-	all := read(merged, "account")
-	alive := make(map[string]bool)
-	for _, row := range all {
-		alive[row["id"]] = true
 	}
 	for _, row := range all {
 		if !alive[row["recruiter"]] {

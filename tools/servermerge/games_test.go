@@ -108,7 +108,7 @@ func linkshellIn(table string) keyBySQL {
 // first get the number of one that is gone.
 const noPetition = "UPDATE item_instance SET enchantments = CONCAT('0', SUBSTRING(enchantments, LOCATE(' ', enchantments))) WHERE itemEntry IN (5863, 23560, 23561, 23562) ORDER BY guid DESC LIMIT 40"
 
-// moreAuctions makes more mails of the auction house, some of them of nobody, for AzerothCore and TrinityCore.
+// moreAuctions makes more mails of the auction house for AzerothCore and TrinityCore. Some name no character.
 const moreAuctions = "UPDATE mail m JOIN (SELECT body, subject FROM mail WHERE messageType = 2 ORDER BY id LIMIT 1) x SET m.body = x.body, m.subject = x.subject, m.messageType = 2 " +
 	"WHERE m.messageType = 0 AND m.id % 2"
 
@@ -313,12 +313,9 @@ func (g realGame) merge(t *testing.T, folder string) {
 	}
 
 	dir := t.TempDir()
-	marks, file := filepath.Join(dir, "marks.toml"), filepath.Join(dir, "plan.json")
-	if err := os.WriteFile(marks, []byte("[check]\nplain = [\"*."+markColumn+"\"]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := filepath.Join(dir, "plan.json")
 	databases := []string{dsns[0], dsns[2], dsns[3]}
-	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(t, marks), databases)...)
+	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(t, marksFile(t)), databases)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
 	}

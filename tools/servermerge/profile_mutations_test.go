@@ -887,7 +887,7 @@ func (w *fullWorlds) cellWith(t *testing.T, db *sql.DB, p, to place, keys map[st
 				continue
 			}
 			in, _, ok := m.As.Read(*row[0])
-			gone := func(k string) bool { return !keys[k] && k != "0" } // 0 names nobody
+			gone := func(k string) bool { return !keys[k] && k != "0" } // 0 leads to no row
 			if ok && slices.ContainsFunc(in, gone) {
 				return *row[0]
 			}

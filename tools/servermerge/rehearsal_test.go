@@ -212,11 +212,8 @@ func TestRehearsal(t *testing.T) {
 	for world, db := range append([]*sql.DB{target}, o.dbs...) {
 		o.mark(t, db, uint64(max(1, world)))
 	}
-	marks, file := filepath.Join(dir, "marks.toml"), filepath.Join(dir, "plan.json")
-	if err := os.WriteFile(marks, []byte("[check]\nplain = [\"*."+markColumn+"\"]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	planned := ran(t, cli.OK, append(append([]string{"plan", "-o", file, "-rules", marks}, files...), worlds...)...)
+	file := filepath.Join(dir, "plan.json")
+	planned := ran(t, cli.OK, append(append([]string{"plan", "-o", file, "-rules", marksFile(t)}, files...), worlds...)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.3000s", planned.stdout)
 	}
