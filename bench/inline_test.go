@@ -13,7 +13,7 @@ import (
 // TestLoopsAreInlined asks the compiler whether the loops of minting and text
 // call what they measure, rather than a function value that does.
 func TestLoopsAreInlined(t *testing.T) {
-	says, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-m", "-o", filepath.Join(t.TempDir(), "bench"), ".").CombinedOutput()
+	says, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath=false", "-gcflags=-m", "-o", filepath.Join(t.TempDir(), "bench"), ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, says)
 	}
