@@ -17,6 +17,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
@@ -128,11 +129,11 @@ func tablesOf(r *rules.Rules) map[string][]string {
 func profileWorlds(t *testing.T, r *rules.Rules) []string {
 	t.Helper()
 	texts := names(r)
-	keys := make(map[string]string) // of spaces, by table
+	keys, kept := make(map[string]string), make(map[string]bool) // of spaces, by table
 	for _, s := range r.Check.Rekey.Spaces {
 		for _, key := range s.Keys {
 			table, column, _ := strings.Cut(key, ".")
-			keys[table] = column
+			keys[table], kept[table] = column, s.Keep != ""
 		}
 	}
 	var sources []string
@@ -149,7 +150,10 @@ func profileWorlds(t *testing.T, r *rules.Rules) []string {
 		for table, columns := range tablesOf(r) {
 			var definitions, key []string
 			combined := policyOf(r, table)
-			values := make([][]string, 2)
+			values := [][]string{1: nil}
+			if kept[table] { // rows with small keys are the same in all worlds, and do not come
+				values = append(values, nil)
+			}
 			for _, c := range columns {
 				definition := `"` + c + `" INTEGER`
 				if texts[table+"."+c] {
@@ -163,7 +167,7 @@ func profileWorlds(t *testing.T, r *rules.Rules) []string {
 				}
 				definitions = append(definitions, definition)
 				for i := range values {
-					v := fmt.Sprint(i + 1)
+					v := fmt.Sprint([]int{1, 2, 101}[i])
 					if texts[table+"."+c] {
 						v = "'" + w + v + "'"
 					}
@@ -173,9 +177,10 @@ func profileWorlds(t *testing.T, r *rules.Rules) []string {
 			if len(key) > 0 {
 				definitions = append(definitions, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
 			}
+			rows := slice.Map(values, func(row []string) string { return "(" + strings.Join(row, ", ") + ")" })
 			for _, statement := range []string{
 				fmt.Sprintf(`CREATE TABLE "%s" (%s)`, table, strings.Join(definitions, ", ")),
-				fmt.Sprintf(`INSERT INTO "%s" VALUES (%s), (%s)`, table, strings.Join(values[0], ", "), strings.Join(values[1], ", ")),
+				fmt.Sprintf(`INSERT INTO "%s" VALUES %s`, table, strings.Join(rows, ", ")),
 			} {
 				if _, err := tx.ExecContext(t.Context(), statement); err != nil {
 					t.Fatalf("%s: %v", statement, err)
