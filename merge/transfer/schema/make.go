@@ -117,6 +117,10 @@ var makeSettings = []string{
 	"innodb_strict_mode = 0",                 // options without an effect are kept
 	"sql_generate_invisible_primary_key = 0", // MySQL
 	"restrict_fk_on_non_standard_key = 0",    // MySQL
+	"sql_require_primary_key = 0",            // MySQL
+	"enforce_storage_engine = NULL",          // MariaDB
+	"innodb_compression_default = 0",         // MariaDB: no option that the world's table lacks
+	"sql_quote_show_create = 1",              // MySQL: conditions are stored as it prints them
 }
 
 // maker makes objects in one session. When it ends, so do its lock and its settings.

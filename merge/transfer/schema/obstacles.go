@@ -63,6 +63,11 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 			"it has innodb_default_row_format=" + is + ", in which not every table can be made",
 			"SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done"})
 	}
+	keyless, err := s.keyless(ctx, to)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+	}
+	all = append(all, keyless...)
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if database := s.mentions(o.SQL); database != "" {
@@ -75,6 +80,29 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 		return nil, fmt.Errorf("reading the accounts of %q: %w", to.Name, err)
 	}
 	return append(all, accounts...), nil
+}
+
+// keyless returns the tables without a primary key, if the server takes none and this account cannot change that for
+// its session.
+func (s *Schema) keyless(ctx context.Context, to *rowio.Connection) (all []Obstacle, err error) {
+	_, err = to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false)
+	if !sqldb.IsDenied(err) {
+		if sqldb.IsRefused(err) || sqldb.IsUnknownVariable(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	on, err := one(ctx, to, "SELECT @@sql_require_primary_key")
+	if err != nil || rowio.Text(on[0]) == "0" {
+		return nil, err
+	}
+	for _, o := range s.Objects {
+		if o.Kind == Table && !slices.ContainsFunc(s.Objects, func(k Object) bool { return k.Kind == PrimaryKey && k.Table == o.Name }) {
+			all = append(all, Obstacle{o.String(), "it has no primary key, and the server has sql_require_primary_key=ON",
+				"SET GLOBAL sql_require_primary_key = OFF; until apply is done"})
+		}
+	}
+	return all, nil
 }
 
 // Running are the events of a world that the server runs also while it is fenced: they may write to it.

@@ -1,0 +1,54 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Settings of the server that change or refuse new tables do not matter: conditions keep the quotes of their names, a
+// table without a key is made, and none gets an option or an engine of the server. An account that may not set them is
+// told before the first write.
+func TestServerSettings(t *testing.T) {
+	server := servertest.Private(t)
+	var dsns [2]string
+	var both [2]rowio.Database
+	for i := range both {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dsns[i], both[i] = dsn, rowio.Database{Name: "w", DSN: "mysql:" + dsn}
+	}
+	world, there := both[0], both[1]
+	run(t, world, "CREATE TABLE a (id INT PRIMARY KEY, `order` INT, twice INT AS (`order` * 2) STORED, CHECK (`order` > 0)) ROW_FORMAT=COMPRESSED",
+		"CREATE TABLE log (v INT)", "SET GLOBAL sql_quote_show_create = 0")
+	if server.Program().MariaDB {
+		run(t, world, "SET GLOBAL innodb_compression_default = 1", "SET GLOBAL enforce_storage_engine = 'MyISAM'")
+	} else {
+		run(t, world, "SET GLOBAL sql_require_primary_key = 1")
+	}
+	if got := obstacles(t, world, there); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	s := read(t, world)
+	if err := makeAll(t, s, writer(t, there)); err != nil {
+		t.Fatal(err)
+	}
+	if all := s.Differences(read(t, there), false); len(all) > 0 {
+		t.Errorf("%q", all)
+	}
+	if server.Program().MariaDB {
+		return
+	}
+	few := rowio.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", dsns[1])}
+	if got := obstacles(t, world, few); len(got) != 1 || !strings.Contains(got[0], "SET GLOBAL sql_require_primary_key = OFF;") {
+		t.Errorf("%q", got)
+	}
+	run(t, world, "ALTER TABLE log ADD PRIMARY KEY (v)")
+	if got := obstacles(t, world, few); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
