@@ -26,7 +26,7 @@ const beganLayout = "2006-01-02 15:04:05.000"
 
 func CreateTables(d rowio.Dialect) []string {
 	if d.MySQL() {
-		const end = ") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
+		const end = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
 				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + end,
