@@ -202,10 +202,11 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	r.Phase, r.Skip, r.Problem, r.Advice = progress.Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
-		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
+		text = "skipped by the operator after it began: rows of it are in the target; " +
+			"apply it by its name, or undo it, before a game server of the target is started"
 		if r.Into != "" {
-			text = "skipped by the operator after it began: its new database is not complete, " +
-				"and no server of its worlds can start; apply it by its name, or undo it"
+			text = "skipped by the operator after it began: its new database is not open; " +
+				"apply it by its name, or undo it, before a game server of its worlds is started"
 		}
 		r.Problem = text
 	}

@@ -507,3 +507,29 @@ func TestHooksAreTold(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What is said of a merge that was skipped after it began holds also for worlds that have no registry, and whatever was
+// made of its new database.
+func TestSkipBegun(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]string{
+		"": "skipped by the operator after it began: rows of it are in the target; " +
+			"apply it by its name, or undo it, before a game server of the target is started",
+		"into = '{target}_m{n}'": "skipped by the operator after it began: its new database is not open; " +
+			"apply it by its name, or undo it, before a game server of its worlds is started",
+	} {
+		p := newPlace(t, 3, 2000)
+		b := p.book(head, "w1 w2")
+		planned(t, b, p.options())
+		ctx, cancel := context.WithCancel(t.Context())
+		o := p.options()
+		o.Work.Pause = func(context.Context) error { cancel(); return nil }
+		if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+			t.Errorf("%q: got %v", head, err)
+		}
+		must(t, b.Skip(t.Context(), "w1"))
+		if m := statusOf(t, b).Merges[0]; m.Problem != want {
+			t.Errorf("%q: got %q, want %q", head, m.Problem, want)
+		}
+	}
+}
