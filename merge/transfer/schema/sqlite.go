@@ -20,8 +20,9 @@ const sqliteOptions = `SELECT
 	FROM pragma_encoding, pragma_page_size, pragma_auto_vacuum, pragma_user_version, pragma_application_id`
 
 // The tables in which a virtual table keeps its rows are shadows.
-const sqliteObjects = `SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger'), s.tbl_name, ''), s.sql, t.type
-	FROM sqlite_schema AS s LEFT JOIN pragma_table_list AS t ON t.schema = 'main' AND t.name = s.tbl_name
+const sqliteObjects = `WITH t AS MATERIALIZED (SELECT name, type FROM pragma_table_list WHERE schema = 'main')
+	SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger'), s.tbl_name, ''), s.sql, t.type
+	FROM sqlite_schema AS s LEFT JOIN t ON t.name = s.tbl_name
 	WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.type IS NOT 'shadow'
 	ORDER BY s.type = 'table' DESC, s.type = 'index' DESC, s.type = 'view' DESC, s.rowid`
 
