@@ -18,3 +18,20 @@ func TestChangedErrorCounts(t *testing.T) {
 		}
 	}
 }
+
+// Numbers of rows are not said of a table of which only a part was read.
+func TestChangedErrorPart(t *testing.T) {
+	for _, c := range []struct {
+		rows, want int64
+		text       string
+	}{
+		{3, 3, "a part of it has 3 rows as before, but some have changed"},
+		{2, 3, "a part of it has 2 rows, and had 3"},
+		{4, 3, "it has 4 rows or more, and had 3"},
+	} {
+		err := (&ledger.ChangedError{Database: "s1", Table: "t", Rows: c.rows, Want: c.want, Part: true}).Error()
+		if !strings.Contains(err, "made: "+c.text) {
+			t.Errorf("%s, want %q", err, c.text)
+		}
+	}
+}

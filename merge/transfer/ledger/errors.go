@@ -65,6 +65,7 @@ func (e *RefusedError) Error() string {
 type ChangedError struct {
 	Database, Table string
 	Rows, Want      int64  // now, and as planned
+	Part            bool   // Rows are those that were read, perhaps not all of the table
 	Reason          string // the change in the target since the merge began; if it is in its registry, Table is empty
 
 	// Undo says that [undo.Undo] found it, which needs the rows as they were copied.
@@ -78,6 +79,12 @@ func (e *ChangedError) Error() string {
 	what := fmt.Sprintf("it has %s, and had %d", CountRows(e.Rows), e.Want)
 	if e.Rows == e.Want {
 		what = fmt.Sprintf("it has %s as before, but %s changed", CountRows(e.Rows), map[bool]string{true: "it has", false: "some have"}[e.Rows == 1])
+	}
+	switch {
+	case e.Part && e.Rows > e.Want:
+		what = fmt.Sprintf("it has %s or more, and had %d", CountRows(e.Rows), e.Want)
+	case e.Part:
+		what = "a part of " + what
 	}
 	if e.Undo {
 		return fmt.Sprintf("transfer: database %q, table %q was changed since it was copied: %s; undo needs the rows as they were copied: "+

@@ -50,7 +50,7 @@ func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *r
 			now.After = l.KeyOf(pg.Rows[n-1])
 		}
 		if !want.Any && (now.Rows > want.Rows || now.Finished && now.Rows < want.Rows || now.Rows == want.Rows && now.Sum != want.Sum) {
-			return &ledger.ChangedError{Database: from.Name, Table: l.Table, Rows: now.Rows, Want: want.Rows}
+			return &ledger.ChangedError{Database: from.Name, Table: l.Table, Rows: now.Rows, Want: want.Rows, Part: want.Part || !now.Finished}
 		}
 		var written int64
 		err = r.Target.Tx(soft, func() (err error) {
