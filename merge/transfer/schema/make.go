@@ -120,7 +120,6 @@ var makeSettings = []string{
 	"sql_require_primary_key = 0",            // MySQL
 	"enforce_storage_engine = NULL",          // MariaDB
 	"innodb_compression_default = 0",         // MariaDB: no option that the world's table lacks
-	"sql_quote_show_create = 1",              // MySQL: conditions are stored as it prints them
 }
 
 // maker makes objects in one session. When it ends, so do its lock and its settings.
