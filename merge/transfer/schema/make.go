@@ -118,7 +118,6 @@ var makeSettings = []string{
 	"sql_generate_invisible_primary_key = 0", // MySQL
 	"restrict_fk_on_non_standard_key = 0",    // MySQL
 	"sql_require_primary_key = 0",            // MySQL
-	"enforce_storage_engine = NULL",          // MariaDB
 	"innodb_compression_default = 0",         // MariaDB: no option that the world's table lacks
 }
 
