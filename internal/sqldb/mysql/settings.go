@@ -19,16 +19,20 @@ func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) erro
 		"idle_write_transaction_timeout = 0",    // MariaDB
 		"max_execution_time = 0",                // MySQL
 		"information_schema_stats_expiry = 0",   // MySQL: counters of now, not of yesterday
-		"enforce_storage_engine = NULL",         // MariaDB: the engine of a table is the one that it names
 		// MySQL 8.0.30 and later: a key that the server made is seen, or its rows would get other keys
 		// (dev.mysql.com/doc/refman/8.4/en/create-table-gipks.html).
 		"show_gipk_in_create_table_and_information_schema = 1",
 	} {
-		if _, err := conn.ExecContext(ctx, "SET SESSION "+setting); err != nil && !sqldb.IsUnknownVariable(err) && !sqldb.IsDenied(err) {
+		if _, err := conn.ExecContext(ctx, "SET SESSION "+setting); err != nil && !sqldb.IsUnknownVariable(err) {
 			return err
 		}
 	}
-	return nil
+	// MariaDB: a table has the engine that it names. An account that may not set it can still read and write rows.
+	_, err := conn.ExecContext(ctx, "SET SESSION enforce_storage_engine = NULL")
+	if sqldb.IsUnknownVariable(err) || sqldb.IsDenied(err) {
+		return nil
+	}
+	return err
 }
 
 func settings(p sqldb.Purpose) []string {
