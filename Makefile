@@ -60,12 +60,15 @@ LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTor
 
 # Side by side, since much of what tests do is to wait for a server. Memory is plenty, and its collector takes a tenth of their time.
 # The one library in C, SQLite for a test of integrations, takes seven times as long with a compiler that optimizes.
-# Without the folder's name in them, packages that one clone has compiled are compiled for all.
+# Without the folder's name in them, packages that one clone has compiled are compiled for all. The compiler comes first: the race
+# detector needs it, and with another CGO_ENABLED the standard library would be compiled a second time.
 test: export GOGC = 400
 test: export CGO_CFLAGS = -O0
 test: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
-test: check toolchain browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
-	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
+test: export CGO_ENABLED = 1
+test: export TMPDIR = $(shell .ci/temporary)
+test: toolchain check browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
+	$(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
 	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
 # What PostgreSQL is asked beside the suites of store: it is killed, frozen and filled.
@@ -95,10 +98,10 @@ test-mysql:
 	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) ./internal/sqldb/postgres $(SERIAL)
 	$(GO) test -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' -run '$(TOLD)' ./merge/check
 
-# Modules of their own, which do not need that server, and what -skip left out above.
+# Modules of their own, which do not need that server, and what -skip left out above. (Without its MessagePack, gin is compiled in half the time.)
 test-beside:
 	$(GO) test -C bench -skip '$(MEASURING)' ./...
-	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
+	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations -tags nomsgpack ./...
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
 
@@ -151,7 +154,7 @@ check: ## what is quick: vet, formatting, go.mod, other platforms, exported name
 	$(GO) mod tidy -diff
 	$(GO) vet -C bench ./...
 	$(GO) mod tidy -C bench -diff
-	$(GO) vet -C integrations ./...
+	$(GO) vet -C integrations -tags nomsgpack ./...
 	$(GO) mod tidy -C integrations -diff
 	$(GO) run ./internal/platforms -on windows/amd64,darwin/arm64 . bench
 	$(GO) test -vet=off -count=1 ./internal/docs -run '^TestAPI'
