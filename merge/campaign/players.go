@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // Player is what a player is to be told: where the world went, and how the character is called
@@ -44,8 +45,8 @@ func (b *Book) Who() (Who, error) {
 		if plan == nil {
 			continue
 		}
-		for _, r := range plan.Renames {
-			if w := (Who{r.Table, r.Column}); !slices.Contains(found, w) {
+		for _, w := range named(plan) {
+			if !slices.Contains(found, w) {
 				found = append(found, w)
 			}
 		}
@@ -54,6 +55,18 @@ func (b *Book) Who() (Who, error) {
 		return found[0], nil
 	}
 	return Who{}, errors.New(`it is not known which table has the players: name it and its column, such as "characters" and "name"`)
+}
+
+// named returns the columns of a plan in which names are changed. Numbers such as slots are none.
+func named(plan *transfer.Plan) (all []Who) {
+	for _, r := range plan.Renames {
+		w := Who{r.Table, r.Column}
+		number := slices.ContainsFunc(plan.Renumbered, func(n verdict.Renumbered) bool { return n.Table == w.Table && n.Column == w.Column })
+		if !number && !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // EachPlayer calls each with every player of every world that goes to another one, and then

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 var heroes = Who{"players", "name"}
@@ -95,6 +96,18 @@ func TestPlayers(t *testing.T) {
 	left, err := b.EachPlayer(t.Context(), o, heroes, true, func(p Player) error { t.Errorf("%+v", p); return nil })
 	if diff := cmp.Diff([]string{"w1"}, left); err != nil || diff != "" {
 		t.Error(err, diff)
+	}
+}
+
+// Slots that get other numbers leave no doubt which table has the players.
+func TestNamed(t *testing.T) {
+	p := &transfer.Plan{
+		Renames: []transfer.Rename{{Table: "players", Column: "slot"}, {Table: "players", Column: "name"},
+			{Table: "guilds", Column: "slot"}, {Table: "players", Column: "name"}},
+		Renumbered: []verdict.Renumbered{{Table: "players", Column: "slot"}},
+	}
+	if diff := cmp.Diff([]Who{heroes, {"guilds", "slot"}}, named(p)); diff != "" {
+		t.Error(diff)
 	}
 }
 
