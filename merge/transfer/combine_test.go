@@ -399,7 +399,7 @@ func TestCombineChanged(t *testing.T) {
 			if strings.HasSuffix(c.change, key) && !strings.Contains(c.change, "mergesafe") || strings.HasSuffix(c.change, "4") {
 				refused := new(ledger.RefusedError)
 				undone, err := undo.Undo(t.Context(), p, merged[0], all[1:], undo.UndoOptions{})
-				if !errors.As(err, &refused) || !strings.Contains(err.Error(), "force it") {
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), "-force removes them still") {
 					t.Errorf("%s: undo: %v", c.change, err)
 				}
 				of := map[bool]string{true: all[0].Name, false: all[1].Name}[strings.HasSuffix(c.change, key)] // that had the row first

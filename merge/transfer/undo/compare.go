@@ -179,7 +179,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []rowio
 		}
 	}
 	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.Force {
-		u.Refuse(t.Name, "%s changed and %s gone since they were copied: what was done with them would be lost; to remove them still, force it",
+		u.Refuse(t.Name, "%s changed and %s gone since they were copied: what was done with them would be lost; -force removes them still",
 			printable.Count(changed, "row was", "rows were"), printable.Count(missing, "is", "are"))
 	}
 	for _, from := range slices.Sorted(maps.Keys(u.References)) {
