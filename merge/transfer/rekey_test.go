@@ -131,7 +131,7 @@ func TestRekey(t *testing.T) {
 		}
 		for _, c := range []struct{ source, table, want string }{
 			{"", "char", `has no record of keys of a table "char", only of chars, items, mail`},
-			{"s4", "chars", `has no record of keys of "s4" in the table "chars", only of s2, s3`},
+			{"s4", "chars", `has no record of keys of "s4" in the table "chars", only of s2, s3: name one of these as the SOURCE; the first world of an earlier merge kept its keys`},
 		} {
 			_, err := ledger.Whois(t.Context(), target, c.table, rekey.Integer{Bits: 4})
 			if c.source != "" {

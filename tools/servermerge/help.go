@@ -419,6 +419,9 @@ the new value of a key that it had. It reads only the target, also years and
 further merges later. A key that the game made afterwards came by no merge; of
 one whose row stayed behind ([[merge.leave]]) it says why. It needs SELECT.
 
+The first world of a merge keeps its keys. If w1 and w2 became n1, and n1 came
+into n3, then keys of w1 are in n3 as those of n1: name n1 as the SOURCE.
+
 A KEY of several columns is written with a slash between them, bytes as digits
 from 00 to ff. Of these keys, and of texts, only the plan of a merge is on
 record: name the SOURCE. Whether it had the key is not known.

@@ -167,7 +167,9 @@ func trace(ctx context.Context, target rowio.Database, source, table string, way
 		}
 	}
 	if !known {
-		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the SOURCE", target.Name, source, table, strings.Join(worlds, ", "))
+		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the SOURCE; "+
+			"the first world of an earlier merge kept its keys: name the database that it became",
+			target.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)
 	if err != nil {
