@@ -68,8 +68,16 @@ test: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
 test: export CGO_ENABLED = 1
 test: export TMPDIR = $(shell .ci/temporary)
 test: toolchain check browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
+	$(MAKE) --no-print-directory -j2 test-with-mariadb test-with-mysql
+
+# Side by side, since the tests of each wait for a server a third of their time.
+test-with-mariadb:
 	$(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
-	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
+
+test-with-mysql:
+	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j2 test-merges-mysql test-mysql test-beside
+
+.PHONY: test-with-mariadb test-with-mysql
 
 # What PostgreSQL is asked beside the suites of store: it is killed, frozen and filled.
 TORTURES_POSTGRES = TestTorture/scenario/.*/postgres|TestFrozenInTransaction/postgres|TestFailover/postgres

@@ -450,7 +450,7 @@ func TestLeaveOracle(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		n := *leaveCases
 		if n == 0 {
-			n = map[bool]int{true: 30, false: 4}[e.name == "sqlite"]
+			n = map[bool]int{true: 20, false: 4}[e.name == "sqlite"]
 			if testing.Short() {
 				n = min(n, 15)
 			}
