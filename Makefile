@@ -58,7 +58,8 @@ MEASURING = ^TestMariaDB|^TestInto$$|^TestSQLiteInto$$|^TestLarge$$|^TestMergeWi
 # Long tests of which MariaDB shows what there is to see.
 LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
 
-# Memory is plenty, and its collector takes a tenth of the time of tests.
+# Three at a time, since much of what tests do is to wait for a server; with six at a time they take longer, not less. Memory is plenty,
+# and its collector takes a tenth of their time.
 # The one library in C, SQLite for a test of integrations, takes seven times as long with a compiler that optimizes.
 # Without the folder's name in them, packages that one clone has compiled are compiled for all. The compiler comes first: the race
 # detector needs it, and with another CGO_ENABLED the standard library would be compiled a second time.
@@ -68,16 +69,8 @@ test: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
 test: export CGO_ENABLED = 1
 test: export TMPDIR = $(shell .ci/temporary)
 test: toolchain check browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
-	$(MAKE) --no-print-directory -j2 test-with-mariadb test-with-mysql
-
-# Side by side, since much of what tests do is to wait for a server.
-test-with-mariadb:
 	$(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
-
-test-with-mysql:
-	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j2 test-merges-mysql test-mysql test-beside
-
-.PHONY: test-with-mariadb test-with-mysql
+	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
 # What PostgreSQL is asked beside the suites of store: it is killed, frozen and filled.
 TORTURES_POSTGRES = TestTorture/scenario/.*/postgres|TestFrozenInTransaction/postgres|TestFailover/postgres
