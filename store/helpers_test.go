@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 	player   = storetest.Player
 	item     = storetest.Item
 	claim    = storetest.Claim
-	deadlock = storetest.Deadlock
+	deadlock = faulty.Deadlock
 	is       = storetest.Is
 )
 

@@ -14,7 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 func TestMeaningOfMySQLErrors(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCannotEvaluate(t *testing.T) {
 		}
 	}
 	for code, want := range map[int]bool{sqlite3.SQLITE_ERROR: true, sqlite3.SQLITE_ERROR_SNAPSHOT: false, sqlite3.SQLITE_ERROR_RETRY: false, sqlite3.SQLITE_BUSY: false, sqlite3.SQLITE_IOERR_READ: false, sqlite3.SQLITE_INTERRUPT: false, sqlite3.SQLITE_INTERNAL: false} {
-		if got := sqldb.CannotEvaluate(storetest.SQLiteError(code)); got != want {
+		if got := sqldb.CannotEvaluate(faulty.SQLiteError(code)); got != want {
 			t.Errorf("SQLite %d: %t", code, got)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/progress"
-	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 var long = flag.Bool("torture.long", false, "let every request to a database fail once")
@@ -52,7 +52,7 @@ func (p *place) named() Options {
 // failEach makes each request of a command to the worlds fail once. Then the command comes to its
 // end, and the others take it back.
 func (p *place) failEach(t *testing.T, b *Book, end string, command command, back ...command) {
-	run := func(n *storetest.Nth) {
+	run := func(n *faulty.Nth) {
 		t.Helper()
 		n.Only = func(dsn string) bool {
 			return strings.HasSuffix(dsn, ".db") || strings.HasPrefix(dsn, string(sqldb.MySQL))
@@ -98,7 +98,7 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 			}
 		}
 	}
-	smooth := &storetest.Nth{N: -1}
+	smooth := &faulty.Nth{N: -1}
 	run(smooth)
 	most, cases := max(2, 6/max(1, len(back))), 0
 	switch writes := len(back) > 1; {
@@ -107,7 +107,7 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 	case *long:
 		most = 0
 	}
-	for n := range storetest.Faults(smooth.Count(), most) {
+	for n := range faulty.Faults(smooth.Count(), most) {
 		run(n)
 		cases++
 	}

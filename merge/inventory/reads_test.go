@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 var long = flag.Bool("torture.long", false, "let every request to a database fail once")
@@ -22,12 +23,12 @@ func TestEveryReadFailsOnce(t *testing.T) {
 		storetest.Must(t, err)
 		storetest.Must(t, node.Close())
 		db.Close()
-		read := func(n *storetest.Nth) *Inventory {
+		read := func(n *faulty.Nth) *Inventory {
 			inv := Read(n.In(t.Context()), worlds, Options{Parallel: 1, Players: "characters", Active: "logout_time", Now: now})
 			inv.Took = 0
 			return inv
 		}
-		smooth := &storetest.Nth{N: -1}
+		smooth := &faulty.Nth{N: -1}
 		want := read(smooth)
 		if p := problems(want); p != nil {
 			t.Fatal(p)
@@ -36,7 +37,7 @@ func TestEveryReadFailsOnce(t *testing.T) {
 		if *long {
 			most = 0
 		}
-		for n := range storetest.Faults(smooth.Count(), most) {
+		for n := range faulty.Faults(smooth.Count(), most) {
 			got := read(n)
 			cases++
 			failed := len(problems(got))

@@ -27,7 +27,7 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 // command is one of which each request to a database fails once.
@@ -184,7 +184,7 @@ func settled(t *testing.T, result any) string {
 
 // failEach makes each request fail once, in each way.
 func (r command) failEach(t *testing.T) {
-	try := func(n *storetest.Nth) (result string, err error) {
+	try := func(n *faulty.Nth) (result string, err error) {
 		if r.before != nil {
 			r.before()
 		}
@@ -194,7 +194,7 @@ func (r command) failEach(t *testing.T) {
 		}
 		return result, err
 	}
-	smooth := &storetest.Nth{N: -1}
+	smooth := &faulty.Nth{N: -1}
 	want, err := try(smooth)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func (r command) failEach(t *testing.T) {
 		most = r.long
 	}
 	cases, same, failed, wrong := 0, 0, 0, 0
-	for n := range storetest.Faults(smooth.Count(), most) {
+	for n := range faulty.Faults(smooth.Count(), most) {
 		if wrong == 10 {
 			break
 		}

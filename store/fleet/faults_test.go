@@ -13,12 +13,12 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/store/fleet"
-	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 func openFleetOver(t testing.TB, dsn string, fault func(what string) (error, bool)) *fleet.Fleet {
 	t.Helper()
-	f, err := fleet.OpenVia(dsn, func(c driver.Connector) driver.Connector { return &storetest.Wire{Connector: c, Fault: fault} })
+	f, err := fleet.OpenVia(dsn, func(c driver.Connector) driver.Connector { return &faulty.Wire{Connector: c, Fault: fault} })
 	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f

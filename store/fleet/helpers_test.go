@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"mergesafe/gameid"
 	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 var (
@@ -15,7 +16,7 @@ var (
 	await            = storetest.Await
 	player           = storetest.Player
 	claim            = storetest.Claim
-	deadlock         = storetest.Deadlock
+	deadlock         = faulty.Deadlock
 )
 
 var nodeOptions = gameid.Options{}

@@ -19,7 +19,7 @@ import (
 	"mergesafe/number"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
-	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 // exhausted takes numbers until there are none, and returns them and why.
@@ -217,7 +217,7 @@ func TestNumbersLostAnswers(t *testing.T) {
 				var statements atomic.Int64
 				connector, err := sqldb.NewConnector(dsn, false)
 				must(t, err)
-				pool := sql.OpenDB(&storetest.Wire{Connector: connector, Fault: func(what string) (error, bool) {
+				pool := sql.OpenDB(&faulty.Wire{Connector: connector, Fault: func(what string) (error, bool) {
 					if strings.Contains(what, "LAST_INSERT_ID") && statements.Add(1)%3 == 0 {
 						return lost, done
 					}

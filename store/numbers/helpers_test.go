@@ -3,6 +3,7 @@ package numbers_test
 import (
 	"mergesafe/gameid"
 	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 var (
@@ -13,7 +14,7 @@ var (
 	must       = storetest.Must
 	born       = storetest.Born
 	player     = storetest.Player
-	deadlock   = storetest.Deadlock
+	deadlock   = faulty.Deadlock
 )
 
 var nodeOptions = gameid.Options{}

@@ -1,6 +1,9 @@
 package registry_test
 
-import "mergesafe/store/storetest"
+import (
+	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
+)
 
 var (
 	onEach           = storetest.OnEach
@@ -12,6 +15,6 @@ var (
 	must             = storetest.Must
 	player           = storetest.Player
 	claim            = storetest.Claim
-	deadlock         = storetest.Deadlock
+	deadlock         = faulty.Deadlock
 	is               = storetest.Is
 )

@@ -1,5 +1,5 @@
 // Package storetest makes databases for tests as a game server makes its own,
-// rows to fill them with, and connections that fail.
+// and rows to fill them with.
 package storetest
 
 import (

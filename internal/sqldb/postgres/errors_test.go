@@ -14,10 +14,11 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
+	"mergesafe/store/storetest/faulty"
 )
 
 // otherDriver is a connector of pgx that does not look so.
-type otherDriver struct{ *storetest.Wire }
+type otherDriver struct{ *faulty.Wire }
 
 func (otherDriver) Driver() driver.Driver { return struct{ driver.Driver }{} }
 
@@ -29,7 +30,7 @@ func TestLostAnswers(t *testing.T) {
 	must(t, err)
 	var lost string // the answer of what begins so
 	var with error
-	wire := &storetest.Wire{Connector: stdlib.GetConnector(*config), Fault: func(what string) (error, bool) {
+	wire := &faulty.Wire{Connector: stdlib.GetConnector(*config), Fault: func(what string) (error, bool) {
 		if lost != "" && strings.HasPrefix(what, lost) {
 			_, refused := errors.AsType[*pgconn.PgError](with)
 			return with, !refused
