@@ -1,6 +1,9 @@
 package main
 
-import "mergesafe/merge/declare"
+import (
+	"mergesafe/examples/rekey/world"
+	"mergesafe/merge/declare"
+)
 
 // reviewed is what a person made of the proposed rules. With the tools it is a file:
 // [check], [[check.reference]], [[merge.table]] and [[merge.counter]].
@@ -32,7 +35,7 @@ func leaving() declare.Options {
 	refs := o.Rules[0].References
 	refs[0].Gone, refs[1].Gone, refs[2].Gone = declare.RowsDrop, declare.RowsNone, declare.RowsNone
 	refs[1].None = []string{"0"} // a mail without a sender
-	o.Now = today
+	o.Now = world.Today
 	o.Leave = []declare.Leave{
 		{Table: "heroes", Where: "level <= 30 AND seen < :now - 30*86400 AND gold < 500000",
 			Best: &declare.Best{Of: "account", Keep: 3, By: []string{"level desc", "seen desc"}}},

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mergesafe/examples/rekey/world"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -46,12 +47,12 @@ func (s *story) worlds() []transfer.Database {
 func (s *story) run(ctx context.Context) error {
 	s.say("Two worlds of a game that counts its keys from 1 in each: hero 7 is there twice.")
 	for _, name := range []string{"rehearsal", "chosen", "merged"} { // of an earlier run
-		if err := remove(s.file(name)); err != nil {
+		if err := world.Remove(s.file(name)); err != nil {
 			return err
 		}
 	}
 	for name, heroes := range map[string]int{"east": 300, "west": 240} {
-		if err := makeWorld(ctx, s.file(name), name, heroes); err != nil {
+		if err := world.Make(ctx, s.file(name), name, heroes); err != nil {
 			return err
 		}
 	}
@@ -244,7 +245,7 @@ func (s *story) goOn(ctx context.Context) error {
 		return err
 	}
 	s.say("   %s", strings.ReplaceAll(report.WhoisText("merged", "", "heroes", friend, back), "\n", "\n   "))
-	hero, item, err := play(ctx, s.file("merged"), int64(friend.Bits))
+	hero, item, err := world.Play(ctx, s.file("merged"), int64(friend.Bits))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package main
+// Package world is the game of the story: it makes a world whose keys count from 1, and plays on in the merged one.
+package world
 
 import (
 	"context"
@@ -11,8 +12,8 @@ import (
 	"time"
 )
 
-// today is the day on which the story happens: heroes were seen up to 200 days before.
-var today = time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
+// Today is the day on which the story happens: heroes were seen up to 200 days before.
+var Today = time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
 
 // The tables of a game as they are found: AUTOINCREMENT keys, one table that continues
 // another's key, references that nothing declares, a column that means nobody by 0, a
@@ -27,8 +28,8 @@ var schema = []string{
 	"CREATE TABLE seq (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL)",
 }
 
-// remove removes a database that may be there, with the files beside it.
-func remove(file string) error {
+// Remove removes a database that may be there, with the files beside it.
+func Remove(file string) error {
 	for _, old := range []string{file, file + "-wal", file + "-shm"} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -37,12 +38,12 @@ func remove(file string) error {
 	return nil
 }
 
-// makeWorld makes a world in which players came and went, by what its name sows.
-func makeWorld(ctx context.Context, file, name string, heroes int) error {
+// Make makes a world in which players came and went, by what its name sows.
+func Make(ctx context.Context, file, name string, heroes int) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	if err := remove(file); err != nil {
+	if err := Remove(file); err != nil {
 		return err
 	}
 	db, err := sql.Open("sqlite", file)
@@ -66,7 +67,7 @@ func makeWorld(ctx context.Context, file, name string, heroes int) error {
 	random := rand.New(rand.NewPCG(uint64(heroes), 1))
 	for id := range heroes {
 		exec("INSERT INTO heroes VALUES (?, ?, ?, ?, ?, ?, ?)", id+1, fmt.Sprintf("%s%c%c", name, 'a'+id/26%26, 'a'+id%26), 1+random.IntN(60), 100_000+random.IntN(900_000),
-			900_000+id%60, today.Unix()-86400*int64(id*7%200), id%50/49)
+			900_000+id%60, Today.Unix()-86400*int64(id*7%200), id%50/49)
 		exec("INSERT INTO stats VALUES (?, ?)", id+1, 1_000_000+random.IntN(1000))
 		exec("INSERT INTO spells VALUES (?, ?), (?, ?)", id+1, 70_133, id+1, 70_200+random.IntN(50))
 		for range 3 {
@@ -87,9 +88,9 @@ func makeWorld(ctx context.Context, file, name string, heroes int) error {
 	return tx.Commit()
 }
 
-// play lets a hero be born in the merged world, find an item whose number comes from the
+// Play lets a hero be born in the merged world, find an item whose number comes from the
 // game's own counter, and send it to the hero who was once somebody else's first.
-func play(ctx context.Context, file string, friend int64) (hero, item int64, err error) {
+func Play(ctx context.Context, file string, friend int64) (hero, item int64, err error) {
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
 		return 0, 0, err
