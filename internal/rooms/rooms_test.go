@@ -16,7 +16,8 @@ import (
 // imported by every room but those of [pure]. A room that ends in / stands for
 // all that is below it. ARCHITECTURE.md shows them.
 var arrows = map[string]string{
-	"gameid":                  "",
+	"gameid":                  "gameid/internal/ff1",
+	"gameid/internal/ff1":     "",
 	"gameid/gameidtest":       "gameid",
 	"gameid/metrics":          "gameid",
 	"number":                  "",
@@ -115,7 +116,7 @@ var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/storetest/fau
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}
 
 // pure are the rooms that have no need of them.
-var pure = []string{"gameid", "number", "entity"}
+var pure = []string{"gameid", "gameid/internal/ff1", "number", "entity"}
 
 type listed struct {
 	ImportPath string
