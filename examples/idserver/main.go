@@ -1,6 +1,6 @@
 // Idserver gives out the IDs of one world over HTTP and a Unix socket, to game
 // servers that are not written in Go. See run.go for how it starts and ends,
-// server.go for its answers, load for a program that measures it.
+// answers for what it answers, load for a program that measures it.
 package main
 
 import (

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"log/slog"
 	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"mergesafe/examples/idserver/answers"
+	"mergesafe/gameid"
+	"mergesafe/gameid/gameidtest"
 )
 
 // The commands in docs/other-languages.md work as they are written, and answer in
@@ -22,7 +27,12 @@ func TestPage(t *testing.T) {
 	if _, err := parse(strings.Fields(string(start[1]))); err != nil {
 		t.Errorf("%s: %v", start[0], err)
 	}
-	s, _ := handler(t)
+	node, err := gameid.OpenNode(t.Context(), 7, gameidtest.NewMemory(), gameid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	s := answers.New(node, []string{"player", "item"}, slog.New(slog.DiscardHandler))
 	form := func(answer string) string {
 		answer = regexp.MustCompile(`[0-9a-f]{20}`).ReplaceAllString(strings.TrimSpace(answer), "ID")
 		return answer
@@ -45,7 +55,9 @@ func TestPage(t *testing.T) {
 	}
 	// What the programs in other languages ask for.
 	for _, url := range regexp.MustCompile(`"(http://[^"]*/ids/[^"]*)"`).FindAllStringSubmatch(string(page), -1) {
-		if w := do(s, "POST", url[1], "text/plain", ""); w.Code != 200 || w.Body.Len() != 21*1000 {
+		request, w := httptest.NewRequest("POST", url[1], nil), httptest.NewRecorder()
+		request.Header.Set("Accept", "text/plain")
+		if s.ServeHTTP(w, request); w.Code != 200 || w.Body.Len() != 21*1000 {
 			t.Errorf("%s: %d, %d bytes", url[1], w.Code, w.Body.Len())
 		}
 		ran++

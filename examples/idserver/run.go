@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"mergesafe/examples/idserver/answers"
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
@@ -31,8 +32,9 @@ const (
 )
 
 const (
-	startTimeout = 30 * time.Second
-	drainTimeout = 10 * time.Second
+	requestTimeout = 5 * time.Second
+	startTimeout   = 30 * time.Second
+	drainTimeout   = 10 * time.Second
 )
 
 const usage = `Usage: idserver [flags]
@@ -179,7 +181,7 @@ func serve(ctx context.Context, opts options, env environment, log *slog.Logger)
 	}
 
 	server := &http.Server{
-		Handler:           newServer(node, opts.kinds, log),
+		Handler:           answers.New(node, opts.kinds, log),
 		ReadHeaderTimeout: requestTimeout,
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      2 * requestTimeout,

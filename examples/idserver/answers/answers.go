@@ -1,4 +1,5 @@
-package main
+// Package answers gives out the IDs of one node over HTTP, and says how the node is.
+package answers
 
 import (
 	"cmp"
@@ -22,14 +23,13 @@ import (
 )
 
 const (
-	maxCount       = 10_000 // IDs in one answer
-	maxBody        = 1 << 10
-	mintTimeout    = 2 * time.Second // for a node that waits for the clock or the registry
-	requestTimeout = 5 * time.Second
+	maxCount    = 10_000 // IDs in one answer
+	maxBody     = 1 << 10
+	mintTimeout = 2 * time.Second // for a node that waits for the clock or the registry
 )
 
-// server answers the requests.
-type server struct {
+// Server answers the requests.
+type Server struct {
 	*http.ServeMux
 	node    *gameid.Node
 	ids     *gameid.Generator[any]    // one for all kinds: no two IDs of a node are the same
@@ -38,8 +38,9 @@ type server struct {
 	log     *slog.Logger
 }
 
-func newServer(node *gameid.Node, kinds []string, log *slog.Logger) *server {
-	s := &server{ServeMux: http.NewServeMux(), node: node, ids: gameid.NewGenerator[any](node), log: log}
+// New returns a server that gives out IDs of these kinds.
+func New(node *gameid.Node, kinds []string, log *slog.Logger) *Server {
+	s := &Server{ServeMux: http.NewServeMux(), node: node, ids: gameid.NewGenerator[any](node), log: log}
 	s.kinds = make(map[string]*atomic.Uint64)
 	for _, kind := range kinds {
 		s.kinds[kind] = new(atomic.Uint64)
@@ -54,7 +55,7 @@ func newServer(node *gameid.Node, kinds []string, log *slog.Logger) *server {
 var countWord = regexp.MustCompile(`\bcount\b`)
 
 // mint answers POST /ids/{kind}.
-func (s *server) mint(w http.ResponseWriter, r *http.Request) {
+func (s *Server) mint(w http.ResponseWriter, r *http.Request) {
 	kind := r.PathValue("kind")
 	given, known := s.kinds[kind]
 	if !known {
@@ -109,7 +110,7 @@ func countOf(r *http.Request) (int, error) {
 
 // unavailable is the answer if the node gives no IDs. The reason may name hosts,
 // which game servers of the same world may know; it never has a password.
-func (s *server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no IDs could be made within %s", mintTimeout)
 		if why := s.node.Stats().LastFailure; why != nil {
@@ -127,7 +128,7 @@ func (s *server) unavailable(w http.ResponseWriter, r *http.Request, err error) 
 
 // health answers GET /healthz: 200 if the node has its lease and time left to
 // make IDs of, else 503 with the reason.
-func (s *server) health(w http.ResponseWriter, r *http.Request) {
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	stats := s.node.Stats()
 	err := cmp.Or(s.node.Err(), metrics.Health(stats))
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *server) health(w http.ResponseWriter, r *http.Request) {
 }
 
 // metrics answers GET /metrics in the text format of Prometheus.
-func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	stats := s.node.Stats()
 	stats.Minted = make(map[string]uint64)
 	for kind, given := range s.kinds {
