@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/tools/internal/cli/clitest"
+	"mergesafe/tools/internal/cli/clitest/secrets"
 )
 
 var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an odd DSN are tried")
@@ -15,8 +15,8 @@ var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an o
 func TestSecrets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	clitest.SecretWorlds(t)
-	clitest.Secrets(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db",
+	secrets.Worlds(t)
+	secrets.CommandLines(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db",
 		"sqlite:w2.db", "sqlite:w3.db"}}, *secretRuns)
 }
 
@@ -24,14 +24,14 @@ func TestSecrets(t *testing.T) {
 func TestSecretsInFiles(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	clitest.SecretWorlds(t)
-	clitest.SecretTexts(t, run, "config.toml", []string{
+	secrets.Worlds(t)
+	secrets.Texts(t, run, "config.toml", []string{
 		"[server]", "[database]", "[registry]", "[[source]]", "[[public_id]]", "[check]", "[[check.unique]]",
 		"[[check.reference]]", "[[check.id]]", "[[check.world]]", "[[check.account]]",
 		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]", "[[merge.copy]]",
 		"[fleet]", "[schema]",
 	}, []string{"mergecheck", "w1", "w2"})
-	clitest.SecretFile(t, run, "config.toml", "", []string{
+	secrets.File(t, run, "config.toml", "", []string{
 		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n", "[[source]]\nname = \"w1\"\ndsn_env = \"ODD\"\n",
 		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
 		"[[source]]\nname = \"w{1..2}\"\ndsn = \"§\"\n",

@@ -9,7 +9,7 @@ import (
 	"mergesafe/internal/odddsn"
 	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest"
+	"mergesafe/tools/internal/cli/clitest/secrets"
 )
 
 var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an odd DSN are tried")
@@ -18,7 +18,7 @@ var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an o
 func TestSecrets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	clitest.SecretWorlds(t)
+	secrets.Worlds(t)
 	line := []string{"servermerge", "plan", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
 	if code := run(t.Context(), line, func(string) (string, bool) { return "", false }, io.Discard,
 		io.Discard); code != cli.OK {
@@ -40,13 +40,13 @@ func TestSecrets(t *testing.T) {
 		"servermerge limit":   {"plan.json"},
 		"servermerge stop":    {"plan.json"},
 	}
-	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *secretRuns)
+	secrets.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }
 
 // Nor does one whose new database is a name that no file can have, since it is too long.
 func TestSecretInto(t *testing.T) {
 	t.Chdir(t.TempDir())
-	clitest.SecretWorlds(t)
+	secrets.Worlds(t)
 	for _, dsn := range odddsn.Each() {
 		if len(dsn) < 400 {
 			continue

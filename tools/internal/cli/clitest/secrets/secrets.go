@@ -1,4 +1,5 @@
-package clitest
+// Package secrets tries a tool with passwords at every place that a DSN may be typed, and looks for them in what it shows and writes.
+package secrets
 
 import (
 	"bytes"
@@ -18,16 +19,17 @@ import (
 	"mergesafe/internal/odddsn"
 	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 // Tool is the function of a tool.
 type Tool = func(context.Context, []string, cli.Env, io.Writer, io.Writer) cli.Code
 
-// Secrets gives a tool odd DSNs at each place of each command line: as each argument, as the value of
+// CommandLines gives a tool odd DSNs at each place of each command line: as each argument, as the value of
 // each flag, as an unknown flag. Neither the output nor a file that is left may show a password. args are
 // the arguments that a command takes, by its full name. There are about so many runs: each place has some
 // of the DSNs, and each DSN has some of the places.
-func Secrets(t *testing.T, run Tool, root *cliv3.Command, args map[string][]string, runs int) {
+func CommandLines(t *testing.T, run Tool, root *cliv3.Command, args map[string][]string, runs int) {
 	t.Helper()
 	var lines [][]string // with § where the DSN is
 	commands := make(map[string]*cliv3.Command)
@@ -76,17 +78,17 @@ func Secrets(t *testing.T, run Tool, root *cliv3.Command, args map[string][]stri
 				given[j] = strings.ReplaceAll(word, "§", dsn)
 			}
 			tried++
-			if shown := secretLine(t, run, given, dsn); shown != "" {
+			if shown := shownBy(t, run, given, dsn); shown != "" {
 				t.Errorf("%.300q shows ...%s...", given, shown)
 			}
 		}
 	}
 	t.Logf("%d command lines, %d DSNs, %d runs", len(lines), len(dsns), tried)
-	SecretFiles(t)
+	files(t)
 }
 
-// secretLine runs one command line, and returns what it shows of a password; "" if nothing.
-func secretLine(t *testing.T, run Tool, line []string, odd string) string {
+// shownBy runs one command line, and returns what it shows of a password; "" if nothing.
+func shownBy(t *testing.T, run Tool, line []string, odd string) string {
 	t.Helper()
 	var out bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -95,8 +97,8 @@ func secretLine(t *testing.T, run Tool, line []string, odd string) string {
 	return odddsn.Shown(out.String())
 }
 
-// SecretFiles looks at what is in the working directory: no name and no text may have a password.
-func SecretFiles(t *testing.T) {
+// files looks at what is in the working directory: no name and no text may have a password.
+func files(t *testing.T) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -123,12 +125,12 @@ func leaves(cmd *cliv3.Command, name string, all map[string]*cliv3.Command) {
 	}
 }
 
-// SecretWorlds makes two worlds in the working directory, which config.toml knows as w1 and w2.
-func SecretWorlds(t *testing.T) {
+// Worlds makes two worlds in the working directory, which config.toml knows as w1 and w2.
+func Worlds(t *testing.T) {
 	t.Helper()
 	text := ""
 	for i, name := range []string{"w1", "w2"} {
-		if err := MakeWorld(t.Context(), "sqlite:"+name+".db", gameid.ServerID(i+1), 3, name); err != nil {
+		if err := clitest.MakeWorld(t.Context(), "sqlite:"+name+".db", gameid.ServerID(i+1), 3, name); err != nil {
 			t.Fatal(err)
 		}
 		text += "[[source]]\nname = \"" + name + "\"\ndsn = \"sqlite:" + name + ".db\"\n"
@@ -138,10 +140,10 @@ func SecretWorlds(t *testing.T) {
 	}
 }
 
-// SecretTexts writes odd DSNs at each place of a file of TOML: as the value of each key of each
+// Texts writes odd DSNs at each place of a file of TOML: as the value of each key of each
 // section, in quotes and without, in a list, as a key, and in place of a line. Each of the command lines
 // reads the file.
-func SecretTexts(t *testing.T, run Tool, file string, sections []string, lines ...[]string) {
+func Texts(t *testing.T, run Tool, file string, sections []string, lines ...[]string) {
 	t.Helper()
 	before, err := os.ReadFile(file)
 	if err != nil {
@@ -157,12 +159,12 @@ func SecretTexts(t *testing.T, run Tool, file string, sections []string, lines .
 		texts = append(texts, section+"\n§ = 1\n", section+"\n\"§\" = 1\n", section+"\n§\n",
 			section+"\n# §\nx = = §\n", strings.Replace(section, "]", ".\"§\"]", 1)+"\n", "§"+section+"\n")
 	}
-	SecretFile(t, run, file, string(before), texts, lines...)
+	File(t, run, file, string(before), texts, lines...)
 }
 
-// SecretFile writes odd DSNs at each place of a file, and into the environment variable ODD. Each text
+// File writes odd DSNs at each place of a file, and into the environment variable ODD. Each text
 // comes behind what the file has; § is the place. Each of the command lines reads the file.
-func SecretFile(t *testing.T, run Tool, file, before string, texts []string, lines ...[]string) {
+func File(t *testing.T, run Tool, file, before string, texts []string, lines ...[]string) {
 	t.Helper()
 	dsns := odddsn.Each()
 	step := 1 + len(dsns)*len(texts)*len(lines)/max(300, 2*len(texts)*len(lines))
@@ -182,7 +184,7 @@ func SecretFile(t *testing.T, run Tool, file, before string, texts []string, lin
 			}
 			for _, line := range lines {
 				tried++
-				if shown := secretLine(t, run, line, dsn); shown != "" {
+				if shown := shownBy(t, run, line, dsn); shown != "" {
 					t.Errorf("%.300q with %.300q shows ...%s...", line, text, shown)
 				}
 			}
@@ -192,7 +194,7 @@ func SecretFile(t *testing.T, run Tool, file, before string, texts []string, lin
 	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	SecretFiles(t)
+	files(t)
 }
 
 // keysOf are the keys that a section knows, as the error of one says that it does not.
