@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleetworlds/madeup"
 	"mergesafe/internal/inserts"
 	"mergesafe/internal/sqldb"
 
@@ -52,12 +53,12 @@ type World struct {
 	Zone      string
 
 	// Its peculiarities.
-	Drift       Drift
+	Drift       madeup.Drift
 	Running     bool // a process holds its lease
 	Corrupt     bool // the file is damaged
 	Unreachable bool // its server does not answer
 
-	shape  shape
+	shape  madeup.Shape
 	server gameid.ServerID // 0 if it has no registry
 }
 
@@ -108,9 +109,9 @@ var regions = []struct{ language, zone string }{
 // world is the n-th world of a kind.
 func (o Options) world(kind string, n int) World {
 	w := World{Name: fmt.Sprint(kind, n)}
-	w.shape = shapeOf(o.Seed, uint64(kind[0]), n, w.Name, o.Now)
-	w.Drift = w.shape.drift
-	region := regions[w.shape.region%len(regions)]
+	w.shape = madeup.ShapeOf(o.Seed, uint64(kind[0]), n, w.Name, o.Now)
+	w.Drift = w.shape.Drift
+	region := regions[w.shape.Region%len(regions)]
 	w.Language, w.Zone = region.language, region.zone
 	if n%20 != 8 {
 		w.server = gameid.ServerID(int(kind[0])*1000 + n)
@@ -177,7 +178,7 @@ func (w World) make(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback()
-	statements := schema(dialect, w.Drift)
+	statements := madeup.Tables(dialect, w.Drift)
 	if w.server != 0 {
 		more, err := registryOf(dialect, w.shape, w.server, w.Running)
 		if err != nil {
@@ -194,7 +195,7 @@ func (w World) make(ctx context.Context) error {
 		_, err := tx.ExecContext(ctx, statement)
 		return err
 	}}
-	if err := errors.Join(w.shape.fill(in), in.Flush()); err != nil {
+	if err := errors.Join(w.shape.Fill(in), in.Flush()); err != nil {
 		return err
 	}
 	if err := errors.Join(tx.Commit(), db.Close()); err != nil || !w.Corrupt {
@@ -246,7 +247,7 @@ func (w World) Odd() string {
 		return "is a damaged file"
 	case w.Running:
 		return "runs"
-	case w.Drift != NoDrift:
+	case w.Drift != madeup.NoDrift:
 		return "differs: " + string(w.Drift)
 	default:
 		return ""

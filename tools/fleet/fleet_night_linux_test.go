@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/fleetworlds"
+	"mergesafe/internal/fleetworlds/madeup"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/merge/agenda"
@@ -220,7 +221,7 @@ func (n *fleetNight) edit() *agenda.Campaign {
 	var lite, server []agenda.Merge
 	for _, m := range c.Merges {
 		odd := slices.ContainsFunc(n.fleet.Worlds, func(w fleetworlds.World) bool {
-			return (w.Running || w.Drift != fleetworlds.NoDrift) && slices.Contains(m.Worlds(), w.Name)
+			return (w.Running || w.Drift != madeup.NoDrift) && slices.Contains(m.Worlds(), w.Name)
 		})
 		switch {
 		case odd: // the rules are for the tables of most

@@ -1,4 +1,4 @@
-package fleetworlds
+package madeup
 
 import (
 	"strings"
@@ -42,8 +42,8 @@ const (
 	OtherType     Drift = "items.amount is a text"
 )
 
-// schema returns the statements that make the tables of a world.
-func schema(d sqldb.Dialect, drift Drift) (statements []string) {
+// Tables returns the statements that make the tables of a world.
+func Tables(d sqldb.Dialect, drift Drift) (statements []string) {
 	for _, table := range tables {
 		switch drift {
 		case MissingColumn:

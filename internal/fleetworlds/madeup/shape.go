@@ -1,4 +1,5 @@
-package fleetworlds
+// Package madeup is the made-up game of the worlds of a fleet: its tables, and the rows of one world.
+package madeup
 
 import (
 	"fmt"
@@ -10,37 +11,37 @@ import (
 	"mergesafe/internal/inserts"
 )
 
-// shape is what one world is like.
-type shape struct {
-	seed   [2]uint64
-	name   string
+// Shape is what one world is like.
+type Shape struct {
+	Seed   [2]uint64
+	Name   string
 	size   int     // characters
-	region int     // which of regions
+	Region int     // one of 100
 	active float64 // share of characters that played in the last 30 days
-	drift  Drift
-	now    time.Time
+	Drift  Drift
+	Now    time.Time
 }
 
-// shapeOf returns the shape of the n-th world of a kind, from 1. Most worlds are small and quiet.
-func shapeOf(seed, kind uint64, n int, name string, now time.Time) shape {
-	s := shape{seed: [2]uint64{seed, kind<<32 | uint64(n)}, name: name, now: now}
-	random := rand.New(rand.NewPCG(s.seed[0], ^s.seed[1]))
+// ShapeOf returns the shape of the n-th world of a kind, from 1. Most worlds are small and quiet.
+func ShapeOf(seed, kind uint64, n int, name string, now time.Time) Shape {
+	s := Shape{Seed: [2]uint64{seed, kind<<32 | uint64(n)}, Name: name, Now: now}
+	random := rand.New(rand.NewPCG(s.Seed[0], ^s.Seed[1]))
 	size, activity := random.Float64(), random.Float64()
 	s.size = 50 + int(2950*size*size*size)
 	s.active = 0.02 + 0.5*activity*activity
-	s.region = random.IntN(100)
+	s.Region = random.IntN(100)
 	switch n % 20 {
 	case 3:
-		s.drift = MissingColumn
+		s.Drift = MissingColumn
 	case 5:
-		s.drift = OtherType
+		s.Drift = OtherType
 	}
 	return s
 }
 
 // generation writes a world, and keeps the first error.
 type generation struct {
-	shape
+	Shape
 	*rand.Rand
 	to  *inserts.Inserter
 	err error
@@ -52,9 +53,9 @@ func (g *generation) add(table string, values ...any) {
 	}
 }
 
-// fill writes the rows of a world: the same rows for the same shape.
-func (s shape) fill(to *inserts.Inserter) error {
-	g := &generation{shape: s, Rand: rand.New(rand.NewPCG(s.seed[0], s.seed[1])), to: to}
+// Fill writes the rows of a world: the same rows for the same shape.
+func (s Shape) Fill(to *inserts.Inserter) error {
+	g := &generation{Shape: s, Rand: rand.New(rand.NewPCG(s.Seed[0], s.Seed[1])), to: to}
 	accounts := g.accounts()
 	characters, gone := g.characters(accounts)
 	g.guilds(characters)
@@ -82,14 +83,14 @@ func (g *generation) pick(keys []int64) int64 { return keys[g.IntN(len(keys))] }
 
 // ago is a time in Unix seconds, up to so many days ago.
 func (g *generation) ago(days float64) int64 {
-	return g.now.Add(-time.Duration(g.Float64() * days * float64(24*time.Hour))).Unix()
+	return g.Now.Add(-time.Duration(g.Float64() * days * float64(24*time.Hour))).Unix()
 }
 
 // accounts are of people who play in this world alone, and of some who play in several.
 func (g *generation) accounts() (keys []int64) {
 	known := make(map[string]bool)
 	for key := g.next(0, 0.1); len(keys) < max(1, g.size*2/3); key = g.next(key, 0.1) {
-		login := fmt.Sprintf("%s.%s%d", g.name, word(g.IntN(4000)), len(keys))
+		login := fmt.Sprintf("%s.%s%d", g.Name, word(g.IntN(4000)), len(keys))
 		if g.IntN(10) == 0 {
 			if shared := fmt.Sprintf("%s_%d", strings.ToLower(word(g.IntN(1500))), g.IntN(2)); !known[shared] {
 				login = shared
@@ -117,10 +118,10 @@ func (g *generation) characters(accounts []int64) (keys, gone []int64) {
 			name = g.characterName()
 		}
 		names[name] = true
-		logout := g.now.AddDate(0, 0, -31).Unix() - g.Int64N(700*24*3600)
+		logout := g.Now.AddDate(0, 0, -31).Unix() - g.Int64N(700*24*3600)
 		if g.Float64() < g.active {
 			days := 30 * g.Float64() * g.Float64() // more of them lately
-			logout = g.now.Add(-time.Duration(days * float64(24*time.Hour))).Unix()
+			logout = g.Now.Add(-time.Duration(days * float64(24*time.Hour))).Unix()
 		}
 		g.add("characters", key, g.pick(accounts), name, 1+g.IntN(80), g.Int64N(5_000_000), logout-g.Int64N(300*24*3600), logout, 0)
 		keys = append(keys, key)
@@ -155,7 +156,7 @@ func (g *generation) guilds(characters []int64) {
 			if i%7 == 2 {
 				values[3] = "friend of " + word(g.IntN(3000))
 			}
-			if g.drift == MissingColumn {
+			if g.Drift == MissingColumn {
 				values = values[:3]
 			}
 			g.add("guild_members", values...)
@@ -171,7 +172,7 @@ func (g *generation) items(characters []int64) (keys []int64, owned map[int64][]
 		for range 1 + g.IntN(7) {
 			key = g.next(key, 0.3)
 			amount := any(1 + g.IntN(20))
-			if g.drift == OtherType {
+			if g.Drift == OtherType {
 				amount = fmt.Sprint(amount)
 			}
 			g.add("items", key, owner, 90_001+g.IntN(templates), amount)
