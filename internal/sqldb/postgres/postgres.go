@@ -15,11 +15,12 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/postgres/answers"
 )
 
 func init() { sqldb.Register(sqldb.PostgreSQL, engine{}) }
 
-type engine struct{}
+type engine struct{ answers.Meanings }
 
 // ourSchema is the one in which tables are made and looked for.
 const ourSchema = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"

@@ -1,4 +1,5 @@
-package postgres
+// Package answers says what the errors of PostgreSQL mean, as the driver pgx has them and as lib/pq does.
+package answers
 
 import (
 	"errors"
@@ -11,6 +12,9 @@ import (
 
 	"mergesafe/internal/sqldb"
 )
+
+// Meanings has the part of [sqldb.Engine] that judges errors.
+type Meanings struct{}
 
 // answer is an error that a server has sent, by pgx or lib/pq.
 type answer interface {
@@ -27,7 +31,7 @@ func state(err error) string {
 }
 
 // Meaning implements [sqldb.Engine].
-func (engine) Meaning(err error) (meant error, known bool) {
+func (Meanings) Meaning(err error) (meant error, known bool) {
 	code := state(err)
 	kind := kindOf(code)
 	switch {
@@ -129,7 +133,7 @@ func duplicate(err error) error {
 }
 
 // Refused implements [sqldb.Engine].
-func (engine) Refused(err error) (refused, known bool) {
+func (Meanings) Refused(err error) (refused, known bool) {
 	code := state(err)
 	if code == "" {
 		_, unconnected := errors.AsType[*pgconn.ConnectError](err)
@@ -147,7 +151,7 @@ func (engine) Refused(err error) (refused, known bool) {
 }
 
 // Explain implements [sqldb.Engine].
-func (engine) Explain(err error, plain bool) error {
+func (Meanings) Explain(err error, plain bool) error {
 	hint := func(text string) error { return fmt.Errorf("%s: %w", text, err) }
 	switch state(err) {
 	case "28P01":
@@ -176,7 +180,7 @@ var conditions = map[sqldb.Condition][]string{
 }
 
 // Says implements [sqldb.Engine].
-func (engine) Says(err error, c sqldb.Condition) bool {
+func (Meanings) Says(err error, c sqldb.Condition) bool {
 	code := state(err)
 	if code == "" {
 		return false
