@@ -99,6 +99,7 @@ var arrows = map[string]string{
 
 	// What is below a dialect.
 	"internal/sqldb/postgres/answers": "internal/sqldb",
+	"internal/sqldb/postgres/session": "internal/sqldb",
 
 	// For tests only; see onlyTests.
 	"gameid/sim":                  "",

@@ -14,10 +14,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/postgres/session"
 )
 
 // plainDSN matches a DSN in which nothing but what stands before the @ can be a password.
@@ -61,10 +61,8 @@ func (engine) Open(rest string, readOnly bool) (o sqldb.Opened, err error) {
 			return o, fmt.Errorf("the DSN has a parameter with %q in its name: user and password belong before the address", found)
 		}
 	}
-	for _, s := range settings {
-		if value := query.Get(s.name); value != "" && !s.good(value) && !(readOnly && s.name == "default_transaction_read_only") {
-			return o, fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", s.name, s.set)
-		}
+	if err := session.Refuse(query, readOnly); err != nil {
+		return o, err
 	}
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx takes a plus as it is
 	cfg, err := pgx.ParseConfig(u.String())
@@ -78,9 +76,9 @@ func (engine) Open(rest string, readOnly bool) (o sqldb.Opened, err error) {
 	}
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, 10*time.Second)
 	o.Plain = cfg.TLSConfig == nil
-	var home home
+	var home session.Home
 	made := stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		return home.settle(ctx, conn, readOnly, pooled != "")
+		return home.Settle(ctx, conn, readOnly, pooled != "")
 	}))
 	var secret []string
 	if _, shown := (engine{}).Shown(rest); !shown {
@@ -133,50 +131,3 @@ type connector struct {
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) { return c.connect(ctx) }
 func (c *connector) Driver() driver.Driver                            { return c.driver }
-
-// settle gives a new connection the settings, and makes sure that it has them.
-func (h *home) settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool) error {
-	conn.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
-		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
-	if !pooled {
-		var pid uint32
-		if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
-			return err
-		}
-		if pid != conn.PgConn().PID() {
-			return errors.New("a pooler is between this program and the server, and settings of a session get lost in it: " +
-				"use the address of the server itself; or, if its pool_mode is session, add pooler=session to the DSN")
-		}
-	}
-	for attempt := 0; ; attempt++ {
-		rows, _ := conn.Query(ctx, readSettings)
-		pairs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Name, Value string }])
-		if err != nil {
-			return err
-		}
-		has := make(map[string]string)
-		for _, pair := range pairs {
-			has[pair.Name] = pair.Value
-		}
-		set, was, err := h.differing(has, true)
-		if err != nil {
-			return err
-		}
-		set = slices.DeleteFunc(set, func(s string) bool {
-			return readOnly && strings.HasPrefix(s, "SET SESSION default_transaction_read_only")
-		})
-		switch {
-		case len(set) == 0 && readOnly:
-			_, err := conn.Exec(ctx, "SET SESSION default_transaction_read_only = on")
-			return err
-		case len(set) == 0:
-			return nil
-		case attempt > 0:
-			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; is there a proxy that changes them?",
-				strings.Join(was, ", "), strings.Join(set, ", "))
-		}
-		if _, err := conn.Exec(ctx, strings.Join(set, "; ")); err != nil {
-			return sqldb.CannotSet(was, set, err)
-		}
-	}
-}

@@ -7,8 +7,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
@@ -16,6 +14,7 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqldb/postgres/answers"
+	"mergesafe/internal/sqldb/postgres/session"
 )
 
 func init() { sqldb.Register(sqldb.PostgreSQL, engine{}) }
@@ -71,88 +70,11 @@ var words = sqldb.Words{
 // Words implements [sqldb.Engine].
 func (engine) Words() *sqldb.Words { return &words }
 
-// setting is one of a session that the code relies on.
-type setting struct {
-	name string
-	good func(value string) bool
-	set  string
-}
-
-func is(want string) func(string) bool { return func(value string) bool { return value == want } }
-
-// settings are what a session needs, whatever the server, the account, the database or the DSN says.
-// Of synchronous_commit, what waits for replicas as well is as good as on.
-var settings = []setting{
-	{"synchronous_commit", func(value string) bool { return value != "off" }, "on"},
-	{"default_transaction_read_only", is("off"), "off"},
-	{"standard_conforming_strings", is("on"), "on"},
-	{"statement_timeout", is("0"), "0"},
-	{"lock_timeout", is("0"), "0"},
-	{"client_encoding", is("UTF8"), "UTF8"},
-	{"bytea_output", is("hex"), "hex"}, // what the driver reads, unless values come in binary form
-	{"datestyle", func(value string) bool { return strings.HasPrefix(value, "ISO") }, "ISO"},
-}
-
-// readSettings has the names and values of those, and where the session is.
-var readSettings = func() string {
-	each := []string{"SELECT 'database' AS name, current_database()::TEXT AS value",
-		"SELECT 'schema', COALESCE(current_schema()::TEXT, '')",
-		"SELECT 'search_path', current_setting('search_path')"}
-	for _, s := range settings {
-		each = append(each, fmt.Sprintf("SELECT '%[1]s', current_setting('%[1]s')", s.name))
-	}
-	return strings.Join(each, " UNION ALL ")
-}()
-
-// where is a database and a schema.
-type where struct{ Database, Schema, Path string }
-
-// home is where the first connection of a pool was. All others are kept there, whatever schemas and settings come
-// later: tables that a search_path does not lead to any more would be made again, and numbers given out twice.
-type home struct{ first atomic.Pointer[where] }
-
-var errNoSchema = errors.New("no schema of the search_path exists: create one, or set search_path")
-
-// differing returns what sets the settings of a session that are otherwise, and what puts them back. With fixed the
-// schema stands first in the search_path, and stays that if another one is made that would come before.
-func (h *home) differing(has map[string]string, fixed bool) (set, was []string, err error) {
-	at := &where{has["database"], has["schema"], has["search_path"]}
-	if at.Schema != "" {
-		h.first.CompareAndSwap(nil, at)
-	}
-	first := h.first.Load()
-	switch {
-	case first == nil:
-		return nil, nil, errNoSchema
-	case first.Database != at.Database:
-		return nil, nil, fmt.Errorf("a connection of the pool is in the database %q, want %q", at.Database, first.Database)
-	case first.Schema != at.Schema || fixed && !at.fixed():
-		set = append(set, fmt.Sprintf("SET SESSION search_path = %s, %s", sqldb.PostgreSQL.Quote(first.Schema), first.Path))
-		was = append(was, "SET SESSION search_path = "+at.Path)
-	}
-	for _, s := range settings {
-		if value := has[s.name]; !s.good(value) {
-			set, was = append(set, config(s.name, s.set)), append(was, config(s.name, value))
-		}
-	}
-	return set, was, nil
-}
-
-// fixed reports whether the schema stands first in the search_path.
-func (w *where) fixed() bool {
-	before, _, _ := strings.Cut(w.Path, ", ")
-	return before == w.Schema || before == sqldb.PostgreSQL.Quote(w.Schema)
-}
-
-func config(name, value string) string {
-	return fmt.Sprintf("SET SESSION %s = '%s'", name, strings.ReplaceAll(value, "'", "''"))
-}
-
 // sessions are the connections of a pool.
 type sessions struct {
 	sqldb.Plain
 	db   *sqldb.DB
-	home home
+	home session.Home
 }
 
 // NewSessions implements [sqldb.Engine].
@@ -171,14 +93,14 @@ func (s *sessions) Adopt(ctx context.Context) (name string, manual bool, err err
 		return conn.GetContext(ctx, &name, "SELECT CONCAT('postgres://', "+
 			"host(inet_server_addr()) || ':' || inet_server_port(), '/', current_database())")
 	})
-	if errors.Is(err, errNoSchema) {
+	if errors.Is(err, session.ErrNoSchema) {
 		return "", false, nil
 	}
 	return name, false, err
 }
 
 // NoName implements [sqldb.Sessions].
-func (*sessions) NoName() error { return fmt.Errorf("store: %w", errNoSchema) }
+func (*sessions) NoName() error { return fmt.Errorf("store: %w", session.ErrNoSchema) }
 
 // Place implements [sqldb.Sessions].
 func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err error) {
@@ -188,11 +110,7 @@ func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err
 
 // Otherwise implements [sqldb.Sessions].
 func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
-	has, err := sqldb.Pairs(ctx, conn, readSettings)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.home.differing(has, false)
+	return s.home.Otherwise(ctx, conn)
 }
 
 // Judged implements [sqldb.Sessions]. database/sql does not begin a commit when the context has ended, and
