@@ -24,7 +24,7 @@ var arrows = map[string]string{
 	"entity":                  "gameid number",
 	"internal/sqldb":          "",
 	"internal/sqldb/mysql":    "internal/sqldb",
-	"internal/sqldb/sqlite":   "internal/sqldb",
+	"internal/sqldb/sqlite":   "internal/sqldb internal/sqldb/sqlite/",
 	"internal/sqldb/postgres": "internal/sqldb internal/sqldb/postgres/",
 	"internal/sqltext":        "",
 	"internal/masked":         "internal/sqldb",
@@ -98,6 +98,7 @@ var arrows = map[string]string{
 	"examples/":            "*",
 
 	// What is below a dialect.
+	"internal/sqldb/sqlite/holder":    "",
 	"internal/sqldb/postgres/answers": "internal/sqldb",
 	"internal/sqldb/postgres/session": "internal/sqldb",
 

@@ -9,6 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/sqlite/holder"
 )
 
 // LockFault implements [sqldb.Sessions]. A wait that a context ends says of itself only that.
@@ -16,11 +17,11 @@ func (s *sessions) LockFault(err error) error {
 	if err == nil {
 		return err
 	}
-	switch holder := lockHolder(s.db.Path); {
+	switch by := holder.Of(s.db.Path); {
 	case !errors.Is(err, context.DeadlineExceeded) && !isBusy(err):
 		return err
-	case holder != "":
-		return fmt.Errorf("the file is locked by %s: %w", holder, err)
+	case by != "":
+		return fmt.Errorf("the file is locked by %s: %w", by, err)
 	case isBusy(err) || Locked(s.db):
 		return fmt.Errorf("the file is locked by another process, or by another transaction of this one: %w", err)
 	}
@@ -48,12 +49,12 @@ func isBusy(err error) bool {
 // RowLock implements [sqldb.Engine]. A writer that is not frozen gives the lock back soon.
 func (engine) RowLock(ctx context.Context, db *sqldb.DB, _ string, _ ...any) (string, error) {
 	for end := time.Now().Add(sqldb.RowLockTimeout); ; {
-		holder := lockHolder(db.Path)
+		by := holder.Of(db.Path)
 		switch {
-		case holder == "":
+		case by == "":
 			return "", nil
 		case time.Now().After(end):
-			return fmt.Sprintf("locked by %s, with the whole file: if that process is frozen or does not answer, end it: kill -9", holder), nil
+			return fmt.Sprintf("locked by %s, with the whole file: if that process is frozen or does not answer, end it: kill -9", by), nil
 		}
 		select {
 		case <-ctx.Done():

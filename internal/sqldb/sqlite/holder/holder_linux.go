@@ -1,4 +1,5 @@
-package sqlite
+// Package holder names the process that has the lock of an SQLite file.
+package holder
 
 import (
 	"bytes"
@@ -18,10 +19,10 @@ const (
 	secondFileLock = 0x40000001
 )
 
-// lockHolder names the process that keeps others from writing to a database,
+// Of names the process that keeps others from writing to a database,
 // or is empty if that is not known. It reads what the kernel says of all locks:
 // to open a file oneself and close it would drop this process's locks on it.
-func lockHolder(path string) string {
+func Of(path string) string {
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
 		return ""
