@@ -23,7 +23,7 @@ var arrows = map[string]string{
 	"number":                  "",
 	"entity":                  "gameid number",
 	"internal/sqldb":          "",
-	"internal/sqldb/mysql":    "internal/sqldb",
+	"internal/sqldb/mysql":    "internal/sqldb internal/sqldb/mysql/",
 	"internal/sqldb/sqlite":   "internal/sqldb internal/sqldb/sqlite/",
 	"internal/sqldb/postgres": "internal/sqldb internal/sqldb/postgres/",
 	"internal/sqltext":        "",
@@ -98,9 +98,10 @@ var arrows = map[string]string{
 	"examples/":            "*",
 
 	// What is below a dialect.
-	"internal/sqldb/sqlite/holder":    "",
-	"internal/sqldb/postgres/answers": "internal/sqldb",
-	"internal/sqldb/postgres/session": "internal/sqldb",
+	"internal/sqldb/mysql/certificates": "internal/sqldb",
+	"internal/sqldb/sqlite/holder":      "",
+	"internal/sqldb/postgres/answers":   "internal/sqldb",
+	"internal/sqldb/postgres/session":   "internal/sqldb",
 
 	// For tests only; see onlyTests.
 	"gameid/sim":                  "",

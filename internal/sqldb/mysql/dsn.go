@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // bareIPv6 matches an address of IPv6 with a port and without brackets, before the last slash.
@@ -20,9 +21,11 @@ var bareIPv6 = regexp.MustCompile(`tcp\(([0-9a-fA-F:]+):([0-9]{1,5})\)/[^/]*$`)
 
 // mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
-func mysqlConfig(dsn string, readOnly bool, files tlsFiles) (*mysql.Config, error) {
-	if err := checkTLS(dsn); err != nil {
-		return nil, err
+func mysqlConfig(dsn string, readOnly bool, files certificates.Files) (*mysql.Config, error) {
+	if plainMySQL.MatchString(dsn) { // otherwise what stands there may be a password
+		if err := certificates.Check(dsn); err != nil {
+			return nil, err
+		}
 	}
 	if m := bareIPv6.FindStringSubmatch(dsn); m != nil {
 		if host, err := netip.ParseAddr(m[1]); err == nil && host.Is6() {
@@ -61,7 +64,7 @@ func mysqlConfig(dsn string, readOnly bool, files tlsFiles) (*mysql.Config, erro
 	if err := fights(dsn, cfg.Params, readOnly); err != nil {
 		return nil, err
 	}
-	if err := files.apply(cfg); err != nil {
+	if err := files.Apply(cfg); err != nil {
 		return nil, err
 	}
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "")); err != nil {

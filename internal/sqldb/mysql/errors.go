@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // Meaning implements [sqldb.Engine].
@@ -184,7 +185,7 @@ func (engine) Explain(err error, plain bool) error {
 		return hint("the account proves its password in a way that this program does not know: give it another, such as " +
 			"caching_sha2_password on MySQL, ed25519 or mysql_native_password on MariaDB (ALTER USER)")
 	}
-	return explainTLS(err)
+	return certificates.Explain(err)
 }
 
 // answered reports whether err is one of these answers of a server.

@@ -9,6 +9,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // manyHosts matches a DSN of MySQL with a list of hosts. What stands before the
@@ -37,7 +38,7 @@ func eachHost(dsn string) ([]string, error) {
 
 // parseMySQL reads a DSN for what it says. Addr lists all hosts.
 func parseMySQL(dsn string) (*mysql.Config, error) {
-	dsn, _, err := splitTLS(dsn)
+	dsn, _, err := certificates.Split(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-package mysql
+// Package certificates reads the parameters of a DSN of MySQL that are about TLS, and has the driver verify and show certificates.
+package certificates
 
 import (
 	"crypto/tls"
@@ -28,11 +29,12 @@ const (
 
 const wantTLS = "want tls=true, tls=skip-verify, tls=preferred or tls=false; certificates go into tls-ca=FILE, tls-cert=FILE, tls-key=FILE and tls-server-name=NAME"
 
-type tlsFiles map[string]string // by parameter
+// Files are the values of our parameters.
+type Files map[string]string // by parameter
 
-// splitTLS takes our parameters out of a DSN of MySQL. Their values may be
+// Split takes our parameters out of a DSN of MySQL. Their values may be
 // escaped or not.
-func splitTLS(dsn string) (rest string, files tlsFiles, err error) {
+func Split(dsn string) (rest string, files Files, err error) {
 	address := max(strings.LastIndex(dsn, ")/"), 0)
 	question := strings.Index(dsn[address:], "?")
 	if question < 0 {
@@ -53,7 +55,7 @@ func splitTLS(dsn string) (rest string, files tlsFiles, err error) {
 		case files[key] != "":
 			return "", nil, fmt.Errorf("%s is in the DSN twice: want it once", key)
 		case files == nil:
-			files = make(tlsFiles)
+			files = make(Files)
 		}
 		files[key] = value
 	}
@@ -64,12 +66,9 @@ func splitTLS(dsn string) (rest string, files tlsFiles, err error) {
 	return rest, files, nil
 }
 
-// checkTLS returns an error if the parameter tls is none that a DSN can have. The
+// Check returns an error if the parameter tls is none that a DSN can have. The
 // driver would not say which.
-func checkTLS(dsn string) error {
-	if !plainMySQL.MatchString(dsn) {
-		return nil // what stands there may be a password
-	}
+func Check(dsn string) error {
 	_, query, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -83,8 +82,8 @@ func checkTLS(dsn string) error {
 	return nil
 }
 
-// apply makes cfg verify and show certificates as the files say.
-func (files tlsFiles) apply(cfg *mysql.Config) error {
+// Apply makes cfg verify and show certificates as the files say.
+func (files Files) Apply(cfg *mysql.Config) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -136,9 +135,9 @@ func unreadable(err error, parameter string, paths ...string) error {
 	return fmt.Errorf("%s: %s: %w", parameter, strings.Join(paths, " and "), err)
 }
 
-// explainTLS says what to do about a certificate of the server that is not
+// Explain says what to do about a certificate of the server that is not
 // trusted; nil for another error.
-func explainTLS(err error) error {
+func Explain(err error) error {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Errorf("the server's certificate is not for %q: name the host as the certificate does, or add %s=NAME to the DSN: %w", e.Host, tlsServerName, err)
 	}
