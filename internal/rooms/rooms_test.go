@@ -104,16 +104,19 @@ var arrows = map[string]string{
 	"internal/sqldb/postgres/session":   "internal/sqldb",
 
 	// For tests only; see onlyTests.
-	"gameid/sim":                  "",
-	"store/torture":               "",
-	"store/storetest":             "*",
-	"store/storetest/faulty":      "internal/sqldb",
-	"merge/mergetest":             "gameid merge/catalog merge/rekey",
-	"internal/servertest/":        "internal/servertest",
-	"internal/smalldisk":          "internal/servertest",
-	"internal/gameworlds":         "internal/inserts",
-	"internal/fleetworlds/madeup": "internal/inserts internal/sqldb",
-	"internal/fleetworlds/":       "internal/sqldb/mysql internal/sqldb/sqlite gameid internal/fleetworlds internal/fleetworlds/madeup internal/inserts internal/sqldb store/registry",
+	"gameid/sim":                    "",
+	"store/torture":                 "",
+	"store/storetest":               "*",
+	"store/storetest/faulty":        "internal/sqldb",
+	"merge/mergetest":               "gameid merge/catalog merge/rekey",
+	"internal/servertest":           "internal/servertest/folder internal/servertest/processes",
+	"internal/servertest/folder":    "",
+	"internal/servertest/processes": "",
+	"internal/servertest/":          "internal/servertest",
+	"internal/smalldisk":            "internal/servertest",
+	"internal/gameworlds":           "internal/inserts",
+	"internal/fleetworlds/madeup":   "internal/inserts internal/sqldb",
+	"internal/fleetworlds/":         "internal/sqldb/mysql internal/sqldb/sqlite gameid internal/fleetworlds internal/fleetworlds/madeup internal/inserts internal/sqldb store/registry",
 }
 
 // onlyTests are rooms that no program has.

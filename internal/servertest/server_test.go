@@ -170,7 +170,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
 		t.Fatalf("the child was not killed: %v\n%s", err, out)
 	}
-	left, _ := filepath.Glob(filepath.Join(parent, dirPattern))
+	left, _ := filepath.Glob(filepath.Join(parent, "mergesafe-server-*"))
 	if len(left) != 1 {
 		t.Fatalf("folders left by the killed process: %v; want one", left)
 	}

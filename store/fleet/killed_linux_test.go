@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/internal/servertest"
+	"mergesafe/internal/servertest/processes"
 	"mergesafe/store/fleet"
 )
 
@@ -42,7 +42,7 @@ func TestFleetProcessKilled(t *testing.T) {
 				break
 			}
 		}
-		must(t, servertest.Freeze(child.Process))
+		must(t, processes.Freeze(child.Process))
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 1") // it is frozen for longer than that
 		refused(t, db, f, 7, fleet.ErrRunning, "a live copy")
 		must(t, child.Process.Kill())

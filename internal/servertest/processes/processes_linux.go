@@ -1,9 +1,11 @@
-package servertest
+// Package processes ties server processes to the one that started them, freezes them and lets them continue.
+package processes
 
 import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -43,4 +45,10 @@ func standsStill(pid int) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// Own makes the command die with this process, however that ends, and keeps the terminal's Ctrl-C from it: it is
+// for us to end it, after those who use it.
+func Own(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

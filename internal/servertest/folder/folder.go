@@ -1,4 +1,5 @@
-package servertest
+// Package folder makes the folders of servers, in memory if there is room, and removes those of processes that were killed.
+package folder
 
 import (
 	"errors"
@@ -6,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-const dirPattern = "mergesafe-server-*"
+const pattern = "mergesafe-server-*"
 
-// newDir makes the folder of one server, and in it a lock file that stays locked as long as this process lives.
-func newDir(parent string) (dir string, lock *os.File, err error) {
-	dir, err = os.MkdirTemp(parent, dirPattern)
+// New makes the folder of one server, and in it a lock file that stays locked as long as this process lives.
+func New(parent string) (dir string, lock *os.File, err error) {
+	dir, err = os.MkdirTemp(parent, pattern)
 	if err != nil {
 		return "", nil, err
 	}
@@ -25,7 +26,7 @@ func newDir(parent string) (dir string, lock *os.File, err error) {
 	return dir, lock, nil
 }
 
-// newLock makes the lock file under another name first, so that removeAbandoned never sees it unlocked.
+// newLock makes the lock file under another name first, so that RemoveAbandoned never sees it unlocked.
 func newLock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	lock, err := os.Create(path + ".new")
@@ -39,10 +40,10 @@ func newLock(dir string) (*os.File, error) {
 	return lock, os.Rename(path+".new", path)
 }
 
-// removeAbandoned removes the folders of servers whose processes were killed before they could do it
+// RemoveAbandoned removes the folders of servers whose processes were killed before they could do it
 // themselves. What it can't remove does no harm.
-func removeAbandoned(parent string) {
-	locks, _ := filepath.Glob(filepath.Join(parent, dirPattern, "lock"))
+func RemoveAbandoned(parent string) {
+	locks, _ := filepath.Glob(filepath.Join(parent, pattern, "lock"))
 	for _, path := range locks {
 		lock, err := os.Open(path)
 		if err != nil {

@@ -1,15 +1,11 @@
 //go:build !linux
 
-package servertest
+package folder
 
 import (
 	"errors"
 	"os"
-	"os/exec"
 )
-
-// ownProcess has no way here to tie the command to this process; an orderly end stops it.
-func ownProcess(*exec.Cmd) {}
 
 // tryLock is not needed elsewhere enough to be written.
 func tryLock(*os.File) error { return errors.ErrUnsupported }

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package servertest
-
-func memoryDir() string { return "" }
