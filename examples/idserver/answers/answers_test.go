@@ -181,7 +181,10 @@ func TestDatabaseAway(t *testing.T) {
 	do(s, "POST", "/ids/item?count=10", "", "")
 	registry.now.Store(true)
 	var w *httptest.ResponseRecorder
-	storetest.Await(t, "the reservation ends", func() bool { w = do(s, "POST", "/ids/item?count=10", "text/plain", ""); return w.Code != 200 })
+	storetest.Await(t, "the reservation ends", func() bool {
+		w = do(s, "POST", "/ids/item?count=10", "text/plain", "")
+		return w.Code != 200
+	})
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the database is away") || w.Header().Get("Retry-After") != "1" {
 		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
 	}
@@ -189,7 +192,9 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("health: %d %s", w.Code, w.Body)
 	}
 	registry.now.Store(false)
-	storetest.Await(t, "IDs again", func() bool { return do(s, "POST", "/ids/item?count=10", "text/plain", "").Code == 200 })
+	storetest.Await(t, "IDs again", func() bool {
+		return do(s, "POST", "/ids/item?count=10", "text/plain", "").Code == 200
+	})
 	storetest.Await(t, "healthy again", func() bool { return do(s, "GET", "/healthz", "", "").Code == 200 })
 	do(s, "POST", "/ids/item?count=10", "", "")
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")

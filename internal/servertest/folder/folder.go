@@ -1,4 +1,5 @@
-// Package folder makes the folders of servers, in memory if there is room, and removes those of processes that were killed.
+// Package folder makes the folders of servers, in memory if there is room, and removes those of
+// processes that were killed.
 package folder
 
 import (

@@ -1,4 +1,5 @@
-// Package faulty makes the requests of a program to its databases fail, one or all of them, before or after they are done.
+// Package faulty makes the requests of a program to its databases fail, one or all of them, before
+// or after they are done.
 package faulty
 
 import (

@@ -1,4 +1,5 @@
-// Package certificates reads the parameters of a DSN of MySQL that are about TLS, and has the driver verify and show certificates.
+// Package certificates reads the parameters of a DSN of MySQL that are about TLS, and has the driver
+// verify and show certificates.
 package certificates
 
 import (

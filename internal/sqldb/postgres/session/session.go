@@ -1,4 +1,5 @@
-// Package session keeps the connections of a pool to PostgreSQL at the settings that the code relies on, and in one schema.
+// Package session keeps the connections of a pool to PostgreSQL at the settings that the code relies on,
+// and in one schema.
 package session
 
 import (

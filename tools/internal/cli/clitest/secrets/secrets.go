@@ -1,4 +1,5 @@
-// Package secrets tries a tool with passwords at every place that a DSN may be typed, and looks for them in what it shows and writes.
+// Package secrets tries a tool with passwords at every place that a DSN may be typed, and looks for them
+// in what it shows and writes.
 package secrets
 
 import (
