@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/kinds/groups"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -77,9 +78,9 @@ func tells(f *read.Facts, table string, c *catalog.Column) bool {
 }
 
 // Question asks for the rows. beside is how many questions about columns of the table there are.
-func (w *Rows) Question(f *read.Facts, beside int) Question {
+func (w *Rows) Question(f *read.Facts, beside int) groups.Question {
 	w.by = make(map[string]map[string]*group)
-	return Question{
+	return groups.Question{
 		Column: w.ref.Columns[0],
 		By: func(t *catalog.Table) (names []string) {
 			w.most = max(32, min(mostLooked, allLooked/(4*beside*len(t.Columns))))
@@ -153,8 +154,8 @@ func (w *Rows) numbersOf(s *stream.Stream) func(row int) []rekey.Integer {
 
 // Split returns the column that tells kinds apart best; nil if none does.
 func (w *Rows) Split() (best *Split) {
-	for by, groups := range w.by {
-		if s := w.judge(by, groups); s != nil && (best == nil || s.compare(best) < 0) {
+	for by, all := range w.by {
+		if s := w.judge(by, all); s != nil && (best == nil || s.compare(best) < 0) {
 			best = s
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/check/kinds/groups"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/undeclared"
@@ -37,7 +38,7 @@ func Task(f *read.Facts, r *read.Reader, table string, ref declare.Ref, dangling
 // judgeAll reads a table once for all of its references that were asked about.
 func judgeAll(ctx context.Context, r undeclared.OpenReader, table string) (o rule.Outcome, err error) {
 	var all []*Rows
-	var questions []Question
+	var questions []groups.Question
 	refs, _ := r.Kept[asking(table)].([]declare.Ref)
 	for _, ref := range refs {
 		rows, err := Of(ctx, r, &ref, counted(r.Facts))
@@ -48,7 +49,7 @@ func judgeAll(ctx context.Context, r undeclared.OpenReader, table string) (o rul
 			all, questions = append(all, rows), append(questions, rows.Question(r.Facts, len(refs)))
 		}
 	}
-	if err := Read(ctx, r, table, questions); err != nil {
+	if err := groups.Read(ctx, r.Reader, r.Code, table, questions); err != nil {
 		return o, err
 	}
 	for _, rows := range all {

@@ -1,4 +1,5 @@
-package kinds
+// Package groups reads a table once for many questions about its rows, in groups by the values of other columns.
+package groups
 
 import (
 	"context"
@@ -6,7 +7,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/stream"
 )
@@ -31,11 +32,11 @@ type teller struct {
 }
 
 // Read reads a table once in each database for all questions. A column that cannot be read is left out: then nothing
-// is counted for a question about it, or by it.
-func Read(ctx context.Context, r undeclared.OpenReader, table string, questions []Question) error {
+// is counted for a question about it, or by it. Code is that of the rule for which it reads.
+func Read(ctx context.Context, r *read.Reader, code, table string, questions []Question) error {
 	without := make(map[string]bool)
 	for {
-		err := readAll(ctx, r, table, questions, without)
+		err := readAll(ctx, r, code, table, questions, without)
 		unsupported, ok := errors.AsType[*catalog.UnsupportedError](err)
 		if !ok || unsupported.Column == "" || without[unsupported.Column] {
 			return err
@@ -47,9 +48,9 @@ func Read(ctx context.Context, r undeclared.OpenReader, table string, questions 
 	}
 }
 
-func readAll(ctx context.Context, r undeclared.OpenReader, table string, questions []Question, without map[string]bool) error {
+func readAll(ctx context.Context, r *read.Reader, code, table string, questions []Question, without map[string]bool) error {
 	for db, t := range r.Facts.Having(table) {
-		p := &pass{s: r.Stream(db, r.Code, 0, catalog.Scan{Table: table, Unsorted: true})}
+		p := &pass{s: r.Stream(db, code, 0, catalog.Scan{Table: table, Unsorted: true})}
 		for _, q := range questions {
 			if t.Column(q.Column) != nil && !without[q.Column] {
 				p.ask(q, db, slices.DeleteFunc(q.By(t), func(by string) bool { return without[by] || by == q.Column }))
