@@ -49,9 +49,9 @@ var arrows = map[string]string{
 	"merge/check/rule":        "merge/declare merge/verdict merge/check/moved merge/check/read",
 	"merge/check/spaces":      "merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/check/read merge/check/rule merge/rekey merge/cell",
 	"merge/check/undeclared":  "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/rekey",
-	"merge/check/kinds":       "merge/check/kinds/groups merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
+	"merge/check/kinds":       "merge/check/kinds/tell merge/check/kinds/groups merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
 	"merge/check":             "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/check/moved merge/leave merge/rekey",
-	"merge/propose":           "merge/check/kinds/groups gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
+	"merge/propose":           "merge/check/kinds/tell merge/check/kinds/groups gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
 	"merge":                   "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
 	"merge/sqlsource":         "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/sqltext store/registry",
 	"merge/transfer/rowio":    "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb internal/sqldb/mysql store/registry",
@@ -92,6 +92,7 @@ var arrows = map[string]string{
 	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
 
 	// Parts of larger rooms, which stand below these.
+	"merge/check/kinds/tell":   "merge/catalog merge/declare merge/rekey merge/verdict merge/check/undeclared",
 	"merge/check/kinds/groups": "merge/catalog merge/declare merge/stream merge/check/read",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",

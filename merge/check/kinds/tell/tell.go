@@ -1,4 +1,5 @@
-package kinds
+// Package tell decides which column tells the kinds of a reference apart, from the rows that have each of its values.
+package tell
 
 import (
 	"cmp"
@@ -10,13 +11,98 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/verdict"
 )
 
-// MostValues is how many values a column may have that tells kinds apart.
-const MostValues = 32
+// Rows are the rows of a reference, by the values of each other column that may tell kinds apart.
+type Rows struct {
+	Keys    Keys
+	Highest uint64                       // of the keys
+	Others  []Keys                       // of other tables, by which misses are known as something else
+	most    int                          // values of a group that are looked at
+	by      map[string]map[string]*group // by column and value; nil: a column of too many
+
+	// Of the row that was noted last.
+	db             *declare.Database
+	numbers        []rekey.Integer
+	own, elsewhere bool
+}
+
+// Keys are the keys that a number may be, by database.
+type Keys struct {
+	Name string
+	Sets map[*declare.Database][]*undeclared.KeySet
+}
+
+func (k Keys) has(db *declare.Database, n rekey.Integer) bool {
+	return slices.ContainsFunc(k.Sets[db], func(s *undeclared.KeySet) bool { return s.Has(n) })
+}
+
+// Begin begins a table. Columns is how many may tell kinds apart in all readings of it at once: the more, the fewer values
+// are looked at.
+func (w *Rows) Begin(columns int) { w.most = max(32, min(mostLooked, allLooked/(4*columns))) }
+
+// Open reports whether a column had no more values than one that tells kinds apart.
+func (w *Rows) Open(by string) bool {
+	groups, seen := w.by[by]
+	return !seen || groups != nil
+}
+
+// Note notes the numbers of a row; all are the databases.
+func (w *Rows) Note(db *declare.Database, all []*declare.Database, numbers []rekey.Integer) {
+	w.db, w.numbers, w.own, w.elsewhere = db, numbers, true, false
+	for _, n := range numbers {
+		own := w.Keys.has(db, n)
+		w.own = w.own && own
+		w.elsewhere = w.elsewhere || !own && slices.ContainsFunc(all, func(o *declare.Database) bool { return o != db && w.Keys.has(o, n) })
+	}
+}
+
+// Group returns what adds the row that was noted last to those with a value of a column. It returns nil if the column has
+// too many.
+func (w *Rows) Group(by string, v []byte) func() {
+	value := string(v)
+	if v == nil {
+		value = "NULL"
+	}
+	groups, known := w.by[by]
+	if !known {
+		groups = make(map[string]*group)
+		if w.by == nil {
+			w.by = make(map[string]map[string]*group)
+		}
+		w.by[by] = groups
+	}
+	g := groups[value]
+	if groups == nil || g == nil && len(groups) == mostValues || g != nil && g.Null != (v == nil) || len(value) > mostBytes {
+		w.by[by] = nil
+		return nil
+	}
+	if g == nil {
+		g = &group{Kind: verdict.Kind{Value: value, Null: v == nil}, values: make(map[looked]*seen)}
+		groups[value] = g
+	}
+	return func() { g.add(w) }
+}
+
+// Forget forgets all rows.
+func (w *Rows) Forget() { clear(w.by) }
+
+// Split returns the column that tells kinds apart best; nil if none does.
+func (w *Rows) Split() (best *Split) {
+	for by, groups := range w.by {
+		if s := w.judge(by, groups); s != nil && (best == nil || s.compare(best) < 0) {
+			best = s
+		}
+	}
+	return best
+}
+
+// mostValues is how many values a column may have that tells kinds apart.
+const mostValues = 32
 
 // mostBytes is how long such a value may be.
 const mostBytes = 64
@@ -67,7 +153,7 @@ func (g *group) add(w *Rows) {
 		} else if known := g.values[v]; known != nil {
 			known.rows++
 		} else if len(g.values) < w.most {
-			g.values[v] = &seen{w.own || len(w.numbers) > 1 && w.keys.has(w.db, n), g.Rows, 1}
+			g.values[v] = &seen{w.own || len(w.numbers) > 1 && w.Keys.has(w.db, n), g.Rows, 1}
 		}
 		if !n.Negative {
 			g.highest = max(g.highest, n.Bits)
@@ -114,14 +200,14 @@ func (g *group) join(other *group) {
 type Split struct {
 	verdict.Kinds
 	Evidence string // for people
+	Covered  int64  // rows without a match that Other has
 
-	covered int64 // rows without a match that Other has
-	null    bool  // NULL is one of Is
+	null bool // NULL is one of Is
 }
 
 // compare orders splits: those first that have most of the rows without a match in fewest groups.
 func (s *Split) compare(than *Split) int {
-	return cmp.Or(cmp.Compare(than.covered, s.covered), cmp.Compare(len(s.Other), len(than.Other)), strings.Compare(s.By, than.By))
+	return cmp.Or(cmp.Compare(than.Covered, s.Covered), cmp.Compare(len(s.Other), len(than.Other)), strings.Compare(s.By, than.By))
 }
 
 // When is the words of a rule that is about the rows which name the key.
@@ -134,7 +220,7 @@ func (s *Split) When() *rekey.When {
 
 // Of these a group must differ from the others so clearly that of a thousand references of one kind none does by chance.
 const (
-	leastMissing = 5  // distinct values that match nothing
+	LeastMissing = 5  // distinct values that match nothing
 	leastRows    = 50 // of a group whose values are all low
 	mostLow      = 0.05
 	leastNats    = 18.0 // natural logarithm of how unlikely it is that so many match nothing, or that all are so low
@@ -184,7 +270,7 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 	}
 	slices.Sort(s.Is)
 	slices.Sort(s.Other)
-	s.covered = others.misses()
+	s.Covered = others.misses()
 	if names != "" {
 		names = " (perhaps " + names + ")"
 	}
@@ -197,13 +283,13 @@ func (w *Rows) judge(by string, groups map[string]*group) *Split {
 // those whose row is gone.
 func (w *Rows) names(g *group) (best string) {
 	most, rare := 0.0, g.rare()
-	for _, other := range w.others {
+	for _, other := range w.Others {
 		n, own, hits, expected, variance := 0.0, 0.0, 0.0, 0.0, 0.0
 		for v, of := range g.values {
-			if of.rows < rare || len(other.sets[v.db]) == 0 {
+			if of.rows < rare || len(other.Sets[v.db]) == 0 {
 				continue
 			}
-			set := other.sets[v.db][0].Integers
+			set := other.Sets[v.db][0].Integers
 			p := set.Density(v.n)
 			n, expected, variance = n+1, expected+p, variance+p*(1-p)
 			if of.own {
@@ -213,8 +299,8 @@ func (w *Rows) names(g *group) (best string) {
 				hits++
 			}
 		}
-		if hits > most && n-own >= leastMissing && hits >= 0.97*n && own <= hits-0.03*n && hits-expected >= leastSigmas*math.Sqrt(variance+0.25) {
-			most, best = hits, other.name
+		if hits > most && n-own >= LeastMissing && hits >= 0.97*n && own <= hits-0.03*n && hits-expected >= leastSigmas*math.Sqrt(variance+0.25) {
+			most, best = hits, other.Name
 		}
 	}
 	return best
@@ -253,7 +339,7 @@ func missesMore(g *group, usual sample) bool {
 			}
 		}
 	}
-	if missing < leastMissing || missing/n < 3*usual.missing/usual.values {
+	if missing < LeastMissing || missing/n < 3*usual.missing/usual.values {
 		return false
 	}
 	both := (missing + usual.missing) / (n + usual.values)
@@ -280,7 +366,7 @@ func (w *Rows) gone(g *group) bool {
 			hits++
 		}
 		none := 1.0
-		for _, set := range w.keys.sets[v.db] {
+		for _, set := range w.Keys.Sets[v.db] {
 			if set.Gap == "" && !set.Integers.Sparse {
 				none *= 1 - set.Integers.Density(v.n)
 			}
@@ -292,7 +378,7 @@ func (w *Rows) gone(g *group) bool {
 
 // low reports whether a group has only low numbers, such as a rank, though the keys go far beyond them.
 func (w *Rows) low(g, rest *group) bool {
-	part := float64(g.highest) / float64(max(1, w.highest))
-	return g.Rows >= leastRows && g.highest > 0 && part <= mostLow && 2*rest.highest >= w.highest && g.Rows >= 4*int64(len(g.values)) &&
+	part := float64(g.highest) / float64(max(1, w.Highest))
+	return g.Rows >= leastRows && g.highest > 0 && part <= mostLow && 2*rest.highest >= w.Highest && g.Rows >= 4*int64(len(g.values)) &&
 		float64(len(g.values))*-math.Log(part) >= leastNats
 }
