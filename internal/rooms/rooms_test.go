@@ -83,15 +83,16 @@ var arrows = map[string]string{
 	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/agenda":           "internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/strict",
-	"merge/progress":         "merge/transfer merge/verdict",
+	"merge/progress":         "merge/estimate merge/transfer merge/verdict",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
-	"merge/campaign": "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
+	"merge/campaign": "merge/estimate merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
 		"merge/transfer merge/report internal/sqldb",
 	"merge/suggest": "merge/inventory merge/agenda merge/progress",
 	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
 
 	// Parts of larger rooms, which stand below these.
+	"merge/estimate":           "merge/transfer",
 	"merge/check/kinds/tell":   "merge/catalog merge/declare merge/rekey merge/verdict merge/check/undeclared",
 	"merge/check/kinds/groups": "merge/catalog merge/declare merge/stream merge/check/read",
 

@@ -1,4 +1,4 @@
-package progress
+package estimate
 
 import (
 	"bufio"

@@ -1,4 +1,5 @@
-package progress
+// Package estimate says how long the work of checks, merges and undos still takes. It is the one model of all tools.
+package estimate
 
 import (
 	"math"
@@ -31,6 +32,25 @@ func verifyWork(moved, own int64) []Amount {
 	all := moved + own
 	return []Amount{{transfer.StepVerify, all + moved}, {stepCount, all}, {transfer.StepResult, 2 * all}}
 }
+
+// Part is a kind of work of a merge: which part of all of it, and its stage. Those of an earlier stage are done when it begins.
+type Part struct {
+	Step   string
+	Weight float64
+	Stage  int
+}
+
+// Parts are the work of a merge of so many rows on a server, in place or into a new database.
+func Parts(rows int64, into bool) (all []Part) {
+	for _, a := range append(applyWork(rows, 0, into), verifyWork(rows, 0)...) {
+		k := natures[a.Step]
+		all = append(all, Part{a.Step, k.server * float64(a.Rows), k.stage})
+	}
+	return all
+}
+
+// StageOf is the stage of a step of package transfer.
+func StageOf(step string) int { return natures[step].stage }
 
 // ownOf is how many rows of the target's own are read for a proof. Of a new database all came.
 func ownOf(p *transfer.Plan) (n int64) {
@@ -69,7 +89,7 @@ var natures = map[string]nature{
 	transfer.StepRestore: {8, 8, 10, false, 0.25},
 }
 
-// Meter says how long work still takes. It is the one model of all tools. The zero Meter is ready; it is not for several
+// Meter says how long work still takes. The zero Meter is ready; it is not for several
 // goroutines.
 //
 //   - What is left is known by kind of work, in rows, and how long a row of a kind takes beside one of another.

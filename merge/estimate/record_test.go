@@ -1,4 +1,4 @@
-package progress
+package estimate
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 // for the logs; RECORD_ROWS, how many rows a world has (100,000; the logs kept are of 2,000,000, and those that end with
 // -short of 350,000); and RECORD_AS, the beginning of their names. For MariaDB or MySQL:
 //
-//	RECORD_RUNS=$PWD/merge/progress/testdata RECORD_AS=mariadb go run ./internal/servertest/with-server mariadb -- \
-//		go test ./merge/progress -run TestRecord -timeout 1h
+//	RECORD_RUNS=$PWD/merge/estimate/testdata RECORD_AS=mariadb go run ./internal/servertest/with-server mariadb -- \
+//		go test ./merge/estimate -run TestRecord -timeout 1h
 func TestRecord(t *testing.T) {
 	folder, as := os.Getenv("RECORD_RUNS"), os.Getenv("RECORD_AS")
 	if folder == "" {
