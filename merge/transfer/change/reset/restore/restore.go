@@ -1,4 +1,5 @@
-package reset
+// Package restore puts the rows of emptied tables back when a merge is undone.
+package restore
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -16,6 +18,28 @@ import (
 	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/transfer/write"
 )
+
+// Change returns what a change does that empties tables, from an undo on.
+func Change() step.Change {
+	return step.Change{MendBack: mendBack, Compare: compare, Undo: fill, Unlike: unlike, Left: left}
+}
+
+// TriggersInWay returns the triggers that keep a table from being emptied, or its rows from
+// being put back, and why. A table that is renamed would take all of them along.
+func TriggersInWay(t *catalog.Table, renamed bool) (reasons []string) {
+	for _, r := range t.Triggers {
+		if renamed || r.On(catalog.OnDelete) || r.On(catalog.OnInsert) {
+			reasons = append(reasons, fmt.Sprintf("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would be lost: drop it for the time of both, "+
+				"or give the table the policy %q and empty it by hand", r.Name, r.Event, declare.PolicySkip))
+		}
+	}
+	return reasons
+}
+
+// HidesTriggers reports whether the account cannot see triggers.
+func HidesTriggers(s *rowio.Source) bool {
+	return slices.ContainsFunc(s.Known.Hidden, func(h catalog.Hidden) bool { return h.What == catalog.HiddenTriggers })
+}
 
 // compare looks for what keeps the rows of emptied tables from being put back.
 func compare(ctx context.Context, u *step.Undoing) error {
@@ -29,14 +53,14 @@ func compare(ctx context.Context, u *step.Undoing) error {
 		if err != nil {
 			return err
 		}
-		if hidesTriggers(target) {
+		if HidesTriggers(target) {
 			u.Refuse("", "rows are to be put back, and the account cannot see whether that would run a trigger: use an account that can see triggers")
 		}
 		for i := range u.Plan.Resets {
 			s := &u.Plan.Resets[i]
 			refuse := func(format string, args ...any) { u.Refuse(s.Table, format, args...) }
 			t := target.Table(s.Table)
-			for _, reason := range triggersInWay(t, !s.Moved) {
+			for _, reason := range TriggersInWay(t, !s.Moved) {
 				refuse("%s", reason)
 			}
 			filled, err := filled(ctx, u.Run, s)
@@ -244,9 +268,33 @@ func renameKept(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	return err
 }
 
+// EachRenamed makes sure that each table is there which was renamed when the work was
+// interrupted. mend makes it.
+func EachRenamed(ctx context.Context, r *job.Run, mend func(ctx context.Context, s *plan.Reset) error) error {
+	if !slices.ContainsFunc(r.Plan.Resets, func(s plan.Reset) bool { return !s.Moved }) {
+		return nil
+	}
+	return r.RetryDuring(ctx, "reading the tables to be emptied", r.Manifest.Left, func(ctx context.Context) error {
+		for i := range r.Plan.Resets {
+			s := &r.Plan.Resets[i]
+			if s.Moved {
+				continue
+			}
+			there, err := r.Manifest.Tables(ctx)
+			if err == nil && slices.Contains(there, s.Kept) {
+				err = mend(ctx, s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // mendBack gives tables their names back that an undo was to rename when it was interrupted.
 func mendBack(ctx context.Context, r *job.Run) error {
-	return mendEach(ctx, r, func(ctx context.Context, s *plan.Reset) error { return mendKept(ctx, r, s) })
+	return EachRenamed(ctx, r, func(ctx context.Context, s *plan.Reset) error { return mendKept(ctx, r, s) })
 }
 
 // mendKept is renameKept if the table is not there.
