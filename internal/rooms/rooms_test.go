@@ -66,7 +66,7 @@ var arrows = map[string]string{
 	"merge/transfer/write":           "internal/sqldb merge/transfer/job merge/transfer/ledger merge/transfer/rowio",
 	"merge/transfer/step":            "merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/plan merge/transfer/rowio",
 	"merge/transfer/change/same":     "merge/declare merge/transfer/job merge/transfer/plan merge/transfer/rowio merge/transfer/step",
-	"merge/transfer/change/leave":    "merge/declare merge/leave merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/leave":    "merge/transfer/change/leave/groups merge/transfer/change/leave/stayed merge/declare merge/leave merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/reset":    "merge/transfer/change/reset/restore merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/counters": "merge/catalog merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/names":    "gameid internal/sqldb merge/catalog merge/check/read merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
@@ -96,6 +96,8 @@ var arrows = map[string]string{
 	"merge/estimate":                      "merge/transfer",
 	"merge/check/kinds/tell":              "merge/catalog merge/declare merge/rekey merge/verdict merge/check/undeclared",
 	"merge/check/kinds/groups":            "merge/catalog merge/declare merge/stream merge/check/read",
+	"merge/transfer/change/leave/stayed":  "merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/leave/groups":  "merge/transfer/change/leave/stayed merge/verdict merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",

@@ -1,4 +1,6 @@
-package leave
+// Package groups finds anew, for the proof, the rows that stay behind because of others: all but the best of a group, and
+// those that too few refer to.
+package groups
 
 import (
 	"bytes"
@@ -11,23 +13,24 @@ import (
 	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/leave/stayed"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
 )
 
 // fromPlan takes the rows of a group from the plan, since these statements cannot prove them, and says so.
-func fromPlan(worlds []*proving, table, why, since string) {
+func fromPlan(worlds []*stayed.World, table, why, since string) {
 	proof := worlds[0].Proof
 	if line := fmt.Sprintf("%s: %s: %s", table, why, since); !slices.Contains(proof.FromPlan, line) {
 		proof.FromPlan = append(proof.FromPlan, line)
 	}
 	for _, w := range worlds {
-		if s := w.Plan.StaysOf(w.name, table); s != nil {
+		if s := w.Plan.StaysOf(w.Name, table); s != nil {
 			for _, r := range s.Why {
 				if r.Why == why {
 					for n := range r.Keys.Keys() {
-						w.add(s, n)
+						w.Add(s, n)
 					}
 				}
 			}
@@ -36,14 +39,14 @@ func fromPlan(worlds []*proving, table, why, since string) {
 }
 
 // image is what a value of a column becomes, by the map that the plan has of its keys.
-func (w *proving) image(table, column string, when *declare.When) (func(rekey.Integer) rekey.Integer, bool) {
+func image(w *stayed.World, table, column string, when *declare.When) (func(rekey.Integer) rekey.Integer, bool) {
 	of := w.Plan.Rekey.Column(table, column)
 	if of == nil {
 		return func(n rekey.Integer) rekey.Integer { return n }, true
 	}
 	for i := range of.Cases {
 		if c := &of.Cases[i]; c.Format == "" && c.When.Text() == when.Text() {
-			shift, err := w.Plan.Rekey.Shift(c, w.name)
+			shift, err := w.Plan.Rekey.Shift(c, w.Name)
 			return func(n rekey.Integer) rekey.Integer {
 				image, _ := shift.Image(n)
 				return image
@@ -54,9 +57,9 @@ func (w *proving) image(table, column string, when *declare.When) (func(rekey.In
 }
 
 // imageOfKey is what a key becomes in columns.
-func (w *proving) imageOfKey(table string, columns []string, when *declare.When) func(rekey.Key) rekey.Key {
+func imageOfKey(w *stayed.World, table string, columns []string, when *declare.When) func(rekey.Key) rekey.Key {
 	images := slice.Map(columns, func(name string) func(rekey.Integer) rekey.Integer {
-		if image, able := w.image(table, name, when); able {
+		if image, able := image(w, table, name, when); able {
 			return image
 		}
 		return func(n rekey.Integer) rekey.Integer { return n }
@@ -67,7 +70,7 @@ func (w *proving) imageOfKey(table string, columns []string, when *declare.When)
 }
 
 // matched reports whether rows of a table become rows of another world.
-func (w *proving) matched(table string) bool {
+func matched(w *stayed.World, table string) bool {
 	return w.Plan.Rekey != nil && slices.ContainsFunc(w.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
 		return c.Key && c.Table == table && slices.ContainsFunc(w.Plan.Rekey.Space(c.Cases[0].Space).Sources,
 			func(s verdict.SpaceOf) bool { return s.Matched.Len() > 0 })
@@ -76,7 +79,7 @@ func (w *proving) matched(table string) bool {
 
 // candidate is a row that has a group.
 type candidate struct {
-	w     *proving
+	w     *stayed.World
 	world int
 	key   rekey.Key
 	by    [][]byte
@@ -130,9 +133,9 @@ func (a *candidate) before(b *candidate, by []declare.ByColumn, ordered *bool) i
 	return a.key.Compare(b.key)
 }
 
-// proveBest finds anew which rows are not among the first of their group, over all worlds. In a merge in place the
+// Best finds anew which rows are not among the first of their group, over all worlds. In a merge in place the
 // target's own rows of a group are those that it has without those that came.
-func proveBest(ctx context.Context, worlds []*proving) error {
+func Best(ctx context.Context, worlds []*stayed.World) error {
 	for i := range worlds[0].Plan.Leaving.Says {
 		said := &worlds[0].Plan.Leaving.Says[i]
 		if said.Best == nil {
@@ -150,7 +153,7 @@ func proveBest(ctx context.Context, worlds []*proving) error {
 }
 
 // bestOf returns why that cannot be done; "" if it was.
-func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (cannot string, err error) {
+func bestOf(ctx context.Context, worlds []*stayed.World, said *verdict.Leave) (cannot string, err error) {
 	none, err := rekey.ParseValues(said.Zero, said.None)
 	var by []declare.ByColumn
 	names := []string{said.Best.Of}
@@ -161,25 +164,25 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (cannot
 	ordered := true
 	groups, own := make(map[rekey.Integer][]*candidate), make(map[rekey.Integer]int)
 	for number, w := range worlds {
-		s := w.Plan.StaysOf(w.name, said.Table)
+		s := w.Plan.StaysOf(w.Name, said.Table)
 		inTarget := s == nil
 		if inTarget && (number > 0 || w.Plan.Into != nil || w.Keys[said.Table] == nil) {
 			continue // it has no such table
 		}
-		if inTarget && (w.matched(said.Table) || w.Plan.Table(said.Table) != nil && w.Plan.Table(said.Table).Combine != nil) {
+		if inTarget && (matched(w, said.Table) || w.Plan.Table(said.Table) != nil && w.Plan.Table(said.Table).Combine != nil) {
 			return "rows of the target that others became cannot be told by counting", nil
 		}
-		image, able := w.image(said.Table, said.Best.Of, nil)
+		image, able := image(w, said.Table, said.Best.Of, nil)
 		if !able || err != nil {
 			return "what its values become cannot be told", err
 		}
-		quote := w.on.Dialect().Quote
-		columns, key := w.on.Dialect().QuoteAll(names), declare.RowKey{}
+		quote := w.On.Dialect().Quote
+		columns, key := w.On.Dialect().QuoteAll(names), declare.RowKey{}
 		if !inTarget {
 			key = s.RowKey()
-			columns += ", " + w.on.Dialect().QuoteAll(key.Columns)
+			columns += ", " + w.On.Dialect().QuoteAll(key.Columns)
 		}
-		err = w.rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
+		err = w.Rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
 			of, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
 			if !isNumber {
 				cannot = "its groups are not those of integers"
@@ -191,14 +194,14 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (cannot
 				own[of]++
 				return nil
 			}
-			key, err := keyIn(s, key, row[len(names):])
+			key, err := stayed.KeyIn(s, key, row[len(names):])
 			if err != nil {
 				return err
 			}
-			if !s.Keys.HasKey(key) && !w.cleared(said.Table, said.Best.Of, of) {
+			if !s.Keys.HasKey(key) && !cleared(w, said.Table, said.Best.Of, of) {
 				own[image(of)]-- // it is among those of the target now
 			}
-			if w.found[s.Table][key] {
+			if w.Found[s.Table][key] {
 				return nil
 			}
 			c := &candidate{w: w, world: number, key: key}
@@ -227,27 +230,27 @@ func bestOf(ctx context.Context, worlds []*proving, said *verdict.Leave) (cannot
 	}
 	for _, c := range behind {
 		if cannot == "" {
-			c.w.add(c.w.Plan.StaysOf(c.w.name, said.Table), c.key)
+			c.w.Add(c.w.Plan.StaysOf(c.w.Name, said.Table), c.key)
 		}
 	}
 	return cannot, nil
 }
 
 // cleared reports whether a row that comes loses a value, since it names a row that stays.
-func (w *proving) cleared(table, column string, n rekey.Integer) bool {
+func cleared(w *stayed.World, table, column string, n rekey.Integer) bool {
 	return slices.ContainsFunc(w.Plan.Severed, func(s declare.Severed) bool {
 		if !s.Gone || s.Rows != declare.RowsNone || s.Table != table || s.Column != column {
 			return false
 		}
-		keys := w.Plan.KeysThatStay(w.name, s.To)
+		keys := w.Plan.KeysThatStay(w.Name, s.To)
 		return keys != nil && keys.Has(n)
 	})
 }
 
-// proveFewer counts anew how many rows that come refer to each row that comes, and finds those to which too few do.
-func proveFewer(ctx context.Context, worlds []*proving) error {
+// Fewer counts anew how many rows that come refer to each row that comes, and finds those to which too few do.
+func Fewer(ctx context.Context, worlds []*stayed.World) error {
 	type small struct {
-		w *proving
+		w *stayed.World
 		s *plan.Stays
 		n rekey.Key
 	}
@@ -258,27 +261,27 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 			continue
 		}
 		inPlace := worlds[0].Plan.Into == nil
-		if said.Counted == nil || inPlace && worlds[0].matched(said.Table) {
+		if said.Counted == nil || inPlace && matched(worlds[0], said.Table) {
 			fromPlan(worlds, said.Table, said.Fewer.String(), "its rows are matched with those of the target")
 			continue
 		}
 		counts := make(map[rekey.Key]int64)
 		for number, w := range worlds {
-			if inPlace && number == 0 || !slices.Contains(said.Counted.In, w.name) {
+			if inPlace && number == 0 || !slices.Contains(said.Counted.In, w.Name) {
 				continue // no row of the target names one of a source
 			}
-			if err := w.countNaming(ctx, said, counts); err != nil {
+			if err := countNaming(ctx, w, said, counts); err != nil {
 				return err
 			}
 		}
 		for _, w := range worlds {
-			s := w.Plan.StaysOf(w.name, said.Table)
+			s := w.Plan.StaysOf(w.Name, said.Table)
 			if s == nil {
 				continue
 			}
-			image := w.imageOfKey(s.Table, s.RowKey().Columns, nil)
-			err := w.each(ctx, s, "1 = 1", func(n rekey.Key) {
-				if !w.found[s.Table][n] && counts[image(n)] < int64(said.Fewer.Than) {
+			image := imageOfKey(w, s.Table, s.RowKey().Columns, nil)
+			err := w.Each(ctx, s, "1 = 1", func(n rekey.Key) {
+				if !w.Found[s.Table][n] && counts[image(n)] < int64(said.Fewer.Than) {
 					all = append(all, small{w, s, n})
 				}
 			})
@@ -288,14 +291,14 @@ func proveFewer(ctx context.Context, worlds []*proving) error {
 		}
 	}
 	for _, one := range all { // judged all at once
-		one.w.add(one.s, one.n)
+		one.w.Add(one.s, one.n)
 	}
 	return nil
 }
 
 // countNaming counts the rows of a world that come so far, by what they name.
-func (w *proving) countNaming(ctx context.Context, said *verdict.Leave, counts map[rekey.Key]int64) error {
-	quote, counted := w.on.Dialect().Quote, said.Counted
+func countNaming(ctx context.Context, w *stayed.World, said *verdict.Leave, counts map[rekey.Key]int64) error {
+	quote, counted := w.On.Dialect().Quote, said.Counted
 	naming := declare.Severed{Table: counted.Table, Column: counted.Column, Zero: counted.Zero, None: counted.None,
 		When: counted.When}
 	key := declare.RowKey{Columns: append([]string{counted.Column}, counted.And...)}
@@ -308,19 +311,19 @@ func (w *proving) countNaming(ctx context.Context, said *verdict.Leave, counts m
 		naming.Zero, naming.None = false, nil
 	}
 	condition := naming.SQL(quote)
-	if s := w.Plan.StaysOf(w.name, counted.Table); s != nil {
+	if s := w.Plan.StaysOf(w.Name, counted.Table); s != nil {
 		out := []string{"1 = 0"}
 		if s.Keyed() {
-			out = append(out, w.setOf(s.Table).SQL(slice.Map(s.RowKey().Columns, quote)...))
+			out = append(out, w.SetOf(s.Table).SQL(slice.Map(s.RowKey().Columns, quote)...))
 		} else {
 			for _, by := range s.By {
-				out = append(out, by.Naming(w.setOf(by.To)).SQL(quote))
+				out = append(out, by.Naming(w.SetOf(by.To)).SQL(quote))
 			}
 		}
 		condition += " AND NOT (" + strings.Join(out, " OR ") + ")"
 	}
-	image, columns := w.imageOfKey(counted.Table, key.Columns, counted.When), w.on.Dialect().QuoteAll(key.Columns)
-	return w.rows(ctx, counted.Table, columns+", COUNT(*)", condition, " GROUP BY "+columns, func(row []any) error {
+	image, columns := imageOfKey(w, counted.Table, key.Columns, counted.When), w.On.Dialect().QuoteAll(key.Columns)
+	return w.Rows(ctx, counted.Table, columns+", COUNT(*)", condition, " GROUP BY "+columns, func(row []any) error {
 		n, ok := key.Read(func(i int) any { return row[i] })
 		rows, err := rowio.IntIn(row[len(row)-1], counted.Table)
 		if ok && !n.Among([]rekey.Values{none}) {
