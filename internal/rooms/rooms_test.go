@@ -71,7 +71,7 @@ var arrows = map[string]string{
 	"merge/transfer/change/counters": "merge/catalog merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/names":    "gameid internal/sqldb merge/catalog merge/check/read merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/combine":  "internal/sqldb merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
-	"merge/transfer/change/keys":     "internal/sqldb merge/catalog merge/check/spaces merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/keys":     "merge/transfer/change/keys/proof merge/transfer/change/keys/matched internal/sqldb merge/catalog merge/check/spaces merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/all":      "merge/transfer/step merge/transfer/change/",
 
 	"merge/transfer/planner": "internal/sqldb internal/sqldb/mysql merge merge/catalog merge/check/read merge/declare merge/rekey merge/sqlsource merge/verdict store/registry merge/transfer/change merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step",
@@ -98,6 +98,8 @@ var arrows = map[string]string{
 	"merge/check/kinds/groups":            "merge/catalog merge/declare merge/stream merge/check/read",
 	"merge/transfer/change/leave/stayed":  "merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/leave/groups":  "merge/transfer/change/leave/stayed merge/verdict merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio",
+	"merge/transfer/change/keys/matched":  "internal/sqldb merge/rekey merge/transfer/job merge/transfer/ledger merge/transfer/plan",
+	"merge/transfer/change/keys/proof":    "merge/transfer/change/keys/matched merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",

@@ -1,4 +1,5 @@
-package keys
+// Package proof compares the keys that a target has on record with the plan, and the rows of matched keys with each other.
+package proof
 
 import (
 	"context"
@@ -7,6 +8,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/keys/matched"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -20,9 +22,9 @@ import (
 // exactly the pairs of the plan, the two rows of each pair must have one natural key, by a
 // query in the target, and no two rows of the target may have one.
 
-// proveKeys compares the target's record of keys with the plan, and adds what the first two parts of
+// Keys compares the target's record of keys with the plan, and adds what the first two parts of
 // the proof say of matched keys.
-func proveKeys(ctx context.Context, p *step.Proving) error {
+func Keys(ctx context.Context, p *step.Proving) error {
 	if err := proveInjective(ctx, p.Run, &p.Parts.Injective); err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 	if err != nil {
 		return err
 	}
-	all, err := broughtMatches(ctx, r, source, theirs)
+	all, err := matched.Brought(ctx, r, source, theirs)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package keys
+// Package matched records the keys of a source that were matched, those that it brings along from earlier merges among them.
+package matched
 
 import (
 	"context"
@@ -12,8 +13,8 @@ import (
 	"mergesafe/merge/transfer/plan"
 )
 
-// ownMatches are the matched keys of a source.
-func ownMatches(r *job.Run, source int) (all []plan.Match) {
+// Own are the matched keys of a source.
+func Own(r *job.Run, source int) (all []plan.Match) {
 	for i := range r.Plan.Rekey.Spaces {
 		s := &r.Plan.Rekey.Spaces[i]
 		for _, at := range r.Plan.MatchColumns(s.Name) {
@@ -25,9 +26,9 @@ func ownMatches(r *job.Run, source int) (all []plan.Match) {
 	return all
 }
 
-// broughtMatches are those that a source remembers itself, and keys that came to it and are
+// Brought are matched keys that a source remembers itself, and keys that came to it and are
 // matched now.
-func broughtMatches(ctx context.Context, r *job.Run, source int, theirs []ledger.KeySet) (all []plan.Match, err error) {
+func Brought(ctx context.Context, r *job.Run, source int, theirs []ledger.KeySet) (all []plan.Match, err error) {
 	src := r.Sources[source]
 	if err := ledger.LoadMatches(ctx, src, theirs); err != nil {
 		return nil, err
@@ -88,9 +89,9 @@ func imageOf(r *job.Run, source int, k *ledger.KeySet, key rekey.Integer) (rekey
 	return key, true
 }
 
-// saveMatches writes the matched keys of a source, and those that it brings along, in the place
+// Save writes the matched keys of a source, and those that it brings along, in the place
 // of older ones.
-func saveMatches(ctx context.Context, r *job.Run, source int, all []plan.Match) error {
+func Save(ctx context.Context, r *job.Run, source int, all []plan.Match) error {
 	known, err := ledger.HasMatches(ctx, r.Target)
 	if err != nil || !known && len(all) == 0 {
 		return err
