@@ -58,7 +58,7 @@ var arrows = map[string]string{
 	"merge/transfer/schema":   "merge/transfer/rowio internal/sqldb internal/sqltext",
 	"merge/transfer/plan":     "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
 	"merge/transfer/ledger":   "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
-	"merge/transfer/change":   "merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",
+	"merge/transfer/change":   "merge/transfer/change/move merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",
 	"merge/transfer/job":      "internal/sqldb merge/catalog merge/cell merge/rekey merge/verdict merge/transfer/change merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema",
 
 	// What the steps share, and the changes, which stand below them.
@@ -70,14 +70,14 @@ var arrows = map[string]string{
 	"merge/transfer/change/reset":    "merge/transfer/change/reset/restore merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/counters": "merge/catalog merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/names":    "gameid internal/sqldb merge/catalog merge/check/read merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
-	"merge/transfer/change/combine":  "internal/sqldb merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
+	"merge/transfer/change/combine":  "merge/transfer/change/origin internal/sqldb merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/keys":     "merge/transfer/change/keys/proof merge/transfer/change/keys/matched internal/sqldb merge/catalog merge/check/spaces merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/all":      "merge/transfer/step merge/transfer/change/",
 
 	"merge/transfer/planner": "internal/sqldb internal/sqldb/mysql merge merge/catalog merge/check/read merge/declare merge/rekey merge/sqlsource merge/verdict store/registry merge/transfer/change merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step",
-	"merge/transfer/prove":   "gameid merge merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
+	"merge/transfer/prove":   "merge/transfer/change/origin gameid merge merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
 	"merge/transfer/apply":   "gameid internal/sqldb merge/catalog merge/cell merge/rekey merge/verdict store/registry merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
-	"merge/transfer/undo":    "internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
+	"merge/transfer/undo":    "merge/transfer/change/origin internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/open":    "merge/verdict merge/transfer/apply merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/prove merge/transfer/rowio merge/transfer/schema",
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
 	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
@@ -100,6 +100,8 @@ var arrows = map[string]string{
 	"merge/transfer/change/leave/groups":  "merge/transfer/change/leave/stayed merge/verdict merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio",
 	"merge/transfer/change/keys/matched":  "internal/sqldb merge/rekey merge/transfer/job merge/transfer/ledger merge/transfer/plan",
 	"merge/transfer/change/keys/proof":    "merge/transfer/change/keys/matched merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/move":          "merge/cell merge/rekey merge/verdict merge/transfer/rowio",
+	"merge/transfer/change/origin":        "merge/cell merge/rekey merge/transfer/change merge/transfer/change/move merge/transfer/plan merge/transfer/rowio",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",

@@ -1,4 +1,5 @@
-package change
+// Package origin tells the rows of a merged table apart by the world that they came from, and gives them their old keys.
+package origin
 
 import (
 	"cmp"
@@ -8,18 +9,19 @@ import (
 
 	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/change/move"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/verdict"
 )
 
-// worldsOf tells the rows of a table apart by the world that they came from.
-type worldsOf struct {
-	layout *rowio.Layout
-	rename rowio.Changer // of the rows of a source
-	cuts   []cut         // of the rows of a source
-	source int           // ofTarget: the rows are those of the target
-	moves  [][]worldMove
+// Worlds tells the rows of a table apart by the world that they came from.
+type Worlds struct {
+	layout  *rowio.Layout
+	rename  rowio.Changer                          // of the rows of a source
+	without func([]move.Value, []any) []move.Value // what is cleared in them
+	source  int                                    // plan.OfTarget: the rows are those of the target
+	moves   [][]worldMove
 
 	matching []bool // by source: it has keys that are matched
 }
@@ -30,10 +32,11 @@ type worldMove struct {
 	ranges []rekey.Range // of the new values, by case
 }
 
-func (c *Changes) WorldsIn(p *plan.Plan, l *rowio.Layout, source int) *worldsOf {
-	w := &worldsOf{layout: l, source: source, moves: make([][]worldMove, len(p.Sources)), matching: make([]bool, len(p.Sources))}
+// In tells the rows of a table of a source apart; those of the target if source is [plan.OfTarget].
+func In(c *change.Changes, p *plan.Plan, l *rowio.Layout, source int) *Worlds {
+	w := &Worlds{layout: l, source: source, moves: make([][]worldMove, len(p.Sources)), matching: make([]bool, len(p.Sources))}
 	if source != plan.OfTarget {
-		w.rename, w.cuts = c.inPlace(p.Sources[source].Name, l), c.cuts(p.Sources[source].Name, l)
+		w.rename, w.without = c.InPlace(p.Sources[source].Name, l), c.WithoutCut(p.Sources[source].Name, l)
 	}
 	for i, s := range p.Sources {
 		for _, m := range c.Moves(s.Name, l) {
@@ -51,22 +54,22 @@ func (c *Changes) WorldsIn(p *plan.Plan, l *rowio.Layout, source int) *worldsOf 
 // group returns to which group a row belongs: 0 if it keeps its keys, or one more than
 // the number of the source whose keys moved. It gives a row of the target its old keys
 // back, and a row of a source its new names; changed tells whether it did.
-func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
+func (w *Worlds) group(row []any) (group int, changed bool, err error) {
 	if w.source == plan.OfTarget {
 		return w.groupInTarget(row)
 	}
-	var images []change
+	var images []move.Value
 	for i := range w.moves[w.source] {
 		m := &w.moves[w.source][i]
-		if images, err = imagesOfMove(&m.Move, images, row); err != nil {
+		if images, err = move.Images(&m.Move, images, row); err != nil {
 			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
-	images = withoutCut(images, w.cuts, row)
+	images = w.without(images, row)
 	came := len(images) > 0
 	if came && w.matching[w.source] {
 		moved := slices.Clone(row)
-		put(moved, images)
+		move.Put(moved, images)
 		if _, came, err = w.before(w.source, moved); err != nil {
 			return 0, false, err
 		}
@@ -83,7 +86,7 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 		return 0, changed, nil
 	}
 	// It has only keys that are matched, as rows of other worlds may have.
-	put(row, images)
+	move.Put(row, images)
 	group, _, err = w.groupInTarget(row)
 	return group, true, err
 }
@@ -91,7 +94,7 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 // groupInTarget is group of a row as it is in the target. A source has numbers in a range that
 // no world before it has, and keys of those worlds, if keys are matched: so the last source with
 // a number in its range is that of the row.
-func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error) {
+func (w *Worlds) groupInTarget(row []any) (group int, changed bool, err error) {
 	for source := len(w.moves) - 1; source >= 0; source-- {
 		olds, apart, err := w.before(source, row)
 		if err != nil {
@@ -101,11 +104,11 @@ func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error)
 			continue
 		}
 		if !w.matching[source] {
-			put(row, olds)
+			move.Put(row, olds)
 			return source + 1, true, nil
 		}
 		now := slices.Clone(row)
-		put(row, olds)
+		move.Put(row, olds)
 		if came, err := w.comes(source, row, now); err != nil || !came {
 			copy(row, now) // it would have other values
 			return 0, false, err
@@ -117,18 +120,18 @@ func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error)
 
 // comes reports whether a row of a source, with its old keys, becomes that row of the target.
 // That is looked at where keys are matched: an old key may be a key of the target, too.
-func (w *worldsOf) comes(source int, row, now []any) (bool, error) {
+func (w *Worlds) comes(source int, row, now []any) (bool, error) {
 	for i := range w.moves[source] {
 		m := &w.moves[source][i]
 		if !slices.ContainsFunc(m.Cases, func(c rowio.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
 			continue
 		}
-		again, err := imagesOfMove(&m.Move, nil, row)
+		again, err := move.Images(&m.Move, nil, row)
 		if err != nil {
 			return false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 		image := slices.Clone(row)
-		put(image, again)
+		move.Put(image, again)
 		columns := []int{m.Column}
 		for _, c := range m.Cases {
 			columns = append(columns, c.At...)
@@ -142,7 +145,7 @@ func (w *worldsOf) comes(source int, row, now []any) (bool, error) {
 
 // before returns what the values of a row of the target were, if it is one of a source, and whether
 // that source's number was added to any of them.
-func (w *worldsOf) before(source int, row []any) (olds []change, shifted bool, err error) {
+func (w *Worlds) before(source int, row []any) (olds []move.Value, shifted bool, err error) {
 	tell := func(one bool) { shifted = shifted || one }
 	for i := range w.moves[source] {
 		m := &w.moves[source][i]
@@ -154,20 +157,20 @@ func (w *worldsOf) before(source int, row []any) (olds []change, shifted bool, e
 }
 
 // before appends what the values of a row were before they moved; nothing if they did not.
-func (m *worldMove) before(all []change, row []any) ([]change, error) {
+func (m *worldMove) before(all []move.Value, row []any) ([]move.Value, error) {
 	return m.appendOld(all, row, func(bool) {})
 }
 
 // appendOld is before; note is told, for each number that moved, whether the shift of its source was added to it.
-func (m *worldMove) appendOld(all []change, row []any, note func(shifted bool)) ([]change, error) {
+func (m *worldMove) appendOld(all []move.Value, row []any, note func(shifted bool)) ([]move.Value, error) {
 	for i := range m.Cases {
 		c := &m.Cases[i]
-		if !about(c, row) {
+		if !c.About(row) {
 			continue
 		}
 		if c.Cells != nil {
 			any := false
-			changed, err := inCells(&m.Move, all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
+			changed, err := move.InCells(&m.Move, all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
 				old, shifted, moved := m.old(c, n)
 				if !moved {
 					return n, nil
@@ -198,7 +201,7 @@ func (m *worldMove) appendOld(all []change, row []any, note func(shifted bool)) 
 		}
 		note(shifted)
 		v, err := rowio.As(row[m.Column], old)
-		return append(all, change{m.Column, v}), err
+		return append(all, move.Value{Column: m.Column, Value: v}), err
 	}
 	return all, nil
 }
@@ -223,8 +226,8 @@ func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, shifted, mov
 	return old, true, moved
 }
 
-// ContentsApart is contents that also sums up the groups of [worldsOf].
-func ContentsApart(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w *worldsOf, between func(rows int) error) (plan.Apart, error) {
+// Contents is [rowio.Contents] that also sums up the groups of [Worlds].
+func Contents(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w *Worlds, between func(rows int) error) (plan.Apart, error) {
 	c := plan.Apart{Groups: make([]rowio.Content, len(w.moves)+1)}
 	var h rowio.Hasher
 	add := func(row []any) error {
@@ -263,12 +266,30 @@ func ContentsApart(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w
 	return c, err
 }
 
-// HasSpaceKey reports whether a table has keys of a space.
-func HasSpaceKey(r *verdict.Rekeying, table string) bool {
-	for _, c := range r.Columns {
-		if c.Key && c.Table == table {
-			return true
+// Before returns the rows of the target that may have come from a source, with the keys
+// that they had there, and the place of each among all.
+func Before(c *change.Changes, p *plan.Plan, source int, l *rowio.Layout, rows [][]any) (olds [][]any, at []int, err error) {
+	moves := In(c, p, l, plan.OfTarget).moves[source]
+	for i, row := range rows {
+		old, came := slices.Clone(row), true
+		for k := range moves {
+			olds, err := moves[k].before(nil, row)
+			if err != nil {
+				return nil, nil, cmp.Or(l.CodecFails(err, moves[k].Column, row), err)
+			}
+			move.Put(old, olds)
+			again, err := move.Images(&moves[k].Move, nil, old) // as a value of the source it would have moved
+			if failed := l.CodecFails(err, moves[k].Column, row); failed != nil {
+				return nil, nil, failed
+			}
+			moved := slices.Clone(old)
+			move.Put(moved, again)
+			touched := slices.Concat(olds, again)
+			came = came && err == nil && !slices.ContainsFunc(touched, func(v move.Value) bool { return !rowio.Same(moved[v.Column], row[v.Column]) })
+		}
+		if came {
+			olds, at = append(olds, old), append(at, i)
 		}
 	}
-	return false
+	return olds, at, nil
 }
