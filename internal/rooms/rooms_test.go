@@ -102,6 +102,7 @@ var arrows = map[string]string{
 	"merge/transfer/change/keys/proof":    "merge/transfer/change/keys/matched merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/move":          "merge/cell merge/rekey merge/verdict merge/transfer/rowio",
 	"merge/transfer/change/origin":        "merge/cell merge/rekey merge/transfer/change merge/transfer/change/move merge/transfer/plan merge/transfer/rowio",
+	"merge/mergetest/values":              "gameid merge/catalog",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",
@@ -112,7 +113,7 @@ var arrows = map[string]string{
 	"gameid/sim":            "",
 	"store/torture":         "",
 	"store/storetest":       "*",
-	"merge/mergetest":       "gameid merge/catalog merge/rekey",
+	"merge/mergetest":       "merge/catalog merge/mergetest/values merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
 	"internal/gameworlds":   "internal/inserts",
@@ -120,7 +121,7 @@ var arrows = map[string]string{
 }
 
 // onlyTests are rooms that no program has.
-var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "merge/mergetest"}
+var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "merge/mergetest", "merge/mergetest/values"}
 
 // shared are the rooms of words and numbers for people, and of slices.
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}
