@@ -86,7 +86,7 @@ var arrows = map[string]string{
 	"merge/progress":         "merge/estimate merge/transfer merge/verdict",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
-	"merge/campaign": "merge/estimate merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
+	"merge/campaign": "merge/campaign/lock merge/estimate merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
 		"merge/transfer merge/report internal/sqldb",
 	"merge/suggest": "merge/inventory merge/agenda merge/progress",
 	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
@@ -103,6 +103,7 @@ var arrows = map[string]string{
 	"merge/transfer/change/move":          "merge/cell merge/rekey merge/verdict merge/transfer/rowio",
 	"merge/transfer/change/origin":        "merge/cell merge/rekey merge/transfer/change merge/transfer/change/move merge/transfer/plan merge/transfer/rowio",
 	"merge/mergetest/values":              "gameid merge/catalog",
+	"merge/campaign/lock":                 "",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",
