@@ -80,7 +80,7 @@ var arrows = map[string]string{
 	"merge/transfer/undo":    "merge/transfer/change/origin internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/open":    "merge/verdict merge/transfer/apply merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/prove merge/transfer/rowio merge/transfer/schema",
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
-	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
+	"merge/report":           "merge/report/timeline gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/agenda":           "internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/strict",
 	"merge/progress":         "merge/estimate merge/transfer merge/verdict",
@@ -104,6 +104,7 @@ var arrows = map[string]string{
 	"merge/transfer/change/origin":        "merge/cell merge/rekey merge/transfer/change merge/transfer/change/move merge/transfer/plan merge/transfer/rowio",
 	"merge/mergetest/values":              "gameid merge/catalog",
 	"merge/campaign/lock":                 "",
+	"merge/report/timeline":               "merge/verdict",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",

@@ -1,4 +1,5 @@
-package report
+// Package timeline draws when the IDs of each server were made, for the page of a check.
+package timeline
 
 import (
 	"cmp"
@@ -10,10 +11,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// timeline draws when the IDs of each server were made, a bar for every
-// server of every database. Positions across are percentages, so that it fits
+// Timeline has a bar for every server of every database. Positions across are percentages, so that it fits
 // a telephone as well; positions down are pixels.
-type timeline struct {
+type Timeline struct {
 	Bars    []bar
 	Ticks   []tick
 	Check   string // position of the time of the check
@@ -24,7 +24,7 @@ type timeline struct {
 
 type bar struct {
 	Label    string
-	Class    string // see standing
+	Class    string // see [Standing]
 	TextY, Y int
 	From, To string
 	Late     bool   // continues beyond the right edge
@@ -41,8 +41,8 @@ const (
 	barHeight = 52
 )
 
-// newTimeline returns nil if there are no IDs.
-func newTimeline(r *verdict.Report) *timeline {
+// New returns nil if there are no IDs.
+func New(r *verdict.Report) *Timeline {
 	type row struct {
 		verdict.ServerSummary
 		source string
@@ -83,18 +83,18 @@ func newTimeline(r *verdict.Report) *timeline {
 		return fmt.Sprintf("%.2f%%", 1+98*t.Sub(first).Seconds()/max(last.Sub(first).Seconds(), 1e-3))
 	}
 
-	t := &timeline{Check: at(check)}
+	t := &Timeline{Check: at(check)}
 	for i, row := range rows {
 		if i == maxBars {
 			t.Omitted = len(rows) - maxBars
 			break
 		}
 		b := bar{
-			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, named(row.Name), row.source, printable.Count(row.IDs, "ID", "IDs")),
+			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, Named(row.Name), row.source, printable.Count(row.IDs, "ID", "IDs")),
 			TextY: i * barHeight, Y: i*barHeight + 40,
 			From: at(row.Oldest), To: at(row.Newest),
 		}
-		class, words := standing(row.ServerSummary)
+		class, words := Standing(row.ServerSummary)
 		b.Class, b.Label = class, b.Label+words
 		if row.Newest.After(last) {
 			b.To, b.Late = at(last), true
@@ -125,16 +125,17 @@ func ticks(first, last time.Time, at func(time.Time) string) []tick {
 	}
 }
 
-func named(name string) string {
+// Named is the name of a server behind its number.
+func Named(name string) string {
 	if name == "" {
 		return ""
 	}
 	return " " + name
 }
 
-// standing is the class of a server's bar, and the words for a server that is not
+// Standing is the class of a server's bar, and the words for a server that is not
 // the database's own.
-func standing(s verdict.ServerSummary) (class, words string) {
+func Standing(s verdict.ServerSummary) (class, words string) {
 	switch {
 	case !s.Listed:
 		return "unlisted", ", not in the registry"
