@@ -88,7 +88,7 @@ var arrows = map[string]string{
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
 	"merge/campaign": "merge/campaign/lock merge/estimate merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
 		"merge/transfer merge/report internal/sqldb",
-	"merge/suggest": "merge/inventory merge/agenda merge/progress",
+	"merge/suggest": "merge/inventory/overlap merge/inventory merge/agenda merge/progress",
 	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
 
 	// Parts of larger rooms, which stand below these.
@@ -105,6 +105,7 @@ var arrows = map[string]string{
 	"merge/mergetest/values":              "gameid merge/catalog",
 	"merge/campaign/lock":                 "",
 	"merge/report/timeline":               "merge/verdict",
+	"merge/inventory/overlap":             "merge/catalog merge/sqlsource merge/transfer",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",

@@ -1,4 +1,5 @@
-package inventory
+// Package overlap counts which values of a column several worlds have, such as names of players.
+package overlap
 
 import (
 	"context"
@@ -37,14 +38,14 @@ type Overlap struct {
 	Problem string `json:"problem,omitempty"` // why it could not be counted; the numbers are 0 then
 }
 
-// mostValues bounds the memory of [Overlaps]: so many values, of 8 bytes each, are kept at a time.
+// mostValues bounds the memory of [Count]: so many values, of 8 bytes each, are kept at a time.
 const mostValues = 2 << 20
 
-// Overlaps counts, for each of the columns, which values several of the worlds have. Values are
+// Count counts, for each of the columns, which values several of the worlds have. Values are
 // compared as the first of the worlds compares them, by its collation, and kept as hashes of 64
 // bits: that two are taken for one is a matter of one in thousands of runs of millions of values. It
 // only reads. If there are very many values, it reads the worlds several times.
-func Overlaps(ctx context.Context, worlds []transfer.Database, columns []Column) ([]Overlap, error) {
+func Count(ctx context.Context, worlds []transfer.Database, columns []Column) ([]Overlap, error) {
 	return overlaps(ctx, worlds, columns, mostValues)
 }
 
