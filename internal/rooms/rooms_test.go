@@ -106,6 +106,7 @@ var arrows = map[string]string{
 	"merge/campaign/lock":                 "",
 	"merge/report/timeline":               "merge/verdict",
 	"merge/inventory/overlap":             "merge/catalog merge/sqlsource merge/transfer",
+	"merge/check/rule/ruletest":           "merge/catalog merge/declare merge/check/read merge/check/rule",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",
@@ -124,7 +125,7 @@ var arrows = map[string]string{
 }
 
 // onlyTests are rooms that no program has.
-var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "merge/mergetest", "merge/mergetest/values"}
+var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "merge/mergetest", "merge/mergetest/values", "merge/check/rule/ruletest"}
 
 // shared are the rooms of words and numbers for people, and of slices.
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}

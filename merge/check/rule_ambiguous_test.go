@@ -5,6 +5,7 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule/ruletest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
@@ -25,7 +26,7 @@ func TestAmbiguousIsReadOnlyIfNeeded(t *testing.T) {
 		"compared otherwise": {"binary", true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := factsOf(described("a", guilds("nocase")), described("b", guilds(tt.other)))
+			f := ruletest.Facts(ruletest.Described("a", guilds("nocase")), ruletest.Described("b", guilds(tt.other)))
 			f.Disjoint[declare.IDOf("guilds", "id")] = tt.disjoint
 			o := considerAmbiguous(f, "players", guildOf, &read.StrayReading{})
 			if len(o.Tasks) != tt.tasks || len(o.Findings) != 1-tt.tasks {
@@ -36,7 +37,7 @@ func TestAmbiguousIsReadOnlyIfNeeded(t *testing.T) {
 }
 
 func TestAmbiguous(t *testing.T) {
-	a, b := described("a", catalog.Catalog{}), described("b", catalog.Catalog{})
+	a, b := ruletest.Described("a", catalog.Catalog{}), ruletest.Described("b", catalog.Catalog{})
 	a.Rows["players"] = 100
 	read := &read.AmbiguousReading{Sources: []read.AmbiguousRows{{DB: a, Rows: 4}, {DB: b, Gaps: []verdict.Gap{{Source: "b", Reason: "has no table guilds"}}}}}
 	r := judgeAmbiguous("players", guildOf, read)

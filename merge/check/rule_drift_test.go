@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/rule/ruletest"
 )
 
 // What a source has and the target has not is not verified; what only the target
@@ -52,7 +53,7 @@ func TestDrift(t *testing.T) {
 			for k, n := range test.want {
 				want[k] = n
 			}
-			expect(t, judgeDrift(factsOf(described("a", schema(test.target)), described("b", schema(test.other)))), want)
+			ruletest.Expect(t, judgeDrift(ruletest.Facts(ruletest.Described("a", schema(test.target)), ruletest.Described("b", schema(test.other)))), want)
 		})
 	}
 }

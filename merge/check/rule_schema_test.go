@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/rule/ruletest"
 )
 
 func TestSchema(t *testing.T) {
@@ -38,15 +39,15 @@ func TestSchema(t *testing.T) {
 		"one column less": {table(id), map[string]int64{"schema-column t name": 1}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			expect(t, judgeSchema(factsOf(described("a", table(id, name)), described("b", tt.b))), usual(tt.want))
+			ruletest.Expect(t, judgeSchema(ruletest.Facts(ruletest.Described("a", table(id, name)), ruletest.Described("b", tt.b))), usual(tt.want))
 		})
 	}
 	t.Run("no key", func(t *testing.T) {
 		want := usual(map[string]int64{"schema-key t primary key id": 1})
 		delete(want, "schema-key t ")
-		expect(t, judgeSchema(factsOf(described("a", table(id, name)), described("b", keyless))), want)
+		ruletest.Expect(t, judgeSchema(ruletest.Facts(ruletest.Described("a", table(id, name)), ruletest.Described("b", keyless))), want)
 	})
 	t.Run("no table", func(t *testing.T) {
-		expect(t, judgeSchema(factsOf(described("a", catalog.Catalog{}), described("b", catalog.Catalog{}))), map[string]int64{"schema-table  ": -1})
+		ruletest.Expect(t, judgeSchema(ruletest.Facts(ruletest.Described("a", catalog.Catalog{}), ruletest.Described("b", catalog.Catalog{}))), map[string]int64{"schema-table  ": -1})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/rule/ruletest"
 	"mergesafe/merge/declare"
 )
 
@@ -14,32 +15,32 @@ func TestServers(t *testing.T) {
 		a, b *declare.Database
 		want map[string]int64
 	}{
-		"no registry at all": {described("a", catalog.Catalog{}), described("b", catalog.Catalog{}), map[string]int64{}},
+		"no registry at all": {ruletest.Described("a", catalog.Catalog{}), ruletest.Described("b", catalog.Catalog{}), map[string]int64{}},
 		"two worlds": {
-			described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
+			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), ruletest.Described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
 			map[string]int64{"server-conflict  ": 0, "world-cloned  ": 0, "world-merged  ": 0},
 		},
 		"one number": {
-			described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), described("b", registry, catalog.Server{Server: 1, World: both, Own: true}),
+			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), ruletest.Described("b", registry, catalog.Server{Server: 1, World: both, Own: true}),
 			map[string]int64{"server-conflict  ": 1, "world-cloned  ": 0, "world-merged  ": 0},
 		},
 		"a clone": {
-			described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), described("b", registry, catalog.Server{Server: 1, World: one, Own: true}),
+			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), ruletest.Described("b", registry, catalog.Server{Server: 1, World: one, Own: true}),
 			map[string]int64{"server-conflict  ": 0, "world-cloned  ": 1, "world-merged  ": 0},
 		},
 		"merged before": {
-			described("a", registry, catalog.Server{Server: 1, World: one, Own: true}, catalog.Server{Server: 2, World: both}), described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
+			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}, catalog.Server{Server: 2, World: both}), ruletest.Described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
 			map[string]int64{"server-conflict  ": 0, "world-cloned  ": 0, "world-merged  ": 1},
 		},
 		"a world without identity": {
-			described("a", registry, catalog.Server{Server: 1, World: none, Own: true}), described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
+			ruletest.Described("a", registry, catalog.Server{Server: 1, World: none, Own: true}), ruletest.Described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
 			map[string]int64{"server-conflict  ": -1, "world-cloned  ": -1, "world-merged  ": -1},
 		},
 		"one registry": {
-			described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), described("b", catalog.Catalog{}),
+			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), ruletest.Described("b", catalog.Catalog{}),
 			map[string]int64{"server-conflict  ": -1, "world-cloned  ": -1, "world-merged  ": -1},
 		},
 	} {
-		t.Run(name, func(t *testing.T) { expect(t, judgeServers(factsOf(tt.a, tt.b)), tt.want) })
+		t.Run(name, func(t *testing.T) { ruletest.Expect(t, judgeServers(ruletest.Facts(tt.a, tt.b)), tt.want) })
 	}
 }
