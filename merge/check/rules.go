@@ -2,6 +2,7 @@ package check
 
 import (
 	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/servers"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 )
@@ -10,7 +11,7 @@ import (
 // the caller, which never change the verdict, come when all others were judged.
 func Rules(extra ...rule.Rule) []rule.Rule {
 	return append(append([]rule.Rule{
-		serverRule,
+		servers.ServerRule,
 		unfinishedRule,
 		spaces.SpaceRule,
 		keyRule,
@@ -18,7 +19,7 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		uniqueRule,
 		accountRule,
 		counterRule,
-		worldRule,
+		servers.WorldRule,
 		sameRule,
 		referenceRule,
 		noneRule,

@@ -1,4 +1,4 @@
-package check
+package servers
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// serverRule is about the servers that the registries list.
-var serverRule = rule.Rule{
+// ServerRule is about the servers that the registries list.
+var ServerRule = rule.Rule{
 	Codes:   []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged},
 	Single:  true,
 	Catalog: judgeServers,

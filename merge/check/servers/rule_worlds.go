@@ -1,4 +1,4 @@
-package check
+package servers
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// worldRule looks whether every key carries a number of its own world, and none of
+// WorldRule looks whether every key carries a number of its own world, and none of
 // another's.
-var worldRule = rule.Rule{
+var WorldRule = rule.Rule{
 	Codes: []string{verdict.CodeKeyWorld},
 	Tasks: worldTasks,
 }
