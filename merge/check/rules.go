@@ -2,6 +2,7 @@ package check
 
 import (
 	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/schemas"
 	"mergesafe/merge/check/servers"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
@@ -28,9 +29,9 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		undeclared.UndeclaredRule,
 		refusedRule,
 		uncopyableRule,
-		schemaRule,
+		schemas.SchemaRule,
 		migrationRule,
-		driftRule,
+		schemas.DriftRule,
 		triggerRule,
 		frozenRule,
 		snapshotRule,

@@ -1,4 +1,4 @@
-package check
+package schemas
 
 import (
 	"cmp"
@@ -12,10 +12,10 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// driftRule reports what a database has and the target has not, or not in the same
+// DriftRule reports what a database has and the target has not, or not in the same
 // way. The rows survive that; what the game relied on does not. What only the target
 // has stays and is no finding: other rules try the rows against it.
-var driftRule = rule.Rule{
+var DriftRule = rule.Rule{
 	Codes:   []string{verdict.CodeSchemaCheck, verdict.CodeSchemaReference, verdict.CodeSchemaRoutine, verdict.CodeSchemaCharset},
 	Catalog: judgeDrift,
 }

@@ -1,4 +1,4 @@
-package check
+package schemas
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// schemaRule compares every database's schema with the target's.
-var schemaRule = rule.Rule{
+// SchemaRule compares every database's schema with the target's.
+var SchemaRule = rule.Rule{
 	Codes:   []string{verdict.CodeSchemaVersion, verdict.CodeSchemaTable, verdict.CodeSchemaColumn, verdict.CodeSchemaKey, verdict.CodeSchemaDefault, verdict.CodeSchemaOrder, verdict.CodeSchemaStorage, verdict.CodeSchemaView},
 	Catalog: judgeSchema,
 }
