@@ -25,7 +25,7 @@ func severedTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Wants(verdict.CodeReferenceSevered, s.Table, s.Ref.Subject()) {
 			continue
 		}
-		id := referenceID(verdict.CodeReferenceSevered, s.Table, *s.Ref)
+		id := rule.ReferenceID(verdict.CodeReferenceSevered, s.Table, *s.Ref)
 		id.Columns.Columns += s.Ref.Identity()
 		tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeSevered(ctx, f, s) }})
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"mergesafe/merge/check/references"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/schemas"
 	"mergesafe/merge/check/servers"
@@ -22,8 +23,8 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		counterRule,
 		servers.WorldRule,
 		sameRule,
-		referenceRule,
-		noneRule,
+		references.ReferenceRule,
+		references.NoneRule,
 		spaces.CellRule,
 		severedRule,
 		undeclared.UndeclaredRule,

@@ -1,4 +1,4 @@
-package check
+package references
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *rea
 	}
 	// The rows of every source are compared with the keys of all others.
 	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(f.DBs)-1)...)
-	return rule.Outcome{Tasks: []rule.Task{{ID: referenceID(verdict.CodeReferenceAmbiguous, table, ref), Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Outcome{Tasks: []rule.Task{{ID: rule.ReferenceID(verdict.CodeReferenceAmbiguous, table, ref), Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		read, err := r.Follow(read.Followed{Ref: ref, Table: table, All: true, Code: verdict.CodeReferenceAmbiguous, ToCode: verdict.CodeReferenceAmbiguous}).Ambiguous(ctx, rebound)
 		if err != nil {
 			return rule.Outcome{}, err

@@ -1,4 +1,4 @@
-package check
+package references
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// noneRule looks for keys that exist although none of a reference to them has their values:
+// NoneRule looks for keys that exist although none of a reference to them has their values:
 // rows that refer to them would keep the value, whatever becomes of the key.
-var noneRule = rule.Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
+var NoneRule = rule.Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
 
 func noneTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
@@ -23,7 +23,7 @@ func noneTasks(f *read.Facts) (tasks []rule.Task) {
 			if !f.Wants(verdict.CodeReferenceNone, table, ref.Subject()) {
 				continue
 			}
-			id := referenceID(verdict.CodeReferenceNone, table, *ref)
+			id := rule.ReferenceID(verdict.CodeReferenceNone, table, *ref)
 			id.Columns.Columns += ref.Identity()
 			tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				read := &read.NoneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}

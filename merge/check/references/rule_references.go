@@ -1,4 +1,4 @@
-package check
+package references
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// referenceRule looks for rows that refer to something that their own database
+// ReferenceRule looks for rows that refer to something that their own database
 // does not have, and among these for those that would find it in another
 // database and so come to mean something else. Then it looks for rows whose
 // reference leads to a key that another database has too.
-var referenceRule = rule.Rule{
+var ReferenceRule = rule.Rule{
 	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeReferenceTwoKinds},
 	Single: true,
 	Tasks:  referenceTasks,
@@ -49,7 +49,7 @@ func anyTask(f *read.Facts, ref *declare.Ref) rule.Task {
 	for _, to := range ref.Or {
 		tables = append(tables, to.Table)
 	}
-	id := referenceID(verdict.CodeReferenceDangle, ref.Table, *ref)
+	id := rule.ReferenceID(verdict.CodeReferenceDangle, ref.Table, *ref)
 	id.Columns.Columns += ref.Identity()
 	return rule.Task{ID: id, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		read, err := undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, ref)
@@ -64,7 +64,7 @@ func anyTask(f *read.Facts, ref *declare.Ref) rule.Task {
 }
 
 func referenceTask(f *read.Facts, table string, ref declare.Ref) rule.Task {
-	return rule.Task{ID: referenceID(verdict.CodeReferenceDangle, table, ref), Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Task{ID: rule.ReferenceID(verdict.CodeReferenceDangle, table, ref), Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		if movesAsText(f, table, ref) {
 			return rule.Found(judgeText(f, table, ref)...), nil
 		}
@@ -114,10 +114,6 @@ func judgeText(f *read.Facts, table string, ref declare.Ref) (results []verdict.
 		results = append(results, r)
 	}
 	return results
-}
-
-func referenceID(code, table string, ref declare.Ref) rule.TaskID {
-	return rule.TaskID{Code: code, Columns: declare.IDOf(table, ref.Columns...), To: declare.IDOf(ref.ToTable, ref.ToColumns...)}
 }
 
 func judgeDangling(f *read.Facts, table string, ref declare.Ref, read *read.StrayReading) verdict.Result {
