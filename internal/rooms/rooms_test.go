@@ -50,7 +50,7 @@ var arrows = map[string]string{
 	"merge/check/spaces":      "merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/check/read merge/check/rule merge/rekey merge/cell",
 	"merge/check/undeclared":  "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/rekey",
 	"merge/check/kinds":       "merge/check/kinds/tell merge/check/kinds/groups merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
-	"merge/check":             "merge/check/references merge/check/schemas merge/check/servers gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/check/moved merge/leave merge/rekey",
+	"merge/check":             "merge/check/left merge/check/references merge/check/schemas merge/check/servers gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/check/moved merge/leave merge/rekey",
 	"merge/propose":           "merge/check/kinds/tell merge/check/kinds/groups gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
 	"merge":                   "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
 	"merge/sqlsource":         "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/sqltext store/registry",
@@ -110,6 +110,7 @@ var arrows = map[string]string{
 	"merge/check/servers":                 "gameid merge/catalog merge/declare merge/rekey merge/stream merge/verdict merge/check/read merge/check/rule",
 	"merge/check/schemas":                 "merge/catalog merge/declare merge/verdict merge/check/read merge/check/rule",
 	"merge/check/references":              "merge/catalog merge/declare merge/rekey merge/verdict merge/check/kinds merge/check/read merge/check/rule merge/check/undeclared",
+	"merge/check/left":                    "merge/catalog merge/declare merge/leave merge/rekey merge/verdict merge/check/moved merge/check/read merge/check/rule merge/check/spaces",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",

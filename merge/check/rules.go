@@ -1,6 +1,7 @@
 package check
 
 import (
+	"mergesafe/merge/check/left"
 	"mergesafe/merge/check/references"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/schemas"
@@ -26,7 +27,7 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		references.ReferenceRule,
 		references.NoneRule,
 		spaces.CellRule,
-		severedRule,
+		left.SeveredRule,
 		undeclared.UndeclaredRule,
 		refusedRule,
 		uncopyableRule,

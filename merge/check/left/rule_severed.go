@@ -1,4 +1,4 @@
-package check
+package left
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// severedRule counts the rows that refer to rows which stay behind, where it is said what
+// SeveredRule counts the rows that refer to rows which stay behind, where it is said what
 // becomes of them.
-var severedRule = rule.Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
+var SeveredRule = rule.Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
 
 func severedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, s := range f.Severed {

@@ -1,4 +1,4 @@
-package check
+package left
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// leftTasks count the rows of some tables that stay behind, and those that refer to them.
-func leftTasks(f *read.Facts) (tasks []rule.Task) {
+// Tasks count the rows of some tables that stay behind, and those that refer to them.
+func Tasks(f *read.Facts) (tasks []rule.Task) {
 	for _, l := range declare.LeftOf(f.Resolved) {
 		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
 			continue

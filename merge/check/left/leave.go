@@ -1,4 +1,4 @@
-package check
+package left
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// leaveFirst are the tasks that come before all others: they find the new keys and, between the choice of these and
+// First are the tasks that come before all others: they find the new keys and, between the choice of these and
 // all else, the rows that stay behind.
-func leaveFirst(f *read.Facts, leaving *leave.Leaving) []rule.Task {
+func First(f *read.Facts, leaving *leave.Leaving) []rule.Task {
 	if leaving == nil {
 		return spaces.SpaceTasks(f, nil)
 	}
