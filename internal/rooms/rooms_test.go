@@ -50,16 +50,16 @@ var arrows = map[string]string{
 	"merge/check/rule":        "merge/declare merge/verdict merge/check/moved merge/check/read",
 	"merge/check/spaces":      "merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/check/read merge/check/rule merge/rekey merge/cell",
 	"merge/check/undeclared":  "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/rekey",
-	"merge/check/kinds":       "merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
-	"merge/check":             "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/check/moved merge/leave merge/rekey",
-	"merge/propose":           "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
+	"merge/check/kinds":       "merge/check/kinds/tell merge/check/kinds/groups merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/undeclared merge/rekey",
+	"merge/check":             "merge/check/left merge/check/references merge/check/schemas merge/check/servers gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/undeclared merge/leave merge/rekey",
+	"merge/propose":           "merge/check/kinds/tell merge/check/kinds/groups gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
 	"merge":                   "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
 	"merge/sqlsource":         "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/sqltext store/registry",
 	"merge/transfer/rowio":    "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb internal/sqldb/mysql store/registry",
 	"merge/transfer/schema":   "merge/transfer/rowio internal/sqldb internal/sqltext",
 	"merge/transfer/plan":     "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
 	"merge/transfer/ledger":   "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
-	"merge/transfer/change":   "merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",
+	"merge/transfer/change":   "merge/transfer/change/move merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",
 	"merge/transfer/job":      "internal/sqldb merge/catalog merge/cell merge/rekey merge/verdict merge/transfer/change merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema",
 
 	// What the steps share, and the changes, which stand below them.
@@ -67,30 +67,51 @@ var arrows = map[string]string{
 	"merge/transfer/write":           "internal/sqldb merge/transfer/job merge/transfer/ledger merge/transfer/rowio",
 	"merge/transfer/step":            "merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/plan merge/transfer/rowio",
 	"merge/transfer/change/same":     "merge/declare merge/transfer/job merge/transfer/plan merge/transfer/rowio merge/transfer/step",
-	"merge/transfer/change/leave":    "merge/declare merge/leave merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
-	"merge/transfer/change/reset":    "merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
+	"merge/transfer/change/leave":    "merge/transfer/change/leave/groups merge/transfer/change/leave/stayed merge/declare merge/leave merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/reset":    "merge/transfer/change/reset/restore merge/catalog merge/declare merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/counters": "merge/catalog merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/change/names":    "gameid internal/sqldb merge/catalog merge/check/read merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
-	"merge/transfer/change/combine":  "internal/sqldb merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
-	"merge/transfer/change/keys":     "internal/sqldb merge/catalog merge/check/spaces merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/combine":  "merge/transfer/change/origin internal/sqldb merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
+	"merge/transfer/change/keys":     "merge/transfer/change/keys/proof merge/transfer/change/keys/matched internal/sqldb merge/catalog merge/check/spaces merge/declare merge/rekey merge/verdict merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/all":      "merge/transfer/step merge/transfer/change/",
 
 	"merge/transfer/planner": "internal/sqldb internal/sqldb/mysql merge merge/catalog merge/check/read merge/declare merge/rekey merge/sqlsource merge/verdict store/registry merge/transfer/change merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step",
-	"merge/transfer/prove":   "gameid merge merge/catalog merge/declare merge/verdict merge/transfer/change merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
+	"merge/transfer/prove":   "merge/transfer/change/origin gameid merge merge/catalog merge/declare merge/verdict merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
 	"merge/transfer/apply":   "gameid internal/sqldb merge/catalog merge/cell merge/rekey merge/verdict store/registry merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
-	"merge/transfer/undo":    "internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
+	"merge/transfer/undo":    "merge/transfer/change/origin internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
 	"merge/transfer/open":    "merge/verdict merge/transfer/apply merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/prove merge/transfer/rowio merge/transfer/schema",
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
-	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
+	"merge/report":           "merge/report/timeline gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/agenda":           "internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/strict",
-	"merge/progress":         "merge/transfer merge/verdict",
+	"merge/progress":         "merge/estimate merge/transfer merge/verdict",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",
 	"merge/copies":           "merge/site merge/transfer internal/sqldb",
-	"merge/campaign": "merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
+	"merge/campaign": "merge/campaign/lock merge/estimate merge/agenda merge/copies merge/progress merge/site merge/declare merge/verdict merge/cell " +
 		"merge/transfer merge/report internal/sqldb",
-	"merge/suggest": "merge/inventory merge/agenda merge/progress",
+	"merge/suggest": "merge/inventory/overlap merge/inventory merge/agenda merge/progress",
 	"merge/live":    "merge/agenda merge/progress merge/report merge/transfer",
+
+	// Parts of larger rooms, which stand below these.
+	"merge/transfer/change/reset/restore": "merge/catalog merge/declare merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step merge/transfer/write",
+	"merge/estimate":                      "merge/transfer",
+	"merge/check/kinds/tell":              "merge/catalog merge/declare merge/rekey merge/verdict merge/check/undeclared",
+	"merge/check/kinds/groups":            "merge/catalog merge/declare merge/stream merge/check/read",
+	"merge/transfer/change/leave/stayed":  "merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/leave/groups":  "merge/transfer/change/leave/stayed merge/verdict merge/declare merge/rekey merge/transfer/plan merge/transfer/rowio",
+	"merge/transfer/change/keys/matched":  "internal/sqldb merge/rekey merge/transfer/job merge/transfer/ledger merge/transfer/plan",
+	"merge/transfer/change/keys/proof":    "merge/transfer/change/keys/matched merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
+	"merge/transfer/change/move":          "merge/cell merge/rekey merge/verdict merge/transfer/rowio",
+	"merge/transfer/change/origin":        "merge/cell merge/rekey merge/transfer/change merge/transfer/change/move merge/transfer/plan merge/transfer/rowio",
+	"merge/mergetest/values":              "gameid merge/catalog",
+	"merge/campaign/lock":                 "",
+	"merge/report/timeline":               "merge/verdict",
+	"merge/inventory/overlap":             "merge/catalog merge/sqlsource merge/transfer",
+	"merge/check/rule/ruletest":           "merge/catalog merge/declare merge/check/read merge/check/rule",
+	"merge/check/servers":                 "gameid merge/catalog merge/declare merge/rekey merge/stream merge/verdict merge/check/read merge/check/rule",
+	"merge/check/schemas":                 "merge/catalog merge/declare merge/verdict merge/check/read merge/check/rule",
+	"merge/check/references":              "merge/catalog merge/declare merge/rekey merge/verdict merge/check/kinds merge/check/read merge/check/rule merge/check/undeclared",
+	"merge/check/left":                    "merge/catalog merge/declare merge/leave merge/rekey merge/verdict merge/check/moved merge/check/read merge/check/rule merge/check/spaces",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"docs/schema":          "",
@@ -108,7 +129,7 @@ var arrows = map[string]string{
 	"store/torture":                 "",
 	"store/storetest":               "*",
 	"store/storetest/faulty":        "internal/sqldb",
-	"merge/mergetest":               "gameid merge/catalog merge/rekey",
+	"merge/mergetest":               "merge/catalog merge/mergetest/values merge/rekey",
 	"internal/servertest":           "internal/servertest/folder internal/servertest/processes",
 	"internal/servertest/folder":    "",
 	"internal/servertest/processes": "",
@@ -120,7 +141,7 @@ var arrows = map[string]string{
 }
 
 // onlyTests are rooms that no program has.
-var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/storetest/faulty", "store/torture", "merge/mergetest"}
+var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/storetest/faulty", "store/torture", "merge/mergetest", "merge/mergetest/values", "merge/check/rule/ruletest"}
 
 // shared are the rooms of words and numbers for people, and of slices.
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}

@@ -13,6 +13,7 @@ import (
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/campaign/lock"
 	"mergesafe/merge/progress"
 )
 
@@ -86,7 +87,7 @@ func (b *Book) fileOf(target, ending string) string {
 
 // Status is how the campaign is now. It reads only the state.
 func (b *Book) Status(ctx context.Context) (*progress.Status, error) {
-	running := isLocked(b.lockPath())
+	running := lock.IsTaken(b.lockPath())
 	s := &progress.Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []progress.MergeStatus{}}
 	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
 		g, err := at.general(ctx)
@@ -187,7 +188,7 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return nil
 		case r.Phase == progress.Verified || r.Phase == progress.Undone:
 			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
-		case r.Active && isLocked(b.lockPath()):
+		case r.Active && lock.IsTaken(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(ctx, r)
 		}

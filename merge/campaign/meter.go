@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -15,7 +16,7 @@ type meter struct {
 	held     func(context.Context) error // waits while the campaign is paused
 	mu       sync.Mutex
 	began    time.Time // of what is reported
-	left     progress.Meter
+	left     estimate.Meter
 	phases   verdict.Phases
 	retrying string // the error because of which it waits
 }
@@ -25,7 +26,7 @@ func (m *meter) expect(p *transfer.Plan, rest time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left.Engine, m.left.Pause = p.Engine, rest
-	m.left.Expect(append(progress.ApplyWork(p), progress.VerifyWork(p)...)...)
+	m.left.Expect(append(estimate.ApplyWork(p), estimate.VerifyWork(p)...)...)
 }
 
 // rests has a pause between batches measured.

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/campaign/lock"
 	"mergesafe/merge/progress"
 	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
@@ -96,14 +97,14 @@ func run(
 	if err != nil {
 		return nil, err
 	}
-	lock, err := takeLock(ctx, b.lockPath())
+	taken, err := lock.Take(ctx, b.lockPath())
 	if err != nil {
-		if errors.Is(err, errTaken) {
+		if errors.Is(err, lock.ErrTaken) {
 			err = b.heldBy(ctx)
 		}
 		return nil, err
 	}
-	defer lock.Close()
+	defer taken.Close()
 
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

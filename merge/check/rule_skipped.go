@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/left"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/spaces"
@@ -62,7 +63,7 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 			return rule.Found(result), nil
 		}})
 	}
-	return append(tasks, leftTasks(f)...)
+	return append(tasks, left.Tasks(f)...)
 }
 
 func judgeSkipped(f *read.Facts) (findings []rule.Finding) {

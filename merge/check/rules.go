@@ -1,7 +1,11 @@
 package check
 
 import (
+	"mergesafe/merge/check/left"
+	"mergesafe/merge/check/references"
 	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/schemas"
+	"mergesafe/merge/check/servers"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 )
@@ -10,7 +14,7 @@ import (
 // the caller, which never change the verdict, come when all others were judged.
 func Rules(extra ...rule.Rule) []rule.Rule {
 	return append(append([]rule.Rule{
-		serverRule,
+		servers.ServerRule,
 		unfinishedRule,
 		spaces.SpaceRule,
 		keyRule,
@@ -18,18 +22,18 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		uniqueRule,
 		accountRule,
 		counterRule,
-		worldRule,
+		servers.WorldRule,
 		sameRule,
-		referenceRule,
-		noneRule,
+		references.ReferenceRule,
+		references.NoneRule,
 		spaces.CellRule,
-		severedRule,
+		left.SeveredRule,
 		undeclared.UndeclaredRule,
 		refusedRule,
 		uncopyableRule,
-		schemaRule,
+		schemas.SchemaRule,
 		migrationRule,
-		driftRule,
+		schemas.DriftRule,
 		triggerRule,
 		frozenRule,
 		snapshotRule,

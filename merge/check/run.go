@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/merge/check/left"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/undeclared"
@@ -71,7 +72,7 @@ func (r *run) CountRows(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
-	r.Tasks = append(leaveFirst(r.facts, r.leaving), rule.KeyTasks(r.facts, r.Rules)...)
+	r.Tasks = append(left.First(r.facts, r.leaving), rule.KeyTasks(r.facts, r.Rules)...)
 	for _, rule := range r.Rules {
 		if rule.Tasks != nil {
 			r.Tasks = append(r.Tasks, rule.Tasks(r.facts)...)

@@ -7,18 +7,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
-	"mergesafe/gameid"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/mergetest/values"
 	"mergesafe/merge/rekey"
 )
 
@@ -154,7 +150,7 @@ func (d *Database) scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catal
 			if !yield(b, nil) {
 				return
 			}
-			spoil(b)
+			values.Spoil(b)
 		}
 	}
 }
@@ -228,7 +224,7 @@ func (d *Database) dangles(row Row, scan catalog.Scan) bool {
 }
 
 // Row finds the row with these values.
-func (d *Database) Row(ctx context.Context, table string, columns []string, values [][]byte) ([]catalog.Field, error) {
+func (d *Database) Row(ctx context.Context, table string, columns []string, wanted [][]byte) ([]catalog.Field, error) {
 	if err := d.idle(ctx); err != nil {
 		return nil, err
 	}
@@ -241,10 +237,10 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, valu
 	for _, row := range d.Rows[table] {
 		found := true
 		for i, name := range columns {
-			found = found && bytes.Equal(raw(row[name]), values[i])
+			found = found && bytes.Equal(values.Raw(row[name]), wanted[i])
 			if s, ok := row[name].(string); ok && !found { // under the column's collation, as = does
 				have, err := sortForm(s, t.Column(name).Collation)
-				want, err2 := sortForm(string(values[i]), t.Column(name).Collation)
+				want, err2 := sortForm(string(wanted[i]), t.Column(name).Collation)
 				found = err == nil && err2 == nil && bytes.Equal(have, want)
 			}
 		}
@@ -325,7 +321,7 @@ func shifted(value any, shift *rekey.Shift) any {
 
 func fields(t *catalog.Table, row Row) (all []catalog.Field) {
 	for _, c := range t.Columns {
-		all = append(all, catalog.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
+		all = append(all, catalog.Field{Column: c.Name, Value: values.Text(row[c.Name]), Null: row[c.Name] == nil})
 	}
 	return all
 }
@@ -337,7 +333,7 @@ func sortForm(v any, collation string) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(nil, uint64(n)^1<<63), nil
 	}
 	if !isText {
-		return raw(v), nil
+		return values.Raw(v), nil
 	}
 	switch collation {
 	case Binary:
@@ -355,103 +351,19 @@ func sortForm(v any, collation string) ([]byte, error) {
 	}
 }
 
-// raw is the value as a database would send it.
-func raw(v any) []byte {
-	switch v := v.(type) {
-	case nil:
-		return nil
-	case gameid.ID:
-		b := v.Bytes()
-		return b[:]
-	case []byte:
-		return append([]byte{}, v...)
-	case string:
-		return []byte(v)
-	case int64:
-		return strconv.AppendInt(nil, v, 10)
-	default:
-		panic(fmt.Sprintf("mergetest: a value of type %T", v))
-	}
-}
-
-func text(v any) string {
-	switch v := v.(type) {
-	case gameid.ID:
-		return v.String()
-	case []byte:
-		return strings.ToUpper(hex.EncodeToString(v))
-	default:
-		return string(raw(v))
-	}
-}
-
 func batch(scan catalog.Scan, rows []sortable) *catalog.Batch {
 	b := &catalog.Batch{Len: len(rows)}
 	for i := range scan.Order {
-		b.Order = append(b.Order, vector(rows, func(s sortable) []byte { return s.order[i] }))
+		b.Order = append(b.Order, values.Vector(len(rows), func(row int) []byte { return rows[row].order[i] }))
 	}
 	for _, name := range scan.Carry {
-		v := vector(rows, func(s sortable) []byte { return raw(s.row[name]) })
+		v := values.Vector(len(rows), func(row int) []byte { return values.Raw(rows[row].row[name]) })
 		if slices.Contains(scan.Numbers, name) && len(rows)%2 == 0 { // so that both forms come up
-			v = asNumbers(v, len(rows))
+			v = values.Numbers(v, len(rows))
 		}
 		b.Carry = append(b.Carry, v)
 	}
 	return b
-}
-
-// asNumbers gives the values as numbers if all are.
-func asNumbers(v catalog.Vector, rows int) catalog.Vector {
-	numbers := catalog.Vector{Null: v.Null, Numbers: make([]int64, rows)}
-	for i := range rows {
-		if v.IsNull(i) {
-			continue
-		}
-		n, err := strconv.ParseInt(string(v.At(i)), 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != string(v.At(i)) {
-			return v
-		}
-		numbers.Numbers[i] = n
-	}
-	return numbers
-}
-
-// vector packs values: in fixed width where all have one, so that both forms
-// come up.
-func vector(rows []sortable, of func(sortable) []byte) catalog.Vector {
-	var v catalog.Vector
-	width, fixed := len(of(rows[0])), true
-	for i, s := range rows {
-		value := of(s)
-		if value == nil {
-			if v.Null == nil {
-				v.Null = make([]bool, len(rows))
-			}
-			v.Null[i] = true
-		}
-		fixed = fixed && len(value) == width
-		v.Data = append(v.Data, value...)
-		v.Ends = append(v.Ends, len(v.Data))
-	}
-	if fixed && width > 0 {
-		v.Width, v.Ends = width, nil
-	}
-	return v
-}
-
-// spoil overwrites a batch that is no longer valid.
-func spoil(b *catalog.Batch) {
-	for _, vectors := range [][]catalog.Vector{b.Order, b.Carry} {
-		for _, v := range vectors {
-			for i := range v.Data {
-				v.Data[i] = 0xa5
-			}
-			clear(v.Ends)
-			for i := range v.Numbers {
-				v.Numbers[i] = math.MinInt64
-			}
-		}
-	}
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/transfer"
 )
 
@@ -25,22 +26,21 @@ func (m *MergeStatus) Share() float64 {
 		return 1
 	}
 	var done, all float64
-	for _, a := range append(applyWork(m.Rows, 0, m.Into != ""), verifyWork(m.Rows, 0)...) {
-		k := natures[a.Step]
-		all += k.server * float64(a.Rows)
+	for _, a := range estimate.Parts(m.Rows, m.Into != "") {
+		all += a.Weight
 		part := 0.0
-		switch running := natures[m.Step].stage; {
-		case (m.Phase == Copied || m.Phase == Verifying) && k.stage < natures[transfer.StepVerify].stage, m.Phase == Opening:
+		switch {
+		case (m.Phase == Copied || m.Phase == Verifying) && a.Stage < estimate.StageOf(transfer.StepVerify), m.Phase == Opening:
 			part = 1
 		case m.Phase != Copying && m.Phase != Verifying:
 		case m.Phase == Copying && m.Step != transfer.StepFinish && a.Step == transfer.StepCopy:
 			part = float64(m.Came()) / float64(max(m.Rows, 1))
-		case m.Step != "" && k.stage < running:
+		case m.Step != "" && a.Stage < estimate.StageOf(m.Step):
 			part = 1
 		case a.Step == m.Step && m.Total > 0:
 			part = float64(m.Done) / float64(m.Total)
 		}
-		done += k.server * float64(a.Rows) * min(part, 1)
+		done += a.Weight * min(part, 1)
 	}
 	return min(done/max(all, 1), 0.99)
 }
@@ -85,7 +85,7 @@ func (m *MergeStatus) Finishing() bool {
 }
 
 // TimeLeft is how many seconds the merge still takes, at the least and at the most: what was predicted, and as soon as
-// something is measured in this run what [Meter] says. known is false if neither is there, or if it takes longer than was
+// something is measured in this run what [estimate.Meter] says. known is false if neither is there, or if it takes longer than was
 // predicted. running tells that a process works on the campaign.
 func (m *MergeStatus) TimeLeft(running bool) (left [2]float64, known bool) {
 	if slices.Contains([]Phase{Verified, Failed, Refused, Undone, Skipped}, m.Phase) {

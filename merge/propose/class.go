@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"mergesafe/merge/check/kinds"
+	"mergesafe/merge/check/kinds/tell"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/verdict"
 )
@@ -25,7 +25,7 @@ type judgement struct {
 	to       *space
 	cases    []proposedCase // what it names in some rows; none: to, in all
 	weak     bool           // these only have the range of the keys
-	kinds    *kinds.Split   // in other rows than these it seems to name something else
+	kinds    *tell.Split    // in other rows than these it seems to name something else
 	score    float64        // of the names
 	doubt    float64        // from 0 to 1
 	reason   string

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/check/kinds"
+	"mergesafe/merge/check/kinds/tell"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -128,7 +128,7 @@ func leadsNowhere(f fit) string {
 	if !f.exact {
 		about = "about "
 	}
-	return about + kinds.Nowhere(f.rows, f.own, f.elsewhere)
+	return about + tell.Nowhere(f.rows, f.own, f.elsewhere)
 }
 
 // evidence says what speaks for a class.

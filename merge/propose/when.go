@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/kinds"
+	"mergesafe/merge/check/kinds/groups"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -78,8 +79,8 @@ func mayNameTwo(c *classifier, e *examined) bool {
 
 // apart looks whether columns of a table name different things in different rows. It reads the table once.
 func apart(ctx context.Context, r *read.Reader, c *classifier, table string, columns []*examined) error {
-	open := undeclared.OpenReader{Reader: r, Code: ""}
-	var questions []kinds.Question
+	open := undeclared.OpenReader{Reader: r}
+	var questions []groups.Question
 	var conclude []func()
 	for _, e := range columns {
 		j := c.judged[e]
@@ -107,7 +108,7 @@ func apart(ctx context.Context, r *read.Reader, c *classifier, table string, col
 			})
 		}
 	}
-	if err := kinds.Read(ctx, open, table, questions); err != nil {
+	if err := groups.Read(ctx, r, "", table, questions); err != nil {
 		return err
 	}
 	for _, conclude := range conclude {
@@ -138,12 +139,12 @@ type casesRead struct {
 type caseValue struct{ column, value string }
 
 // question asks for the values, database by database.
-func (r *casesRead) question() kinds.Question {
+func (r *casesRead) question() groups.Question {
 	nobody := r.c.x.nobodyIn(r.c.f, r.e.column)
 	var read map[caseValue]*columnValues
 	var values map[string]int // of each column; more than mostCases: too many
 	var now []byte
-	return kinds.Question{
+	return groups.Question{
 		Column: r.e.column.Name,
 		By:     func(*catalog.Table) []string { return slices.Clone(r.by) },
 		Begin: func(s *stream.Stream, db *declare.Database) func(row int) bool {

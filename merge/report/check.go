@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/report/timeline"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -33,7 +34,7 @@ type Check struct {
 	Reasons  []gap  // by reason
 	Tables   []table
 	Keys     []keys
-	Timeline *timeline
+	Timeline *timeline.Timeline
 
 	Plan    *transfer.Plan // that was made with it; nil: none
 	Renames []transfer.Rename
@@ -61,7 +62,7 @@ func NewCheck(r *verdict.Report) *Check {
 		Reasons:  gaps(r.Results, func(g verdict.Gap) verdict.Gap { return verdict.Gap{Reason: g.Reason} }),
 		Tables:   tables(r),
 		Keys:     keyRanges(r),
-		Timeline: newTimeline(r),
+		Timeline: timeline.New(r),
 	}
 	for _, s := range r.Sources {
 		if s.Name != r.Target {

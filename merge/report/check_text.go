@@ -9,6 +9,7 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/report/timeline"
 	"mergesafe/merge/verdict"
 )
 
@@ -121,8 +122,8 @@ func (t *text) sources(r *verdict.Report) {
 }
 
 func serverText(s verdict.ServerSummary) string {
-	_, words := standing(s)
-	text := fmt.Sprintf("server %d%s%s: %s", s.Server, named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
+	_, words := timeline.Standing(s)
+	text := fmt.Sprintf("server %d%s%s: %s", s.Server, timeline.Named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
 	if s.IDs > 0 {
 		text += " from " + printable.Time(s.Oldest) + " to " + printable.Time(s.Newest)
 	}

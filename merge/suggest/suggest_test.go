@@ -16,6 +16,7 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/inventory/overlap"
 	"mergesafe/merge/progress"
 	"mergesafe/merge/suggest"
 )
@@ -255,8 +256,8 @@ func sample(t *testing.T) *suggest.Suggestion {
 	inv.Worlds[5].Problem = "nothing answers"
 	inv.Worlds[1].State = inventory.Running
 	s := mustMake(t, inv, suggest.Wishes{Players: 3000, Parallel: 2})
-	s.Merges[0].Names = []inventory.Overlap{{Column: "characters.name", Values: 9000, Shared: 1200, Extra: 1300}, {Column: "guilds.name", Problem: "w0 has no column guilds.name"}}
-	s.Merges[0].Accounts = &inventory.Overlap{Column: "accounts.login", Values: 7000}
+	s.Merges[0].Names = []overlap.Overlap{{Column: "characters.name", Values: 9000, Shared: 1200, Extra: 1300}, {Column: "guilds.name", Problem: "w0 has no column guilds.name"}}
+	s.Merges[0].Accounts = &overlap.Overlap{Column: "accounts.login", Values: 7000}
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/inventory"
+	"mergesafe/merge/inventory/overlap"
 )
 
 // WriteText writes the suggestion for people, in lines of at most so many columns; 0 means 100.
@@ -115,15 +115,15 @@ func (m Merge) reasons() []string {
 		fmt.Sprintf("target %s: %s", m.Target, m.Why),
 	}
 	for _, o := range m.Names {
-		all = append(all, "names in "+overlap(o, fmt.Sprintf(", so %s to change", printable.Count(o.Extra, "has", "have"))))
+		all = append(all, "names in "+shared(o, fmt.Sprintf(", so %s to change", printable.Count(o.Extra, "has", "have"))))
 	}
 	if m.Accounts != nil {
-		all = append(all, "accounts in "+overlap(*m.Accounts, ""))
+		all = append(all, "accounts in "+shared(*m.Accounts, ""))
 	}
 	return append(all, m.Notes...)
 }
 
-func overlap(o inventory.Overlap, extra string) string {
+func shared(o overlap.Overlap, extra string) string {
 	if o.Problem != "" {
 		return o.Column + ": not counted: " + o.Problem
 	}

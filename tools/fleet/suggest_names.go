@@ -7,7 +7,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge/inventory"
+	"mergesafe/merge/inventory/overlap"
 	"mergesafe/merge/suggest"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/rules"
@@ -16,7 +16,7 @@ import (
 // counted are the columns whose values the worlds of a merge may share: names, and then the
 // accounts, if it is known where they are.
 type counted struct {
-	columns  []inventory.Column
+	columns  []overlap.Column
 	accounts bool
 }
 
@@ -26,7 +26,7 @@ func columnsOf(who rules.Fleet) (c counted, err error) {
 		texts = append(texts[:len(texts):len(texts)], who.Accounts)
 	}
 	for _, text := range texts {
-		column, err := inventory.ParseColumn(text)
+		column, err := overlap.ParseColumn(text)
 		if err != nil {
 			return c, fmt.Errorf("[fleet] of the configuration: %w", err)
 		}
@@ -77,14 +77,14 @@ func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Sugge
 }
 
 func (c counted) fill(ctx context.Context, m *suggest.Merge, worlds []transfer.Database, err error) {
-	var all []inventory.Overlap
+	var all []overlap.Overlap
 	if err == nil {
-		all, err = inventory.Overlaps(ctx, worlds, c.columns)
+		all, err = overlap.Count(ctx, worlds, c.columns)
 	}
 	if err != nil {
 		all = nil
 		for _, column := range c.columns {
-			all = append(all, inventory.Overlap{Column: column.String(), Problem: err.Error()})
+			all = append(all, overlap.Overlap{Column: column.String(), Problem: err.Error()})
 		}
 	}
 	if c.accounts {

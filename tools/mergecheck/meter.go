@@ -6,13 +6,13 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/transfer"
 )
 
 // meter measures how fast one database is read, or all of them, and how long the rest takes.
 type meter struct {
-	progress.Meter
+	estimate.Meter
 	begun   bool
 	current declare.Progress
 	judging string // the condition that takes long

@@ -8,7 +8,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -35,7 +35,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		}
 	}
 	log := cli.LogOf(cmd)
-	ctx, w := j.watch(ctx, log, "apply", progress.ApplyWork(j.plan)...)
+	ctx, w := j.watch(ctx, log, "apply", estimate.ApplyWork(j.plan)...)
 	began, before := announceApply(ctx, log, j.job)
 	if err := cli.Confirm(ctx, cmd, "This writes to "+j.where()+"."); err != nil {
 		w.close()

@@ -8,7 +8,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -64,7 +64,7 @@ func (p *display) all() verdict.Phases {
 }
 
 // measure tells the meter of something that it does not see by itself.
-func (p *display) measure(note func(m *progress.Meter, now time.Time)) {
+func (p *display) measure(note func(m *estimate.Meter, now time.Time)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	note(&p.meter.Meter, time.Now())
@@ -138,7 +138,7 @@ func (p *display) now() string {
 }
 
 // meter measures how fast the work goes, and how long the rest of it takes.
-type meter struct{ progress.Meter }
+type meter struct{ estimate.Meter }
 
 // doing are the steps in the words of the operator.
 var doing = map[string]string{

@@ -5,7 +5,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
@@ -17,7 +17,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer j.close()
 	j.options.Reread = cmd.Bool("reread")
-	ctx, w := j.watch(ctx, cli.LogOf(cmd), "verify", progress.VerifyWork(j.plan)...)
+	ctx, w := j.watch(ctx, cli.LogOf(cmd), "verify", estimate.VerifyWork(j.plan)...)
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(j.options))
 	w.close()
 	if err != nil {

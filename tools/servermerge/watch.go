@@ -11,7 +11,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -34,13 +34,13 @@ func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch
 }
 
 // watch begins, with the databases being opened. Its context ends when another terminal stops the work.
-func (j *work) watch(ctx context.Context, log *cli.Log, command string, all ...progress.Amount) (context.Context, *watch) {
+func (j *work) watch(ctx context.Context, log *cli.Log, command string, all ...estimate.Amount) (context.Context, *watch) {
 	ctx, stop := context.WithCancel(ctx)
 	w := newWatch(log, j.spare, j.all())
 	w.progress.meter.Engine = j.plan.Engine
 	w.progress.meter.Expect(all...)
 	pace := func(t throttle.Throttle) {
-		w.progress.measure(func(m *progress.Meter, _ time.Time) { m.Pause = t.Pause })
+		w.progress.measure(func(m *estimate.Meter, _ time.Time) { m.Pause = t.Pause })
 	}
 	pace(j.spare)
 	j.phases = w.progress.all
@@ -74,15 +74,15 @@ func (w *watch) working(o transfer.Options) transfer.Options {
 
 func (w *watch) wait(ctx context.Context) error {
 	if w.control != nil {
-		w.progress.measure((*progress.Meter).Hold)
+		w.progress.measure((*estimate.Meter).Hold)
 		err := w.control.wait(ctx)
-		w.progress.measure((*progress.Meter).Release)
+		w.progress.measure((*estimate.Meter).Release)
 		if err != nil {
 			return err
 		}
 	}
 	began := time.Now()
-	defer w.progress.measure(func(m *progress.Meter, now time.Time) { m.Rested(now.Sub(began)) })
+	defer w.progress.measure(func(m *estimate.Meter, now time.Time) { m.Rested(now.Sub(began)) })
 	return w.sparer.wait(ctx)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/check/kinds/groups"
+	"mergesafe/merge/check/kinds/tell"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/undeclared"
@@ -18,7 +20,7 @@ type asking string
 // Task asks for the rows of a declared reference that match no key, if they are so many that it is worth it. The first such reference
 // of a table returns the task that reads them for all. A reference that is not about all rows, or not to numbers, has none.
 func Task(f *read.Facts, r *read.Reader, table string, ref declare.Ref, dangling int64) []rule.Task {
-	about := dangling >= leastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
+	about := dangling >= tell.LeastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
 	if !about || len(f.DBs) < 2 || !f.Wants(verdict.CodeReferenceTwoKinds, table, ref.Subject()) {
 		return nil
 	}
@@ -37,7 +39,7 @@ func Task(f *read.Facts, r *read.Reader, table string, ref declare.Ref, dangling
 // judgeAll reads a table once for all of its references that were asked about.
 func judgeAll(ctx context.Context, r undeclared.OpenReader, table string) (o rule.Outcome, err error) {
 	var all []*Rows
-	var questions []Question
+	var questions []groups.Question
 	refs, _ := r.Kept[asking(table)].([]declare.Ref)
 	for _, ref := range refs {
 		rows, err := Of(ctx, r, &ref, counted(r.Facts))
@@ -48,12 +50,12 @@ func judgeAll(ctx context.Context, r undeclared.OpenReader, table string) (o rul
 			all, questions = append(all, rows), append(questions, rows.Question(r.Facts, len(refs)))
 		}
 	}
-	if err := Read(ctx, r, table, questions); err != nil {
+	if err := groups.Read(ctx, r.Reader, r.Code, table, questions); err != nil {
 		return o, err
 	}
 	for _, rows := range all {
 		if s := rows.Split(); s != nil {
-			o.Add(rule.Found(s.result(table, rows.ref)))
+			o.Add(rule.Found(result(s, table, rows.ref)))
 		}
 	}
 	return o, nil
@@ -72,8 +74,8 @@ func counted(f *read.Facts) (all []declare.ColumnName) {
 }
 
 // result says that a declared reference names two kinds of things.
-func (s *Split) result(table string, ref *declare.Ref) verdict.Result {
-	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.covered}
+func result(s *tell.Split, table string, ref *declare.Ref) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
 	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
 	result.Next = []string{fmt.Sprintf("in the [[check.reference]]: %s, and say what the other rows are: a reference of their own, or others = \"plain\"", verdict.WhenTOML(s.When()))}
 	return result

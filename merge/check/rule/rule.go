@@ -117,6 +117,11 @@ type TaskID struct {
 	To      declare.ColumnsID // of a reference
 }
 
+// ReferenceID identifies a task about a reference.
+func ReferenceID(code, table string, ref declare.Ref) TaskID {
+	return TaskID{Code: code, Columns: declare.IDOf(table, ref.Columns...), To: declare.IDOf(ref.ToTable, ref.ToColumns...)}
+}
+
 // KeyTasks reads the key of every table of every source, once, for all rules
 // that need no more than that.
 func KeyTasks(f *read.Facts, rules []Rule) (tasks []Task) {

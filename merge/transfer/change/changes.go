@@ -1,37 +1,73 @@
 package change
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 
+	"mergesafe/merge/cell"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/move"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
-// Before returns the rows of the target that may have come from a source, with the keys
-// that they had there, and the place of each among all.
-func (c *Changes) Before(p *plan.Plan, source int, l *rowio.Layout, rows [][]any) (olds [][]any, at []int, err error) {
-	moves := c.WorldsIn(p, l, plan.OfTarget).moves[source]
-	for i, row := range rows {
-		old, came := slices.Clone(row), true
-		for k := range moves {
-			olds, err := moves[k].before(nil, row)
-			if err != nil {
-				return nil, nil, cmp.Or(l.CodecFails(err, moves[k].Column, row), err)
-			}
-			put(old, olds)
-			again, err := imagesOfMove(&moves[k].Move, nil, old) // as a value of the source it would have moved
-			if failed := l.CodecFails(err, moves[k].Column, row); failed != nil {
-				return nil, nil, failed
-			}
-			moved := slices.Clone(old)
-			put(moved, again)
-			touched := slices.Concat(olds, again)
-			came = came && err == nil && !slices.ContainsFunc(touched, func(c change) bool { return !rowio.Same(moved[c.column], row[c.column]) })
-		}
-		if came {
-			olds, at = append(olds, old), append(at, i)
-		}
+// Changes is all that a merge does to rows on their way: it gives keys new values, renames,
+// and cuts what refers to rows that stay behind.
+type Changes struct {
+	*Renamer
+	target   string
+	severed  []declare.Severed
+	Rekeying *verdict.Rekeying // nil: keys stay
+	codecs   cell.Codecs
+	stay     func(world, table string) *rekey.Set // the keys of rows that stay behind
+}
+
+func NewChanges(p *plan.Plan, codecs cell.Codecs) *Changes {
+	return &Changes{NewRenamer(p), p.Target.Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
+}
+
+// Of returns what changes the rows of a table of a source; nil if nothing does.
+func (c *Changes) Of(source string, l *rowio.Layout) rowio.Changer {
+	rename, moves := c.InPlace(source, l), c.Moves(source, l)
+	if len(moves) == 0 {
+		return rename
 	}
-	return olds, at, nil
+	var images []move.Value
+	without := c.WithoutCut(source, l)
+	return func(row []any) (changed bool, err error) {
+		images = images[:0] // of the row as it is: a name is found by its old key
+		for i := range moves {
+			if images, err = move.Images(&moves[i], images, row); err != nil {
+				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, source, l.KeyText(row), l.Columns[moves[i].Column], err)
+			}
+		}
+		images = without(images, row)
+		if rename != nil {
+			if changed, err = rename(row); err != nil {
+				return changed, err
+			}
+		}
+		move.Put(row, images)
+		return changed || len(images) > 0, nil
+	}
+}
+
+// MovesIn reports whether any row of a table gets new values.
+func (c *Changes) MovesIn(l *rowio.Layout) bool {
+	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })
+}
+
+// OnlyMoves reports whether rows of a table of a source get new keys and nothing else, and no key
+// becomes that of another row.
+func (c *Changes) OnlyMoves(source string, l *rowio.Layout) bool {
+	return c.InPlace(source, l) == nil && !slices.ContainsFunc(c.Moves(source, l), func(m rowio.Move) bool {
+		return slices.ContainsFunc(m.Cases, func(of rowio.MoveCase) bool { return of.Shift.Match.Len() > 0 })
+	})
+}
+
+// Moves returns the columns of a table of which values of a source get new ones.
+func (c *Changes) Moves(source string, l *rowio.Layout) []rowio.Move {
+	return move.Of(c.Rekeying, c.codecs, source, l)
 }

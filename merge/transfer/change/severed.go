@@ -5,12 +5,13 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/move"
 	"mergesafe/merge/transfer/rowio"
 )
 
-// inPlace returns what changes the rows of a table of a source beside its keys; nil if
+// InPlace returns what changes the rows of a table of a source beside its keys; nil if
 // nothing does.
-func (c *Changes) inPlace(source string, l *rowio.Layout) rowio.Changer {
+func (c *Changes) InPlace(source string, l *rowio.Layout) rowio.Changer {
 	rename, cuts := c.Renamer.Of(source, l), c.cuts(source, l)
 	if len(cuts) == 0 {
 		return rename
@@ -26,6 +27,16 @@ func (c *Changes) inPlace(source string, l *rowio.Layout) rowio.Changer {
 		}
 		renamed, err := rename(row)
 		return changed || renamed, err
+	}
+}
+
+// WithoutCut returns what leaves references out of the new values of a row that are cleared, since their rows stay behind.
+func (c *Changes) WithoutCut(source string, l *rowio.Layout) func(images []move.Value, row []any) []move.Value {
+	cuts := c.cuts(source, l)
+	return func(images []move.Value, row []any) []move.Value {
+		return slices.DeleteFunc(images, func(image move.Value) bool {
+			return slices.ContainsFunc(cuts, func(cut cut) bool { return cut.column == image.Column && cut.stay != nil && cut.refers(row) })
+		})
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/change/origin"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -103,7 +103,7 @@ func readParts(ctx context.Context, r *job.Run, parts []plan.Part, found [][]*pl
 			between := BetweenPages(ctx, w, ledger.StepVerify, on, l)
 			var c plan.Apart
 			if w.Changes.MovesIn(l) {
-				c, err = change.ContentsApart(soft, on, l, w.Changes.WorldsIn(w.Plan, l, p.Source), between)
+				c, err = origin.Contents(soft, on, l, origin.In(w.Changes, w.Plan, l, p.Source), between)
 			} else {
 				c.Content, err = rowio.Contents(soft, on, l, rowio.All, nil, nil, between)
 			}

@@ -2,9 +2,9 @@ package prove
 
 import (
 	"context"
+	"slices"
 	"strings"
 
-	"mergesafe/merge/transfer/change"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
@@ -45,7 +45,7 @@ func proveKeys(ctx context.Context, p *step.Proving, found [][]*plan.Apart) erro
 			}
 			still.Rows, still.Sum = still.Rows+read[1+j].Groups[0].Rows, still.Sum.Add(read[1+j].Groups[0].Sum)
 			images.Checked += of.Rows
-			if change.HasSpaceKey(r.Plan.Rekey, t.Name) {
+			if slices.ContainsFunc(r.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool { return c.Key && c.Table == t.Name }) {
 				disjoint.Checked += here.Rows
 				if n := here.Rows - of.Rows; n != 0 {
 					disjoint.NoteWrong(max(n, -n), "table %s: %s with keys of %s, want %d", t.Name, ledger.CountRows(here.Rows), name.Name, of.Rows)

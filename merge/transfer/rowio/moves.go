@@ -19,3 +19,8 @@ type MoveCase struct {
 	Cells *cell.Row // where its keys are; nil: the value is the whole cell
 	At    []int     // the columns of these cells
 }
+
+// About reports whether a row is of the case.
+func (c *MoveCase) About(row []any) bool {
+	return c.When == nil || c.On >= 0 && c.When.Holds(Printed(row[c.On]))
+}

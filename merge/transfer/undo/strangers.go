@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/change/origin"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -145,7 +146,7 @@ func (u *undo) came(ctx context.Context, l *rowio.Layout, rows [][]any, copied [
 		if condition == "" {
 			continue
 		}
-		olds, at, err := u.Changes.Before(u.Plan, i, l, rows)
+		olds, at, err := origin.Before(u.Changes, u.Plan, i, l, rows)
 		if err != nil {
 			return nil, err
 		}

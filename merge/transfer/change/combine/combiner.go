@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/change/origin"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -90,7 +91,7 @@ func (c *Combiner) OfSource(ctx context.Context, source int, rows [][]any) ([][]
 	for i, row := range rows {
 		keys[i] = c.L.KeyOf(row)
 	}
-	olds, at, err := c.changes.Before(c.plan, source, c.L.KeysOnly(), keys)
+	olds, at, err := origin.Before(c.changes, c.plan, source, c.L.KeysOnly(), keys)
 	if err != nil || len(olds) == 0 {
 		return there, err
 	}

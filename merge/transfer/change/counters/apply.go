@@ -28,8 +28,7 @@ func lower(ctx context.Context, u *step.Undoing) error {
 // forget sets the other counters back.
 func forget(ctx context.Context, r *job.Run) error { return setTables(ctx, r, true) }
 
-// raiseRows raises the counters in rows, or sets back those that nobody raised
-// further since.
+// raiseRows raises the counters in rows, or sets back those that were raised no further since.
 func raiseRows(ctx context.Context, r *job.Run, back bool) error {
 	for _, c := range r.Plan.Counters {
 		if c.Column == "" {
@@ -47,7 +46,12 @@ func raiseRows(ctx context.Context, r *job.Run, back bool) error {
 		for _, name := range r.Clocked[c.Table] {
 			statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
 		}
-		if _, err := counterRow(ctx, r, &c, statement, from); err != nil {
+		where, args, err := keyOf(r, &c)
+		if err != nil {
+			return err
+		}
+		statement += where + fmt.Sprintf(" AND %s = %d", d.Quote(c.Column), from)
+		if _, err := r.Target.Exec(ctx, "counter", statement, false, args...); err != nil {
 			return err
 		}
 		if back {
@@ -63,14 +67,6 @@ func raiseRows(ctx context.Context, r *job.Run, back bool) error {
 		}
 	}
 	return nil
-}
-
-func counterRow(ctx context.Context, r *job.Run, c *plan.RowCounter, statement string, value uint64) (int64, error) {
-	where, args, err := keyOf(r, c)
-	if err != nil {
-		return 0, err
-	}
-	return r.Target.Exec(ctx, "counter", statement+where+fmt.Sprintf(" AND %s = %d", r.Target.Dialect().Quote(c.Column), value), false, args...)
 }
 
 // setSequence raises a sequence, or sets it back if it gave no number since.
@@ -92,8 +88,7 @@ func setSequence(ctx context.Context, r *job.Run, c *plan.RowCounter, back bool)
 	return err
 }
 
-// setTables raises the target's counters above those of the sources, or sets
-// them back to what they were.
+// setTables raises the target's counters above those of the sources, or sets them back to what they were.
 func setTables(ctx context.Context, r *job.Run, back bool) error {
 	for _, t := range r.Plan.Tables {
 		c := t.Counter

@@ -23,8 +23,12 @@ func Change() step.Change {
 	}
 }
 
-// reachedBy reports whether a counter is where the merge raises it, or beyond.
+// reachedBy reports whether a counter or a sequence is where the merge raises it, or beyond.
 func reachedBy(ctx context.Context, r *job.Run, c *plan.RowCounter) (bool, error) {
+	if c.Column == "" {
+		next, err := sequenceAt(ctx, r, c)
+		return err == nil && next >= c.After, err
+	}
 	n, found, err := valueOf(ctx, r, c)
 	return found && n >= c.After, err
 }
@@ -76,19 +80,14 @@ func sequenceAt(ctx context.Context, r *job.Run, c *plan.RowCounter) (uint64, er
 func proveKeys(ctx context.Context, proving *step.Proving) error {
 	r, p := proving.Run, &proving.Parts.Disjoint
 	for _, c := range r.Plan.Counters {
-		if c.Column == "" {
-			if next, err := sequenceAt(ctx, r, &c); err != nil {
-				return err
-			} else if next < c.After {
-				p.NoteWrong(1, "the sequence %s is below keys that came", c.Table)
-			}
-			continue
-		}
 		reached, err := reachedBy(ctx, r, &c)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !reached {
+		case reached:
+		case c.Column == "":
+			p.NoteWrong(1, "the sequence %s is below keys that came", c.Table)
+		default:
 			p.NoteWrong(1, "table %s: row %s: the counter %s is below keys that came", c.Table, rowio.KeyText(c.Key), c.Column)
 		}
 	}

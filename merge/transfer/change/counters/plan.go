@@ -20,14 +20,14 @@ func choose(ctx context.Context, p *step.Planning) error {
 	}
 	target := p.DBs[0]
 	for _, c := range p.Plan.Rekey.Counters {
-		if c.Column == "" {
-			chooseSequence(p, &c)
-			continue
-		}
-		t := target.Table(c.Table)
 		refuse := func(format string, args ...any) {
 			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
 		}
+		if c.Column == "" {
+			chooseSequence(p, &c, refuse)
+			continue
+		}
+		t := target.Table(c.Table)
 		if t == nil || t.Key() == nil {
 			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
 			continue
@@ -73,18 +73,15 @@ func choose(ctx context.Context, p *step.Planning) error {
 }
 
 // chooseSequence notes how far a sequence of the target is to be raised.
-func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter) {
+func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter, refuse func(format string, args ...any)) {
 	target := p.DBs[0]
 	s := target.Known.Sequence(c.Table)
-	refuse := func(format string, args ...any) {
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})
-	}
 	switch {
 	case s == nil:
-		refuse("does not exist any more")
+		refuse("the sequence does not exist any more")
 		return
 	case s.Increment < 0 || s.Cycle || s.Next.Negative:
-		refuse("counts down, begins again at its end, or is below 0, so its numbers would collide with keys that come; make it one that only rises (ALTER SEQUENCE), then plan again")
+		refuse("the sequence counts down, begins again at its end, or is below 0, so its numbers would collide with keys that come; make it one that only rises (ALTER SEQUENCE), then plan again")
 		return
 	}
 	after := c.Next
@@ -94,7 +91,7 @@ func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter) {
 	switch {
 	case after <= s.Next.Bits:
 	case s.Max.Less(rekey.Integer{Bits: after}):
-		refuse("would be raised to %d, and ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, target.Dialect.Quote(s.Name))
+		refuse("the sequence would be raised to %d, and ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, target.Dialect.Quote(s.Name))
 	default:
 		p.Plan.Counters = append(p.Plan.Counters, plan.RowCounter{Table: c.Table, Before: s.Next.Bits, After: after})
 	}

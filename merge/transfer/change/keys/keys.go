@@ -10,6 +10,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/transfer/change/keys/proof"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
@@ -21,7 +22,7 @@ import (
 func Change() step.Change {
 	return step.Change{
 		Together: together,
-		Finish:   remember, ProveKeys: proveKeys,
+		Finish:   remember, ProveKeys: proof.Keys,
 		Forget: forget,
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/keys/matched"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
@@ -52,7 +53,7 @@ func remember(ctx context.Context, r *job.Run) error {
 			}
 			all = append(all, *k)
 		}
-		matches := ownMatches(r, i)
+		matches := matched.Own(r, i)
 		known, err := ledger.HasKeys(ctx, src)
 		if err != nil {
 			return err
@@ -62,7 +63,7 @@ func remember(ctx context.Context, r *job.Run) error {
 			if err != nil {
 				return err
 			}
-			brought, err := broughtMatches(ctx, r, i, theirs)
+			brought, err := matched.Brought(ctx, r, i, theirs)
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func remember(ctx context.Context, r *job.Run) error {
 				return err
 			}
 		}
-		if err := saveMatches(ctx, r, i, matches); err != nil {
+		if err := matched.Save(ctx, r, i, matches); err != nil {
 			return err
 		}
 	}

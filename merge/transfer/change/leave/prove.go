@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/leave"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/leave/groups"
+	"mergesafe/merge/transfer/change/leave/stayed"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
@@ -28,24 +28,14 @@ func prove(ctx context.Context, p *step.Proving) error {
 	findings := p.Findings
 	err := p.Retry(ctx, "the rows that stay behind", func(ctx context.Context) error {
 		p.Findings = findings
-		var worlds []*proving
+		var worlds []*stayed.World
 		for i, on := range p.Worlds() {
-			w := &proving{Proving: p, on: on, name: p.Plan.Worlds()[i].Name, out: make(map[string]string),
-				found: make(map[string]map[rekey.Key]bool), changed: make(map[string]bool)}
-			if i > 0 {
-				w.out = p.Plan.Withheld(on.Dialect())
-			}
-			for i := range p.Plan.Leaving.Stays {
-				if s := &p.Plan.Leaving.Stays[i]; s.Source == w.name && s.Keyed() {
-					w.tables, w.found[s.Table] = append(w.tables, s), make(map[rekey.Key]bool)
-				}
-			}
-			worlds = append(worlds, w)
+			worlds = append(worlds, stayed.In(p, i, on))
 		}
-		each := func(do func(w *proving, ctx context.Context) error) func() error {
+		each := func(do func(ctx context.Context, w *stayed.World) error) func() error {
 			return func() error {
 				for _, w := range worlds {
-					if err := do(w, ctx); err != nil {
+					if err := do(ctx, w); err != nil {
 						return err
 					}
 				}
@@ -53,8 +43,8 @@ func prove(ctx context.Context, p *step.Proving) error {
 			}
 		}
 		for _, do := range []func() error{
-			each((*proving).where), func() error { return proveBest(ctx, worlds) }, each((*proving).follow),
-			func() error { return proveFewer(ctx, worlds) }, each((*proving).follow), each((*proving).conclude),
+			each(where), func() error { return groups.Best(ctx, worlds) }, each(follow),
+			func() error { return groups.Fewer(ctx, worlds) }, each(follow), each(conclude),
 		} {
 			if err := do(); err != nil {
 				return err
@@ -70,80 +60,16 @@ func prove(ctx context.Context, p *step.Proving) error {
 	})
 }
 
-// proving is the proof of one world.
-type proving struct {
-	*step.Proving
-	on      *rowio.Connection
-	name    string
-	out     map[string]string // conditions of rows that do not come for other reasons
-	tables  []*plan.Stays     // of this world, with a key
-	found   map[string]map[rekey.Key]bool
-	changed map[string]bool // tables of found that became more since what refers to them was asked
-}
-
-func (w *proving) wrong(table, format string, args ...any) {
-	w.Findings = append(w.Findings, plan.Refusal{Source: w.name, Table: table, Reason: fmt.Sprintf(format, args...)})
-}
-
-// add notes a row that stays, unless it is the same in every world.
-func (w *proving) add(s *plan.Stays, n rekey.Key) {
-	if !w.found[s.Table][n] && !n.Among(w.kept(s)) {
-		w.found[s.Table][n], w.changed[s.Table] = true, true
-	}
-}
-
-// kept are, of each column, the keys of rows that are the same in every world.
-func (w *proving) kept(s *plan.Stays) []rekey.Values {
-	return slice.Map(s.RowKey().Columns, func(name string) (kept rekey.Values) {
-		if column := w.Plan.Rekey.Column(s.Table, name); column != nil && column.Key {
-			kept, _ = declare.ParseKeep(w.Plan.Rekey.Space(column.Cases[0].Space).Keep) // the plan was validated
-		}
-		return kept
-	})
-}
-
-// rows calls take with columns of the rows of a table for which a condition holds and that come, as far as the other
-// policies say.
-func (w *proving) rows(ctx context.Context, table, columns, condition, end string, take func(row []any) error) error {
-	if out := w.out[table]; out != "" {
-		condition = "(" + condition + ") AND NOT (" + out + ")"
-	}
-	return w.on.Rows(ctx, "SELECT "+columns+" FROM "+w.on.Dialect().Quote(table)+" WHERE "+condition+end, false, nil,
-		func(row []any) (bool, error) { return true, take(row) })
-}
-
-// keys adds the keys of the rows of a table for which a condition holds.
-func (w *proving) keys(ctx context.Context, s *plan.Stays, condition string) error {
-	return w.each(ctx, s, condition, func(n rekey.Key) { w.add(s, n) })
-}
-
-// each calls take with the keys of such rows.
-func (w *proving) each(ctx context.Context, s *plan.Stays, condition string, take func(n rekey.Key)) error {
-	key := s.RowKey()
-	return w.rows(ctx, s.Table, w.on.Dialect().QuoteAll(key.Columns), condition, "", func(row []any) error {
-		n, err := keyIn(s, key, row)
-		if err == nil {
-			take(n)
-		}
-		return err
-	})
-}
-
-// keyIn is the key in the first values of a row.
-func keyIn(s *plan.Stays, key declare.RowKey, row []any) (rekey.Key, error) {
-	n, ok := key.Read(func(i int) any { return row[i] })
-	if !ok {
-		return n, fmt.Errorf("table %q has the key %.40q, which cannot be read", s.Table, row)
-	}
-	return n, nil
+func wrong(w *stayed.World, table, format string, args ...any) {
+	w.Findings = append(w.Findings, plan.Refusal{Source: w.Name, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
 
 // where asks for which rows the conditions hold.
-func (w *proving) where(ctx context.Context) error {
+func where(ctx context.Context, w *stayed.World) error {
 	for i := range w.Plan.Leaving.Says {
 		said := &w.Plan.Leaving.Says[i]
-		if s := w.Plan.StaysOf(w.name, said.Table); said.Where != "" && s != nil {
-			if err := w.keys(ctx, s, leave.Bound(w.Plan.Engine, said)); err != nil {
+		if s := w.Plan.StaysOf(w.Name, said.Table); said.Where != "" && s != nil {
+			if err := w.Find(ctx, s, leave.Bound(w.Plan.Engine, said)); err != nil {
 				return err
 			}
 		}
@@ -152,16 +78,14 @@ func (w *proving) where(ctx context.Context) error {
 }
 
 // follow adds what refers to the rows found, round by round.
-func (w *proving) follow(ctx context.Context) error {
-	for len(w.changed) > 0 {
-		before := w.changed
-		w.changed = make(map[string]bool)
-		for _, s := range w.tables {
+func follow(ctx context.Context, w *stayed.World) error {
+	for before := w.Changed(); len(before) > 0; before = w.Changed() {
+		for _, s := range w.Tables {
 			for _, by := range s.By {
 				if !before[by.To] {
 					continue
 				}
-				if err := w.keys(ctx, s, by.Naming(w.setOf(by.To)).SQL(w.on.Dialect().Quote)); err != nil {
+				if err := w.Find(ctx, s, by.Naming(w.SetOf(by.To)).SQL(w.On.Dialect().Quote)); err != nil {
 					return err
 				}
 			}
@@ -171,52 +95,39 @@ func (w *proving) follow(ctx context.Context) error {
 }
 
 // conclude compares what was found with the plan.
-func (w *proving) conclude(ctx context.Context) error {
-	for _, s := range w.tables {
+func conclude(ctx context.Context, w *stayed.World) error {
+	for _, s := range w.Tables {
 		n := int64(0)
-		for key := range w.found[s.Table] {
+		for key := range w.Found[s.Table] {
 			if !s.Keys.HasKey(key) {
 				n++
 			}
 		}
-		if missing := s.Keys.Len() - (int64(len(w.found[s.Table])) - n); n > 0 || missing > 0 {
-			w.wrong(s.Table, "of the rows that stay behind by the conditions and references, the plan lacks %d, and it has %d others", n, missing)
+		if missing := s.Keys.Len() - (int64(len(w.Found[s.Table])) - n); n > 0 || missing > 0 {
+			wrong(w, s.Table, "of the rows that stay behind by the conditions and references, the plan lacks %d, and it has %d others", n, missing)
 		}
 	}
-	return w.count(ctx)
-}
-
-// setOf are the keys of the rows of a table found so far.
-func (w *proving) setOf(table string) *rekey.Set {
-	s := &rekey.Set{Exact: true}
-	if of := w.Plan.StaysOf(w.name, table); of != nil {
-		s.Kinds = of.Kinds
-	}
-	for n := range w.found[table] {
-		s.AddKey(n)
-	}
-	s.Finish()
-	return s
+	return count(ctx, w)
 }
 
 // count counts the rows that stayed.
-func (w *proving) count(ctx context.Context) error {
-	d := w.on.Dialect()
+func count(ctx context.Context, w *stayed.World) error {
+	d := w.On.Dialect()
 	for i := range w.Plan.Leaving.Stays {
 		s := &w.Plan.Leaving.Stays[i]
-		if s.Source != w.name {
+		if s.Source != w.Name {
 			continue
 		}
 		condition := s.SQL(d.Quote)
-		if out := w.out[s.Table]; out != "" {
+		if out := w.Out[s.Table]; out != "" {
 			condition += " AND NOT (" + out + ")"
 		}
-		n, err := w.on.Number(ctx, "SELECT COUNT(*) FROM "+d.Quote(s.Table)+" WHERE "+condition, false)
+		n, err := w.On.Number(ctx, "SELECT COUNT(*) FROM "+d.Quote(s.Table)+" WHERE "+condition, false)
 		if err != nil {
 			return err
 		}
 		if n != s.Rows() {
-			w.wrong(s.Table, "%d rows stay behind, and the plan has %d", n, s.Rows())
+			wrong(w, s.Table, "%d rows stay behind, and the plan has %d", n, s.Rows())
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/transfer/change/reset/restore"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
@@ -93,31 +94,7 @@ func makeEmpty(ctx context.Context, r *job.Run, s *plan.Reset) error {
 
 // mend makes the tables again that were renamed when an apply was interrupted.
 func mend(ctx context.Context, r *job.Run) error {
-	return mendEach(ctx, r, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(ctx, r, s) })
-}
-
-// mendEach makes sure that each table is there which was renamed when the work was
-// interrupted. mend makes it.
-func mendEach(ctx context.Context, r *job.Run, mend func(ctx context.Context, s *plan.Reset) error) error {
-	if !slices.ContainsFunc(r.Plan.Resets, func(s plan.Reset) bool { return !s.Moved }) {
-		return nil
-	}
-	return r.RetryDuring(ctx, "reading the tables to be emptied", r.Manifest.Left, func(ctx context.Context) error {
-		for i := range r.Plan.Resets {
-			s := &r.Plan.Resets[i]
-			if s.Moved {
-				continue
-			}
-			there, err := r.Manifest.Tables(ctx)
-			if err == nil && slices.Contains(there, s.Kept) {
-				err = mend(ctx, s)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return restore.EachRenamed(ctx, r, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(ctx, r, s) })
 }
 
 // moveOut moves the rows of a table to the one that keeps them.

@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/change/reset/restore"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -39,7 +40,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 		chosen = append(chosen, t)
 		p.Plan.Resets = append(p.Plan.Resets, plan.Reset{Table: name, Moved: movesRows(target, t)})
 	}
-	if len(chosen) > 0 && hidesTriggers(target) {
+	if len(chosen) > 0 && restore.HidesTriggers(target) {
 		p.Refuse(plan.Refusal{Place: plan.PlaceRights, Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
 	}
 	return p.RefuseOutside(ctx, chosen)
@@ -73,22 +74,6 @@ func movesRows(s *rowio.Source, t *catalog.Table) bool {
 	check := func(c catalog.Condition) bool { return c.Kind == catalog.ConditionCheck }
 	return !s.Dialect.MySQL() || len(t.References)+len(t.Triggers) > 0 || slices.ContainsFunc(s.Known.Tables, toIt) ||
 		s.Known.Engine == "mysql" && slices.ContainsFunc(t.Conditions, check) // their names are unique in a database
-}
-
-// triggersInWay returns the triggers that keep a table from being emptied, or its rows from
-// being put back, and why. A table that is renamed would take all of them along.
-func triggersInWay(t *catalog.Table, renamed bool) (reasons []string) {
-	for _, r := range t.Triggers {
-		if renamed || r.On(catalog.OnDelete) || r.On(catalog.OnInsert) {
-			reasons = append(reasons, fmt.Sprintf("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would be lost: drop it for the time of both, "+
-				"or give the table the policy %q and empty it by hand", r.Name, r.Event, declare.PolicySkip))
-		}
-	}
-	return reasons
-}
-
-func hidesTriggers(s *rowio.Source) bool {
-	return slices.ContainsFunc(s.Known.Hidden, func(h catalog.Hidden) bool { return h.What == catalog.HiddenTriggers })
 }
 
 // measure sums up the rows that are taken out.

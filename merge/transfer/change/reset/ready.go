@@ -3,6 +3,7 @@ package reset
 import (
 	"context"
 
+	"mergesafe/merge/transfer/change/reset/restore"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -22,7 +23,7 @@ func ready(ctx context.Context, f *step.Flight) error {
 	for i := range f.Plan.Resets {
 		s := &f.Plan.Resets[i]
 		t := target.Table(s.Table)
-		for _, reason := range triggersInWay(t, !s.Moved) {
+		for _, reason := range restore.TriggersInWay(t, !s.Moved) {
 			f.Refuse(target.Name(), s.Table, "%s", reason)
 		}
 		f.KeptBefore(there, s.Table, s.Kept)
@@ -44,7 +45,7 @@ func ready(ctx context.Context, f *step.Flight) error {
 			f.Refuse(target.Name(), s.Table, "it has %s, and should have %d: another process wrote to it since the plan was made: plan again", ledger.CountRows(n), want)
 		}
 	}
-	if len(f.Plan.Resets) > 0 && hidesTriggers(target) {
+	if len(f.Plan.Resets) > 0 && restore.HidesTriggers(target) {
 		f.Refuse(target.Name(), "", "a table is to be emptied, and the account cannot see whether that would run a trigger: use an account that can see triggers")
 	}
 	return nil

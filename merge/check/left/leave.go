@@ -1,0 +1,146 @@
+package left
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/moved"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/leave"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/verdict"
+)
+
+// First are the tasks that come before all others: they find the new keys and, between the choice of these and
+// all else, the rows that stay behind.
+func First(f *read.Facts, leaving *leave.Leaving) []rule.Task {
+	if leaving == nil {
+		return spaces.SpaceTasks(f, nil)
+	}
+	find := func(ctx context.Context, chosen *moved.Rekeyed) (rule.Outcome, error) {
+		return findLeaving(ctx, f, leaving, chosen)
+	}
+	if f.Moving != nil {
+		return spaces.SpaceTasks(f, find)
+	}
+	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeTableExcluded}, Run: func(ctx context.Context,
+		_ *read.Reader) (rule.Outcome, error) {
+		return find(ctx, nil)
+	}}}
+}
+
+// findLeaving finds the rows that stay behind, and lets the sources withhold them from now on.
+func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, chosen *moved.Rekeyed) (o rule.Outcome,
+	err error) {
+	found, err := leaving.Find(ctx, func(db *declare.Database, table, column string) (*rekey.Shift, error) {
+		return chosen.Shift(db, table, column)
+	})
+	if err != nil {
+		return o, err
+	}
+	f.Stays = make(map[*declare.Database]map[string]*declare.Stays)
+	for _, db := range f.DBs {
+		f.Stays[db] = make(map[string]*declare.Stays)
+		var rows []catalog.Withheld
+		for _, s := range found.Stays {
+			if s.Source == db.Name {
+				f.Stays[db][s.Table], rows = s, append(rows, s)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		db.Opened.(declare.Withholder).Withhold(append(declare.WithheldOf(f.Resolved, db), rows...))
+		for table, s := range f.Stays[db] {
+			db.Rows[table] -= s.Rows() // all was read in one snapshot
+		}
+	}
+	o.Stays, o.Staying = found.Stays, found.Shown
+	for _, s := range found.Says {
+		o.Add(rule.Found(judgeLeave(f, leaving, &s)))
+		o.Leaves = append(o.Leaves, saidLeave(f, leaving, &s))
+	}
+	for _, s := range found.Cleared {
+		o.Severed = append(o.Severed, s.Severed)
+	}
+	for i := range found.Blocking {
+		o.Add(rule.Found(judgeBlocking(&found.Blocking[i])))
+	}
+	return o, nil
+}
+
+func saidLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.Leave {
+	said := verdict.Leave{Leave: s.Leave, Now: leaving.Now(), Zero: s.Zero, None: s.None, Counted: s.Counted,
+		Worlds: []verdict.LeaveWorld{}}
+	for i, db := range f.DBs {
+		if db == f.Target && !f.Opts.FirstLeaves {
+			continue
+		}
+		world := verdict.LeaveWorld{Source: db.Name, Rows: s.Rows[i], Holds: s.Where[db.Name]}
+		for _, n := range s.Nulls {
+			if n.Source == db.Name {
+				world.Nulls = n.Rows
+			}
+		}
+		said.Worlds = append(said.Worlds, world)
+	}
+	return said
+}
+
+// judgeLeave says what became of a statement.
+func judgeLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: s.Table, Subject: s.Text()}
+	var parts, nulls []string
+	for _, w := range saidLeave(f, leaving, s).Worlds {
+		parts = append(parts, w.Source+": "+printable.Number(w.Rows))
+		if result.Read += w.Rows; w.Nulls > 0 {
+			nulls = append(nulls, w.Source+": "+printable.Number(w.Nulls))
+		}
+	}
+	result.Message = "rows that stay behind, as declared: " + catalog.Few(parts)
+	if len(nulls) > 0 {
+		result.Message += "; rows that come since their condition is NULL: " + catalog.Few(nulls)
+	}
+	return result
+}
+
+// judgeBlocking reports a reference of which it is not said what becomes of its rows.
+func judgeBlocking(b *leave.Blocking) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: b.Table, Subject: b.Ref.Subject(),
+		Columns: b.Ref.Columns}
+	var parts, largest []string
+	for _, s := range b.Sources {
+		result.Count += s.Rows
+		parts = append(parts, s.Source+": "+printable.Number(s.Rows))
+		for _, h := range s.Largest {
+			largest = append(largest, fmt.Sprintf("%s %s of %s: %s", b.ToColumn, h.Value, s.Source, printable.Count(h.Rows,
+				"row", "rows")))
+		}
+	}
+	result.Rows = result.Count
+	result.Message = fmt.Sprintf("rows refer to rows of %s that stay behind, and it is not said what becomes of them: %s; most refer to %s", b.To, catalog.Few(parts), strings.Join(largest, ", "))
+	if b.Ref.Cells != nil {
+		result.Message = fmt.Sprintf("rows refer inside cells to rows of %s that stay behind: %s; most refer to %s", b.To,
+			catalog.Few(parts), strings.Join(largest, ", "))
+		result.Next = []string{fmt.Sprintf("keys inside cells are not followed or cleared: let these rows of %s stay behind "+
+			"by a where of their own, or let those of %s come", b.Table, b.To)}
+		return result
+	}
+	if b.Apart {
+		result.Message = fmt.Sprintf("rows that come with the first world, since %s is skipped, refer to rows of %s that stay behind: %s",
+			b.Table, b.To, catalog.Few(parts))
+		result.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = %q; or clear them in %s before the plan; or, if they may lead nowhere, plain = [%s]",
+			printable.TOML(b.Table), declare.PolicyReset, b.Sources[0].Source, printable.TOML(declare.Place(b.Table, b.Column)))}
+		return result
+	}
+	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",
+		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.RowsDrop,
+		declare.RowsNone)}
+	return result
+}

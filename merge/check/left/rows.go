@@ -1,0 +1,56 @@
+package left
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// Tasks count the rows of some tables that stay behind, and those that refer to them.
+func Tasks(f *read.Facts) (tasks []rule.Task) {
+	for _, l := range declare.LeftOf(f.Resolved) {
+		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, l) }})
+	}
+	return tasks
+}
+
+func judgeLeft(ctx context.Context, f *read.Facts, l *declare.LeftRows) (o rule.Outcome, err error) {
+	now := *l
+	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: l.Table, Subject: "when " + l.When.String()}
+	orphans := verdict.Result{Code: verdict.CodeReferenceSevered, Table: l.Table, Subject: "when " + l.When.String()}
+	var parts, leave []string
+	for _, db := range declare.SourcesOf(f.Resolved) {
+		n := int64(0)
+		if db.Tables[l.Table] != nil {
+			if n, err = read.Referring(ctx, db, l.Table, l.All(), nil); err != nil {
+				return o, err
+			}
+			lost, err := orphaned(ctx, f, db, l.Table, nil, &orphans)
+			if err != nil {
+				return o, err
+			}
+			leave = append(leave, lost...)
+		}
+		now.Counts = append(now.Counts, n)
+		result.Read += n
+		parts = append(parts, db.Name+": "+printable.Number(n))
+	}
+	result.Message = "rows of the sources that stay behind, as declared: " + catalog.Few(parts)
+	o = rule.Found(result)
+	if o.Left = []declare.LeftRows{now}; orphans.Count > 0 {
+		orphans.Rows, orphans.Read = orphans.Count, result.Read
+		orphans.Message = fmt.Sprintf("rows refer to rows of %s that stay behind when %s: %s", l.Table, l.When, catalog.Few(leave))
+		orphans.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], rows = %q: they stay behind too", printable.TOML(l.Table), declare.RowsDrop)}
+		o.Add(rule.Found(orphans))
+	}
+	return o, nil
+}

@@ -1,0 +1,81 @@
+package references
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/verdict"
+)
+
+// NoneRule looks for keys that exist although none of a reference to them has their values:
+// rows that refer to them would keep the value, whatever becomes of the key.
+var NoneRule = rule.Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
+
+func noneTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, table := range f.Tables {
+		for _, ref := range f.Declared.Those(table, (*declare.Ref).HasNone) {
+			if !f.Wants(verdict.CodeReferenceNone, table, ref.Subject()) {
+				continue
+			}
+			id := rule.ReferenceID(verdict.CodeReferenceNone, table, *ref)
+			id.Columns.Columns += ref.Identity()
+			tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+				read := &read.NoneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}
+				read.Numbers.Exact = true
+				return judge(ctx, read)
+			}})
+		}
+	}
+	return tasks
+}
+
+// judge reads the keys first: usually there are none, and then no row is read.
+func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) {
+	ref := r.Ref
+	if r.None, err = rekey.ParseValues(ref.Declared.ZeroIsNone, ref.Declared.None); err != nil {
+		return o, err
+	}
+	result := verdict.Result{Code: verdict.CodeReferenceNone, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns}
+	keys, there := int64(0), []string(nil)
+	for _, db := range r.Facts.DBs {
+		n := int64(0)
+		for _, to := range read.Targets(ref) {
+			if err := r.ReadKeys(ctx, db, to, &n); err != nil {
+				return o, err
+			}
+		}
+		if keys += n; n > 0 {
+			there = append(there, db.Name+": "+printable.Number(n))
+		}
+	}
+	if keys == 0 {
+		return o, nil
+	}
+	r.Numbers.Finish()
+	r.Rows.Samples = r.Facts.Opts.Samples
+	for db, t := range r.Facts.Having(ref.Table) {
+		before := r.Rows.Rows
+		if err := r.ReadRows(ctx, db, t); err != nil {
+			return o, err
+		}
+		if n := r.Rows.Rows - before; n > 0 {
+			why := printable.Count(n, "row refers to such a key, and would keep its value", "rows refer to such a key, and would keep their value")
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: why})
+		}
+	}
+	if r.Rows.Rows == 0 {
+		return o, nil
+	}
+	result.Rows = r.Rows.Rows
+	existing := printable.Count(keys, "key that exists, or will", "keys that exist, or will")
+	referring := printable.Count(result.Rows, "row refers", "rows refer")
+	result.Message = fmt.Sprintf("none has values of %s (%s), and %s to one of these: %s", existing, catalog.Few(there), referring, catalog.Enumerated(r.Examples))
+	result.Samples, err = r.Show(ctx)
+	return rule.Found(result), err
+}

@@ -1,0 +1,116 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// WorldRule looks whether every key carries a number of its own world, and none of
+// another's.
+var WorldRule = rule.Rule{
+	Codes: []string{verdict.CodeKeyWorld},
+	Tasks: worldTasks,
+}
+
+func worldTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, w := range f.Worlds {
+		if _, model := f.Model(w.Table); model == nil || !f.Wants(verdict.CodeKeyWorld, w.Table, w.Column) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeKeyWorld, Columns: declare.IDOf(w.Table, w.Column), To: declare.IDOf(w.World.String())}, Tables: []string{w.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			result, err := judgeWorlds(ctx, f, r, w)
+			return rule.Found(result), err
+		}})
+	}
+	return tasks
+}
+
+// maxWorlds is how many worlds of one database are told apart.
+const maxWorlds = 1 << 16
+
+// judgeWorlds reads the keys of a column.
+func judgeWorlds(ctx context.Context, f *read.Facts, r *read.Reader, w declare.WorldColumn) (verdict.Result, error) {
+	result := verdict.Result{Code: verdict.CodeKeyWorld, Table: w.Table, Subject: w.Column, Columns: []string{w.Column}}
+	rows := make(map[uint64]map[*declare.Database]int64) // by world
+	var parts []string
+	var kept []stream.Conflict
+	for db, t := range f.Having(w.Table) {
+		col := t.Column(w.Column)
+		if col == nil || col.Kind != catalog.KindInteger {
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: "column " + w.Column + " is " + col.Describe()})
+			continue
+		}
+		here, strange := make(map[uint64]int64), int64(0)
+		carry := t.RowKey([]string{w.Column})
+		s := r.Stream(db, verdict.CodeKeyWorld, len(carry), catalog.Scan{Table: w.Table, Carry: slices.Clip(carry), Unsorted: true})
+		at := s.Carry(w.Column)
+		s.Visit = append(s.Visit, func(b *catalog.Batch) {
+			for row := range b.Len {
+				n, ok := rekey.ParseInteger(b.Carry[at].At(row))
+				if !ok {
+					continue // NULL
+				}
+				result.Read++
+				world, ok := w.World.Of(n)
+				if ok = ok && worldIsOwn(db, world) && (len(here) < maxWorlds || here[world] > 0); ok {
+					here[world]++
+				} else if strange++; len(kept) < f.Opts.Samples {
+					kept = append(kept, stream.Conflict{Rows: 1, Members: []stream.Member{s.Member(row)}})
+				}
+			}
+		})
+		if err := s.Drain(ctx); err != nil {
+			return result, err
+		}
+		if strange > 0 {
+			result.Count += strange
+			parts = append(parts, db.Name+": "+printable.Count(strange, "row", "rows")+" of worlds that are not its own")
+		}
+		var worlds []string
+		for _, world := range slices.Sorted(maps.Keys(here)) {
+			worlds = append(worlds, fmt.Sprint(world))
+			if rows[world] == nil {
+				rows[world] = make(map[*declare.Database]int64)
+			}
+			rows[world][db] = here[world]
+		}
+		if len(worlds) > 0 {
+			parts = append(parts, db.Name+": world "+catalog.Enumerated(worlds))
+		}
+	}
+	for _, world := range slices.Sorted(maps.Keys(rows)) {
+		if of := rows[world]; len(of) > 1 {
+			for _, n := range of {
+				result.Count += n
+			}
+			parts = append(parts, fmt.Sprintf("world %d is in %d databases", world, len(of)))
+		}
+	}
+	result.Rows, result.Message = result.Count, strings.Join(parts, "; ")
+	var err error
+	result.Samples, err = r.Samples(ctx, kept, w.Table, []string{w.Column})
+	return result, err
+}
+
+// worldIsOwn reports whether a number may be in the keys of a database: it is one that
+// its registry lists. Without a registry any may.
+func worldIsOwn(db *declare.Database, world uint64) bool {
+	if !db.Catalog.HasRegistry {
+		return true
+	}
+	_, listed := db.Listed[gameid.ServerID(world)]
+	return listed && world <= uint64(gameid.MaxServer)
+}

@@ -1,0 +1,271 @@
+// Package proof compares the keys that a target has on record with the plan, and the rows of matched keys with each other.
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change/keys/matched"
+	"mergesafe/merge/transfer/evidence"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
+)
+
+// The proof of keys that are matched does not ask how they were: the target must remember
+// exactly the pairs of the plan, the two rows of each pair must have one natural key, by a
+// query in the target, and no two rows of the target may have one.
+
+// Keys compares the target's record of keys with the plan, and adds what the first two parts of
+// the proof say of matched keys.
+func Keys(ctx context.Context, p *step.Proving) error {
+	if err := proveInjective(ctx, p.Run, &p.Parts.Injective); err != nil {
+		return err
+	}
+	return proveMatches(ctx, p.Run, &p.Parts.Injective, &p.Parts.Disjoint)
+}
+
+// proveInjective compares what the target remembers with the plan. That the same number
+// was added to all keys of a space is how they move; that no key is there twice, before
+// and after, is what the tables rely on.
+func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error {
+	known, err := ledger.HasKeys(ctx, r.Target)
+	if err != nil {
+		return err
+	}
+	var all []ledger.KeySet
+	if known {
+		if all, err = ledger.LoadKeys(ctx, r.Target, "path LIKE ?", []any{r.Plan.ID + ".%"}); err != nil {
+			return err
+		}
+	}
+	for i, s := range r.Plan.Sources {
+		remembered := make(map[string]int64)
+		for _, k := range all {
+			if k.Path != r.Plan.Path(i) {
+				continue
+			}
+			space := r.Plan.Rekey.Space(k.Space)
+			if space == nil || space.Sources[i].Offset != k.Offset {
+				p.NoteWrong(1, "the target's record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
+				continue
+			}
+			remembered[k.Space] += k.Keys.Len()
+			p.Checked += k.Keys.Len()
+		}
+		for _, space := range r.Plan.Rekey.Spaces {
+			if want := space.Sources[i].Rows; remembered[space.Name] != want {
+				p.NoteWrong(max(1, want-remembered[space.Name]), "the target has a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
+			}
+		}
+	}
+	return nil
+}
+
+// proveMatches adds to the first two parts of the proof what they say of matched keys.
+func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence.KeyProof) error {
+	known, err := ledger.HasMatches(ctx, r.Target)
+	if err != nil {
+		return err
+	}
+	for i := range r.Plan.Rekey.Spaces {
+		s := &r.Plan.Rekey.Spaces[i]
+		for k, of := range s.Sources {
+			n := int64(of.Matched.Len())
+			injective.Matched, disjoint.Matched = injective.Matched+n, disjoint.Matched+n
+			for _, at := range r.Plan.MatchColumns(s.Name) {
+				var there *rekey.Pairs
+				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
+					if known {
+						written, err := ledger.WrittenPairs(ctx, r.Target, column, r.Plan.Path(k), at.Table, at.Column)
+						if err != nil {
+							return fmt.Errorf("reading %s of %q: %w", ledger.MatchesTable, r.Target.Name, err)
+						}
+						var damaged error
+						if there, damaged = written.Parse(); damaged != nil {
+							injective.NoteWrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, ledger.MatchesTable, damaged)
+							continue
+						}
+					}
+					if !there.Equal(of.Matched) {
+						injective.NoteWrong(1, "%s: the target has a record of %d matched keys of %s (%s in %s), want %d: %s", s.Name, there.Len(), of.Source, column, ledger.MatchesTable, n, plan.FirstDifference(of.Matched, there))
+						break
+					}
+				}
+			}
+			if s.By != nil && n > 0 {
+				if err := proveNatural(ctx, r, s, k, disjoint); err != nil {
+					return err
+				}
+			}
+		}
+		if s.By != nil && r.Layouts[s.By.Table] != nil {
+			if err := proveOnce(ctx, r, s, disjoint); err != nil {
+				return err
+			}
+		}
+	}
+	for k := range r.Plan.Sources {
+		if err := proveBrought(ctx, r, k, known, injective); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// proveBrought compares the matched keys that a source brought along from earlier merges with
+// the target's record of them.
+func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof *evidence.KeyProof) error {
+	src := r.Sources[source]
+	has, err := ledger.HasKeys(ctx, src)
+	if err != nil || !has {
+		return err
+	}
+	theirs, err := ledger.LoadKeys(ctx, src, "", nil)
+	if err != nil {
+		return err
+	}
+	all, err := matched.Brought(ctx, r, source, theirs)
+	if err != nil {
+		return err
+	}
+	want := make(map[plan.Match]bool)
+	for _, m := range all {
+		want[m] = true
+	}
+	if known {
+		const columns = "path, source, tab, col, space, old_key, new_key, key_here, undone"
+		err = r.Target.Rows(ctx, "SELECT "+columns+" FROM "+ledger.MatchesTable+" WHERE path LIKE ?", false, []any{r.Plan.Path(source) + " %"}, func(row []any) (bool, error) {
+			m := plan.Match{Path: rowio.Text(row[0]), Source: rowio.Text(row[1]), Table: rowio.Text(row[2]), Column: rowio.Text(row[3]), Space: rowio.Text(row[4]), Undone: rowio.Text(row[8]) != "0"}
+			for i, key := range []*rekey.Integer{&m.Old, &m.Image, &m.Here} {
+				var err error
+				if *key, err = rowio.KeyIn(row[5+i], ledger.MatchesTable+".old_key, new_key, key_here"); err != nil {
+					return false, err
+				}
+			}
+			if !want[m] {
+				proof.NoteWrong(1, "the target's record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
+			}
+			delete(want, m)
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if want[m] {
+			proof.NoteWrong(1, "the target has no record that the key %s of %s.%s of %s became %s and is %s here (%s)", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
+		}
+	}
+	return nil
+}
+
+// by is how the rows of a table are found by their key of a space, or by that and their
+// natural key.
+func by(l *rowio.Layout, s *declare.MatchedBy, natural bool) *rowio.Layout {
+	other := *l
+	other.Key = []int{slices.Index(l.Columns, s.Key)}
+	if natural {
+		for _, name := range s.Columns {
+			other.Key = append(other.Key, slices.Index(l.Columns, name))
+		}
+	}
+	return &other
+}
+
+// proveNatural makes sure that the rows of each pair have one natural key, as the target
+// compares.
+func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, source int, proof *evidence.KeyProof) error {
+	src, l := r.Sources[source], r.Layouts[s.By.Table]
+	var pairs []rekey.Pair
+	stay := r.Plan.KeysThatStay(src.Name, s.By.Table)
+	for old, image := range s.Sources[source].Matched.All() {
+		if stay == nil || !stay.Has(old) {
+			pairs = append(pairs, rekey.Pair{Old: old, New: image})
+		}
+	}
+	if len(pairs) == 0 {
+		return nil // no row came
+	}
+	if l == nil {
+		proof.NoteWrong(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
+		return nil
+	}
+	byKey, byBoth := by(l, s.By, false), by(l, s.By, true)
+	number := func(row []any) (rekey.Integer, error) { return rowio.KeyIn(row[byKey.Key[0]], s.By.Table+"."+s.By.Key) }
+	for some := range slices.Chunk(pairs, min(200, l.Dialect.Most(len(byBoth.Key)))) {
+		if err := r.Between(ctx); err != nil {
+			return err
+		}
+		images := make(map[rekey.Integer]rekey.Integer)
+		var olds, wanted []any
+		for _, p := range some {
+			images[p.Old] = p.New
+			v, _ := rowio.As(int64(0), p.Old)
+			olds = append(olds, byKey.Bound([]any{v})...)
+		}
+		found := 0
+		err := src.Rows(ctx, byKey.SelectFrom()+" WHERE "+byKey.Equal(len(some)), false, olds, func(row []any) (bool, error) {
+			n, err := number(row)
+			key := byBoth.KeyOf(row)
+			key[0], _ = rowio.As(int64(0), images[n])
+			wanted = append(wanted, byBoth.Bound(key)...)
+			found++
+			return true, err
+		})
+		if err != nil {
+			return fmt.Errorf("reading table %q of %q: %w", s.By.Table, src.Name, err)
+		}
+		if found > 0 {
+			err = r.Target.Rows(ctx, byKey.SelectFrom()+" WHERE "+byBoth.Equal(found), false, wanted, func(row []any) (bool, error) {
+				n, err := number(row)
+				for _, p := range some {
+					if p.New == n {
+						delete(images, p.Old)
+					}
+				}
+				return true, err
+			})
+			if err != nil {
+				return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.Target.Name, err)
+			}
+		}
+		for _, p := range some {
+			if _, off := images[p.Old]; off {
+				proof.NoteWrong(1, "%s: key %s of %s is matched with %s, but their rows differ in %s", s.Name, p.Old, src.Name, p.New, s.By)
+			}
+		}
+	}
+	return nil
+}
+
+// proveOnce makes sure that no two rows of the target are the same thing: then one was not
+// matched that should have been.
+func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *evidence.KeyProof) error {
+	d := r.Target.Dialect()
+	key, columns, table := d.Quote(s.By.Key), d.QuoteAll(s.By.Columns), d.Quote(s.By.Table)
+	var some []string
+	for _, name := range s.By.Columns {
+		some = append(some, d.Quote(name)+" IS NOT NULL", "TRIM("+d.Quote(name)+") <> ''")
+	}
+	query := "SELECT COUNT(*), MIN(" + key + "), MAX(" + key + ") FROM " + table + rowio.Where(some...) + " GROUP BY " + columns + " HAVING COUNT(*) > 1"
+	err := r.Target.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		n, err := rowio.IntIn(row[0], "the number of rows")
+		if err != nil {
+			return false, err
+		}
+		proof.NoteWrong(n-1, "%s: the rows %s and %s of %s have the same %s: one of them was not matched", s.Name, rowio.Printed(row[1]), rowio.Printed(row[2]), s.By.Table, s.By)
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.Target.Name, err)
+	}
+	return nil
+}

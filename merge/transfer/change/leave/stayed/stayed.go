@@ -1,0 +1,113 @@
+// Package stayed asks a world which rows stay behind, for the proof, and holds those that it found.
+package stayed
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/step"
+)
+
+// World is the proof of one world.
+type World struct {
+	*step.Proving
+	On      *rowio.Connection
+	Name    string
+	Out     map[string]string // conditions of rows that do not come for other reasons
+	Tables  []*plan.Stays     // of this world, with a key
+	Found   map[string]map[rekey.Key]bool
+	changed map[string]bool // tables of Found that became more since what refers to them was asked
+}
+
+// In returns the proof of a world, by its number: the target is 0.
+func In(p *step.Proving, number int, on *rowio.Connection) *World {
+	w := &World{Proving: p, On: on, Name: p.Plan.Worlds()[number].Name, Out: make(map[string]string),
+		Found: make(map[string]map[rekey.Key]bool), changed: make(map[string]bool)}
+	if number > 0 {
+		w.Out = p.Plan.Withheld(on.Dialect())
+	}
+	for i := range p.Plan.Leaving.Stays {
+		if s := &p.Plan.Leaving.Stays[i]; s.Source == w.Name && s.Keyed() {
+			w.Tables, w.Found[s.Table] = append(w.Tables, s), make(map[rekey.Key]bool)
+		}
+	}
+	return w
+}
+
+// Changed returns the tables of which rows were found since it was called last.
+func (w *World) Changed() map[string]bool {
+	changed := w.changed
+	w.changed = make(map[string]bool)
+	return changed
+}
+
+// Add notes a row that stays, unless it is the same in every world.
+func (w *World) Add(s *plan.Stays, n rekey.Key) {
+	if !w.Found[s.Table][n] && !n.Among(w.kept(s)) {
+		w.Found[s.Table][n], w.changed[s.Table] = true, true
+	}
+}
+
+// kept are, of each column, the keys of rows that are the same in every world.
+func (w *World) kept(s *plan.Stays) []rekey.Values {
+	return slice.Map(s.RowKey().Columns, func(name string) (kept rekey.Values) {
+		if column := w.Plan.Rekey.Column(s.Table, name); column != nil && column.Key {
+			kept, _ = declare.ParseKeep(w.Plan.Rekey.Space(column.Cases[0].Space).Keep) // the plan was validated
+		}
+		return kept
+	})
+}
+
+// Rows calls take with columns of the rows of a table for which a condition holds and that come, as far as the other
+// policies say.
+func (w *World) Rows(ctx context.Context, table, columns, condition, end string, take func(row []any) error) error {
+	if out := w.Out[table]; out != "" {
+		condition = "(" + condition + ") AND NOT (" + out + ")"
+	}
+	return w.On.Rows(ctx, "SELECT "+columns+" FROM "+w.On.Dialect().Quote(table)+" WHERE "+condition+end, false, nil,
+		func(row []any) (bool, error) { return true, take(row) })
+}
+
+// Find adds the keys of the rows of a table for which a condition holds.
+func (w *World) Find(ctx context.Context, s *plan.Stays, condition string) error {
+	return w.Each(ctx, s, condition, func(n rekey.Key) { w.Add(s, n) })
+}
+
+// Each calls take with the keys of such rows.
+func (w *World) Each(ctx context.Context, s *plan.Stays, condition string, take func(n rekey.Key)) error {
+	key := s.RowKey()
+	return w.Rows(ctx, s.Table, w.On.Dialect().QuoteAll(key.Columns), condition, "", func(row []any) error {
+		n, err := KeyIn(s, key, row)
+		if err == nil {
+			take(n)
+		}
+		return err
+	})
+}
+
+// KeyIn is the key in the first values of a row.
+func KeyIn(s *plan.Stays, key declare.RowKey, row []any) (rekey.Key, error) {
+	n, ok := key.Read(func(i int) any { return row[i] })
+	if !ok {
+		return n, fmt.Errorf("table %q has the key %.40q, which cannot be read", s.Table, row)
+	}
+	return n, nil
+}
+
+// SetOf are the keys of the rows of a table found so far.
+func (w *World) SetOf(table string) *rekey.Set {
+	s := &rekey.Set{Exact: true}
+	if of := w.Plan.StaysOf(w.Name, table); of != nil {
+		s.Kinds = of.Kinds
+	}
+	for n := range w.Found[table] {
+		s.AddKey(n)
+	}
+	s.Finish()
+	return s
+}

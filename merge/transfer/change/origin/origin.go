@@ -1,0 +1,295 @@
+// Package origin tells the rows of a merged table apart by the world that they came from, and gives them their old keys.
+package origin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"mergesafe/merge/cell"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/change/move"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Worlds tells the rows of a table apart by the world that they came from.
+type Worlds struct {
+	layout  *rowio.Layout
+	rename  rowio.Changer                          // of the rows of a source
+	without func([]move.Value, []any) []move.Value // what is cleared in them
+	source  int                                    // plan.OfTarget: the rows are those of the target
+	moves   [][]worldMove
+
+	matching []bool // by source: it has keys that are matched
+}
+
+// worldMove is a column of which values of one source have moved.
+type worldMove struct {
+	rowio.Move
+	ranges []rekey.Range // of the new values, by case
+}
+
+// In tells the rows of a table of a source apart; those of the target if source is [plan.OfTarget].
+func In(c *change.Changes, p *plan.Plan, l *rowio.Layout, source int) *Worlds {
+	w := &Worlds{layout: l, source: source, moves: make([][]worldMove, len(p.Sources)), matching: make([]bool, len(p.Sources))}
+	if source != plan.OfTarget {
+		w.rename, w.without = c.InPlace(p.Sources[source].Name, l), c.WithoutCut(p.Sources[source].Name, l)
+	}
+	for i, s := range p.Sources {
+		for _, m := range c.Moves(s.Name, l) {
+			one := worldMove{Move: m}
+			for _, moved := range m.Cases {
+				one.ranges = append(one.ranges, p.Rekey.Space(moved.Space).Sources[i].New)
+				w.matching[i] = w.matching[i] || moved.Shift.Match.Len() > 0
+			}
+			w.moves[i] = append(w.moves[i], one)
+		}
+	}
+	return w
+}
+
+// group returns to which group a row belongs: 0 if it keeps its keys, or one more than
+// the number of the source whose keys moved. It gives a row of the target its old keys
+// back, and a row of a source its new names; changed tells whether it did.
+func (w *Worlds) group(row []any) (group int, changed bool, err error) {
+	if w.source == plan.OfTarget {
+		return w.groupInTarget(row)
+	}
+	var images []move.Value
+	for i := range w.moves[w.source] {
+		m := &w.moves[w.source][i]
+		if images, err = move.Images(&m.Move, images, row); err != nil {
+			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		}
+	}
+	images = w.without(images, row)
+	came := len(images) > 0
+	if came && w.matching[w.source] {
+		moved := slices.Clone(row)
+		move.Put(moved, images)
+		if _, came, err = w.before(w.source, moved); err != nil {
+			return 0, false, err
+		}
+	}
+	if w.rename != nil {
+		if changed, err = w.rename(row); err != nil {
+			return 0, false, err
+		}
+	}
+	switch {
+	case came:
+		return w.source + 1, changed, nil
+	case len(images) == 0:
+		return 0, changed, nil
+	}
+	// It has only keys that are matched, as rows of other worlds may have.
+	move.Put(row, images)
+	group, _, err = w.groupInTarget(row)
+	return group, true, err
+}
+
+// groupInTarget is group of a row as it is in the target. A source has numbers in a range that
+// no world before it has, and keys of those worlds, if keys are matched: so the last source with
+// a number in its range is that of the row.
+func (w *Worlds) groupInTarget(row []any) (group int, changed bool, err error) {
+	for source := len(w.moves) - 1; source >= 0; source-- {
+		olds, apart, err := w.before(source, row)
+		if err != nil {
+			return 0, false, err
+		}
+		if !apart {
+			continue
+		}
+		if !w.matching[source] {
+			move.Put(row, olds)
+			return source + 1, true, nil
+		}
+		now := slices.Clone(row)
+		move.Put(row, olds)
+		if came, err := w.comes(source, row, now); err != nil || !came {
+			copy(row, now) // it would have other values
+			return 0, false, err
+		}
+		return source + 1, true, nil
+	}
+	return 0, false, nil
+}
+
+// comes reports whether a row of a source, with its old keys, becomes that row of the target.
+// That is looked at where keys are matched: an old key may be a key of the target, too.
+func (w *Worlds) comes(source int, row, now []any) (bool, error) {
+	for i := range w.moves[source] {
+		m := &w.moves[source][i]
+		if !slices.ContainsFunc(m.Cases, func(c rowio.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
+			continue
+		}
+		again, err := move.Images(&m.Move, nil, row)
+		if err != nil {
+			return false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		}
+		image := slices.Clone(row)
+		move.Put(image, again)
+		columns := []int{m.Column}
+		for _, c := range m.Cases {
+			columns = append(columns, c.At...)
+		}
+		if slices.ContainsFunc(columns, func(c int) bool { return !rowio.Same(image[c], now[c]) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// before returns what the values of a row of the target were, if it is one of a source, and whether
+// that source's number was added to any of them.
+func (w *Worlds) before(source int, row []any) (olds []move.Value, shifted bool, err error) {
+	tell := func(one bool) { shifted = shifted || one }
+	for i := range w.moves[source] {
+		m := &w.moves[source][i]
+		if olds, err = m.appendOld(olds, row, tell); err != nil {
+			return nil, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		}
+	}
+	return olds, shifted, nil
+}
+
+// before appends what the values of a row were before they moved; nothing if they did not.
+func (m *worldMove) before(all []move.Value, row []any) ([]move.Value, error) {
+	return m.appendOld(all, row, func(bool) {})
+}
+
+// appendOld is before; note is told, for each number that moved, whether the shift of its source was added to it.
+func (m *worldMove) appendOld(all []move.Value, row []any, note func(shifted bool)) ([]move.Value, error) {
+	for i := range m.Cases {
+		c := &m.Cases[i]
+		if !c.About(row) {
+			continue
+		}
+		if c.Cells != nil {
+			any := false
+			changed, err := move.InCells(&m.Move, all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
+				old, shifted, moved := m.old(c, n)
+				if !moved {
+					return n, nil
+				}
+				any = any || shifted
+				return old, nil
+			})
+			if failed, is := errors.AsType[*cell.CodecError](err); is {
+				return all, failed
+			}
+			if err != nil {
+				return all, nil // as it is in no row that came
+			}
+			note(any)
+			return changed, nil
+		}
+		text := rowio.Printed(row[m.Column])
+		if !c.Shift.Moves() || c.Shift.Stay.Has(text) {
+			return all, nil
+		}
+		n, ok := rekey.ParseInteger(text)
+		if !ok {
+			return all, nil
+		}
+		old, shifted, moved := m.old(i, n)
+		if !moved {
+			return all, nil
+		}
+		note(shifted)
+		v, err := rowio.As(row[m.Column], old)
+		return append(all, move.Value{Column: m.Column, Value: v}), err
+	}
+	return all, nil
+}
+
+// old returns what a number of a case was before it moved, and whether the source's number was
+// added to it.
+func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, shifted, moved bool) {
+	c, r := &m.Cases[i], m.ranges[i]
+	if c.Shift.Stay.HasInteger(n) {
+		return old, false, false
+	}
+	if old, matched := c.Shift.Match.Old(n); matched {
+		return old, false, true
+	}
+	if c.Shift.By == 0 || !r.Any || n.Less(r.Low) || r.High.Less(n) {
+		return old, false, false
+	}
+	old, moved = n.Sub(c.Shift.By)
+	if _, matched := c.Shift.Match.Image(old); matched {
+		return old, false, false // that one became another
+	}
+	return old, true, moved
+}
+
+// Contents is [rowio.Contents] that also sums up the groups of [Worlds].
+func Contents(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w *Worlds, between func(rows int) error) (plan.Apart, error) {
+	c := plan.Apart{Groups: make([]rowio.Content, len(w.moves)+1)}
+	var h rowio.Hasher
+	add := func(row []any) error {
+		sum, err := h.Row(row)
+		if err != nil {
+			return err
+		}
+		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		group, changed, err := w.group(row)
+		if err != nil {
+			return err
+		}
+		if changed {
+			sum, err = h.Row(row)
+		}
+		g := &c.Groups[group]
+		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
+		return err
+	}
+	var err error
+	if l.Multiset() {
+		if err = rowio.Every(ctx, on, l, add); err == nil {
+			err = between(int(c.Rows))
+		}
+	} else {
+		err = rowio.EachPage(ctx, on, l, rowio.All, func(p *rowio.Page) error {
+			for _, row := range p.Rows {
+				if err := add(row); err != nil {
+					return err
+				}
+			}
+			return between(len(p.Rows))
+		})
+	}
+	c.After = c.Sum
+	return c, err
+}
+
+// Before returns the rows of the target that may have come from a source, with the keys
+// that they had there, and the place of each among all.
+func Before(c *change.Changes, p *plan.Plan, source int, l *rowio.Layout, rows [][]any) (olds [][]any, at []int, err error) {
+	moves := In(c, p, l, plan.OfTarget).moves[source]
+	for i, row := range rows {
+		old, came := slices.Clone(row), true
+		for k := range moves {
+			olds, err := moves[k].before(nil, row)
+			if err != nil {
+				return nil, nil, cmp.Or(l.CodecFails(err, moves[k].Column, row), err)
+			}
+			move.Put(old, olds)
+			again, err := move.Images(&moves[k].Move, nil, old) // as a value of the source it would have moved
+			if failed := l.CodecFails(err, moves[k].Column, row); failed != nil {
+				return nil, nil, failed
+			}
+			moved := slices.Clone(old)
+			move.Put(moved, again)
+			touched := slices.Concat(olds, again)
+			came = came && err == nil && !slices.ContainsFunc(touched, func(v move.Value) bool { return !rowio.Same(moved[v.Column], row[v.Column]) })
+		}
+		if came {
+			olds, at = append(olds, old), append(at, i)
+		}
+	}
+	return olds, at, nil
+}
