@@ -3,8 +3,6 @@ package gameid
 import (
 	"errors"
 	"fmt"
-
-	"mergesafe/gameid/internal/ff1"
 )
 
 // Cipher encrypts IDs of kind E into numbers that reveal nothing about them, and
@@ -63,7 +61,7 @@ import (
 // opened: the construction will not change.
 type Cipher[E any] struct {
 	_   [0]*E // keeps Cipher[A](b) from compiling for a b of type Cipher[B]
-	ff1 *ff1.Cipher
+	ff1 *ff1
 }
 
 // NewCipher returns the cipher for IDs of kind E. The secret has 16, 24 or 32
@@ -85,7 +83,7 @@ func NewCipher[E any](secret []byte, kind string) (Cipher[E], error) {
 	if kind == "" {
 		return Cipher[E]{}, errors.New(`gameid: the kind of a cipher is empty, want the name of the things that its IDs name, such as "player"`)
 	}
-	f, err := ff1.New(secret, kind)
+	f, err := newFF1(secret, kind)
 	if err != nil {
 		return Cipher[E]{}, fmt.Errorf("gameid: cipher: %w", err)
 	}
@@ -98,7 +96,7 @@ func (c Cipher[E]) Seal(id Of[E]) Opaque[E] {
 	if !id.IsValid() {
 		return Opaque[E]{}
 	}
-	return sealed[E](c.ff1.Encrypt(id.id.hi, id.id.lo))
+	return sealed[E](whole(c.ff1.encrypt(halves(id.id.hi, id.id.lo))))
 }
 
 // Open returns the ID that was sealed as o. A number that opens to no valid ID
@@ -110,7 +108,7 @@ func (c Cipher[E]) Open(o Opaque[E]) (Of[E], error) {
 		return Of[E]{}, ErrZeroID
 	}
 	var id ID
-	id.hi, id.lo = c.ff1.Decrypt(o.hi, o.lo)
+	id.hi, id.lo = whole(c.ff1.decrypt(halves(o.hi, o.lo)))
 	if !id.IsValid() {
 		return Of[E]{}, &ParseError{Input: o.String(), Reason: "it does not open, so it was not sealed with this secret for this kind"}
 	}

@@ -16,8 +16,7 @@ import (
 // imported by every room but those of [pure]. A room that ends in / stands for
 // all that is below it. ARCHITECTURE.md shows them.
 var arrows = map[string]string{
-	"gameid":                  "gameid/internal/ff1",
-	"gameid/internal/ff1":     "",
+	"gameid":                  "",
 	"gameid/gameidtest":       "gameid",
 	"gameid/metrics":          "gameid",
 	"number":                  "",
@@ -147,7 +146,7 @@ var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/storetest/fau
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}
 
 // pure are the rooms that have no need of them.
-var pure = []string{"gameid", "gameid/internal/ff1", "number", "entity"}
+var pure = []string{"gameid", "number", "entity"}
 
 type listed struct {
 	ImportPath string

@@ -1,5 +1,4 @@
-// Package ff1 encrypts 80 bits into 80 bits, by FF1 of NIST SP 800-38G over AES.
-package ff1
+package gameid
 
 import (
 	"crypto/aes"
@@ -9,8 +8,8 @@ import (
 	"sync"
 )
 
-// Cipher is FF1 of NIST SP 800-38G (algorithms 7 and 8) for radix 2 and 80
-// numerals, under one key and tweak. Any number of goroutines may use it. Names are those of the standard where it
+// ff1 is FF1 of NIST SP 800-38G (algorithms 7 and 8) for radix 2 and 80
+// numerals, under one key and tweak. Names are those of the standard where it
 // has them.
 //
 // With these parameters the standard's numbers are: u = v = 40, the two halves;
@@ -18,7 +17,7 @@ import (
 // reduction modulo 2^40. The input of the PRF, a CBC-MAC, is P || Q, and only
 // the last 6 bytes of Q, round and half, differ from call to call: the MAC up
 // to there is computed once, and a round is one block of AES.
-type Cipher struct {
+type ff1 struct {
 	// aes encrypts one block. It is a func rather than a cipher.Block because
 	// printers that follow pointers do not look into a func: the key is in
 	// there.
@@ -35,12 +34,11 @@ type Cipher struct {
 
 const (
 	rounds   = 10
-	halfBits = 40
+	halfBits = 8 * Size / 2
 	halfMask = 1<<halfBits - 1
 )
 
-// New returns the cipher for a key of AES, of 16, 24 or 32 bytes, which it does not keep.
-func New(key []byte, tweak string) (*Cipher, error) {
+func newFF1(key []byte, tweak string) (*ff1, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
@@ -62,44 +60,41 @@ func New(key []byte, tweak string) (*Cipher, error) {
 	last := input[done-aes.BlockSize : done]
 	subtle.XORBytes(last, last, input[done:])
 
-	f := &Cipher{aes: block.Encrypt}
+	f := &ff1{aes: block.Encrypt}
 	f.mac[0] = binary.BigEndian.Uint64(last)
 	f.mac[1] = binary.BigEndian.Uint64(last[8:])
 	f.blocks.New = func() any { return new([aes.BlockSize]byte) }
 	return f, nil
 }
 
-// Encrypt encrypts 80 bits, the upper 64 and the lower 16.
-func (f *Cipher) Encrypt(hi uint64, lo uint16) (uint64, uint16) {
-	a, b := halves(hi, lo)
+func (f *ff1) encrypt(a, b uint64) (uint64, uint64) {
 	block := f.blocks.Get().(*[aes.BlockSize]byte)
 	for i := range uint64(rounds) {
 		a, b = b, (a+f.round(block, i, b))&halfMask
 	}
 	f.blocks.Put(block)
-	return whole(a, b)
+	return a, b
 }
 
-// Decrypt finds the 80 bits that were encrypted.
-func (f *Cipher) Decrypt(hi uint64, lo uint16) (uint64, uint16) {
-	a, b := halves(hi, lo)
+func (f *ff1) decrypt(a, b uint64) (uint64, uint64) {
 	block := f.blocks.Get().(*[aes.BlockSize]byte)
 	for i := range uint64(rounds) {
 		a, b = (b-f.round(block, rounds-1-i, a))&halfMask, a
 	}
 	f.blocks.Put(block)
-	return whole(a, b)
+	return a, b
 }
 
 // round returns y of round i, modulo 2^40.
-func (f *Cipher) round(block *[aes.BlockSize]byte, i, half uint64) uint64 {
+func (f *ff1) round(block *[aes.BlockSize]byte, i, half uint64) uint64 {
 	binary.BigEndian.PutUint64(block[:8], f.mac[0])
 	binary.BigEndian.PutUint64(block[8:], f.mac[1]^i<<halfBits^half)
 	f.aes(block[:], block[:])
 	return uint64(block[7])<<32 | uint64(binary.BigEndian.Uint32(block[8:12]))
 }
 
-// halves cuts 80 bits into two of 40, and whole puts them together.
+// halves cuts 80 bits, given as the fields of an ID, into two of 40, and whole
+// puts them together.
 func halves(hi uint64, lo uint16) (a, b uint64) {
 	return hi >> (64 - halfBits), hi<<16&halfMask | uint64(lo)
 }
