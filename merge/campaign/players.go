@@ -45,11 +45,7 @@ func (b *Book) Who() (Who, error) {
 		if plan == nil {
 			continue
 		}
-		for _, w := range named(plan) {
-			if !slices.Contains(found, w) {
-				found = append(found, w)
-			}
-		}
+		found = named(found, plan)
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -57,12 +53,11 @@ func (b *Book) Who() (Who, error) {
 	return Who{}, errors.New(`it is not known which table has the players: name it and its column, such as "characters" and "name"`)
 }
 
-// named returns the columns of a plan in which names are changed. Numbers such as slots are none.
-func named(plan *transfer.Plan) (all []Who) {
+// named adds the columns of a plan in which names are changed. Numbers such as slots are none.
+func named(all []Who, plan *transfer.Plan) []Who {
 	for _, r := range plan.Renames {
 		w := Who{r.Table, r.Column}
-		number := slices.ContainsFunc(plan.Renumbered, func(n verdict.Renumbered) bool { return n.Table == w.Table && n.Column == w.Column })
-		if !number && !slices.Contains(all, w) {
+		if !slices.Contains(all, w) && !slices.ContainsFunc(plan.Renumbered, func(n verdict.Renumbered) bool { return w == Who{n.Table, n.Column} }) {
 			all = append(all, w)
 		}
 	}

@@ -106,7 +106,7 @@ func TestNamed(t *testing.T) {
 			{Table: "guilds", Column: "slot"}, {Table: "players", Column: "name"}},
 		Renumbered: []verdict.Renumbered{{Table: "players", Column: "slot"}},
 	}
-	if diff := cmp.Diff([]Who{heroes, {"guilds", "slot"}}, named(p)); diff != "" {
+	if diff := cmp.Diff([]Who{heroes, {"guilds", "slot"}}, named(nil, p)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"mergesafe/merge/transfer"
 	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 // now is the moment of the tests: the next day begins after 3 hours.
@@ -43,16 +44,7 @@ func sqlite(t testing.TB, name string, statements ...string) Database {
 
 func made(t testing.TB, d Database, statements ...string) Database {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), d.DSN, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(t.Context(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
+	storetest.ExecAll(t, d.DSN, statements...)
 	return d
 }
 

@@ -78,6 +78,19 @@ func Exec(t testing.TB, on interface {
 	Must(t, err)
 }
 
+// ExecAll carries out statements in a database, as they are.
+func ExecAll(t testing.TB, dsn string, statements ...string) {
+	t.Helper()
+	db, err := sqldb.Dial(t.Context(), dsn, false)
+	Must(t, err)
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
 // hexLiteral matches bytes.
 var hexLiteral = regexp.MustCompile(`\b[xX]'([0-9a-fA-F]*)'`)
 

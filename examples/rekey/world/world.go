@@ -28,7 +28,7 @@ var schema = []string{
 	"CREATE TABLE seq (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL)",
 }
 
-// Remove removes a database that may be there, with the files beside it.
+// Remove deletes the file of a database, if it exists, with the -wal and -shm of it.
 func Remove(file string) error {
 	for _, old := range []string{file, file + "-wal", file + "-shm"} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {

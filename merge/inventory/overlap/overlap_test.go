@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
+	"mergesafe/store/storetest"
 )
 
 // onEach runs a test with worlds of each engine.
@@ -34,16 +34,7 @@ func sqlite(t testing.TB, name string, statements ...string) transfer.Database {
 
 func made(t testing.TB, d transfer.Database, statements ...string) transfer.Database {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), d.DSN, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(t.Context(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
+	storetest.ExecAll(t, d.DSN, statements...)
 	return d
 }
 

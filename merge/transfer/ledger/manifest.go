@@ -24,20 +24,23 @@ const (
 // beganLayout is how the target keeps when a merge began, in UTC.
 const beganLayout = "2006-01-02 15:04:05.000"
 
+// mysqlEnd ends the statement that makes a table of the record. Keys of 928 bytes need the row format, which the server
+// may have another default for.
+const mysqlEnd = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
+
 func CreateTables(d rowio.Dialect) []string {
 	if d.MySQL() {
-		const end = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + end,
+				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL, part INT NOT NULL,
 				last_key LONGTEXT NOT NULL, done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
-				PRIMARY KEY (merge_id, step, source, tab, part)` + end,
+				PRIMARY KEY (merge_id, step, source, tab, part)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 				merge_id CHAR(32) NOT NULL, n INT NOT NULL, source VARCHAR(200) NOT NULL, world VARCHAR(64) NOT NULL, tab VARCHAR(200) NOT NULL, col VARCHAR(200) NOT NULL,
 				row_key LONGTEXT NOT NULL, old_value LONGTEXT NOT NULL, new_value LONGTEXT NOT NULL,
-				PRIMARY KEY (merge_id, n)` + end,
+				PRIMARY KEY (merge_id, n)` + mysqlEnd,
 		}
 	}
 	return []string{

@@ -20,7 +20,7 @@ func CreateMatches(d rowio.Dialect) string {
 		return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
 			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, space VARCHAR(200) NOT NULL,
 			old_key DECIMAL(20) NOT NULL, new_key DECIMAL(20) NOT NULL, key_here DECIMAL(20) NOT NULL, undone INT NOT NULL,
-			PRIMARY KEY (path, tab, col, old_key), KEY came (path, tab, col, new_key)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+			PRIMARY KEY (path, tab, col, old_key), KEY came (path, tab, col, new_key)` + mysqlEnd
 	}
 	return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
 		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, space TEXT NOT NULL,

@@ -85,15 +85,14 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 // keyless returns the tables without a primary key, if the server takes none and this account cannot change that for
 // its session.
 func (s *Schema) keyless(ctx context.Context, to *rowio.Connection) (all []Obstacle, err error) {
-	_, err = to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false)
-	if !sqldb.IsDenied(err) {
-		if sqldb.IsRefused(err) || sqldb.IsUnknownVariable(err) {
-			return nil, nil
-		}
+	on, err := one(ctx, to, "SELECT @@sql_require_primary_key")
+	switch {
+	case sqldb.IsUnknownVariable(err): // MariaDB
+		return nil, nil
+	case err != nil || rowio.Text(on[0]) == "0":
 		return nil, err
 	}
-	on, err := one(ctx, to, "SELECT @@sql_require_primary_key")
-	if err != nil || rowio.Text(on[0]) == "0" {
+	if _, err := to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false); !sqldb.IsDenied(err) {
 		return nil, err
 	}
 	for _, o := range s.Objects {
