@@ -13,12 +13,14 @@ import (
 // The programs of the scripts beside mergecheck:
 //
 //	mkworld DSN SERVER COUNT PREFIX   makes a game database
+//	terminal COMMAND...               runs a command in a terminal: see clitest.TerminalMain
 //	sql FILE STATEMENT...             changes an SQLite database
 //	cut FILE SIZE                     cuts a file off
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mergecheck": main,
 		"mkworld":    clitest.MakeWorldMain,
+		"terminal":   clitest.TerminalMain,
 		"sql":        clitest.SQLMain,
 		"cut": clitest.Program(func(args []string) error {
 			size, _ := strconv.Atoi(args[1])

@@ -23,6 +23,7 @@ import (
 // The programs of the scripts, and of the tests that end processes:
 //
 //	mkworld DSN SERVER COUNT PREFIX   makes a game database
+//	terminal COMMAND...               runs a command in a terminal: see clitest.TerminalMain
 //	sql FILE STATEMENT...             changes an SQLite database
 //	play DSN SERVER NAME              runs a game server that makes a player with an item
 //	join FLEET DSN SERVER NAME        the same in a fleet, whose registry is made and gets the world's place first
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"servermerge": main,
 		"mkworld":     clitest.MakeWorldMain,
+		"terminal":    clitest.TerminalMain,
 		"sql":         clitest.SQLMain,
 		"play": clitest.Program(func(args []string) error {
 			server, err := strconv.Atoi(args[1])
