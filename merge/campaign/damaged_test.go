@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
 )
@@ -65,6 +66,7 @@ func changeState(t *testing.T, file, statement string) {
 // what had begun is completed, and all else needs a plan first. What was undone or skipped is
 // planned again, which the note says.
 func TestLostState(t *testing.T) {
+	servertest.NotShort(t)
 	p := newPlace(t, 3, 3, 3, 300, 3, 3, 3, 3, 3, 3)
 	b := p.book("undo = true", "w1 w2", "w3 w4", "w5 w6", "w7 w8", "w9 w10")
 	planned(t, b, p.options())

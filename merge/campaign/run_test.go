@@ -342,6 +342,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // It is the same campaign by whatever name the file is opened.
 func TestTwoNamesOfAFile(t *testing.T) {
+	servertest.NotShort(t)
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")

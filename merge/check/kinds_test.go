@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -99,6 +100,7 @@ var otherKinds = []struct {
 // A column that names heroes in most rows, and something else in others, is left to a person, and the proposal says in which rows it
 // names a hero. Declared for all rows it is NOT VERIFIED; with when it is not.
 func TestTwoKinds(t *testing.T) {
+	servertest.NotShort(t)
 	for _, c := range otherKinds {
 		for _, rekeyed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, rekeyed %t", c.name, rekeyed), func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
@@ -38,6 +39,7 @@ func sparseKeys(table string, seed uint64, keys ...int64) (all []string) {
 
 // Keys that lie too far apart to be kept are compared as well as others.
 func TestSparseKeys(t *testing.T) {
+	servertest.NotShort(t)
 	const a, b = 1<<61 + 5, 1<<61 + 7
 	tables := []string{"CREATE TABLE @.k (id INTEGER PRIMARY KEY)", "CREATE TABLE @.l (id INTEGER PRIMARY KEY)", "CREATE TABLE @.t (id INTEGER PRIMARY KEY, v INTEGER)"}
 	t.Run("excluded", func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mergesafe/internal/garbage"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -104,6 +105,7 @@ func (n *numbered) Row(context.Context, string, []string, [][]byte) ([]catalog.F
 // hundredth of it. What is counted is the heap with its garbage, of which the tools
 // allow only so much: GOGC, by which tests run faster, does not count.
 func TestMemoryOfOpenColumns(t *testing.T) {
+	servertest.NotShort(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	rows, share := 100_000, 100
 	if *manyKeys {

@@ -66,6 +66,9 @@ func (s *tally) String() string { return fmt.Sprintf("%+v", *s) }
 // enough makes sure that the property was not true for want of cases.
 func (s *tally) enough(t *testing.T) {
 	t.Log(s)
+	if testing.Short() {
+		return // a fifth of the cases, which can lack one kind
+	}
 	if s.pass == 0 || s.notVerified == 0 || s.open == 0 || s.changed == 0 || s.values == 0 || s.plain == 0 {
 		t.Errorf("the cases prove too little: %v", s)
 	}

@@ -25,6 +25,7 @@ import (
 // writes, stops it, resumable. With room again it resumes, by the same call or
 // by itself, to the end that it has without.
 func TestDiskFullMariaDB(t *testing.T) {
+	servertest.NotShort(t)
 	s := newSmallServer(t)
 	const rows = 10_000
 	all := []rowio.Database{manyRows(t, s.engine(), "a", 1, 10), manyRows(t, s.engine(), "b", 100_000, rows)}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/planner"
 )
@@ -59,6 +60,7 @@ func TestBadConditions(t *testing.T) {
 
 // A condition that takes long ends with its time or with an interrupt, on its server too.
 func TestSlowCondition(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, append(leavers, "CREATE TABLE n (i INTEGER NOT NULL PRIMARY KEY)",
 			"INSERT INTO n WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 400) SELECT i FROM c")...)

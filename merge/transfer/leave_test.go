@@ -452,7 +452,7 @@ func TestLeaveOracle(t *testing.T) {
 		if n == 0 {
 			n = map[bool]int{true: 20, false: 4}[e.name == "sqlite"]
 			if testing.Short() {
-				n = min(n, 15)
+				n = min(n, 4)
 			}
 		}
 		features := make(map[string]int)

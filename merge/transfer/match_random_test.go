@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -85,6 +86,7 @@ func clubs(t testing.TB, worlds ...rowio.Database) (all []string) {
 // clubs. What there may be one of is that of the first world that has it. It is proved, and an undo
 // leaves what was there. What is expected is read in SQL, by names alone.
 func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
+	servertest.NotShort(t)
 	e, n := engines()[0], 6
 	if *long {
 		n = 400

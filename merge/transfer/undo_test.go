@@ -298,6 +298,7 @@ func TestUndoWithoutConflicts(t *testing.T) {
 // Whatever goes wrong during an undo, the same call resumes. It may also undo a
 // merge that was not completed.
 func TestUndoResume(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
 		p := mustPlan(t, all[0], all[1:], keepActive)

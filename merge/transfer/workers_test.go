@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -127,6 +128,7 @@ func TestParallelError(t *testing.T) {
 // One thing is called back at a time, by one goroutine, and the rows that
 // are told of go up to the total, also where a part is begun anew.
 func TestParallelCallbacks(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 3000), manyRows(t, e, "c", 200_000, 3000)}
 		p := mustPlan(t, all[0], all[1:], manyOptions)

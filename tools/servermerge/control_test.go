@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -27,28 +26,35 @@ func TestControl(t *testing.T) {
 	if out := o.run(cli.Incomplete, "pause", o.plan); !strings.Contains(out, "no servermerge works on the rows of") {
 		t.Errorf("before: %s", out)
 	}
-	var log bytes.Buffer
-	apply := o.command("apply", "-yes", "-pause", "1s")
-	apply.Stderr = &log
+	said := filepath.Join(dir, "said")
+	file, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	log := func() string { text, _ := os.ReadFile(said); return string(text) }
+	await := func(what string, done func() bool) {
+		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("not in a minute: %s\n%s", what, log())
+			}
+		}
+	}
+	const rest = time.Second // before each batch
+	apply := o.command("apply", "-yes", "-pause", rest.String())
+	apply.Stderr = file
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer apply.Process.Kill()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(controlFile(o.plan)); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no batch in a minute:\n%s", &log)
-		}
-	}
+	await("a batch", func() bool { _, err := os.Stat(controlFile(o.plan)); return err == nil })
 	if out := o.run(cli.OK, "pause", o.plan); !strings.HasPrefix(out, "apply of "+o.plan+" (process ") {
 		t.Error(out)
 	}
-	time.Sleep(3 * time.Second)
+	await("its pause", func() bool { return strings.Contains(log(), "paused; to resume: servermerge resume "+o.plan) })
 	const rows = "SELECT COUNT(*) FROM players"
 	before := o.rows(rows)
-	time.Sleep(3 * time.Second)
+	time.Sleep(rest * 3 / 2) // in which there would be a batch
 	if after := o.rows(rows); after != before {
 		t.Errorf("paused: %d rows became %d", before, after)
 	}
@@ -56,14 +62,12 @@ func TestControl(t *testing.T) {
 		t.Error(out)
 	}
 	o.run(cli.OK, "stop", o.plan) // also while it is paused
-	err := apply.Wait()
+	err = apply.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || cli.Code(exit.ExitCode()) != cli.Stopped {
-		t.Errorf("stopped: %v\n%s", err, &log)
+		t.Errorf("stopped: %v\n%s", err, log())
 	}
-	for _, want := range []string{"paused; to resume: servermerge resume " + o.plan, "from now on: rests 20ms"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("%q was not said:\n%s", want, &log)
-		}
+	if want := "from now on: rests 20ms"; !strings.Contains(log(), want) {
+		t.Errorf("%q was not said:\n%s", want, log())
 	}
 	if _, err := os.Stat(controlFile(o.plan)); err == nil {
 		t.Error("the control file is left")
