@@ -228,6 +228,7 @@ func openStore(t *testing.T, dsn string) *store.DB {
 // When another process has taken the number over, the server stops by itself
 // and says who it was.
 func TestLeaseLost(t *testing.T) {
+	servertest.NotShort(t)
 	t.Parallel()
 	dsn := sqliteDSN(t)
 	p := serving(t, nil, "-config", writeConfig(t, 1, dsn))

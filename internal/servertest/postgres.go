@@ -237,6 +237,7 @@ func (p *Postgres) Stop() error {
 // PrivatePostgres starts a server with those settings for a test, which is skipped where there is none.
 func PrivatePostgres(t testing.TB, settings ...string) *Postgres {
 	t.Helper()
+	NotShort(t)
 	p, err := StartPostgres(t.Context(), Options{Args: settings})
 	if errors.Is(err, ErrNoProgram) {
 		t.Skip(err)

@@ -8,10 +8,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mergesafe/internal/servertest"
 )
 
 // A file that hangs when it is opened, as on a disk of the network that is away, is given up.
 func TestHangingFile(t *testing.T) {
+	servertest.NotShort(t)
 	pipe := filepath.Join(t.TempDir(), "hangs.db")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)

@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
@@ -216,6 +217,7 @@ func TestTwoCopiesInOutage(t *testing.T) {
 
 // The same with heartbeats of their own, at the same instants.
 func TestTwoCopiesInOutageRace(t *testing.T) {
+	servertest.NotShort(t)
 	t.Parallel()
 	onEachInOutage(t, func(t *testing.T, o *outage) {
 		for range 3 {

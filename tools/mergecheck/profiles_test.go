@@ -249,7 +249,7 @@ func TestProfilesClassifyEveryColumn(t *testing.T) {
 			if undeclared := slices.DeleteFunc(slices.Clone(before), func(at string) bool { return slices.Contains(inSomeRows(&r), at) || undecided(at) }); len(undeclared) > 0 {
 				t.Errorf("%d columns are open: %q", len(undeclared), undeclared)
 			}
-			if name != "landsandboat" { // where a pattern of the whole table stands behind many a name
+			if name != "landsandboat" && !testing.Short() { // where a pattern of the whole table stands behind many a name
 				leaveOut(t, &r, files, sources, before)
 			}
 		})

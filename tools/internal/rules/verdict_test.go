@@ -33,8 +33,8 @@ var (
 // place. More cases: -verdict.cases=2000.
 func TestOneVerdict(t *testing.T) {
 	var seen tally
-	if testing.Short() && *verdictCases == 100 {
-		*verdictCases = 25
+	if testing.Short() && *verdictCases == 40 {
+		*verdictCases = 15
 	}
 	for i := range *verdictCases {
 		seed := *verdictSeed + uint64(i)
