@@ -67,7 +67,11 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 	if err != nil {
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 	}
-	all = append(all, keyless...)
+	compressed, err := s.compressed(ctx, to)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+	}
+	all = slices.Concat(all, keyless, compressed)
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if database := s.mentions(o.SQL); database != "" {
@@ -99,6 +103,28 @@ func (s *Schema) keyless(ctx context.Context, to *rowio.Connection) (all []Obsta
 		if o.Kind == Table && !slices.ContainsFunc(s.Objects, func(k Object) bool { return k.Kind == PrimaryKey && k.Table == o.Name }) {
 			all = append(all, Obstacle{o.String(), "it has no primary key, and the server has sql_require_primary_key=ON",
 				"SET GLOBAL sql_require_primary_key = OFF; until apply is done"})
+		}
+	}
+	return all, nil
+}
+
+// compressed returns the tables that the server, a MariaDB, would make and then not write to.
+func (s *Schema) compressed(ctx context.Context, to *rowio.Connection) (all []Obstacle, err error) {
+	on, err := one(ctx, to, "SELECT @@innodb_read_only_compressed")
+	switch {
+	case sqldb.IsUnknownVariable(err): // MySQL
+		return nil, nil
+	case err != nil || rowio.Text(on[0]) == "0":
+		return nil, err
+	}
+	for _, o := range s.Objects {
+		options := sqltext.MySQL(o.SQL)
+		has := func(word string) bool {
+			return slices.ContainsFunc(options, func(t sqltext.Token) bool { return t.Keyword(word) })
+		}
+		if o.Kind == Table && (has("COMPRESSED") || has("KEY_BLOCK_SIZE") && !has("ROW_FORMAT")) {
+			all = append(all, Obstacle{o.String(), "it is compressed, and the server has innodb_read_only_compressed=ON",
+				"SET GLOBAL innodb_read_only_compressed = OFF; until apply is done"})
 		}
 	}
 	return all, nil

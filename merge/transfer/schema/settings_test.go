@@ -31,6 +31,13 @@ func TestServerSettings(t *testing.T) {
 	} else {
 		run(t, world, "SET GLOBAL sql_require_primary_key = 1")
 	}
+	if server.Program().MariaDB {
+		run(t, world, "SET GLOBAL innodb_read_only_compressed = 1")
+		if got := obstacles(t, world, there); len(got) != 1 || !strings.HasPrefix(got[0], "table a: it is compressed") {
+			t.Errorf("%q", got)
+		}
+		run(t, world, "SET GLOBAL innodb_read_only_compressed = 0")
+	}
 	if got := obstacles(t, world, there); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
