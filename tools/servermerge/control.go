@@ -64,10 +64,14 @@ func (c control) write(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".part", append(text, '\n'), 0o644); err != nil {
-		return err
+	part := name + ".part"
+	if err = os.WriteFile(part, append(text, '\n'), 0o644); err == nil {
+		err = os.Rename(part, name)
 	}
-	return os.Rename(name+".part", name)
+	if err != nil {
+		os.Remove(part) // such as half of it on a full disk
+	}
+	return err
 }
 
 // controlled obeys a control file between batches.

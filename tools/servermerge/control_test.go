@@ -75,6 +75,20 @@ func TestControl(t *testing.T) {
 	o.ends(o.command("apply", "-yes"), cli.OK)
 }
 
+// What cannot be written leaves nothing behind.
+func TestControlNotWritten(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "plan.json.control")
+	if err := os.Mkdir(name, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := (control{}).write(name); err == nil {
+		t.Error("it takes the place of a folder")
+	}
+	if _, err := os.Stat(name + ".part"); err == nil {
+		t.Error("a part is left")
+	}
+}
+
 // A pause ends with resume.
 func TestControlResume(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "plan.json")
