@@ -63,15 +63,13 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 			"it has innodb_default_row_format=" + is + ", in which not every table can be made",
 			"SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done"})
 	}
-	keyless, err := s.keyless(ctx, to)
-	if err != nil {
-		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+	for _, refused := range []func(context.Context, *rowio.Connection) ([]Obstacle, error){s.keyless, s.compressed} {
+		tables, err := refused(ctx, to)
+		if err != nil {
+			return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
+		}
+		all = append(all, tables...)
 	}
-	compressed, err := s.compressed(ctx, to)
-	if err != nil {
-		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
-	}
-	all = slices.Concat(all, keyless, compressed)
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if database := s.mentions(o.SQL); database != "" {
@@ -86,14 +84,19 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 	return append(all, accounts...), nil
 }
 
+// isOn reads a switch of the server; one that it does not know is off.
+func isOn(ctx context.Context, to *rowio.Connection, name string) (bool, error) {
+	on, err := to.Number(ctx, "SELECT @@"+name, false)
+	if sqldb.IsUnknownVariable(err) {
+		return false, nil
+	}
+	return on != 0, err
+}
+
 // keyless returns the tables without a primary key, if the server takes none and this account cannot change that for
 // its session.
 func (s *Schema) keyless(ctx context.Context, to *rowio.Connection) (all []Obstacle, err error) {
-	on, err := one(ctx, to, "SELECT @@sql_require_primary_key")
-	switch {
-	case sqldb.IsUnknownVariable(err): // MariaDB
-		return nil, nil
-	case err != nil || rowio.Text(on[0]) == "0":
+	if on, err := isOn(ctx, to, "sql_require_primary_key"); !on || err != nil { // MariaDB has none
 		return nil, err
 	}
 	if _, err := to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false); !sqldb.IsDenied(err) {
@@ -110,11 +113,7 @@ func (s *Schema) keyless(ctx context.Context, to *rowio.Connection) (all []Obsta
 
 // compressed returns the tables that the server, a MariaDB, would make and then not write to.
 func (s *Schema) compressed(ctx context.Context, to *rowio.Connection) (all []Obstacle, err error) {
-	on, err := one(ctx, to, "SELECT @@innodb_read_only_compressed")
-	switch {
-	case sqldb.IsUnknownVariable(err): // MySQL
-		return nil, nil
-	case err != nil || rowio.Text(on[0]) == "0":
+	if on, err := isOn(ctx, to, "innodb_read_only_compressed"); !on || err != nil { // MySQL has none
 		return nil, err
 	}
 	for _, o := range s.Objects {
