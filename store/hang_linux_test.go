@@ -14,9 +14,6 @@ import (
 // A server that takes connections and says nothing any more does not hold up
 // the end of a transaction beyond its context, and no connection is kept.
 func TestServerHangs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server")
-	}
 	t.Run("mysql", func(t *testing.T) {
 		server := servertest.Private(t)
 		dsn, err := server.Database(t.Context())

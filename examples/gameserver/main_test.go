@@ -265,14 +265,3 @@ func statusOf(err error) int {
 	e, _ := errors.AsType[statusError](err)
 	return e.status
 }
-
-// await asks until ok, for what cannot be waited for otherwise.
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}

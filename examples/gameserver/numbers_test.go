@@ -286,7 +286,7 @@ func TestFleetAway(t *testing.T) {
 	if err := database.Restart(ctx); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "players join again", func() bool { return tryJoin() == http.StatusCreated })
+	storetest.Await(t, "players join again", func() bool { return tryJoin() == http.StatusCreated })
 	slices.Sort(all)
 	if len(slices.Compact(slices.Clone(all))) != len(all) || all[0] < 10_000_000 {
 		t.Errorf("a number came twice, or not from the fleet: %v", all)

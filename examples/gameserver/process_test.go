@@ -27,6 +27,7 @@ import (
 	"mergesafe/merge/verdict"
 	"mergesafe/store"
 	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // Two servers live through some play at the same time. Their worlds can be
@@ -186,7 +187,7 @@ func TestShutdown(t *testing.T) {
 	}
 
 	p.cmd.Process.Signal(syscall.SIGTERM)
-	await(t, "no new connections", func() bool {
+	storetest.Await(t, "no new connections", func() bool {
 		other, err := net.Dial("tcp", address)
 		if err == nil {
 			other.Close()
@@ -234,7 +235,7 @@ func TestLeaseLost(t *testing.T) {
 	p := serving(t, nil, "-config", writeConfig(t, 1, dsn))
 	registry := openStore(t, dsn).Registry()
 	thief := gameid.Holder{Token: "another", Host: "host-b", PID: 4711, Program: "thief", Since: time.Now()}
-	await(t, "the lease is taken away", func() bool { // a renewal may come between
+	storetest.Await(t, "the lease is taken away", func() bool { // a renewal may come between
 		rec, err := registry.Load(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -474,7 +475,7 @@ func TestDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bo publicPlayer
-	await(t, "the server recovers", func() bool {
+	storetest.Await(t, "the server recovers", func() bool {
 		err := p.try("POST", "/players", `{"account":"b","name":"Bo"}`, &bo)
 		if err != nil && statusOf(err) != http.StatusServiceUnavailable {
 			t.Fatal(err)
@@ -485,7 +486,7 @@ func TestDatabaseGone(t *testing.T) {
 	if before, after := opened(t, players, aria.ID), opened(t, players, bo.ID); after.Compare(before) <= 0 {
 		t.Errorf("%s came after %s", after, before)
 	}
-	await(t, "/healthz says so", func() bool { return p.try("GET", "/healthz", nil, &health) == nil })
+	storetest.Await(t, "/healthz says so", func() bool { return p.try("GET", "/healthz", nil, &health) == nil })
 	p.terminate(t)
 }
 

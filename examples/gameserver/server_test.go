@@ -366,7 +366,7 @@ func TestPanic(t *testing.T) {
 	if status, _, err := s.send("GET", "/halfway", nil); err == nil {
 		t.Errorf("half an answer passes for a whole one: %d", status)
 	}
-	await(t, "both are counted", func() bool { return strings.Contains(metricsText(s), "\nhttp_panics_total 2\n") })
+	storetest.Await(t, "both are counted", func() bool { return strings.Contains(metricsText(s), "\nhttp_panics_total 2\n") })
 	if log := s.log.take(); strings.Count(log, "msg=panic") != 2 || !strings.Contains(log, "a bug") || !strings.Contains(log, "TestPanic.func") {
 		t.Errorf("no panic with its stack in the log:\n%s", log)
 	}
@@ -434,11 +434,11 @@ func TestNoMoreIDs(t *testing.T) {
 		t.Fatalf("at first: %d", status)
 	}
 	registry.away.Store(true)
-	await(t, "503 when the reservation has run out", func() bool { return create() == http.StatusServiceUnavailable })
-	await(t, "503 from /healthz when the lease has run out", func() bool { return health() == http.StatusServiceUnavailable })
+	storetest.Await(t, "503 when the reservation has run out", func() bool { return create() == http.StatusServiceUnavailable })
+	storetest.Await(t, "503 from /healthz when the lease has run out", func() bool { return health() == http.StatusServiceUnavailable })
 	registry.away.Store(false)
-	await(t, "201 when the registry is back", func() bool { return create() == http.StatusCreated })
-	await(t, "200 from /healthz", func() bool { return health() == http.StatusOK })
+	storetest.Await(t, "201 when the registry is back", func() bool { return create() == http.StatusCreated })
+	storetest.Await(t, "200 from /healthz", func() bool { return health() == http.StatusOK })
 
 	s.node.Close()
 	if status := create(); status != http.StatusServiceUnavailable {
@@ -458,7 +458,7 @@ func TestFileGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var answer []byte
-	await(t, "/healthz says why", func() bool {
+	storetest.Await(t, "/healthz says why", func() bool {
 		status, body, err := s.send("GET", "/healthz", nil)
 		answer = body
 		return err == nil && status == http.StatusServiceUnavailable && strings.Contains(string(body), "removed or replaced")

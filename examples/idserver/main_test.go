@@ -196,14 +196,3 @@ func idsIn(answer string) (ids []gameid.ID, err error) {
 	}
 	return ids, nil
 }
-
-// await asks until ok, for what cannot be waited for otherwise.
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 // When another process has taken the number over, the program goes on to say so,
@@ -41,7 +42,7 @@ func TestProcess(t *testing.T) {
 	}
 	defer db.Close()
 	thief := gameid.Holder{Token: "another", Host: "host-b", PID: 4711, Program: "thief", Since: time.Now()}
-	await(t, "the lease is taken away", func() bool { // a renewal may come between
+	storetest.Await(t, "the lease is taken away", func() bool { // a renewal may come between
 		rec, err := db.Registry().Load(t.Context(), 7)
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +54,7 @@ func TestProcess(t *testing.T) {
 		return ok
 	})
 	var last string
-	await(t, "the program notices", func() bool {
+	storetest.Await(t, "the program notices", func() bool {
 		status, _, answer, err := ask(p.http, "POST", "/ids/guild", "text/plain", "")
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +91,7 @@ func TestShutdown(t *testing.T) {
 	}()
 	io.WriteString(send, "x") // was read, so the request is under way
 	p.cmd.Process.Signal(os.Interrupt)
-	await(t, "it stops", func() bool { return strings.Contains(p.log(), "msg=stopping") })
+	storetest.Await(t, "it stops", func() bool { return strings.Contains(p.log(), "msg=stopping") })
 	send.Close()
 	a := <-got
 	if a.err != nil {

@@ -50,9 +50,6 @@ func newHost(t *testing.T) host {
 // after a switch; what only reads gets the first that answers. Two that both take
 // writes are refused.
 func TestHosts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts two servers")
-	}
 	a, b, dead := newHost(t), newHost(t), deadAddress(t)
 	const readOnly, writable = "SET GLOBAL read_only = ON", "SET GLOBAL read_only = OFF"
 	a.set(t, readOnly)

@@ -128,9 +128,6 @@ func TestClosedDuringAHeartbeat(t *testing.T) {
 // even start in it.
 func TestFleetServerKilled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts a server")
-	}
 	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/throttle"
 )
@@ -33,13 +34,11 @@ func TestControl(t *testing.T) {
 	}
 	defer file.Close()
 	log := func() string { text, _ := os.ReadFile(said); return string(text) }
-	await := func(what string, done func() bool) {
-		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("not in a minute: %s\n%s", what, log())
-			}
+	defer func() {
+		if t.Failed() {
+			t.Log(log())
 		}
-	}
+	}()
 	const rest = time.Second // before each batch
 	apply := o.command("apply", "-yes", "-pause", rest.String())
 	apply.Stderr = file
@@ -47,11 +46,11 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer apply.Process.Kill()
-	await("a batch", func() bool { _, err := os.Stat(controlFile(o.plan)); return err == nil })
+	storetest.Await(t, "a batch", func() bool { _, err := os.Stat(controlFile(o.plan)); return err == nil })
 	if out := o.run(cli.OK, "pause", o.plan); !strings.HasPrefix(out, "apply of "+o.plan+" (process ") {
 		t.Error(out)
 	}
-	await("its pause", func() bool { return strings.Contains(log(), "paused; to resume: servermerge resume "+o.plan) })
+	storetest.Await(t, "its pause", func() bool { return strings.Contains(log(), "paused; to resume: servermerge resume "+o.plan) })
 	const rows = "SELECT COUNT(*) FROM players"
 	before := o.rows(rows)
 	time.Sleep(rest * 3 / 2) // in which there would be a batch
@@ -64,10 +63,10 @@ func TestControl(t *testing.T) {
 	o.run(cli.OK, "stop", o.plan) // also while it is paused
 	err = apply.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || cli.Code(exit.ExitCode()) != cli.Stopped {
-		t.Errorf("stopped: %v\n%s", err, log())
+		t.Errorf("stopped: %v", err)
 	}
 	if want := "from now on: rests 20ms"; !strings.Contains(log(), want) {
-		t.Errorf("%q was not said:\n%s", want, log())
+		t.Errorf("%q was not said", want)
 	}
 	if _, err := os.Stat(controlFile(o.plan)); err == nil {
 		t.Error("the control file is left")

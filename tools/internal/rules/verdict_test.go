@@ -23,8 +23,10 @@ import (
 	"mergesafe/tools/internal/rules"
 )
 
+const verdictCasesByDefault = 40
+
 var (
-	verdictCases = flag.Int("verdict.cases", 40, "how many random worlds and rule files are judged")
+	verdictCases = flag.Int("verdict.cases", verdictCasesByDefault, "how many random worlds and rule files are judged")
 	verdictSeed  = flag.Uint64("verdict.seed", 1, "the seed of the first of them; each has the next one")
 )
 
@@ -33,7 +35,7 @@ var (
 // place. More cases: -verdict.cases=2000.
 func TestOneVerdict(t *testing.T) {
 	var seen tally
-	if testing.Short() && *verdictCases == 40 {
+	if testing.Short() && *verdictCases == verdictCasesByDefault {
 		*verdictCases = 15
 	}
 	for i := range *verdictCases {
