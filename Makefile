@@ -16,7 +16,7 @@ SERVER ?= mariadb
 
 # What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = ./merge/transfer/schema ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
+ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
 IN_MEMORY = SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
@@ -116,9 +116,10 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	$(GO) test ./internal/release -count=1 -v -timeout 60m -release.twice
 	$(MAKE) torture-merge
 	$(MAKE) torture-merge SERVER=mysql
-	$(GO) test ./merge/transfer -run 'TestLeaveOracle/sqlite' -leave-cases 2000 -timeout 4h
-	go run ./internal/servertest/with-server mariadb -- go test ./merge/transfer -run 'TestLeaveOracle/mariadb' -leave-cases 200 -timeout 4h
-	go run ./internal/servertest/with-server mysql -- go test ./merge/transfer -run 'TestLeaveOracle/mariadb' -leave-cases 200 -timeout 4h
+	$(GO) test ./merge/transfer/oracle -run TestOracle/sqlite -v -oracle.cases 2000 -timeout 4h
+	go run ./internal/servertest/with-server mariadb -- go test ./merge/transfer/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
+	go run ./internal/servertest/with-server mysql -- go test ./merge/transfer/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
+	$(GO) run ./merge/transfer/oracle/mutate
 	go run ./internal/servertest/with-server mariadb -- go test ./tools/servermerge -run TestPlayedLeaving -played-leaving
 	$(GO) test ./tools/mergecheck -run TestProfilesClassifyEveryColumn/landsandboat -profiles.mutations=-1
 

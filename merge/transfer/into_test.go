@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -143,95 +142,6 @@ func existsNow(ctx context.Context, d rowio.Database) (bool, error) {
 	}
 	names, err := schema.Contains(ctx, r)
 	return len(names) > 0, err
-}
-
-// Random games of integer keys come out as they do in place, row by row, and are refused for the
-// same reasons.
-func TestIntoIsInPlace(t *testing.T) {
-	servertest.NotShort(t)
-	onSQLite(t, func(t *testing.T) {
-		n, merged, refused := 20, 0, 0
-		if *rekeyCases > 0 {
-			n = *rekeyCases
-		}
-		for i := range n {
-			g := drawKeyGame(*rekeySeed+uint64(i), false)
-			dir := t.TempDir()
-			worlds := func(of string) (all []rowio.Database) {
-				for w := range g.worlds {
-					d := rowio.Database{Name: worldNamed(w), DSN: "sqlite:" + filepath.Join(dir, of+worldNamed(w)+".db")}
-					if err := g.create(t.Context(), d, w); err != nil {
-						t.Fatal(err)
-					}
-					all = append(all, d)
-				}
-				return all
-			}
-			one, err := intoCase(t.Context(), g, worlds("place"), worlds("beside"), rowio.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")})
-			if err != nil {
-				t.Errorf("seed %d: %v\n%s", *rekeySeed+uint64(i), err, g)
-			}
-			if one {
-				merged++
-			} else {
-				refused++
-			}
-		}
-		t.Logf("%d merged, %d refused", merged, refused)
-		if merged < n/4 || refused < n/20 {
-			t.Errorf("too few of a kind")
-		}
-	})
-}
-
-// intoCase merges a game in both ways.
-func intoCase(ctx context.Context, g *keyGame, place, beside []rowio.Database, into rowio.Database) (merged bool, err error) {
-	opts := g.options()
-	inPlace, err := planner.NewPlan(ctx, place[0], place[1:], opts)
-	if err != nil {
-		return false, nil // the oracle of the merge in place judges that
-	}
-	opts.Into = &into
-	p, err := planner.NewPlan(ctx, beside[0], beside[1:], opts)
-	if err != nil {
-		return false, err
-	}
-	if diff := cmp.Diff(reasonsOf(inPlace), reasonsOf(p)); diff != "" {
-		return false, fmt.Errorf("refused for other reasons (-place +new):\n%s", diff)
-	}
-	if len(p.Refusals) > 0 {
-		return false, nil
-	}
-	if _, err := apply.Apply(ctx, inPlace, place[0], place[1:], job.Options{Codecs: opts.Check.Codecs}); err != nil {
-		return false, nil
-	}
-	options := job.Options{Codecs: opts.Check.Codecs}
-	if _, err := apply.Apply(ctx, p, into, beside, options); err != nil {
-		return false, err
-	}
-	first, err := prove.Verify(ctx, inPlace, place[0], place[1:], options)
-	if err != nil {
-		return false, err
-	}
-	proof, err := prove.Verify(ctx, p, into, beside, options)
-	if err != nil || proof.Verdict != first.Verdict {
-		return false, fmt.Errorf("proof in place %s, of the new database %s: %+v, %w", first.Verdict, proof.Verdict, proof, err)
-	}
-	want, err := g.contents(ctx, place[0])
-	if err != nil {
-		return false, err
-	}
-	have, err := g.contents(ctx, into)
-	if err == nil {
-		err = g.sameContents(want, have)
-	}
-	if err != nil {
-		return false, err
-	}
-	if _, err := undo.Undo(ctx, p, into, beside, undo.UndoOptions{Options: options}); err != nil {
-		return false, err
-	}
-	return true, nil
 }
 
 func reasonsOf(p *plan.Plan) (all []string) {

@@ -1,21 +1,16 @@
 package transfer
 
 import (
-	"flag"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -439,101 +434,4 @@ func TestGoneOfSkipped(t *testing.T) {
 			}
 		}
 	})
-}
-
-var leaveFirst = flag.Int("leave-first", 0, "the first of the random worlds")
-
-var leaveCases = flag.Int("leave-cases", 0, "how many random worlds of which rows stay behind are tried on each engine; 0: a few")
-
-// Random worlds, of which the oracle says what comes: not one row more or less, on either side.
-func TestLeaveOracle(t *testing.T) {
-	onEach(t, func(t *testing.T, e engine) {
-		n := *leaveCases
-		if n == 0 {
-			n = map[bool]int{true: 20, false: 4}[e.name == "sqlite"]
-			if testing.Short() {
-				n = min(n, 4)
-			}
-		}
-		features := make(map[string]int)
-		for seed := *leaveFirst; seed < *leaveFirst+n; seed++ {
-			c := newLeaveCase(uint64(seed))
-			tryLeaving(t, e, c)
-			for name, n := range c.features {
-				if n > 0 {
-					features[name]++
-				}
-			}
-			if t.Failed() {
-				break
-			}
-		}
-		var all []string
-		for _, name := range slices.Sorted(maps.Keys(features)) {
-			all = append(all, fmt.Sprintf("%s: %d", name, features[name]))
-		}
-		t.Logf("%d cases; %s", n, strings.Join(all, ", "))
-	})
-}
-
-// tryLeaving merges the worlds of a case, compares them with the oracle, and takes some merges back.
-func tryLeaving(t *testing.T, e engine, c *leaveCase) {
-	t.Helper()
-	fail := func(format string, args ...any) {
-		t.Helper()
-		t.Errorf("seed %d: %s\n%+v\n%v", c.seed, fmt.Sprintf(format, args...), c.says, c.gone)
-	}
-	var all []rowio.Database
-	for w := range c.worlds {
-		d := e.fresh(t, worldNamed(w))
-		exec(t, d, c.statements(w, map[bool]string{true: "BLOB", false: "VARBINARY(9)"}[e.name == "sqlite"])...)
-		all = append(all, d)
-	}
-	o, d := c.declarations()
-	o.Rules, o.Now = []declare.Declarations{d}, time.Unix(c.now, 0)
-	opts, target, sources := planner.PlanOptions{Check: o, RangeRows: 3}, all[0], all[1:]
-	if c.into {
-		c.features["into"]++
-		target, sources = e.fresh(t, "new"), all
-		opts.Into = &target
-	}
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], opts)
-	if err != nil {
-		fail("%v", err)
-		return
-	}
-	c.judge()
-	blocked := c.blocked()
-	others := slices.DeleteFunc(slices.Clone(p.Refusals), func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceSevered })
-	if len(others) > 0 || len(p.Refusals) > 0 != (blocked > 0) {
-		fail("%d rows block: %v", blocked, p.Refusals)
-	}
-	if len(p.Refusals) > 0 {
-		c.features["refused"]++
-		return
-	}
-	before := dump(t, all[0], ledger.KeysTable, ledger.MatchesTable)
-	if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
-		fail("%v", err)
-		return
-	}
-	db := pool(t, target)
-	wrong := c.wrong(func(query string) [][]string { return readCell(t, db, query) })
-	db.Close()
-	if len(wrong) > 0 {
-		fail("%s", strings.Join(wrong, "\n"))
-	}
-	if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
-		fail("%s: %+v %+v %+v %+v", proof.Verdict, proof.Keys, proof.Findings,
-			slices.DeleteFunc(proof.Tables, func(t evidence.TableProof) bool { return t.Verdict == verdict.Pass }),
-			slices.DeleteFunc(proof.Check.Results, func(r verdict.Result) bool { return r.Verdict == verdict.Pass }))
-	}
-	if c.seed%3 == 0 {
-		c.features["undone"]++
-		if _, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{}); err != nil {
-			fail("%v", err)
-		} else if withoutCounters(dump(t, all[0], ledger.KeysTable, ledger.MatchesTable)) != withoutCounters(before) {
-			fail("the undo left another database")
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
@@ -18,6 +19,18 @@ import (
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 )
+
+// worldNamed is how the databases are called.
+func worldNamed(w int) string { return fmt.Sprint("w", w) }
+
+// integerOf reads a number as the tests ask for it.
+func integerOf(v string) rekey.Integer {
+	n, ok := rekey.ParseInteger([]byte(v))
+	if !ok {
+		panic(v)
+	}
+	return n
+}
 
 // keyWorlds makes worlds in which chars counts 1, 2, 3 and items 1, 2, whose owner is a
 // character; further statements follow, in which %d is the number of the world.

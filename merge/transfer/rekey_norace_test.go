@@ -3,5 +3,3 @@
 package transfer
 
 const withRace = false
-
-const rekeyCasesByDefault = 100
