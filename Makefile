@@ -149,7 +149,7 @@ workflows: ## check .github by actionlint
 mariadb mariadb-11.8 mysql postgres:
 	@.ci/server $@ || true
 
-check: ## what is quick: vet, formatting, go.mod, other platforms, exported names; changes nothing
+check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothing
 	$(GO) vet ./...
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
 		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
@@ -159,7 +159,6 @@ check: ## what is quick: vet, formatting, go.mod, other platforms, exported name
 	$(GO) vet -C integrations -tags nomsgpack ./...
 	$(GO) mod tidy -C integrations -diff
 	$(GO) run ./internal/platforms -on windows/amd64,darwin/arm64 . bench
-	$(GO) test -vet=off -count=1 ./internal/docs -run '^TestAPI'
 
 # check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.
 platforms: ## go build and go vet for Windows, macOS, FreeBSD and Linux on ARM (minutes)

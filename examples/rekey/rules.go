@@ -10,9 +10,9 @@ import (
 func reviewed() declare.Options {
 	return declare.Options{
 		Rules: []declare.Declarations{{
-			Plain:   []string{"heroes.level", "heroes.gold", "heroes.seen", "heroes.banned", "stats.wins", "mail.kind"},
-			Shared:  []string{"heroes.account"}, // one account database for both worlds
-			Natural: []string{"items.template", "spells.spell"},
+			Plain: []string{"heroes.level", "heroes.gold", "heroes.seen", "heroes.banned", "stats.wins", "mail.kind"},
+			// One account database for both worlds, and the game's own data.
+			Shared: []string{"heroes.account", "items.template", "spells.spell"},
 			References: []declare.DeclaredReference{
 				{At: []string{"stats.hero", "items.owner", "spells.hero", "mail.receiver"}, To: []string{"heroes.id"}},
 				// Who sends a mail is a hero only in mails of players.

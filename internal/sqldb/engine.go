@@ -154,7 +154,6 @@ const (
 	Incomparable                       // there is no collation to compare texts by
 	Unsafe                             // sql_safe_updates
 	Damaged                            // the file is no database
-	ColumnThere                        // a column that was to be added is there
 	TableThere                         // a table, or another thing, that was to be made is there
 	StalePlan                          // a prepared statement was not carried out, and can be prepared anew
 	TooManyStatements                  // no further statement can be prepared

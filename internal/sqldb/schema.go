@@ -14,18 +14,12 @@ type Part struct {
 	Mark    string // its name in SchemaTable
 	Absent  string // the message about a database without them
 	Unready string // how to complete tables that were left unfinished
-	Older   string // how to bring tables of an older version to the present one
 	Tables  []string
+	Version int // of the tables: any other is refused
 
-	// SQL has for each version the statements that make it of the one before;
-	// the first begins with nothing. They do no harm when they run again. Do not
-	// change statements that were published: databases were made with them.
-	SQL map[Dialect][]string
-
-	// Common is, by the version of [CommonMark], which version of this part such
-	// a database has: databases are read that were made when all tables of a game
-	// had one mark. It is nil for a part that is younger, or of no game.
-	Common []int
+	// SQL has the statements that make the tables. They do no harm when they run again.
+	// Statements that make other tables need another Version.
+	SQL map[Dialect]string
 
 	// Fill writes the rows that belong to the tables from the beginning. It
 	// must do no harm to those that are there. It may be nil.
@@ -34,7 +28,6 @@ type Part struct {
 
 // The marks of all parts.
 const (
-	CommonMark   = "mergesafe" // all tables of a game, before each part had a mark of its own
 	RegistryMark = "mergesafe-registry"
 	NumbersMark  = "mergesafe-numbers"
 	StarterMark  = "mergesafe-starter"
@@ -45,7 +38,7 @@ const gameOwner = "a game"
 
 // owners tells whose tables a mark stands for.
 var owners = map[string]string{
-	CommonMark: gameOwner, RegistryMark: gameOwner, NumbersMark: gameOwner, StarterMark: gameOwner,
+	RegistryMark: gameOwner, NumbersMark: gameOwner, StarterMark: gameOwner,
 	FleetMark: "a fleet registry",
 }
 
@@ -73,10 +66,9 @@ func (e *SchemaError) Error() string { return "store: " + e.Reason }
 func (e *SchemaError) Is(target error) bool { return target == ErrSchema }
 
 // Create makes the tables of the part, unless they are there: then it only
-// reads. Tables of an older version it brings to the present one, and their
-// rows stay. It may be called at every start and by several processes at once,
+// reads. It may be called at every start and by several processes at once,
 // and finishes what another one did not. A database that has tables of the same
-// names made by others, or of a newer version, is refused with a
+// names made by others, or of another version, is refused with a
 // [*SchemaError].
 func (p *Part) Create(ctx context.Context, db *DB) error {
 	// A process that waited in vain for others, which make the same tables, looks
@@ -104,7 +96,7 @@ func (p *Part) Create(ctx context.Context, db *DB) error {
 }
 
 // Check returns a [*SchemaError] unless the tables of the part are there,
-// complete and of the present version. It only reads.
+// complete and of this version. It only reads.
 func (p *Part) Check(ctx context.Context, db *DB) error {
 	_, err := p.look(ctx, &db.Session, false)
 	return err
@@ -116,21 +108,12 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 			return err
 		}
 	}
-	marks, err := readMarks(ctx, s)
-	if err != nil {
-		return err
-	}
-	done, _ := p.version(marks) // before the mark is written: it may rest on the common one
 	if _, err := s.Exec(ctx, insertMark, p.Mark); err != nil && !errors.Is(err, ErrDuplicate) {
 		return err
 	}
-	for _, statements := range p.SQL[s.Dialect()][min(done, p.latest()):] {
-		for statement := range strings.SplitSeq(strings.TrimSpace(statements), ";\n") {
-			if _, err := s.Exec(ctx, statement); err != nil {
-				if err := p.unlessDone(ctx, s, err); err != nil {
-					return err
-				}
-			}
+	for statement := range strings.SplitSeq(strings.TrimSpace(p.SQL[s.Dialect()]), ";\n") {
+		if _, err := s.Exec(ctx, statement); err != nil {
+			return p.nameTaken(ctx, s, err)
 		}
 	}
 	if p.Fill != nil {
@@ -138,17 +121,13 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 			return err
 		}
 	}
-	_, err = s.Exec(ctx, raiseMark, p.latest(), p.Mark, p.latest())
+	_, err := s.Exec(ctx, raiseMark, p.Version, p.Mark, p.Version)
 	return err
 }
 
-// unlessDone returns the error of a statement, or nil if it says that the
-// statement was run before, by an upgrade that was interrupted or by another
-// process. All that one statement adds to a table is there, or nothing of it.
-func (p *Part) unlessDone(ctx context.Context, s *Session, err error) error {
-	if says(err, ColumnThere) {
-		return nil
-	}
+// nameTaken returns the error of a statement, or what to do if it says that another table of the
+// database has a CHECK of that name, which MySQL knows once in a database.
+func (p *Part) nameTaken(ctx context.Context, s *Session, err error) error {
 	looks, ok := s.Dialect().of().(interface {
 		CheckThere(err error) (name, tables string)
 	})
@@ -159,35 +138,14 @@ func (p *Part) unlessDone(ctx context.Context, s *Session, err error) error {
 	if name == "" {
 		return err
 	}
-	// MySQL looks for the name of a CHECK before the column, and in all tables.
 	var tables []string
 	switch lookErr := s.Select(ctx, &tables, tableOfCheck, name); {
 	case lookErr != nil:
 		return lookErr
-	case len(tables) == 0:
-		return err // on a table that the account does not see
-	case !slices.Contains(p.Tables, tables[0]):
-		return &SchemaError{Reason: fmt.Sprintf("the table %q, which was not made by this program, has a CHECK %q: rename it, or use another database", tables[0], name)}
+	case len(tables) == 0 || slices.Contains(p.Tables, tables[0]):
+		return err // on a table that the account does not see, or one that another process made just now
 	}
-	return nil
-}
-
-// latest is the present version.
-func (p *Part) latest() int { return len(p.SQL[MySQL]) } // the same in all dialects
-
-// version returns which version of the part a database with these marks has,
-// and whether it has a mark of its own. A mark of its own that was not completed
-// does not count where the common one tells more.
-func (p *Part) version(marks map[string]int) (version int, marked bool) {
-	version, marked = marks[p.Mark]
-	if version != 0 || p.Common == nil {
-		return version, marked
-	}
-	version = marks[CommonMark]
-	if 0 <= version && version < len(p.Common) { // any other is refused: no program of ours made it
-		version = p.Common[version]
-	}
-	return version, marked
+	return &SchemaError{Reason: fmt.Sprintf("the table %q, which was not made by this program, has a CHECK %q: rename it, or use another database", tables[0], name)}
 }
 
 func readMarks(ctx context.Context, s *Session) (map[string]int, error) {
@@ -235,8 +193,8 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 			return found, err
 		}
 	}
-	version, marked := p.version(marks)
-	found.marked = marked && marks[p.Mark] > 0
+	version, begun := marks[p.Mark]
+	found.marked = version > 0
 	fault := func(creatable bool, format string, args ...any) (state, error) {
 		found.creatable = creatable
 		return found, &SchemaError{Reason: fmt.Sprintf(format, args...)}
@@ -249,8 +207,6 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 			return fault(false, "it is the database of %s, want that of %s", owner, owners[p.Mark])
 		}
 	}
-	_, common := marks[CommonMark]
-	begun := marked || common && p.Common != nil
 	switch {
 	case !begun && len(ours) > 0:
 		return fault(false, "the database has a table %q that was not made by this program: use another database", ours[0])
@@ -266,12 +222,8 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 		return fault(true, "%s", p.Absent)
 	case version == 0:
 		return fault(true, "the tables were never completed: %s", p.Unready)
-	case version > p.latest():
-		return fault(false, "the tables have version %d and this program knows them up to version %d: use a newer program", version, p.latest())
-	case version < 0:
-		return fault(false, "the tables have version %d and this program needs version %d", version, p.latest())
-	case version < p.latest():
-		return fault(true, "the tables have version %d and this program needs version %d: %s", version, p.latest(), p.Older)
+	case version != p.Version:
+		return fault(false, "the tables have version %d and this program knows version %d: use the program that made them, or a new database", version, p.Version)
 	case len(missing) > 0 && !again:
 		// Another process may have made them after the first look and before
 		// the mark.

@@ -12,12 +12,10 @@ import (
 func (p *Part) Text(d Dialect) string {
 	words := d.Words()
 	var b strings.Builder
-	for _, statements := range p.SQL[d] {
-		b.WriteString(strings.TrimSpace(statements))
-		b.WriteString("\n\n")
-	}
+	b.WriteString(strings.TrimSpace(p.SQL[d]))
+	b.WriteString("\n\n")
 	mark := strings.ReplaceAll(createMark, "\n\t", "\n") + words.MarkEngine
 	fmt.Fprintf(&b, "-- Which version the tables have.\n%s;\n\nINSERT %sINTO %s (application, version) VALUES ('%s', %d)%s;\n",
-		strings.ReplaceAll(mark, "\t", "  "), words.Ignore, SchemaTable, p.Mark, p.latest(), words.OnConflict)
+		strings.ReplaceAll(mark, "\t", "  "), words.Ignore, SchemaTable, p.Mark, p.Version, words.OnConflict)
 	return b.String()
 }

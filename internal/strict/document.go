@@ -20,7 +20,6 @@ type document struct {
 
 	text   string
 	places []place // where the keys are; filled when first needed
-	older  bool    // it has a word that another one took the place of
 }
 
 // place is where a key, or the head of a section, is in the file.

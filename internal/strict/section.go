@@ -29,9 +29,7 @@ type Section struct {
 
 	missing []*Error // see Lacks
 
-	superseded []string // see Older
-	shape      *Shape   // of a section that is only asked for its shape; nil: it is read
-	older      bool     // and has the older words, and no others
+	shape *Shape // of a section that is only asked for its shape; nil: it is read
 }
 
 // Section lets read read the section [name], if there is one.
@@ -89,9 +87,6 @@ func (s *Section) Know(keys ...string) {
 
 // Has reports whether the section has the key.
 func (s *Section) Has(key string) bool {
-	if s.shape != nil {
-		return s.older && slices.Contains(s.superseded, key)
-	}
 	_, ok := s.values[key]
 	return ok
 }
@@ -269,7 +264,7 @@ func (s *Section) Entries(key string, check func(string) string, read func(*Sect
 			below = t.Items[1].Section
 		}
 		s.may(key, Type{Kind: "list", Items: []Type{text(check), {Kind: "table", Section: below}}})
-		read(&Section{doc: s.doc, name: s.path(key), shape: below, older: s.older})
+		read(&Section{doc: s.doc, name: s.path(key), shape: below})
 		return nil
 	}
 	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
@@ -333,17 +328,12 @@ func (s *Section) end() {
 			place = "[" + s.name + "] has"
 		}
 		unknown = append(unknown, &Error{File: s.doc.file, Line: s.Line(key),
-			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.offered(), ", "))})
+			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.known, ", "))})
 	}
 	if len(unknown) == 0 {
 		unknown = s.missing
 	}
 	s.doc.problems = append(s.doc.problems, unknown...)
-}
-
-// offered are the keys that are known, without the older words.
-func (s *Section) offered() []string {
-	return slices.DeleteFunc(slices.Clone(s.known), func(key string) bool { return slices.Contains(s.superseded, key) })
 }
 
 // looksLikeDSN matches a DSN, a URL or a connection string that may have a password in it.
@@ -391,8 +381,7 @@ func (s *Section) Problem(key, format string, args ...any) {
 // no key of the section is unknown: that is probably the missing one.
 func (s *Section) Lacks(key, format string, args ...any) {
 	if s.shape != nil {
-		k := s.shape.key(key)
-		k.Required = k.Required || !s.older
+		s.shape.key(key).Required = true
 		return
 	}
 	s.missing = append(s.missing, s.about(key, "is missing: "+format, args))

@@ -16,8 +16,7 @@ type Key struct {
 	Name     string
 	Types    []Type
 	Words    []string // the only texts that it may hold, alone or in its list; nil: any
-	Required bool     // if the section has no older word
-	Older    bool     // another word took its place: it is still read
+	Required bool
 }
 
 // Type is a type of the values of a key. Kind is "text", "integer", "boolean", "list", "table" or
@@ -31,13 +30,11 @@ type Type struct {
 	Section         *Shape // of a table
 }
 
-// ShapeOf returns what a reader asks of a file. It calls the reader with a section that has no keys, and
-// again with one that has only the older words, so the reader must read whatever the section lacks.
+// ShapeOf returns what a reader asks of a file. It calls the reader with a section that has no keys, so the
+// reader must read whatever the section lacks.
 func ShapeOf(read func(root *Section)) *Shape {
 	shape := new(Shape)
-	for _, older := range []bool{false, true} {
-		read(&Section{doc: new(document), shape: shape, older: older})
-	}
+	read(&Section{doc: new(document), shape: shape})
 	return shape
 }
 
@@ -82,18 +79,7 @@ func (s *Section) describe(name, kind string, read func(*Section)) {
 		}
 	}
 	s.may(name, Type{Kind: kind, Section: below})
-	read(&Section{doc: s.doc, name: s.path(name), shape: below, older: s.older})
-}
-
-// Older says that other words took the place of these: they are read, and messages do not offer them.
-func (s *Section) Older(keys ...string) {
-	s.superseded = append(s.superseded, keys...)
-	s.doc.older = s.doc.older || s.shape == nil && slices.ContainsFunc(keys, s.Has)
-	if s.shape != nil {
-		for _, key := range keys {
-			s.shape.key(key).Older = true
-		}
-	}
+	read(&Section{doc: s.doc, name: s.path(name), shape: below})
 }
 
 // One says that exactly one of some keys must be there, for schemas. The reader itself makes sure of it.
@@ -102,10 +88,6 @@ func (s *Section) One(keys ...string) {
 		s.shape.OneOf = keys
 	}
 }
-
-// Superseded returns the text of the file, and whether it has any of the words for which [Section.Older]
-// was called.
-func (s *Section) Superseded() (text string, older bool) { return s.doc.text, s.doc.older }
 
 // Only says which texts a key may hold, alone or in its list, for schemas. What is read is for a check to say.
 func (s *Section) Only(key string, words ...string) {

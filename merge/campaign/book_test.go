@@ -103,14 +103,14 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// A state of a newer program is not touched, and one of this program's is read.
+// A state of another version is not touched.
 func TestStateVersion(t *testing.T) {
 	t.Parallel()
 	b := written(t, small)
 	_, err := b.db.Exec(t.Context(), "UPDATE campaign SET version = ?", stateVersion+1)
 	must(t, err)
 	_, err = Open(t.Context(), b.campaign, b.file)
-	if err == nil || !strings.Contains(err.Error(), "c.toml.state has version 2, and this program knows version 1: use the newer program") {
+	if err == nil || !strings.Contains(err.Error(), "c.toml.state has version 2, and this program knows version 1: use the program that wrote it") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -93,8 +93,8 @@ func (b *Book) create(ctx context.Context, lost bool) error {
 	if err != nil {
 		return b.fault("read", err)
 	}
-	if version > stateVersion {
-		return fmt.Errorf("campaign: the state %s has version %d, and this program knows version %d: use the newer program that wrote it", b.statePath(), version, stateVersion)
+	if version != stateVersion {
+		return fmt.Errorf("campaign: the state %s has version %d, and this program knows version %d: use the program that wrote it", b.statePath(), version, stateVersion)
 	}
 	return nil
 }

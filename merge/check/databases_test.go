@@ -95,7 +95,10 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 		// References that are enforced could not dangle.
 		for i := range schema.Tables {
 			for _, r := range schema.Tables[i].References {
-				opts.References = append(opts.References, declare.DeclaredReference{Table: schema.Tables[i].Name, Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns})
+				said := declaredReference(schema.Tables[i].Name, r)
+				if declared := &opts.Rules[0]; len(said.At) == 0 || !slices.ContainsFunc(declared.References, func(other declare.DeclaredReference) bool { return slices.Equal(other.At, said.At) }) {
+					declared.References = append(declared.References, said)
+				}
 			}
 			schema.Tables[i].References = nil
 		}

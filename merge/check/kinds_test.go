@@ -299,7 +299,7 @@ func TestTwoKindsInOneReading(t *testing.T) {
 	}
 }
 
-// Columns that are called plain, natural or shared, or plain in the rows without a reference, and hold keys, are listed with those
+// Columns that are called plain or shared, or plain in the rows without a reference, and hold keys, are listed with those
 // first whose names speak for a reference. The verdict is the same, also if such a column cannot be read.
 func TestPlainWithKeysLikelyFirst(t *testing.T) {
 	a, b := eventful("a", 1, otherKinds[3].of), eventful("b", 2, otherKinds[3].of)
@@ -313,7 +313,7 @@ func TestPlainWithKeysLikelyFirst(t *testing.T) {
 		}
 	}
 	said := declare.Declarations{
-		Plain: []string{"guild_log.etype", "guild_log.server", "guild_log.victim_id"}, Natural: []string{"guild_log.bonus"}, Shared: []string{"guild_log.ware_id"},
+		Plain: []string{"guild_log.etype", "guild_log.server", "guild_log.victim_id"}, Shared: []string{"guild_log.bonus", "guild_log.ware_id"},
 		References: []declare.DeclaredReference{
 			{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}},
 			{At: []string{"guild_log.amount"}, To: []string{"heroes.id"}, When: &declare.When{Column: "etype", Is: []string{"4"}}, Others: declare.OthersPlain},

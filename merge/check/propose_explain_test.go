@@ -73,7 +73,7 @@ func littleWorld(t *testing.T, name string, seed uint64) catalog.Source {
 func decidedWhereExplainDoubts(t *testing.T, worlds []catalog.Source, proposed *verdict.Proposed) (all []string) {
 	t.Helper()
 	for _, c := range proposed.Columns {
-		if c.Class != verdict.ClassPlain && c.Class != verdict.ClassNatural {
+		if c.Class != verdict.ClassPlain && c.Class != verdict.ClassShared {
 			continue
 		}
 		e, err := propose.Explain(t.Context(), worlds, declare.Options{}, c.Table, c.Column)

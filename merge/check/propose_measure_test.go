@@ -137,7 +137,7 @@ func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 				m.outside = append(m.outside, where)
 			}
 		}
-		if p.Class == verdict.ClassNatural {
+		if p.Class == verdict.ClassShared {
 			if m.natural++; is(at, gameworlds.Natural) {
 				m.naturals++
 			}

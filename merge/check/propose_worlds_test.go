@@ -184,7 +184,7 @@ func TestProposalsOfAMadeUpGame(t *testing.T) {
 			}
 			for where, want := range map[string]verdict.ColumnClass{
 				"sailors.id": verdict.ClassKey, "sailors.level": verdict.ClassPlain, "sailors.coins": verdict.ClassPlain, "sailors.account": verdict.ClassUndecided,
-				"sailors.sketch": verdict.ClassOpaque, "sailor_skills.skill": verdict.ClassNatural, "sailors.home": verdict.ClassNatural,
+				"sailors.sketch": verdict.ClassOpaque, "sailor_skills.skill": verdict.ClassShared, "sailors.home": verdict.ClassShared,
 			} {
 				if is[where].Class != want {
 					t.Errorf("%s is %v, want %s", where, is[where], want)

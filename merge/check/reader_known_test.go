@@ -50,12 +50,12 @@ func messageOf(t *testing.T, r *verdict.Report, code, table string) string {
 func TestKnownKeysAreReadOnce(t *testing.T) {
 	rules := oldWords()
 	rules.Rules[0].References[0].At = []string{"things.owner", "spells.hero"}
-	rules.Rules[0].Natural = append(rules.Rules[0].Natural, "heroes.spouse")
+	rules.Rules[0].Shared = append(rules.Rules[0].Shared, "heroes.spouse")
 	report, read, err := checkNoting(t, rules, oldWorld("a", 30), oldWorld("b", 20))
 	if err != nil || report.Verdict != verdict.Pass {
 		t.Fatalf("%v: %v", err, notPassed(report))
 	}
-	// Keys and references together, then what is not declared, and what is natural; of the spells, their key too.
+	// Keys and references together, then what is not declared, and what is shared; of the spells, their key too.
 	if want := map[string]int{"heroes": 2, "things": 2, "spells": 3}; !maps.Equal(read, want) {
 		t.Errorf("read %v times, want %v", read, want)
 	}

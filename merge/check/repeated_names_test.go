@@ -86,8 +86,8 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 	proveAll(t, examples)
 	// What is the same in every world is named the same before and after.
 	for role, d := range map[string]declare.Declarations{
-		"natural": {Natural: []string{"letters.receiver_name"}}, "shared": {Shared: []string{"letters.receiver_name"}},
-		"names that are natural": {Natural: []string{"players.name"}}, "names that are shared": {Shared: []string{"players.name"}},
+		"shared":                {Shared: []string{"letters.receiver_name"}},
+		"names that are shared": {Shared: []string{"players.name"}},
 	} {
 		t.Run(role, func(t *testing.T) {
 			if report := attackWorlds(t, both, story...).check(t, declared(d)); report.Verdict != verdict.Pass {

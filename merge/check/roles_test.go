@@ -38,12 +38,12 @@ func TestDeclare(t *testing.T) {
 		err        string
 		references string // those of mail.sender
 	}{
-		"lists": {files: []declare.Declarations{{Plain: []string{"chars.level"}, Natural: []string{"items.type"}, Shared: []string{"chars.account"}, Undecided: []string{"mail.id"}}},
-			want: map[string]string{"chars.level": "plain", "items.type": "natural", "chars.account": "shared", "mail.id": "undecided", "chars.guid": "open"}},
+		"lists": {files: []declare.Declarations{{Plain: []string{"chars.level"}, Shared: []string{"chars.account", "items.type"}, Undecided: []string{"mail.id"}}},
+			want: map[string]string{"chars.level": "plain", "items.type": "shared", "chars.account": "shared", "mail.id": "undecided", "chars.guid": "open"}},
 		"a pattern skips tables without the column": {files: []declare.Declarations{{Plain: []string{"*.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "plain", "chars.level": "open"}},
-		"an exact name beats a pattern":             {files: []declare.Declarations{{Plain: []string{"*.type"}, Natural: []string{"mail.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "natural"}},
-		"an exact name beats a later pattern":       {files: []declare.Declarations{{Natural: []string{"mail.type"}}, {Plain: []string{"*.type"}}}, want: map[string]string{"mail.type": "natural", "items.type": "plain"}, beaten: 1},
-		"a later file beats an earlier one":         {files: []declare.Declarations{{Natural: []string{"mail.type"}}, {Plain: []string{"mail.type"}}}, want: map[string]string{"mail.type": "plain"}, beaten: 1},
+		"an exact name beats a pattern":             {files: []declare.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "shared"}},
+		"an exact name beats a later pattern":       {files: []declare.Declarations{{Shared: []string{"mail.type"}}, {Plain: []string{"*.type"}}}, want: map[string]string{"mail.type": "shared", "items.type": "plain"}, beaten: 1},
+		"a later file beats an earlier one":         {files: []declare.Declarations{{Shared: []string{"mail.type"}}, {Plain: []string{"mail.type"}}}, want: map[string]string{"mail.type": "plain"}, beaten: 1},
 		"backquotes":                                {files: []declare.Declarations{{Plain: []string{"`dotted.name`.id"}}}, want: map[string]string{"dotted.name.id": "plain"}},
 		"of a table that cannot be read":            {files: []declare.Declarations{{Plain: []string{"lost.x"}}}, want: map[string]string{}},
 		"a reference by a pattern is none to itself": {files: []declare.Declarations{{References: []declare.DeclaredReference{ref("chars.guid", "*.guid", "items.owner")}}},
@@ -59,8 +59,8 @@ func TestDeclare(t *testing.T) {
 			want: map[string]string{"mail.sender": "reference"}, beaten: 1, references: "items.id"},
 		"two references that overlap": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0", "1")), when(ref("items.id", "mail.sender"), is("1"))}}}, err: "both may cover a row"},
 		"two that leave out others":   {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), not("0")), when(ref("items.id", "mail.sender"), not("1"))}}}, err: "both may cover a row"},
-		"two words of one rank":       {files: []declare.Declarations{{Plain: []string{"mail.type"}, Natural: []string{"mail.type"}}}, err: `mail.type is also declared by plain "mail.type"`},
-		"two patterns of one rank":    {files: []declare.Declarations{{Plain: []string{"*.type"}, Natural: []string{"mail.*"}}}, err: "mail.type is also declared by"},
+		"two words of one rank":       {files: []declare.Declarations{{Plain: []string{"mail.type"}, Shared: []string{"mail.type"}}}, err: `mail.type is also declared by plain "mail.type"`},
+		"two patterns of one rank":    {files: []declare.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.*"}}}, err: "mail.type is also declared by"},
 		"a word and a reference":      {files: []declare.Declarations{{Plain: []string{"mail.sender"}, References: []declare.DeclaredReference{ref("chars.guid", "mail.sender")}}}, err: "mail.sender is also declared by"},
 		"nothing matches a table":     {files: []declare.Declarations{{Plain: []string{"male.*"}}}, err: `"male.*": no source has a table`},
 		"nothing matches a column":    {files: []declare.Declarations{{Plain: []string{"mail.*x"}}}, err: "no such table has a column"},

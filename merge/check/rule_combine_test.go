@@ -116,7 +116,7 @@ func TestCombinedTablesRefused(t *testing.T) {
 		{formula("account", "max"), declare.Declarations{}, "column account, \"max\": it is part of the key"},
 		{formula("best", "max"), declare.Declarations{}, "column best, \"max\": it is a reference"},
 		{formula("season", "max"), declare.Declarations{References: []declare.DeclaredReference{{At: []string{"wallets.season"}, To: []string{"things.id"}}}}, "column season, \"max\": it is a reference"},
-		{formula("season", "sum"), declare.Declarations{Natural: []string{"wallets.season"}}, "it is declared natural"},
+		{formula("season", "sum"), declare.Declarations{Shared: []string{"wallets.season"}}, "it is declared shared"},
 		{formula("name", "sum"), declare.Declarations{}, "column name, \"sum\": it is VARCHAR(20)"},
 		{formula("name", "append 21"), declare.Declarations{}, "it takes 20 characters"},
 		{formula("name", "max"), declare.Declarations{}, "the unique index name of name would hold values that no row had before"},

@@ -39,7 +39,7 @@ func judgeCounter(f *read.Facts, k *read.KeyReading) rule.Outcome {
 		Code: verdict.CodeAutoIncrement, Table: k.Table, Subject: counter.Column, Columns: []string{counter.Column}, Gaps: slices.Clip(k.Gaps),
 	}
 	kind := f.Declared.Role(k.Table, counter.Column).Kind
-	if (kind == declare.RoleNatural || kind == declare.RoleShared) && len(k.Key) > 1 {
+	if kind == declare.RoleShared && len(k.Key) > 1 {
 		result.Read, result.Message = int64(len(k.Parts)), "declared "+kind.String()+": the other columns of "+
 			"its key tell the rows of several worlds apart"
 		return rule.Found(result)

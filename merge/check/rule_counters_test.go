@@ -63,7 +63,7 @@ func TestCounters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b, c := game("a", 1, 10), game("b", 101, 10), game("c", 201, 10)
 			test.plant(a, b, c)
-			opts := declare.Options{References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}}}
+			opts := declare.Options{Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"pets.owner"}, To: []string{"characters.guid"}}}}}}
 			r := find(mustCheck(t, opts, a, b, c), verdict.CodeAutoIncrement, "characters", "guid")[0]
 			if r.Verdict != test.verdict || r.Message != test.message || r.Count != 0 {
 				t.Errorf("%s: %s", r.Verdict, r.Message)
@@ -88,10 +88,10 @@ func TestCounters(t *testing.T) {
 // and is silent if there are none.
 func TestOffsetCaveat(t *testing.T) {
 	to := func(table, column string) declare.DeclaredReference {
-		return declare.DeclaredReference{Table: table, Columns: []string{column}, ToTable: "characters", ToColumns: []string{"guid"}}
+		return declare.DeclaredReference{At: []string{table + "." + column}, To: []string{"characters.guid"}}
 	}
 	advice := func(refs ...declare.DeclaredReference) string {
-		report := mustCheck(t, declare.Options{References: refs}, game("a", 1, 10), game("b", 5, 10))
+		report := mustCheck(t, declare.Options{Rules: []declare.Declarations{{References: refs}}}, game("a", 1, 10), game("b", 5, 10))
 		return strings.Join(find(report, verdict.CodeAutoIncrement, "characters", "")[0].Next, "\n")
 	}
 	const caveat = "before you add anything: 3 columns without a declared reference could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
@@ -127,7 +127,7 @@ func TestOffsetsSeparate(t *testing.T) {
 	}
 }
 
-// A number that is counted within an account, in a key with the account, is declared natural: nothing
+// A number that is counted within an account, in a key with the account, is declared shared: nothing
 // collides by it, so no -allow is needed. A key of that number alone stays not verified.
 func TestCounterWithinAnotherKey(t *testing.T) {
 	for _, c := range []struct {
@@ -145,7 +145,7 @@ func TestCounterWithinAnotherKey(t *testing.T) {
 			db.Rows = map[string][]mergetest.Row{"vipgroups": {{"id": 1 + w, "account": 100 * w}, {"id": 5 + w, "account": 100 * w}}}
 			dbs = append(dbs, db)
 		}
-		r := find(mustCheck(t, declare.Options{Rules: []declare.Declarations{{Natural: []string{"vipgroups.id"}}}}, dbs...), verdict.CodeAutoIncrement, "vipgroups", "")
+		r := find(mustCheck(t, declare.Options{Rules: []declare.Declarations{{Shared: []string{"vipgroups.id"}}}}, dbs...), verdict.CodeAutoIncrement, "vipgroups", "")
 		if len(r) != 1 || r[0].Verdict != c.want {
 			t.Errorf("key %v: %+v, want %s", c.key, r, c.want)
 		}

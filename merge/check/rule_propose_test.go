@@ -59,8 +59,8 @@ func TestProposals(t *testing.T) {
 		}, []string{characterName}},
 		"declared": {
 			declare.Options{
-				Uniques:    []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-				References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}},
+				Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+				Rules:   []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"pets.owner"}, To: []string{"characters.guid"}}}}},
 			}, func(a, b *mergetest.Database) {}, nil,
 		},
 		"empty": {declare.Options{}, func(a, b *mergetest.Database) { a.Rows, b.Rows = nil, nil }, nil},
@@ -174,8 +174,8 @@ func TestWriteRules(t *testing.T) {
 	}
 	var file struct {
 		Check struct {
-			Undecided, Natural, Plain, Shared []string
-			Reference                         []struct {
+			Undecided, Plain, Shared []string
+			Reference                []struct {
 				To   string
 				At   []string
 				None []int
@@ -192,7 +192,7 @@ func TestWriteRules(t *testing.T) {
 	if !strings.Contains(text.String(), "# READ THIS FIRST: the keys characters.guid; guild.id have no gaps,\n") {
 		t.Errorf("the header does not say that values prove nothing:\n%s", &text)
 	}
-	if got := fmt.Sprint(file.Check); got != "{[guild.id characters.guild_id guild.leader pets.owner] [] [characters.account characters.name guild.name pets.name] [] []}" {
+	if got := fmt.Sprint(file.Check); got != "{[guild.id characters.guild_id guild.leader pets.owner] [characters.account characters.name guild.name pets.name] [] []}" {
 		t.Errorf("%s from\n%s", got, &text)
 	}
 	if err := propose.WriteRules(new(verdict.Report), &text); err == nil {

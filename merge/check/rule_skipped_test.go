@@ -93,14 +93,14 @@ func TestDeclaredOfUnread(t *testing.T) {
 		db.Schema.Skipped = []catalog.Skipped{{Table: "mail", Reason: "MyISAM"}}
 	}
 	to := func(table, toTable string) declare.DeclaredReference {
-		return declare.DeclaredReference{Table: table, Columns: []string{"owner"}, ToTable: toTable, ToColumns: []string{"guid"}}
+		return declare.DeclaredReference{Table: table, Columns: []string{"owner", "name"}, ToTable: toTable, ToColumns: []string{"guid", "name"}}
 	}
 	report := mustCheck(t, declare.Options{
-		References: []declare.DeclaredReference{to("mail", "characters"), to("pets", "mail")},
-		Uniques:    []declare.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
-		Accounts:   []declare.AccountColumn{{Table: "mail", Column: "account"}},
+		Rules:    []declare.Declarations{{References: []declare.DeclaredReference{to("mail", "characters"), to("pets", "mail")}}},
+		Uniques:  []declare.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
+		Accounts: []declare.AccountColumn{{Table: "mail", Column: "account"}},
 	}, a, b)
-	const want = "was not read, so its declarations are not checked: unique title; reference owner → characters.guid; account account"
+	const want = "was not read, so its declarations are not checked: unique title; reference (owner, name) → characters.(guid, name); account account"
 	if r := find(report, verdict.CodeTableSkipped, "mail", "")[0]; r.Verdict != verdict.NotVerified || r.Message != want {
 		t.Errorf("%s: %s", r.Verdict, r.Message)
 	}

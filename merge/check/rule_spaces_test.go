@@ -42,7 +42,7 @@ func oldWorld(name string, heroes int) *mergetest.Database {
 // oldWords say all of it.
 func oldWords() declare.Options {
 	return declare.Options{Rekey: &declare.Rekey{Auto: true}, Rules: []declare.Declarations{{
-		Plain: []string{"heroes.level", "things.kind"}, Natural: []string{"spells.spell"},
+		Plain: []string{"heroes.level", "things.kind"}, Shared: []string{"spells.spell"},
 		References: []declare.DeclaredReference{{At: []string{"things.owner", "spells.hero", "heroes.spouse"}, To: []string{"heroes.id"}}},
 	}}}
 }
@@ -120,7 +120,7 @@ func TestKeysGetNewValues(t *testing.T) {
 			o.Rules[0].Plain = []string{"things.kind"}
 		}, []string{"reference-undeclared heroes level"}},
 		"an undeclared column that names none":   {func(o *declare.Options, _, _ *mergetest.Database) { o.Rules[0].Plain = []string{"heroes.level"} }, nil},
-		"a number in a key that nobody declared": {func(o *declare.Options, _, _ *mergetest.Database) { o.Rules[0].Natural = nil }, []string{"key-undeclared spells spell"}},
+		"a number in a key that nobody declared": {func(o *declare.Options, _, _ *mergetest.Database) { o.Rules[0].Shared = nil }, []string{"key-undeclared spells spell"}},
 		"0 and -1": {func(_ *declare.Options, a, b *mergetest.Database) {
 			b.Rows["things"][0]["owner"], b.Rows["heroes"][1]["spouse"] = int64(0), int64(-1)
 		}, []string{"key-nobody heroes spouse", "key-nobody things owner"}},

@@ -109,6 +109,7 @@ func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
 		}
 		c.Tables = append(c.Tables, table)
 	}
+	var declared declare.Declarations
 	seen := make(map[string]bool)
 	for range rapid.IntRange(0, 3).Draw(t, "references") {
 		from := &c.Tables[rapid.IntRange(0, len(c.Tables)-1).Draw(t, "from")]
@@ -125,16 +126,42 @@ func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
 		switch {
 		case len(r.Columns) == 0 || seen[subject]:
 		case rapid.Bool().Draw(t, "declared"):
-			opts.References = append(opts.References, declare.DeclaredReference{
-				Table: from.Name, Columns: r.Columns, ToTable: to.Name, ToColumns: r.ToColumns,
-				ZeroIsNone: len(r.Columns) == 1 && rapid.Bool().Draw(t, "zero is none"),
-			})
+			said := declaredReference(from.Name, r)
+			if len(r.Columns) == 1 && slices.ContainsFunc(declared.References, func(other declare.DeclaredReference) bool { return slices.Equal(other.At, said.At) }) {
+				continue // both could cover a row
+			}
+			if len(r.Columns) == 1 && rapid.Bool().Draw(t, "zero is none") {
+				said.None = []string{"0"}
+				if from.Column(r.Columns[0]).Kind != catalog.KindInteger {
+					said.None = append(said.None, "")
+				}
+			}
+			declared.References = append(declared.References, said)
 		default:
 			from.References = append(from.References, r)
 		}
 		seen[subject] = true
 	}
+	opts.Rules = []declare.Declarations{declared}
 	return c, opts
+}
+
+// declaredReference declares a reference.
+func declaredReference(table string, r catalog.Reference) declare.DeclaredReference {
+	if len(r.Columns) == 1 {
+		return declare.DeclaredReference{At: []string{table + "." + r.Columns[0]}, To: []string{r.ToTable + "." + r.ToColumns[0]}}
+	}
+	return declare.DeclaredReference{Table: table, Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns}
+}
+
+// referenceOf is what a declared reference says, if it is of that table.
+func referenceOf(table string, d declare.DeclaredReference) (r catalog.Reference, is bool) {
+	if len(d.At) == 0 {
+		return catalog.Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns}, d.Table == table
+	}
+	from, column, _ := strings.Cut(d.At[0], ".")
+	toTable, toColumn, _ := strings.Cut(d.To[0], ".")
+	return catalog.Reference{Columns: []string{column}, ToTable: toTable, ToColumns: []string{toColumn}}, from == table
 }
 
 // drawDatabases makes databases of that schema, or nearly, with rows that obey
@@ -318,10 +345,10 @@ func (o *oracle) account(model *catalog.Table, a declare.AccountColumn) {
 func (o *oracle) references(model *catalog.Table) {
 	zeroIsNone := make(map[string]bool)
 	all := slices.Clone(tableIn(o.dbs[0], model.Name).References)
-	for _, d := range o.opts.References {
-		if d.Table == model.Name {
-			all = append(all, catalog.Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns})
-			zeroIsNone[referenceSubject(all[len(all)-1])] = d.ZeroIsNone
+	for _, d := range o.opts.Rules[0].References {
+		if r, is := referenceOf(model.Name, d); is {
+			all = append(all, r)
+			zeroIsNone[referenceSubject(r)] = len(d.None) > 0
 		}
 	}
 	for _, ref := range all {

@@ -62,7 +62,7 @@ func TestCompositeReferencesCloseTheirColumns(t *testing.T) {
 	w := attackWorlds(t, []string{"CREATE TABLE @.p (realm INTEGER, id INTEGER, PRIMARY KEY (id, realm))", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, r INTEGER, o INTEGER)"},
 		[]string{"INSERT INTO @.p VALUES (1,1)", "INSERT INTO @.i VALUES (1001, 1, 1), (1002, 7, 101)"},
 		[]string{"INSERT INTO @.p VALUES (1,101)", "INSERT INTO @.i VALUES (2001, 1, 101)"})
-	report := w.check(t, declare.Options{References: []declare.DeclaredReference{{Table: "i", Columns: []string{"r", "o"}, ToTable: "p", ToColumns: []string{"realm", "id"}}}, Allow: []string{verdict.CodeReferenceDangle}})
+	report := w.check(t, declare.Options{Rules: []declare.Declarations{{References: []declare.DeclaredReference{{Table: "i", Columns: []string{"r", "o"}, ToTable: "p", ToColumns: []string{"realm", "id"}}}}}, Allow: []string{verdict.CodeReferenceDangle}})
 	if open := openColumns(report); open["i.o"] != 0 {
 		t.Errorf("i.o is open though it is declared: %v\n%s", open, brief(report))
 	}

@@ -116,7 +116,7 @@ type drawnColumn struct {
 	tokens        bool         // among other words
 	when          *drawnColumn // only in rows that have 1 there
 	none          bool         // 0 names nothing
-	declared      string       // reference, plain, natural; "" nothing
+	declared      string       // reference, plain, shared; "" nothing
 	others        bool         // declared plain in the other rows
 	inside        [][][]any    // of each world and row, what it names inside its text
 	words         func(w int) string
@@ -182,8 +182,8 @@ func (g *drawnGame) drawTable(t *rapid.T, i int, nocase bool) {
 	}
 	table.columns = append(table.columns, key)
 	if table.form == compositeKey {
-		if rapid.Bool().Draw(t, "place is natural") {
-			place.declared = "natural"
+		if rapid.Bool().Draw(t, "place is shared") {
+			place.declared = "shared"
 		}
 		table.columns = append(table.columns, place)
 	}
@@ -313,7 +313,7 @@ func (g *drawnGame) drawColumn(t *rapid.T, i int, table *drawnTable, name string
 	case c.to != nil && !strings.HasPrefix(c.sqlType, "DECIMAL"): // a foreign key cannot either
 		c.declared = "reference"
 	case c.to == nil:
-		c.declared = rapid.SampledFrom([]string{"plain", "natural", "shared"}).Draw(t, "as")
+		c.declared = rapid.SampledFrom([]string{"plain", "shared"}).Draw(t, "as")
 	}
 	table.columns = append(table.columns, c)
 }
@@ -435,8 +435,6 @@ func (g *drawnGame) declare() {
 			switch c.declared {
 			case "plain":
 				d.Plain = append(d.Plain, at)
-			case "natural":
-				d.Natural = append(d.Natural, at)
 			case "shared":
 				d.Shared = append(d.Shared, at)
 			case "reference":
@@ -543,7 +541,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 			n := g.counted(t, w, candidates, table, c)
 			switch {
 			case n == 0:
-			case c.declared == "plain", c.declared == "natural", c.declared == "shared", c.declared == "reference" && c.others:
+			case c.declared == "plain", c.declared == "shared", c.declared == "reference" && c.others:
 				plain++
 			default:
 				want[at] = n

@@ -93,7 +93,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.
 			switch m.Kind {
 			case gameworlds.Natural:
 				if i == 0 && len(meanings) == 1 {
-					d.Natural = append(d.Natural, at)
+					d.Shared = append(d.Shared, at)
 				}
 			case gameworlds.Account:
 				if len(meanings) == 1 {
@@ -101,7 +101,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.
 				}
 			case gameworlds.Reference:
 				if natural := refs.Columns[m.To[0]]; len(natural) > 0 && natural[0].Kind == gameworlds.Natural {
-					d.Natural = append(d.Natural, at)
+					d.Shared = append(d.Shared, at)
 					break
 				}
 				r := declare.DeclaredReference{At: []string{at}, To: []string{m.To[0].String()}}
@@ -144,7 +144,7 @@ func keysOf(t *testing.T, pools []*sql.DB, d declare.Declarations) (keys [2]map[
 		}
 		index[table] = part[1]
 		at := table + "." + column
-		if slices.Contains(d.Natural, at) || slices.Contains(d.Shared, at) || strings.HasPrefix(dataType, "date") || strings.HasPrefix(dataType, "time") {
+		if slices.Contains(d.Shared, at) || strings.HasPrefix(dataType, "date") || strings.HasPrefix(dataType, "time") {
 			continue
 		}
 		if i := slices.IndexFunc(d.References, func(r declare.DeclaredReference) bool { return r.At[0] == at }); i >= 0 && completeIn(t, pools, d.References[i]) {

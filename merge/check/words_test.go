@@ -7,8 +7,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Words became one where no verdict differs: natural is shared. Others stay, since a verdict would be better
-// without them: plain is not shared, and undecided is not the absence of a word.
+// No word can be spared: plain is not shared, and undecided is not the absence of a word.
 func TestWordsDiffer(t *testing.T) {
 	spells := []string{"CREATE TABLE @.prices (spell INTEGER, day INTEGER, PRIMARY KEY (spell, day))", "CREATE TABLE @.heroes (id INTEGER PRIMARY KEY, favourite INTEGER)"}
 	known := [][]string{
@@ -27,7 +26,6 @@ func TestWordsDiffer(t *testing.T) {
 		d      declare.Declarations
 		want   verdict.Verdict
 	}{
-		"natural":   {spells, known, with(declare.Declarations{Natural: []string{"prices.spell"}}), verdict.Pass},
 		"shared":    {spells, known, with(declare.Declarations{Shared: []string{"prices.spell"}}), verdict.Pass},
 		"plain":     {spells, known, with(declare.Declarations{Plain: []string{"prices.spell"}}), verdict.NotVerified}, // heroes.favourite may be one
 		"undecided": {parties, shared, declare.Declarations{Undecided: []string{"heroes.party"}}, verdict.NotVerified},

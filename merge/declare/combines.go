@@ -125,7 +125,7 @@ func validateColumn(f *Resolved, t *catalog.Table, key []string, of CombinedColu
 	if ForeignKey(f, t.Name, of.Column) || refersBy(f, t.Name, of.Column) {
 		return fmt.Errorf("it is a reference: want \"target\" or \"source\"")
 	}
-	if kind := f.Declared.Role(t.Name, of.Column).Kind; kind == RoleNatural || kind == RoleShared {
+	if kind := f.Declared.Role(t.Name, of.Column).Kind; kind == RoleShared {
 		return fmt.Errorf("it is declared %s, so its values name things: want \"target\" or \"source\"", kind)
 	}
 	declared := strings.ToLower(col.Type)

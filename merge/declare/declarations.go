@@ -12,12 +12,10 @@ import "mergesafe/merge/rekey"
 type Declarations struct {
 	File string `json:"file,omitempty"` // for messages
 
-	// Plain columns name nothing. Natural ones hold keys of the game's own data,
-	// which mean the same in every world. In a Shared column the same value means the
-	// same thing in all worlds, for example one account database. Undecided ones are
-	// NOT VERIFIED as long as they are listed here.
+	// Plain columns name nothing. In a Shared column the same value means the same thing in
+	// all worlds: a key of the game's own data, an account of one account database.
+	// Undecided ones are NOT VERIFIED as long as they are listed here.
 	Plain     []string `json:"plain,omitempty"`
-	Natural   []string `json:"natural,omitempty"`
 	Shared    []string `json:"shared,omitempty"`
 	Undecided []string `json:"undecided,omitempty"`
 
@@ -46,10 +44,6 @@ type DeclaredReference struct {
 	Columns   []string `json:"columns,omitempty"`
 	ToTable   string   `json:"to_table,omitempty"`
 	ToColumns []string `json:"to_columns,omitempty"`
-
-	// ZeroIsNone says that 0, or an empty text, names no row, as NULL does. It needs a
-	// reference of one column.
-	ZeroIsNone bool `json:"zero_is_none,omitempty"`
 
 	// None are values that name no row, as the database prints them, or bounds of such
 	// values: "0", "-1", "<32". NULL never names a row.
@@ -87,5 +81,5 @@ const OthersPlain = "plain"
 
 // Empty reports whether nothing is declared.
 func (d *Declarations) Empty() bool {
-	return len(d.Plain)+len(d.Natural)+len(d.Shared)+len(d.Undecided)+len(d.References) == 0 && d.Schema == nil
+	return len(d.Plain)+len(d.Shared)+len(d.Undecided)+len(d.References) == 0 && d.Schema == nil
 }

@@ -35,7 +35,7 @@ func ParseKeep(text string) (rekey.Values, error) {
 	if text == "" {
 		return rekey.Values{}, nil
 	}
-	return rekey.ParseValues(false, []string{text})
+	return rekey.ParseValues([]string{text})
 }
 
 // keptKeys are, of columns of keys, those that are the same in every world: as Space.Keep.

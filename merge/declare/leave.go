@@ -181,7 +181,7 @@ func (s *Stays) Sift() (columns []string, is func(value func(i int) any) bool) {
 	}
 	var all []test
 	for _, by := range s.By {
-		none, err := rekey.ParseValues(by.Zero, by.None)
+		none, err := rekey.ParseValues(by.None)
 		if err != nil {
 			return nil, nil
 		}

@@ -25,7 +25,7 @@ func BelongToNone(f *Resolved, table string, columns []string) map[string]rekey.
 		if len(refs) != 1 || refs[0].When != nil || refs[0].Cells != nil {
 			continue
 		}
-		none, err := rekey.ParseValues(refs[0].Declared.ZeroIsNone, refs[0].Declared.None) // without those that are kept
+		none, err := rekey.ParseValues(refs[0].Declared.None) // without those that are kept
 		if err == nil && !none.Empty() {
 			all[name] = none
 		}
@@ -37,7 +37,7 @@ func BelongToNone(f *Resolved, table string, columns []string) map[string]rekey.
 // names.
 func (d *Declared) leaveNoNames(o Options, n Names) error {
 	add := func(what, table string, columns, list []string) error {
-		none, err := rekey.ParseValues(false, list)
+		none, err := rekey.ParseValues(list)
 		if err == nil && len(columns) == 1 {
 			err = n.takes("none", list, ColumnName{table, columns[0]})
 		}

@@ -65,14 +65,12 @@ type Options struct {
 	// Codecs are the codecs of the game's own that formats of Rules name.
 	Codecs cell.Codecs
 
-	// Uniques and References are constraints that the game relies on and the schema does not declare. References
-	// have precedence over those of Rules. IDs are columns that hold gameid IDs although their type does not say so.
+	// Uniques are constraints that the game relies on and the schema does not declare. IDs are columns that hold gameid IDs although their type does not say so.
 	// Accounts are columns that hold a player's account. A name that no source has is an error; one of a table that
 	// is left out is ignored, and one of a table that no source can read is reported with the table.
-	Uniques    []DeclaredUnique
-	References []DeclaredReference
-	IDs        []IDColumn
-	Accounts   []AccountColumn
+	Uniques  []DeclaredUnique
+	IDs      []IDColumn
+	Accounts []AccountColumn
 
 	// Renames are columns of which [[merge.name]] changes values that several databases
 	// have: such values are not a conflict, and rows that reference them by a declared

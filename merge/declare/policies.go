@@ -75,7 +75,7 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 			return nil, Unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q or %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip, PolicyReset)
 		}
 		if p.Policy != PolicyCombine && len(p.Columns) > 0 {
-			return nil, Unsuitable("%s: columns is beside the policy %q: want it beside %q only", what, p.Policy, PolicyCombine)
+			return nil, Unsuitable("%s: set is beside the policy %q: want it beside %q only", what, p.Policy, PolicyCombine)
 		}
 		if p.Policy != PolicyCombine && p.Policy != PolicySkip && p.When != nil {
 			return nil, Unsuitable("%s: when is beside the policy %q: want it beside %q or %q", what, p.Policy, PolicyCombine, PolicySkip)

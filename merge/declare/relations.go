@@ -174,5 +174,5 @@ func (db *Database) CannotRefer(table string, ref catalog.Reference) string {
 
 // HasNone reports whether values are declared to name no row, though keys could have them.
 func (r *Ref) HasNone() bool {
-	return r.Space == "" && (r.Declared.ZeroIsNone || len(r.Declared.None) > 0)
+	return r.Space == "" && len(r.Declared.None) > 0
 }

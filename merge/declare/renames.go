@@ -50,7 +50,7 @@ type NameCopy struct {
 // What names the statement in messages.
 func (c NameCopy) What() string { return "reference with by" + in(c.File, c.Line) }
 
-// Follows reports whether a column changes with a name, by [[merge.copy]]: that says what it holds.
+// Follows reports whether a column changes with a name, by a [[check.reference]] with by: that says what it holds.
 func (f *Resolved) Follows(table, column string) bool {
 	return slices.ContainsFunc(f.Opts.Copies, func(c NameCopy) bool { return c.Table == table && c.Column == column })
 }

@@ -21,7 +21,6 @@ type role struct {
 	Kind       roleKind
 	References []*Ref // of one column, each for other rows
 	Source     statement
-	older      bool  // declared by the older words
 	earlier    *role // of an earlier file, for rows that References may not cover
 }
 
@@ -30,19 +29,18 @@ type roleKind int
 const (
 	RoleOpen roleKind = iota // nothing is declared
 	RolePlain
-	RoleNatural
 	RoleShared
 	RoleUndecided
 	RoleReference
 )
 
 func (k roleKind) String() string {
-	return [...]string{"open", "plain", "natural", "shared", "undecided", "reference"}[k]
+	return [...]string{"open", "plain", "shared", "undecided", "reference"}[k]
 }
 
 // statement is where something is declared.
 type statement struct {
-	File  int    // of the declarations
+	File  int    // which of the files it is in, from 1
 	Exact bool   // it names table and column, and is no pattern
 	text  string // for messages: `plain "*.level"`
 
@@ -83,7 +81,7 @@ func (s statement) Beats(other statement) int {
 // Declared is what the declarations say of all columns.
 type Declared struct {
 	Roles     map[ColumnName]*role
-	Composite []*Ref   // of several columns, or by the older words
+	Composite []*Ref   // of several columns
 	Beaten    []string // statements that another file overrides, for the report
 	spaces    map[string]Space
 	codecs    cell.Codecs
@@ -101,14 +99,14 @@ func Declare(opts Options, n Names) (*Declared, error) {
 			d.spaces[cmp.Or(s.Name, strings.Join(s.Keys, ""))] = s
 		}
 	}
-	older := Declarations{References: opts.References}
-	for i, file := range append([]Declarations{older}, opts.Rules...) {
+	for i, file := range opts.Rules {
+		number := i + 1
 		for _, list := range []struct {
 			kind     roleKind
 			patterns []string
-		}{{RolePlain, file.Plain}, {RoleNatural, file.Natural}, {RoleShared, file.Shared}, {RoleUndecided, file.Undecided}} {
+		}{{RolePlain, file.Plain}, {RoleShared, file.Shared}, {RoleUndecided, file.Undecided}} {
 			for _, text := range list.patterns {
-				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File, 0)), text, 0, file.Schema, list.kind, file.LineOf}
+				from := statement{number, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File, 0)), text, 0, file.Schema, list.kind, file.LineOf}
 				err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
 					from.Exact = exact
 					return d.say(at, &role{Kind: list.kind, Source: from})
@@ -119,7 +117,7 @@ func Declare(opts Options, n Names) (*Declared, error) {
 			}
 		}
 		for k, r := range file.References {
-			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File, r.Line)), "", k + 1, file.Schema, RoleOpen, nil}
+			from := statement{number, false, fmt.Sprintf("reference %d%s", k+1, in(file.File, r.Line)), "", k + 1, file.Schema, RoleOpen, nil}
 			if err := d.reference(r, from, n); err != nil {
 				return nil, Unsuitable("%s: %v", from.text, err)
 			}
@@ -202,11 +200,9 @@ func (d *Declared) say(at ColumnName, r *role) error {
 		d.beat(at, r, old)
 		d.Roles[at] = r
 	case rank < 0:
-		if old.Source.File != r.Source.File && r.Source.File > 0 {
+		if old.Source.File != r.Source.File {
 			d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, old.Source.text, r.Source.text))
 		}
-	case r.older && old.older: // each of them must hold
-		old.References = append(old.References, r.References...)
 	case old.Kind != r.Kind:
 		return fmt.Errorf("%s is also declared by %s: remove one of the two", at, old.Source)
 	case r.Kind == RoleReference:
@@ -226,7 +222,7 @@ func (d *Declared) say(at ColumnName, r *role) error {
 }
 
 func (d *Declared) beat(at ColumnName, r, old *role) {
-	if old.Source.File != r.Source.File && old.Source.File > 0 {
+	if old.Source.File != r.Source.File {
 		d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text))
 	}
 }
@@ -255,13 +251,13 @@ func (d *Declared) keepOtherRows() {
 
 // reference notes a declared reference.
 func (d *Declared) reference(r DeclaredReference, from statement, n Names) error {
-	none, err := rekey.ParseValues(r.ZeroIsNone, r.None)
+	none, err := rekey.ParseValues(r.None)
 	if err != nil {
 		err = fmt.Errorf("none has %w", err)
 	} else {
 		err = r.When.Validate()
 	}
-	dangling, danglingErr := rekey.ParseValues(false, r.Dangling)
+	dangling, danglingErr := rekey.ParseValues(r.Dangling)
 	if danglingErr != nil {
 		err = fmt.Errorf("dangling has %w", danglingErr)
 	}
@@ -277,7 +273,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 		return fmt.Errorf("others is %q: want %q, beside a when or a format, or remove it", r.Others, OthersPlain)
 	}
 	if len(r.At) == 0 && len(r.To) == 0 {
-		return d.older(r, none, from, n)
+		return d.together(r, none, n)
 	}
 	if r.Table != "" || r.ToTable != "" || len(r.Columns)+len(r.ToColumns) > 0 {
 		return fmt.Errorf("it has at and to beside table, columns, to_table or to_columns: want one or the other")
@@ -457,8 +453,8 @@ func (d *Declared) named(texts []string) (to []ColumnName, space string, err err
 	return to, "", nil
 }
 
-// older notes a reference in the older words, of one column or several.
-func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement, n Names) error {
+// together notes a reference of several columns together.
+func (d *Declared) together(r DeclaredReference, none rekey.Values, n Names) error {
 	if d.gone.columns(r.Table, r.Columns...) || d.gone.columns(r.ToTable, r.ToColumns...) {
 		return nil
 	}
@@ -474,34 +470,20 @@ func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement,
 	case len(r.Columns) != len(r.ToColumns):
 		return fmt.Errorf("it pairs %s with %d: want as many on both sides",
 			printable.Count(int64(len(r.Columns)), "column", "columns"), len(r.ToColumns))
-	case (!none.Empty() || r.When != nil) && len(r.Columns) != 1:
-		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
-	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:
-		return fmt.Errorf("when: %s", n.lacks(r.Table, r.When.Column))
-	}
-	if err := neverHolds(r.When, r.Table, n); err != nil {
-		return err
-	}
-	if len(r.Columns) == 1 {
-		if err := r.takenBy(n, ColumnName{r.Table, r.Columns[0]}); err != nil {
-			return err
-		}
+	case len(r.Columns) == 1:
+		return fmt.Errorf("it is of one column: want at and to")
+	case !none.Empty() || r.When != nil:
+		return fmt.Errorf("none and when need a reference of one column, this one has %d", len(r.Columns))
 	}
 	for i, name := range r.Columns {
 		if err := n.mayName(ColumnName{r.Table, name}, ColumnName{r.ToTable, r.ToColumns[i]}); err != nil {
 			return err
 		}
 	}
-	ref := &Ref{
+	d.Composite = append(d.Composite, &Ref{
 		Reference: catalog.Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},
-		Table:     r.Table, None: none, Declared: r, When: r.When, Others: r.Others,
-	}
-	ref.Dangling, _ = rekey.ParseValues(false, r.Dangling)
-	if len(r.Columns) == 1 && n[r.Table] != nil {
-		from.Exact, from.Pattern = true, Place(r.Table, r.Columns[0])
-		return d.say(ColumnName{r.Table, r.Columns[0]}, &role{RoleReference, []*Ref{ref}, from, true, nil})
-	}
-	d.Composite = append(d.Composite, ref)
+		Table:     r.Table, Declared: r, Others: r.Others,
+	})
 	return nil
 }
 

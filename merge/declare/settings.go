@@ -139,7 +139,7 @@ func occupied(f *Resolved, at ColumnName) string {
 	if refersBy(f, at.Table, at.Column) {
 		return "is declared a reference, and another value would name another row"
 	}
-	if role := f.Declared.Role(at.Table, at.Column); role.Kind == RoleNatural || role.Kind == RoleShared {
+	if role := f.Declared.Role(at.Table, at.Column); role.Kind == RoleShared {
 		return fmt.Sprintf("is declared %s by %s, so its values name things", role.Kind, role.Source)
 	}
 	return decides(f, at)

@@ -30,9 +30,8 @@ type Severed struct {
 	To     string     `json:"to"`            // the table
 	Rows   RowsPolicy `json:"rows"`
 
-	// Zero and None are values that name no row, and When selects the rows that it
+	// None are values that name no row, and When selects the rows that it
 	// covers. All other rows reference the table, also if their value matches no row.
-	Zero bool     `json:"zero_is_none,omitempty"`
 	None []string `json:"none,omitempty"`
 	When *When    `json:"when,omitempty"`
 
@@ -66,7 +65,7 @@ func (s *Severed) SQL(quote func(string) string) string {
 	}
 	column := quote(s.Column)
 	all := []string{column + " IS NOT NULL"}
-	none, err := rekey.ParseValues(s.Zero, s.None)
+	none, err := rekey.ParseValues(s.None)
 	values := s.Gone && s.Staying.Kinds != "" && err == nil && s.ToKey == nil
 	if s.ToKinds != "" {
 		all = append(all, s.namesSQL(quote)...)
@@ -89,11 +88,7 @@ func (s *Severed) namesSQL(quote func(string) string) (all []string) {
 	for _, column := range s.And {
 		all = append(all, quote(column)+" IS NOT NULL")
 	}
-	none := slices.Clone(s.None)
-	if s.Zero {
-		none = append(none, "0")
-	}
-	for _, v := range none {
+	for _, v := range s.None {
 		if len(s.And) == 0 {
 			all = append(all, fmt.Sprintf("HEX(%s) <> '%X'", quote(s.Column), v))
 		}
@@ -131,7 +126,7 @@ type SeveredReference struct {
 // severedBy is a reference to rows of a table that stay behind.
 func severedBy(ref *Ref, to string, rows RowsPolicy) *SeveredReference {
 	return &SeveredReference{Ref: ref, Severed: Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Rows: rows,
-		Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}}
+		None: ref.Declared.None, When: ref.When, Counts: []int64{}}}
 }
 
 // severs finds these references.
@@ -231,17 +226,12 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		case nullable:
 		case kinds[0] == rekey.KeyText && single >= 0:
 			s.Becomes = &s.None[single]
-		case kinds[0] == rekey.KeyText && s.Zero:
-			s.Becomes = new(string)
 		default:
 			return fmt.Errorf("the column allows no NULL, and no text of it means no row: declare one in the reference, such as none = [%q]", "")
 		}
 		return nil
 	}
-	switch {
-	case value == "" && s.Zero:
-		value = "0"
-	case value == "" && !nullable:
+	if value == "" && !nullable {
 		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
 	}
 	if value != "" && !(nullable && foreign) {

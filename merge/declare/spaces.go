@@ -361,7 +361,7 @@ func (m *Moving) contradiction(f *Resolved) error {
 				}
 			}
 		}
-		if role := f.Declared.Role(at.Table, at.Column); role.Kind == RoleNatural || role.Kind == RoleShared || role.Kind == RolePlain {
+		if role := f.Declared.Role(at.Table, at.Column); role.Kind == RoleShared || role.Kind == RolePlain {
 			return Unsuitable("%s%s refers to the space %q, and is declared by %s", at, c.Cases[0].in(), c.Cases[0].Space.Name, role.Source)
 		}
 		if f.Same[at.Table] {

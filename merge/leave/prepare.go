@@ -229,8 +229,7 @@ func (l *Leaving) resolveBest(s *said) error {
 	role := l.f.Declared.Role(s.Table, best.Of)
 	of := declare.ColumnName{Table: s.Table, Column: best.Of}
 	moves := l.f.Moving != nil && l.f.Moving.Columns[of] != nil
-	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != declare.RoleShared &&
-		role.Kind != declare.RoleNatural && l.f.Moving != nil {
+	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != declare.RoleShared && l.f.Moving != nil {
 		return fmt.Errorf("of: it is not said whether one value of %s is the same in all worlds: declare it shared, or a reference", of)
 	}
 	return nil
@@ -357,7 +356,7 @@ func (l *Leaving) addEdge(r *reference) error {
 	if err != nil {
 		return err
 	}
-	none, err := rekey.ParseValues(follows.Zero, follows.None)
+	none, err := rekey.ParseValues(follows.None)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,6 @@ type Found struct {
 // Judged is what became of a statement.
 type Judged struct {
 	declare.Leave
-	Zero    bool // and None: the values of Best.Of that make no group
 	None    []string
 	Counted *verdict.Counted
 	Nulls   []Nulls           // rows whose condition is NULL: they come
@@ -100,12 +99,12 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 		if s.Best != nil {
 			refs := l.f.Declared.Role(s.Table, s.Best.Of).References
 			if len(refs) == 1 && refs[0].When == nil && refs[0].Cells == nil {
-				j.Zero, j.None = refs[0].Declared.ZeroIsNone, refs[0].Declared.None
+				j.None = refs[0].Declared.None
 			}
 		}
 		if s.fewer != nil {
 			e := s.fewer
-			j.Counted = &verdict.Counted{Table: e.Table, Column: e.Column, And: e.And, Zero: e.Zero, None: e.None, When: e.When}
+			j.Counted = &verdict.Counted{Table: e.Table, Column: e.Column, And: e.And, None: e.None, When: e.When}
 			for db := range l.f.Having(e.Table) {
 				j.Counted.In = append(j.Counted.In, db.Name)
 			}
@@ -651,7 +650,7 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 				if r.f.Reset[ref.Table] || ref.Cells != nil || len(ref.Columns) != 1 || key < 0 {
 					continue
 				}
-				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Gone: true, Zero: ref.Declared.ZeroIsNone,
+				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Gone: true,
 					None: ref.Declared.None, When: ref.When, Staying: s.Keys, Told: s.RowKey().Columns}
 				if !ref.leadsTo(severed.Told) {
 					severed.ToKey = r.tables[to].keys[key]

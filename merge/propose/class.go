@@ -238,7 +238,7 @@ func (c *classifier) judge(e *examined) *judgement {
 	}
 	if e.place == countedKey || c.ownSpace(e).isSame() {
 		if s := c.ownSpace(e); s.isSame() {
-			return &judgement{class: verdict.ClassNatural, reason: "a key of a table that is the same in all databases"}
+			return &judgement{class: verdict.ClassShared, reason: "a key of a table that is the same in all databases"}
 		}
 		return &judgement{class: verdict.ClassKey, reason: countedUp}
 	}
@@ -263,7 +263,7 @@ func (c *classifier) judge(e *examined) *judgement {
 	}
 	inside := slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside })
 	if !(aboutAccounts(words) && !inside) && c.ofTheGame(e) {
-		return &judgement{class: verdict.ClassNatural, reason: "names rows of a table that is the same in all databases"}
+		return &judgement{class: verdict.ClassShared, reason: "names rows of a table that is the same in all databases"}
 	}
 	if inside {
 		for _, t := range c.targets(e, silent) {
@@ -300,7 +300,7 @@ func (c *classifier) judge(e *examined) *judgement {
 	}
 	plain := &judgement{class: verdict.ClassPlain, reason: "its values match keys only as often as by chance"}
 	if e.place == inKey {
-		plain = &judgement{class: verdict.ClassNatural, reason: "part of a key, and no other table's"}
+		plain = &judgement{class: verdict.ClassShared, reason: "part of a key, and no other table's"}
 	}
 	if bitsOf(e.column) <= 8 && !(best.score >= 3 && hasIDWord(words)) {
 		return plain
@@ -451,7 +451,7 @@ func (c *classifier) followNames() {
 	for _, e := range c.x.columns {
 		j := c.judged[e]
 		to := like[sameNames(e.column.Name)]
-		if to == nil || j.class != verdict.ClassPlain && j.class != verdict.ClassNatural || !numeric(e.column) || e.rows() == 0 {
+		if to == nil || j.class != verdict.ClassPlain && j.class != verdict.ClassShared || !numeric(e.column) || e.rows() == 0 {
 			continue
 		}
 		c.judged[e] = &judgement{class: verdict.ClassUndecided, to: to, doubt: 0.4, reason: "a column with the same name is a reference"}

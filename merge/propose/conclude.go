@@ -88,7 +88,7 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		p.Class, p.To, p.None, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5
 		return []verdict.ProposedColumn{p}
 	}
-	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassNatural) {
+	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared) {
 		p.Class, p.To, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, to.evidence, 0.7
 		return []verdict.ProposedColumn{p}
 	}

@@ -46,7 +46,7 @@ type Said struct {
 	File string `json:"file,omitempty"` // "": an option of the program
 	Line int    `json:"line,omitempty"` // set by programs that read files
 
-	// Kind is "plain", "natural", "shared", "undecided", "reference" or "space". Number is
+	// Kind is "plain", "shared", "undecided", "reference" or "space". Number is
 	// which of the references of its file it is, from 1.
 	Kind   string `json:"kind"`
 	Number int    `json:"number,omitempty"`
@@ -202,8 +202,6 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 	switch role.Kind {
 	case declare.RolePlain:
 		return "plain: it names nothing"
-	case declare.RoleNatural:
-		return "natural: a key of the game's own data, the same in every world"
 	case declare.RoleShared:
 		return "shared: the same value is the same thing in all worlds"
 	case declare.RoleUndecided:
@@ -258,12 +256,8 @@ func referenceClass(r declare.Ref) string {
 	if r.When != nil {
 		text += ", when " + r.When.String()
 	}
-	if len(r.Declared.None) > 0 || r.Declared.ZeroIsNone {
-		none := r.Declared.None
-		if r.Declared.ZeroIsNone {
-			none = append([]string{"0"}, none...)
-		}
-		text += "; none: " + strings.Join(none, ", ")
+	if len(r.Declared.None) > 0 {
+		text += "; none: " + strings.Join(r.Declared.None, ", ")
 	}
 	return text
 }

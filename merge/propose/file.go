@@ -28,7 +28,7 @@ func WriteRules(r *verdict.Report, w io.Writer) error {
 	f.header()
 	f.line("[check]")
 	f.undecided()
-	f.list("shared", "The same in every world: keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
+	f.list("shared", "The same in every world: keys of the game's own data, or places within a key.", f.of(verdict.ClassShared))
 	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
 	f.references()
 	f.worlds()
@@ -89,7 +89,7 @@ func (f rulesFile) header() {
 	f.comment("   counts, to a [[merge.space]] at the end. docs/words.md has every word.")
 	f.comment("2. Read the references at the end: %s, each with its evidence.",
 		printable.Count(int64(len(f.of(verdict.ClassReference))), "column", "columns"))
-	f.comment("3. Check shared and plain: %d and %d columns.", len(f.of(verdict.ClassNatural)), len(f.of(verdict.ClassPlain)))
+	f.comment("3. Check shared and plain: %d and %d columns.", len(f.of(verdict.ClassShared)), len(f.of(verdict.ClassPlain)))
 	rekey := ""
 	if f.r.Proposed.Rekey {
 		rekey = "-rekey "

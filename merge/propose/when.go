@@ -47,7 +47,7 @@ func (c *classifier) mixed(e *examined) bool {
 	switch j.class {
 	case verdict.ClassReference, verdict.ClassUndecided:
 		return j.to != nil && e.pooled(j.to).share() < 0.9 && !e.whole(j.to)
-	case verdict.ClassPlain, verdict.ClassNatural:
+	case verdict.ClassPlain, verdict.ClassShared:
 		words := nameWords(e.column.Name)
 		return !aboutMeasures(words) && slices.ContainsFunc(c.roots, func(s *space) bool {
 			named := (hasIDWord(words) || aboutPeople(words)) && c.score(e, s) >= 2
@@ -93,7 +93,7 @@ func apart(ctx context.Context, r *read.Reader, c *classifier, table string, col
 		}
 		ref := &declare.Ref{Table: table, Reference: catalog.Reference{Columns: []string{e.column.Name}, ToTable: j.to.Table, ToColumns: []string{j.to.Column}}}
 		var err error
-		if ref.None, err = rekey.ParseValues(false, e.none(c.f, j.to)); err != nil {
+		if ref.None, err = rekey.ParseValues(e.none(c.f, j.to)); err != nil {
 			return err
 		}
 		rows, err := kinds.Of(ctx, open, ref, c.others(j.to))
@@ -191,7 +191,7 @@ func (r *casesRead) question() groups.Question {
 
 // conclude looks whether another column says in which rows the column names what.
 func (r *casesRead) conclude() {
-	if j := r.c.judged[r.e]; !r.find(false) && (j.class == verdict.ClassPlain || j.class == verdict.ClassNatural) {
+	if j := r.c.judged[r.e]; !r.find(false) && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared) {
 		r.find(true)
 	}
 }

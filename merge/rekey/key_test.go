@@ -110,7 +110,7 @@ func TestKey(t *testing.T) {
 	if image := a.Image(func(column int, n Integer) Integer { n.Bits += uint64(column) + 1; return n }); image.String() != "10/x" {
 		t.Error(image)
 	}
-	none, err := ParseValues(false, []string{"9", "y"})
+	none, err := ParseValues([]string{"9", "y"})
 	if err != nil || !a.Among([]Values{none, {}}) || a.Among([]Values{{}, none}) || !keyOf(t, "t", "y").Among([]Values{none}) {
 		t.Error("among", err)
 	}

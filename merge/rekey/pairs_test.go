@@ -70,7 +70,7 @@ func TestShiftMatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stay, err := ParseValues(false, []string{"0"})
+	stay, err := ParseValues([]string{"0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 // Values are some values of a column: those of a reference that name nothing, say.
 type Values struct {
-	zero   bool // 0, nothing, and nothing but zero bytes
 	values []string
 	bounds []bound
 }
@@ -23,9 +22,8 @@ type bound struct {
 }
 
 // ParseValues reads a list of values as a database prints them, and bounds: "0", "<32",
-// ">=1000". With zero, 0 and an empty text are among them.
-func ParseValues(zero bool, list []string) (n Values, err error) {
-	n.zero = zero
+// ">=1000".
+func ParseValues(list []string) (n Values, err error) {
 	for _, s := range list {
 		rest := strings.TrimLeft(s, "<>")
 		if rest == s {
@@ -49,16 +47,16 @@ func malformed(s string) error {
 }
 
 // Empty reports whether it has none.
-func (n *Values) Empty() bool { return !n.zero && len(n.values) == 0 && len(n.bounds) == 0 }
+func (n *Values) Empty() bool { return len(n.values) == 0 && len(n.bounds) == 0 }
 
 // With returns the values of both.
 func (n Values) With(other Values) Values {
-	return Values{n.zero || other.zero, slices.Concat(n.values, other.values), slices.Concat(n.bounds, other.bounds)}
+	return Values{slices.Concat(n.values, other.values), slices.Concat(n.bounds, other.bounds)}
 }
 
 // Has reports whether a value, as the database sent it, is one of them.
 func (n *Values) Has(v []byte) bool {
-	if n.zero && IsZero(v) || slices.Contains(n.values, string(v)) {
+	if slices.Contains(n.values, string(v)) {
 		return true
 	}
 	if len(v) > 0 && len(bytes.Trim(v, "\x00")) == 0 && slices.Contains(n.values, "0") {
@@ -73,7 +71,7 @@ func (n *Values) Has(v []byte) bool {
 
 // HasInteger is Has of a number.
 func (n *Values) HasInteger(v Integer) bool {
-	return n.zero && v == Integer{} || slices.ContainsFunc(n.values, func(text string) bool { return v.Is([]byte(text)) }) || n.within(v)
+	return slices.ContainsFunc(n.values, func(text string) bool { return v.Is([]byte(text)) }) || n.within(v)
 }
 
 func (n *Values) within(v Integer) bool {
@@ -110,12 +108,8 @@ func (c *When) SQL() string {
 // SQL are the conditions that a value of the column is none of them, as all engines
 // understand them.
 func (n *Values) SQL(column string) (all []string) {
-	values := n.values
-	if n.zero {
-		values = append([]string{"0", ""}, values...)
-	}
-	if len(values) > 0 {
-		all = append(all, column+" NOT IN ("+sqlValues(values)+")")
+	if len(n.values) > 0 {
+		all = append(all, column+" NOT IN ("+sqlValues(n.values)+")")
 	}
 	return append(all, n.boundsSQL(column)...)
 }
@@ -123,11 +117,7 @@ func (n *Values) SQL(column string) (all []string) {
 // IntegerSQL is SQL for a column of integers, which are compared as such: a text may be
 // compared as a floating point number.
 func (n *Values) IntegerSQL(column string) (all []string) {
-	values := n.values
-	if n.zero {
-		values = append([]string{"0"}, values...)
-	}
-	if list := integers(values); list != "" {
+	if list := integers(n.values); list != "" {
 		all = append(all, column+" NOT IN ("+list+")")
 	}
 	return append(all, n.boundsSQL(column)...)
@@ -162,20 +152,18 @@ func (n *Values) AmongSQL(column string, kind ColumnKind) string {
 		for _, b := range n.bounds {
 			all = append(all, fmt.Sprintf("%s %s %d", column, b.sign(), b.value))
 		}
-		if in(integers(n.values)); n.zero {
-			all = append(all, column+" = 0")
-		}
+		in(integers(n.values))
 	case kind == Others || len(n.bounds) > 0:
 		return "1 = 1"
 	case kind == Texts:
-		if in(sqlValues(n.values)); n.zero {
-			all = append(all, column+" IN ('0', '')")
+		if len(n.values) > 0 {
+			in(sqlValues(n.values))
 		}
 	case kind == Bytes:
 		for _, v := range n.values {
 			all = append(all, fmt.Sprintf("%s = X'%x'", column, v))
 		}
-		if n.zero || slices.Contains(n.values, "0") {
+		if slices.Contains(n.values, "0") {
 			all = append(all, fmt.Sprintf("%s <= X'%0510x'", column, 0), column+" = X'30'")
 		}
 	}
@@ -198,13 +186,13 @@ func IsZero(v []byte) bool {
 
 // Equal reports whether both have been read from the same list.
 func (n *Values) Equal(other Values) bool {
-	return n.zero == other.zero && slices.Equal(n.values, other.values) && slices.Equal(n.bounds, other.bounds)
+	return slices.Equal(n.values, other.values) && slices.Equal(n.bounds, other.bounds)
 }
 
 // Meets reports whether any number of a range is one of them.
 func (n *Values) Meets(r Range) bool {
 	in := func(v Integer) bool { return !v.Less(r.Low) && !r.High.Less(v) }
-	return r.Any && (n.zero && in(Integer{}) || n.within(r.Low) || n.within(r.High) || slices.ContainsFunc(n.values, func(text string) bool {
+	return r.Any && (n.within(r.Low) || n.within(r.High) || slices.ContainsFunc(n.values, func(text string) bool {
 		v, ok := ParseInteger([]byte(text))
 		return ok && in(v)
 	}))

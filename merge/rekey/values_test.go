@@ -3,7 +3,7 @@ package rekey
 import "testing"
 
 func TestValues(t *testing.T) {
-	n, err := ParseValues(false, []string{"0", "-1", "<-100", ">=5000", "x"})
+	n, err := ParseValues([]string{"0", "-1", "<-100", ">=5000", "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("the number %s: %v", value, got)
 		}
 	}
-	zero, _ := ParseValues(true, nil)
+	zero, _ := ParseValues([]string{"0", ""})
 	for value, want := range map[string]bool{"0": true, "": true, "\x00": true, "1": false} {
 		if got := zero.Has([]byte(value)); got != want {
 			t.Errorf("with zero, %q: %v", value, got)

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,31 +14,12 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// staying is what is shown of the rows that stay behind by a plan; nil if none may. Plans of older versions have only
-// numbers.
+// staying is what is shown of the rows that stay behind by a plan; nil if none may.
 func staying(p *transfer.Plan) *verdict.Staying {
 	if p.Leaving == nil {
 		return nil
 	}
-	if p.Leaving.Shown != nil {
-		return p.Leaving.Shown
-	}
-	s := new(verdict.Staying)
-	for _, of := range p.Leaving.Stays {
-		if of.Rows() == 0 {
-			continue
-		}
-		line := verdict.StayingTable{Source: of.Source, Table: of.Table, Stay: of.Rows()}
-		if t := p.Table(of.Table); t != nil {
-			at := slices.IndexFunc(p.Worlds(), func(w transfer.World) bool { return w.Name == of.Source })
-			line.Come = t.In(at).Rows
-		}
-		for _, why := range of.Why {
-			line.Why = append(line.Why, verdict.StayingWhy{Why: why.Why, Rows: why.Rows})
-		}
-		s.Tables = append(s.Tables, line)
-	}
-	return s
+	return p.Leaving.Shown
 }
 
 // staying writes which rows stay behind, why, and how many come.

@@ -53,6 +53,7 @@ func sampleOutcome() *Outcome {
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "to_name", Key: "player", OfTable: "players"}},
 	}
 	for i := range 3 {
+		p.Names++
 		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`,
 			Old: fmt.Sprint("火球术士", i), New: fmt.Sprintf("火球术士%d.s2", i)})
 	}
@@ -312,6 +313,7 @@ func TestOutcomeIsThere(t *testing.T) {
 func TestManyRenames(t *testing.T) {
 	o := sampleOutcome()
 	for len(o.Plan.Renames) < 12345 {
+		o.Plan.Names++
 		o.Plan.Renames = append(o.Plan.Renames, o.Plan.Renames[0])
 	}
 	html := writeOutcome(t, o)

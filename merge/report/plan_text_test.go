@@ -43,6 +43,7 @@ func TestWritePlan(t *testing.T) {
 		Copies:  []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
 	}
 	for range 20 {
+		p.Names++
 		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: evil, Column: "name", Key: `["s` + evil + `"]`, Old: evil, New: "x"})
 	}
 	text := planText(t, p, Commands{Apply: "servermerge apply plan.json", Renames: "servermerge renames plan.json"})

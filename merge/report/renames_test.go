@@ -10,7 +10,7 @@ import (
 
 // Renames are written in full wherever they are asked for.
 func TestRenames(t *testing.T) {
-	p := &transfer.Plan{ID: "id", Renames: []transfer.Rename{
+	p := &transfer.Plan{ID: "id", Names: 2, Renames: []transfer.Rename{
 		{Source: "s2", World: "w2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`, Old: "Eva", New: "Eva.s2"},
 		{Source: "s3", World: "w3", Table: "players", Column: "name", Key: `["t457661","i7"]`, Old: `=a,"b"`, New: "<c>"},
 	}}

@@ -49,8 +49,8 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 	unfinished := false
 	err := each(ctx, conn, storeMarks, func() {
 		switch mark {
-		case sqldb.CommonMark, sqldb.StarterMark: // both count the versions of the same tables
-			b.SchemaVersion = max(b.SchemaVersion, version)
+		case sqldb.StarterMark:
+			b.SchemaVersion = version
 			fallthrough
 		case sqldb.RegistryMark, sqldb.NumbersMark:
 			unfinished = unfinished || version == 0

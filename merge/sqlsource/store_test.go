@@ -81,7 +81,7 @@ func TestStoreDatabase(t *testing.T) {
 			if diff := cmp.Diff(wantIDs, ids); diff != "" {
 				t.Error(diff)
 			}
-			if c.SchemaVersion != 2 || !c.HasRegistry || len(c.Skipped) > 0 {
+			if c.SchemaVersion != 1 || !c.HasRegistry || len(c.Skipped) > 0 {
 				t.Errorf("version %d, registry %t, skipped %v", c.SchemaVersion, c.HasRegistry, c.Skipped)
 			}
 			registered, err := db.Registry().Servers(t.Context())
@@ -106,7 +106,7 @@ func TestStoreUnfinished(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE "+sqldb.SchemaTable+" (application VARCHAR(32) PRIMARY KEY, version INT NOT NULL)",
-			"INSERT INTO "+sqldb.SchemaTable+" VALUES ('mergesafe', 0)")
+			"INSERT INTO "+sqldb.SchemaTable+" VALUES ('mergesafe-registry', 0)")
 		if c, err := w.open(t).Catalog(t.Context()); err == nil {
 			t.Errorf("got %v", c)
 		}

@@ -64,8 +64,7 @@ func alterableOptions() planner.PlanOptions {
 			Policy: declare.PolicyReset},
 			{Tables: []string{"wallet"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum"}}},
 		Rules: []declare.Declarations{{Plain: []string{"*.hp", "*.tag", "*.what", "*.v", "*.place", "*.gold"},
-			Shared:  []string{"wallet.account"},
-			Natural: []string{"conf.k"},
+			Shared: []string{"wallet.account", "conf.k"},
 			References: []declare.DeclaredReference{{At: []string{"items.owner", "stats.guid", "log.guid", "online.guid"},
 				To: []string{"chars.guid"}}}}},
 	}}

@@ -456,7 +456,7 @@ func TestCombineRekeyed(t *testing.T) {
 		}
 		opts := combining(map[string]string{"gold": "sum", "best": "target", "latest": "source"})
 		opts.Check.Rekey = &declare.Rekey{Auto: true}
-		opts.Check.Rules = []declare.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Natural: []string{"wallets.account"},
+		opts.Check.Rules = []declare.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Shared: []string{"wallets.account"},
 			References: []declare.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
 		p := mustPlan(t, all[0], all[1:], opts)
 		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {

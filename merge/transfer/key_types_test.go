@@ -348,7 +348,7 @@ func stopped(t *testing.T, step func(job.Hooks) error) {
 // typedOptions declare that the columns name nothing.
 func typedOptions(e engine) planner.PlanOptions {
 	options := planner.PlanOptions{Check: declare.Options{
-		Rules: []declare.Declarations{{Plain: []string{"*.a", "*.id", "*.v"}, Natural: []string{"*.x"}}},
+		Rules: []declare.Declarations{{Plain: []string{"*.a", "*.id", "*.v"}, Shared: []string{"*.x"}}},
 		Allow: []string{verdict.CodeAutoIncrement},
 	}}
 	if e.name == "sqlite" { // the check compares no value that is not of the declared type

@@ -103,24 +103,6 @@ func TestKeysView(t *testing.T) {
 	})
 }
 
-// A table that an older program made gets what the view needs; its entries stay.
-func TestKeysViewOfAnOlderTable(t *testing.T) {
-	onEach(t, func(t *testing.T, e engine) {
-		s1, s2, s3 := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7), viewWorld(t, e, "s3", 3)
-		mergeViewed(t, s1, s2)
-		exec(t, s1, "DROP VIEW "+ledger.KeysView)
-		for _, c := range []string{"first_key", "last_key", "came"} {
-			exec(t, s1, "ALTER TABLE "+ledger.KeysTable+" DROP COLUMN "+c)
-		}
-		mergeViewed(t, s1, s3)
-		db := pool(t, s1)
-		defer db.Close()
-		if got := fmt.Sprint(readCell(t, db, "SELECT source, COALESCE(first_old, 0), key_count, came IS NULL FROM mergesafe_moved ORDER BY source")); got != "[[s2 0 2 1] [s3 3 1 0]]" {
-			t.Error(got)
-		}
-	})
-}
-
 // Where the view cannot be made the merge goes on, and says so.
 func TestKeysViewCannotBeMade(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {

@@ -34,7 +34,7 @@ func leaveOptions(more func(o *declare.Options, d *declare.Declarations)) planne
 		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"hero.guid"}}, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"pet.id"}})
 		d.Plain = append(d.Plain, "hero.level")
 		d.Shared = append(d.Shared, "hero.account")
-		d.Natural = append(d.Natural, "spell.spell")
+		d.Shared = append(d.Shared, "spell.spell")
 		d.References = append(d.References,
 			declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.RowsNone},
 			declare.DeclaredReference{At: []string{"guild.master", "pet.owner", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})

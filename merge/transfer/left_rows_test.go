@@ -34,7 +34,7 @@ func leaving(respawn, auction *declare.When, rows declare.RowsPolicy) planner.Pl
 			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"auction"}, Policy: declare.PolicySkip, When: auction, Rows: rows})
 		}
 		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}}, declare.Space{Keys: []string{"auction.id"}})
-		d.Natural = append(d.Natural, "respawns.spawn")
+		d.Shared = append(d.Shared, "respawns.spawn")
 		d.Plain = append(d.Plain, "respawns.due", "auction.kind")
 		d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}},
 			declare.DeclaredReference{At: []string{"respawns.instance"}, To: []string{"chars.guid"}, None: []string{"0"}})

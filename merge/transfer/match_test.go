@@ -77,7 +77,7 @@ func loginRules(tables ...declare.TablePolicy) declare.Options {
 	return declare.Options{
 		Rekey: &declare.Rekey{Auto: true, Spaces: []declare.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}, {Keys: []string{"characters.guid"}}, {Keys: []string{"clubs.id"}}}},
 		Rules: []declare.Declarations{{
-			Plain: []string{"accounts.gold", "accounts.email", "bans.why", "*.name"}, Natural: []string{"bans.since"},
+			Plain: []string{"accounts.gold", "accounts.email", "bans.why", "*.name"}, Shared: []string{"bans.since"},
 			References: []declare.DeclaredReference{
 				{At: []string{"characters.account", "bans.account", "settings.account"}, To: []string{"accounts.id"}},
 				{At: []string{"log.account"}, To: []string{"accounts.id"}, None: []string{"0"}},

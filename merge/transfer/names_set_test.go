@@ -119,9 +119,9 @@ func TestNamesSetRefused(t *testing.T) {
 			{"tiny", "-129", nil, map[bool]string{true: "", false: "takes numbers from -128 to 127, and not -129"}[e.name == "sqlite"]},
 			{"tiny", "1", nil, "holds NULL"},
 			{"at_login", "| 1", func(o *planner.PlanOptions) {
-				o.Check.Rules[0].Natural = []string{"chars.at_login"}
+				o.Check.Rules[0].Shared = []string{"chars.at_login"}
 				o.Check.Rules[0].Plain = nil
-			}, "is declared natural by"},
+			}, "is declared shared by"},
 			{"at_login", "| 1", func(o *planner.PlanOptions) {
 				o.Check.Rules[0].References = []declare.DeclaredReference{{At: []string{"chars.seen"}, To: []string{"chars.guid"}, When: &declare.When{Column: "at_login", Is: []string{"0"}}}}
 				o.Check.Rules[0].Plain = []string{"chars.at_login"}

@@ -79,8 +79,8 @@ func allOptions() planner.PlanOptions {
 			Rekey: &declare.Rekey{Spaces: []declare.Space{matched, space("chars.guid"), space("loot.id"), space("clubs.id"), space("bids.id"), built},
 				Counters: []declare.CounterRow{{At: "seq.next", Space: "loot.id"}}},
 			Rules: []declare.Declarations{{
-				Natural: []string{"kinds.id"},
-				Plain:   []string{"*.tag", "*.name", "*.gold", "bank.theme", "chars.place", "auction.seller", "players.*", "items.count", "items.template", "guild*.*", "online.who"},
+				Shared: []string{"kinds.id"},
+				Plain:  []string{"*.tag", "*.name", "*.gold", "bank.theme", "chars.place", "auction.seller", "players.*", "items.count", "items.template", "guild*.*", "online.who"},
 				References: []declare.DeclaredReference{
 					{At: []string{"chars.account", "bank.account"}, To: []string{"accounts.id"}},
 					{At: []string{"log.account"}, To: []string{"accounts.id"}, None: []string{"0"}},

@@ -85,7 +85,7 @@ func TestRecordedPlan(t *testing.T) {
 				if _, err := apply.Apply(t.Context(), recorded(p.ID, ""), target, sources, job.Options{}); err != nil {
 					t.Fatal(err)
 				}
-				if name == "matches" { // as an older program recorded it
+				if name == "matches" { // as it is recorded if there are very many
 					small := *p
 					small.Rekey = plan.WithoutMatches(p.Rekey)
 					record(t, target, &small)

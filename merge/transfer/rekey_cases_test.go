@@ -161,7 +161,7 @@ func TestRekeyRefusals(t *testing.T) {
 			d.Plain = append(d.Plain, "templates.price")
 		}, verdict.CodeTableDiffers, "not those of w0"},
 		{"a key of the game's own data that nothing tells apart", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (0, 1)"}, func(o *declare.Options, d *declare.Declarations) {
-			d.Natural = append(d.Natural, "bag.slot")
+			d.Shared = append(d.Shared, "bag.slot")
 			d.References = append(d.References, ref("bag.owner", "chars.guid", "0"))
 		}, verdict.CodeKeyCollision, "more than once"},
 	} {
@@ -219,7 +219,7 @@ func TestRekeyContradictions(t *testing.T) {
 		{"generated", func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, space("x", "pets.twice"))
 		}, "generated"},
-		{"natural, and a key of a space", func(o *declare.Options, d *declare.Declarations) { d.Natural = append(d.Natural, "chars.guid") }, "also declared by natural"},
+		{"shared, and a key of a space", func(o *declare.Options, d *declare.Declarations) { d.Shared = append(d.Shared, "chars.guid") }, "also declared by shared"},
 		{"the same everywhere, and a key of a space", func(o *declare.Options, d *declare.Declarations) {
 			o.Tables = []declare.TablePolicy{{Tables: []string{"chars"}, Policy: declare.PolicySame}}
 		}, "the same in every world"},
@@ -407,7 +407,7 @@ func TestRekeyOwnerOfKeyMayBeNobody(t *testing.T) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, tag VARCHAR(20) NOT NULL, PRIMARY KEY (owner, slot))",
 			"INSERT INTO bag VALUES (0, %d, 'nobody'), (1, 1, 'c1'), (3, 1, 'c3')")
 		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
-			d.Natural = append(d.Natural, "bag.slot")
+			d.Shared = append(d.Shared, "bag.slot")
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.owner"}, To: []string{"chars.guid"}, None: []string{"0"}})
 		}))
 		asked(t, all[0], "SELECT owner, slot, tag FROM bag ORDER BY owner, slot", "0|0|nobody", "0|1|nobody", "1|1|c1", "3|1|c3", "1001|1|c1", "1003|1|c3")

@@ -56,7 +56,7 @@ func oldRules() declare.Options {
 	return declare.Options{
 		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.guid"}}}, Auto: true},
 		Rules: []declare.Declarations{{
-			Plain: []string{"*.level", "*.hp", "*.kind"}, Natural: []string{"spells.spell"},
+			Plain: []string{"*.level", "*.hp", "*.kind"}, Shared: []string{"spells.spell"},
 			References: []declare.DeclaredReference{
 				{At: []string{"stats.guid", "spells.guid", "mail.receiver"}, To: []string{"chars.guid"}},
 				{At: []string{"items.owner", "log.guid"}, To: []string{"chars.guid"}, None: []string{"0"}},

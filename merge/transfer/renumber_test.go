@@ -163,9 +163,9 @@ func TestRenumberRefused(t *testing.T) {
 			{"texts", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Renumber = "name" }, []string{`renumber = "name": it is`, "want a column of integers"}},
 			{"no column", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Within = []string{"acount"} }, []string{`has no column "acount" (did you mean "account"?)`}},
 			{"a policy", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Policy = declare.PolicySkip }, []string{`renumber = "place": want within`, `the policy "copy"`}},
-			{"natural", "", func(o *planner.PlanOptions) {
-				o.Check.Rules[0] = declare.Declarations{Plain: []string{"chars.name"}, Natural: []string{"chars.place"}, Shared: []string{"chars.account"}}
-			}, []string{"is declared natural by"}},
+			{"shared", "", func(o *planner.PlanOptions) {
+				o.Check.Rules[0] = declare.Declarations{Plain: []string{"chars.name"}, Shared: []string{"chars.place", "chars.account"}}
+			}, []string{"is declared shared by"}},
 		} {
 			all := threePlaced(t, e, true)
 			for _, d := range all {

@@ -271,7 +271,7 @@ func TestResetRefused(t *testing.T) {
 					References: []declare.DeclaredReference{{At: []string{"chars.id"}, To: []string{"online.id"}}}}}
 			}, `refers to online, whose rows stay behind`},
 			{"an undeclared column of the target's own rows", []string{"CREATE TABLE notes (n INTEGER NOT NULL PRIMARY KEY, about INTEGER)"}, func(o *planner.PlanOptions) {
-				o.Check.Rules = []declare.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Natural: []string{"notes.n"}}}
+				o.Check.Rules = []declare.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Shared: []string{"notes.n"}}}
 			}, `reference-undeclared`},
 			{"a trigger", []string{"CREATE TRIGGER del AFTER DELETE ON online " + body(e, "DELETE FROM queue")}, nil,
 				`table "online": table-uncopyable: the trigger "del" (AFTER DELETE) would run for rows that are removed`},

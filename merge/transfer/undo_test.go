@@ -387,7 +387,7 @@ func TestUndoInRestoredTarget(t *testing.T) {
 		keepsFences(t, p, []rowio.Database{older, all[1]}, release("2", "s2"))
 		startable(t, all[1], 2, false)
 
-		// So does a fence that an older version made, in the target too.
+		// So does a fence without a state, in the target too.
 		exec(t, older, `UPDATE gameid_servers SET lease_until_ms = 9999999999999, holder = '{"token":"fence:`+p.ID+`",`+
 			`"host":"s1","pid":0,"program":"a merge is being carried out in this database","since":"2026-11-21T03:00:00Z"}'`)
 		keepsFences(t, p, []rowio.Database{older, all[1]}, release("1", "s1"), release("2", "s2"))

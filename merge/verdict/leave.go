@@ -9,8 +9,7 @@ type Leave struct {
 	// Now is the number of :now in its condition: seconds since 1970.
 	Now int64 `json:"now"`
 
-	// Zero and None are the values of Best.Of that make no group.
-	Zero bool     `json:"zero_is_none,omitempty"`
+	// None are the values of Best.Of that make no group.
 	None []string `json:"none,omitempty"`
 
 	Counted *Counted `json:"counted,omitempty"` // by Fewer
@@ -23,8 +22,7 @@ type Leave struct {
 type Counted struct {
 	Table  string        `json:"table"`
 	Column string        `json:"column"`
-	And    []string      `json:"and,omitempty"` // further columns, in the order of the key
-	Zero   bool          `json:"zero_is_none,omitempty"`
+	And    []string      `json:"and,omitempty"`  // further columns, in the order of the key
 	None   []string      `json:"none,omitempty"` // values that name no row
 	When   *declare.When `json:"when,omitempty"`
 	In     []string      `json:"in"` // the databases that have the table

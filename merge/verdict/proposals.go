@@ -30,7 +30,7 @@ type ColumnClass string
 // The classes of columns.
 const (
 	ClassKey       ColumnClass = "key"       // a key that the world counts
-	ClassNatural   ColumnClass = "natural"   // part of a key, of the game's own data
+	ClassShared    ColumnClass = "shared"    // part of a key, of the game's own data
 	ClassReference ColumnClass = "reference" // names rows
 	ClassPlain     ColumnClass = "plain"     // names nothing
 	ClassOpaque    ColumnClass = "opaque"    // its contents were not read

@@ -146,7 +146,6 @@ type RekeyedColumn struct {
 // RekeyedCase are the rows of a column that refer to one space, or are keys of it.
 type RekeyedCase struct {
 	Space string        `json:"space"`
-	Zero  bool          `json:"zero_is_none,omitempty"`
 	None  []string      `json:"none,omitempty"` // values that stay as they are
 	When  *declare.When `json:"when,omitempty"`
 
@@ -247,7 +246,7 @@ func (s *RekeyedSpace) high() rekey.Range {
 
 // Shift returns the change to the values of a case in a source.
 func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
-	stay, err := rekey.ParseValues(c.Zero, c.None)
+	stay, err := rekey.ParseValues(c.None)
 	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay, Match: r.Matched(c.Space, source)}, err
 }
 

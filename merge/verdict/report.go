@@ -54,7 +54,7 @@ type Report struct {
 	Only       []declare.Selection `json:"only,omitempty"` // the check was limited to these
 	Results    []Result            `json:"results"`        // in the order of Codes, then by table and subject
 
-	// Plain is how many columns that are declared plain, natural or shared, or plain in the rows without a reference, hold values
+	// Plain is how many columns that are declared plain or shared, or plain in the rows without a reference, hold values
 	// which, if they were keys, would name other rows after the merge: the verdict relies on their declarations.
 	Plain int `json:"plain,omitempty"`
 	// PlainOpen are these columns, as table.column: those first that look most like references.

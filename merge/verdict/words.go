@@ -68,7 +68,7 @@ func (r *Result) AllowFlag() string {
 }
 
 // settles are the words of rules and the flags that settle what is not verified.
-var settles = []string{"[[", "[check]", "natural = [", "none = [", "-allow ", "-rules "}
+var settles = []string{"[[", "[check]", "shared = [", "none = [", "-allow ", "-rules "}
 
 // Settles reports whether a step names the line of a rule file or the flag that settles what is not verified.
 func Settles(step string) bool {

@@ -23,30 +23,20 @@ var (
 	sqliteTables string
 	//go:embed schema/postgres.sql
 	postgresTables string
-	//go:embed schema/numbers_postgres.sql
-	postgresNumbers string
-	//go:embed schema/ranges_postgres.sql
-	postgresRanges string
-	//go:embed schema/places_postgres.sql
-	postgresPlaces string
-	//go:embed schema/numbers_mysql.sql
-	mysqlNumbers string
-	//go:embed schema/numbers_sqlite.sql
-	sqliteNumbers string
 )
 
 var part = &sqldb.Part{
 	Mark:    sqldb.FleetMark,
 	Absent:  `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
 	Unready: `run "gameid servers init" once more`,
-	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history"},
-	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}, sqldb.PostgreSQL: {postgresTables}},
+	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history", NumbersTable, RangesTable, PlacesTable},
+	Version: 1,
+	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 	Fill:    nameFleet,
 }
 
 // NumbersTable is the table in which package store/numbers keeps the sequences
-// that all worlds share. It came later than the rest, and has no version of its
-// own: older programs need not know of it.
+// that all worlds share.
 const NumbersTable = "fleet_numbers"
 
 // Fleet is the fleet registry: one database, shared by all worlds, that binds
@@ -114,17 +104,6 @@ func (f *Fleet) Create(ctx context.Context) error {
 	err := f.db.Connect(ctx)
 	if err == nil {
 		err = part.Create(ctx, f.db)
-	}
-	later := map[sqldb.Dialect][]string{
-		sqldb.MySQL:  {mysqlNumbers, mysqlRanges, mysqlPlaces},
-		sqldb.SQLite: {sqliteNumbers, sqliteRanges, sqlitePlaces},
-
-		sqldb.PostgreSQL: {postgresNumbers, postgresRanges, postgresPlaces},
-	}
-	for _, table := range later[f.db.Dialect()] {
-		if err == nil {
-			err = sqldb.Retry(ctx, func() error { _, err := f.db.Exec(ctx, table); return err })
-		}
 	}
 	return f.fault(err)
 }

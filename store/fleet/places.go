@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,15 +18,7 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-var (
-	//go:embed schema/places_mysql.sql
-	mysqlPlaces string
-	//go:embed schema/places_sqlite.sql
-	sqlitePlaces string
-)
-
-// PlacesTable is the table of places. It came later than the rest, and has no version of
-// its own: older programs need not know of it.
+// PlacesTable is the table of places.
 const PlacesTable = "fleet_places"
 
 // Place is the location of a world's database, for tools that work on many worlds. It has
@@ -132,7 +123,7 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	if len([]rune(string(labels))) > maxLabels {
 		return fmt.Errorf("the labels of %q: want at most %d characters in all", place.World, maxLabels)
 	}
-	if err := f.needs(ctx, PlacesTable); err != nil {
+	if _, err := f.Identity(ctx); err != nil {
 		return err
 	}
 	set := func(tx *sqldb.Tx) error {
@@ -177,10 +168,9 @@ func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
 }
 
 // Places returns where the databases of worlds are, sorted by the worlds' names. One that
-// cannot be used says so in its Err, and the others are as ever. For a fleet registry of an
-// older version, which has no places, it returns none.
+// cannot be used says so in its Err, and the others are as ever.
 func (f *Fleet) Places(ctx context.Context) ([]Place, error) {
-	if has, err := f.has(ctx, PlacesTable); err != nil || !has {
+	if _, err := f.Identity(ctx); err != nil {
 		return nil, err
 	}
 	var rows []placeRow
@@ -220,22 +210,4 @@ func (row placeRow) place() (Place, error) {
 		return p, fmt.Errorf("the place of %.40q: its labels are not a JSON object of strings", row.World)
 	}
 	return p, p.validate()
-}
-
-// has reports whether there is a table that came later than the rest.
-func (f *Fleet) has(ctx context.Context, table string) (bool, error) {
-	if _, err := f.Identity(ctx); err != nil {
-		return false, err
-	}
-	var tables []string
-	err := f.db.Select(ctx, &tables, f.db.Dialect().TableNames())
-	return slices.Contains(tables, table), f.fault(err)
-}
-
-// needs returns an error unless there is such a table.
-func (f *Fleet) needs(ctx context.Context, table string) error {
-	if has, err := f.has(ctx, table); err != nil || has {
-		return err
-	}
-	return f.fault(&sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, table)})
 }

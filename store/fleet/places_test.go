@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/internal/printable"
-	"mergesafe/store"
 	"mergesafe/store/fleet"
 )
 
@@ -152,21 +151,6 @@ func TestUnusablePlaces(t *testing.T) {
 				t.Errorf("%q is not removed: %+v, %v", row, all, err)
 			}
 		}
-	})
-}
-
-// A fleet registry that was made before there were places knows none, and says how it gets them.
-func TestPlacesOfAnOlderFleet(t *testing.T) {
-	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
-		exec(t, f.DB(), "DROP TABLE "+fleet.PlacesTable)
-		if all, err := f.Places(t.Context()); err != nil || all != nil {
-			t.Errorf("%+v, %v; want none", all, err)
-		}
-		place := fleet.Place{World: "w1", DSN: "sqlite:a"}
-		says(t, f.SetPlace(t.Context(), place, note), store.ErrSchema, `the table "fleet_places" is missing`, `run "gameid servers init" once more`)
-		must(t, f.Create(t.Context()))
-		must(t, f.SetPlace(t.Context(), place, note))
 	})
 }
 

@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"math"
@@ -17,15 +16,7 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-var (
-	//go:embed schema/ranges_mysql.sql
-	mysqlRanges string
-	//go:embed schema/ranges_sqlite.sql
-	sqliteRanges string
-)
-
-// RangesTable is the table of ranges. It came later than the rest, and has no version of
-// its own: older programs need not know of it.
+// RangesTable is the table of ranges.
 const RangesTable = "fleet_ranges"
 
 // DefaultRangeMax is the largest number of a signed column of 32 bits.
@@ -247,7 +238,7 @@ func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRang
 
 // Ranges returns all ranges that were ever given, oldest first.
 func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
-	if err := f.needs(ctx, RangesTable); err != nil {
+	if _, err := f.Identity(ctx); err != nil {
 		return nil, err
 	}
 	var rows []struct {

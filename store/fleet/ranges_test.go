@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"mergesafe/store"
 	"mergesafe/store/fleet"
 )
 
@@ -172,15 +171,10 @@ func TestRecordRanges(t *testing.T) {
 	})
 }
 
-// A fleet registry that was made before there were ranges says what to do, and a lost row
-// is not given again.
-func TestRangesOfAnOlderFleet(t *testing.T) {
+// A lost row is not given again.
+func TestLostRange(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
-		exec(t, f.DB(), "DROP TABLE "+fleet.RangesTable)
-		_, err := f.Ranges(t.Context())
-		says(t, err, store.ErrSchema, `the table "fleet_ranges" is missing`, `run "gameid servers init" once more`)
-		must(t, f.Create(t.Context()))
 		for range 3 {
 			_, err := leaseRange(t, f, "s1", "", 100, 0, -1, 0)
 			must(t, err)

@@ -239,15 +239,6 @@ func TestFleetNumbers(t *testing.T) {
 		same(t, "what begins with 9 is left out", take(t, n, 8), append(run(85, 89), run(100, 102)...))
 		must(t, n.Close())
 
-		// One of an older version, until it is made once more.
-		must(t, storetest.Second(f.Pool().ExecContext(t.Context(), "DROP TABLE "+fleet.NumbersTable)))
-		if _, err := s(numbers.Options{}); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), `run "gameid servers init" once more`) {
-			t.Errorf("without its table: %v", err)
-		}
-		must(t, f.Create(t.Context()))
-		n = s.open(t, numbers.Options{})
-		same(t, "in a new table", take(t, n, 1), run(1, 1))
-
 		// A world may go over to it: see TestNumberSpaces.
 		db := withTables(t, newDSN())
 		if _, err := numbers.Open(t.Context(), db.Registry(), 7, "player", numbers.Options{}); err == nil || !strings.Contains(err.Error(), "server 7 has never run on") {

@@ -21,10 +21,9 @@ var part = &sqldb.Part{
 	Mark:    sqldb.NumbersMark,
 	Absent:  "the database has no table of short numbers yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{Table},
-	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}, sqldb.PostgreSQL: {postgresTables}},
-	Common:  []int{0, 0, 1},
+	Version: 1,
+	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 }
 
 // Table is the table in which a game's own database records the next number of each
@@ -34,7 +33,7 @@ const Table = sqldb.NumbersTable
 // Create makes that table in the database of a registry, unless it exists. It may be
 // called at every start and by several processes at once, and finishes the work of one
 // that was interrupted. A database in which a table of that name was made by another
-// program, or by a newer version, is refused with an error that is store.ErrSchema.
+// program, or in another version, is refused with an error that is store.ErrSchema.
 // (That of a fleet registry is made by [fleet.Fleet.Create].)
 func Create(ctx context.Context, reg *registry.Registry) error {
 	return part.Create(ctx, database(reg))

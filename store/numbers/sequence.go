@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,23 +150,14 @@ func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 // Close the Sequence before the Fleet.
 //
 // If the fleet registry cannot be reached, it still returns the Sequence, and Next
-// returns the cause until it can. A fleet registry of a version without numbers is an
-// error that is store.ErrSchema: run "gameid servers init" once more.
+// returns the cause until it can.
 func OpenShared(ctx context.Context, f *fleet.Fleet, name string, options Options) (*Sequence, error) {
 	q := &row{db: sqldb.Wrap(f.Pool(), sqldb.Dialect(f.Dialect())), table: fleet.NumbersTable}
 	q.admit = func(ctx context.Context) error {
 		if _, err := f.Identity(ctx); err != nil {
 			return err
 		}
-		var tables []string
-		err := q.db.Select(ctx, &tables, q.db.Dialect().TableNames())
-		if err == nil && !slices.Contains(tables, fleet.NumbersTable) {
-			err = &sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, fleet.NumbersTable)}
-		}
-		if err == nil {
-			err = registry.New(f.Pool(), registry.Dialect(f.Dialect())).CheckDurable(ctx)
-		}
-		if err != nil {
+		if err := registry.New(f.Pool(), registry.Dialect(f.Dialect())).CheckDurable(ctx); err != nil {
 			return fmt.Errorf("fleet registry %q: %w", f, err)
 		}
 		return nil

@@ -139,7 +139,7 @@ func TestTablesMadeMeanwhile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, m := mock(t)
 			version := func() *sqlmock.Rows {
-				return sqlmock.NewRows([]string{"application", "version"}).AddRow(sqldb.RegistryMark, 2)
+				return sqlmock.NewRows([]string{"application", "version"}).AddRow(sqldb.RegistryMark, 1)
 			}
 			m.ExpectQuery("SELECT table_name").WillReturnRows(names())
 			m.ExpectQuery("SELECT application").WillReturnRows(version())

@@ -54,7 +54,7 @@ type FenceState string
 
 // The states of a fence. A state of a newer version, which is none of these, is as FenceMerging.
 const (
-	FenceMerging  FenceState = ""         // rows of the merge may be in the target; also that of older versions
+	FenceMerging  FenceState = ""         // rows of the merge may be in the target
 	FencePrepared FenceState = "prepared" // no row has come yet
 	FenceUndone   FenceState = "undone"   // an undo removed the rows that came
 	FenceDropping FenceState = "dropping" // an undo drops the new database that the rows came to
@@ -62,7 +62,7 @@ const (
 
 // In returns a fence in another state.
 func (s FenceState) In(fence gameid.Holder) gameid.Holder {
-	fence.Process = string(s) // a fence is no process, and older versions do not look there
+	fence.Process = string(s) // a fence is no process
 	return fence
 }
 

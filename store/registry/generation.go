@@ -5,8 +5,7 @@ package registry
 // is made, and again when an undo takes the world back. A fleet registry that has seen a later
 // generation refuses a world of an earlier one: see package fleet.
 //
-// The generation is kept in the high bits of a row's epoch, so that tables of older versions have it
-// too, and programs of older versions see a database that was changed more often.
+// The generation is kept in the high bits of a row's epoch.
 const generationBit = 40
 
 // Generation returns the generation of a world from the epoch of its row: 0 for one that no merge took

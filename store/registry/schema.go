@@ -12,30 +12,23 @@ var (
 	mysqlTables string
 	//go:embed schema/sqlite.sql
 	sqliteTables string
-	//go:embed schema/mysql_2.sql
-	mysqlWindow string
-	//go:embed schema/sqlite_2.sql
-	sqliteWindow string
 	//go:embed schema/postgres.sql
 	postgresTables string
-	//go:embed schema/postgres_2.sql
-	postgresWindow string
 )
 
 var part = &sqldb.Part{
 	Mark:    sqldb.RegistryMark,
 	Absent:  "the database has no registry of servers yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{sqldb.RegistryTable},
-	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables, mysqlWindow}, sqldb.SQLite: {sqliteTables, sqliteWindow}, sqldb.PostgreSQL: {postgresTables, postgresWindow}},
-	Common:  []int{0, 1, 1},
+	Version: 1,
+	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 }
 
 // Create makes the table of the registry, unless it exists. It may be called at every
 // start and by several processes at once, and finishes the work of one that was
 // interrupted. A database in which a table of that name was made by another program, or
-// by a newer version, is refused with an error that is store.ErrSchema. Other tables
+// in another version, is refused with an error that is store.ErrSchema. Other tables
 // are neither read nor changed.
 func (r *Registry) Create(ctx context.Context) error { return part.Create(ctx, r.db) }
 

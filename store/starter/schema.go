@@ -11,38 +11,25 @@ import (
 var (
 	//go:embed schema/mysql.sql
 	mysqlTables string
-	//go:embed schema/mysql_2.sql
-	mysqlTables2 string
 	//go:embed schema/sqlite.sql
 	sqliteTables string
-	//go:embed schema/sqlite_2.sql
-	sqliteTables2 string
 	//go:embed schema/postgres.sql
 	postgresTables string
-	//go:embed schema/postgres_2.sql
-	postgresTables2 string
 )
 
 var part = &sqldb.Part{
 	Mark:    sqldb.StarterMark,
 	Absent:  "the database has no starter tables yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{"players", "items", "guilds", "guild_members"},
-	SQL: map[sqldb.Dialect][]string{
-		sqldb.MySQL:  {mysqlTables, mysqlTables2},
-		sqldb.SQLite: {sqliteTables, sqliteTables2},
-
-		sqldb.PostgreSQL: {postgresTables, postgresTables2},
-	},
-	Common: []int{0, 1, 2},
+	Version: 1,
+	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 }
 
-// Create makes the starter tables, unless they exist: then it only reads. It upgrades
-// tables of an older version, and their rows stay. It may be called at every start and
-// by several processes at once, and finishes the work of one that was interrupted. A
-// database that has tables of the same names made by others, or of a newer version, is
-// refused with a [*store.SchemaError].
+// Create makes the starter tables, unless they exist: then it only reads. It may be called
+// at every start and by several processes at once, and finishes the work of one that was
+// interrupted. A database that has tables of the same names made by others, or of another
+// version, is refused with a [*store.SchemaError].
 func Create(ctx context.Context, db *store.DB) error {
 	return part.Create(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
 }

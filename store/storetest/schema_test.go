@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
@@ -30,7 +32,7 @@ type part struct {
 
 var parts = []part{
 	{
-		"registry", sqldb.RegistryMark, 2, "no registry of servers yet", []string{registry.Table},
+		"registry", sqldb.RegistryMark, 1, "no registry of servers yet", []string{registry.Table},
 		func(ctx context.Context, db *store.DB) error { return db.CreateRegistry(ctx) },
 		func(ctx context.Context, db *store.DB) error { return db.Registry().Check(ctx) },
 		func(ctx context.Context, db *store.DB) error {
@@ -46,7 +48,7 @@ var parts = []part{
 		},
 	},
 	{
-		"starter", sqldb.StarterMark, 2, "no starter tables yet", []string{"players", "items", "guilds", "guild_members"},
+		"starter", sqldb.StarterMark, 1, "no starter tables yet", []string{"players", "items", "guilds", "guild_members"},
 		starter.Create, starter.Check,
 		func(ctx context.Context, db *store.DB) error { return starter.Players.Insert(ctx, db, player(1)) },
 	},
@@ -122,10 +124,10 @@ func TestCreateSchema(t *testing.T) {
 			t.Errorf("finishing the schema left %d rows, want the one that was there", rows)
 		}
 
-		exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = 99")
-		p.refused(t, db, "the tables have version 99 and this program knows them up to version "+fmt.Sprint(p.version)+": use a newer program")
-		exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = -1")
-		p.refused(t, db, "this program needs version "+fmt.Sprint(p.version))
+		for _, version := range []int{-1, p.version + 1, 99} {
+			exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = ?", version)
+			p.refused(t, db, fmt.Sprintf("the tables have version %d and this program knows version %d: use the program that made them, or a new database", version, p.version))
+		}
 		exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = ?, application = 'other'", p.version)
 		p.refused(t, db, `belongs to another program, "other"`)
 
@@ -134,6 +136,28 @@ func TestCreateSchema(t *testing.T) {
 		p.refused(t, foreign, `a table "`+p.tables[0]+`" that was not made by this program`)
 		if got := storetest.TableNames(t, foreign); !slices.Equal(got, p.tables[:1]) {
 			t.Errorf("a foreign database now has %v", got)
+		}
+	})
+}
+
+// Several processes may make the tables at once, and an account without the right to make
+// tables may ask for those that are there.
+func TestCreateSchemaAtOnce(t *testing.T) {
+	onEachWithParts(t, func(t *testing.T, p part, newDSN func() string) {
+		dsn := newDSN()
+		var all sync.WaitGroup
+		for range 4 {
+			db := open(t, dsn)
+			all.Go(func() {
+				if err := p.create(t.Context(), db); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		must(t, p.check(t.Context(), open(t, dsn)))
+		if name, ok := strings.CutPrefix(dsn, "mysql:"); ok {
+			must(t, p.create(t.Context(), open(t, "mysql:"+servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE", name))))
 		}
 	})
 }

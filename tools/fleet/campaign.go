@@ -198,7 +198,7 @@ func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, er
 		}
 	}
 	add(n.cmd.String("config"), "check", "merge")
-	c, said := n.book.Campaign(), len(r.Older)
+	c := n.book.Campaign()
 	for _, file := range c.Rules {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(filepath.Dir(n.book.File()), file)
@@ -208,7 +208,6 @@ func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, er
 		}
 		add(file, "check", "merge", "schema")
 	}
-	databases.SayOlder(n.cmd, r.Older[said:])
 	_ = json.NewEncoder(h).Encode([]any{c.Rekey, c.Fence, c.Allow})
 	r.Check.Allow = append(r.Check.Allow, c.Allow...)
 	return r, hex.EncodeToString(h.Sum(nil)[:8]), nil

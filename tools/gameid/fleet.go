@@ -108,9 +108,8 @@ const helpInit = `
 Usage: gameid servers init [-fleet DSN] [-config FILE]
 
 Makes the tables of the fleet registry, in a database of its own that is there
-already (for SQLite, in a file). Run it once, and again after an upgrade, which
-may bring further tables. Two fleet registries would give out the same numbers,
-so no other command makes one.
+already (for SQLite, in a file). Run it once. Two fleet registries would give
+out the same numbers, so no other command makes one.
 
 Flags:` + fleetHelp + `
 Examples:

@@ -22,8 +22,8 @@ account may not make tables needs them; otherwise the game server makes the
 tables when it starts.
 
 Run them once, in a database without the registry. They touch no table of the
-game. After an upgrade that brings a new version of the tables, the game server
-says so when it starts.
+game. A game server that needs another version of the tables says so when it
+starts.
 
 Flags:
   -mysql     for MySQL, MariaDB and what speaks their protocol. golang-migrate

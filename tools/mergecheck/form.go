@@ -31,7 +31,7 @@ func checkForm(cmd *cliv3.Command, env cli.Env, out io.Writer) error {
 	}
 	columns, references, spaces := 0, 0, 0
 	for _, d := range r.Check.Rules {
-		columns += len(d.Plain) + len(d.Natural) + len(d.Shared) + len(d.Undecided)
+		columns += len(d.Plain) + len(d.Shared) + len(d.Undecided)
 		references += len(d.References)
 	}
 	if r.Check.Rekey != nil {

@@ -49,10 +49,6 @@ What is checked:
                     to be, and what its values are; without a verdict
   -propose -o FILE  write what every column seems to be as a file of rules, for
                     -rules FILE: first what you must decide; never overwrites
-  -rewrite FILE -o NEWFILE
-                    put the words of today in the place of older ones in a file
-                    of rules: comments and order stay, and it says the same;
-                    without -o, print it
   -schema rules|config|campaign
                     print the JSON Schema by which editors complete and check
                     files of rules, config.toml or campaign files

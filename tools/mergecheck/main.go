@@ -47,9 +47,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			if cmd.IsSet("schema") {
 				return writeSchema(cmd.String("schema"), out)
 			}
-			if cmd.IsSet("rewrite") {
-				return rewriteRules(cmd, env, out)
-			}
 			if onlyForm(cmd) {
 				return checkForm(cmd, env, out)
 			}

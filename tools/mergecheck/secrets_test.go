@@ -27,8 +27,8 @@ func TestSecretsInFiles(t *testing.T) {
 	secrets.Worlds(t)
 	secrets.Texts(t, run, "config.toml", []string{
 		"[server]", "[database]", "[registry]", "[[source]]", "[[public_id]]", "[check]", "[[check.unique]]",
-		"[[check.reference]]", "[[check.id]]", "[[check.world]]", "[[check.account]]",
-		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]", "[[merge.copy]]",
+		"[[check.reference]]", "[[check.id]]", "[[check.world]]",
+		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]",
 		"[fleet]", "[schema]",
 	}, []string{"mergecheck", "w1", "w2"})
 	secrets.File(t, run, "config.toml", "", []string{

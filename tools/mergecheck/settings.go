@@ -23,7 +23,6 @@ func flags() []cliv3.Flag {
 		&cliv3.StringFlag{Name: "into"},
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
-		&cliv3.StringFlag{Name: "rewrite"},
 		&cliv3.StringFlag{Name: "schema"},
 		&cliv3.StringFlag{Name: "explain"},
 		&cliv3.BoolFlag{Name: "matrix"},

@@ -192,11 +192,7 @@ func typedOf(cmd *cliv3.Command) []string {
 
 // planAgain is what to type for a new plan of the same merge, in a file beside that of the old one.
 func planAgain(file string, plan *transfer.Plan) string {
-	typed := plan.Typed
-	if len(typed) == 0 { // by an older program
-		typed = []string{"plan"}
-	}
-	words := append([]string{"servermerge"}, typed...)
+	words := append([]string{"servermerge"}, plan.Typed...)
 	ending := filepath.Ext(file)
 	fresh := file
 	for n := 2; len(plan.Refusals) == 0; n++ { // one that is refused is written over
@@ -213,7 +209,7 @@ func planAgain(file string, plan *transfer.Plan) string {
 	if slices.ContainsFunc(names, func(name string) bool { return !findable(name) }) {
 		names = []string{whichOf(plan)}
 	}
-	if typed[0] == "rebase" {
+	if plan.Typed[0] == "rebase" {
 		slices.Reverse(names)
 	}
 	return cli.Line(append(words, names...))

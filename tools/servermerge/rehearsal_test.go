@@ -82,7 +82,7 @@ func (p *person) decide(t *testing.T, at string) {
 func (p *person) file(t *testing.T, path string) {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "[check]\nplain = %s\nnatural = %s\n\n%s", quotedList(p.plain), quotedList(p.natural), strings.Join(p.blocks, "\n"))
+	fmt.Fprintf(&b, "[check]\nplain = %s\nshared = %s\n\n%s", quotedList(p.plain), quotedList(p.natural), strings.Join(p.blocks, "\n"))
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (p *person) wrong(c verdict.ProposedColumn) string {
 			}
 		}
 		return fmt.Sprintf("a reference to %s, when %s", c.To, c.When.Text())
-	case verdict.ClassPlain, verdict.ClassNatural:
+	case verdict.ClassPlain, verdict.ClassShared:
 		if is(gameworlds.Reference) || is(gameworlds.Cell) || is(gameworlds.Key) || p.names[c.Table+"."+c.Column] != "" {
 			return string(c.Class)
 		}

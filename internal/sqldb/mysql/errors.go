@@ -219,7 +219,6 @@ var conditions = map[sqldb.Condition][]uint16{
 	sqldb.UnknownVariable: {1193},
 	sqldb.Syntax:          {1064},
 	sqldb.Unsafe:          {1175},
-	sqldb.ColumnThere:     {1060},
 	sqldb.Incomparable: {
 		1115, // unknown character set
 		1273, // unknown collation

@@ -98,8 +98,6 @@ func (engine) Says(err error, c sqldb.Condition) bool {
 		return e.code&0xff == sqlite3.SQLITE_NOTADB || e.code&0xff == sqlite3.SQLITE_CORRUPT
 	case sqldb.Incomparable:
 		return strings.Contains(e.text, "no such collation sequence")
-	case sqldb.ColumnThere:
-		return strings.Contains(e.text, "duplicate column name")
 	}
 	return false
 }

@@ -76,7 +76,7 @@ func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, cho
 }
 
 func saidLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.Leave {
-	said := verdict.Leave{Leave: s.Leave, Now: leaving.Now(), Zero: s.Zero, None: s.None, Counted: s.Counted,
+	said := verdict.Leave{Leave: s.Leave, Now: leaving.Now(), None: s.None, Counted: s.Counted,
 		Worlds: []verdict.LeaveWorld{}}
 	for i, db := range f.DBs {
 		if db == f.Target && !f.Opts.FirstLeaves {

@@ -49,7 +49,7 @@ func judgeLeft(ctx context.Context, f *read.Facts, l *declare.LeftRows) (o rule.
 	if o.Left = []declare.LeftRows{now}; orphans.Count > 0 {
 		orphans.Rows, orphans.Read = orphans.Count, result.Read
 		orphans.Message = fmt.Sprintf("rows refer to rows of %s that stay behind when %s: %s", l.Table, l.When, catalog.Few(leave))
-		orphans.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], rows = %q: they stay behind too", printable.TOML(l.Table), declare.RowsDrop)}
+		orphans.Next = []string{fmt.Sprintf("gone = %q in the [[check.reference]] of these rows: they stay behind too", declare.RowsDrop)}
 		o.Add(rule.Found(orphans))
 	}
 	return o, nil

@@ -301,7 +301,7 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Confl
 // that say so by 0 or an empty value, and the others. It returns false if the
 // source cannot tell.
 func (f follower) DanglingOf(ctx context.Context, db *declare.Database) (zero, others int64, ok bool, err error) {
-	f.ref.None, _ = rekey.ParseValues(true, nil)
+	f.ref.None, _ = rekey.ParseValues([]string{"0", ""})
 	s := f.referring(db)
 	none := Leaves(&f.ref.Ref, s)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {

@@ -38,7 +38,7 @@ func noneTasks(f *read.Facts) (tasks []rule.Task) {
 // judge reads the keys first: usually there are none, and then no row is read.
 func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) {
 	ref := r.Ref
-	if r.None, err = rekey.ParseValues(ref.Declared.ZeroIsNone, ref.Declared.None); err != nil {
+	if r.None, err = rekey.ParseValues(ref.Declared.None); err != nil {
 		return o, err
 	}
 	result := verdict.Result{Code: verdict.CodeReferenceNone, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns}

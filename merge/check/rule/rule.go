@@ -42,7 +42,7 @@ type Outcome struct {
 	Findings   []Finding
 	Proposals  []verdict.Proposal
 	Proposed   *verdict.Proposed
-	Plain      []declare.ColumnName // declared plain, natural or shared, with values that are keys
+	Plain      []declare.ColumnName // declared plain or shared, with values that are keys
 	Key        *read.KeyReading     // for the summaries of the sources; nil if no key was read
 	Contents   []read.Contents      // for these summaries too
 	Rekeyed    *moved.Rekeyed       // what becomes of keys

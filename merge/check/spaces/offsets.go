@@ -253,7 +253,7 @@ func (f chooser) report(k *moved.Rekeyed, alone []*declare.KeySpace) *verdict.Re
 		for i, a := range c.Cases {
 			one := verdict.RekeyedCase{Space: a.Space.Name, Counts: []verdict.CaseCounts{}}
 			if a.Ref != nil {
-				one.Zero, one.None, one.When = a.Ref.Declared.ZeroIsNone, a.Ref.Declared.None, a.Ref.When
+				one.None, one.When = a.Ref.Declared.None, a.Ref.When
 				one.Format = a.Ref.Declared.Format
 			}
 			if a.Space.Keep != "" {

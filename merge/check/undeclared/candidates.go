@@ -127,7 +127,7 @@ func (r OpenReader) candidatesOf(ctx context.Context, table string) (all []Candi
 	var others []Candidate
 	for _, name := range key {
 		switch r.Facts.Declared.Role(table, name).Kind {
-		case declare.RoleNatural, declare.RoleShared:
+		case declare.RoleShared:
 			continue // the same in every world
 		}
 		if r.Facts.Complete[declare.IDOf(table, name)] && copied(r.Facts.Resolved, table) {

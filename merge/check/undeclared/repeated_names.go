@@ -75,7 +75,7 @@ func uniqueTexts(f *read.Facts, table string, model *catalog.Table) (columns []s
 	slices.Sort(columns)
 	return slices.DeleteFunc(slices.Compact(columns), func(name string) bool {
 		switch f.Declared.Role(table, name).Kind {
-		case declare.RoleNatural, declare.RoleShared:
+		case declare.RoleShared:
 			return true // the same in every world
 		}
 		if key := model.Key(); len(key) > 0 && key[0] == name {

@@ -83,8 +83,8 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 			result.Columns = []string{c.Column}
 			way := "declare each column that names its rows as a reference, and then " + result.AllowFlag()
 			if c.Class != nameClass {
-				way = "if it holds the game's own data: natural = " +
-					"" + printable.TOMLList(declare.Qualified(c.Table, result.Columns)) + " in [check]; " +
+				way = "if it holds the game's own data: shared = " +
+					printable.TOMLList(declare.Qualified(c.Table, result.Columns)) + " in [check]; " +
 					"otherwise " + way
 			}
 			result.Next = []string{way}

@@ -464,11 +464,11 @@ func judgesOpen(f *read.Facts, table, column string) bool {
 	return !declare.ForeignKey(f.Resolved, table, column) && !f.Follows(table, column)
 }
 
-// onItsWord reports whether a column is said to name no row of a world: it is plain, natural or shared, or plain in the rows
+// onItsWord reports whether a column is said to name no row of a world: it is plain or shared, or plain in the rows
 // that no reference covers.
 func onItsWord(f *read.Facts, table, column string) bool {
 	switch role := f.Declared.Role(table, column); role.Kind {
-	case declare.RolePlain, declare.RoleNatural, declare.RoleShared:
+	case declare.RolePlain, declare.RoleShared:
 		return true
 	case declare.RoleReference:
 		whole := func(ref *declare.Ref) bool { return ref.When == nil }

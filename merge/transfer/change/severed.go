@@ -74,7 +74,7 @@ func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
 				continue
 			}
 		}
-		none, err := rekey.ParseValues(s.Zero, s.None)
+		none, err := rekey.ParseValues(s.None)
 		if err != nil {
 			panic(err) // the plan was validated
 		}

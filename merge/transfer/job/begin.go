@@ -28,9 +28,6 @@ func (r *Run) Begin(ctx context.Context, step string) (state ledger.State, err e
 		if state, err = r.State(ctx); err == nil && state == ledger.StateUndoing && r.First != nil {
 			return nil // what is not dropped yet says nothing
 		}
-		if err == nil && state != "" && (step == ledger.StepCopy || step == ledger.StepUndo) {
-			err = r.Manifest.DivideProgress(ctx)
-		}
 		if err == nil && state != "" {
 			r.Tally.parts, err = r.Manifest.Checkpoints(ctx, step)
 		}

@@ -57,7 +57,7 @@ func NewNaming(c *verdict.RekeyedColumn, keys []ledger.KeySet, codecs cell.Codec
 	for i := range c.Cases {
 		of := namingCase{RekeyedCase: &c.Cases[i]}
 		var err error
-		if of.none, err = rekey.ParseValues(of.Zero, of.None); err != nil {
+		if of.none, err = rekey.ParseValues(of.None); err != nil {
 			return nil, err
 		}
 		if of.When != nil {

@@ -31,13 +31,7 @@ type Checkpoint struct {
 // any step cannot be read: a later look for one of them would find none.
 func (m *Manifest) Checkpoints(ctx context.Context, step string) (map[Place]int64, error) {
 	rows := make(map[Place]int64)
-	column := "part"
-	if divided, err := m.dividedProgress(ctx); err != nil {
-		return nil, err
-	} else if !divided {
-		column = "0"
-	}
-	query := "SELECT source, tab, " + column + ", done_rows, step FROM " + ProgressTable + " WHERE merge_id = ?"
+	const query = "SELECT source, tab, part, done_rows, step FROM " + ProgressTable + " WHERE merge_id = ?"
 	err := m.On.Rows(ctx, query, false, []any{m.ID}, func(row []any) (bool, error) {
 		part, err := rowio.IntIn(row[2], ProgressTable+".part")
 		if err != nil {

@@ -106,18 +106,14 @@ func LoadKeys(ctx context.Context, on *rowio.Connection, where string, args []an
 // ReadKeys reads the entries that meet a condition. Without their keys it reads where these
 // lie.
 func ReadKeys(ctx context.Context, on *rowio.Connection, keys bool, where string, args []any) (all []KeySet, err error) {
-	have, err := ColumnsOfKeys(ctx, on)
-	if err != nil || len(have) == 0 {
+	if known, err := HasKeys(ctx, on); err != nil || !known {
 		return nil, err
 	}
-	columns := "'', ''"
-	if slices.Contains(have, "first_key") && slices.Contains(have, "last_key") {
-		columns = "first_key, last_key"
-	}
+	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, first_key, last_key"
 	if keys {
-		columns += ", data"
+		query += ", data"
 	}
-	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, " + columns + " FROM " + KeysTable
+	query += " FROM " + KeysTable
 	if where != "" {
 		query += " WHERE " + where
 	}

@@ -20,7 +20,7 @@ const (
 // keyPiece is one row of [KeysTable].
 type keyPiece struct {
 	part  int64
-	ends  rekey.Range // of its keys; none: the row is a part of the form of the whole set, as older programs wrote it
+	ends  rekey.Range // of its keys; none: it has no keys
 	keys  *rekey.Set  // nil until it was read
 	bytes []byte
 }
@@ -66,26 +66,17 @@ func eachPiece(s *rekey.Set, use func(keyPiece) error) error {
 // whole puts the pieces of an entry together, which have all been read.
 func (k *KeySet) whole() (*rekey.Set, error) {
 	all := &rekey.Set{Exact: true}
-	var rest []byte // of the form of older programs
+	if len(k.pieces) == 1 {
+		return all, all.UnmarshalBinary(k.pieces[0].bytes)
+	}
 	for i := range k.pieces {
-		p := &k.pieces[i]
-		if !p.ends.Any {
-			rest = append(rest, p.bytes...)
-			continue
-		}
-		if len(k.pieces) == 1 {
-			return all, all.UnmarshalBinary(p.bytes)
-		}
 		var some rekey.Set
-		if err := some.UnmarshalBinary(p.bytes); err != nil {
+		if err := some.UnmarshalBinary(k.pieces[i].bytes); err != nil {
 			return nil, err
 		}
 		for n := range some.All() {
 			all.Add(n)
 		}
-	}
-	if rest != nil {
-		return all, all.UnmarshalBinary(rest)
 	}
 	all.Finish()
 	return all, nil
@@ -96,21 +87,17 @@ func (k *KeySet) Has(ctx context.Context, on *rowio.Connection, n rekey.Integer)
 	if k.Keys != nil {
 		return k.Keys.Has(n), nil
 	}
-	old := slices.ContainsFunc(k.pieces, func(p keyPiece) bool { return !p.ends.Any })
 	i := slices.IndexFunc(k.pieces, func(p keyPiece) bool { return p.ends.Meets(rekey.Range{Low: n, High: n, Any: true}) })
-	if !old && i < 0 {
+	if i < 0 {
 		return false, nil
 	}
-	if !old && k.pieces[i].keys != nil {
+	if k.pieces[i].keys != nil {
 		return k.pieces[i].keys.Has(n), nil
 	}
-	query, args := "SELECT data FROM "+KeysTable+" WHERE path = ? AND tab = ? AND col = ?", []any{k.Path, k.Table, k.Column}
-	if !old {
-		query, args = query+" AND part = ?", append(args, k.pieces[i].part)
-	}
+	const query = "SELECT data FROM " + KeysTable + " WHERE path = ? AND tab = ? AND col = ? AND part = ?"
 	var data []byte
-	err := on.Rows(ctx, query+" ORDER BY part", false, args, func(row []any) (bool, error) {
-		data = append(data, rowio.Printed(row[0])...)
+	err := on.Rows(ctx, query, false, []any{k.Path, k.Table, k.Column, k.pieces[i].part}, func(row []any) (bool, error) {
+		data = rowio.Printed(row[0])
 		return true, nil
 	})
 	set := new(rekey.Set)
@@ -120,11 +107,7 @@ func (k *KeySet) Has(ctx context.Context, on *rowio.Connection, n rekey.Integer)
 	if err != nil {
 		return false, k.unread(on, err)
 	}
-	if old {
-		k.Keys = set
-	} else {
-		k.pieces[i].keys = set
-	}
+	k.pieces[i].keys = set
 	return set.Has(n), nil
 }
 

@@ -129,7 +129,7 @@ func (m *Manifest) Create(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.DivideProgress(ctx)
+	return nil
 }
 
 // after returns the time at which the merge begins: now, or directly after the merge that was

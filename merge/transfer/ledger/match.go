@@ -28,8 +28,7 @@ func CreateMatches(d rowio.Dialect) string {
 		PRIMARY KEY (path, tab, col, old_key), UNIQUE (path, tab, col, new_key)) WITHOUT ROWID`
 }
 
-// HasMatches reports whether a database has the table: one that an older program merged into
-// does not.
+// HasMatches reports whether a database has the table.
 func HasMatches(ctx context.Context, on *rowio.Connection) (bool, error) {
 	tables, err := (&Manifest{On: on}).Tables(ctx)
 	return slices.Contains(tables, MatchesTable), err

@@ -20,8 +20,8 @@ var ErrPartOfPlan = errors.New("the record of the merge has only a part of its p
 // returns nil if there is no such merge: it was not begun, or was undone.
 //
 // The plan is complete, or the error is an [ErrPartOfPlan]: then its ID does not fit. So it is
-// for a merge with matched keys ([declare.Space.Match]) that has not come to its end, if an older
-// program began it, or if there are very many of them.
+// for a merge with matched keys ([declare.Space.Match]) that has not come to its end, if there
+// are very many of them.
 func RecordedPlan(ctx context.Context, target rowio.Database, id string) (*plan.Plan, error) {
 	m := &Manifest{On: &rowio.Connection{Database: target}, ID: id}
 	defer m.On.Close()

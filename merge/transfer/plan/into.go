@@ -22,8 +22,8 @@ type Into struct {
 	Objects int `json:"objects"`
 
 	// Made has a fingerprint of each thing that the first world is made of, so that apply notices
-	// what was altered since. Older plans have none.
-	Made map[string]string `json:"made,omitempty"`
+	// what was altered since.
+	Made map[string]string `json:"made"`
 
 	// Grants are the statements that give the accounts of the game in the new database what they
 	// may do in the first world; Unseen says why there may be more. SQLite has no accounts.

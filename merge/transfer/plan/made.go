@@ -65,17 +65,10 @@ func unpack(text string) (*catalog.Catalog, error) {
 }
 
 // Altered says how the tables of a database differ from those that the plan found there; "" if
-// they do not. Of a source that was copied, only the tables count from which rows came. A plan of
-// an older program knows no more than the fingerprint.
+// they do not. Of a source that was copied, only the tables count from which rows came.
 func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	const another = "its tables have another schema than when the plan was made"
 	want := p.Worlds()[i]
-	if want.Tables == "" {
-		if copied && i > 0 || Schema(s) == want.Schema {
-			return ""
-		}
-		return another
-	}
 	was, err := unpack(want.Tables)
 	if err != nil {
 		return fmt.Sprintf("the plan does not say how its tables were made: %v", err)

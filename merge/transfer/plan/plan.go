@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ type Plan struct {
 	Renames []Rename `json:"renames"`
 
 	// Names is how many of Renames are new names. The others are numbers of Renumbered, and cells that follow:
-	// references to such a name, and columns that are set with it. 0 in plans of older programs; see [Plan.Renamed].
+	// references to such a name, and columns that are set with it. See [Plan.Renamed].
 	Names int `json:"names,omitempty"`
 
 	// Rekey are the new values of keys that may collide; nil if there are no spaces.
@@ -128,7 +129,7 @@ type Checked struct {
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`
 
-	// Plain is how many columns that are declared plain, natural or shared hold values which are keys.
+	// Plain is how many columns that are declared plain or shared hold values which are keys.
 	Plain int `json:"plain,omitempty"`
 	// PlainOpen are these columns, as table.column: those first that look most like references.
 	PlainOpen []string `json:"plain_columns,omitempty"`
@@ -145,10 +146,9 @@ type Checked struct {
 type World struct {
 	Name string `json:"name"`
 
-	// Schema is the fingerprint of its tables, and Tables, packed, how they were made. Tables is
-	// empty in a plan of an older program.
+	// Schema is the fingerprint of its tables, and Tables, packed, how they were made.
 	Schema string `json:"schema"`
-	Tables string `json:"tables,omitempty"`
+	Tables string `json:"tables"`
 
 	// Servers are those of its registry; none if it keeps no registry.
 	Servers []catalog.Server `json:"servers,omitempty"`
@@ -220,18 +220,15 @@ type Rename struct {
 func (p *Plan) Rows() int64 { return rowio.Total(p.Tables, (*Table).Rows) }
 
 // Renamed divides the renames: new names, each of a person or a thing; numbers, such as slots, that become the next
-// free one; and cells that follow a new name. Of a plan of an older program all that are no numbers count as names.
+// free one; and cells that follow a new name.
 func (p *Plan) Renamed() (names, numbers, cells int64) {
 	for _, n := range p.Renumbered {
 		for _, rows := range n.Counts {
 			numbers += rows
 		}
 	}
-	others := int64(len(p.Renames)) - numbers
-	if names = int64(p.Names); names == 0 {
-		names = others
-	}
-	return names, numbers, others - names
+	names = int64(p.Names)
+	return names, numbers, int64(len(p.Renames)) - numbers - names
 }
 
 // Estimate is how long copying will take at a number of rows a second; 0 means
@@ -254,7 +251,15 @@ func (p *Plan) Write(w io.Writer) error {
 // ReadPlan reads what [Plan.Write] wrote. A plan of another version, or one
 // that was changed since, is an error.
 func ReadPlan(r io.Reader) (*Plan, error) {
-	d := json.NewDecoder(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var its struct{ Version int }
+	if json.Unmarshal(text, &its) == nil && its.Version != PlanVersion { // it may have other fields
+		return nil, anotherVersion(its.Version)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	p := new(Plan)
 	if err := d.Decode(p); err != nil {
@@ -266,9 +271,13 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	return p, p.Validate()
 }
 
+func anotherVersion(version int) error {
+	return fmt.Errorf("transfer: the plan has version %d and this program knows version %d: plan again, or use the program that made it", version, PlanVersion)
+}
+
 func (p *Plan) Validate() error {
 	if p.Version != PlanVersion {
-		return fmt.Errorf("transfer: the plan has version %d and this program knows version %d: plan again", p.Version, PlanVersion)
+		return anotherVersion(p.Version)
 	}
 	if p.ID != p.Fingerprint() {
 		return fmt.Errorf("transfer: the plan %.40q was changed after it was made: change the options and plan again", p.ID)

@@ -3,7 +3,7 @@ package plan
 import "mergesafe/merge/transfer/rowio"
 
 // SameRows counts the rows that a source of a plan brings, and those of them in tables that a
-// source of an older plan had exactly so.
+// source of an earlier plan had exactly so.
 func (p *Plan) SameRows(source int, old *Plan, other int) (same, all int64) {
 	then := make(map[string]rowio.Content)
 	for i := range old.Tables {

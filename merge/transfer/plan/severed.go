@@ -75,7 +75,7 @@ func (p *Plan) validateSevered() error {
 		if t == nil {
 			continue // none of its rows comes
 		}
-		_, err := rekey.ParseValues(s.Zero, s.None)
+		_, err := rekey.ParseValues(s.None)
 		texts := s.Gone && p.Leaving != nil && slices.ContainsFunc(p.Leaving.Stays, func(of Stays) bool {
 			return of.Stays != nil && of.Table == s.To && of.Kinds != ""
 		})

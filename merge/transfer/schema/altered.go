@@ -26,12 +26,8 @@ func (s *Schema) Fingerprints() map[string]string {
 	return all
 }
 
-// Altered names what was made, altered or dropped since these fingerprints were taken. If there are none, nothing is
-// known to be.
+// Altered names what was made, altered or dropped since these fingerprints were taken.
 func (s *Schema) Altered(since map[string]string) (what []string) {
-	if since == nil {
-		return nil
-	}
 	all := s.Fingerprints()
 	for name, text := range all {
 		if since[name] != text {

@@ -39,3 +39,48 @@ CREATE TABLE IF NOT EXISTS fleet_history (
   why       TEXT    NOT NULL CHECK (length(why) <= 1024),
   PRIMARY KEY (server_id, epoch)
 ) WITHOUT ROWID;
+
+-- The sequences of numbers that all worlds of a fleet share, for SQLite. See
+-- package store/numbers. next_number is without check digit. No number from it
+-- on has been taken. server_id is 0.
+
+CREATE TABLE IF NOT EXISTS fleet_numbers (
+  server_id   INTEGER NOT NULL CHECK (server_id = 0),
+  name        TEXT    NOT NULL CHECK (length(name) <= 64),
+  next_number INTEGER NOT NULL,
+  check_digit TEXT    NOT NULL CHECK (check_digit IN ('', 'damm')),
+  updated_ms  INTEGER NOT NULL,
+  PRIMARY KEY (server_id, name)
+) WITHOUT ROWID;
+
+-- The ranges of integers that worlds have for their keys, for SQLite. See
+-- ranges.go. Rows are never deleted: what was given is not given again. Each row
+-- has the number after that of the row before, so that who adds one has seen all
+-- others. A range with an empty space is for keys of every kind.
+
+CREATE TABLE IF NOT EXISTS fleet_ranges (
+  number       INTEGER NOT NULL PRIMARY KEY,
+  world        TEXT    NOT NULL CHECK (length(world) <= 200),
+  space        TEXT    NOT NULL CHECK (length(space) <= 200),
+  first_key    INTEGER NOT NULL,
+  last_key     INTEGER NOT NULL CHECK (first_key <= last_key),
+  merge_id     TEXT    NOT NULL,
+  given_ms     INTEGER NOT NULL,
+  who          TEXT    NOT NULL CHECK (length(who) <= 255),
+  why          TEXT    NOT NULL CHECK (length(why) <= 1024),
+  released_ms  INTEGER NOT NULL DEFAULT 0,
+  released_by  TEXT    NOT NULL DEFAULT '' CHECK (length(released_by) <= 255),
+  released_why TEXT    NOT NULL DEFAULT '' CHECK (length(released_why) <= 1024)
+);
+
+-- Where the databases of worlds are, for SQLite. See places.go. place is a DSN
+-- without user and password, labels an object of JSON.
+
+CREATE TABLE IF NOT EXISTS fleet_places (
+  world  TEXT    NOT NULL PRIMARY KEY CHECK (length(world) <= 200),
+  place  TEXT    NOT NULL CHECK (length(place) <= 1024),
+  labels TEXT    NOT NULL CHECK (length(labels) <= 2048),
+  set_ms INTEGER NOT NULL,
+  who    TEXT    NOT NULL CHECK (length(who) <= 255),
+  why    TEXT    NOT NULL CHECK (length(why) <= 1024)
+);

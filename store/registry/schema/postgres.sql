@@ -3,7 +3,8 @@
 -- One row for every server whose IDs may be in this database.
 -- reserved_ms counts from 2025-01-01, like the IDs. The other times are Unix
 -- time in milliseconds by this database's clock. fleet is the identity of the
--- fleet registry that the world is bound in.
+-- fleet registry that the world is bound in. window_ms is how far ahead of the
+-- clock the processes of the server reserve times, 0 if none did.
 CREATE TABLE IF NOT EXISTS gameid_servers (
   server_id      INTEGER       NOT NULL,
   name           VARCHAR(64)   NOT NULL DEFAULT '',
@@ -16,6 +17,7 @@ CREATE TABLE IF NOT EXISTS gameid_servers (
   created_ms     BIGINT        NOT NULL,
   updated_ms     BIGINT        NOT NULL,
   fleet          VARCHAR(32)   NOT NULL DEFAULT '',
+  window_ms      BIGINT        NOT NULL DEFAULT 0,
   PRIMARY KEY (server_id),
   CONSTRAINT gameid_servers_world_key UNIQUE (world),
   CONSTRAINT gameid_servers_id   CHECK (server_id BETWEEN 1 AND 1048575),

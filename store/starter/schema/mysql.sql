@@ -3,6 +3,7 @@
 -- IDs are BINARY(10): SELECT HEX(id), and WHERE id = 0x... to look one up.
 -- Times are UTC. Names are unique whatever their case and accents: the
 -- collation is one that both MySQL and MariaDB have, and that tells emoji apart.
+-- number is the short number of a player.
 
 CREATE TABLE IF NOT EXISTS players (
   id         BINARY(10)   NOT NULL,
@@ -12,12 +13,15 @@ CREATE TABLE IF NOT EXISTS players (
   gold       BIGINT       NOT NULL,
   created_at DATETIME(3)  NOT NULL,
   updated_at DATETIME(3)  NOT NULL,
+  number     BIGINT       NULL,
   PRIMARY KEY (id),
   UNIQUE KEY name (name),
+  UNIQUE KEY number (number),
   KEY account (account),
   CONSTRAINT players_name  CHECK (CHAR_LENGTH(name) >= 1),
   CONSTRAINT players_level CHECK (level >= 1),
-  CONSTRAINT players_gold  CHECK (gold >= 0)
+  CONSTRAINT players_gold  CHECK (gold >= 0),
+  CONSTRAINT players_number CHECK (number BETWEEN 1 AND 999999999999999)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
 
 CREATE TABLE IF NOT EXISTS items (

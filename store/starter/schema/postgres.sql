@@ -2,7 +2,7 @@
 --
 -- IDs are BYTEA of 10 bytes: SELECT encode(id, 'hex'), and WHERE id = '\x...' to look
 -- one up. Names are unique whatever their case and accents: the collation is one of
--- ICU, which the server must have been built with.
+-- ICU, which the server must have been built with. number is the short number of a player.
 
 CREATE COLLATION IF NOT EXISTS mergesafe_names (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
 
@@ -14,11 +14,14 @@ CREATE TABLE IF NOT EXISTS players (
   gold       BIGINT         NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL,
   updated_at TIMESTAMPTZ(3) NOT NULL,
+  number     BIGINT         NULL,
   PRIMARY KEY (id),
   CONSTRAINT players_name_key UNIQUE (name),
+  CONSTRAINT players_number_key UNIQUE (number),
   CONSTRAINT players_name  CHECK (char_length(name) >= 1),
   CONSTRAINT players_level CHECK (level >= 1),
-  CONSTRAINT players_gold  CHECK (gold >= 0)
+  CONSTRAINT players_gold  CHECK (gold >= 0),
+  CONSTRAINT players_number CHECK (number BETWEEN 1 AND 999999999999999)
 );
 
 CREATE INDEX IF NOT EXISTS players_account ON players (account);

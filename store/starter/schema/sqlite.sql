@@ -4,6 +4,7 @@
 -- up. Times are UTC as integers, in microseconds of Unix time:
 -- SELECT datetime(created_at / 1000000, 'unixepoch'). NOCASE knows the letters
 -- A to Z only: "Ä" and "ä" are two names here, and one in MySQL.
+-- number is the short number of a player.
 
 CREATE TABLE IF NOT EXISTS players (
   id         BLOB     NOT NULL PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10),
@@ -12,10 +13,13 @@ CREATE TABLE IF NOT EXISTS players (
   level      INTEGER  NOT NULL CHECK (typeof(level) = 'integer' AND level BETWEEN 1 AND 2147483647),
   gold       INTEGER  NOT NULL CHECK (typeof(gold) = 'integer' AND gold >= 0),
   created_at DATETIME NOT NULL CHECK (typeof(created_at) = 'integer'),
-  updated_at DATETIME NOT NULL CHECK (typeof(updated_at) = 'integer')
+  updated_at DATETIME NOT NULL CHECK (typeof(updated_at) = 'integer'),
+  number     INTEGER  NULL CHECK (number IS NULL OR typeof(number) = 'integer' AND number BETWEEN 1 AND 999999999999999)
 ) WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS players_account ON players (account);
+
+CREATE UNIQUE INDEX IF NOT EXISTS players_number ON players (number);
 
 CREATE TABLE IF NOT EXISTS items (
   id         BLOB     NOT NULL PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10),

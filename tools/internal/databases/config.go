@@ -11,7 +11,6 @@ import (
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
-	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/cli"
@@ -116,14 +115,7 @@ func RuleFlags() []cliv3.Flag {
 	}
 }
 
-// SayOlder reports older words, of [rules.Rules], to the person who runs the command.
-func SayOlder(cmd *cliv3.Command, older []string) {
-	for _, text := range older {
-		cli.LogOf(cmd).Say(printable.Text(text))
-	}
-}
-
-// Rules returns what the file and the flags say of the tables, and reports older words in the files.
+// Rules returns what the file and the flags say of the tables.
 // Only a file that was asked for has to be there.
 func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 	file, err := c.optional(cmd.IsSet("config"))
@@ -136,14 +128,7 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 			return rules.Rules{}, err
 		}
 	}
-	SayOlder(cmd, r.Older)
-	// A pattern on the command line takes the place of those in the file.
-	if cmd.IsSet("include") {
-		r.Check.Include = cmd.StringSlice("include")
-	}
-	if cmd.IsSet("exclude") {
-		r.Check.Exclude = cmd.StringSlice("exclude")
-	}
+	r.Check.Include, r.Check.Exclude = cmd.StringSlice("include"), cmd.StringSlice("exclude")
 	r.Check.Allow = cmd.StringSlice("allow")
 	if cmd.Bool("rekey") {
 		if r.Check.Rekey == nil {

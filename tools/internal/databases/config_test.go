@@ -86,14 +86,14 @@ func TestConfigIsReadOnce(t *testing.T) {
 // Problems with what the file says of the tables are errors of every tool.
 func TestConfigReadsRules(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte("[check]\nexlude = ['a']\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("[check]\nplan = ['a.b']\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := NewConfig(file, env(nil))
 	_, err1 := c.DSN("north")
 	_, err2 := c.Registry("")
 	for _, err := range []error{err1, err2} {
-		if err == nil || !strings.Contains(err.Error(), `config.toml:2: unknown key exlude (did you mean "exclude"?)`) {
+		if err == nil || !strings.Contains(err.Error(), `config.toml:2: unknown key plan (did you mean "plain"?)`) {
 			t.Errorf("got %v", err)
 		}
 	}

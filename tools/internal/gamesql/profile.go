@@ -76,9 +76,7 @@ func (p *profile) stays(table string) (stays bool) {
 // of is what is said of a column, and what its values name: the space of a key, or a key or name that does not move.
 func (p *profile) of(c gamesql.Column) (kind string, named []string) {
 	role := p.said.Role(c.Table, c.Name)
-	if kind = role.Kind.String(); role.Kind == declare.RoleNatural {
-		kind = "shared"
-	}
+	kind = role.Kind.String()
 	add := func(key string) { named = append(named, cmp.Or(p.spaces[key], key)) }
 	for _, r := range slices.Concat(role.References, p.said.Composite) {
 		if i := slices.Index(r.Columns, c.Name); r.Table == c.Table && i >= 0 && r.Space == "" {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -21,10 +20,7 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 	o, said := &r.Check, declare.Declarations{File: file, Schema: reviewed}
 	root.Section("check", func(s *strict.Section) {
 		said.LineOf = s.LineOf
-		s.Older("include", "exclude", "natural", "account")
-		o.Include = append(o.Include, s.Texts("include", pattern)...)
-		o.Exclude = append(o.Exclude, s.Texts("exclude", pattern)...)
-		said.Plain, said.Natural = s.List("plain", place), s.List("natural", place)
+		said.Plain = s.List("plain", place)
 		var accounts []string
 		said.Shared = s.Entries("shared", place, func(s *strict.Section) {
 			table, column := columnAt(s)
@@ -36,7 +32,7 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		said.Shared = append(said.Shared, accounts...)
 		said.Undecided = s.List("undecided", place)
 		s.Sections("unique", func(s *strict.Section) {
-			table, columns := columnsAt(s, "columns")
+			table, columns := columnsAt(s)
 			o.Uniques = slices.DeleteFunc(o.Uniques, func(u declare.DeclaredUnique) bool { // the later file counts
 				return u.File != file && u.Table == table && slices.Equal(u.Columns, columns)
 			})
@@ -57,16 +53,11 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 			o.IDs = append(o.IDs, declare.IDColumn{Table: table, Column: column, File: file, Line: s.Line("")})
 		})
 		s.Sections("world", func(s *strict.Section) {
-			s.Older("value")
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
-			by := renamed(s, "by", "value")
-			need(s, by, `want an expression that computes the number of its world, such as `+
+			need(s, "by", `want an expression that computes the number of its world, such as `+
 				`%s = "id / 10_000_000 %% 10_000"`)
-			key := declare.WorldKey{At: s.Text("at", place), Value: s.Text(by, expression), File: file, Line: s.Line("")}
+			key := declare.WorldKey{At: s.Text("at", place), Value: s.Text("by", expression), File: file, Line: s.Line("")}
 			o.Worlds = append(o.Worlds, key)
-		})
-		s.Sections("account", func(s *strict.Section) {
-			o.Accounts = append(o.Accounts, account(s, file, table(s, "table"), column(s, "column")))
 		})
 	})
 	if !said.Empty() || reviewed != nil {
@@ -79,10 +70,8 @@ func account(s *strict.Section, file, table, column string) declare.AccountColum
 	return declare.AccountColumn{Table: table, Column: column, Max: int(s.Integer("max", 1, maxPerAccount)), File: file, Line: s.Line("")}
 }
 
-// reference reads one [[check.reference]], of columns that it names by at and to or,
-// in the older words, by table, columns, to_table and to_columns.
+// reference reads one [[check.reference]].
 func reference(s *strict.Section, file string) (r declare.DeclaredReference) {
-	s.Older("table", "columns", "to_table", "to_columns", "zero_is_none")
 	r.File, r.Line = file, s.Line("")
 	r.To, r.At = s.OneOrMore("to", placeOrJoint), s.Texts("at", placeOrJoint)
 	r.None, r.Dangling = s.Values("none"), s.Values("dangling")
@@ -90,33 +79,11 @@ func reference(s *strict.Section, file string) (r declare.DeclaredReference) {
 	r.Others = s.Text("others", others)
 	s.Only("others", declare.OthersPlain)
 	r.Format = s.Text("format", format)
-	r.ZeroIsNone = s.Boolean("zero_is_none")
 	r.Gone = declare.RowsPolicy(s.Text("gone", gone))
 	s.Only("gone", string(declare.RowsDrop), string(declare.RowsNone))
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
-	older := s.Has("table") || s.Has("columns") || s.Has("to_table") || s.Has("to_columns")
-	switch {
-	case older && s.Has("format"):
-		s.Problem("format", "is for a reference with at and to: want these")
-		return r
-	case older && (s.Has("at") || s.Has("to")):
-		s.Problem("at", "is set together with table, columns, to_table or to_columns: want one or the other")
-		s.Know("table", "columns", "to_table", "to_columns")
-		return r
-	case older:
-		r.Table, r.Columns = table(s, "table"), columns(s, "columns")
-		r.ToTable, r.ToColumns = table(s, "to_table"), columns(s, "to_columns")
-		if from, to := len(r.Columns), len(r.ToColumns); from > 0 && to > 0 && from != to {
-			s.Problem("to_columns", "names %d, but columns names %d: want as many, in the same order", to, from)
-		}
-		if r.ZeroIsNone && len(r.Columns) > 1 {
-			s.Problem("zero_is_none", "is for a reference of one column only")
-		}
-		return r
-	}
-	s.Know("table", "columns", "to_table", "to_columns")
 	need(s, "at", `want the columns that refer, such as %s = ["mail.receiver"]`)
 	need(s, "to", `want the key that they name, such as %s = "characters.guid"`)
 	return together(s, r)
@@ -202,13 +169,3 @@ func oneOf[T ~string](want string, words ...T) func(string) string {
 var gone = oneOf(`"drop", if a row whose row stays behind is to stay behind too, or "none", if its reference is to be cleared`, declare.RowsDrop, declare.RowsNone)
 
 var others = oneOf(`"plain", or remove it`, declare.OthersPlain)
-
-func pattern(s string) string {
-	if problem := strict.Label(s); problem != "" {
-		return problem
-	}
-	if _, err := path.Match(s, ""); err != nil {
-		return `is not a pattern of names: want *, ? and [a-z] as in "log_*", and a \ before a character that stands for itself`
-	}
-	return ""
-}

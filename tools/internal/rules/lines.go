@@ -39,8 +39,8 @@ func (r Rules) Line(said propose.Said) (line int) {
 			}
 			if n++; n == said.Number {
 				in(s, "at")
-				if line == 0 { // of several columns together, or in the older words
-					line = s.Line(map[bool]string{true: "columns", false: "at"}[s.Has("columns")])
+				if line == 0 { // of several columns together
+					line = s.Line("at")
 				}
 			}
 			knowAll(s)

@@ -25,7 +25,6 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 		return r.Check.Rekey
 	}
 	root.Section("merge", func(s *strict.Section) {
-		s.Older("copy")
 		var spaces []declare.Space
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)
@@ -41,20 +40,17 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			moved().Counters = append(moved().Counters, counter)
 		})
 		s.Sections("table", func(s *strict.Section) {
-			s.Older("columns", "rows")
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			if !s.Has("renumber") && !s.Has("within") && !s.Asked() {
+			if !s.Has("renumber") && !s.Asked() {
 				need(s, "policy", "want what happens to their rows: %s = "+policyNames())
 			}
 			policy := declare.TablePolicy{
 				Tables:  s.Texts("tables", strict.Label),
 				Policy:  declare.Policy(s.Text("policy", tablePolicy)),
-				Rows:    declare.RowsPolicy(s.Text("rows", rowsPolicy)),
-				Columns: s.TextsByName(renamed(s, "set", "columns"), `{ gold = "sum", name = "target" }`, formula),
+				Columns: s.TextsByName("set", `{ gold = "sum", name = "target" }`, formula),
 				When:    when(s), File: file, Line: s.Line(""), Schema: reviewed,
 			}
 			s.Only("policy", slice.Map(declare.Policies(), func(p declare.Policy) string { return string(p) })...)
-			s.Only("rows", string(declare.RowsDrop), string(declare.RowsNone))
 			renumber(s, &policy)
 			r.Check.Tables = append(r.Check.Tables, policy)
 		})
@@ -66,84 +62,49 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			})
 			r.Names = append(r.Names, said)
 		})
-		s.Sections("copy", func(s *strict.Section) {
-			r.Copies = append(r.Copies, transfer.NameCopy{
-				Table: table(s, "table"), Column: column(s, "column"), Key: column(s, "key"),
-				OfTable: table(s, "of_table"), OfColumn: column(s, "of_column"), File: file, Line: s.Line(""),
-			})
-		})
 	})
 }
 
 // renumber reads which column of a table gets other values.
 func renumber(s *strict.Section, p *declare.TablePolicy) {
-	s.Older("within", "from", "max")
 	const want = `a table, such as renumber = { column = "slot", within = "account" }`
-	braces := false
-	for _, kind := range s.Kinds("renumber", want, "table", "text") {
-		if kind == "text" {
-			p.Renumber = s.Text("renumber", strict.Label)
-			continue
-		}
-		braces = true
+	for range s.Kinds("renumber", want, "table") {
 		s.Section("renumber", func(s *strict.Section) {
 			p.Renumber = column(s, "column")
 			need(s, "within", `want the columns in which it is unique, such as %s = "account"`)
-			places(s, p)
+			p.Within = s.OneOrMore("within", strict.Label)
+			number := func(key string) *int64 {
+				n := s.Integer(key, math.MinInt64, math.MaxInt64)
+				if !s.Has(key) {
+					return nil
+				}
+				return &n
+			}
+			p.From, p.Max = number("from"), number("max")
 		})
-	}
-	if !braces || s.Asked() {
-		places(s, p) // in the older words
-	}
-	switch {
-	case braces:
-	case p.Renumber == "" && s.Has("within"):
-		s.Lacks("renumber", `want the column that gets new values if its values are not unique within these columns, `+
-			`such as renumber = { column = "slot", within = "account" }`)
-	case p.Renumber != "" && len(p.Within) == 0:
-		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)
 	}
 	if p.Renumber != "" && len(p.Within) > 0 {
 		p.Policy = cmp.Or(p.Policy, declare.PolicyCopy)
 	}
 }
 
-// places reads the places that renumber has to give.
-func places(s *strict.Section, p *declare.TablePolicy) {
-	p.Within = s.OneOrMore("within", strict.Label)
-	number := func(key string) *int64 {
-		n := s.Integer(key, math.MinInt64, math.MaxInt64)
-		if !s.Has(key) {
-			return nil
-		}
-		return &n
-	}
-	p.From, p.Max = number("from"), number("max")
-}
-
 var (
 	tablePolicy = oneOf(policyNames(), declare.Policies()...)
-	rowsPolicy  = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be `+
-		`cleared`, declare.RowsDrop, declare.RowsNone)
-	formula = parsed("is ", declare.ParseFormula) // of a column of rows that are combined
-	setting = parsed("is ", func(s string) (declare.Setting, error) { return declare.ParseSetting("", s) })
-	keep    = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
+	formula     = parsed("is ", declare.ParseFormula) // of a column of rows that are combined
+	setting     = parsed("is ", func(s string) (declare.Setting, error) { return declare.ParseSetting("", s) })
+	keep        = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
 )
 
 func policy(s *strict.Section, file string) transfer.NamePolicy {
-	s.Older("max_length")
 	table, column := columnAt(s)
 	p := transfer.NamePolicy{
 		Table: table, Column: column,
 		Template: s.Text("template", template),
 		Keep:     transfer.Keep(s.Text("keep", keep)), By: s.Text("by", strict.Label),
-		MaxLength: int(max(s.Integer("max", 1, maxNameLength), s.Integer("max_length", 1, maxNameLength))),
+		MaxLength: int(s.Integer("max", 1, maxNameLength)),
 		File:      file, Line: s.Line(""),
 	}
 	s.Only("keep", string(transfer.KeepOlder), string(transfer.KeepActive))
-	if s.Has("max") && s.Has("max_length") {
-		s.Problem("max", "is set together with max_length, the older word for it: want max alone")
-	}
 	p.None = s.Values("none")
 	set := s.TextsByName("set", `{ at_login = "| 1" }`, setting)
 	for _, name := range slices.Sorted(maps.Keys(set)) {

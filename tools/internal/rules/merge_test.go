@@ -24,7 +24,7 @@ var noPlaces = cmp.FilterPath(func(p cmp.Path) bool {
 
 // Statements that a check can refuse have their file and line.
 func TestPlaces(t *testing.T) {
-	got, err := parse("[[merge.name]]\ntable='a'\ncolumn='b'\n\n[[merge.name]]\ntable='c'\ncolumn='b'\n[[merge.space]]\nkeys=['a.b']\n[[merge.counter]]\nat='a.c'\nspace='a.b'\n" +
+	got, err := parse("[[merge.name]]\nat='a.b'\n\n\n[[merge.name]]\nat='c.b'\n\n[[merge.space]]\nkeys=['a.b']\n[[merge.counter]]\nat='a.c'\nto='a.b'\n" +
 		"[[merge.table]]\ntables=['a']\npolicy='skip'\n[[check.reference]]\nat=['a.d']\nto='a.b'\n")
 	if err != nil {
 		t.Fatal(err)
@@ -49,21 +49,13 @@ func TestPlaces(t *testing.T) {
 func TestParseMerge(t *testing.T) {
 	got, err := parse(`
 [[merge.name]]
-table = "players"
-column = "name"
+at = "players.name"
 [[merge.name]]
-table = "guilds"
-column = "name"
+at = "guilds.name"
 template = "{source}-{name}"
 keep = "older"
 by = "founded_at"
-max_length = 24
-[[merge.copy]]
-table = "mail"
-column = "sender_name"
-key = "sender"
-of_table = "players"
-of_column = "name"
+max = 24
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -73,39 +65,34 @@ of_column = "name"
 			{Table: "players", Column: "name"},
 			{Table: "guilds", Column: "name", Template: "{source}-{name}", Keep: transfer.KeepOlder, By: "founded_at", MaxLength: 24},
 		},
-		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), cmpopts.IgnoreFields(Rules{}, "Older"), noPlaces); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
 		t.Errorf("[merge] (-want +got):\n%s", diff)
 	}
 }
 
 func TestParseMergeProblems(t *testing.T) {
-	const name = "[[merge.name]]\ntable='a'\ncolumn='b'\n"
+	const name = "[[merge.name]]\nat='a.b'\n"
 	for _, tt := range []struct{ text, want string }{
 		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, leave, name`},
-		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
-		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
-		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = { column = "slot", within = "account" }`},
-		{"[[merge.table]]\ntables=['a']\nrenumber='b'", `1: merge.table.within is missing: want the columns in which it is unique, such as within = "account"`},
+		{"[merge.name]\nat='a.b'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b' }", `3: merge.table.renumber.within is missing: want the columns in which it is unique, such as within = "account"`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c' }\nwithin='c'", `4: unknown key within: [merge.table] has tables, policy, set, when, renumber`},
+		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c', to=8 }", `3: unknown key to: [merge.table.renumber] has column, within, from, max`},
 		{"[[merge.table]]\ntables=['a']\nrenumber=7", `3: merge.table.renumber is an integer: want a table, such as renumber = { column = "slot", within = "account" }`},
-		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ a='sum' }\nset={ a='sum' }", `5: merge.table.set is set together with columns, the older word for it: want set alone`},
 		{"[[merge.space]]\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
 		{"[[merge.space]]\nname='a'\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
-		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has at, template, keep, by, max, none, set`},
-		{name + "template='s{server}'", `4: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
-		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or remove it`},
+		{name + "templat='x'", `3: unknown key templat (did you mean "template"?): [merge.name] has at, template, keep, by, max, none, set`},
+		{name + "template='s{server}'", `3: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
+		{name + "keep='newest'\nby='c'", `3: merge.name.keep is "newest": want "older" or "active", or remove it`},
 		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},
 		{name + "by='c'", `1: merge.name.keep is missing: want "older" or "active", by the column that by names`},
-		{name + "max_length=0", `4: merge.name.max_length 0 is out of range: want 1 to 10000`},
-		{name + "set={ flag = '|x' }", `4: merge.name.set flag is "|x": want bits to set as a decimal number from 1, such as "| 1"`},
-		{name + "set={ flag = '' }", `4: merge.name.set flag is "": want a constant without spaces around it, such as "1", or bits to set, such as "| 1"`},
-		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ gold = 'add' }", `4: merge.table.columns gold is "add": want "sum", "max", "min", "target", "source", or "append N" with the most characters of the result, such as "append 80"`},
-		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ gold = 1 }", `4: merge.table.columns has an integer in it: want a table of texts, such as columns = { gold = "sum", name = "target" }`},
+		{name + "max=0", `3: merge.name.max 0 is out of range: want 1 to 10000`},
+		{name + "set={ flag = '|x' }", `3: merge.name.set flag is "|x": want bits to set as a decimal number from 1, such as "| 1"`},
+		{name + "set={ flag = '' }", `3: merge.name.set flag is "": want a constant without spaces around it, such as "1", or bits to set, such as "| 1"`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ gold = 'add' }", `4: merge.table.set gold is "add": want "sum", "max", "min", "target", "source", or "append N" with the most characters of the result, such as "append 80"`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ gold = 1 }", `4: merge.table.set has an integer in it: want a table of texts, such as set = { gold = "sum", name = "target" }`},
 		{"[[merge.table]]\ntables=['a']\npolicy='combined'", `3: merge.table.policy is "combined": want "same", "skip", "reset", "combine" or "copy"`},
-		{"[[merge.copy]]\ntable='a'\ncolumn='b'\nof_table='c'\nof_column='d'", `1: merge.copy.key is missing: want the name of a column, such as key = "account"`},
 	} {
 		_, err := parse(tt.text)
 		got := ""
@@ -141,7 +128,7 @@ func TestSampleMerge(t *testing.T) {
 	want := Rules{
 		Names: []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), cmpopts.IgnoreFields(Rules{}, "Older"), noPlaces); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -151,8 +138,8 @@ func TestLaterFile(t *testing.T) {
 	r := new(Rules)
 	for _, f := range [][2]string{
 		{"a", "[[merge.name]]\nat = 'chars.name'\nnone = ['']\n[[merge.name]]\nat = 'guilds.name'\nnone = ['-']\n" +
-			"[[check.unique]]\ntable = 'mail'\ncolumns = ['a', 'b']\nnone = [0]"},
-		{"b", "[[merge.name]]\nat = 'chars.name'\n[[check.unique]]\ntable = 'mail'\ncolumns = ['a', 'b']"},
+			"[[check.unique]]\nat = ['mail.a', 'mail.b']\nnone = [0]"},
+		{"b", "[[merge.name]]\nat = 'chars.name'\n[[check.unique]]\nat = ['mail.a', 'mail.b']"},
 	} {
 		if err := strict.Read(f[0], f[1], r.Reader(f[0])); err != nil {
 			t.Fatal(err)

@@ -79,32 +79,19 @@ func placeOrJoint(s string) string {
 	return place(s)
 }
 
-// columnAt reads which column a section is about: at or, in the older words, table and column.
+// columnAt reads which column a section is about.
 func columnAt(s *strict.Section) (table, column string) {
-	table, columns := columnsAt(s, "column")
+	table, columns := among(s, []string{s.Text("at", exact)})
 	return table, strings.Join(columns, "")
 }
 
-// columnsAt reads which columns a section is about, of one table: at or, in the older words, table and
-// older.
-func columnsAt(s *strict.Section, older string) (of string, all []string) {
-	s.Older("table", older)
-	at, one := []string(nil), older == "column"
-	if one {
-		at = append(at, s.Text("at", exact))
-	} else {
-		at = s.OneOrMore("at", exact)
-	}
-	if s.Has("table") || s.Has(older) {
-		if s.Has("at") {
-			s.Problem("at", "is set together with table or %s, the older words for it: want at alone", older)
-		}
-		if one {
-			return table(s, "table"), []string{column(s, older)}
-		}
-		return table(s, "table"), columns(s, older)
-	}
-	s.Know("table", older)
+// columnsAt reads which columns a section is about, of one table.
+func columnsAt(s *strict.Section) (table string, columns []string) {
+	return among(s, s.OneOrMore("at", exact))
+}
+
+// among takes the columns of at apart.
+func among(s *strict.Section, at []string) (of string, all []string) {
 	need(s, "at", `want the column, such as %s = "characters.name"`)
 	for _, text := range at {
 		table, column := split(text)
@@ -114,17 +101,4 @@ func columnsAt(s *strict.Section, older string) (of string, all []string) {
 		of, all = table, append(all, column)
 	}
 	return of, all
-}
-
-// renamed is the key that a section has, of a word and the older one for it.
-func renamed(s *strict.Section, key, older string) string {
-	s.Know(key)
-	switch {
-	case !s.Has(older):
-		return key
-	case s.Has(key):
-		s.Problem(key, "is set together with %s, the older word for it: want %s alone", older, key)
-	}
-	s.Know(older)
-	return older
 }

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 
-	"mergesafe/internal/printable"
 	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
@@ -23,10 +21,7 @@ type Rules struct {
 	Copies []transfer.NameCopy   // [[check.reference]] with by
 	Fleet  Fleet                 // [fleet]
 
-	Older []string // older words in the files, each with the new line; for people
-
-	silent bool                       // it does not look for older words
-	roots  map[string]*strict.Section // the files that were read, for Line
+	roots map[string]*strict.Section // the files that were read, for Line
 }
 
 // Reader returns what reads the sections of a file, whose name is for messages. Each
@@ -46,9 +41,6 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		}
 		if f, said := fleet(root); said {
 			r.Fleet = f
-		}
-		if text, older := root.Superseded(); older && !r.silent {
-			r.note(file, text)
 		}
 	}
 }
@@ -82,36 +74,9 @@ func column(s *strict.Section, key string) string {
 	return s.Text(key, strict.Label)
 }
 
-func columns(s *strict.Section, key string) []string {
-	need(s, key, `want the names of columns, such as %s = ["name"]`)
-	return s.Texts(key, strict.Label)
-}
-
 // need reports that a section lacks a key; want has a place for its name.
 func need(s *strict.Section, key, want string) {
 	if !s.Has(key) {
 		s.Lacks(key, want, key)
-	}
-}
-
-// maxOlder is how many older words of a file are noted.
-const maxOlder = 3
-
-// note notes the older words of a file.
-func (r *Rules) note(file, text string) {
-	w, err := Rewrite(file, text, r.Check.Accounts)
-	if err != nil {
-		return // its problems are reported, or it has to be written by hand
-	}
-	all := slices.Concat(w.Changes, w.Left)
-	for i, c := range all {
-		if i == maxOlder && len(all) > maxOlder+1 {
-			r.Older = append(r.Older, fmt.Sprintf("%s: %d more older words", file, len(all)-maxOlder))
-			break
-		}
-		r.Older = append(r.Older, fmt.Sprintf("%s:%d: %s", file, c.Line, c.Text))
-	}
-	if len(w.Changes) > 0 {
-		r.Older = append(r.Older, "to rewrite it, comments kept: mergecheck -rewrite "+printable.Quoted(file)+" -o NEWFILE")
 	}
 }

@@ -79,18 +79,13 @@ type listed struct{ schema *declare.Reviewed }
 // check reports every name, and every pattern, that means nothing in the list.
 func (l listed) check(root *strict.Section) {
 	root.Section("check", func(s *strict.Section) {
-		l.places(s, "plain", "natural", "shared", "undecided")
+		l.places(s, "plain", "shared", "undecided")
 		s.Entries("shared", func(string) string { return "" }, func(s *strict.Section) { l.places(s, "at"); knowAll(s) })
-		for _, key := range []string{"include", "exclude"} {
-			l.each(s, key, l.glob)
-		}
-		for _, name := range []string{"unique", "id", "account"} {
-			s.Sections(name, func(s *strict.Section) { l.places(s, "at"); l.pair(s, "table", "column", "columns"); knowAll(s) })
+		for _, name := range []string{"unique", "id"} {
+			s.Sections(name, func(s *strict.Section) { l.places(s, "at"); knowAll(s) })
 		}
 		s.Sections("reference", func(s *strict.Section) {
 			l.places(s, "at", "to")
-			l.pair(s, "table", "columns")
-			l.pair(s, "to_table", "to_columns")
 			l.when(s)
 			l.by(s)
 			knowAll(s)
@@ -102,12 +97,7 @@ func (l listed) check(root *strict.Section) {
 		s.Sections("space", func(s *strict.Section) { l.places(s, "keys"); knowAll(s) })
 		s.Sections("counter", func(s *strict.Section) { l.places(s, "at"); l.when(s); knowAll(s) })
 		s.Sections("table", func(s *strict.Section) { l.each(s, "tables", l.pattern); knowAll(s) })
-		s.Sections("name", func(s *strict.Section) { l.places(s, "at"); l.by(s); l.pair(s, "table", "column", "by"); knowAll(s) })
-		s.Sections("copy", func(s *strict.Section) {
-			l.pair(s, "table", "column", "key")
-			l.pair(s, "of_table", "of_column")
-			knowAll(s)
-		})
+		s.Sections("name", func(s *strict.Section) { l.places(s, "at"); l.by(s); knowAll(s) })
 		knowAll(s)
 	})
 }
@@ -155,34 +145,6 @@ func (l listed) pattern(text string) string {
 		return "which [schema.tables] does not have: add it there, if it was reviewed"
 	default:
 		return "which matches nothing in [schema.tables]"
-	}
-}
-
-func (l listed) glob(text string) string {
-	for table := range l.schema.Tables {
-		if declare.Globbed([]string{text}, table) {
-			return ""
-		}
-	}
-	return "which matches nothing in [schema.tables]"
-}
-
-// pair looks at a key that names a table, and at those that name columns of it.
-func (l listed) pair(s *strict.Section, table string, keys ...string) {
-	for _, name := range s.Strings(table) {
-		columns, known := l.schema.Tables[name]
-		if !known {
-			s.Problem(table, "is %q, which [schema.tables] does not have: add it there, if it was reviewed", name)
-			continue
-		}
-		for _, key := range keys {
-			l.each(s, key, func(column string) string {
-				if slices.Contains(columns, column) {
-					return ""
-				}
-				return fmt.Sprintf("which the table %s of [schema.tables] does not have: add it there, if it was reviewed", name)
-			})
-		}
 	}
 }
 

@@ -43,12 +43,6 @@ type node struct {
 	AdditionalProperties any              `json:"additionalProperties,omitempty"`
 	AnyOf                []*node          `json:"anyOf,omitempty"`
 	OneOf                []*node          `json:"oneOf,omitempty"`
-	Taplo                *taplo           `json:"x-taplo,omitempty"`
-}
-
-// taplo is for editors that use it: older words are not offered.
-type taplo struct {
-	Hidden bool `json:"hidden"`
 }
 
 // describe returns what is said of a key, by its path.
@@ -59,23 +53,13 @@ func (d describe) shape(s *strict.Shape, path []string) *node {
 	if s.Any != nil {
 		n.AdditionalProperties = d.types(s.Any.Types, nil, path)
 	}
-	var required, older []string
 	for _, k := range s.Keys {
 		below := append(path[:len(path):len(path)], k.Name)
 		of := d.types(k.Types, k.Words, below)
-		if of.Description = d(below); k.Older {
-			of.Description, of.Taplo = "An older word: see docs/words.md.", &taplo{true}
-			older = append(older, k.Name)
-		} else if k.Required {
-			required = append(required, k.Name)
+		if of.Description = d(below); k.Required {
+			n.Required = append(n.Required, k.Name)
 		}
 		n.Properties[k.Name] = of
-	}
-	if n.Required = required; len(required) > 0 && len(older) > 0 { // or one of the older words
-		n.Required, n.AnyOf = nil, []*node{{Required: required}}
-		for _, key := range older {
-			n.AnyOf = append(n.AnyOf, &node{Required: []string{key}})
-		}
 	}
 	for _, key := range s.OneOf {
 		n.OneOf = append(n.OneOf, &node{Required: []string{key}})
@@ -331,7 +315,7 @@ func TestSchemasRefuse(t *testing.T) {
 			"[[check.reference]]\nat = ['a.b']\nto = 'a.b'\nwhen = { column = 'c', is = [1] }\nothers = 'plane'",
 			"[merge.space]\nkeys = ['a.b']", "[[merge.space]]\nkeys = ['a.b']\noffset = true", "[[merge.space]]\nkeys = ['a.b']\noffset = { s2 = 'x' }", "[[merge.space]]\nkeys = ['a.b']\nmax = 0",
 			"[[merge.counter]]\nat = 'a.b'", "[[merge.table]]\npolicy = 'same'", "[[merge.table]]\ntables = ['a']\npolicy = 'sam'",
-			"[[merge.table]]\ntables = ['a']\npolicy = 'combine'\ncolumns = { a = 1 }", "[[merge.name]]\ntemplate = '{name}x'", "[[merge.name]]\nat = 'a.b'\nkeep = 'newest'\nby = 'c'",
+			"[[merge.table]]\ntables = ['a']\npolicy = 'combine'\nset = { a = 1 }", "[[merge.name]]\ntemplate = '{name}x'", "[[merge.name]]\nat = 'a.b'\nkeep = 'newest'\nby = 'c'",
 			"[schema]\nname = 'x'", "[schema]\nname = 'x'\n[schema.tables]\na = ['b']", "[[check.world]]\nat = 'a.b'",
 		},
 		"config": {

@@ -13,15 +13,13 @@ import (
 
 // counter reads one [[merge.counter]].
 func counter(s *strict.Section) declare.CounterRow {
-	s.Older("space")
 	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
-	to := renamed(s, "to", "space")
-	need(s, to, `want the space whose keys it counts, such as %s = "items.id"`)
+	need(s, "to", `want the space whose keys it counts, such as %s = "items.id"`)
 	if s.Has("others") && !s.Has("when") {
 		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
 	c := declare.CounterRow{
-		At: s.Text("at", strict.Label), Space: s.Text(to, strict.Label),
+		At: s.Text("at", strict.Label), Space: s.Text("to", strict.Label),
 		When: when(s), Others: s.Text("others", others),
 	}
 	s.Only("others", declare.OthersPlain)
@@ -30,7 +28,6 @@ func counter(s *strict.Section) declare.CounterRow {
 
 // space reads one [[merge.space]].
 func space(s *strict.Section, file string) declare.Space {
-	s.Older("step", "map")
 	space := declare.Space{Name: s.Text("name", strict.Label), Keys: s.Texts("keys", place)}
 	if s.Has("match") && !s.Has("keys") {
 		s.Lacks("keys", `want the key of the table that match names, such as keys = ["accounts.id"]`)
@@ -48,7 +45,7 @@ func space(s *strict.Section, file string) declare.Space {
 		case "integer":
 			space.Step = uint64(s.Integer("offset", 1, math.MaxInt64))
 		case "text":
-			space.Map = mapFrom(s, "offset", file, space)
+			space.Map = mapFrom(s, file, space)
 		default:
 			for source, offset := range s.Integers("offset", 0, math.MaxInt64) {
 				if space.Offsets == nil {
@@ -59,21 +56,12 @@ func space(s *strict.Section, file string) declare.Space {
 		}
 	}
 	space.Match = s.Texts("match", place)
-	if step := s.Integer("step", 1, math.MaxInt64); step > 0 {
-		space.Step = uint64(step)
-	}
-	if s.Has("offset") && (s.Has("map") || space.Offsets == nil && s.Has("step")) {
-		s.Problem("offset", "is set together with step or map, older words for it: want offset alone")
-	}
-	if s.Has("map") || s.Asked() {
-		space.Map = mapFrom(s, "map", file, space)
-	}
 	return space
 }
 
-// mapFrom reads the name of a plan, and what it says of the space.
-func mapFrom(s *strict.Section, key, file string, space declare.Space) *declare.MapFrom {
-	other := s.Text(key, strict.Label)
+// mapFrom reads the name of a plan in offset, and what the plan says of the space.
+func mapFrom(s *strict.Section, file string, space declare.Space) *declare.MapFrom {
+	other := s.Text("offset", strict.Label)
 	if other == "" {
 		return nil
 	}
@@ -86,14 +74,14 @@ func mapFrom(s *strict.Section, key, file string, space declare.Space) *declare.
 	}
 	found, err := transfer.MapFromPlan(other, name)
 	if err != nil {
-		s.Problem(key, "%v", err)
+		s.Problem("offset", "%v", err)
 	}
 	return found
 }
 
 // kept says what is wrong with keys that are kept.
 func kept(s string) string {
-	if _, err := rekey.ParseValues(false, []string{s}); err != nil || s == "" {
+	if _, err := rekey.ParseValues([]string{s}); err != nil || s == "" {
 		return fmt.Sprintf("is %.40q: want a key, or a bound such as %q", s, "<1000")
 	}
 	return ""

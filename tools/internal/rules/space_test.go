@@ -13,7 +13,7 @@ import (
 
 // A counter is a column, or a sequence by its name alone.
 func TestParseCounter(t *testing.T) {
-	got, err := parse("[[merge.counter]]\nat = 'seq.next'\nwhen = { column = 'name', is = ['item'] }\nspace = 'items.id'\n[[merge.counter]]\nat = 'char_seq'\nspace = 'chars.guid'\n")
+	got, err := parse("[[merge.counter]]\nat = 'seq.next'\nwhen = { column = 'name', is = ['item'] }\nto = 'items.id'\n[[merge.counter]]\nat = 'char_seq'\nto = 'chars.guid'\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func TestParseMatch(t *testing.T) {
 	}
 	for name, want := range map[string]string{"auth.json": "the plan has version 0", "other.json": "no such file"} {
 		file := filepath.Join(dir, "rules.toml")
-		if err := os.WriteFile(file, []byte("[[merge.space]]\nname = 'accounts'\nmap = '"+name+"'\n"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte("[[merge.space]]\nname = 'accounts'\noffset = '"+name+"'\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := new(Rules).Load(file); err == nil || !strings.Contains(err.Error(), "merge.space.map") || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "3:") {
+		if err := new(Rules).Load(file); err == nil || !strings.Contains(err.Error(), "merge.space.offset") || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "3:") {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}

@@ -100,6 +100,7 @@ func (c *drawn) judge(ctx context.Context, dir string, seen *tally) (wrong []str
 	if err := read.Load(file); err != nil {
 		return []string{"rules: " + err.Error()}
 	}
+	read.Check.Exclude = c.exclude
 	for _, into := range []bool{true, false} { // nothing is written to the worlds in the first
 		allow := c.allow
 		if c.lenient {
@@ -229,6 +230,7 @@ func notPassed(r *verdict.Report) string {
 type drawn struct {
 	worlds  [][]string // statements
 	rules   string
+	exclude []string
 	allow   []string
 	lenient bool // what the findings say is allowed too
 }
@@ -236,10 +238,10 @@ type drawn struct {
 // drawing draws a case. Most statements are right, and some are missing or say something else.
 type drawing struct {
 	*rand.Rand
-	sloppy                 float64 // how often a statement is not the right one
-	plain, natural, shared []string
-	undecided              []string
-	blocks                 []string
+	sloppy        float64 // how often a statement is not the right one
+	plain, shared []string
+	undecided     []string
+	blocks        []string
 }
 
 func (d *drawing) chance(p float64) bool { return d.Float64() < p }
@@ -247,13 +249,11 @@ func (d *drawing) chance(p float64) bool { return d.Float64() < p }
 // say declares a column as kind, or not, or as something else.
 func (d *drawing) say(column, kind string) {
 	if d.chance(d.sloppy) {
-		kind = []string{"", "plain", "natural", "undecided", "shared"}[d.IntN(5)]
+		kind = []string{"", "plain", "shared", "undecided", "shared"}[d.IntN(5)]
 	}
 	switch kind {
 	case "plain":
 		d.plain = append(d.plain, column)
-	case "natural":
-		d.natural = append(d.natural, column)
 	case "shared":
 		d.shared = append(d.shared, column)
 	case "undecided":
@@ -341,7 +341,7 @@ func drawCase(seed uint64) *drawn {
 	d.say("chars.account", pick("shared", "plain"))
 	names := unique != "" && (!distinct || d.chance(0.3)) && !d.chance(d.sloppy)
 	if names {
-		d.block("merge.name", "table = \"chars\"\ncolumn = \"name\"\n"+pick("", "template = \"{name}_{source}\"", "max_length = 12", "template = \"{name}_who_is_now_someone_else\"\nmax_length = 20"))
+		d.block("merge.name", "at = \"chars.name\"\n"+pick("", "template = \"{name}_{source}\"", "max = 12", "template = \"{name}_who_is_now_someone_else\"\nmax = 20"))
 	}
 	if d.chance(0.7) {
 		foreign := pick("", " REFERENCES chars (id)")
@@ -384,7 +384,7 @@ func drawCase(seed uint64) *drawn {
 		d.refer("chars.id", "when = { column = \"kind\", is = [0] }\nothers = \"plain\"", "mail.sender")
 		d.say("mail.kind", "plain")
 		if names && d.chance(0.7) {
-			d.block("merge.copy", "table = \"mail\"\ncolumn = \"sender_name\"\nkey = \"sender\"\nof_table = \"chars\"\nof_column = \"name\"")
+			d.block("check.reference", "at = [\"mail.sender_name\"]\nby = \"sender\"\nto = \"chars.name\"")
 			d.say("mail.sender_name", pick("", "undecided"))
 		} else {
 			d.say("mail.sender_name", "plain")
@@ -406,7 +406,7 @@ func drawCase(seed uint64) *drawn {
 			}
 		}
 		if policy := pick("", "same", "skip", "reset", "combine", "combine"); policy == "combine" {
-			d.policy("settings", policy, "columns = { v = \""+pick("sum", "max", "target", "source")+"\", hero = \"target\" }")
+			d.policy("settings", policy, "set = { v = \""+pick("sum", "max", "target", "source")+"\", hero = \"target\" }")
 		} else if policy != "" {
 			d.policy("settings", policy, "")
 		}
@@ -430,7 +430,7 @@ func drawCase(seed uint64) *drawn {
 	if d.chance(0.3) {
 		same("CREATE TABLE rates (rate %s PRIMARY KEY, v INTEGER)", pick("REAL", "DECIMAL(8,2)", "DATE"))
 		each(2, func(w, i int) string { return fmt.Sprintf("INSERT INTO rates VALUES (%d.5, 1)", 10*w+i) })
-		d.say("rates.rate", pick("natural", ""))
+		d.say("rates.rate", pick("shared", ""))
 		d.say("rates.v", "plain")
 	}
 	if d.chance(0.3) {
@@ -439,7 +439,7 @@ func drawCase(seed uint64) *drawn {
 			c.worlds[w] = append(c.worlds[w], fmt.Sprintf("INSERT INTO seq VALUES ('char', %d)", first(w)+chars[w]))
 		}
 		if d.policy("seq", "skip", ""); rekey && !d.chance(d.sloppy) {
-			d.block("merge.counter", "at = \"seq.next\"\nspace = \"chars\"")
+			d.block("merge.counter", "at = \"seq.next\"\nto = \"chars\"")
 		}
 	}
 	if d.chance(0.4) {
@@ -451,11 +451,10 @@ func drawCase(seed uint64) *drawn {
 		d.refer("chars.id", "", "online.hero")
 		d.say("online.since", "plain")
 	}
-	exclude := ""
 	if d.chance(0.1) {
-		exclude = "exclude = [\"" + pick("mai*", "log", "item*") + "\"]\n"
-		if !strings.Contains(strings.Join(c.worlds[0], ""), "TABLE "+strings.Trim(exclude[12:15], "*")) {
-			exclude = ""
+		exclude := pick("mai*", "log", "item*")
+		if strings.Contains(strings.Join(c.worlds[0], ""), "TABLE "+exclude[:3]) {
+			c.exclude = []string{exclude}
 		}
 	}
 	list := func(name string, columns []string) string {
@@ -464,7 +463,7 @@ func drawCase(seed uint64) *drawn {
 		}
 		return name + " = [\"" + strings.Join(columns, "\", \"") + "\"]\n"
 	}
-	c.rules = "[check]\n" + exclude + list("plain", d.plain) + list("natural", d.natural) + list("shared", d.shared) + list("undecided", d.undecided) + strings.Join(d.blocks, "")
+	c.rules = "[check]\n" + list("plain", d.plain) + list("shared", d.shared) + list("undecided", d.undecided) + strings.Join(d.blocks, "")
 	if d.chance(0.15) {
 		c.allow = []string{pick("unique-collision", "key-collision", "reference-dangling", "schema-view")}
 	}

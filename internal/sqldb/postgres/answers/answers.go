@@ -175,7 +175,6 @@ var conditions = map[sqldb.Condition][]string{
 	sqldb.LockWait:        {"55P03"},
 	sqldb.UnknownVariable: {"42704"},
 	sqldb.Syntax:          {"42601"},
-	sqldb.ColumnThere:     {"42701"},
 	sqldb.TableThere:      {"42P07", "42710"}, // duplicate_object: a type, for one
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/rekey"
@@ -15,30 +14,13 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// createKeys makes the table, and adds to one that older programs made what these did not
-// note: of entries from then that stays empty.
-func createKeys(ctx context.Context, r *job.Run) error {
-	d := r.Target.Dialect()
-	if _, err := r.Target.Exec(ctx, "create", ledger.CreateKeys(d), false); err != nil {
-		return err
-	}
-	have, err := ledger.ColumnsOfKeys(ctx, r.Target)
-	moment := map[bool]string{true: "DATETIME(3)", false: "TEXT"}[d.MySQL()]
-	for _, c := range []struct{ name, is string }{{"first_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"last_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"came", moment + " NULL"}} {
-		if err == nil && !slices.Contains(have, c.name) {
-			_, err = r.Target.Exec(ctx, "create", "ALTER TABLE "+ledger.KeysTable+" ADD COLUMN "+c.name+" "+c.is, false)
-		}
-	}
-	return err
-}
-
 // remember records the keys of the sources, and what these remember of theirs, when
 // all rows were copied.
 func remember(ctx context.Context, r *job.Run) error {
 	if r.Plan.Rekey == nil {
 		return nil
 	}
-	if err := createKeys(ctx, r); err != nil {
+	if _, err := r.Target.Exec(ctx, "create", ledger.CreateKeys(r.Target.Dialect()), false); err != nil {
 		return err
 	}
 	for i, src := range r.Sources {

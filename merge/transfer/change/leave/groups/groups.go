@@ -154,7 +154,7 @@ func Best(ctx context.Context, worlds []*stayed.World) error {
 
 // bestOf returns why that cannot be done; "" if it was.
 func bestOf(ctx context.Context, worlds []*stayed.World, said *verdict.Leave) (cannot string, err error) {
-	none, err := rekey.ParseValues(said.Zero, said.None)
+	none, err := rekey.ParseValues(said.None)
 	var by []declare.ByColumn
 	names := []string{said.Best.Of}
 	for _, text := range said.Best.By {
@@ -299,16 +299,16 @@ func Fewer(ctx context.Context, worlds []*stayed.World) error {
 // countNaming counts the rows of a world that come so far, by what they name.
 func countNaming(ctx context.Context, w *stayed.World, said *verdict.Leave, counts map[rekey.Key]int64) error {
 	quote, counted := w.On.Dialect().Quote, said.Counted
-	naming := declare.Severed{Table: counted.Table, Column: counted.Column, Zero: counted.Zero, None: counted.None,
+	naming := declare.Severed{Table: counted.Table, Column: counted.Column, None: counted.None,
 		When: counted.When}
 	key := declare.RowKey{Columns: append([]string{counted.Column}, counted.And...)}
 	to := rowio.First(w.Plan.Leaving.Stays, func(s *plan.Stays) bool { return s.Table == said.Table })
-	none, err := rekey.ParseValues(counted.Zero, counted.None)
+	none, err := rekey.ParseValues(counted.None)
 	if to == nil {
 		return nil // none of its rows may stay behind
 	}
 	if key.Kinds = to.Kinds; key.Kinds != "" || err != nil {
-		naming.Zero, naming.None = false, nil
+		naming.None = nil
 	}
 	condition := naming.SQL(quote)
 	if s := w.Plan.StaysOf(w.Name, counted.Table); s != nil {

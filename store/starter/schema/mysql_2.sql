@@ -1,7 +1,0 @@
--- Version 2 of the starter tables, for MySQL and MariaDB: the short numbers
--- of players.
-
-ALTER TABLE players
-  ADD COLUMN number BIGINT NULL,
-  ADD UNIQUE KEY number (number),
-  ADD CONSTRAINT players_number CHECK (number BETWEEN 1 AND 999999999999999);
