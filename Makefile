@@ -21,11 +21,11 @@ IN_MEMORY = SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sq
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
 # rows, which MariaDB and SQLite show. See docs/proved.md.
-DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|^TestRebase$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
+DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
 
 # The longest packages. Those tests in which several goroutines, or two processes, meet run with the race detector, and all others without it.
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
-MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|TwoCursors|Cancel
+MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|TwoCursors|Cancel
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql postgres test-postgres
 
@@ -53,7 +53,7 @@ OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|ga
 TOLD = OpenColumns|OnRealDatabases
 
 # Tests that go through whole measurements of merges, without looking at their figures.
-MEASURING = ^TestMariaDB|^TestInto$$|^TestSQLiteInto$$|^TestLarge$$|^TestMergeWithoutDump$$|^TestNumbersOnMariaDB$$
+MEASURING = ^TestMerge$$|^TestSQLiteMerge$$|^TestLargeMerge$$|^TestMergeWithoutDump$$|^TestNumbersOnMariaDB$$
 
 # Long tests of which MariaDB shows what there is to see.
 LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
@@ -196,7 +196,7 @@ dump:
 	@command -v myloader >/dev/null || .ci/install mydumper || echo 'without mydumper the merge is not measured beside myloader' >&2
 
 # Measuring needs the program of a database server, not a running one.
-bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print one table (about three quarters of an hour)
+bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print one table (over half an hour)
 	$(GO) run -C bench . $(BENCHFLAGS)
 
 bench-quick: mariadb mysql postgres dump ## the same for a look (under three minutes)

@@ -35,13 +35,20 @@ func (p *pipe) configure(w *mergeWorlds) {
 	w.must(os.WriteFile(p.account, fmt.Appendf(nil, "[client]\nuser=%s\npassword=%s\nhost=%s\nport=%s\nprotocol=tcp\n", w.cfg.User, w.cfg.Passwd, host, port), 0o600))
 }
 
-// run copies the tables of a merge into those of another database. Both
-// programs are left as they are but for what is asked: one snapshot, and rows
-// for tables that are there.
-func (p pipe) run(ctx context.Context, from, to string) error {
-	dump := exec.CommandContext(ctx, p.dump, append([]string{"--defaults-file=" + p.account, "--single-transaction", "--no-create-info", from}, mergeTables[:]...)...)
-	load := exec.CommandContext(ctx, p.load, "--defaults-file="+p.account, to)
-	return connect(dump, load)
+// run copies tables of worlds into an empty database. The first world makes
+// them. Both programs are left as they are but for what is asked: one snapshot.
+func (p pipe) run(ctx context.Context, to string, tables []string, worlds ...string) error {
+	for i, world := range worlds {
+		words := []string{"--defaults-file=" + p.account, "--single-transaction", world}
+		if i > 0 {
+			words = append(words, "--no-create-info")
+		}
+		dump := exec.CommandContext(ctx, p.dump, append(words, tables...)...)
+		if err := connect(dump, exec.CommandContext(ctx, p.load, "--defaults-file="+p.account, to)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // connect runs two commands, the output of the first being the input of the

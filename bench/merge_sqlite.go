@@ -14,18 +14,19 @@ import (
 	"mergesafe/gameid"
 )
 
-const intoByShell = "sqlite3 .dump | sqlite3 of both worlds into a new file"
+const mergeByShell = "sqlite3 .dump | sqlite3 of both worlds into a new file"
 
-// sqliteMerge measures a merge into a new file beside the shell of SQLite.
+// sqliteMerge measures a merge beside the shell of SQLite.
 func sqliteMerge(ctx context.Context, o options) ([]section, error) {
-	names := []string{intoByShell, intoApply, intoMemory, intoPlan, intoVerify, intoUndo}
-	return o.measureSection("Merge into a new database, on SQLite", "", names, func(m *measuring) {
+	names := []string{mergeByShell, mergeApply, mergeMemory, mergePlan, mergeVerify, mergeAll, mergeUndo}
+	return o.measureSection("Merge on SQLite", "", names, func(m *measuring) {
 		shell, err := exec.LookPath("sqlite3")
 		if err != nil {
 			m.must(notInstalled{fmt.Errorf("%w; on Debian or Ubuntu: apt-get install sqlite3", err)})
 		}
-		b := &sqliteBench{shell: shell, intoBench: intoBench{intoCase: intoCase{reference: intoByShell, apply: 0.50},
-			mergeBench: mergeBench{measuring: m, worlds: &mergeWorlds{measuring: m, players: o.mergePlayers / 5}}}}
+		b := &sqliteBench{shell: shell, mergeBench: mergeBench{measuring: m, mergeCase: mergeCase{apply: 0.50}, reference: mergeByShell,
+			worlds: &mergeWorlds{measuring: m, players: o.mergePlayers / 5}}}
+		b.complete = b.hasAll
 		b.tool = buildTool(ctx, m)
 		b.tool.configure(m, b.dsn, homeWorld, sourceWorld, freshWorld)
 		m.log("filling a world of %d rows", b.worlds.rowsToCome())
@@ -42,7 +43,7 @@ func sqliteMerge(ctx context.Context, o options) ([]section, error) {
 
 // sqliteBench is what was measured.
 type sqliteBench struct {
-	intoBench
+	mergeBench
 	shell string // the program
 }
 
@@ -86,7 +87,7 @@ func sqliteWorldSQL(server gameid.ServerID, players int, now time.Time) []string
 
 // rounds measures, in turns.
 func (b *sqliteBench) rounds(ctx context.Context) {
-	sides := []func(context.Context){b.dumpBoth, b.into}
+	sides := []func(context.Context){b.byShell, func(ctx context.Context) { b.merge(ctx, sourceWorld, &b.took) }}
 	for range b.mergeRounds {
 		for _, side := range sides {
 			side(ctx)
@@ -95,36 +96,27 @@ func (b *sqliteBench) rounds(ctx context.Context) {
 	}
 }
 
-// dumpBoth measures the reference: the large world first, with its indexes made after its rows, as the shell does it.
-func (b *sqliteBench) dumpBoth(ctx context.Context) {
-	b.log(".dump | sqlite3")
+// byShell measures the reference: the large world first, with its indexes made after its rows, as the shell does it.
+func (b *sqliteBench) byShell(ctx context.Context) {
 	b.must(os.RemoveAll(b.file(loadedWorld)))
-	began := time.Now()
-	for _, dump := range [][]string{
-		{b.file(sourceWorld), ".dump players% items%"},
-		// Rows alone come without a transaction around them.
-		{b.file(homeWorld), "SELECT 'BEGIN;'", ".dump --data-only players% items%", "SELECT 'COMMIT;'"},
-	} {
-		b.must(connect(exec.CommandContext(ctx, b.shell, append([]string{"-readonly"}, dump...)...),
-			exec.CommandContext(ctx, b.shell, "-bail", b.file(loadedWorld))))
-	}
-	b.dumped = append(b.dumped, time.Since(began).Seconds())
-	b.complete(ctx, loadedWorld)
+	b.timed(".dump | sqlite3", &b.dumped, func() error {
+		for _, dump := range [][]string{
+			{b.file(sourceWorld), ".dump players% items%"},
+			// Rows alone come without a transaction around them.
+			{b.file(homeWorld), "SELECT 'BEGIN;'", ".dump --data-only players% items%", "SELECT 'COMMIT;'"},
+		} {
+			if err := connect(exec.CommandContext(ctx, b.shell, append([]string{"-readonly"}, dump...)...),
+				exec.CommandContext(ctx, b.shell, "-bail", b.file(loadedWorld))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.complete(ctx, loadedWorld, sourceWorld)
 }
 
-// into measures the merge.
-func (b *sqliteBench) into(ctx context.Context) {
-	b.must(os.RemoveAll(b.tool.plan))
-	b.step(ctx, &b.planned, "plan", "-into", freshWorld, "-o", b.tool.plan, homeWorld, sourceWorld)
-	used := b.step(ctx, &b.applied, "apply", b.tool.plan)
-	b.memory = max(b.memory, used.peak)
-	b.step(ctx, &b.verified, "verify", b.tool.plan)
-	b.complete(ctx, freshWorld)
-	b.step(ctx, &b.undone, "undo", b.tool.plan)
-}
-
-// complete ends the section unless a file has the rows of both worlds, and their indexes.
-func (b *sqliteBench) complete(ctx context.Context, name string) {
+// hasAll ends the section unless a file has the rows of the first world and of another one, and their indexes.
+func (b *sqliteBench) hasAll(ctx context.Context, name, from string) {
 	rows := func(name string) (all [2]int, indexes string) {
 		db, err := sql.Open("sqlite", "file:"+b.file(name)+"?mode=ro")
 		b.must(err)
@@ -133,12 +125,12 @@ func (b *sqliteBench) complete(ctx context.Context, name string) {
 			b.must(db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table).Scan(&all[i]))
 		}
 		b.must(db.QueryRowContext(ctx, "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('"+
-			strings.Join(mergeTables[:], "','")+"') ORDER BY name)").Scan(&indexes))
+			strings.Join(mergeTables, "','")+"') ORDER BY name)").Scan(&indexes))
 		return all, indexes
 	}
 	got, has := rows(name)
 	want, indexes := rows(homeWorld)
-	more, _ := rows(sourceWorld)
+	more, _ := rows(from)
 	for i := range want {
 		want[i] += more[i]
 	}

@@ -15,59 +15,53 @@ import (
 	"mergesafe/internal/servertest"
 )
 
-func TestMariaDBMerge(t *testing.T) {
-	sections, err := mariadbMerge(t.Context(), short(t, "Merge on"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := sections[0].rows
-	if len(rows) == 1 && rows[0].what == "not measured" {
-		t.Skip(rows[0].note)
-	}
-	goals := make(map[string]string)
-	for _, r := range rows {
-		if r.measured == "" && r.ratio == "" {
-			t.Errorf("nothing measured: %+v", r)
+func TestMerge(t *testing.T) {
+	for i, c := range mergeCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			o := short(t, "^"+c.title)
+			o.mergeRounds, o.mergePlayers = 1, 500*c.part
+			sections, err := c.measure(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := sections[0].rows
+			if len(rows) == 1 && rows[0].what == "not measured" {
+				t.Skip(rows[0].note)
+			}
+			goals := make(map[string]string)
+			for _, r := range rows {
+				if r.measured == "" && r.ratio == "" {
+					t.Errorf("nothing measured: %+v", r)
+				}
+				goals[r.what] = r.goal
+			}
+			want := map[string]string{mergeApply: fmt.Sprintf("≤ %.2f", c.apply), mergeText: fmt.Sprintf("≤ %.2f", c.text), mergeMemory: "≤ 150 MiB", mergeUndo: "≤ 0.05"}
+			if c.all > 0 {
+				want[mergeAll] = fmt.Sprintf("≤ %.2f", c.all)
+			}
+			if c.collide {
+				want[mergeApart], want[mergePlan] = "≤ 1.10", "≤ 2.00"
+			}
+			for what, goal := range want {
+				if goals[what] != goal {
+					t.Errorf("%q has the goal %q, want %q", what, goals[what], goal)
+				}
+			}
+			for _, part := range []string{"of 2,500 rows", "innodb_flush_log_at_trx_commit=1", "innodb_doublewrite=ON"} {
+				if !strings.Contains(sections[0].intro, part) {
+					t.Errorf("the introduction lacks %q: %s", part, sections[0].intro)
+				}
+			}
+		})
+		if sections, err := c.measure(t.Context(), short(t, "Storage")); err != nil || sections != nil {
+			t.Errorf("not asked for, and got %v, %v", sections, err)
 		}
-		goals[r.what] = r.goal
-	}
-	if len(goals) < 9 || goals[mergeApply] != "≤ 0.55" || goals[mergeMemory] != "≤ 150 MiB" || goals["  ÷ "+mergeApply] != "≤ 1.00" || goals[mergeAll] != "≤ 1.00" {
-		t.Errorf("got rows with the goals %v", goals)
-	}
-	for _, part := range []string{"500 players and 2,000 items", "innodb_flush_log_at_trx_commit=1", "innodb_doublewrite=ON"} {
-		if !strings.Contains(sections[0].intro, part) {
-			t.Errorf("the introduction lacks %q: %s", part, sections[0].intro)
-		}
-	}
-	if sections, err := mariadbMerge(t.Context(), short(t, "Storage")); err != nil || sections != nil {
-		t.Errorf("not asked for, and got %v, %v", sections, err)
-	}
-}
-
-func TestMariaDBRekey(t *testing.T) {
-	sections, err := mariadbRekey(t.Context(), short(t, "Merge of keys"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := sections[0].rows
-	if len(rows) == 1 && rows[0].what == "not measured" {
-		t.Skip(rows[0].note)
-	}
-	goals := make(map[string]string)
-	for _, r := range rows {
-		if r.measured == "" || r.ratio == "" && r.goal != "" {
-			t.Errorf("nothing measured: %+v", r)
-		}
-		goals[r.what] = r.goal
-	}
-	if len(goals) != 6 || goals[rekeyApply] != "≤ 1.10" || goals[rekeyPlan] != "≤ 2.00" || goals[rekeyUndo] != "≤ 1.00" {
-		t.Errorf("got rows with the goals %v", goals)
 	}
 }
 
 func TestMergeWithoutDump(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	sections, err := mariadbMerge(t.Context(), short(t, "Merge on"))
+	sections, err := mergeCases[0].measure(t.Context(), short(t, "Merge on"))
 	if err != nil || len(sections) != 1 || len(sections[0].rows) != 1 {
 		t.Fatalf("got %v, %v; want one row", sections, err)
 	}
@@ -78,38 +72,43 @@ func TestMergeWithoutDump(t *testing.T) {
 
 func TestMergeRows(t *testing.T) {
 	b := &mergeBench{
-		worlds:   &mergeWorlds{players: 200_000},
-		dumped:   []float64{10, 12},
-		loaded:   []float64{8, 9},
-		applied:  []float64{11, 10},
-		verified: []float64{4, 4},
-		memory:   150 << 20,
-		planned:  []float64{5},
-		undone:   []float64{11, 20},
+		mergeCase: mergeCase{withLoader: true, collide: true, apply: 0.55, text: 1, all: 1, undo: 0.1},
+		reference: mergeByDump,
+		worlds:    &mergeWorlds{players: 200_000},
+		dumped:    []float64{10, 12},
+		loaded:    []float64{8, 9},
+		read:      []float64{2, 2},
+		took:      took{planned: []float64{5, 5}, applied: []float64{11, 10}, verified: []float64{4, 4}, undone: []float64{1, 2}},
+		texts:     took{applied: []float64{10, 12}},
+		apart:     took{applied: []float64{10, 10}},
+		memory:    150 << 20,
 	}
 	want := []row{
-		{what: mergeByDump, measured: "11.0 s", ratio: "1.00", note: "91 k rows/s; --single-transaction --no-create-info"},
-		{what: mergeLoader, measured: "8.5 s", ratio: "0.78", spread: "0.76-0.79", note: "118 k rows/s; rows only"},
+		{what: mergeByDump, measured: "11.0 s", ratio: "1.00", note: "91 k rows/s"},
+		{what: mergeLoader, measured: "8.5 s", ratio: "0.78", spread: "0.76-0.79", note: "118 k rows/s; this version makes indexes first"},
 		{what: mergeApply, measured: "10.5 s", ratio: "0.97", spread: "0.90-1.03", goal: "≤ 0.55", holds: "no", note: "95 k rows/s"},
-		{what: "  ÷ " + mergeLoader, ratio: "1.24", spread: "1.18-1.31", goal: "≤ 1.00", holds: "no"},
+		{what: mergeText, measured: "11.0 s", ratio: "1.00", spread: "1.00-1.00", goal: "≤ 1.00", holds: "yes", note: "91 k rows/s"},
+		{what: "  ÷ " + mergeLoader, ratio: "1.24", spread: "1.18-1.31", goal: "≤ 0.90", holds: "no"},
+		{what: "  local_infile=OFF ÷ the same", ratio: "1.29", spread: "1.27-1.31", goal: "≤ 1.05", holds: "no"},
+		{what: mergeApart, ratio: "1.05", spread: "1.02-1.08", goal: "≤ 1.10", holds: "yes"},
 		{what: mergeMemory, measured: "150 MiB", goal: "≤ 150 MiB", holds: "yes", note: "of all rounds"},
-		{what: mergePlan, measured: "5.0 s", note: "200 k rows/s; the whole check, and a sum over every row"},
+		{what: mergeRead, measured: "2.0 s", note: "500 k rows/s; by the same driver"},
+		{what: mergePlan, measured: "5.0 s", ratio: "2.50", spread: "2.50-2.50", goal: "≤ 2.00", holds: "no", note: "200 k rows/s; the whole check, and a sum over every row; the ratio is to reading"},
 		{what: mergeVerify, measured: "4.0 s", note: "250 k rows/s; PASS"},
 		{what: mergeAll, ratio: "1.79", spread: "1.69-1.90", goal: "≤ 1.00", holds: "no"},
-		{what: mergeUndo, measured: "15.5 s", note: "65 k rows/s"},
-		{what: "  ÷ " + mergeApply, ratio: "1.50", spread: "1.25-1.75", goal: "≤ 1.00", holds: "no"},
+		{what: mergeUndo, measured: "1.5 s", ratio: "0.15", spread: "0.12-0.17", goal: "≤ 0.10", holds: "no", note: "667 k rows/s; the ratio is to its apply"},
 	}
 	equalRows(t, b.table(), want)
 
-	b.applied, b.verified, b.planned, b.undone = []float64{5, 6}, []float64{2, 2}, []float64{1}, []float64{5, 6}
 	b.memory = 150<<20 + 1
 	b.loader.missing = exec.ErrNotFound
+	b.collide = false
 	got := b.table()
-	if got[1].note != exec.ErrNotFound.Error() || got[2].holds != "yes" || got[3].holds != "no" || got[6].holds != "yes" || got[8].holds != "yes" {
-		t.Errorf("without a peer, and with other goals that hold: %+v", got)
+	if len(got) != 9 || got[1].note != exec.ErrNotFound.Error() || got[4].holds != "no" || got[5].ratio != "" {
+		t.Errorf("without a peer, keys that collide and room: %+v", got)
 	}
 	b.memory = 0
-	if got := b.table()[3]; got.holds != "" || got.note == "" {
+	if got := b.table()[4]; got.holds != "" || got.note == "" {
 		t.Errorf("memory that nobody knows: got %+v", got)
 	}
 }
@@ -171,20 +170,27 @@ func TestConnect(t *testing.T) {
 // TestLoadIsLookedAt has a dump that arrives in part only.
 func TestLoadIsLookedAt(t *testing.T) {
 	sections, err := short(t, "").measureSection("", "", nil, func(m *measuring) {
-		w := &mergeWorlds{measuring: m, server: startServer(t.Context(), m, servertest.MariaDB), players: 100}
+		w := &mergeWorlds{measuring: m, server: startServer(t.Context(), m, servertest.MariaDB), players: 100, tables: mergeTables}
 		w.fill(t.Context())
-		w.renew(t.Context(), loadedWorld)
+		w.create(t.Context(), loadedWorld).Close()
+		copyOf := func(world string) {
+			for _, table := range mergeTables {
+				// The players first, so no row refers to nothing.
+				m.must(execute(t.Context(), w, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", loadedWorld, table, world)))
+			}
+		}
+		copyOf(homeWorld)
 		w.rest(t.Context())
-		if err := w.complete(t.Context(), loadedWorld, mergeTables[:]...); err == nil || !strings.Contains(err.Error(), "1000 rows after it was loaded, want 1100") {
-			t.Errorf("nothing was loaded: got %v", err)
+		_, err := m.measureSection("", "", nil, func(inner *measuring) {
+			half := *w
+			half.measuring = inner
+			half.complete(t.Context(), loadedWorld, sourceWorld)
+		})
+		if err == nil || !strings.Contains(err.Error(), "1000 rows, want 1100") {
+			t.Errorf("half was loaded: got %v", err)
 		}
-		for _, table := range mergeTables {
-			// The players first, so no row refers to nothing.
-			m.must(execute(t.Context(), w, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", loadedWorld, table, sourceWorld)))
-		}
-		if err := w.complete(t.Context(), loadedWorld, mergeTables[:]...); err != nil {
-			t.Errorf("all was loaded: got %v", err)
-		}
+		copyOf(sourceWorld)
+		w.complete(t.Context(), loadedWorld, sourceWorld)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -252,33 +258,8 @@ func shellScript(t *testing.T, script string) string {
 	return file
 }
 
-func TestInto(t *testing.T) {
-	for i, measure := range intoParts() {
-		c := intoCases[i]
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			o := short(t, c.title)
-			o.mergeRounds, o.mergePlayers = 1, 500*c.part
-			sections, err := measure(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows := sections[0].rows
-			if len(rows) == 1 && rows[0].what == "not measured" {
-				t.Skip(rows[0].note)
-			}
-			goals := make(map[string]string)
-			for _, r := range rows {
-				goals[r.what] = r.goal
-			}
-			if goals[intoApply] != fmt.Sprintf("≤ %.2f", c.apply) || goals[intoText] != fmt.Sprintf("≤ %.2f", c.text) || goals[intoUndo] != "≤ 0.05" {
-				t.Errorf("got rows with the goals %v", goals)
-			}
-		})
-	}
-}
-
-func TestSQLiteInto(t *testing.T) {
-	o := short(t, "new database, on SQLite")
+func TestSQLiteMerge(t *testing.T) {
+	o := short(t, "Merge on SQLite")
 	o.mergePlayers = 2500
 	sections, err := sqliteMerge(t.Context(), o)
 	if err != nil {
@@ -288,7 +269,7 @@ func TestSQLiteInto(t *testing.T) {
 	if len(rows) == 1 && rows[0].what == "not measured" {
 		t.Skip(rows[0].note)
 	}
-	if rows[0].what != intoByShell || rows[1].what != intoApply || rows[1].goal != "≤ 0.50" || rows[1].ratio == "" {
+	if rows[0].what != mergeByShell || rows[1].what != mergeApply || rows[1].goal != "≤ 0.50" || rows[1].ratio == "" {
 		t.Errorf("got %+v", rows)
 	}
 	t.Setenv("PATH", t.TempDir())
@@ -298,7 +279,7 @@ func TestSQLiteInto(t *testing.T) {
 	}
 }
 
-func TestLarge(t *testing.T) {
+func TestLargeMerge(t *testing.T) {
 	o := short(t, "larger than the memory")
 	o.mergeRounds = 1
 	if sections, err := mariadbLarge(t.Context(), o); err != nil || sections != nil {

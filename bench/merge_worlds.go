@@ -10,33 +10,34 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 )
 
 // The databases of the merge.
 const (
+	homeWorld   = "home"   // the first world
 	sourceWorld = "source" // what comes
-	homeWorld   = "home"   // what it comes to, kept to begin every measurement with
-	targetWorld = "target" // a copy of that for servermerge
-	loadedWorld = "loaded" // and one for the dump
+	apartWorld  = "apart"  // its rows with keys of which none is in the first world
+	freshWorld  = "fresh"  // what servermerge makes
+	loadedWorld = "loaded" // what is made by hand
 )
 
 const homePlayers = 1000 // of homeWorld, unless said
 
-// mergeTables are what has rows.
-var mergeTables = [...]string{"players", "items"}
+// mergeTables are what has rows, of package store.
+var mergeTables = []string{"players", "items"}
 
-// mergeWorlds are databases of package store on one server.
+// mergeWorlds are databases on one server.
 type mergeWorlds struct {
 	*measuring
 	server
-	players int // of sourceWorld
-	home    int // players of homeWorld; 0 means homePlayers
+	players int      // of sourceWorld
+	home    int      // players of homeWorld; 0 means homePlayers
+	tables  []string // that have rows
 }
 
 func (w *mergeWorlds) rowsToCome() int { return w.players * (1 + itemsOfPlayer) }
 
-// fill makes the world that comes and the one that it comes to.
+// fill makes both worlds, of package store.
 func (w *mergeWorlds) fill(ctx context.Context) {
 	w.world(ctx, homeWorld, 1, cmp.Or(w.home, homePlayers))
 	w.world(ctx, sourceWorld, 2, w.players)
@@ -57,6 +58,41 @@ func (w *mergeWorlds) world(ctx context.Context, name string, server gameid.Serv
 func (w *mergeWorlds) create(ctx context.Context, name string) *store.DB {
 	w.must(execute(ctx, w, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"))
 	return openStore(ctx, w.measuring, w.dsn(name))
+}
+
+// countedTables are those of a game that counts its keys, and countedRules its rules.
+var countedTables = []string{"chars", "items"}
+
+const countedRules = `[check]
+plain = ["*.name", "*.level", "*.count"]
+shared = ["items.template"]
+[[check.reference]]
+at = ["items.owner"]
+to = ["chars.guid"]
+`
+
+// counted makes a world of such a game on MariaDB, whose keys are counted from a number on.
+func (w *mergeWorlds) counted(ctx context.Context, name string, players, after int) {
+	w.must(execute(ctx, w, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4",
+		"CREATE TABLE "+name+".chars (guid INT UNSIGNED AUTO_INCREMENT PRIMARY KEY, name VARCHAR(32) NOT NULL UNIQUE, level INT NOT NULL)",
+		"CREATE TABLE "+name+".items (guid INT UNSIGNED AUTO_INCREMENT PRIMARY KEY, owner INT UNSIGNED NOT NULL, template INT NOT NULL, count INT NOT NULL, KEY (owner))",
+		fmt.Sprintf("INSERT INTO %s.chars SELECT seq + %d, CONCAT('%.1[1]s', CRC32(seq), '-', seq), 1 + seq %% 80 FROM %[1]s.seq_1_to_%[3]d", name, after, players),
+		fmt.Sprintf("INSERT INTO %s.items SELECT seq + %d, %[2]d + 1 + seq * 2654435761 %% %[3]d, 1 + seq %% 5000, 1 + seq %% 100 FROM %[1]s.seq_1_to_%[4]d",
+			name, after, players, players*itemsOfPlayer)))
+}
+
+// readAll reads all rows of both worlds side by side, by the driver alone.
+func (w *mergeWorlds) readAll(ctx context.Context) error {
+	_, err := together(2, func(i int) error {
+		players := []int{cmp.Or(w.home, homePlayers), w.players}[i]
+		for t, rows := range []int{players, players * itemsOfPlayer} {
+			if err := bareScan(ctx, w.DB, fmt.Sprintf("SELECT * FROM %s.%s", []string{homeWorld, sourceWorld}[i], w.tables[t]), rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // numbers is a table of the numbers from 1 on, in a column seq.
@@ -98,16 +134,6 @@ func worldSQL(server gameid.ServerID, players int, now time.Time, numbers func(t
 	}
 }
 
-// renew makes a database anew, and no other than it is beside the source, with
-// the rows of the world that the merge comes to.
-func (w *mergeWorlds) renew(ctx context.Context, name string) {
-	w.must(execute(ctx, w, "DROP DATABASE IF EXISTS "+targetWorld, "DROP DATABASE IF EXISTS "+loadedWorld))
-	defer w.create(ctx, name).Close()
-	for _, table := range append([]string{registry.Table}, mergeTables[:]...) {
-		w.must(execute(ctx, w, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", name, table, homeWorld)))
-	}
-}
-
 // rest returns when the server has nothing left to do from before: no removed
 // rows to purge, and hardly a page to write.
 func (w *mergeWorlds) rest(ctx context.Context) {
@@ -139,20 +165,16 @@ func (w *mergeWorlds) rest(ctx context.Context) {
 	w.must(err)
 }
 
-// complete returns an error unless a database has the rows of both worlds.
-func (w *mergeWorlds) complete(ctx context.Context, name string, tables ...string) error {
-	for _, table := range tables {
+// complete ends the section unless a database has the rows of the first world and of another one.
+func (w *mergeWorlds) complete(ctx context.Context, name, from string) {
+	for _, table := range w.tables {
 		var got, want int
-		err := w.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[2]s.%[1]s), (SELECT COUNT(*) FROM %[3]s.%[1]s) + (SELECT COUNT(*) FROM %[4]s.%[1]s)",
-			table, name, homeWorld, sourceWorld)).Scan(&got, &want)
-		if err != nil {
-			return err
-		}
+		w.must(w.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[2]s.%[1]s), (SELECT COUNT(*) FROM %[3]s.%[1]s) + (SELECT COUNT(*) FROM %[4]s.%[1]s)",
+			table, name, homeWorld, from)).Scan(&got, &want))
 		if got != want {
-			return fmt.Errorf("%s.%s has %d rows after it was loaded, want %d", name, table, got, want)
+			w.must(fmt.Errorf("%s.%s has %d rows, want %d", name, table, got, want))
 		}
 	}
-	return nil
 }
 
 // durability says what a commit waits for.

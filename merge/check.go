@@ -15,7 +15,7 @@ import (
 // only reads.
 //
 // With a report and no error, every rule could be carried out. An error that wraps
-// [catalog.ErrSources] or [declare.ErrOptions] says that there is nothing to check; then there is no
+// [catalog.ErrWorlds] or [declare.ErrOptions] says that there is nothing to check; then there is no
 // report. Any other error is a [*catalog.ReadError] naming source and table: one could not be
 // read, or ctx ended. With it comes a report of the results until then, which is
 // incomplete and has no verdict, unless not even the catalogues could be read.

@@ -77,7 +77,7 @@ const (
 
 // The errors of [Check], [Matrix] and [Explain] that callers branch on.
 var (
-	ErrSources = catalog.ErrSources
+	ErrWorlds  = catalog.ErrWorlds
 	ErrOptions = declare.ErrOptions
 )
 

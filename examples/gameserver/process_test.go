@@ -65,7 +65,7 @@ func TestTwoServers(t *testing.T) {
 				t.Errorf("the verdict is %s", report.Verdict)
 			}
 			want := map[string]int64{"players": players, "items": players * items, "guilds": players, "guild_members": players}
-			for _, source := range report.Sources {
+			for _, source := range report.Worlds {
 				for _, table := range source.Tables {
 					if table.Rows != want[table.Table] {
 						t.Errorf("%s: %d %s, want %d", source.Name, table.Rows, table.Table, want[table.Table])

@@ -20,7 +20,7 @@ func reviewed() declare.Options {
 				{At: []string{"mail.item"}, To: []string{"items.id"}, None: []string{"0"}},
 			},
 		}},
-		// The target's counter stays, and is raised above all items that come.
+		// The counter of the first world stays, and is raised above all items that come.
 		Tables: []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}},
 		Rekey: &declare.Rekey{
 			Auto:     true,

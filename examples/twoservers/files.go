@@ -67,7 +67,7 @@ func isPlan(path string) bool {
 	}
 	defer f.Close()
 	plan, err := transfer.ReadPlan(f)
-	return err == nil && plan.Target.Name == "s1"
+	return err == nil && plan.Worlds[0].Name == "s1"
 }
 
 // removable returns nil if the file is ours and nobody uses it.

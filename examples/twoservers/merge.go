@@ -17,14 +17,14 @@ import (
 func (s *story) merge(ctx context.Context, first, second, merged *world) error {
 	into, worlds := merged.database(), []transfer.Database{first.database(), second.database()}
 	// Without a fence of s2, and with that of s1 lifted afterwards: both are there for the reader to try.
-	plan, err := transfer.NewPlan(ctx, worlds[0], worlds[1:], transfer.PlanOptions{Into: &into, NoFence: true})
+	plan, err := transfer.NewPlan(ctx, into, worlds, transfer.PlanOptions{NoFence: true})
 	if err != nil {
 		return err
 	}
 	if len(plan.Refusals) > 0 {
 		return fmt.Errorf("the merge of %s and %s into %s is refused: %s", first.name, second.name, merged.name, plan.Refusals[0])
 	}
-	s.say("   plan    %s rows in %d tables, %d renames; nothing blocks it", printable.Number(plan.AllRows()), len(plan.Tables), len(plan.Renames))
+	s.say("   plan    %s rows in %d tables, %d renames; nothing blocks it", printable.Number(plan.Rows()), len(plan.Tables), len(plan.Renames))
 	began := time.Now()
 	if _, err := transfer.Apply(ctx, plan, into, worlds, transfer.Options{}); err != nil {
 		return err
@@ -113,7 +113,7 @@ func release(ctx context.Context, plan *transfer.Plan, first transfer.Database) 
 		return err
 	}
 	defer db.Close()
-	for _, server := range plan.Target.Servers {
+	for _, server := range plan.Worlds[0].Servers {
 		if err := db.Registry().LiftFence(ctx, server.Server, plan.ID); err != nil {
 			return err
 		}

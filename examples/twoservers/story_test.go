@@ -16,6 +16,7 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/slice"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -332,12 +333,12 @@ func TestStoryAgain(t *testing.T) {
 }
 
 // plan leaves the plan of a merge where the story proposes to.
-func plan(t *testing.T, target, source string) {
+func plan(t *testing.T, worlds ...string) {
 	t.Helper()
 	database := func(name string) transfer.Database {
 		return transfer.Database{Name: name, DSN: "sqlite:data/" + name + ".db"}
 	}
-	p, err := transfer.NewPlan(t.Context(), database(target), []transfer.Database{database(source)}, transfer.PlanOptions{})
+	p, err := transfer.NewPlan(t.Context(), database("new"), slice.Map(worlds, database), transfer.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,23 +15,18 @@ const (
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed
 	KeysTable     = "mergesafe_keys"     // the source and the old value of every key that came
-	MatchesTable  = "mergesafe_matches"  // of these, the keys that became a key that the target had already
+	MatchesTable  = "mergesafe_matches"  // of these, the keys that became a key that an earlier world had
 )
 
 // KeysView is the one view of this project, on KeysTable.
 const KeysView = "mergesafe_moved"
 
-// KeptPrefix begins the names of tables that keep the rows of a table which a merge empties,
-// until the merge is undone. They hold rows of the game, and are no part of it.
-const KeptPrefix = "mergesafe_was_"
-
 // Ours reports whether a table is of this project, and not of the game.
 func Ours(table string) bool {
-	table = strings.ToLower(table)
-	return slices.Contains(Tables(), table) || strings.HasPrefix(table, KeptPrefix)
+	return slices.Contains(Tables(), strings.ToLower(table))
 }
 
-// Tables are all but those.
+// Tables are the tables of this project.
 func Tables() []string {
 	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable, KeysTable, MatchesTable}
 }

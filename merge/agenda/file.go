@@ -28,9 +28,10 @@ type Campaign struct {
 	Rules []string // files of rules, for every merge; relative to the campaign file
 	Allow []string // findings that do not block a merge, as for servermerge plan -allow
 	Rekey bool     // give new values to keys that collide
-	Fence bool     // fence the sources; the default is true
+	Fence bool     // fence the worlds; the default is true
 
-	// Into is the new database of each merge that does not name its own: see [Merge.Into].
+	// Into is the new database of each merge that does not name its own: see [Merge.Into]. The default
+	// is [DefaultInto].
 	Into string
 
 	Hooks []Hook
@@ -42,25 +43,27 @@ type Campaign struct {
 	Stopped, Backup, Room string
 }
 
-// Place is where the merge into a target is in the file; negative if it is not there.
-func (c *Campaign) Place(target string) int {
-	return slices.IndexFunc(c.Merges, func(m Merge) bool { return m.Target == target })
+// Place is where a merge is in the file; negative if it is not there.
+func (c *Campaign) Place(merge string) int {
+	return slices.IndexFunc(c.Merges, func(m Merge) bool { return m.Name() == merge })
 }
 
-// Merge is one merge of a campaign: several worlds go into one.
+// Merge is one merge of a campaign: several worlds become one.
 type Merge struct {
-	Target  string   // a world's name
-	Sources []string // names of worlds
-	Note    string   // for people: why it was suggested
+	// Worlds are the names of the worlds, two or more. The first one keeps its keys and names, and goes on
+	// in the new database.
+	Worlds []string
+
+	Note string // for people: why it was suggested
 
 	// Into is the new database in which the merge is made, beside all its worlds: a name, then it is
-	// beside the target's own, or a DSN without user and password. {target} in it is the name of the
-	// target, and {n} the next number. If it is empty, the rows come into the target's own database.
+	// beside the database of the first world, or a DSN without user and password. {first} in it is the name of
+	// the first world, and {n} the next number. [Parse] fills in the one of the campaign.
 	Into string
 }
 
-// Worlds are the target and the sources.
-func (m Merge) Worlds() []string { return append([]string{m.Target}, m.Sources...) }
+// Name is how commands call the merge: the name of its first world.
+func (m Merge) Name() string { return m.Worlds[0] }
 
 // Window is a time of the day in which merges may run. A window that ends before it begins
 // goes over midnight.

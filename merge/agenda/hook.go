@@ -24,7 +24,7 @@ import (
 const (
 	AskStopped  = "stopped"   // is the game of this world stopped?
 	AskBackedUp = "backed-up" // is there a backup of this world? The hook may make it
-	AskRoom     = "room"      // does the database of the target have room for so many bytes?
+	AskRoom     = "room"      // is there room for so many bytes where the new database is made?
 	AskFenced   = "fenced"    // can no game server of this world be started? Asked after the fences were set
 )
 
@@ -39,9 +39,9 @@ type Message struct {
 	At       time.Time `json:"at"`
 	Number   int64     `json:"number,omitempty"`  // of the event; questions have none
 	World    string    `json:"world,omitempty"`   // which the question is about
-	Target   string    `json:"target,omitempty"`  // of the merge; empty if it is about the campaign
-	Sources  []string  `json:"sources,omitempty"` // of the merge
-	Into     string    `json:"into,omitempty"`    // the name of the new database; empty if the merge makes none
+	Merge    string    `json:"merge,omitempty"`   // its name; empty if it is about the campaign
+	Worlds   []string  `json:"worlds,omitempty"`  // of the merge
+	New      string    `json:"new,omitempty"`     // the name of the new database
 	Address  string    `json:"address,omitempty"` // of the new database: a DSN without user and password
 	Bytes    int64     `json:"bytes,omitempty"`   // how much room the merge needs, at the most
 	Text     string    `json:"text,omitempty"`    // for people
@@ -102,8 +102,8 @@ func (h Hook) run(ctx context.Context, m Message, body []byte, said *tail) error
 	}
 	cmd := exec.CommandContext(ctx, h.Run[0], h.Run[1:]...)
 	cmd.Stdin = bytes.NewReader(body)
-	cmd.Env = append(os.Environ(), "FLEET_EVENT="+m.Event, "FLEET_WORLD="+m.World, "FLEET_TARGET="+m.Target,
-		"FLEET_INTO="+m.Into, "FLEET_ADDRESS="+m.Address)
+	cmd.Env = append(os.Environ(), "FLEET_EVENT="+m.Event, "FLEET_WORLD="+m.World, "FLEET_MERGE="+m.Merge,
+		"FLEET_NEW="+m.New, "FLEET_ADDRESS="+m.Address)
 	// A pipe of our own: Wait would wait for whoever else writes to one of its own.
 	out, in, err := os.Pipe()
 	if err != nil {

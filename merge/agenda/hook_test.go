@@ -50,7 +50,7 @@ func TestHookDocs(t *testing.T) {
 	}
 }
 
-var asked = Message{Campaign: "autumn", Event: AskBackedUp, At: time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC), World: "w2", Target: "w1", Sources: []string{"w2", "w3"}, Text: "is w2 backed up?"}
+var asked = Message{Campaign: "autumn", Event: AskBackedUp, At: time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC), World: "w2", Merge: "w1", Worlds: []string{"w1", "w2", "w3"}, Text: "is w2 backed up?"}
 
 func shell(script string) Hook { return Hook{Run: []string{"/bin/sh", "-c", script}} }
 
@@ -58,14 +58,14 @@ func shell(script string) Hook { return Hook{Run: []string{"/bin/sh", "-c", scri
 func TestHookCommand(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "got")
-	if err := shell(`cat > '`+file+`'; echo "$FLEET_EVENT $FLEET_WORLD $FLEET_TARGET" >> '`+file+`'`).Call(t.Context(), asked); err != nil {
+	if err := shell(`cat > '`+file+`'; echo "$FLEET_EVENT $FLEET_WORLD $FLEET_MERGE" >> '`+file+`'`).Call(t.Context(), asked); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"campaign":"autumn","event":"backed-up","at":"2026-11-21T03:09:08.413Z","world":"w2","target":"w1","sources":["w2","w3"],"text":"is w2 backed up?"}` + "\nbacked-up w2 w1\n"
+	const want = `{"campaign":"autumn","event":"backed-up","at":"2026-11-21T03:09:08.413Z","world":"w2","merge":"w1","worlds":["w1","w2","w3"],"text":"is w2 backed up?"}` + "\nbacked-up w2 w1\n"
 	if diff := cmp.Diff(want, string(b)); diff != "" {
 		t.Error(diff)
 	}

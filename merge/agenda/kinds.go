@@ -10,22 +10,22 @@ const (
 	KindPlanned     = "planned"      // a merge has a plan that can be carried out
 	KindRefused     = "refused"      // a plan, or apply, found what blocks the merge
 	KindMerging     = "merging"      // apply of a merge begins
-	KindMerged      = "merged"       // all its rows are in the target
-	KindProved      = "proved"       // its rows are as planned, in a new database that is not open yet
+	KindMerged      = "merged"       // its new database is made
+	KindProved      = "proved"       // its rows are as planned, and the new database is not open yet
 	KindVerified    = "verified"     // proved, and open: the world may be started
 	KindNotVerified = "not-verified" // nothing is wrong, but not all could be proved
 	KindRetry       = "retry"        // a merge that stopped is tried again later
 	KindFailed      = "failed"       // a merge failed permanently
 	KindUndoing     = "undoing"
 	KindUndone      = "undone"
-	KindSkipped     = "skipped"   // by the operator
-	KindRehearsed   = "rehearsed" // a merge was tried on copies
-	KindHook        = "hook"      // a hook failed
+	KindSkipped     = "skipped" // by the operator
+	KindTried       = "tried"   // a rehearsal made the new database of a merge
+	KindHook        = "hook"    // a hook failed
 )
 
 // Kinds are what a hook may name: questions, and kinds of events.
 var Kinds = []string{
 	AskStopped, AskBackedUp, AskRoom, AskFenced,
 	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged, KindProved,
-	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindRehearsed, KindHook,
+	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindTried, KindHook,
 }

@@ -34,7 +34,7 @@ func Load(path string) (*Campaign, error) {
 // name is for messages. Problems are of type [*strict.Error], joined if there are several, each
 // with its line.
 func Parse(file, text string) (*Campaign, error) {
-	c := &Campaign{Fence: true}
+	c := &Campaign{Fence: true, Into: DefaultInto}
 	if err := strict.Read(file, text, c.readFile); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *Campaign) readFile(root *strict.Section) {
 	}
 	root.Section("campaign", c.read)
 	if !root.Has("merge") {
-		root.Lacks("merge", `want a section [[merge]] for each merge, with target = "w1" and sources = ["w2", "w3"]`)
+		root.Lacks("merge", `want a section [[merge]] for each merge, with worlds = ["w1", "w2", "w3"]`)
 	}
 	in := make(map[string]int)               // worlds, with the lines in which they are
 	made := make(map[string]*strict.Section) // new databases, with their merges
@@ -62,11 +62,17 @@ func (c *Campaign) readFile(root *strict.Section) {
 			m.Into = c.Into
 		}
 		c.Merges = append(c.Merges, m)
-		name := folded(strings.ReplaceAll(m.Into, IntoTarget, m.Target))
+		if len(m.Worlds) == 0 {
+			return
+		}
+		name := folded(strings.ReplaceAll(m.Into, IntoFirst, m.Name()))
 		if first, taken := made[name]; taken {
-			s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("target"))
-		} else if name != "" {
+			s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("worlds"))
+		} else {
 			made[name] = s
+		}
+		if problem := intoProblemOf(m.Into, m.Name()); problem != "" && intoProblem(m.Into) == "" {
+			s.Problem("into", "with the name of the first world in it %s", problem) // a name may be a secret
 		}
 	})
 	for name, s := range made {
@@ -92,12 +98,14 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Allow = s.List("allow", notEmpty("the code of a finding, such as column-opaque"))
 	c.Rekey = s.Boolean("rekey")
 	s.Secret("into")
-	c.Into = s.Text("into", func(text string) string {
-		if !strings.Contains(text, IntoTarget) && text != "" {
-			return `is one database for all merges: want {target} in it, such as "{target}_2026" or "{target}_m{n}"`
+	if into := s.Text("into", func(text string) string {
+		if !strings.Contains(text, IntoFirst) && text != "" {
+			return `is one database for all merges: want {first} in it, such as "{first}_2026" or "{first}_m{n}"`
 		}
 		return intoProblem(text)
-	})
+	}); s.Has("into") {
+		c.Into = into
+	}
 	c.Stopped = s.Text("stopped", byHand)
 	c.Backup = s.Text("backup", byHand)
 	c.Room = s.Text("room", byHand)
@@ -170,13 +178,12 @@ func parseDaytime(text string) (time.Duration, bool) {
 // readMerge reads a [[merge]]. in are the worlds of those before, with their lines.
 func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 	s.Secret("note", "into")
-	m.Target = s.Text("target", worldName)
-	if !s.Has("target") {
-		s.Lacks("target", `want the name of the world that stays, such as target = "w1"`)
-	}
-	m.Sources = s.Texts("sources", worldName)
-	if !s.Has("sources") {
-		s.Lacks("sources", `want the names of the worlds that come into the target, such as sources = ["w2", "w3"]`)
+	m.Worlds = s.Texts("worlds", worldName)
+	switch {
+	case !s.Has("worlds"):
+		s.Lacks("worlds", `want the names of the worlds that become one, the first of which keeps its keys and names, such as worlds = ["w1", "w2", "w3"]`)
+	case len(m.Worlds) == 1:
+		s.Problem("worlds", "has one world: want two or more")
 	}
 	m.Note = s.Text("note", func(text string) string {
 		if n := len([]rune(text)); n > MaxNote {
@@ -185,30 +192,23 @@ func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 		return ""
 	})
 	m.Into = s.Text("into", intoProblem)
-	take := func(key, name string, line int) {
+	for i, name := range m.Worlds {
+		line := s.LineOf("worlds", name)
 		switch first, taken := in[folded(name)]; {
 		case name == "":
-		case taken && key == "sources" && folded(name) == folded(m.Target):
-			s.ProblemAt(line, key, "has the target %q in it: want other worlds", name)
+		case slices.Contains(m.Worlds[:i], name):
+			s.ProblemAt(line, "worlds", "has %q twice: want each world once", name)
 		case taken:
-			s.ProblemAt(line, key, "%q is in the merge in line %d already: a world can be in one merge of a campaign", name, first)
+			s.ProblemAt(line, "worlds", "%q is in the merge in line %d already: a world can be in one merge of a campaign", name, first)
 		default:
 			in[folded(name)] = line
 		}
-	}
-	take("target", m.Target, s.Line("target"))
-	for i, name := range m.Sources {
-		if slices.Contains(m.Sources[:i], name) {
-			s.ProblemAt(s.LineOf("sources", name), "sources", "has %q twice: want each world once", name)
-			continue
-		}
-		take("sources", name, s.LineOf("sources", name))
 	}
 	return m
 }
 
 // folded is a name as file systems compare it that do not tell capitals from small letters:
-// each target has a plan file of its own.
+// each merge has a plan file of its own.
 func folded(name string) string { return strings.ToLower(name) }
 
 // worldName is a check for the name of a world: that of a [[source]] in config.toml.

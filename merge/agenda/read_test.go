@@ -29,17 +29,15 @@ rekey = true
 fence = false
 backup = "by hand"
 stopped = "by hand"
-into = "{target}_m{n}"
+into = "{first}_2026"
 
 [[merge]]
-target = "w1"
-sources = ["w2", "w3"]
+worlds = ["w1", "w2", "w3"]
 note = "the small ones"
 
 [[merge]]
-target = "w4"
-sources = ["w5"]
-into = ""
+worlds = ["w4", "w5"]
+into = "spring"
 
 [[hook]]
 on = ["verified", "failed"]
@@ -65,19 +63,19 @@ func TestParse(t *testing.T) {
 		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Rekey: true, Backup: ByHand, Stopped: ByHand,
 		Window: &Window{From: 22*time.Hour + 30*time.Minute, To: 6 * time.Hour, Zone: berlin},
 		Rules:  []string{"rules.toml", "more.toml"}, Allow: []string{"table-empty"},
-		Into:   "{target}_m{n}",
-		Merges: []Merge{{"w1", []string{"w2", "w3"}, "the small ones", "{target}_m{n}"}, {"w4", []string{"w5"}, "", ""}},
+		Into:   "{first}_2026",
+		Merges: []Merge{{[]string{"w1", "w2", "w3"}, "the small ones", "{first}_2026"}, {[]string{"w4", "w5"}, "", "spring"}},
 		Hooks: []Hook{{[]string{"verified", "failed"}, []string{"./tell.sh", "now"}, "", 5 * time.Second},
 			{[]string{"stopped"}, nil, "http://127.0.0.1:8080/stopped", time.Minute}},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
 		t.Error(diff)
 	}
-	least, err := Parse("c.toml", "[campaign]\nname='x'\n[[merge]]\ntarget='a'\nsources=['b']\n")
+	least, err := Parse("c.toml", "[campaign]\nname='x'\n[[merge]]\nworlds=['a', 'b']\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&Campaign{Name: "x", Parallel: 1, PerServer: 1, Fence: true, Merges: []Merge{{"a", []string{"b"}, "", ""}}}, least); diff != "" {
+	if diff := cmp.Diff(&Campaign{Name: "x", Parallel: 1, PerServer: 1, Fence: true, Into: DefaultInto, Merges: []Merge{{[]string{"a", "b"}, "", DefaultInto}}}, least); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -85,7 +83,7 @@ func TestParse(t *testing.T) {
 // What the operator has to choose stands in the file that is written, to be taken as it is.
 func TestWriteChoices(t *testing.T) {
 	t.Parallel()
-	c := &Campaign{Name: "x", Fence: true, Merges: []Merge{{Target: "a", Sources: []string{"b"}}}}
+	c := &Campaign{Name: "x", Fence: true, Merges: []Merge{{Worlds: []string{"a", "b"}}}}
 	var b strings.Builder
 	if _, err := c.WriteTo(&b); err != nil {
 		t.Fatal(err)
@@ -94,7 +92,7 @@ func TestWriteChoices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.Rekey || got.Into != "{target}_m{n}" || got.Backup != ByHand || got.Stopped != ByHand {
+	if !got.Rekey || got.Into != DefaultInto || got.Backup != ByHand || got.Stopped != ByHand {
 		t.Errorf("got rekey %v, backup %q, stopped %q from:\n%s", got.Rekey, got.Backup, got.Stopped, &b)
 	}
 }
@@ -103,7 +101,7 @@ func TestWriteChoices(t *testing.T) {
 func TestParseProblems(t *testing.T) {
 	t.Parallel()
 	const head = "[campaign]\nname = 'x'\n"
-	const merge = "[[merge]]\ntarget = 'a'\nsources = ['b']\n"
+	const merge = "[[merge]]\nworlds = ['a', 'b']\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "c.toml: campaign is missing: want a section [campaign]"},
 		{head, "c.toml: merge is missing: want a section [[merge]]"},
@@ -120,35 +118,37 @@ func TestParseProblems(t *testing.T) {
 		{head + "backup = 'yes'\n" + merge, `c.toml:3: campaign.backup is not known: want "by hand"`},
 		{head + "window = '24:00-00:00'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is empty"},
 		{head + "rules = ['']\n" + merge, "c.toml:3: campaign.rules is empty"},
-		{head + "[[merge]]\nsources = ['b']\n", "c.toml:3: merge.target is missing"},
-		{head + "[[merge]]\ntarget = 'a'\n", "c.toml:3: merge.sources is missing"},
-		{head + "[[merge]]\ntarget = 'a'\nsources = []\n", "c.toml:5: merge.sources is empty"},
-		{head + "[[merge]]\ntarget = 'a/b'\nsources = ['b']\n", "c.toml:4: merge.target is no name of a world"},
-		{head + "[[merge]]\ntarget = 'a'\nsources = ['b', 'a']\n", `c.toml:5: merge.sources has the target "a" in it`},
-		{head + "[[merge]]\ntarget = 'a'\nsources = [\n'b',\n'c', 'b']\n", `c.toml:6: merge.sources has "b" twice`},
-		{head + merge + "[[merge]]\ntarget = 'c'\nsources = [\n  'd',\n  'b']\n", `c.toml:10: merge.sources "b" is in the merge in line 5 already`},
-		{head + merge + "[[merge]]\ntarget = 'b'\nsources = ['d']\n", `c.toml:7: merge.target "b" is in the merge in line 5 already`},
-		{head + merge + "[[merge]]\ntarget = 'A'\nsources = ['d']\n", `c.toml:7: merge.target "A" is in the merge in line 4 already`},
-		{head + merge + "[[hook]]\non = ['merge']\nrun = ['x']\n", `c.toml:7: hook.on has "merge" in it, which is not a kind of event (did you mean "merged"?)`},
-		{head + merge + "[[hook]]\nrun = ['x']\n", "c.toml:6: hook.on is missing"},
-		{head + merge + "[[hook]]\non = 'failed'\n", "c.toml:6: hook.run is missing"},
-		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\nurl = 'http://h/'\n", "c.toml:9: hook.url and run are both there"},
-		{head + merge + "[[hook]]\non = 'failed'\nurl = 'ftp://h/'\n", "c.toml:8: hook.url is no address"},
-		{head + merge + "[[hook]]\non = 'failed'\nrun = ['']\n", "c.toml:8: hook.run begins with an empty text"},
-		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\ntimeout = '5'\n", "c.toml:9: hook.timeout is no duration"},
-		{head + "into = 'all'\n" + merge, `c.toml:3: campaign.into is one database for all merges: want {target} in it`},
-		{head + "into = '{target}_{date}'\n" + merge, "c.toml:3: campaign.into has other braces than {target}, and {n} at the end of the name"},
-		{head + "into = '{target}_{n}'\n" + merge, "c.toml:3: campaign.into has other braces than {target}, and {n} at the end of the name behind a letter"},
-		{head + "into = '{target}{n}'\n" + merge, "c.toml:3: campaign.into has other braces than {target}, and {n} at the end of the name"},
-		{head + "into = 'm{n}_{target}'\n" + merge, "c.toml:3: campaign.into has other braces than {target}, and {n} at the end of the name"},
-		{head + "into = '{target}_{target}'\n" + merge, "c.toml:3: campaign.into has other braces than {target}"},
-		{head + "into = '{target} 2026'\n" + merge, "c.toml:3: campaign.into is no name of a database"},
-		{head + "into = 'mysql:u:hunter2@tcp(h:1)/{target}'\n" + merge, "c.toml:3: campaign.into has an account in it: want no user and no password"},
-		{head + "into = 'mysql:tcp(h:1)/?x={target}'\n" + merge, "c.toml:3: campaign.into is no address"},
-		{head + merge + "into = 'postgres:x'\n", "c.toml:6: merge.into is no address"},
-		{head + merge + "into = 'B'\n", "c.toml:6: merge.into is the name of the world in line 5"},
-		{head + merge + "into = 'a_2'\n[[merge]]\ntarget = 'c'\nsources = ['d']\ninto = 'A_2'\n", "c.toml:10: merge.into is the new database of the merge in line 4 already"},
-		{head + "into = '{target}_2'\n[[merge]]\ntarget = 'c'\nsources = ['d']\ninto = 'a_2'\n" + merge, "c.toml:8: merge.into is the new database of the merge in line 5 already"},
+		{head + "[[merge]]\nnote = 'x'\n", "c.toml:3: merge.worlds is missing"},
+		{head + "[[merge]]\nworlds = []\n", "c.toml:4: merge.worlds is empty"},
+		{head + "[[merge]]\nworlds = ['a']\n", "c.toml:4: merge.worlds has one world: want two or more"},
+		{head + "[[merge]]\ntarget = 'a'\nworlds = ['a', 'b']\n", "c.toml:4: unknown key target"},
+		{head + "[[merge]]\nworlds = ['a/b', 'b']\n", "c.toml:4: merge.worlds is no name of a world"},
+		{head + "[[merge]]\nworlds = [\n'a',\n'b',\n'c', 'b']\n", `c.toml:6: merge.worlds has "b" twice`},
+		{head + merge + "[[merge]]\nworlds = [\n  'd',\n  'b']\n", `c.toml:8: merge.worlds "b" is in the merge in line 4 already`},
+		{head + merge + "[[merge]]\nworlds = ['d', 'A']\n", `c.toml:6: merge.worlds "A" is in the merge in line 4 already`},
+		{head + merge + "[[hook]]\non = ['merge']\nrun = ['x']\n", `c.toml:6: hook.on has "merge" in it, which is not a kind of event (did you mean "merged"?)`},
+		{head + merge + "[[hook]]\nrun = ['x']\n", "c.toml:5: hook.on is missing"},
+		{head + merge + "[[hook]]\non = 'failed'\n", "c.toml:5: hook.run is missing"},
+		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\nurl = 'http://h/'\n", "c.toml:8: hook.url and run are both there"},
+		{head + merge + "[[hook]]\non = 'failed'\nurl = 'ftp://h/'\n", "c.toml:7: hook.url is no address"},
+		{head + merge + "[[hook]]\non = 'failed'\nrun = ['']\n", "c.toml:7: hook.run begins with an empty text"},
+		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\ntimeout = '5'\n", "c.toml:8: hook.timeout is no duration"},
+		{head + "into = 'all'\n" + merge, `c.toml:3: campaign.into is one database for all merges: want {first} in it`},
+		{head + "into = '{first}_{date}'\n" + merge, "c.toml:3: campaign.into has other braces than {first}, and {n} at the end of the name"},
+		{head + "into = '{first}_{n}'\n" + merge, "c.toml:3: campaign.into has other braces than {first}, and {n} at the end of the name behind a letter"},
+		{head + "into = '{first}{n}'\n" + merge, "c.toml:3: campaign.into has other braces than {first}, and {n} at the end of the name"},
+		{head + "into = 'm{n}_{first}'\n" + merge, "c.toml:3: campaign.into has other braces than {first}, and {n} at the end of the name"},
+		{head + "into = '{first}_{first}'\n" + merge, "c.toml:3: campaign.into has other braces than {first}"},
+		{head + "into = '{first} 2026'\n" + merge, "c.toml:3: campaign.into is no name of a database"},
+		{head + "into = 'mysql:u:hunter2@tcp(h:1)/{first}'\n" + merge, "c.toml:3: campaign.into has an account in it: want no user and no password"},
+		{head + "into = 'mysql:tcp(h:1)/?x={first}'\n" + merge, "c.toml:3: campaign.into is no address"},
+		{head + "into = ''\n" + merge, "c.toml:3: campaign.into is empty"},
+		{head + merge + "into = ''\n", "c.toml:5: merge.into is empty"},
+		{head + "[[merge]]\nworlds = ['a?', 'b']\n", "c.toml:3: merge.into with the name of the first world in it is no name of a database"},
+		{head + merge + "into = 'postgres:x'\n", "c.toml:5: merge.into is no address"},
+		{head + merge + "into = 'B'\n", "c.toml:5: merge.into is the name of the world in line 4"},
+		{head + merge + "into = 'a_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'A_2'\n", "c.toml:8: merge.into is the new database of the merge in line 4 already"},
+		{head + "into = '{first}_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'a_2'\n" + merge, "c.toml:7: merge.into is the new database of the merge in line 5 already"},
 	} {
 		_, err := Parse("c.toml", c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -165,7 +165,7 @@ func TestWriteTo(t *testing.T) {
 	t.Parallel()
 	fits := func(s string) bool { return !strict.LooksLikeDSN(s) && !strings.Contains(s, ":@") } // the file may not have others
 	text := rapid.StringN(0, 20, -1).Filter(fits)
-	name := rapid.StringMatching(`[a-zA-Z0-9_.é-]{1,8}`)
+	name := rapid.StringMatching(`[a-zA-Z0-9_é][a-zA-Z0-9_.é-]{0,7}`)
 	rapid.Check(t, func(t *rapid.T) {
 		label := rapid.StringMatching(`[ -~ü"\\]{1,20}`).Filter(fits)
 		c := &Campaign{
@@ -180,11 +180,11 @@ func TestWriteTo(t *testing.T) {
 		if rapid.Bool().Draw(t, "window") {
 			c.Window = &Window{From: time.Duration(rapid.IntRange(0, 600).Draw(t, "from")) * time.Minute, To: time.Duration(rapid.IntRange(601, 1440).Draw(t, "to")) * time.Minute, Zone: time.UTC}
 		}
-		c.Into = rapid.SampledFrom([]string{"", "new_{target}_2026", "sqlite:new/{target}_m{n}.db"}).Draw(t, "into")
-		worlds := rapid.SliceOfNDistinct(name.Filter(func(s string) bool { return s[0] != '-' }), 2, 8, folded).Draw(t, "worlds")
+		c.Into = rapid.SampledFrom([]string{DefaultInto, "new_{first}_2026", "sqlite:new/{first}_m{n}.db"}).Draw(t, "into")
+		worlds := rapid.SliceOfNDistinct(name, 2, 8, folded).Draw(t, "worlds")
 		for len(worlds) > 1 {
 			n := rapid.IntRange(2, len(worlds)).Draw(t, "of one merge")
-			c.Merges = append(c.Merges, Merge{worlds[0], worlds[1:n], text.Draw(t, "note"), rapid.SampledFrom([]string{"", c.Into, "made_for_{target}", "mysql:tcp(db4:3306)/{target}_m{n}?tls=true"}).Draw(t, "into of one")})
+			c.Merges = append(c.Merges, Merge{worlds[:n:n], text.Draw(t, "note"), rapid.SampledFrom([]string{c.Into, "made_for_{first}", "mysql:tcp(db4:3306)/{first}_m{n}?tls=true"}).Draw(t, "into of one")})
 			worlds = worlds[n:]
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "hooks") {

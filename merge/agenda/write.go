@@ -33,6 +33,8 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		line("window", printable.TOML(c.Window.String()), "no merge begins that is predicted to end later")
 		line("zone", printable.TOML(c.Window.Zone.String()), "of the window")
 	}
+	into := cmp.Or(c.Into, DefaultInto)
+	line("into", printable.TOML(into), "the new database of a merge: {first} is its first world, {n} the next number")
 	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: begin no other")
 	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
 	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed permanently")
@@ -43,7 +45,7 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		line("allow", printable.TOMLList(c.Allow), "findings that do not block a merge")
 	}
 	if !c.Fence {
-		line("fence", "false", "the sources are not fenced: keep their game servers from starting yourself")
+		line("fence", "false", "the worlds are not fenced: keep their game servers from starting yourself")
 	}
 	choice := func(key, value string, chosen bool, comment string) {
 		if !chosen {
@@ -53,8 +55,6 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	b.WriteString("\n# To choose; without the # it holds.\n")
 	choice("rekey", "true", c.Rekey, "give new values to keys that collide; not needed if the rules have [[merge.space]]")
-	choice("into", printable.TOML(cmp.Or(c.Into, IntoTarget+"_m"+IntoNumber)), c.Into != "",
-		"make each merge in a new database beside the worlds: the next number each time")
 	if c.Backup != "" || len(c.HooksOn(AskBackedUp)) == 0 {
 		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}
@@ -66,9 +66,8 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	for _, m := range c.Merges {
 		b.WriteString("\n[[merge]]\n")
-		line("target", printable.TOML(m.Target), "")
-		line("sources", printable.TOMLList(m.Sources), "")
-		if m.Into != c.Into {
+		line("worlds", printable.TOMLList(m.Worlds), "")
+		if m.Into != "" && m.Into != into {
 			line("into", printable.TOML(m.Into), "")
 		}
 		if m.Note != "" {

@@ -23,8 +23,14 @@ import (
 //
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
 // [transfer.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
-// were skipped or undone are carried out only if Targets names them.
+// were skipped or undone are carried out only if Merges names them. One that was tried has to be undone
+// first.
+//
+// With Try it is a rehearsal, for which the worlds may run: see [tryAll].
 func Apply(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
+	if o.Try {
+		return run(ctx, b, doingTry, o, tryAll)
+	}
 	return run(ctx, b, doingApply, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		for left := jobs; len(left) > 0; {
 			due, begun := choose(ctx, r, left)
@@ -75,10 +81,13 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 			}
 			rec = r.recordOf(j)
 		}
-		has, completed := hasBegun(ctx, r, j, rec)
-		j.used = j.used || completed
-		if rec.Plan == "" && r.recordOf(j).Phase == progress.Verified {
-			return // says the report beside the plan that was lost to the state
+		state, has := begunState(ctx, r, j, rec)
+		j.used = j.used || state == transfer.StateOpen
+		if rec = r.recordOf(j); rec.Phase.IsTry() {
+			has = false // which blocks it
+		}
+		if state == transfer.StateOpen && !j.named && rec.Phase == progress.Verified {
+			return // the state was lost, and the record says so
 		}
 		if rec.Phase == progress.Skipped || rec.Phase == progress.Undone {
 			r.update(j.Merge, "", "", func(rec *record) {
@@ -119,61 +128,50 @@ func each(ctx context.Context, atOnce, n int, f func(i int)) {
 	all.Wait()
 }
 
-// gone reports whether the target knows nothing of a merge that was verified: it was undone by
+// gone reports whether there is no new database of a merge that was verified: it was undone by
 // another program, or restored from a backup.
 func gone(ctx context.Context, r *runner, j *job) bool {
-	plan, err := r.book.readPlan(j.Target)
+	plan, err := r.book.readPlan(j.Name())
 	if err != nil || plan == nil {
 		return false
 	}
-	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
+	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
 	if err != nil || at.State != transfer.StateNone {
 		return false
 	}
-	problem := "it was verified, and now the target knows nothing of it: it was undone by another program, or restored from a backup"
+	problem := "it was verified, and now its new database is not there, or not of this merge: it was undone by another program, or restored from a backup"
 	r.update(j.Merge, agenda.KindUndone, problem, func(rec *record) {
 		rec.Phase, rec.Problem = progress.Undone, problem
-		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
+		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
 	})
 	return true
 }
 
-// hasBegun reports whether something was written to the target of a merge, and whether it was
-// completed. The target says so, or the state if the target does not answer, or it cannot be asked
-// without the plan.
-func hasBegun(ctx context.Context, r *runner, j *job, rec *record) (begun, completed bool) {
+// begunState is the state of a merge, and whether it has begun. The new database says so, or the state of the
+// campaign if that does not answer, or cannot be asked without the plan. "" is not known.
+func begunState(ctx context.Context, r *runner, j *job, rec *record) (state transfer.State, begun bool) {
 	plan, err := r.planOf(ctx, j)
 	if err != nil || plan == nil {
-		return rec.begun(), false
+		return "", rec.begun()
 	}
-	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
+	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
 	if err != nil {
-		return rec.begun(), false
+		return "", rec.begun()
 	}
-	if rec.Plan == "" && at.State != transfer.StateNone {
+	switch {
+	case at.State == transfer.StateNone && rec.Phase.IsTry():
+		r.update(j.Merge, "", "", (*record).dropped) // by another program
+	case at.State != transfer.StateNone && (rec.Plan == "" || at.State == transfer.StateTried):
 		r.adopt(j, plan, at)
 	}
-	return at.State != transfer.StateNone, at.State == transfer.StateCopied
+	return at.State, at.State != transfer.StateNone
 }
 
 // makeReady makes sure before the first write that merges can be carried out, and fences their
 // worlds. It returns those that can.
 func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
-	ready, unplanned := prepareAll(ctx, r, jobs)
-	before, notReady := errors.AsType[*NotReadyError](unplanned)
-	if unplanned != nil && !notReady {
-		return nil, unplanned
-	}
-	notes, err := lookReady(ctx, r.book.campaign, ready, r.book.now)
-	for _, note := range notes {
-		r.opts.Warn(note)
-	}
-	if not, ok := errors.AsType[*NotReadyError](err); ok && notReady {
-		not.Problems = append(before.Problems, not.Problems...)
-	} else if err == nil {
-		err = unplanned
-	}
-	if ready, err = leaveOut(r, err, ready); err != nil {
+	ready, err := lookAll(ctx, r, jobs)
+	if err != nil {
 		return nil, err
 	}
 	for { // if one cannot be fenced, the fences of all were lifted again
@@ -188,6 +186,25 @@ func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
 	}
 }
 
+// lookAll returns the merges that can be carried out or, with Try, tried.
+func lookAll(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
+	ready, unplanned := prepareAll(ctx, r, jobs)
+	before, notReady := errors.AsType[*NotReadyError](unplanned)
+	if unplanned != nil && !notReady {
+		return nil, unplanned
+	}
+	notes, err := lookReady(ctx, r.book.campaign, ready, r.book.now, r.opts.Try)
+	for _, note := range notes {
+		r.opts.Warn(note)
+	}
+	if not, ok := errors.AsType[*NotReadyError](err); ok && notReady {
+		not.Problems = append(before.Problems, not.Problems...)
+	} else if err == nil {
+		err = unplanned
+	}
+	return leaveOut(r, err, ready)
+}
+
 // prepareAll returns the merges that have a plan which can be carried out. What is wrong with the
 // others is a [*NotReadyError].
 func prepareAll(ctx context.Context, r *runner, jobs []*job) (all []*job, err error) {
@@ -198,7 +215,7 @@ func prepareAll(ctx context.Context, r *runner, jobs []*job) (all []*job, err er
 		case err != nil:
 			return nil, err
 		case problem != "":
-			problems = append(problems, Problem{Target: j.Target, Reason: problem})
+			problems = append(problems, Problem{Merge: j.Name(), Reason: problem})
 		default:
 			all = append(all, j)
 		}
@@ -213,17 +230,19 @@ func prepareAll(ctx context.Context, r *runner, jobs []*job) (all []*job, err er
 // cannot be carried out.
 func prepare(ctx context.Context, r *runner, j *job) (problem string, err error) {
 	rec := r.recordOf(j)
-	plan, err := r.book.readPlan(j.Target)
-	again := "plan first: " + r.opts.Command("plan", j.Target)
+	plan, err := r.book.readPlan(j.Name())
+	again := "plan first: " + r.opts.Command("plan", j.Name())
 	switch {
 	case err != nil:
 		return fmt.Sprintf("its plan cannot be read: %s; %s", plainly(err), again), nil
 	case plan == nil || rec.Plan == "":
 		return "it has no plan: " + again, nil
+	case rec.Phase.IsTry() && !r.opts.Try:
+		return "it was made by a rehearsal, which is never opened: drop it first: " + r.opts.Command("undo", j.Name()), nil
 	case plan.ID != rec.Plan:
 		return fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
 	case !j.fits(plan):
-		return "its plan makes another new database than the campaign file says, or none: " + again, nil
+		return "its plan makes another new database than the campaign file says: " + again, nil
 	case len(plan.Refusals) > 0:
 		return "its plan is refused: " + refused(plan.Refusals), nil
 	case plan.Fleet != "" && r.opts.Ranges == nil:
@@ -240,7 +259,7 @@ func prepare(ctx context.Context, r *runner, j *job) (problem string, err error)
 	var told sync.Once
 	options.Retrying = func(why error) {
 		told.Do(func() {
-			r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Target), plainly(why)))
+			r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Name()), plainly(why)))
 		})
 	}
 	j.plan, j.options = plan, options
@@ -261,38 +280,45 @@ func leaveOut(r *runner, err error, all []*job) ([]*job, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(j *job) bool {
-		return slices.ContainsFunc(not.Problems, func(p Problem) bool { return p.Target == j.Target })
+		return slices.ContainsFunc(not.Problems, func(p Problem) bool { return p.Merge == j.Name() })
 	}), nil
 }
 
 // recordNotReady records what is not ready. It returns the error, unless the campaign continues without
 // these merges.
 func recordNotReady(r *runner, not *NotReadyError) error {
-	reasons, findings := make(map[string][]string), make(map[string]bool)
+	reasons, findings, fenced := make(map[string][]string), make(map[string]bool), make(map[string]bool)
 	general := false
 	for _, p := range not.Problems {
-		if p.Target == "" {
+		if p.Merge == "" {
 			general = true
 			continue
 		}
 		reason := p.Reason
-		if p.World != "" && p.World != p.Target {
+		if p.World != "" && p.World != p.Merge {
 			reason = fmt.Sprintf("world %s: %s", p.World, reason)
 		}
-		reasons[p.Target] = append(reasons[p.Target], reason)
-		findings[p.Target] = findings[p.Target] || !p.Incomplete
+		reasons[p.Merge] = append(reasons[p.Merge], reason)
+		findings[p.Merge] = findings[p.Merge] || !p.Incomplete
+		fenced[p.Merge] = fenced[p.Merge] || p.Fenced
 	}
 	for _, m := range r.book.campaign.Merges {
-		if all := reasons[m.Target]; len(all) > 0 {
+		if all := reasons[m.Name()]; len(all) > 0 {
 			const most = 5
 			problem := "not ready: " + printable.List(all, "; ", most)
 			r.update(m, agenda.KindRefused, problem, func(rec *record) {
-				rec.Problem, rec.Incomplete = problem, !findings[m.Target]
-				if rec.Plan != "" {
+				rec.Problem, rec.Incomplete = problem, !findings[m.Name()]
+				if rec.Plan != "" && !rec.Phase.IsTry() {
 					rec.Phase = progress.Refused
 				}
-				again := []string{r.opts.Command("plan", m.Target), r.opts.Command("apply")}
+				again := []string{r.opts.Command("plan", m.Name()), r.opts.Command(r.command())}
+				if fenced[m.Name()] {
+					again = slices.Insert(again, 0, r.opts.Command("undo", m.Name()))
+				}
 				rec.Advice = append([]string{"Nothing was written. When it is fixed:"}, again...)
+				if rec.Phase.IsTry() {
+					rec.Advice = []string{"To drop what the rehearsal made:", r.opts.Command("undo", m.Name())}
+				}
 			})
 		}
 	}
@@ -310,14 +336,14 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 		if r.recordOf(j).Phase.Begun() {
 			continue
 		}
-		plan, err := r.book.readPlan(j.Target)
+		plan, err := r.book.readPlan(j.Name())
 		if err != nil || plan == nil {
 			continue
 		}
-		if _, err := transfer.Unfence(ctx, plan, j.target(), j.sources(), r.opts.Work); err != nil {
+		if _, err := transfer.Unfence(ctx, plan, j.into, j.databases, r.opts.Work); err != nil {
 			if _, begun := errors.AsType[*transfer.RefusedError](err); !begun {
-				r.opts.Warn(fmt.Sprintf("the fences of the merge into %s were not lifted: %s; to lift them: %s",
-					j.Target, plainly(err), r.opts.Command("undo", j.Target)))
+				r.opts.Warn(fmt.Sprintf("the fences of the merge %s were not lifted: %s; to lift them: %s",
+					j.Name(), plainly(err), r.opts.Command("undo", j.Name())))
 			}
 		}
 	}

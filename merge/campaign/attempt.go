@@ -18,12 +18,15 @@ import (
 func applyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
-	if r.recordOf(j).Phase == progress.Undoing { // what was begun comes to its end
+	if !r.opts.Try && r.recordOf(j).Phase == progress.Undoing { // what was begun comes to its end
 		return undoOne(ctx, r, j, m, "")
 	}
 	t := &attempt{r: r, job: j, meter: m, began: r.book.now()}
 	how := t.run(ctx)
 	took := r.book.now().Sub(t.began).Seconds()
+	if r.opts.Try {
+		return how
+	}
 	r.update(j.Merge, "", "", func(rec *record) {
 		now := r.book.now().UTC()
 		rec.Took += took
@@ -48,7 +51,7 @@ type attempt struct {
 func (t *attempt) run(ctx context.Context) ending {
 	plan, err := t.r.planOf(ctx, t.job)
 	if err == nil && plan == nil {
-		err = t.r.book.planGone(t.job.Target)
+		err = t.r.book.planGone(t.job.Name())
 	}
 	if err != nil {
 		return t.fail(ctx, "apply", err)
@@ -59,53 +62,58 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	defer stop()
 	options = t.meter.watch(options)
-	t.meter.expect(plan, t.r.opts.Rest)
+	t.meter.expect(plan, t.r.opts.Rest, !t.r.opts.Try)
 	t.plan = plan
 	t.job.tries++
 	now := t.r.book.now().UTC()
 	var first *time.Time
-	t.r.update(t.job.Merge, agenda.KindMerging, report.Merging(plan), func(rec *record) {
+	phase, kind := progress.Copying, agenda.KindMerging
+	if t.r.opts.Try {
+		phase, kind = progress.Trying, ""
+	}
+	t.r.update(t.job.Merge, kind, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete = progress.Copying, true, "", false
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete = phase, true, "", false
 		rec.Advice, rec.Ended = nil, nil
+		if t.r.opts.Try {
+			return
+		}
 		rec.Attempts++
 		if rec.Began == nil {
 			rec.Began = &now
 		}
 		first = rec.Began
 	})
-	result, err := transfer.Apply(ctx, plan, t.job.target(), t.job.sources(), options)
+	result, err := transfer.Apply(ctx, plan, t.job.into, t.job.databases, options)
 	if err != nil {
 		return t.fail(ctx, "apply", err)
 	}
 	t.whole = !result.Resumed
+	if t.r.opts.Try {
+		return t.tried(plan, result)
+	}
 	applied := t.r.outcome("apply", plan, t.began, nil)
 	applied.Applied = &report.Applied{
 		Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Began: first, Notes: result.Notes,
 	}
 	reports := t.r.report(t.job, applied, "apply")
-	text := printable.Count(result.Rows, "row", "rows") + " came to the target"
-	state := transfer.StateMade
-	if plan.Into != nil {
-		text = fmt.Sprintf("%s is made, with %s", plan.Into.Name, printable.Count(plan.AllRows(), "row", "rows"))
-		// A game may write to a database that is open: there is nothing to be proved any more.
-		at, err := transfer.LookUp(ctx, plan, t.job.target(), t.job.sources())
-		if err != nil {
-			return t.fail(ctx, "verify", err)
-		}
-		state = at.State
+	text := fmt.Sprintf("%s is made, with %s", plan.New.Name, printable.Count(plan.Rows(), "row", "rows"))
+	// A game may write to a database that is open: there is nothing to be proved any more.
+	at, err := transfer.LookUp(ctx, plan, t.job.into, t.job.databases)
+	if err != nil {
+		return t.fail(ctx, "verify", err)
 	}
 	t.r.update(t.job.Merge, agenda.KindMerged, text, func(rec *record) {
 		rec.Phase = progress.Verifying
 		rec.reported(reports)
 	})
-	if state != transfer.StateMade {
+	if at.State != transfer.StateMade {
 		return t.open(ctx, options)
 	}
 	return t.verify(ctx, options)
 }
 
-// verify proves a merge that is in the target.
+// verify proves a new database, and opens it.
 func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
 	o, reports, err := prove(ctx, t.r, t.job, t.plan, options)
 	if err != nil {
@@ -115,8 +123,8 @@ func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
 		problem, advice := explain(o, true)
 		return t.failed(ctx, nil, problem, advice, reports)
 	}
-	recordProof(t.r, t.job, o, reports, t.job.into == nil)
-	if t.job.into != nil && o.Ending == report.Done {
+	recordProof(t.r, t.job, o, reports, false)
+	if o.Ending == report.Done {
 		return t.open(ctx, options)
 	}
 	return done
@@ -135,7 +143,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 			problem, advice = explain(o, o.Ending == report.Refused && t.state(ctx) != transfer.StateNone)
 		} else {
 			const again = "When it is fixed, run the same command again; what was done until then is kept:"
-			advice = []string{again, t.r.opts.Command("apply")}
+			advice = []string{again, t.r.opts.Command(t.r.command())}
 		}
 	}
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.Retries {
@@ -146,8 +154,12 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 		return again
 	}
 	if errors.Is(err, transfer.ErrBusy) {
+		phase := progress.Failed
+		if t.r.opts.Try {
+			phase = progress.Trying
+		}
 		t.r.update(t.job.Merge, agenda.KindFailed, problem, func(rec *record) {
-			rec.rest(progress.Failed, problem, busy(t.r.opts.Command("apply")), reports)
+			rec.rest(phase, problem, busy(t.r.opts.Command(t.r.command())), reports)
 		})
 		return failed // never undone: the merge is the other one's
 	}
@@ -162,7 +174,7 @@ func busy(again string) []string {
 
 // interrupted ends an attempt that the operator ended.
 func (t *attempt) interrupted(ctx context.Context) ending {
-	if !errors.Is(context.Cause(ctx), errSkipped) {
+	if t.r.opts.Try || !errors.Is(context.Cause(ctx), errSkipped) {
 		t.r.update(t.job.Merge, "", "", (*record).idle)
 		return done
 	}
@@ -180,41 +192,40 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 	return done
 }
 
-// state is that of the merge in the target; "" if it cannot be read.
+// state is that of the merge in the new database; "" if it cannot be read.
 func (t *attempt) state(ctx context.Context) transfer.State {
 	if t.plan == nil {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	at, err := transfer.LookUp(ctx, t.plan, t.job.target(), t.job.sources())
+	at, err := transfer.LookUp(ctx, t.plan, t.job.into, t.job.databases)
 	if err != nil {
 		return ""
 	}
 	return at.State
 }
 
-// failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
-// undone if the campaign says so, which drops a new database; one that is open stays. err is nil if a
-// completed proof says FAIL. A merge that is completed may
-// be a good one until then, and an error is no proof: it stays, and so does one of which the target
-// does not say how far it is, or which the same call can resume when a database answers again.
+// failed ends an attempt that failed for good: if nothing was written it is refused, and otherwise
+// undone if the campaign says so, which drops the new database; one that is open stays. err is nil if a
+// completed proof says FAIL. A merge that is completed may be a good one until then, and an error is no
+// proof: it stays, and so does one of which the new database does not say how far it is, or which the
+// same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
 	phase, kind, state := progress.Failed, agenda.KindFailed, t.state(ctx)
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
 		phase, kind = progress.Refused, agenda.KindRefused
-	case isMade(state) && err != nil && !(state == transfer.StateProved && lasting(err)):
-		phase, kind, problem = progress.Copied, agenda.KindNotVerified, "it could not be verified: "+problem
-		there := "The rows are in the target."
-		if t.job.into != nil {
-			there = "The new database is made, and not open."
-			if state != transfer.StateMade {
-				phase, problem = progress.Opening, strings.Replace(problem, "verified", "opened", 1)
-			}
+	case t.r.opts.Try:
+		phase = progress.Trying
+		advice = append(advice, "Or drop what the rehearsal made:", t.r.opts.Command("undo", t.job.Name()))
+	case state.Whole() && err != nil && !(state == transfer.StateProved && lasting(err)):
+		phase, kind, problem = progress.Made, agenda.KindNotVerified, "it could not be verified: "+problem
+		if state != transfer.StateMade {
+			phase, problem = progress.Opening, strings.Replace(problem, "verified", "opened", 1)
 		}
-		advice = []string{there + " When that is fixed, run the same command again, " +
-			"which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
+		advice = []string{"The new database is made, and not open. When that is fixed, run the same command again, " +
+			"which proves the merge:", t.r.opts.Command("apply", t.job.Name())}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
 		rec.rest(phase, problem, advice, reports)

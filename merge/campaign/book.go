@@ -28,7 +28,7 @@ type Book struct {
 	now      func() time.Time // the clock of all that is recorded and of windows; tests set it
 
 	mu      sync.Mutex
-	renamed map[string]renames // by target, as far as players were asked for
+	renamed map[string]renames // by merge, as far as players were asked for
 }
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
@@ -69,13 +69,13 @@ func (b *Book) lockPath() string  { return b.beside + ".lock" }
 // Plans is the folder of the plans and reports.
 func (b *Book) Plans() string { return b.beside + ".plans" }
 
-// PlanFile is the file with the plan of the merge into a target: a plan of servermerge.
-func (b *Book) PlanFile(target string) string { return b.fileOf(target, ".json") }
+// PlanFile is the file with the plan of a merge: a plan of servermerge.
+func (b *Book) PlanFile(merge string) string { return b.fileOf(merge, ".json") }
 
 // fileOf is a file for a merge in the folder of the plans.
-func (b *Book) fileOf(target, ending string) string {
+func (b *Book) fileOf(merge, ending string) string {
 	// A name may hold what no file system takes. A dot would hide the file.
-	name := url.PathEscape(target)
+	name := url.PathEscape(merge)
 	for _, c := range `*<>|"?:` {
 		name = strings.ReplaceAll(name, string(c), fmt.Sprintf("%%%02X", c))
 	}
@@ -134,7 +134,7 @@ func (b *Book) Events(ctx context.Context, after int64, limit int) ([]progress.E
 		progress.Event
 		Ms int64 `db:"ms"`
 	}
-	const query = "SELECT number, at AS ms, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?"
+	const query = "SELECT number, at AS ms, kind, merge, text FROM events WHERE number > ? ORDER BY number LIMIT ?"
 	if err := b.db.Select(ctx, &rows, query, after, limit); err != nil {
 		return nil, b.fault("read", err)
 	}
@@ -171,10 +171,10 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 	})
 }
 
-// Skip leaves the merge into a target out: if it runs, it stops between two batches. What came
-// to the target until then stays there, until the merge is applied by its name, or undone.
-func (b *Book) Skip(ctx context.Context, target string) error {
-	m, err := b.merge(target)
+// Skip leaves a merge out: if it runs, it stops between two batches. Its new database stays as it is then,
+// until the merge is applied by its name, or undone.
+func (b *Book) Skip(ctx context.Context, merge string) error {
+	m, err := b.merge(merge)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,9 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 		case r.Phase == progress.Skipped || r.Skip:
 			return nil
 		case r.Phase == progress.Verified || r.Phase == progress.Undone:
-			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
+			return &unfitError{fmt.Sprintf("the merge %q is %s already", merge, r.Phase)}
+		case r.Phase.IsTry():
+			return &unfitError{fmt.Sprintf("the merge %q has a database of a rehearsal: undo that first", merge)}
 		case r.Active && lock.IsTaken(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(ctx, r)
@@ -203,32 +205,28 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	r.Phase, r.Skip, r.Problem, r.Advice = progress.Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
-		text = "skipped by the operator after it began: rows of it are in the target; " +
-			"apply it by its name, or undo it, before a game server of the target is started"
-		if r.Into != "" {
-			text = "skipped by the operator after it began: its new database is not open; " +
-				"apply it by its name, or undo it, before a game server of its worlds is started"
-		}
+		text = "skipped by the operator after it began: its new database is not open; " +
+			"apply it by its name, or undo it, before a game server of its worlds is started"
 		r.Problem = text
 	}
 	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	return s.event(ctx, b.now(), agenda.KindSkipped, r.Target, text)
+	return s.event(ctx, b.now(), agenda.KindSkipped, r.Name(), text)
 }
 
-// begun reports whether something may have been written to the target, also of a merge that was
+// begun reports whether a new database may have been made, also of a merge that was
 // skipped: only one that had begun has a problem then.
 func (r *record) begun() bool {
 	return r.Phase.Begun() || r.Phase == progress.Skipped && r.Problem != ""
 }
 
-// merge returns the merge into a target.
-func (b *Book) merge(target string) (agenda.Merge, error) {
-	at := b.campaign.Place(target)
+// merge returns the merge of a name.
+func (b *Book) merge(name string) (agenda.Merge, error) {
+	at := b.campaign.Place(name)
 	if at < 0 {
-		names := slice.Map(b.campaign.Merges, func(m agenda.Merge) string { return m.Target })
-		return agenda.Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
+		names := slice.Map(b.campaign.Merges, agenda.Merge.Name)
+		return agenda.Merge{}, fmt.Errorf("no merge of the campaign has %q as its first world%s", name, nearest.Hint(name, names))
 	}
 	return b.campaign.Merges[at], nil
 }

@@ -50,12 +50,12 @@ func phases(t testing.TB, b *Book) string {
 	t.Helper()
 	var all []string
 	for _, m := range statusOf(t, b).Merges {
-		all = append(all, m.Target+" "+string(m.Phase))
+		all = append(all, m.Name()+" "+string(m.Phase))
 	}
 	return strings.Join(all, ", ")
 }
 
-// kindsOf are the kinds of all events, with their targets.
+// kindsOf are the kinds of all events, with their merges.
 func kindsOf(t testing.TB, b *Book) (all []string) {
 	t.Helper()
 	events, err := b.Events(t.Context(), 0, 1<<20)
@@ -64,12 +64,12 @@ func kindsOf(t testing.TB, b *Book) (all []string) {
 		if e.Number != int64(i+1) {
 			t.Errorf("event %d has the number %d", i+1, e.Number)
 		}
-		all = append(all, strings.TrimSuffix(e.Kind+" "+e.Target, " "))
+		all = append(all, strings.TrimSuffix(e.Kind+" "+e.Merge, " "))
 	}
 	return all
 }
 
-const small = "[campaign]\nname='x'\n[[merge]]\ntarget='a'\nsources=['b']\n[[merge]]\ntarget='c'\nsources=['d']\n"
+const small = "[campaign]\nname='x'\n[[merge]]\nworlds=['a', 'b']\n[[merge]]\nworlds=['c', 'd']\n"
 
 func TestBook(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestBook(t *testing.T) {
 	must(t, b.Resume(t.Context()))
 	must(t, b.Skip(t.Context(), "c"))
 	must(t, b.Skip(t.Context(), "c"))
-	if err := b.Skip(t.Context(), "cc"); err == nil || err.Error() != `no merge of the campaign has the target "cc" (did you mean "c"?)` {
+	if err := b.Skip(t.Context(), "cc"); err == nil || err.Error() != `no merge of the campaign has "cc" as its first world (did you mean "c"?)` {
 		t.Errorf("got %v", err)
 	}
 	if got := phases(t, other); got != "a waiting, c skipped" {
@@ -115,16 +115,16 @@ func TestStateVersion(t *testing.T) {
 	}
 }
 
-// If the file has other sources for a target, what is known of the merge does not hold, unless
-// something was written already.
-func TestOtherSources(t *testing.T) {
+// If the file has other worlds for a merge, what is known of it does not hold, unless something was
+// written already.
+func TestOtherWorlds(t *testing.T) {
 	t.Parallel()
 	b := written(t, small)
 	m := b.campaign.Merges[0]
-	other := agenda.Merge{Target: "a", Sources: []string{"z"}}
+	other := agenda.Merge{Worlds: []string{"a", "z"}}
 	for phase, want := range map[progress.Phase]progress.Phase{progress.Planned: progress.Waiting, progress.Refused: progress.Waiting, progress.Copying: progress.Copying, progress.Verified: progress.Verified} {
 		must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
-			r := &record{MergeStatus: progress.MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
+			r := &record{MergeStatus: progress.MergeStatus{Worlds: m.Worlds, Phase: phase}}
 			if err := s.put(ctx, r); err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/progress"
 	"mergesafe/merge/transfer"
 )
 
@@ -70,9 +70,9 @@ func TestLostState(t *testing.T) {
 	p := newPlace(t, 3, 3, 3, 300, 3, 3, 3, 3, 3, 3)
 	b := p.book("undo = true", "w1 w2", "w3 w4", "w5 w6", "w7 w8", "w9 w10")
 	planned(t, b, p.options())
-	only := func(target string) Options {
+	only := func(merge string) Options {
 		o := p.options()
-		o.Targets = []string{target}
+		o.Merges = []string{merge}
 		return o
 	}
 	must(t, second(Apply(t.Context(), b, only("w1"))))
@@ -88,7 +88,7 @@ func TestLostState(t *testing.T) {
 	if got := phases(t, b); got != "w1 verified, w3 copying, w5 undone, w7 skipped, w9 planned" {
 		t.Fatalf("got %s", got)
 	}
-	p.exec("w1", "DELETE FROM items") // its game runs
+	p.made("w1").exec("", "DELETE FROM items") // its game runs
 
 	must(t, b.Close())
 	must(t, os.Remove(b.statePath()))
@@ -118,7 +118,7 @@ func TestLostState(t *testing.T) {
 	if s := statusOf(t, b); s.Lost {
 		t.Error("still lost")
 	}
-	if len(notes) != 2 || !strings.Contains(notes[1], "fleet skip "+b.file+" TARGET") {
+	if len(notes) != 2 || !strings.Contains(notes[1], "fleet skip "+b.file+" WORLD") {
 		t.Errorf("the notes are %q", notes)
 	}
 	must(t, b.Skip(t.Context(), "w7"))
@@ -127,29 +127,38 @@ func TestLostState(t *testing.T) {
 		t.Errorf("applied: %s, %q", got, notes)
 	}
 	after := p.all(worlds...)
-	if before[0] != after[0] || before[2] != after[2] || p.players("w3") != 303 {
-		t.Errorf("w1 or w7 was changed, or w3 has %d players: %s", p.players("w3"), cmp.Diff(before, after))
+	if before[0] != after[0] || before[2] != after[2] || p.made("w3").players("") != 303 {
+		t.Errorf("w1 or w7 was changed, or w3 has %d players: %s", p.made("w3").players(""), cmp.Diff(before, after))
 	}
 }
 
-// A merge that is in the target and of which nothing proves that it was verified is verified, and
-// not undone if that fails: its game may have run.
-func TestCompletedIsNotUndone(t *testing.T) {
+// A new database that is made and not open is proved, and not undone if that fails, after the state was
+// lost too: nobody knows what the campaign was about to do.
+func TestMadeIsNotUndone(t *testing.T) {
 	p := newPlace(t, 3, 3)
 	b := p.book("undo = true", "w1 w2")
 	planned(t, b, p.options())
-	must(t, second(Apply(t.Context(), b, p.options())))
+	ctx, cancel := context.WithCancel(t.Context())
+	o := p.options()
+	o.Work.Pause = func(context.Context) error {
+		if statusOf(t, b).Merges[0].Phase == progress.Verifying {
+			cancel()
+		}
+		return ctx.Err()
+	}
+	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+		t.Fatalf("got %v", err)
+	}
 	must(t, b.Close())
 	must(t, os.Remove(b.statePath()))
-	must(t, os.Remove(filepath.Join(b.Plans(), "w1.verify.json")))
-	p.exec("w1", "UPDATE players SET gold = gold + 1")
+	p.made("w1").exec("", "UPDATE players SET gold = gold + 1")
 	b = opened(t, b.file)
 	must(t, second(Plan(t.Context(), b, p.options())))
-	if got := phases(t, b); got != "w1 copied" {
+	if got := phases(t, b); got != "w1 made" {
 		t.Errorf("got %s", got)
 	}
 	must(t, second(Apply(t.Context(), b, p.options())))
-	if got := phases(t, b); got != "w1 failed" || p.players("w1") != 6 {
-		t.Errorf("got %s, with %d players", got, p.players("w1"))
+	if got := phases(t, b); got != "w1 undone" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -21,16 +21,16 @@ func refused(refusals []transfer.Refusal) string {
 }
 
 // commands are those about one merge, for the words of an outcome.
-func (r *runner) commands(target string) report.Commands {
-	c := func(name string) string { return r.opts.Command(name, target) }
-	return report.Commands{Apply: c("apply"), Verify: c("verify"), Open: c("apply"), Undo: c("undo"), Again: c(r.doing), Plan: c("plan"),
-		Renames: "servermerge renames " + printable.Quoted(r.book.PlanFile(target))}
+func (r *runner) commands(merge string) report.Commands {
+	c := func(name string) string { return r.opts.Command(name, merge) }
+	return report.Commands{Apply: c(r.applies()), Verify: c("verify"), Open: c("apply"), Undo: c("undo"), Again: c(r.command()), Plan: c("plan"),
+		Renames: "servermerge renames " + printable.Quoted(r.book.PlanFile(merge))}
 }
 
 // outcome is the outcome of a command of one merge that ends now; nil if its error is none that a
 // report explains.
 func (r *runner) outcome(command string, plan *transfer.Plan, began time.Time, err error) *report.Outcome {
-	o := report.NewOutcome(command, plan, r.commands(plan.Target.Name))
+	o := report.NewOutcome(command, plan, r.commands(plan.Worlds[0].Name))
 	o.Program, o.Began, o.Ended = r.opts.Program, began, r.book.now()
 	if err != nil && !o.Fail(err, false) {
 		return nil
@@ -39,7 +39,7 @@ func (r *runner) outcome(command string, plan *transfer.Plan, began time.Time, e
 }
 
 // explain puts an outcome into a problem in plain words, and what to do about it.
-// begun says that the target may have a part of the merge.
+// begun says that the new database may have a part of the merge.
 func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
 	words := o.Words()
 	problem = words.Sentence
@@ -58,8 +58,6 @@ func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
 			advice = append(advice, "If the databases were changed since the plan was made, make a new one first:", o.Then.Plan)
 		}
 		words.Next = nil // said above
-	case o.Ending == report.NotUndone:
-		problem += ": " + printable.List(words.Details, "; ", 5)
 	case o.Proof != nil && o.Proof.Verdict == verdict.Fail:
 		problem += ": " + unproved(o.Proof)
 	case o.Proof != nil && len(o.Proof.Findings) > 0:
@@ -71,7 +69,7 @@ func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
 	return printable.Text(problem), advice
 }
 
-// unproved says in which tables the target is not as planned.
+// unproved says in which tables the new database is not as planned.
 func unproved(p *transfer.Proof) string {
 	var tables []string
 	for _, t := range p.Tables {

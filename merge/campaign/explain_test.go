@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/verdict"
 )
 
@@ -25,12 +26,12 @@ func TestExplainRefusedApply(t *testing.T) {
 // A proof that passed has nothing to list, so no colon ends its sentence.
 func TestExplainAProof(t *testing.T) {
 	t.Parallel()
-	for judged, want := range map[verdict.Verdict]string{verdict.Pass: "and nothing else", verdict.NotVerified: ": look"} {
+	for judged, want := range map[verdict.Verdict]string{verdict.Pass: "it is made as w1 is", verdict.NotVerified: ": look"} {
 		proof := &transfer.Proof{Verdict: judged}
 		if judged == verdict.NotVerified {
 			proof.Findings = []transfer.Refusal{{Reason: "look"}}
 		}
-		o := &report.Outcome{Command: "verify", Ending: report.Done, Plan: &transfer.Plan{Sources: []transfer.World{{}}}, Proof: proof}
+		o := &report.Outcome{Command: "verify", Ending: report.Done, Plan: &transfer.Plan{New: plan.New{Name: "w1_m2"}, Worlds: []transfer.World{{Name: "w1"}, {Name: "w2"}}}, Proof: proof}
 		if problem, _ := explain(o, false); !strings.HasSuffix(problem, want) {
 			t.Errorf("%s: %q does not end with %q", judged, problem, want)
 		}

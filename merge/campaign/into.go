@@ -13,13 +13,12 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// A merge into a new database is made beside all its worlds: see [transfer.Plan.Into]. The target
-// of the campaign file is its first world, which is in the new database when that is open. It is opened
-// with the account of the target.
+// A merge is made in a new database beside all its worlds. The first world goes on there when that is
+// open. It is opened with the account of the first world.
 
-// findInto finds the new database of a merge, if it gets one. That of a merge that has begun is the one
-// of its plan: then the target's own database is where it was before, also if the world was moved to
-// the new one. So is that of a merge to be undone or proved.
+// findInto finds the new database of a merge. That of a merge that has begun is the one of its plan: then
+// the first world's own database is where it was before, also if the world was moved to the new one. So
+// is that of a merge to be undone or proved.
 func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 	var rec *record
 	err := b.look(ctx, func(ctx context.Context, s state) (err error) {
@@ -30,31 +29,25 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 		return err
 	}
 	account, now := sqldb.SplitAccount(j.databases[0].DSN)
-	j.was = now
-	asPlanned := rec.begun() || rec.Plan != "" && (doing == doingUndo || doing == doingVerify)
-	switch {
-	case asPlanned && rec.To == "", !asPlanned && j.Into == "":
-		return nil
-	case asPlanned:
+	j.to, j.was = site.New(j.Into, j.Name(), now), now
+	if rec.To != "" && (rec.begun() || rec.Plan != "" && (doing == doingUndo || doing == doingVerify)) {
 		j.to, j.was = rec.To, rec.Was
 		j.databases[0].DSN = site.WithAccount(j.was, account)
-	default:
-		j.to = site.New(j.Into, j.Target, now)
 	}
 	for _, address := range []string{j.was, j.to} {
 		_, plain := sqldb.ParseServer(address)
 		if !plain && strings.HasPrefix(address, "mysql:") { // a part of it may be the password
 			return fmt.Errorf("%s: the DSN of the world %q is not in a form beside which a database can be named: "+
-				"want mysql:user:password@tcp(host:port)/database", b.file, j.Target)
+				"want mysql:user:password@tcp(host:port)/database", b.file, j.Name())
 		}
 	}
 	_, name, _ := site.AroundName(j.to)
-	j.into = &transfer.Database{Name: name, DSN: site.WithAccount(j.to, account)}
+	j.into = transfer.Database{Name: name, DSN: site.WithAccount(j.to, account)}
 	old, _, _ := sqldb.SplitDSN(now)
 	if kind, _, err := sqldb.SplitDSN(j.to); err != nil || kind != old {
-		return j.wrong(b.file, "is not of the kind of the target's (%s): want one of the same kind", old)
+		return j.wrong(b.file, "is not of the kind of the first world's (%s): want one of the same kind", old)
 	}
-	if slices.Contains(j.Worlds(), name) {
+	if slices.Contains(j.Worlds, name) {
 		return j.wrong(b.file, "has the name of a world: want another one")
 	}
 	return nil
@@ -63,7 +56,7 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 // wrong is an error about the new database of a merge.
 func (j *job) wrong(file, format string, args ...any) error {
 	problem := fmt.Sprintf(format, args...)
-	return fmt.Errorf("%s: the new database %q of the merge into %q %s", file, sqldb.Redact(j.to), j.Target, problem)
+	return fmt.Errorf("%s: the new database %q of the merge %q %s", file, sqldb.Redact(j.to), j.Name(), problem)
 }
 
 // newOnes returns an error if a database that is to be made is that of a world, or of another merge.
@@ -71,46 +64,41 @@ func newOnes(file string, jobs []*job) error {
 	for _, j := range jobs {
 		for _, other := range jobs {
 			for i, d := range other.databases {
-				if j.into != nil && site.Same(d.DSN, j.to) {
+				if site.Same(d.DSN, j.to) {
 					const want = "want one that does not exist, such as one with {n} in its name"
-					return j.wrong(file, "is that of the world %q: %s", other.Worlds()[i], want)
+					return j.wrong(file, "is that of the world %q: %s", other.Worlds[i], want)
 				}
 			}
-			if j != other && j.into != nil && other.into != nil && site.Same(j.to, other.to) {
-				return j.wrong(file, "is that of the merge into %q, too: want another name", other.Target)
+			if j != other && site.Same(j.to, other.to) {
+				return j.wrong(file, "is that of the merge %q, too: want another name", other.Name())
 			}
 		}
 	}
 	return nil
 }
 
-// fits reports whether a plan is for the new database of the merge, or for none as the merge.
-func (j *job) fits(plan *transfer.Plan) bool {
-	return (plan.Into == nil) == (j.into == nil) && (j.into == nil || plan.Into.Name == j.into.Name)
-}
+// fits reports whether a plan is for the new database of the merge.
+func (j *job) fits(plan *transfer.Plan) bool { return plan.New.Name == j.into.Name }
 
 // databasesFor are the databases of a plan, which may be an older one of the merge.
 func (r *runner) databasesFor(
 	j *job, rec *record, plan *transfer.Plan,
-) (target transfer.Database, sources []transfer.Database, err error) {
-	of, err := r.opts.databasesOf(namesOf(plan))
+) (into transfer.Database, worlds []transfer.Database, err error) {
+	worlds, err = r.opts.databasesOf(namesOf(plan))
 	if err != nil {
-		return target, nil, err
+		return into, nil, err
 	}
-	of[0] = j.databases[0]
-	if plan.Into == nil {
-		return of[0], of[1:], nil
-	}
-	account, _ := sqldb.SplitAccount(of[0].DSN)
+	worlds[0] = j.databases[0]
+	account, _ := sqldb.SplitAccount(worlds[0].DSN)
 	switch {
 	case j.fits(plan):
-		return *j.into, of, nil
-	case rec.Into == plan.Into.Name:
-		return transfer.Database{Name: rec.Into, DSN: site.WithAccount(rec.To, account)}, of, nil
+		return j.into, worlds, nil
+	case rec.New == plan.New.Name:
+		return transfer.Database{Name: rec.New, DSN: site.WithAccount(rec.To, account)}, worlds, nil
 	}
-	return target, nil, fmt.Errorf("it makes %q, which the campaign file does not name now; if the world is there already, "+
+	return into, nil, fmt.Errorf("it makes %q, which the campaign file does not name now; if the world is there already, "+
 		"because its merge was opened and the state was lost, name its former database for it until the campaign is done with it",
-		plan.Into.Name)
+		plan.New.Name)
 }
 
 // Places is a fleet registry that may know where the databases of worlds are.
@@ -123,20 +111,20 @@ type Places interface {
 	Follow(ctx context.Context, plan *transfer.Plan, database transfer.Database, why string) error
 }
 
-// move records that the target's world goes on in its new database, or back.
+// move records that the first world goes on in the new database, or back.
 func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back bool) error {
-	if r.opts.Places == nil || j.into == nil {
+	if r.opts.Places == nil {
 		return nil
 	}
-	from, to, why, database := "", j.to, fmt.Sprintf("the merge %s was opened; before: %s", plan.ID, sqldb.Redact(j.was)), *j.into
+	from, to, why, database := "", j.to, fmt.Sprintf("the merge %s was opened; before: %s", plan.ID, sqldb.Redact(j.was)), j.into
 	if back {
 		from, to, why, database = j.to, j.was, fmt.Sprintf("the merge %s was undone", plan.ID), j.databases[0]
 	}
 	if err := r.opts.Places.Follow(ctx, plan, database, why); err != nil {
-		return fmt.Errorf("the fleet registry could not note that %q goes on in %q: %w", j.Target, database.Name, err)
+		return fmt.Errorf("the fleet registry could not note that %q goes on in %q: %w", j.Name(), database.Name, err)
 	}
-	if err := r.opts.Places.Move(ctx, j.Target, from, to, why); err != nil {
-		return fmt.Errorf("the place of %q in the fleet registry could not be set: %w", j.Target, err)
+	if err := r.opts.Places.Move(ctx, j.Name(), from, to, why); err != nil {
+		return fmt.Errorf("the place of %q in the fleet registry could not be set: %w", j.Name(), err)
 	}
 	return nil
 }
@@ -145,7 +133,7 @@ func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back boo
 func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Opening, true })
 	began := t.r.book.now()
-	opened, err := transfer.Open(ctx, t.plan, t.job.target(), t.job.sources(), transfer.OpenOptions{
+	opened, err := transfer.Open(ctx, t.plan, t.job.into, t.job.databases, transfer.OpenOptions{
 		Options: options,
 		Placing: func(ctx context.Context) error { return t.r.move(ctx, t.job, t.plan, false) },
 	})
@@ -155,24 +143,10 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	o := t.r.outcome("open", t.plan, began, nil)
 	o.Opened = opened
 	reports := t.r.report(t.job, o, "open")
-	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.Into.Name)
+	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.New.Name)
 	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
 		rec.rest(progress.Verified, "", nil, reports)
 		rec.Open = true
 	})
 	return done
-}
-
-// isMade reports whether all of a merge is there, of one into a new database also before it is open.
-func isMade(s transfer.State) bool {
-	return slices.Contains([]transfer.State{transfer.StateMade, transfer.StateProved, transfer.StateCopied}, s)
-}
-
-// nothingMade reports whether there is no new database of a merge, and no fence of it.
-func nothingMade(ctx context.Context, j *job, plan *transfer.Plan) bool {
-	if plan.Into == nil {
-		return false
-	}
-	at, err := begunAlready(ctx, plan, j.target(), j.sources())
-	return err == nil && at == nil
 }

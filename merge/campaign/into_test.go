@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/progress"
@@ -32,7 +31,7 @@ func (r registry) Move(_ context.Context, world, from, to, _ string) error {
 }
 
 func (r registry) Follow(_ context.Context, plan *transfer.Plan, database transfer.Database, _ string) error {
-	r[plan.Target.Name+" goes on in"] = database.Name
+	r[plan.Worlds[0].Name+" goes on in"] = database.Name
 	return nil
 }
 
@@ -51,18 +50,19 @@ func (p *place) moving(r registry) Options {
 	return o
 }
 
-// A campaign whose merges make new databases: the worlds are only fenced, nothing says that a world may
-// be started before its database is open, and an undo leaves nothing.
-func TestCampaignInto(t *testing.T) {
+// A whole campaign: what reads changes nothing. The worlds are only fenced, all is merged and proved, nothing
+// says that a world may be started before its database is open, and an undo leaves nothing.
+func TestCampaign(t *testing.T) {
 	onEach(t, []int{30, 20, 10, 5, 5}, func(t *testing.T, p *place) {
 		worlds := []string{"w1", "w2", "w3", "w4", "w5"}
 		before := p.all(worlds...)
-		b := p.book("parallel = 2\ninto = 'campaign_{target}_m{n}'\n[[hook]]\non = ['merged', 'proved', 'verified']\nrun = ['sh', '-c', 'cat >> "+p.dir+"/told']", "w1 w2 w3", "w4 w5")
+		b := p.book("parallel = 2", "w1 w2 w3", "w4 w5")
+		b.campaign.Hooks = []agenda.Hook{{On: []string{"merged", "proved", "verified"}, Run: []string{"sh", "-c", "cat >> " + p.dir + "/told"}}}
+		into, other := p.newDatabase("w1").Name, p.newDatabase("w4").Name
 		_, home := sqldb.SplitAccount(p.server("w1"))
 		places := registry{"w1": home}
 		o := p.moving(places)
 		planned(t, b, o)
-		t.Cleanup(func() { _, _ = Undo(context.Background(), b, o) })
 		if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
 			t.Errorf("planning changed: %s", diff)
 		}
@@ -80,10 +80,10 @@ func TestCampaignInto(t *testing.T) {
 			t.Fatalf("got %s: %+v", got, s.Merges)
 		}
 		m := s.Merges[0]
-		if m.Into != "campaign_w1_m2" || !m.Open || m.Rows < 120 || m.PhaseWord() != "verified, open" || m.Problem != "" || !slices.Contains(m.Reports, "w1.open.html") {
+		if m.New != into || !m.Open || m.Rows < 120 || m.PhaseWord() != "verified, open" || m.Problem != "" || !slices.Contains(m.Reports, "w1.open.html") {
 			t.Errorf("got %+v", m)
 		}
-		if places["w1"] == home || !strings.Contains(places["w1"], "/campaign_w1_m2") || places["w1 goes on in"] != "campaign_w1_m2" || places["w4 goes on in"] != "campaign_w4_m2" {
+		if places["w1"] == home || !strings.Contains(places["w1"], "/"+into) || places["w1 goes on in"] != into || places["w4 goes on in"] != other {
 			t.Errorf("the places are %v", places)
 		}
 		merged, err := o.Databases("w1")
@@ -107,8 +107,13 @@ func TestCampaignInto(t *testing.T) {
 			t.Error("the world can be started in its old database")
 		}
 		told := events(t, p)
-		if diff := cmp.Diff([]string{"merged campaign_w1_m2", "proved campaign_w1_m2", "verified campaign_w1_m2"}, told["w1"]); diff != "" {
+		if diff := cmp.Diff([]string{"merged " + into, "proved " + into, "verified " + into}, told["w1"]); diff != "" {
 			t.Errorf("hooks were told: %s", diff)
+		}
+		for _, name := range []string{"w1.json", "w1.check.html", "w1.apply.html", "w1.verify.json", "w4.open.html"} {
+			if _, err := os.Stat(b.Plans() + "/" + name); err != nil {
+				t.Error(err)
+			}
 		}
 		// Again: nothing is to do, also for the world that was moved.
 		must(t, second(Apply(t.Context(), b, o)))
@@ -136,11 +141,27 @@ func TestCampaignInto(t *testing.T) {
 				stop()
 			}
 		}
+		for i, w := range worlds {
+			if got := p.content(w); !strings.HasPrefix(before[i], got) {
+				t.Errorf("undone: %s", cmp.Diff(before[i], got))
+			}
+		}
 		must(t, second(Undo(t.Context(), b, o))) // again: nothing is to do
 		db, err := sqldb.Dial(t.Context(), merged.DSN, true)
 		if err == nil {
 			db.Close()
 			t.Error("the new database is there after the undo")
+		}
+		// What was undone is left alone, unless it is named.
+		must(t, second(Apply(t.Context(), b, o)))
+		if got := phases(t, b); got != "w1 undone, w4 undone" {
+			t.Errorf("got %s", got)
+		}
+		o.Merges = []string{"w4"}
+		must(t, second(Plan(t.Context(), b, o)))
+		must(t, second(Apply(t.Context(), b, o)))
+		if got := phases(t, b); got != "w1 undone, w4 verified" || p.made("w4").players("") != 10 {
+			t.Errorf("got %s", got)
 		}
 	})
 }
@@ -154,10 +175,10 @@ func events(t *testing.T, p *place) map[string][]string {
 	for line := range strings.Lines(string(text)) {
 		var m agenda.Message
 		must(t, json.Unmarshal([]byte(line), &m))
-		if !strings.HasSuffix(strings.TrimSuffix(m.Address, ".db"), "/"+m.Into) {
-			t.Errorf("the address of %s is %s", m.Into, m.Address)
+		if !strings.HasSuffix(strings.TrimSuffix(m.Address, ".db"), "/"+m.New) {
+			t.Errorf("the address of %s is %s", m.New, m.Address)
 		}
-		told[m.Target] = append(told[m.Target], m.Event+" "+m.Into)
+		told[m.Merge] = append(told[m.Merge], m.Event+" "+m.New)
 	}
 	return told
 }
@@ -181,7 +202,7 @@ func (o opensLater) Move(ctx context.Context, world, from, to, why string) error
 func TestOpenLater(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 30, 20)
-	b := p.book("undo = true\ninto = '{target}_m{n}'", "w1 w2")
+	b := p.book("undo = true", "w1 w2")
 	places, fails := registry{"w1": p.server("w1")}, 1
 	o := p.moving(places)
 	o.Places = opensLater{places, &fails}
@@ -235,12 +256,12 @@ func TestOpenLater(t *testing.T) {
 // If the proof of a new database fails, it is not opened; if the campaign says undo, it is dropped.
 func TestIntoFails(t *testing.T) {
 	t.Parallel()
-	for _, undo := range []string{"", "undo = true\n"} {
+	for _, undo := range []string{"", "undo = true"} {
 		p := newPlace(t, 30, 20)
-		b := p.book(undo+"into = '{target}_m{n}'", "w1 w2")
+		b := p.book(undo, "w1 w2")
 		o := p.options()
 		planned(t, b, o)
-		before := p.dump("w1")
+		before := p.content("w1")
 		in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -258,7 +279,7 @@ func TestIntoFails(t *testing.T) {
 		s, err := Apply(t.Context(), b, o)
 		must(t, err)
 		m := s.Merges[0]
-		want := map[string]progress.Phase{"": progress.Failed, "undo = true\n": progress.Undone}[undo]
+		want := map[string]progress.Phase{"": progress.Failed, "undo = true": progress.Undone}[undo]
 		if m.Phase != want || m.Open {
 			t.Errorf("%q: got %+v", undo, m)
 		}
@@ -266,8 +287,8 @@ func TestIntoFails(t *testing.T) {
 		if there := err == nil; there == (undo != "") {
 			t.Errorf("%q: the new database is there: %v", undo, there)
 		}
-		if undo != "" && p.dump("w1") != before {
-			t.Errorf("after the undo: %s", cmp.Diff(before, p.dump("w1")))
+		if undo != "" && p.content("w1") != before {
+			t.Errorf("after the undo: %s", cmp.Diff(before, p.content("w1")))
 		}
 	}
 }
@@ -277,8 +298,8 @@ func TestIntoRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3, 3, 3)
 	for _, c := range []struct{ head, want string }{
-		{"into = 'mysql:tcp(127.0.0.1:1)/{target}_m{n}'", "is not of the kind of the target's (sqlite)"},
-		{"into = 'sqlite:" + p.dir + "/{target}.db'", "has the name of a world"},
+		{"into = 'mysql:tcp(127.0.0.1:1)/{first}_m{n}'", "is not of the kind of the first world's (sqlite)"},
+		{"into = 'sqlite:" + p.dir + "/{first}.db'", "has the name of a world"},
 	} {
 		b := p.book(c.head, "w1 w2", "w3 w4")
 		if _, err := Plan(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "night.toml") {
@@ -288,7 +309,7 @@ func TestIntoRefused(t *testing.T) {
 	b := p.book("", "w1 w2", "w3 w4")
 	for into, want := range map[string]string{
 		"sqlite:" + p.dir + "/./w4.db": `"w1" is that of the world "w4": want one that does not exist, such as one with {n} in its name`,
-		"w9":                           `is that of the merge into "w3", too`,
+		"w9":                           `is that of the merge "w3", too`,
 	} {
 		b.campaign.Merges[0].Into, b.campaign.Merges[1].Into = into, "sqlite:"+p.dir+"/w9.db"
 		if _, err := Plan(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), want) {
@@ -300,19 +321,19 @@ func TestIntoRefused(t *testing.T) {
 	lost.Databases = func(world string) (transfer.Database, error) {
 		return transfer.Database{Name: world, DSN: "mysql:root:hunter2@tcp(127.0.0.1:3306)"}, nil
 	}
-	if _, err := Plan(t.Context(), p.book("into = '{target}_m{n}'", "w1 w2"), lost); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), `the DSN of the world "w1"`) {
+	if _, err := Plan(t.Context(), p.book("", "w1 w2"), lost); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), `the DSN of the world "w1"`) {
 		t.Errorf("got %v", err)
 	}
 	// A merge that has a plan for one database has none for another.
-	b = p.book("into = '{target}_m{n}'", "w1 w2")
+	b = p.book("", "w1 w2")
 	planned(t, b, p.options())
-	b = p.book("into = '{target}_2026'", "w1 w2")
+	b = p.book("into = '{first}_2026'", "w1 w2")
 	_, err := Apply(t.Context(), b, p.options())
 	if _, is := errors.AsType[*NotReadyError](err); !is || !strings.Contains(err.Error(), "makes another new database") {
 		t.Errorf("got %v", err)
 	}
 	planned(t, b, p.options())
-	if got := statusOf(t, b).Merges[0].Into; got != "w1_2026" {
+	if got := statusOf(t, b).Merges[0].New; got != "w1_2026" {
 		t.Errorf("planned again for %s", got)
 	}
 	// A database that is there is refused by the plan.
@@ -320,7 +341,7 @@ func TestIntoRefused(t *testing.T) {
 	o := p.options()
 	p.world(5, 1)
 	must(t, os.Rename(p.dir+"/w5.db", p.dir+"/w1_2027.db"))
-	b = p.book("into = '{target}_2027'", "w1 w2")
+	b = p.book("into = '{first}_2027'", "w1 w2")
 	s, err := Plan(t.Context(), b, o)
 	must(t, err)
 	if m := s.Merges[0]; m.Phase != progress.Refused || !strings.Contains(m.Problem, "the new database is not empty") {
@@ -332,8 +353,7 @@ func TestIntoRefused(t *testing.T) {
 func TestIntoStateLost(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 30, 20)
-	const head = "into = '{target}_m{n}'"
-	b := p.book(head, "w1 w2")
+	b := p.book("", "w1 w2")
 	places := registry{"w1": p.server("w1")}
 	o := p.moving(places)
 	planned(t, b, o)
@@ -347,48 +367,7 @@ func TestIntoStateLost(t *testing.T) {
 	}
 	places["w1"] = p.server("w1")
 	planned(t, b, o)
-	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Verified || !m.Open || m.Into != "w1_m2" {
+	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Verified || !m.Open || m.New != "w1_m2" {
 		t.Errorf("got %+v", m)
-	}
-}
-
-// A rehearsal makes and opens new databases among the copies, and removes them.
-func TestRehearseInto(t *testing.T) {
-	servertest.NotShort(t)
-	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
-		t.Run(name, func(t *testing.T) {
-			p := in(t, 30, 20)
-			b := p.book("into = 'rehearsed_{target}_m{n}'", "w1 w2")
-			before := p.all("w1", "w2")
-			how := Rehearsal{}
-			if name == "server" {
-				account, address := sqldb.SplitAccount(p.server("w1"))
-				front, _, after := site.AroundName(address)
-				how.Server = site.WithAccount(front+after, account)
-			}
-			o := p.moving(registry{"w1": "sqlite:never.db"})
-			o.Databases = p.options().Databases
-			result, err := Rehearse(t.Context(), b, o, how)
-			must(t, err)
-			if m := result.Merges[0]; m.Phase != progress.Verified || !m.Open || m.Into != "rehearsal_1_w1_new" {
-				t.Errorf("got %+v", m)
-			}
-			if diff := cmp.Diff(before, p.all("w1", "w2")); diff != "" {
-				t.Errorf("the rehearsal wrote: %s", diff)
-			}
-			if m := statusOf(t, b).Merges[0]; m.Phase != progress.Waiting || m.Predicted[1] <= 0 {
-				t.Errorf("got %+v", m)
-			}
-			if how.Server != "" {
-				dsn, err := sqldb.WithDatabase(how.Server, "rehearsal_1_w1_new")
-				must(t, err)
-				if db, err := sqldb.Dial(t.Context(), dsn, true); err == nil {
-					db.Close()
-					t.Error("the new database of the rehearsal is left")
-				}
-			} else if _, err := os.Stat(p.dir + "/night.toml.rehearsal"); err == nil {
-				t.Error("the copies are left")
-			}
-		})
 	}
 }

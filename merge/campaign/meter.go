@@ -22,11 +22,14 @@ type meter struct {
 }
 
 // expect says what comes, and how long it rests before a batch, before anything of it is reported.
-func (m *meter) expect(p *transfer.Plan, rest time.Duration) {
+func (m *meter) expect(p *transfer.Plan, rest time.Duration, proved bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left.Engine, m.left.Pause = p.Engine, rest
-	m.left.Expect(append(estimate.ApplyWork(p), estimate.VerifyWork(p)...)...)
+	m.left.Expect(estimate.ApplyWork(p)...)
+	if proved {
+		m.left.Expect(estimate.VerifyWork(p)...)
+	}
 }
 
 // rests has a pause between batches measured.
@@ -98,7 +101,7 @@ func (m *meter) into(r *record, now time.Time) {
 	p := m.left.Shown()
 	r.Step, r.Done, r.Total, r.Waits = p.Step, p.Rows, p.Total, m.retrying
 	switch {
-	case p.Step == transfer.StepCopy && r.Phase == progress.Copying:
+	case p.Step == transfer.StepCopy && (r.Phase == progress.Copying || r.Phase == progress.Trying):
 		r.Copied = p.Rows
 	case p.Step == transfer.StepIndex, p.Step == transfer.StepFinish:
 		r.Copied = r.Rows

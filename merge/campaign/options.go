@@ -16,15 +16,18 @@ type Options struct {
 	// Databases finds the database of a world.
 	Databases func(world string) (transfer.Database, error)
 
-	// Targets are those of the merges that the command is about. None means all, for Plan and
+	// Merges are the names of those that the command is about. None means all, for Plan and
 	// Apply without those that were skipped or undone.
-	Targets []string
+	Merges []string
 
 	// Again makes Plan make plans anew that are fresh.
 	Again bool
 
-	// Force makes Undo remove rows too that were changed since they were copied.
+	// Force makes Undo drop new databases too in which a game wrote.
 	Force bool
+
+	// Try makes Apply a rehearsal.
+	Try bool
 
 	// Plan are the options of all plans, as files of rules make them; Rekey and Fence of the
 	// campaign are added. Basis identifies them: a plan that was made with another basis is
@@ -50,9 +53,9 @@ type Options struct {
 	// them.
 	Codecs func(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error)
 
-	// Command is the command line of a command about the merges into some targets, for people
-	// to paste; without targets, about all.
-	Command func(name string, targets ...string) string
+	// Command is the command line of a command about some merges, for people to paste; without
+	// names, about all. A rehearsal is "apply -try".
+	Command func(name string, merges ...string) string
 
 	// Program is the name of the program with its version, for plans and reports.
 	Program string

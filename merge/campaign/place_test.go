@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -25,6 +27,7 @@ type place struct {
 	testing.TB
 	dir    string
 	server func(world string) string // the DSN of a world
+	into   string                    // the pattern of new databases, if it is not the default
 }
 
 // newPlace makes worlds w1, w2, ... with so many players each, in SQLite files.
@@ -45,6 +48,19 @@ func newServerPlace(t testing.TB, players ...int) *place {
 		}
 		return dsns[world]
 	}
+	at, _ := sqldb.ParseServer(p.server("w1"))
+	p.into = at.Database + "_{first}_m{n}"
+	t.Cleanup(func() {
+		db, err := sqldb.Dial(context.Background(), p.server("w1"), false)
+		must(t, err)
+		defer db.Close()
+		var left []string
+		must(t, db.Select(context.Background(), &left, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE ?", strings.ReplaceAll(at.Database, "_", `\_`)+`\_%`))
+		for _, name := range left {
+			_, err := db.Exec(context.Background(), "DROP DATABASE "+db.Dialect().Quote(name))
+			must(t, err)
+		}
+	})
 	p.fill(players)
 	return p
 }
@@ -66,19 +82,34 @@ func (p *place) database(world string) transfer.Database {
 	return transfer.Database{Name: world, DSN: p.server(world)}
 }
 
+// newDatabase is where a merge that begins with a world makes its new database.
+func (p *place) newDatabase(world string) transfer.Database {
+	account, now := sqldb.SplitAccount(p.server(world))
+	to := site.New(cmp.Or(p.into, agenda.DefaultInto), world, now)
+	_, name, _ := site.AroundName(to)
+	return transfer.Database{Name: name, DSN: site.WithAccount(to, account)}
+}
+
+// made is a place whose only world is the new database of a merge.
+func (p *place) made(world string) *place {
+	return &place{TB: p.TB, dir: p.dir, server: func(string) string { return p.newDatabase(world).DSN }}
+}
+
 // planFor is a merge of two worlds, planned.
-func (p *place) planFor(target, source string) *job {
+func (p *place) planFor(first, second string) *job {
 	p.Helper()
-	j := jobOf(p.database(target), p.database(source))
-	plan, err := transfer.NewPlan(context.Background(), j.target(), j.sources(), transfer.PlanOptions{})
+	j := p.jobOf(p.database(first), p.database(second))
+	plan, err := transfer.NewPlan(context.Background(), j.into, j.databases, transfer.PlanOptions{})
 	must(p, err)
 	j.plan = plan
 	return j
 }
 
-func jobOf(target, source transfer.Database) *job {
-	m := agenda.Merge{Target: target.Name, Sources: []string{source.Name}}
-	return &job{Merge: m, databases: []transfer.Database{target, source}}
+func (p *place) jobOf(first, second transfer.Database) *job {
+	m := agenda.Merge{Worlds: []string{first.Name, second.Name}}
+	j := &job{Merge: m, databases: []transfer.Database{first, second}, into: p.newDatabase(first.Name)}
+	_, j.to = sqldb.SplitAccount(j.into.DSN)
+	return j
 }
 
 // starts tells whether the game server of a world starts. If it does, it runs until stop is called.
@@ -128,9 +159,11 @@ func (p *place) world(server, players int) {
 func (p *place) file(head string, merges ...string) string {
 	p.Helper()
 	text := "[campaign]\nname = 'night'\nstopped = 'by hand'\nbackup = 'by hand'\n" + head + "\n"
+	if p.into != "" {
+		text += "into = '" + p.into + "'\n"
+	}
 	for _, m := range merges {
-		worlds := strings.Fields(m)
-		text += fmt.Sprintf("[[merge]]\ntarget = '%s'\nsources = ['%s']\n", worlds[0], strings.Join(worlds[1:], "', '"))
+		text += fmt.Sprintf("[[merge]]\nworlds = ['%s']\n", strings.Join(strings.Fields(m), "', '"))
 	}
 	file := filepath.Join(p.dir, "night.toml")
 	must(p, os.WriteFile(file, []byte(text), 0o644))
@@ -147,8 +180,8 @@ func (p *place) options() Options {
 	return Options{
 		Databases: func(world string) (transfer.Database, error) { return p.database(world), nil },
 		Work:      transfer.Options{RetryFor: -1, Grace: time.Second},
-		Command: func(name string, targets ...string) string {
-			return strings.Join(append([]string{"fleet", name, filepath.Join(p.dir, "night.toml")}, targets...), " ")
+		Command: func(name string, merges ...string) string {
+			return strings.Join(append([]string{"fleet", name, filepath.Join(p.dir, "night.toml")}, merges...), " ")
 		},
 		Warn: func(text string) { p.Log("warning: ", text) },
 		tick: 5 * time.Millisecond, retryAfter: time.Millisecond,
@@ -182,6 +215,14 @@ func (p *place) dump(world string) string {
 		b.WriteString(strings.Join(lines, "\n") + "\n\n")
 	}
 	return b.String()
+}
+
+// content is every row of a world, without its registry: a game that runs has a lease there, and an undo
+// raises marks.
+func (p *place) content(world string) string {
+	p.Helper()
+	text := p.dump(world)
+	return text[:strings.LastIndex(strings.TrimSpace(text), "\n\n")]
 }
 
 func (p *place) players(world string) (n int) {

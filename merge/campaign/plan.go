@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"mergesafe/internal/slice"
+	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/progress"
@@ -68,10 +68,10 @@ func (p *planner) readRanges(ctx context.Context) (err error) {
 // look at.
 func (p *planner) takeRangesOfOthers(jobs []*job) {
 	for _, m := range p.r.book.campaign.Merges {
-		if slices.ContainsFunc(jobs, func(j *job) bool { return j.Target == m.Target }) {
+		if slices.ContainsFunc(jobs, func(j *job) bool { return j.Name() == m.Name() }) {
 			continue
 		}
-		if plan, err := p.r.book.readPlan(m.Target); err == nil && plan != nil {
+		if plan, err := p.r.book.readPlan(m.Name()); err == nil && plan != nil {
 			p.take(plan)
 		}
 	}
@@ -95,15 +95,15 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	plan, err := p.r.planOf(ctx, j)
 	if err == nil && plan != nil {
 		var at *transfer.Status
-		target, sources, err := p.r.databasesFor(j, rec, plan)
+		into, worlds, err := p.r.databasesFor(j, rec, plan)
 		if err != nil {
-			err = fmt.Errorf("there is a plan for other databases, %s: %w", p.r.book.PlanFile(j.Target), err)
+			err = fmt.Errorf("there is a plan for other databases, %s: %w", p.r.book.PlanFile(j.Name()), err)
 		} else {
-			at, err = begunAlready(ctx, plan, target, sources)
+			at, err = begunAlready(ctx, plan, into, worlds)
 		}
-		same := slices.Equal(namesOf(plan), j.Worlds()) && j.fits(plan)
+		same := slices.Equal(namesOf(plan), j.Worlds) && j.fits(plan)
 		if at != nil && !same {
-			err = fmt.Errorf("the merge of %s into it has begun: write that into the campaign file and undo it, before you plan another one", report.Sources(plan))
+			err = fmt.Errorf("the merge of %s has begun: write that into the campaign file and undo it, before you plan another one", printable.Names(namesOf(plan)))
 		}
 		if err != nil {
 			p.noPlan(ctx, j, err)
@@ -120,7 +120,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			options, stop, err := p.r.work(ctx, plan)
 			if err == nil {
 				var refusals []transfer.Refusal
-				refusals, err = transfer.Fresh(ctx, plan, j.target(), j.sources(), options)
+				refusals, err = transfer.Fresh(ctx, plan, j.into, j.databases, options)
 				fresh = len(refusals) == 0
 				stop()
 			}
@@ -135,7 +135,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 		}
 	}
 	if err == nil && plan == nil && !p.r.opts.Again {
-		err = p.r.book.planGone(j.Target)
+		err = p.r.book.planGone(j.Name())
 	}
 	if rec.begun() && err != nil {
 		p.r.update(j.Merge, "", "", func(rec *record) { rec.Problem, rec.Advice = plainly(err), nil })
@@ -147,19 +147,15 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	return done
 }
 
-// adopt takes a merge into the state that has begun, as when the state was lost. One that is
-// completed was verified if the report beside its plan says so.
+// adopt takes a merge into the state that has begun, as when the state was lost.
 func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 	phase := map[transfer.State]progress.Phase{
-		transfer.StateNone: progress.Planned, transfer.StateMade: progress.Copied, transfer.StateProved: progress.Opening,
-		transfer.StateCopied: progress.Copied, transfer.StateUndoing: progress.Undoing,
+		transfer.StateNone: progress.Planned, transfer.StateMade: progress.Made, transfer.StateProved: progress.Opening,
+		transfer.StateOpen: progress.Verified, transfer.StateUndoing: progress.Undoing,
+		transfer.StateTried: progress.Trying, transfer.StateDropping: progress.Trying,
 	}[at.State]
 	phase = cmp.Or(phase, progress.Copying)
-	reports, verified := r.reportsOf(j, plan)
-	isOpen := plan.Into != nil && at.State == transfer.StateCopied
-	if phase == progress.Copied && plan.Into == nil && verified || isOpen {
-		phase = progress.Verified
-	}
+	reports, isOpen := r.reportsOf(j, plan), at.State == transfer.StateOpen
 	r.update(j.Merge, "", "", func(rec *record) {
 		if !rec.Phase.Begun() {
 			rec.describe(j, plan)
@@ -172,13 +168,9 @@ func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 // describe takes what a plan says into a record.
 func (r *record) describe(j *job, plan *transfer.Plan) {
 	names, _, _ := plan.Renamed()
-	r.Plan, r.Rows, r.Stay, r.Renames = plan.ID, plan.AllRows(), plan.Leaving.Rows(), int(names)
-	r.Into, r.To, r.Was = "", "", ""
-	if plan.Into != nil {
-		r.Into, r.To, r.Was = plan.Into.Name, j.to, j.was
-	}
-	w := workOf(plan)
-	r.Weight = w.Weight().Seconds()
+	r.Plan, r.Rows, r.Stay, r.Renames = plan.ID, plan.Rows(), plan.Leaving.Rows(), int(names)
+	r.New, r.To, r.Was = plan.New.Name, j.to, j.was
+	r.Weight = workOf(plan).Weight().Seconds()
 }
 
 // make makes the plan of a merge.
@@ -218,17 +210,16 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		defer one.Unlock()
 		_ = p.r.pause(ctx) // an interrupt ends the reading by itself
 	}
-	options.Into = j.into
-	plan, err := transfer.NewPlan(ctx, j.databases[0], j.databases[1:], options)
+	plan, err := transfer.NewPlan(ctx, j.into, j.databases, options)
 	if err == nil {
 		plan.Program = p.r.opts.Program
-		err = p.r.book.write(p.r.book.PlanFile(j.Target), plan.Write)
+		err = p.r.book.write(p.r.book.PlanFile(j.Name()), plan.Write)
 	}
 	if err != nil {
 		p.noPlan(ctx, j, err)
 		return done
 	}
-	page := p.r.book.fileOf(j.Target, ".check.html")
+	page := p.r.book.fileOf(j.Name(), ".check.html")
 	checked.Program = p.r.opts.Program
 	err = p.r.book.write(page, func(w io.Writer) error { return report.NewCheck(checked).WriteHTML(w) })
 	if err != nil {
@@ -242,7 +233,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		problem = refused(plan.Refusals)
 		text = problem
 		const again = "Correct what blocks it, or take the merge out of the campaign; then plan again:"
-		advice = []string{again, p.r.opts.Command("plan", j.Target)}
+		advice = []string{again, p.r.opts.Command("plan", j.Name())}
 	}
 	p.r.update(j.Merge, kind, text, func(rec *record) {
 		rec.idle()
@@ -272,13 +263,11 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 			rec.Problem = plainly(err)
 			return
 		}
-		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Target)}
+		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Name())}
 		rec.rest(progress.Refused, problem, advice, nil)
 		rec.Plan, rec.Incomplete = "", true
 	})
 }
 
-// namesOf are the names of the worlds of a plan, the target's first.
-func namesOf(plan *transfer.Plan) []string {
-	return append([]string{plan.Target.Name}, slice.Map(plan.Sources, func(w transfer.World) string { return w.Name })...)
-}
+// namesOf are the names of the worlds of a plan.
+func namesOf(plan *transfer.Plan) []string { return plan.Databases()[1:] }

@@ -10,15 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 )
 
-// readPlan reads the plan of the merge into a target; nil if there is none.
-func (b *Book) readPlan(target string) (*transfer.Plan, error) {
-	f, err := os.Open(b.PlanFile(target))
+// readPlan reads the plan of a merge; nil if there is none.
+func (b *Book) readPlan(merge string) (*transfer.Plan, error) {
+	f, err := os.Open(b.PlanFile(merge))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -28,42 +27,42 @@ func (b *Book) readPlan(target string) (*transfer.Plan, error) {
 	defer f.Close()
 	plan, err := transfer.ReadPlan(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.PlanFile(target), report.Plainly(err))
+		return nil, fmt.Errorf("%s: %w", b.PlanFile(merge), report.Plainly(err))
 	}
 	return plan, nil
 }
 
 // planOf reads the plan of a merge. If the file is lost or damaged and the merge has begun, the
-// target has the plan on record, and the file is written again.
+// new database has the plan on record, and the file is written again.
 func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
-	plan, err := r.book.readPlan(j.Target)
+	plan, err := r.book.readPlan(j.Name())
 	if err == nil && plan != nil {
 		return plan, nil
 	}
 	rec := r.recordOf(j)
-	recorded, unread := transfer.RecordedPlan(ctx, j.target(), rec.Plan)
+	recorded, unread := transfer.RecordedPlan(ctx, j.into, rec.Plan)
 	switch {
 	case unread != nil && rec.begun():
-		return nil, fmt.Errorf("%w; the target could not give it back: %w",
-			r.book.planGone(j.Target), report.Plainly(unread))
-	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds()):
+		return nil, fmt.Errorf("%w; the new database could not give it back: %w",
+			r.book.planGone(j.Name()), report.Plainly(unread))
+	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds):
 		return nil, err
 	}
-	if err := r.book.write(r.book.PlanFile(j.Target), recorded.Write); err != nil {
+	if err := r.book.write(r.book.PlanFile(j.Name()), recorded.Write); err != nil {
 		return nil, err
 	}
 	was := "was missing"
 	if err != nil {
 		was = "could not be read (" + plainly(err) + ")"
 	}
-	r.opts.Warn(fmt.Sprintf("the plan of the merge into %s %s: %s is written again, as the target has it on record",
-		j.Target, was, r.book.PlanFile(j.Target)))
+	r.opts.Warn(fmt.Sprintf("the plan of the merge %s %s: %s is written again, as the new database has it on record",
+		j.Name(), was, r.book.PlanFile(j.Name())))
 	return recorded, nil
 }
 
 // planGone is the error of a merge that has begun, or may have, and has no plan any more.
-func (b *Book) planGone(target string) error {
-	return fmt.Errorf("its plan is gone: put back %s, without which the merge can be neither completed nor undone", b.PlanFile(target))
+func (b *Book) planGone(merge string) error {
+	return fmt.Errorf("its plan is gone: put back %s, without which the merge can be neither completed nor undone", b.PlanFile(merge))
 }
 
 // write writes a file in the folder of the plans: all of it, or none.
@@ -92,9 +91,9 @@ func (b *Book) write(file string, write func(io.Writer) error) error {
 // begunAlready reports where the merge of a plan is, if it has begun, or if a process that was
 // killed left its fences: only this plan can lift them. It is nil if neither is so.
 func begunAlready(
-	ctx context.Context, plan *transfer.Plan, target transfer.Database, sources []transfer.Database,
+	ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database,
 ) (*transfer.Status, error) {
-	at, err := transfer.LookUp(ctx, plan, target, sources)
+	at, err := transfer.LookUp(ctx, plan, into, worlds)
 	if err != nil {
 		return nil, err
 	}
@@ -105,27 +104,18 @@ func begunAlready(
 	return at, nil
 }
 
-// reportsOf are the names of the reports of a merge that are beside its plan. verified tells that
-// the last of them proved that the merge is as it was planned.
-func (r *runner) reportsOf(j *job, plan *transfer.Plan) (names []string, verified bool) {
-	var last time.Time
-	for _, command := range []string{"apply", "verify", "undo"} {
-		file := r.book.fileOf(j.Target, "."+command+".json")
-		info, err := os.Stat(file)
-		if err != nil {
-			continue
-		}
+// reportsOf are the names of the reports of a merge that are beside its plan.
+func (r *runner) reportsOf(j *job, plan *transfer.Plan) (names []string) {
+	for _, command := range []string{"apply", "verify", "open", "undo"} {
+		file := r.book.fileOf(j.Name(), "."+command+".json")
 		text, err := os.ReadFile(file)
 		var o report.Outcome
 		if err != nil || json.Unmarshal(text, &o) != nil || o.PlanID != plan.ID {
 			continue
 		}
-		names = append(names, filepath.Base(r.book.fileOf(j.Target, "."+command+".html")), filepath.Base(file))
-		if !info.ModTime().Before(last) {
-			last, verified = info.ModTime(), command == "verify" && o.Ending == report.Done
-		}
+		names = append(names, filepath.Base(r.book.fileOf(j.Name(), "."+command+".html")), filepath.Base(file))
 	}
-	return names, verified
+	return names
 }
 
 // report writes a report about a merge beside its plan, and returns its names for the record.
@@ -134,7 +124,7 @@ func (r *runner) report(j *job, o *report.Outcome, command string) (names []stri
 		ending string
 		write  func(io.Writer) error
 	}{{".html", o.WriteHTML}, {".json", o.WriteJSON}} {
-		file := r.book.fileOf(j.Target, "."+command+as.ending)
+		file := r.book.fileOf(j.Name(), "."+command+as.ending)
 		if err := r.book.write(file, as.write); err != nil {
 			r.opts.Warn(err.Error())
 			continue

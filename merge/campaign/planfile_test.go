@@ -92,8 +92,10 @@ func lostPlan(t *testing.T, p *place) {
 	must(t, os.Remove(plans[0]))
 	must(t, second(Undo(t.Context(), b, o)))
 	restored("undo", "w1 was missing")
-	if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
-		t.Errorf("undone: %s", diff)
+	for i, w := range worlds {
+		if got := p.content(w); !strings.HasPrefix(before[i], got) {
+			t.Errorf("undone: %s", cmp.Diff(before[i], got))
+		}
 	}
 
 	// What is not on record is not made up.

@@ -38,7 +38,7 @@ type Who struct{ Table, Column string }
 func (b *Book) Who() (Who, error) {
 	var found []Who
 	for _, m := range b.campaign.Merges {
-		plan, err := b.readPlan(m.Target)
+		plan, err := b.readPlan(m.Name())
 		if err != nil {
 			return Who{}, err
 		}
@@ -64,8 +64,8 @@ func named(all []Who, plan *transfer.Plan) []Who {
 	return all
 }
 
-// EachPlayer calls each with every player of every world that goes to another one, and then
-// with the players of targets whose names change, in the order of the campaign. With renamed,
+// EachPlayer calls each with every player of every world but the first of a merge, and then
+// with the players of first worlds whose names change, in the order of the campaign. With renamed,
 // only those whose names change are reported, from the plans alone, and no database is read.
 //
 // Merges that were skipped, refused, or undone, and those without a plan, are left out, and
@@ -79,12 +79,12 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 		return nil, err
 	}
 	for _, m := range merges {
-		plan, err := b.readPlan(m.Target)
+		plan, err := b.readPlan(m.Name())
 		if err != nil {
 			return nil, err
 		}
 		if plan == nil {
-			left = append(left, m.Target)
+			left = append(left, m.Name())
 			continue
 		}
 		if renamed {
@@ -99,7 +99,7 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 	return left, nil
 }
 
-// announced are the merges that players are told of, and the targets of the others.
+// announced are the merges that players are told of, and the names of the others.
 func (b *Book) announced(ctx context.Context) (merges []*record, left []string, err error) {
 	err = b.look(ctx, func(ctx context.Context, s state) error {
 		merges, left = nil, nil
@@ -110,7 +110,7 @@ func (b *Book) announced(ctx context.Context) (merges []*record, left []string, 
 			}
 			switch r.Phase {
 			case progress.Skipped, progress.Refused, progress.Undone, progress.Undoing:
-				left = append(left, m.Target)
+				left = append(left, m.Name())
 			default:
 				merges = append(merges, r)
 			}
@@ -121,7 +121,7 @@ func (b *Book) announced(ctx context.Context) (merges []*record, left []string, 
 }
 
 func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who Who, each func(Player) error) error {
-	all, err := o.databasesOf(append([]string{m.Target}, m.Sources...))
+	all, err := o.databasesOf(m.Worlds)
 	if err != nil {
 		return err
 	}
@@ -130,21 +130,19 @@ func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who 
 		return err
 	}
 	defer stop()
-	target, sources := all[0], all[1:]
-	if plan.Into != nil { // whose tables are those of the first world
-		target.Name, sources = plan.Into.Name, all
-	}
-	for i, world := range plan.Worlds() {
+	into := all[0] // which has the tables of the new database
+	into.Name = plan.New.Name
+	for i, world := range plan.Worlds {
 		world := world.Name
 		moved := func(row transfer.Moved) error {
-			return each(Player{OldWorld: world, NewWorld: m.Target, OldName: row.Old, NewName: row.New, OldKey: row.OldKey, NewKey: row.NewKey})
+			return each(Player{OldWorld: world, NewWorld: m.Name(), OldName: row.Old, NewName: row.New, OldKey: row.OldKey, NewKey: row.NewKey})
 		}
 		var err error
 		if i > 0 {
-			err = transfer.EachMoved(ctx, plan, target, sources, i-1, who.Table, who.Column, codecs, moved)
+			err = transfer.EachMoved(ctx, plan, into, all, i, who.Table, who.Column, codecs, moved)
 		}
 		if err == nil {
-			err = transfer.EachStayed(ctx, plan, target, sources, i, who.Table, who.Column, func(key, name, why string) error {
+			err = transfer.EachStayed(ctx, plan, into, all, i, who.Table, who.Column, func(key, name, why string) error {
 				return each(Player{OldWorld: world, OldName: name, OldKey: key, Stays: why})
 			})
 		}
@@ -153,7 +151,7 @@ func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who 
 		}
 	}
 	return eachRename(plan, who, func(p Player) error {
-		if p.OldWorld != m.Target { // it was among the others
+		if p.OldWorld != m.Name() { // it was among the others
 			return nil
 		}
 		return each(p)
@@ -166,8 +164,8 @@ func eachRename(plan *transfer.Plan, who Who, each func(Player) error) error {
 		if who != (Who{}) && (r.Table != who.Table || r.Column != who.Column) {
 			continue
 		}
-		p := Player{OldWorld: r.Source, NewWorld: plan.Target.Name, OldName: r.Old, NewName: r.New, OldKey: transfer.KeyText(r.Key)}
-		if r.Source == plan.Target.Name {
+		p := Player{OldWorld: r.Source, NewWorld: plan.Worlds[0].Name, OldName: r.Old, NewName: r.New, OldKey: transfer.KeyText(r.Key)}
+		if r.Source == plan.Worlds[0].Name {
 			p.NewKey = p.OldKey
 		}
 		if err := each(p); err != nil {
@@ -195,7 +193,7 @@ func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]Play
 	}
 	var found []Player
 	for _, m := range merges {
-		if world != "" && world != m.Target && !slices.Contains(m.Sources, world) {
+		if world != "" && !slices.Contains(m.Worlds, world) {
 			continue
 		}
 		all, err := b.renamesOf(m, who)
@@ -209,7 +207,7 @@ func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]Play
 			}
 		}
 		if world != "" && len(found) == n {
-			found = append(found, Player{OldWorld: world, NewWorld: m.Target, OldName: name, NewName: name})
+			found = append(found, Player{OldWorld: world, NewWorld: m.Name(), OldName: name, NewName: name})
 		}
 	}
 	return found, nil
@@ -226,10 +224,10 @@ func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if k := b.renamed[m.Target]; k.plan == m.Plan && k.who == who {
+	if k := b.renamed[m.Name()]; k.plan == m.Plan && k.who == who {
 		return k.byName, nil
 	}
-	plan, err := b.readPlan(m.Target)
+	plan, err := b.readPlan(m.Name())
 	if err != nil || plan == nil {
 		return nil, err
 	}
@@ -238,7 +236,7 @@ func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
 		all[asWritten(p.OldName)] = append(all[asWritten(p.OldName)], p)
 		return nil
 	})
-	b.renamed[m.Target] = renames{m.Plan, who, all}
+	b.renamed[m.Name()] = renames{m.Plan, who, all}
 	return all, nil
 }
 

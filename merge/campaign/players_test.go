@@ -16,7 +16,7 @@ import (
 
 var heroes = Who{"players", "name"}
 
-// Every player of a world that goes is told once, and of the target those whose names change.
+// Every player of a world but the first is told once, and of the first those whose names change.
 func TestPlayers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 2, 2, 1, 1)
@@ -87,7 +87,7 @@ func TestPlayers(t *testing.T) {
 		}
 	}
 	// A merge that was undone concerns nobody.
-	o.Targets = []string{"w1"}
+	o.Merges = []string{"w1"}
 	_, err = Undo(t.Context(), b, o)
 	must(t, err)
 	if got, err := b.Players(t.Context(), heroes, "w1", "n1-0"); err != nil || got != nil {

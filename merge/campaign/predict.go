@@ -11,14 +11,7 @@ import (
 
 // workOf is what a plan has to do.
 func workOf(plan *transfer.Plan) progress.Work {
-	w := progress.Work{Merges: 1, Worlds: 1 + len(plan.Sources), Moved: plan.AllRows()}
-	if plan.Into != nil {
-		return w // all that is there came
-	}
-	for _, t := range plan.Tables {
-		w.Target += t.Target.Rows
-	}
-	return w
+	return progress.Work{Merges: 1, Worlds: len(plan.Worlds), Rows: plan.Rows()}
 }
 
 // Rate is that of the merges of the campaign that were carried out without an interruption. ok
@@ -56,18 +49,15 @@ func measured(known map[string]*record) (r progress.Rate, ok bool) {
 }
 
 // predict says how long each merge takes: by its rows, by what was measured in this campaign so
-// far, and by its rehearsal.
+// far, and by its rehearsal, which has no proof.
 func predict(merges []progress.MergeStatus, known map[string]*record) {
 	rate, _ := measured(known)
 	for i := range merges {
 		m := &merges[i]
-		switch r := known[m.Target]; {
+		switch r := known[m.Name()]; {
 		case r == nil:
-		case r.Rehearsed > 0:
-			p := r.Rehearsed
-			if r.Plan != "" && r.RehearsedWeight > 0 { // the worlds may have grown since
-				p *= r.Weight / r.RehearsedWeight
-			}
+		case r.Tried > 0 && r.TriedWeight > 0:
+			p := r.Tried * r.Weight / r.TriedWeight // the worlds may have grown since, too
 			m.Predicted = [2]float64{p, p}
 		case r.Plan == "" || r.Plan != m.Plan:
 		default:

@@ -29,12 +29,12 @@ func TestEveryReadFailsOnce(t *testing.T) {
 		must(t, second(Apply(t.Context(), b, p.options())))
 		t.Run("verify", func(t *testing.T) { p.failEach(t, b, "w1 verified", Verify) })
 		must(t, second(Undo(t.Context(), b, p.options())))
-		before := p.all("w1", "w2")
+		before := []string{p.content("w1"), p.content("w2")}
 		must(t, second(Plan(t.Context(), b, p.named())))
 		must(t, second(Apply(t.Context(), b, p.named())))
 		t.Run("undo", func(t *testing.T) { p.failEach(t, b, "w1 undone", Undo, Plan, Apply) })
 		must(t, second(Undo(t.Context(), b, p.named())))
-		if after := p.all("w1", "w2"); strings.Join(after, "") != strings.Join(before, "") {
+		if after := []string{p.content("w1"), p.content("w2")}; strings.Join(after, "") != strings.Join(before, "") {
 			t.Errorf("undone: %s, want %s", after, before)
 		}
 	})
@@ -45,7 +45,7 @@ type command func(context.Context, *Book, Options) (*progress.Status, error)
 // named are options that name the merge, so that it is planned and carried out although it was undone.
 func (p *place) named() Options {
 	o := p.options()
-	o.Targets = []string{"w1"}
+	o.Merges = []string{"w1"}
 	return o
 }
 

@@ -23,21 +23,25 @@ const saidByHand = " by hand, says the campaign file"
 
 // Problem is something that keeps a campaign from its first write.
 type Problem struct {
-	Target string `json:"target,omitempty"` // of the merge; empty if it is about several
-	World  string `json:"world,omitempty"`  // empty: it is not about one world
-	Reason string `json:"reason"`           // what is wrong, and what to do
+	Merge  string `json:"merge,omitempty"` // its name; empty if it is about several
+	World  string `json:"world,omitempty"` // empty: it is not about one world
+	Reason string `json:"reason"`          // what is wrong, and what to do
 
 	// Incomplete says that Reason is an error and no finding, such as a database that could not be
 	// read.
 	Incomplete bool `json:"incomplete,omitempty"`
+
+	// Fenced says that an attempt that was killed left its fences. Only an undo lifts them, and then a
+	// new plan can be made.
+	Fenced bool `json:"fenced,omitempty"`
 }
 
 func (p Problem) String() string {
 	switch {
-	case p.World != "" && p.Target != "" && p.World != p.Target:
-		return fmt.Sprintf("world %s (into %s): %s", printable.Text(p.World), printable.Text(p.Target), p.Reason)
-	case p.World != "" || p.Target != "":
-		return fmt.Sprintf("world %s: %s", printable.Text(cmp.Or(p.World, p.Target)), p.Reason)
+	case p.World != "" && p.Merge != "" && p.World != p.Merge:
+		return fmt.Sprintf("world %s (merge %s): %s", printable.Text(p.World), printable.Text(p.Merge), p.Reason)
+	case p.World != "" || p.Merge != "":
+		return fmt.Sprintf("world %s: %s", printable.Text(cmp.Or(p.World, p.Merge)), p.Reason)
 	}
 	return p.Reason
 }
@@ -61,15 +65,19 @@ func (e *NotReadyError) Error() string {
 // checked, for the operator. A database that cannot be read is such a problem; another error means
 // that the context ended.
 //
-// now stamps the messages to hooks.
-func lookReady(ctx context.Context, c *agenda.Campaign, all []*job, now func() time.Time) (notes []string, err error) {
+// now stamps the messages to hooks. Of a rehearsal, the worlds may run and need no backup.
+func lookReady(ctx context.Context, c *agenda.Campaign, all []*job, now func() time.Time, try bool) (notes []string, err error) {
 	n := newPreflight(c, all, now)
 	if err := n.lookDistinct(ctx); err != nil {
 		return nil, err
 	}
 	// A backup of a world that runs is worth nothing, and a backup may take long enough for a
 	// plan to become stale.
-	for _, look := range []func(context.Context, int) error{n.lookStopped, n.lookBackup, n.lookRoom, n.lookFresh} {
+	looks := []func(context.Context, int) error{n.lookStopped, n.lookBackup, n.lookRoom, n.lookFresh}
+	if try {
+		looks = looks[2:]
+	}
+	for _, look := range looks {
 		if err := n.each(ctx, look); err != nil {
 			return nil, err
 		}
@@ -89,15 +97,15 @@ func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() ti
 	n := newPreflight(c, all, now)
 	err := n.each(ctx, func(ctx context.Context, i int) error {
 		d := all[i]
-		err := transfer.Fence(ctx, d.plan, d.target(), d.sources(), d.options)
+		err := transfer.Fence(ctx, d.plan, d.into, d.databases, d.options)
 		if refused, ok := errors.AsType[*transfer.RefusedError](err); ok {
-			n.refusals(d, refused.Refusals)
+			n.refusals(d, refused.Refusals, false)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		for _, world := range d.Worlds() {
+		for _, world := range d.Worlds {
 			m := agenda.Message{Event: agenda.AskFenced, World: world, Text: "can no game server of the world be started?"}
 			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
@@ -113,11 +121,11 @@ func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() ti
 	lift := newPreflight(c, all, now)
 	left := lift.each(lifting, func(ctx context.Context, i int) error {
 		d := all[i]
-		_, err := transfer.Unfence(ctx, d.plan, d.target(), d.sources(), d.options)
+		_, err := transfer.Unfence(ctx, d.plan, d.into, d.databases, d.options)
 		if errors.Is(err, transfer.ErrStopped) || err == nil {
 			return err
 		}
-		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.Target, err)
+		return fmt.Errorf("the fences of the merge %q are still there; undo that merge to lift them: %w", d.Name(), err)
 	})
 	n.problems = append(n.problems, lift.problems...)
 	if err == nil {
@@ -152,7 +160,7 @@ func newPreflight(c *agenda.Campaign, all []*job, now func() time.Time) *preflig
 type need struct {
 	free, bytes int64
 	folder      string
-	targets     []string
+	merges      []string
 }
 
 // each calls f for each merge, as many at a time as merges run at a time.
@@ -166,7 +174,7 @@ func (n *preflight) each(ctx context.Context, f func(ctx context.Context, i int)
 		case ctx.Err() != nil:
 			cancel(err)
 		default: // a database that does not answer is a matter of its own merge
-			n.add(Problem{Target: n.all[i].Target, Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
+			n.add(Problem{Merge: n.all[i].Name(), Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
 		}
 	})
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, transfer.ErrStopped) {
@@ -175,8 +183,8 @@ func (n *preflight) each(ctx context.Context, f func(ctx context.Context, i int)
 	return context.Cause(ctx)
 }
 
-func (n *preflight) problem(target, world, format string, args ...any) {
-	n.add(Problem{Target: target, World: world, Reason: fmt.Sprintf(format, args...)})
+func (n *preflight) problem(merge, world, format string, args ...any) {
+	n.add(Problem{Merge: merge, World: world, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (n *preflight) add(p Problem) {
@@ -185,17 +193,21 @@ func (n *preflight) add(p Problem) {
 	n.problems = append(n.problems, p)
 }
 
-func (n *preflight) refusals(d *job, refusals []transfer.Refusal) {
+func (n *preflight) refusals(d *job, refusals []transfer.Refusal, fenced bool) {
 	for _, r := range refusals {
 		world := r.Source
 		if n.servers[subject(world, r.Reason)] {
 			continue
 		}
 		r.Source = ""
-		if d.into != nil && world == d.into.Name {
+		if world == d.into.Name {
 			world = "" // which it is not yet
 		}
-		n.problem(d.Target, world, "%s", r)
+		text := r.String()
+		if again, ok := strings.CutSuffix(text, "plan again"); ok && fenced {
+			text = again + "undo the merge, then plan again"
+		}
+		n.add(Problem{Merge: d.Name(), World: world, Reason: text, Fenced: fenced})
 	}
 }
 
@@ -225,10 +237,10 @@ func (n *preflight) notes() (all []string) {
 func (n *preflight) sort() {
 	order := make(map[string]int)
 	for i, d := range n.all {
-		order[d.Target] = i + 1
+		order[d.Name()] = i + 1
 	}
 	slices.SortStableFunc(n.problems, func(a, b Problem) int {
-		return cmp.Or(order[a.Target]-order[b.Target], printable.Natural(a.World, b.World), strings.Compare(a.Reason, b.Reason))
+		return cmp.Or(order[a.Merge]-order[b.Merge], printable.Natural(a.World, b.World), strings.Compare(a.Reason, b.Reason))
 	})
 	n.problems = slices.Compact(n.problems)
 }
@@ -236,19 +248,17 @@ func (n *preflight) sort() {
 // ask asks the hooks of a question about a world. A no is a problem; an error is that the
 // work was stopped.
 func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, yes bool, err error) {
-	m.At, m.Target, m.Sources = n.now().UTC(), d.Target, d.Sources
-	if d.into != nil {
-		m.Into, m.Address = d.into.Name, site.Shown(d.to)
-	}
+	m.At, m.Merge, m.Worlds = n.now().UTC(), d.Name(), d.Worlds
+	m.New, m.Address = d.into.Name, site.Shown(d.to)
 	asked, err = n.campaign.Ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
 	}
 	if err != nil {
-		n.problem(d.Target, m.World, "%s %v", map[string]string{
+		n.problem(d.Name(), m.World, "%s %v", map[string]string{
 			agenda.AskStopped:  "it is not stopped:",
 			agenda.AskBackedUp: "it has no backup:",
-			agenda.AskRoom:     "there is no room on the disk of its database:",
+			agenda.AskRoom:     "there is no room for the new database:",
 			agenda.AskFenced:   "its game servers can be started:",
 		}[m.Event], err)
 	}
@@ -257,13 +267,13 @@ func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, y
 
 func (n *preflight) lookStopped(ctx context.Context, i int) error {
 	d, stopped := n.all[i], true
-	for j, world := range d.Worlds() {
+	for j, world := range d.Worlds {
 		reasons, known, err := transfer.InUse(ctx, d.databases[j], d.plan.ID)
 		if err != nil {
 			return err
 		}
 		for _, reason := range reasons {
-			n.problem(d.Target, world, "%s", reason)
+			n.problem(d.Name(), world, "%s", reason)
 			n.mu.Lock()
 			n.servers[subject(world, reason)] = true
 			n.mu.Unlock()
@@ -283,7 +293,7 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		default:
 			const want = `it keeps no registry, so it is not known whether its game is stopped: ` +
 				`name a hook for %q, or stop it and write stopped = %q under [campaign]`
-			n.problem(d.Target, world, want, agenda.AskStopped, agenda.ByHand)
+			n.problem(d.Name(), world, want, agenda.AskStopped, agenda.ByHand)
 			stopped = false
 		}
 	}
@@ -293,7 +303,7 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 
 func (n *preflight) lookBackup(ctx context.Context, i int) error {
 	d := n.all[i]
-	for _, world := range d.Worlds() {
+	for _, world := range d.Worlds {
 		switch {
 		case len(n.campaign.HooksOn(agenda.AskBackedUp)) > 0:
 			if !n.stopped[i] { // which is a problem already
@@ -308,7 +318,7 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 		default:
 			const want = `it is not known whether there is a backup: name a hook for %q, ` +
 				`or make one and write backup = %q under [campaign]`
-			n.problem(d.Target, world, want, agenda.AskBackedUp, agenda.ByHand)
+			n.problem(d.Name(), world, want, agenda.AskBackedUp, agenda.ByHand)
 		}
 	}
 	return nil
@@ -317,18 +327,18 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 func (n *preflight) lookRoom(ctx context.Context, i int) error {
 	d := n.all[i]
 	if n.campaign.Room == agenda.ByHand {
-		n.leave("room on the disk checked"+saidByHand, d.Target)
+		n.leave("room on the disk checked"+saidByHand, d.Name())
 		return nil
 	}
-	bytes, err := site.Room(ctx, d.sources())
+	bytes, err := site.Room(ctx, d.databases)
 	if err != nil {
 		return err
 	}
-	folder, err := "", error(nil)
-	switch { // that of a database that is not there is its neighbour's, on the same server
-	case d.into == nil || site.Server(d.target()) == string(sqldb.SQLite):
-		folder, err = site.Folder(ctx, d.target())
-	case site.Server(d.target()) == site.Server(d.databases[0]):
+	folder := ""
+	switch server := site.Server(d.into); server { // that of a database that is not there is its neighbour's, on the same server
+	case string(sqldb.SQLite):
+		folder, err = site.Folder(ctx, d.into)
+	case site.Server(d.databases[0]):
 		folder, err = site.Folder(ctx, d.databases[0])
 	}
 	if err != nil {
@@ -344,33 +354,37 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 			n.needs[id] = &need{free: free, folder: folder}
 		}
 		n.needs[id].bytes += bytes
-		n.needs[id].targets = append(n.needs[id].targets, d.Target)
+		n.needs[id].merges = append(n.needs[id].merges, d.Name())
 		n.mu.Unlock()
 	}
-	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.Target, Bytes: bytes,
-		Text: "is there so much room on the disk of the target?"})
+	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.Name(), Bytes: bytes,
+		Text: "is there so much room where the new database is made?"})
 	if err == nil && !known && !asked {
-		n.leave("room on the disk not checked, because the database is on another machine", d.Target)
+		n.leave("room on the disk not checked, because the database is on another machine", d.Name())
 	}
 	return err
 }
 
-// weighRoom compares what all merges need on a disk with what it has: rows stay there, so
+// weighRoom compares what all merges need on a disk with what it has: new databases stay there, so
 // that merges need it together even if they run one after the other.
 func (n *preflight) weighRoom() {
 	for _, d := range n.needs {
 		if d.free >= d.bytes {
 			continue
 		}
-		slices.SortFunc(d.targets, printable.Natural)
-		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
-			printable.Text(d.folder), printable.Bytes(d.free), printable.List(d.targets, ", ", 10), printable.Bytes(d.bytes), agenda.ByHand)
+		slices.SortFunc(d.merges, printable.Natural)
+		n.problem("", "", "the disk of %s has %s free, and the merges %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
+			printable.Text(d.folder), printable.Bytes(d.free), printable.List(d.merges, ", ", 10), printable.Bytes(d.bytes), agenda.ByHand)
 	}
 }
 
 func (n *preflight) lookFresh(ctx context.Context, i int) error {
 	d := n.all[i]
-	refusals, err := transfer.Ready(ctx, d.plan, d.target(), d.sources(), d.options)
-	n.refusals(d, refusals)
+	refusals, err := transfer.Ready(ctx, d.plan, d.into, d.databases, d.options)
+	if err != nil || len(refusals) == 0 {
+		return err
+	}
+	at, err := begunAlready(ctx, d.plan, d.into, d.databases)
+	n.refusals(d, refusals, at != nil)
 	return err
 }

@@ -27,7 +27,7 @@ func TestReady(t *testing.T) {
 	onEach(t, []int{3, 3, 3, 3}, func(t *testing.T, p *place) {
 		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &agenda.Campaign{Name: "autumn", Parallel: 2, Backup: agenda.ByHand}
-		notes, err := lookReady(t.Context(), c, all, time.Now)
+		notes, err := lookReady(t.Context(), c, all, time.Now, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,21 +46,21 @@ func TestReady(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "asked")
 		c.Hooks = []agenda.Hook{
 			{On: []string{agenda.AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
-			{On: []string{agenda.AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"target":"w1".*"bytes":[1-9]'`}},
+			{On: []string{agenda.AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"merge":"w1".*"bytes":[1-9]'`}},
 		}
-		_, err = lookReady(t.Context(), c, all, time.Now)
+		_, err = lookReady(t.Context(), c, all, time.Now, false)
 		failed := new(NotReadyError)
 		if !errors.As(err, &failed) {
 			t.Fatal(err)
 		}
 		text := failed.Error()
 		for _, want := range []string{
-			"world w2 (into w1): server 2 runs: ",
+			"world w2 (merge w1): server 2 runs: ",
 			"stop it first",
 			"world w3: table \"players\": it has 0 rows, and had 3 when the plan was made: plan again",
-			"world w4 (into w3): it has no backup: the hook /bin/sh: ",
+			"world w4 (merge w3): it has no backup: the hook /bin/sh: ",
 			"it ended with code 7; it says: the tape is full",
-			"world w3: there is no room on the disk of its database: the hook",
+			"world w3: there is no room for the new database: the hook",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in:\n%s", want, text)
@@ -86,27 +86,27 @@ func TestReadyUnknown(t *testing.T) {
 	}
 	all := []*job{p.planFor("w1", "w2")}
 	c := &agenda.Campaign{Name: "autumn", Parallel: 1}
-	_, err := lookReady(t.Context(), c, all, time.Now)
+	_, err := lookReady(t.Context(), c, all, time.Now, false)
 	failed := new(NotReadyError)
 	if !errors.As(err, &failed) {
 		t.Fatal(err)
 	}
 	want := []Problem{
-		{Target: "w1", World: "w1", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
-		{Target: "w1", World: "w1", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
-		{Target: "w1", World: "w2", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
-		{Target: "w1", World: "w2", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w1", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w1", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w2", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w2", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
 	}
 	if diff := cmp.Diff(want, failed.Problems); diff != "" {
 		t.Error(diff)
 	}
 	c.Backup, c.Stopped = agenda.ByHand, agenda.ByHand
-	notes, err := lookReady(t.Context(), c, all, time.Now)
+	notes, err := lookReady(t.Context(), c, all, time.Now, false)
 	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	c.Stopped, c.Hooks = "", []agenda.Hook{{On: []string{agenda.AskStopped}, Run: []string{"true"}}}
-	if _, err := lookReady(t.Context(), c, all, time.Now); err != nil {
+	if _, err := lookReady(t.Context(), c, all, time.Now, false); err != nil {
 		t.Error(err)
 	}
 }
@@ -114,9 +114,9 @@ func TestReadyUnknown(t *testing.T) {
 // What merges need on one disk is added up.
 func TestWeighRoom(t *testing.T) {
 	t.Parallel()
-	n := &preflight{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
+	n := &preflight{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, merges: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", merges: []string{"w5", "w3"}}}}
 	n.weighRoom()
-	want := []Problem{{Reason: "the disk of /data has 100.0 MiB free, and the merges into w3, w5 may need 120.0 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
+	want := []Problem{{Reason: "the disk of /data has 100.0 MiB free, and the merges w3, w5 may need 120.0 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
 	if diff := cmp.Diff(want, n.problems); diff != "" {
 		t.Error(diff)
 	}
@@ -140,7 +140,7 @@ func TestFenceAll(t *testing.T) {
 
 		c.Hooks = []agenda.Hook{{On: []string{agenda.AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
 		failed := new(NotReadyError)
-		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
+		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (merge w3): its game servers can be started: the hook") {
 			t.Errorf("got %v", err)
 		}
 		for i, w := range worlds {
@@ -163,7 +163,7 @@ func TestPlanOfFenced(t *testing.T) {
 	must(t, err)
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	all := []*job{jobOf(p.database("w1"), p.database("w2"))}
+	all := []*job{p.jobOf(p.database("w1"), p.database("w2"))}
 	all[0].plan = plan
 	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well

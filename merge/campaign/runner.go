@@ -22,6 +22,7 @@ import (
 const (
 	doingPlan   = "plan"
 	doingApply  = "apply"
+	doingTry    = "try" // apply -try
 	doingVerify = "verify"
 	doingUndo   = "undo"
 )
@@ -40,7 +41,7 @@ type runner struct {
 
 	mu      sync.Mutex
 	paused  chan struct{}      // closed when the pause ends; nil if there is none
-	working map[string]*worker // by target
+	working map[string]*worker // by merge
 
 	givenUp atomic.Bool // the state cannot be written
 }
@@ -57,11 +58,11 @@ var errSkipped = errors.New("skipped by the operator")
 // job is a merge with what is needed to carry it out.
 type job struct {
 	agenda.Merge
-	databases []transfer.Database // of the worlds, the target first
-	into      *transfer.Database  // the new one; nil: the rows come into the target's own
-	to, was   string              // the addresses of the new database and of the target's; see into.go
+	databases []transfer.Database // of the worlds
+	into      transfer.Database   // the new one
+	to, was   string              // the addresses of the new database and of the first world's; see into.go
 	servers   []string            // where they are
-	named     bool                // by its target, on the command line
+	named     bool                // on the command line
 
 	plan    *transfer.Plan // of a merge that is made ready, with the options to begin it
 	options transfer.Options
@@ -69,22 +70,23 @@ type job struct {
 	tries  int
 	notYet time.Time     // it is not begun before; zero: at once
 	atMost time.Duration // that it takes, predicted
-	used   bool          // it had failed or was completed before this command: a game may have used the target since
+	used   bool          // it had failed or was completed before this command: a game may have used the new database since
 }
 
-// target is the database that rows come to, and sources are those that they come from.
-func (j *job) target() transfer.Database {
-	if j.into != nil {
-		return *j.into
+// command is the command that runs, as [Options.Command] calls it.
+func (r *runner) command() string {
+	if r.doing == doingTry {
+		return "apply -try"
 	}
-	return j.databases[0]
+	return r.doing
 }
 
-func (j *job) sources() []transfer.Database {
-	if j.into != nil {
-		return j.databases
+// applies is the command that makes new databases: a rehearsal during a rehearsal.
+func (r *runner) applies() string {
+	if r.doing == doingTry {
+		return r.command()
 	}
-	return j.databases[1:]
+	return doingApply
 }
 
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
@@ -116,7 +118,7 @@ func run(
 		return nil, err
 	}
 	if r.lost {
-		r.opts.Warn("the state of the campaign was lost, and with it what was skipped and undone: such merges are planned as all others are, and carried out by the next apply, unless they are left out again: " + r.opts.Command("skip", "TARGET"))
+		r.opts.Warn("the state of the campaign was lost, and with it what was skipped and undone: such merges are planned as all others are, and carried out by the next apply, unless they are left out again: " + r.opts.Command("skip", "WORLD"))
 	}
 	r.rest.Go(func() { r.watch(context.WithoutCancel(ctx)) })
 	r.rest.Go(func() { r.notify(ctx) })
@@ -150,23 +152,23 @@ func (b *Book) heldBy(ctx context.Context) error {
 
 // jobsOf are the merges that a command is about, in the order of the file.
 func jobsOf(ctx context.Context, b *Book, doing string, o Options) (all []*job, err error) {
-	for _, t := range o.Targets {
-		if _, err := b.merge(t); err != nil {
+	for _, name := range o.Merges {
+		if _, err := b.merge(name); err != nil {
 			return nil, err
 		}
 	}
 	for _, m := range b.campaign.Merges {
-		j := &job{Merge: m, named: slices.Contains(o.Targets, m.Target)}
-		if len(o.Targets) > 0 && !j.named {
+		j := &job{Merge: m, named: slices.Contains(o.Merges, m.Name())}
+		if len(o.Merges) > 0 && !j.named {
 			continue
 		}
-		if j.databases, err = o.databasesOf(m.Worlds()); err != nil {
+		if j.databases, err = o.databasesOf(m.Worlds); err != nil {
 			return nil, err
 		}
 		if err := b.findInto(ctx, j, doing); err != nil {
 			return nil, err
 		}
-		for _, d := range append(j.sources(), j.target()) {
+		for _, d := range append(slices.Clone(j.databases), j.into) {
 			if server := site.Server(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
@@ -209,17 +211,17 @@ func (r *runner) begin(ctx context.Context) error {
 // fits returns an error if the file no longer has a merge that has begun.
 func (b *Book) fits(known map[string]*record) error {
 	for _, k := range b.missing(known) {
-		return &unfitError{fmt.Sprintf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), k.Target)}
+		return &unfitError{fmt.Sprintf("%s: the merge of %s has begun, and the file has another one, or none, with that first world: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Worlds))}
 	}
 	return nil
 }
 
 // missing are the merges that have begun and that the file no longer has.
 func (b *Book) missing(known map[string]*record) (all []progress.MergeStatus) {
-	for _, target := range slices.Sorted(maps.Keys(known)) {
-		k := known[target]
-		at := b.campaign.Place(target)
-		same := at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources)
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		k := known[name]
+		at := b.campaign.Place(name)
+		same := at >= 0 && slices.Equal(b.campaign.Merges[at].Worlds, k.Worlds)
 		if k.begun() && !same && (at >= 0 || k.Phase != progress.Verified) {
 			all = append(all, k.MergeStatus)
 		}
@@ -256,7 +258,7 @@ func (r *runner) end(err error) {
 func counted(count map[progress.Phase]int) string {
 	var parts []string
 	for _, p := range []progress.Phase{
-		progress.Verified, progress.Opening, progress.Copied, progress.Verifying, progress.Copying, progress.Undoing,
+		progress.Verified, progress.Opening, progress.Made, progress.Verifying, progress.Copying, progress.Tried, progress.Trying, progress.Undoing,
 		progress.Failed, progress.Undone, progress.Refused, progress.Skipped, progress.Planned, progress.Planning,
 		progress.Waiting,
 	} {
@@ -301,7 +303,7 @@ func (r *runner) update(m agenda.Merge, kind, text string, set func(*record)) {
 		if kind == "" {
 			return nil
 		}
-		return s.event(ctx, r.book.now(), kind, m.Target, text)
+		return s.event(ctx, r.book.now(), kind, m.Name(), text)
 	})
 }
 
@@ -345,14 +347,14 @@ func (r *runner) glance(ctx context.Context) {
 		}
 		paused, skipped = g.Paused, nil
 		for _, m := range r.book.campaign.Merges {
-			w := r.workerOf(m.Target)
+			w := r.workerOf(m.Name())
 			if w == nil {
 				continue
 			}
 			if err := s.set(ctx, m, func(rec *record) {
 				w.meter.into(rec, now)
 				if rec.Skip {
-					skipped = append(skipped, m.Target)
+					skipped = append(skipped, m.Name())
 				}
 			}); err != nil {
 				return err
@@ -364,17 +366,17 @@ func (r *runner) glance(ctx context.Context) {
 		return // what has to be written is written by log
 	}
 	r.setPaused(paused)
-	for _, target := range skipped {
-		if w := r.workerOf(target); w != nil {
+	for _, name := range skipped {
+		if w := r.workerOf(name); w != nil {
 			w.skip(errSkipped)
 		}
 	}
 }
 
-func (r *runner) workerOf(target string) *worker {
+func (r *runner) workerOf(merge string) *worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.working[target]
+	return r.working[merge]
 }
 
 func (r *runner) setPaused(paused bool) {
@@ -457,11 +459,11 @@ func (r *runner) notifyNew(ctx context.Context) {
 			return
 		}
 		for _, e := range events {
-			m := agenda.Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
-			if of, err := r.book.merge(e.Target); err == nil {
-				m.Sources = of.Sources
+			m := agenda.Message{Event: e.Kind, At: e.At, Number: e.Number, Merge: e.Merge, Text: e.Text}
+			if of, err := r.book.merge(e.Merge); err == nil {
+				m.Worlds = of.Worlds
 				rec := r.recordOf(&job{Merge: of})
-				m.Into, m.Address = rec.Into, site.Shown(rec.To)
+				m.New, m.Address = rec.New, site.Shown(rec.To)
 			}
 			var failed []error
 			if e.Kind != agenda.KindHook {
@@ -473,7 +475,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			g.Told = e.Number
 			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if err := s.event(ctx, r.book.now(), agenda.KindHook, e.Target, err.Error()); err != nil {
+					if err := s.event(ctx, r.book.now(), agenda.KindHook, e.Merge, err.Error()); err != nil {
 						return err
 					}
 				}

@@ -11,15 +11,15 @@ import (
 
 // lookDistinct finds databases that two worlds of the campaign share: the same name on servers
 // with two addresses, such as localhost and 127.0.0.1, which may be one server. A world that
-// keeps a registry is told from another by that; one that keeps none would be merged into two
-// targets, or into itself. What one address tells is compared where the worlds are looked up.
+// keeps a registry is told from another by that; one that keeps none would be merged twice, or with
+// itself. What one address tells is compared where the worlds are looked up.
 func (n *preflight) lookDistinct(ctx context.Context) error {
 	named := make(map[string][]spot) // by the name of the database
 	for _, d := range n.all {
-		for j, world := range d.Worlds() {
+		for j, world := range d.Worlds {
 			in := d.databases[j]
 			if at, ok := sqldb.ParseServer(in.DSN); ok {
-				named[at.Database] = append(named[at.Database], spot{d.Target, world, at.Address, in})
+				named[at.Database] = append(named[at.Database], spot{d.Name(), world, at.Address, in})
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func (n *preflight) lookDistinct(ctx context.Context) error {
 			}
 			for _, other := range known[server] {
 				if same, err := site.OneServer(ctx, other.in, p.in); err == nil && same {
-					n.problem(p.target, p.world, "it is the same database as the world %q, at another address: a world can be in one merge of a campaign, once", other.world)
+					n.problem(p.merge, p.world, "it is the same database as the world %q, at another address: a world can be in one merge of a campaign, once", other.world)
 				}
 			}
 			known[server] = append(known[server], p)
@@ -49,7 +49,7 @@ func (n *preflight) lookDistinct(ctx context.Context) error {
 
 // spot is a world of a merge, and where it is.
 type spot struct {
-	target, world string
-	address       string
-	in            transfer.Database
+	merge, world string
+	address      string
+	in           transfer.Database
 }

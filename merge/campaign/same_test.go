@@ -16,16 +16,17 @@ func TestOneDatabaseAtTwoAddresses(t *testing.T) {
 	world := func(name string) transfer.Database {
 		return transfer.Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
 	}
+	p := &place{TB: t, server: func(string) string { return "sqlite:never.db" }}
 	w1, w2, w3 := world("w1"), world("w2"), world("w3")
 	alias := transfer.Database{Name: "w4", DSN: strings.Replace(w2.DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}
 	if alias.DSN == w2.DSN {
 		t.Skip("the server of the tests is not at 127.0.0.1")
 	}
 	for last, want := range map[transfer.Database]string{
-		alias: `world w4 (into w3): it is the same database as the world "w2", at another address: a world can be in one merge of a campaign, once`,
+		alias: `world w4 (merge w3): it is the same database as the world "w2", at another address: a world can be in one merge of a campaign, once`,
 		{Name: "w4", DSN: strings.Replace(world("w4").DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}: "",
 	} {
-		n := newPreflight(&agenda.Campaign{}, []*job{jobOf(w1, w2), jobOf(w3, last)}, time.Now)
+		n := newPreflight(&agenda.Campaign{}, []*job{p.jobOf(w1, w2), p.jobOf(w3, last)}, time.Now)
 		if err := n.lookDistinct(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func (r *runner) untilOpen(ctx context.Context, jobs []*job) []*job {
 // wanted leaves out the jobs that the operator skipped since apply began, and brings up to date
 // how long the others are predicted to take.
 func (r *runner) wanted(jobs []*job) []*job {
-	if r.doing != doingApply {
+	if r.doing != doingApply && r.doing != doingTry {
 		return jobs
 	}
 	now, err := r.book.Status(context.Background())
@@ -121,11 +121,11 @@ func (r *runner) wanted(jobs []*job) []*job {
 	}
 	at := make(map[string]progress.MergeStatus)
 	for _, m := range now.Merges {
-		at[m.Target] = m
+		at[m.Name()] = m
 	}
 	return slices.DeleteFunc(jobs, func(j *job) bool {
-		j.atMost = seconds(at[j.Target].Predicted[1])
-		return at[j.Target].Phase == progress.Skipped
+		j.atMost = seconds(at[j.Name()].Predicted[1])
+		return at[j.Name()].Phase == progress.Skipped
 	})
 }
 
@@ -197,6 +197,6 @@ func (l limits) tooLong(j *job) string {
 	if l.Window == nil || j.atMost <= l.Window.Length() {
 		return ""
 	}
-	return fmt.Sprintf("it is predicted to take up to %s, and the window %s is %s long: rehearse the campaign to know better, or make the window wider",
+	return fmt.Sprintf("it is predicted to take up to %s, and the window %s is %s long: try the campaign (apply -try) to know better, or make the window wider",
 		j.atMost.Round(time.Minute), printable.Text(l.Window.String()), l.Window.Length())
 }

@@ -50,21 +50,21 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Predictions are wide at first, narrow with what was measured, and what was rehearsed.
+// Predictions are wide at first, narrow with what was measured, and by a rehearsal.
 func TestPredict(t *testing.T) {
 	t.Parallel()
-	merges := []progress.MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
+	merges := []progress.MergeStatus{{Worlds: []string{"a"}, Plan: "1"}, {Worlds: []string{"b"}, Plan: "2"}, {Worlds: []string{"c"}, Plan: "3"}}
 	known := map[string]*record{}
 	for i := range merges {
-		known[merges[i].Target] = &record{MergeStatus: merges[i], Weight: 10}
+		known[merges[i].Name()] = &record{MergeStatus: merges[i], Weight: 10}
 	}
-	known["c"].Rehearsed = 7
+	known["c"].Tried, known["c"].TriedWeight = 7, 5
 	predict(merges, known)
 	if got := merges[0].Predicted; got != [2]float64{2.5, 40} {
 		t.Errorf("got %v", got)
 	}
-	if got := merges[2].Predicted; got != [2]float64{7, 7} {
-		t.Errorf("rehearsed: got %v", got)
+	if got := merges[2].Predicted; got != [2]float64{14, 14} {
+		t.Errorf("tried: got %v", got)
 	}
 	known["b"].Measured = 20
 	predict(merges, known)
@@ -93,7 +93,7 @@ func (f *fakeRanges) Given(context.Context) ([]declare.FleetRange, string, error
 func (f *fakeRanges) Reserve(_ context.Context, plan *transfer.Plan) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reserved = append(f.reserved, plan.Target.Name)
+	f.reserved = append(f.reserved, plan.Worlds[0].Name)
 	return nil
 }
 
@@ -122,11 +122,11 @@ func TestRangesOfOneCampaign(t *testing.T) {
 		planned(t, b, o)
 		var given []declare.FleetRange
 		for _, m := range b.campaign.Merges {
-			plan, err := b.readPlan(m.Target)
+			plan, err := b.readPlan(m.Name())
 			must(t, err)
 			gives := plan.Rekey.Gives()
 			if len(gives) == 0 || plan.Fleet != "the fleet" {
-				t.Fatalf("the plan into %s gives nothing, or not of the fleet %q", m.Target, plan.Fleet)
+				t.Fatalf("the plan of %s gives nothing, or not of the fleet %q", m.Name(), plan.Fleet)
 			}
 			for _, g := range gives {
 				if at := slices.IndexFunc(given, func(other declare.FleetRange) bool { return other.World != g.World && other.Range.Meets(g.Range) }); at >= 0 {

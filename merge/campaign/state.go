@@ -21,8 +21,8 @@ const stateVersion = 1
 // databases themselves: see [transfer.LookUp].
 var stateTables = []string{
 	`CREATE TABLE IF NOT EXISTS campaign (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, record TEXT NOT NULL)`,
-	`CREATE TABLE IF NOT EXISTS merges (target TEXT PRIMARY KEY, record TEXT NOT NULL)`,
-	`CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, text TEXT NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS merges (merge TEXT PRIMARY KEY, record TEXT NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, merge TEXT NOT NULL, text TEXT NOT NULL)`,
 }
 
 // general is what the state knows of the campaign as a whole.
@@ -43,8 +43,8 @@ type record struct {
 	// Skip is the operator's wish that the running process leaves the merge out.
 	Skip bool `json:"skip,omitempty"`
 
-	// To is the address of the new database that the plan makes, and Was that of the target's database
-	// then, both without user and password; "" if the rows come into the target's own.
+	// To is the address of the new database that the plan makes, and Was that of the first world's database
+	// then, both without user and password; "" without a plan.
 	To  string `json:"to,omitempty"`
 	Was string `json:"was,omitempty"`
 
@@ -57,11 +57,11 @@ type record struct {
 	// Elapsed is how many seconds the attempt that runs has taken.
 	Elapsed float64 `json:"elapsed,omitempty"`
 
-	// Rehearsed is how long the merge took in a rehearsal, in seconds; 0 if there was none.
-	Rehearsed float64 `json:"rehearsed,omitempty"`
+	// Tried is how long a rehearsal of the merge took without an interruption, in seconds; 0 if there was none.
+	Tried float64 `json:"tried,omitempty"`
 
-	// RehearsedWeight is how much work it was then; see [predict].
-	RehearsedWeight float64 `json:"rehearsed_weight,omitempty"`
+	// TriedWeight is how much work it was then; see [predict].
+	TriedWeight float64 `json:"tried_weight,omitempty"`
 
 	// Measured is how long it took from the first row to the proof, in seconds, if that was
 	// done without an interruption.
@@ -150,11 +150,11 @@ func (s state) setGeneral(ctx context.Context, set func(*general)) error {
 }
 
 // merge returns the record of a merge: a new one if there is none, or if the file has other
-// sources now and nothing was written.
+// worlds now and nothing was written.
 func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
-	r := &record{MergeStatus: progress.MergeStatus{Target: m.Target, Sources: m.Sources, Phase: progress.Waiting}}
+	r := &record{MergeStatus: progress.MergeStatus{Worlds: m.Worlds, Phase: progress.Waiting}}
 	var text string
-	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
+	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE merge = ?", m.Name())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return r, nil
 	}
@@ -162,7 +162,7 @@ func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
 	if err == nil {
 		err = json.Unmarshal([]byte(text), old)
 	}
-	if err == nil && (slices.Equal(old.Sources, m.Sources) || old.begun()) {
+	if err == nil && (slices.Equal(old.Worlds, m.Worlds) || old.begun()) {
 		return old, nil
 	}
 	return r, err
@@ -181,7 +181,7 @@ func (s state) set(ctx context.Context, m agenda.Merge, set func(*record)) error
 func (s state) put(ctx context.Context, r *record) error {
 	text, err := json.Marshal(r)
 	if err == nil {
-		_, err = s.tx.Exec(ctx, "INSERT INTO merges (target, record) VALUES (?, ?) ON CONFLICT (target) DO UPDATE SET record = excluded.record", r.Target, string(text))
+		_, err = s.tx.Exec(ctx, "INSERT INTO merges (merge, record) VALUES (?, ?) ON CONFLICT (merge) DO UPDATE SET record = excluded.record", r.Name(), string(text))
 	}
 	return err
 }
@@ -198,17 +198,17 @@ func (s state) records(ctx context.Context) (all map[string]*record, err error) 
 		if err := json.Unmarshal([]byte(text), r); err != nil {
 			return nil, err
 		}
-		all[r.Target] = r
+		all[r.Name()] = r
 	}
 	return all, nil
 }
 
 // event adds an event. The numbers have no gaps: a transaction that is rolled back takes none.
-func (s state) event(ctx context.Context, at time.Time, kind, target, text string) error {
+func (s state) event(ctx context.Context, at time.Time, kind, merge, text string) error {
 	last, err := s.lastEvent(ctx)
 	if err == nil {
-		const insert = "INSERT INTO events (number, at, kind, target, text) VALUES (?, ?, ?, ?, ?)"
-		_, err = s.tx.Exec(ctx, insert, last+1, at.UnixMilli(), kind, target, text)
+		const insert = "INSERT INTO events (number, at, kind, merge, text) VALUES (?, ?, ?, ?, ?)"
+		_, err = s.tx.Exec(ctx, insert, last+1, at.UnixMilli(), kind, merge, text)
 	}
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// Undo takes merges out of their targets again: see [transfer.Undo]. It lifts the fences of
-// merges that were fenced and did not begin. A merge that cannot be undone does not keep the
+// Undo drops the new databases of merges: see [transfer.Undo]. It lifts the fences of merges that were
+// fenced and did not begin. A merge that was tried can be carried out then. A merge that cannot be undone does not keep the
 // others from it.
 func Undo(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingUndo, o, func(ctx context.Context, r *runner, jobs []*job) error {
@@ -34,7 +34,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		if !rec.begun() {
 			return done // it was never planned
 		}
-		err = r.book.planGone(j.Target)
+		err = r.book.planGone(j.Name())
 	}
 	var options transfer.Options
 	stop := func() {}
@@ -45,7 +45,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		// Only its plan is lost; as one that has begun and failed it would never get a new one.
 		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
 		r.update(j.Merge, agenda.KindRefused, problem, func(now *record) {
-			now.rest(progress.Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Target)}, nil)
+			now.rest(progress.Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Name())}, nil)
 			now.Plan = ""
 		})
 		return failed
@@ -54,7 +54,13 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
 	}
 	defer stop()
-	if rec.Phase.Begun() || rec.Phase == progress.Skipped {
+	at, unread := begunAlready(ctx, plan, j.into, j.databases)
+	nothing := unread == nil && at == nil
+	tried := rec.Phase.IsTry() || at != nil && (at.State == transfer.StateTried || at.State == transfer.StateDropping)
+	switch {
+	case tried: // also after a kill
+		r.update(j.Merge, "", "", func(rec *record) { rec.Active = true })
+	case rec.Phase.Begun() || rec.Phase == progress.Skipped:
 		r.update(j.Merge, agenda.KindUndoing, "being undone", func(rec *record) {
 			rec.Phase, rec.Active = progress.Undoing, true
 			if failure != "" {
@@ -64,17 +70,19 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	}
 	force := transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
 	var undone *transfer.Undone
-	nothing := nothingMade(ctx, j, plan)
 	if err = transfer.ErrNoMerge; !nothing {
-		undone, err = transfer.Undo(ctx, plan, j.target(), j.sources(), force)
+		undone, err = transfer.Undo(ctx, plan, j.into, j.databases, force)
 	}
-	already := nothing && rec.begun() // an earlier undo was killed before it could say so
+	already := nothing && rec.begun() && !tried // an earlier undo was killed before it could say so
 	if already {
 		if err := r.move(ctx, j, plan, true); err != nil {
 			return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
 		}
 	}
 	switch {
+	case tried && (nothing || err == nil):
+		r.update(j.Merge, agenda.KindUndone, "what the rehearsal made was dropped", (*record).dropped)
+		return done
 	case already:
 		recordUndone(r, j, failure, "nothing of it was left", began, nil)
 		return done
@@ -102,7 +110,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	if o == nil {
 		var advice []string
 		if errors.Is(err, transfer.ErrBusy) {
-			advice = busy(r.opts.Command("undo", j.Target))
+			advice = busy(r.opts.Command("undo", j.Name()))
 		}
 		return recordNotUndone(r, j, failure, err, plainly(err), advice, nil)
 	}
@@ -121,7 +129,7 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 			rec.Problem = ""
 		}
 		rec.Took += r.book.now().Sub(began).Seconds()
-		rec.Advice = []string{"To merge it after all, when the cause is fixed:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
+		rec.Advice = []string{"To merge it after all, when the cause is fixed:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
 		rec.reported(reports)
 	})
 }
@@ -133,7 +141,7 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 		text = fmt.Sprintf("%s; and %s", failure, text)
 	}
 	if advice == nil {
-		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Target)}
+		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Name())}
 	}
 	r.update(j.Merge, agenda.KindFailed, printable.Text(text), func(rec *record) {
 		rec.rest(progress.Failed, text, advice, reports)

@@ -12,7 +12,7 @@ import (
 )
 
 // Verify proves merges that are completed once more: see [transfer.Verify]. It only reads.
-// Merges that are not completed are left out, unless Targets names them.
+// Merges that are not completed are left out, unless Merges names them.
 func Verify(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingVerify, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		r.schedule(ctx, jobs, verifyOne)
@@ -32,7 +32,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		}
 		problem := "it could not be verified: " + plainly(err)
 		r.update(j.Merge, agenda.KindNotVerified, problem, func(rec *record) {
-			rec.rest(before.Phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Target)}, nil)
+			rec.rest(before.Phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Name())}, nil)
 		})
 		return failed
 	}
@@ -46,9 +46,9 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
-	if err == nil && !isMade(at.State) {
-		if !j.named && at.State == transfer.StateNone {
+	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
+	if err == nil && !at.State.Whole() {
+		if !j.named && (at.State == transfer.StateNone || at.State == transfer.StateTried) {
 			return done
 		}
 		err = fmt.Errorf("the merge is not completed (%s)", at.State)
@@ -66,19 +66,19 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	recordProof(r, j, o, reports, at.State == transfer.StateCopied)
+	recordProof(r, j, o, reports, at.State == transfer.StateOpen)
 	if o.Ending == report.Differs {
 		return failed
 	}
 	return done
 }
 
-// prove verifies a merge that is in the target, and writes the reports about it.
+// prove verifies a new database, and writes the reports about it.
 func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options transfer.Options) (
 	o *report.Outcome, reports []string, err error,
 ) {
 	began := r.book.now()
-	proof, err := transfer.Verify(ctx, plan, j.target(), j.sources(), options)
+	proof, err := transfer.Verify(ctx, plan, j.into, j.databases, options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,14 +93,14 @@ func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen 
 	problem, advice := "", []string(nil)
 	switch o.Ending {
 	case report.NotVerified:
-		kind, phase = agenda.KindNotVerified, progress.Copied
+		kind, phase = agenda.KindNotVerified, progress.Made
 	case report.Differs:
 		kind, phase = agenda.KindFailed, progress.Failed
 	}
 	if phase == progress.Verified && !isOpen {
 		kind, phase = agenda.KindProved, progress.Opening
 		text += fmt.Sprintf("; %s is not open yet", j.into.Name)
-		advice = []string{"To open it:", r.opts.Command("apply", j.Target)}
+		advice = []string{"To open it:", r.opts.Command("apply", j.Name())}
 	}
 	if phase != progress.Verified && phase != progress.Opening {
 		problem, advice = explain(o, true)

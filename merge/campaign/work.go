@@ -15,11 +15,11 @@ func (r *runner) start(ctx context.Context, j *job) (_ *meter, _ context.Context
 	w.meter.held = r.held
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.working[j.Target] = w
+	r.working[j.Name()] = w
 	return &w.meter, ctx, func() {
 		skip(nil)
 		r.mu.Lock()
-		delete(r.working, j.Target)
+		delete(r.working, j.Name())
 		r.mu.Unlock()
 		w.meter.end(time.Now())
 		r.update(j.Merge, "", "", w.meter.trace)
@@ -32,7 +32,8 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 	if o.Codecs, stop, err = r.opts.codecsOf(ctx, plan); err != nil {
 		return o, nil, err
 	}
-	if plan.Fleet != "" {
+	o.Try = r.opts.Try
+	if plan.Fleet != "" && !o.Try { // a rehearsal gives no keys that last
 		o.Reserve = func(ctx context.Context) error {
 			if r.opts.Ranges == nil {
 				return errors.New(noRanges)

@@ -5,18 +5,17 @@ import (
 	"fmt"
 )
 
-// ErrSources says that the sources cannot be checked together: there are
-// fewer than two, two have one name, the target is none of them, or they are
-// different kinds of database.
-var ErrSources = errors.New("unsuitable sources")
+// ErrWorlds says that the worlds cannot be checked together: there are fewer than two,
+// two have one name, or they are different kinds of database.
+var ErrWorlds = errors.New("unsuitable worlds")
 
-// ReadError says that a source could not be read, or returned contradictory data. There
+// ReadError says that a world could not be read, or returned contradictory data. There
 // is no verdict then.
 type ReadError struct {
-	Source string
-	Table  string // empty: the database as a whole
-	Doing  string // what was being read
-	Err    error
+	World string
+	Table string // empty: the database as a whole
+	Doing string // what was being read
+	Err   error
 }
 
 func (e *ReadError) Error() string { return "merge: " + e.Reason() }
@@ -24,9 +23,9 @@ func (e *ReadError) Error() string { return "merge: " + e.Reason() }
 // Reason is the error as a report gives it.
 func (e *ReadError) Reason() string {
 	if e.Table == "" {
-		return fmt.Sprintf("source %q: reading %s: %v", e.Source, e.Doing, e.Err)
+		return fmt.Sprintf("world %q: reading %s: %v", e.World, e.Doing, e.Err)
 	}
-	return fmt.Sprintf("source %q: table %q: reading %s: %v", e.Source, e.Table, e.Doing, e.Err)
+	return fmt.Sprintf("world %q: table %q: reading %s: %v", e.World, e.Table, e.Doing, e.Err)
 }
 
 func (e *ReadError) Unwrap() error { return e.Err }

@@ -427,11 +427,11 @@ type Scan struct {
 type Order struct {
 	Column string
 
-	// Collation is the one to sort and compare text by, that of the target,
+	// Collation is the one to sort and compare text by, that of the first world,
 	// which may not be the column's own. "" means that of the column.
 	Collation string
 
-	// Shift changes integers to their values in the target: the rows are compared by
+	// Shift changes integers to their values in the new database: the rows are compared by
 	// these. It keeps the order of the values. Another kind of value gives an
 	// [*UnsupportedError].
 	Shift *rekey.Shift
@@ -447,7 +447,7 @@ type Batch struct {
 // Vector is one column of a [Batch].
 //
 // In Order columns the bytes are a form of the value that sorts: bytes.Compare
-// gives the order of the target, and two values are equal to the target
+// gives the order of the first world, and two values are equal to the first world
 // exactly when their bytes are. IDs and other binary values are their own
 // sorting form; texts are given by their weights under the collation.
 type Vector struct {

@@ -92,7 +92,7 @@ func (t *Table) Column(name string) *Column {
 // Comparable reports whether values of the two columns can be compared: both are
 // text of any length and collation, both are integers or bytes of any size, or
 // both have one type. Bytes of a fixed length can only be compared with bytes of
-// that length: the target would pad a shorter value, which makes it another one.
+// that length: the first world would pad a shorter value, which makes it another one.
 func (c *Column) Comparable(other *Column) bool { return c.Class() == other.Class() }
 
 // Class names what a column can be compared with: all columns of one class.
@@ -171,7 +171,7 @@ func (t *Table) Describe(name string) string {
 	return s
 }
 
-// StoredIn is storage as it counts beside the target's table: from an engine without
+// StoredIn is storage as it counts beside the first world's table: from an engine without
 // transactions, rows go to one that has them and lose nothing.
 func (t *Table) StoredIn(model *Table) string {
 	if t.Outside == "" || model.Outside != "" {

@@ -2,7 +2,7 @@ package catalog
 
 import "testing"
 
-// Columns are compared only where equal values stay equal in the target.
+// Columns are compared only where equal values stay equal in the first world.
 func TestComparable(t *testing.T) {
 	column := func(kind Kind, typ, collation string) Column {
 		return Column{Kind: kind, Type: typ, Collation: collation}

@@ -396,7 +396,7 @@ func hasGaps(t *testing.T, report *verdict.Report, want map[string]string, sourc
 		got[key(r.Code, r.Table, r.Subject)] = r.Gaps
 	}
 	for place, reason := range want {
-		if diff := cmp.Diff([]verdict.Gap{{Source: source, Reason: reason}}, got[place]); diff != "" {
+		if diff := cmp.Diff([]verdict.Gap{{World: source, Reason: reason}}, got[place]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", place, diff)
 		}
 	}
@@ -415,7 +415,7 @@ func TestGapBesideFindings(t *testing.T) {
 	if r.Count != 1 || r.Rows != 2 || r.Read != 10 || r.Verdict != verdict.Fail {
 		t.Errorf("got %+v, want 1 value in 2 of 10 rows", r)
 	}
-	want := []verdict.Gap{{Source: "s3", Reason: "column name is BLOB, and TEXT in s1: the values cannot be compared"}}
+	want := []verdict.Gap{{World: "s3", Reason: "column name is BLOB, and TEXT in s1: the values cannot be compared"}}
 	if diff := cmp.Diff(want, r.Gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
@@ -527,10 +527,10 @@ func TestErrors(t *testing.T) {
 					t.Errorf("%s, scan %d, batch %d: a scan was left open", table, scans, batches)
 				}
 				var read *catalog.ReadError
-				if !errors.Is(err, broken) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
+				if !errors.Is(err, broken) || !errors.As(err, &read) || read.World != "s2" || read.Table != table {
 					t.Errorf("%s, scan %d, batch %d: error %v", table, scans, batches, err)
 				}
-				incomplete(t, report, `source "s2": table "`+table+`": reading rows: connection lost`)
+				incomplete(t, report, `world "s2": table "`+table+`": reading rows: connection lost`)
 			}
 		}
 	}
@@ -542,7 +542,7 @@ func TestErrors(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("row to show: error %v", err)
 	}
-	incomplete(t, report, `source "s2": table "players": reading a row: connection lost`)
+	incomplete(t, report, `world "s2": table "players": reading a row: connection lost`)
 }
 
 // incomplete holds for the report of a check that did not come to its end: no
@@ -641,7 +641,7 @@ func TestCancelled(t *testing.T) {
 		}
 		report, err := merge.Check(ctx, sources(settled(1), b), declare.Options{})
 		var read *catalog.ReadError
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.World != "s2" || read.Table != table {
 			t.Errorf("after %d batches: error %v", after, err)
 		}
 		incomplete(t, report, "interrupted")
@@ -689,7 +689,7 @@ func TestContradictions(t *testing.T) {
 		plant func(*mergetest.Database)
 		want  string
 	}{
-		"unsorted within a batch":   {unsorted(3), `source "s2": table "items": reading rows: row 2 sorts before the row ahead of it`},
+		"unsorted within a batch":   {unsorted(3), `world "s2": table "items": reading rows: row 2 sorts before the row ahead of it`},
 		"unsorted between batches":  {unsorted(1), "row 2 sorts before the row ahead of it"},
 		"duplicate within a batch":  {func(b *mergetest.Database) { duplicate(b, 100) }, "row 8 has the same id as the row ahead of it"},
 		"duplicate between batches": {func(b *mergetest.Database) { duplicate(b, 1) }, "row 8 has the same id as the row ahead of it"},
@@ -707,7 +707,7 @@ func TestContradictions(t *testing.T) {
 					seq(func(b *catalog.Batch, err error) bool { b.Carry = nil; return yield(b, err) })
 				}
 			}
-		}, `source "s2": table "items": reading rows: the source returned 1 and 0 columns`},
+		}, `world "s2": table "items": reading rows: the source returned 1 and 0 columns`},
 		"no batch":      {change("items", func(b *catalog.Batch) { *b = catalog.Batch{Len: -1} }), "returned no batch and no error"},
 		"too few":       {change("items", func(b *catalog.Batch) { b.Len++ }), `malformed column "id"`},
 		"missing order": {change("items", func(b *catalog.Batch) { b.Order = nil }), "returned 0 and 2 columns, want 1 to order by and 2 to carry"},
@@ -732,7 +732,7 @@ func TestContradictions(t *testing.T) {
 			b.OnRow = func() error { b.Rows["players"] = b.Rows["players"][1:]; return nil }
 		}, "a row that was just read is missing"},
 		"table listed twice": {func(b *mergetest.Database) { b.Schema.Tables = append(b.Schema.Tables, b.Schema.Tables[0]) },
-			`source "s2": reading the catalogue: it lists table "guilds" twice`},
+			`world "s2": reading the catalogue: it lists table "guilds" twice`},
 		"server listed twice": {func(b *mergetest.Database) { b.Registry = append(b.Registry, b.Registry[0]) }, "reading the registry: it lists server 2 twice"},
 		"server 0":            {func(b *mergetest.Database) { b.Registry[0].Server = 0 }, `server number "0" is out of range`},
 		"mark beyond the layout": {func(b *mergetest.Database) { b.Registry[0].Reserved = gameid.MaxMillis + 1 },
@@ -771,29 +771,28 @@ func TestUnsuitableSources(t *testing.T) {
 		"got 0, want at least 2":             {nil, declare.Options{}},
 		"got 1, want at least 2":             {sources(settled(1)), declare.Options{}},
 		`two are named "s1"`:                 {sources(settled(1), settled(1)), declare.Options{}},
-		`target "s9" is none of them`:        {sources(settled(1), settled(2)), declare.Options{Target: "s9"}},
 		`"s1" is memory and "s2" is mariadb`: {sources(settled(1), other), declare.Options{}},
 	} {
 		report, err := merge.Check(context.Background(), test.sources, test.opts)
-		if report != nil || !errors.Is(err, catalog.ErrSources) || !strings.Contains(err.Error(), want) {
+		if report != nil || !errors.Is(err, catalog.ErrWorlds) || !strings.Contains(err.Error(), want) {
 			t.Errorf("report %v, error %v, want %q", report, err, want)
 		}
 	}
 }
 
 func TestOptions(t *testing.T) {
-	t.Run("target", func(t *testing.T) {
-		// Names that differ in case collide only where the target says so.
+	t.Run("the first world", func(t *testing.T) {
+		// Names that differ in case collide only if its schema says so.
 		a, b := settled(1), settled(2)
 		a.Schema.Tables[3].Columns[1].Collation = mergetest.Binary
 		b.Rows["players"][0]["name"] = "PLAYER1.0"
-		for target, want := range map[string]int64{"": 0, "s1": 0, "s2": 1} {
-			report := mustCheck(t, declare.Options{Target: target}, a, b)
-			if got := find(report, verdict.CodeUniqueCollision, "players", "name")[0].Count; got != want {
-				t.Errorf("target %q: %d, want %d", target, got, want)
+		for want, worlds := range [][]*mergetest.Database{{a, b}, {b, a}} {
+			report := mustCheck(t, declare.Options{}, worlds...)
+			if got := find(report, verdict.CodeUniqueCollision, "players", "name")[0].Count; got != int64(want) {
+				t.Errorf("%s first: %d, want %d", worlds[0].Label, got, want)
 			}
-			if want := map[string]string{"": "s1", "s1": "s1", "s2": "s2"}[target]; report.Target != want {
-				t.Errorf("target %q, want %q", report.Target, want)
+			if report.Worlds[0].Name != worlds[0].Label {
+				t.Errorf("%q is first, want %q", report.Worlds[0].Name, worlds[0].Label)
 			}
 		}
 	})
@@ -828,26 +827,26 @@ func TestOptions(t *testing.T) {
 		last := make(map[declare.Progress]int64)
 		all := make(map[string]declare.Progress)
 		with := mustCheck(t, declare.Options{Progress: func(p declare.Progress) {
-			before := all[p.Source]
-			all[p.Source] = p
-			if p.Rows > p.Total || p.SourceRows > p.SourceTotal || p.SourceRows < before.SourceRows || p.SourceTotal < before.SourceTotal {
+			before := all[p.World]
+			all[p.World] = p
+			if p.Rows > p.Total || p.WorldRows > p.WorldTotal || p.WorldRows < before.WorldRows || p.WorldTotal < before.WorldTotal {
 				t.Errorf("%+v after %+v", p, before)
 			}
-			rows, read := p.Rows, p.SourceRows > before.SourceRows // also rows that the database does not send
-			p.Rows, p.Total, p.SourceRows, p.SourceTotal = 0, 0, 0, 0
+			rows, read := p.Rows, p.WorldRows > before.WorldRows // also rows that the database does not send
+			p.Rows, p.Total, p.WorldRows, p.WorldTotal = 0, 0, 0, 0
 			if rows < last[p] || rows == last[p] && !read {
 				t.Errorf("%+v: %d rows after %d", p, rows, last[p])
 			}
 			last[p] = rows
 		}}, faulty()...)
-		if got := last[declare.Progress{Code: verdict.CodeKeyCollision, Source: "s1", Table: "items"}]; got != 13 {
+		if got := last[declare.Progress{Code: verdict.CodeKeyCollision, World: "s1", Table: "items"}]; got != 13 {
 			t.Errorf("%d rows of s1's items, want 13: %v", got, last)
 		}
 		// 21 rows for the keys, 1 guild and 2 times 5 players for the uniques, 13
 		// items, 1 guild and 2 times 2 members for the references, 13 items for a type
 		// that differs, and twice 21 for undeclared columns and the keys that these may
 		// name.
-		if got := all["s1"].SourceTotal; got != 105 {
+		if got := all["s1"].WorldTotal; got != 105 {
 			t.Errorf("%d rows to read of s1, want 105", got)
 		}
 		if diff := cmp.Diff(mustCheck(t, declare.Options{}, faulty()...), with); diff != "" {
@@ -869,7 +868,7 @@ func TestManyUnlistedServers(t *testing.T) {
 	}
 	report := mustCheck(t, declare.Options{}, settled(1), b)
 	r := find(report, verdict.CodeServerUnlisted, "items", "id")[0]
-	s := report.Sources[1]
+	s := report.Worlds[1]
 	if r.Count != 3000 || len(s.Servers) != 1001 || s.OtherIDs != 3400 {
 		t.Errorf("%d IDs, %d servers, %d others; want 3000, 1001, 3400", r.Count, len(s.Servers), s.OtherIDs)
 	}

@@ -8,16 +8,16 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Change is a difference between two reports about the same sources.
+// Change is a difference between two reports about the same worlds.
 type Change struct {
-	Source string `json:"source,omitempty"` // empty: the merge as a whole
-	Table  string `json:"table,omitempty"`
-	What   string `json:"what"` // "rows", "IDs of server 7", "key-collision id"
-	Old    string `json:"old"`  // empty: there was none
-	New    string `json:"new"`  // empty: there is none
+	World string `json:"world,omitempty"` // empty: the merge as a whole
+	Table string `json:"table,omitempty"`
+	What  string `json:"what"` // "rows", "IDs of server 7", "key-collision id"
+	Old   string `json:"old"`  // empty: there was none
+	New   string `json:"new"`  // empty: there is none
 }
 
-// Compare returns the changes between two reports: of sources, numbers of rows, first
+// Compare returns the changes between two reports: of worlds, numbers of rows, first
 // and last keys, sums over all rows if they were taken, IDs and marks of servers, and
 // results of the rules. Without sums, a row that was changed in place is not noticed. A
 // thing that is only in one report counts as changed, so nothing has changed only if it
@@ -56,9 +56,11 @@ func (s *statements) add(about subject, v string) {
 
 func statementsOf(r *verdict.Report) statements {
 	all := statements{values: make(map[subject]string)}
-	all.add(subject{what: "target"}, r.Target)
-	for _, s := range r.Sources {
-		all.add(subject{s.Name, "", "source"}, "present")
+	for i, s := range r.Worlds {
+		if i == 0 {
+			all.add(subject{what: "first world"}, s.Name)
+		}
+		all.add(subject{s.Name, "", "world"}, "present")
 		for _, t := range s.Tables {
 			all.add(subject{s.Name, t.Table, "rows"}, printable.Number(t.Rows))
 			if t.First != "" || t.Last != "" {

@@ -25,19 +25,19 @@ func TestCompare(t *testing.T) {
 			func(b *mergetest.Database) {
 				b.Rows["items"] = append(b.Rows["items"], mergetest.Row{"id": id(2, 150), "count": int64(1)})
 			},
-			[]check.Change{{Source: "s2", Table: "items", What: "rows", Old: "10", New: "11"}, {Source: "s2", Table: "", What: "IDs of server 2", Old: "20", New: "21"}},
+			[]check.Change{{World: "s2", Table: "items", What: "rows", Old: "10", New: "11"}, {World: "s2", Table: "", What: "IDs of server 2", Old: "20", New: "21"}},
 		},
 		"a row for another": {
 			func(b *mergetest.Database) { b.Rows["items"][9]["id"] = id(2, 250) },
-			[]check.Change{{Source: "s2", Table: "items", What: "last key", Old: id(2, 204).String(), New: id(2, 250).String()}},
+			[]check.Change{{World: "s2", Table: "items", What: "last key", Old: id(2, 204).String(), New: id(2, 250).String()}},
 		},
 		"a mark": {
 			func(b *mergetest.Database) { b.Registry[0].Reserved += 1000 },
-			[]check.Change{{Source: "s2", Table: "", What: "mark of server 2", Old: "2026-03-01T12:00:00.000Z", New: "2026-03-01T12:00:01.000Z"}},
+			[]check.Change{{World: "s2", Table: "", What: "mark of server 2", Old: "2026-03-01T12:00:00.000Z", New: "2026-03-01T12:00:01.000Z"}},
 		},
 		"a name": {
 			func(b *mergetest.Database) { b.Rows["players"][0]["name"] = "PLAYER1.0" },
-			[]check.Change{{Source: "", Table: "players", What: "unique-collision name", Old: "PASS", New: "FAIL, 1"}},
+			[]check.Change{{World: "", Table: "players", What: "unique-collision name", Old: "PASS", New: "FAIL, 1"}},
 		},
 		"a table that is gone": {
 			func(b *mergetest.Database) {
@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 			func(b *mergetest.Database) {
 				b.Registry = append(b.Registry, catalog.Server{Server: 5, World: "w5", Reserved: nowMillis()})
 			},
-			[]check.Change{{Source: "s2", Table: "", What: "IDs of server 5", Old: "", New: "0"}, {Source: "s2", Table: "", What: "world of server 5", Old: "", New: "w5"}, {Source: "s2", Table: "", What: "mark of server 5", Old: "", New: "2026-03-01T12:00:00.000Z"}},
+			[]check.Change{{World: "s2", Table: "", What: "IDs of server 5", Old: "", New: "0"}, {World: "s2", Table: "", What: "world of server 5", Old: "", New: "w5"}, {World: "s2", Table: "", What: "mark of server 5", Old: "", New: "2026-03-01T12:00:00.000Z"}},
 		},
 		"a source": {func(b *mergetest.Database) { b.Label = "s9" }, nil},
 	} {

@@ -149,7 +149,7 @@ func TestEqualRowsErrors(t *testing.T) {
 		scan := byName("name")
 		scan.SkipNull = true
 		_, err := groups(scans(scan, a, b), 1)
-		if read, ok := errors.AsType[*catalog.ReadError](err); !ok || read.Source != "b" || read.Table != "players" {
+		if read, ok := errors.AsType[*catalog.ReadError](err); !ok || read.World != "b" || read.Table != "players" {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if a.Busy() || b.Busy() {

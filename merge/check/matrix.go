@@ -16,7 +16,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// MatrixReport tells of each two sources whether they can be merged.
+// MatrixReport tells of each two worlds whether they can be merged.
 type MatrixReport struct {
 	Version    int               `json:"version"`
 	Program    string            `json:"program,omitempty"`    // as of [verdict.Report]
@@ -24,8 +24,8 @@ type MatrixReport struct {
 	Started    time.Time         `json:"started"`
 	Finished   time.Time         `json:"finished"`
 	Phases     verdict.Phases    `json:"phases,omitempty"` // as of [verdict.Report]
-	Sources    []verdict.Summary `json:"sources"`
-	Pairs      []Pair            `json:"pairs"` // every pair once, in the order of the sources
+	Worlds     []verdict.Summary `json:"worlds"`
+	Pairs      []Pair            `json:"pairs"` // every pair once, in the order of the worlds
 }
 
 // ExitCode is the exit code of a program that prints the report: that of the
@@ -48,11 +48,10 @@ func (m *MatrixReport) ExitCode() int {
 	return code
 }
 
-// Pair tells whether two sources can be merged. Target is the one that was
-// given first: its schema and collations count.
+// Pair tells whether two worlds can be merged. The schema and the collations of the first count: it
+// is the one that was given first.
 type Pair struct {
-	Target  string          `json:"target"`
-	Source  string          `json:"source"`
+	Worlds  [2]string       `json:"worlds"`
 	Verdict verdict.Verdict `json:"verdict"`
 
 	// Incomplete says which of the two could not be read, and why. There is no verdict
@@ -65,21 +64,21 @@ type Pair struct {
 	Results []verdict.Result `json:"results,omitempty"` // those that did not pass, without samples
 }
 
-// Pair returns what is said of two sources, in either order; nil if it says
+// Pair returns what is said of two worlds, in either order; nil if it says
 // nothing.
 func (m *MatrixReport) Pair(a, b string) *Pair {
 	for i := range m.Pairs {
-		if p := &m.Pairs[i]; p.Target == a && p.Source == b || p.Target == b && p.Source == a {
+		if p := &m.Pairs[i]; p.Worlds == [2]string{a, b} || p.Worlds == [2]string{b, a} {
 			return p
 		}
 	}
 	return nil
 }
 
-// Matrix reports which of the sources can be merged with which, and reads each
+// Matrix reports which of the worlds can be merged with which, and reads each
 // of them only once for that. What it says of two of them is what [merge.Check]
-// would say of these two alone, the one that was given first being the target.
-// Samples are not shown, nothing is proposed or summed up, and Options.Target and Quick are
+// would say of these two alone, in the same order.
+// Samples are not shown, nothing is proposed or summed up, and With.Quick is
 // not used.
 //
 // A source that cannot be read is left out: its pairs say why, and have no
@@ -92,7 +91,7 @@ func Matrix(ctx context.Context, sources []catalog.Source, opts declare.Options)
 	if opts.Rekey != nil || len(opts.Leave) > 0 {
 		return rekeyedMatrix(ctx, sources, opts)
 	}
-	opts.Samples, opts.Propose, opts.Contents, opts.Target = -1, false, false, ""
+	opts.Samples, opts.Propose, opts.Contents = -1, false, false
 	started := opts.Stamp()
 	left, lost := slices.Clone(sources), make(map[string]string) // why, by name
 	for len(lost) == 0 || len(left) >= 2 {
@@ -104,8 +103,8 @@ func Matrix(ctx context.Context, sources []catalog.Source, opts declare.Options)
 			}
 			return r, err
 		}
-		lost[read.Source] = read.Reason()
-		left = slices.DeleteFunc(left, func(s catalog.Source) bool { return s.Name() == read.Source })
+		lost[read.World] = read.Reason()
+		left = slices.DeleteFunc(left, func(s catalog.Source) bool { return s.Name() == read.World })
 	}
 	r := &MatrixReport{Version: verdict.ReportVersion, Started: started, Finished: opts.Stamp()}
 	r.addLost(sources, lost)
@@ -115,13 +114,13 @@ func Matrix(ctx context.Context, sources []catalog.Source, opts declare.Options)
 // rekeyedMatrix is Matrix where keys get new values: what these are depends on the two
 // databases, so that each two are checked by themselves.
 func rekeyedMatrix(ctx context.Context, sources []catalog.Source, opts declare.Options) (*MatrixReport, error) {
-	m := &MatrixReport{Version: verdict.ReportVersion, Started: opts.Stamp(), Sources: []verdict.Summary{}, Pairs: []Pair{}}
-	opts.Samples, opts.Propose, opts.Contents, opts.Target = -1, false, false, ""
+	m := &MatrixReport{Version: verdict.ReportVersion, Started: opts.Stamp(), Worlds: []verdict.Summary{}, Pairs: []Pair{}}
+	opts.Samples, opts.Propose, opts.Contents = -1, false, false
 	known := make(map[string]bool)
-	for i, target := range sources {
+	for i, first := range sources {
 		for _, s := range sources[i+1:] {
-			p := Pair{Target: target.Name(), Source: s.Name()}
-			report, err := Check(ctx, []catalog.Source{target, s}, opts, With{})
+			p := Pair{Worlds: [2]string{first.Name(), s.Name()}}
+			report, err := Check(ctx, []catalog.Source{first, s}, opts, With{})
 			read, unreadable := errors.AsType[*catalog.ReadError](err)
 			switch {
 			case err == nil:
@@ -132,10 +131,10 @@ func rekeyedMatrix(ctx context.Context, sources []catalog.Source, opts declare.O
 				p.Incomplete = read.Reason()
 			}
 			if report != nil {
-				for _, summary := range report.Sources {
+				for _, summary := range report.Worlds {
 					if !known[summary.Name] {
 						known[summary.Name] = true
-						m.Sources = append(m.Sources, summary)
+						m.Worlds = append(m.Worlds, summary)
 					}
 				}
 			}
@@ -150,22 +149,22 @@ func rekeyedMatrix(ctx context.Context, sources []catalog.Source, opts declare.O
 // addLost adds the sources that could not be read, and the pairs of all that have none.
 func (m *MatrixReport) addLost(sources []catalog.Source, lost map[string]string) {
 	summaries, pairs := []verdict.Summary{}, []Pair{}
-	for i, target := range sources {
-		k := slices.IndexFunc(m.Sources, func(s verdict.Summary) bool { return s.Name == target.Name() })
+	for i, first := range sources {
+		k := slices.IndexFunc(m.Worlds, func(s verdict.Summary) bool { return s.Name == first.Name() })
 		if k >= 0 {
-			summaries = append(summaries, m.Sources[k])
+			summaries = append(summaries, m.Worlds[k])
 		} else {
-			summaries = append(summaries, verdict.Summary{Name: target.Name(), Servers: []verdict.ServerSummary{}, Tables: []verdict.TableSummary{}})
+			summaries = append(summaries, verdict.Summary{Name: first.Name(), Servers: []verdict.ServerSummary{}, Tables: []verdict.TableSummary{}})
 		}
 		for _, s := range sources[i+1:] {
-			p := m.Pair(target.Name(), s.Name())
+			p := m.Pair(first.Name(), s.Name())
 			if p == nil {
-				p = &Pair{Target: target.Name(), Source: s.Name(), Incomplete: cmp.Or(lost[target.Name()], lost[s.Name()], "no other source could be read")}
+				p = &Pair{Worlds: [2]string{first.Name(), s.Name()}, Incomplete: cmp.Or(lost[first.Name()], lost[s.Name()], "no other world could be read")}
 			}
 			pairs = append(pairs, *p)
 		}
 	}
-	m.Sources, m.Pairs = summaries, pairs
+	m.Worlds, m.Pairs = summaries, pairs
 }
 
 // Unreachable is a source that cannot even be opened, for this reason: whatever is read
@@ -197,7 +196,7 @@ func (u unreachable) Row(context.Context, string, []string, [][]byte) ([]catalog
 func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Options, started time.Time) (*MatrixReport, error) {
 	f, err := read.DescribeAll(ctx, sources, opts)
 	if err == nil && (len(f.Severed) > 0 || len(f.Keeps) > 0 || len(f.Partly) > 0) {
-		return nil, declare.Unsuitable("a matrix judges every pair both ways, and which rows do not come (rows, keep) is known for one target only: check the merge instead")
+		return nil, declare.Unsuitable("a matrix judges every pair both ways, and which rows do not come (rows, keep) is known for one order only: check the merge instead")
 	}
 	if err != nil {
 		return nil, err
@@ -215,18 +214,18 @@ func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Option
 	if err == nil {
 		after, err = read.TakeStamps(ctx, f)
 	}
-	r := &MatrixReport{Version: verdict.ReportVersion, Started: started, Finished: opts.Stamp(), Sources: []verdict.Summary{}, Pairs: []Pair{}}
+	r := &MatrixReport{Version: verdict.ReportVersion, Started: started, Finished: opts.Stamp(), Worlds: []verdict.Summary{}, Pairs: []Pair{}}
 	if err != nil {
 		r.Incomplete = reasonOf(ctx, err)
 	}
 	for _, db := range f.DBs {
-		r.Sources = append(r.Sources, m.summaries.summary(db))
+		r.Worlds = append(r.Worlds, m.summaries.summary(db))
 	}
 	for _, p := range m.pairs {
 		if err == nil {
 			p.settle(before, after)
 		}
-		pair := Pair{Target: p.facts.DBs[0].Name, Source: p.facts.DBs[1].Name}
+		pair := Pair{Worlds: [2]string{p.facts.DBs[0].Name, p.facts.DBs[1].Name}}
 		pair.take(p.Report(r.Incomplete))
 		r.Pairs = append(r.Pairs, pair)
 	}
@@ -246,9 +245,9 @@ func newMatrix(f *read.Facts, started time.Time) *matrix {
 		shared:    &read.SharedReader{All: f, Progress: stream.NewProgress(f.Resolved), Kept: make(read.Memory)},
 		summaries: NewSummaries(f),
 	}
-	for i, target := range f.DBs {
+	for i, first := range f.DBs {
 		for _, db := range f.DBs[i+1:] {
-			pair := f.Among(target, target, db)
+			pair := f.Among(first, first, db)
 			r := read.NewReader(pair, m.shared.Progress)
 			r.Shared = m.shared
 			m.shared.Pairs = append(m.shared.Pairs, pair)

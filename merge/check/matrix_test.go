@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func pairwise(t interface{ Fatal(...any) }, opts declare.Options, dbs []*mergete
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := check.Pair{Target: dbs[i].Label, Source: dbs[j].Label, Verdict: r.Verdict, Checks: len(r.Results), Renames: r.Renames}
+			p := check.Pair{Worlds: [2]string{dbs[i].Label, dbs[j].Label}, Verdict: r.Verdict, Checks: len(r.Results), Renames: r.Renames}
 			for _, result := range r.Results {
 				if result.Verdict != verdict.Pass {
 					p.Results = append(p.Results, result)
@@ -41,7 +42,7 @@ func pairwise(t interface{ Fatal(...any) }, opts declare.Options, dbs []*mergete
 	return pairs
 }
 
-// What a matrix says of two sources is what a check of these two says.
+// What a matrix says of two worlds is what a check of these two says.
 func TestMatrixIsPairwise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dbs := drawTrouble(t)
@@ -88,7 +89,7 @@ func TestMatrixReadsOnce(t *testing.T) {
 	}
 	var last declare.Progress
 	opts := declare.Options{Progress: func(p declare.Progress) {
-		if p.Source == "f" {
+		if p.World == "f" {
 			last = p
 		}
 	}}
@@ -106,14 +107,14 @@ func TestMatrixReadsOnce(t *testing.T) {
 	}
 	for _, p := range m.Pairs {
 		if p.Verdict != verdict.Pass || len(p.Results) > 0 {
-			t.Errorf("%s and %s: %s %v", p.Target, p.Source, p.Verdict, p.Results)
+			t.Errorf("%s and %s: %s %v", p.Worlds[0], p.Worlds[1], p.Verdict, p.Results)
 		}
 	}
-	if last.SourceTotal != 80 || last.SourceRows > last.SourceTotal {
-		t.Errorf("%d of %d rows of f", last.SourceRows, last.SourceTotal)
+	if last.WorldTotal != 80 || last.WorldRows > last.WorldTotal {
+		t.Errorf("%d of %d rows of f", last.WorldRows, last.WorldTotal)
 	}
-	if len(m.Sources) != 6 || m.Sources[5].Servers[0].IDs != 20 {
-		t.Errorf("sources %+v", m.Sources[5])
+	if len(m.Worlds) != 6 || m.Worlds[5].Servers[0].IDs != 20 {
+		t.Errorf("worlds %+v", m.Worlds[5])
 	}
 }
 
@@ -125,19 +126,19 @@ func TestMatrixUnreachable(t *testing.T) {
 	}
 	all := append([]catalog.Source{check.Unreachable("gone", errors.New("connection refused"))}, sources(a, b, c)...)
 	m, err := check.Matrix(context.Background(), all, declare.Options{})
-	if err != nil || m.Incomplete != "" || len(m.Pairs) != 6 || len(m.Sources) != 4 || m.ExitCode() != verdict.ExitIncomplete {
+	if err != nil || m.Incomplete != "" || len(m.Pairs) != 6 || len(m.Worlds) != 4 || m.ExitCode() != verdict.ExitIncomplete {
 		t.Fatalf("%v: %+v", err, m)
 	}
 	for _, p := range m.Pairs {
 		want := ""
 		switch {
-		case p.Target == "gone":
+		case p.Worlds[0] == "gone":
 			want = "connection refused"
-		case p.Target == b.Label || p.Source == b.Label:
+		case slices.Contains(p.Worlds[:], b.Label):
 			want = "connection lost"
 		}
 		if (p.Verdict == verdict.Pass) != (want == "") || !strings.Contains(p.Incomplete, want) || want == "" && p.Incomplete != "" {
-			t.Errorf("%s and %s: %q %q, want %q", p.Target, p.Source, p.Verdict, p.Incomplete, want)
+			t.Errorf("%s and %s: %q %q, want %q", p.Worlds[0], p.Worlds[1], p.Verdict, p.Incomplete, want)
 		}
 	}
 
@@ -161,10 +162,10 @@ func TestMatrixIncomplete(t *testing.T) {
 	}
 	for _, p := range m.Pairs {
 		if p.Verdict != "" {
-			t.Errorf("%s and %s: %s", p.Target, p.Source, p.Verdict)
+			t.Errorf("%s and %s: %s", p.Worlds[0], p.Worlds[1], p.Verdict)
 		}
 	}
-	if m, err := check.Matrix(context.Background(), sources(a), declare.Options{}); m != nil || !errors.Is(err, catalog.ErrSources) {
+	if m, err := check.Matrix(context.Background(), sources(a), declare.Options{}); m != nil || !errors.Is(err, catalog.ErrWorlds) {
 		t.Errorf("one source: %v", err)
 	}
 }

@@ -69,7 +69,7 @@ func TestKnownKeysAreReadOnce(t *testing.T) {
 			t.Errorf("%s %s: %q, want %q", c[0], c[1], got, c[2])
 		}
 	}
-	if s := report.Sources[1].Tables[0]; s.Table != "heroes" || s.First != "1" || s.Last != "20" {
+	if s := report.Worlds[1].Tables[0]; s.Table != "heroes" || s.First != "1" || s.Last != "20" {
 		t.Errorf("the keys are told as %+v", s)
 	}
 }

@@ -75,8 +75,8 @@ func TestDeclared(t *testing.T) {
 		})
 	}
 
-	// The target takes no two of the guilds for equal, but what finds its own
-	// guild at home, in any case, would find the other's in the target.
+	// The first world takes no two of the guilds for equal, but what finds its own
+	// guild at home, in any case, would find the other's in the first world.
 	t.Run("ambiguous only to the target", func(t *testing.T) {
 		a, b := settled(1), settled(2)
 		ref := declare.DeclaredReference{At: []string{"players.mail"}, To: []string{"guilds.name"}}
@@ -97,7 +97,7 @@ func TestDeclared(t *testing.T) {
 		}
 		var rows []string
 		for _, row := range r.Samples[0].Rows {
-			rows = append(rows, row.Source+" "+row.Table+" "+row.Fields[0].Value)
+			rows = append(rows, row.World+" "+row.Table+" "+row.Fields[0].Value)
 		}
 		if diff := cmp.Diff([]string{"a  10", "a characters 10", "b characters 10"}, rows); diff != "" {
 			t.Errorf("rows (-want +got):\n%s", diff)

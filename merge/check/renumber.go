@@ -19,7 +19,7 @@ import (
 
 // renumbered works out what becomes of the rows of a table; why says what prevents it.
 func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *declare.Renumber) (found *verdict.Renumbered, why string, err error) {
-	_, model := f.Model(n.Table)
+	_, model := f.ModelOf(n.Table)
 	if model.Key() == nil {
 		return nil, model.Keyless(), nil
 	}
@@ -34,7 +34,7 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 		found, why = &verdict.Renumbered{Table: n.Table, Column: n.Column, Within: n.Within, From: n.From, Max: n.Max}, ""
 		streams, gaps := r.KeyStreams(verdict.CodeUniqueCollision, n.Table, n.Columns(), excluded)
 		if len(gaps) > 0 {
-			why = gaps[0].Source + " " + gaps[0].Reason
+			why = gaps[0].World + " " + gaps[0].Reason
 			return nil
 		}
 		for _, s := range streams {
@@ -81,10 +81,10 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 		return err
 	})
 	if found != nil && why == "" {
-		for _, db := range declare.SourcesOf(f) {
+		for _, db := range f.DBs {
 			rows := int64(0)
 			for _, row := range found.Rows {
-				if row.Source == db.Name {
+				if row.World == db.Name {
 					rows++
 				}
 			}
@@ -111,8 +111,8 @@ func settle(all *verdict.Renumbered, f *declare.Resolved, group []numberedRow, m
 		return ""
 	}
 	rank := make(map[*declare.Database]int)
-	for _, db := range declare.SourcesOf(f) {
-		rank[db] = len(rank) + 1 // the target is 0
+	for i, db := range f.DBs {
+		rank[db] = i
 	}
 	slices.SortStableFunc(group, func(a, b numberedRow) int {
 		return cmp.Or(rank[a.db]-rank[b.db], a.value.Compare(b.value), slices.CompareFunc(a.key, b.key, func(a, b []byte) int {
@@ -158,7 +158,7 @@ func settle(all *verdict.Renumbered, f *declare.Resolved, group []numberedRow, m
 				return why
 			}
 			taken[next] = true
-			if all.Rows = append(all.Rows, verdict.RenumberedRow{Source: row.db.Name, Key: row.key, Old: row.number(), New: next}); len(all.Rows) > verdict.MaxRenumbered {
+			if all.Rows = append(all.Rows, verdict.RenumberedRow{World: row.db.Name, Key: row.key, Old: row.number(), New: next}); len(all.Rows) > verdict.MaxRenumbered {
 				return fmt.Sprintf("more than %s rows would get another value", printable.Number(verdict.MaxRenumbered))
 			}
 		}
@@ -178,7 +178,7 @@ func resolveByRenumbering(ctx context.Context, r *verdict.Result, f *declare.Res
 		return nil, err
 	}
 	if why == "" {
-		why = declare.Unchangeable(f.Target.Catalog, n.Table, n.Column)
+		why = declare.Unchangeable(f.Model().Catalog, n.Table, n.Column)
 	}
 	if why != "" {
 		if r.Count > 0 {

@@ -149,7 +149,7 @@ func rowsOfSamples(samples []verdict.Sample) string {
 			if table == "" {
 				table = "letters"
 			}
-			line := []string{row.Source, table}
+			line := []string{row.World, table}
 			for _, f := range row.Fields {
 				line = append(line, f.String())
 			}

@@ -43,7 +43,7 @@ func TestDeclareReviewed(t *testing.T) {
 		}, Schema: most}}, map[string]string{"items.owner": "open", "chars.level": "open"}, ""},
 		"one of two keys is gone": {[]declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"items.owner"}, To: []string{"tents.id", "chars.guid"}}}, Schema: most}},
 			map[string]string{"items.owner": "reference"}, ""},
-		"gone, but of no list":         {[]declare.Declarations{{Plain: []string{"yurts.id"}, Schema: most}}, nil, `no source has a table that matches yurts`},
+		"gone, but of no list":         {[]declare.Declarations{{Plain: []string{"yurts.id"}, Schema: most}}, nil, `no world has a table that matches yurts`},
 		"a name that the list has not": {[]declare.Declarations{{Plain: []string{"chars.account"}, Schema: most}}, nil, "chars.account is not in [schema.tables]"},
 	} {
 		t.Run(name, func(t *testing.T) {

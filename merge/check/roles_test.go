@@ -62,7 +62,7 @@ func TestDeclare(t *testing.T) {
 		"two words of one rank":       {files: []declare.Declarations{{Plain: []string{"mail.type"}, Shared: []string{"mail.type"}}}, err: `mail.type is also declared by plain "mail.type"`},
 		"two patterns of one rank":    {files: []declare.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.*"}}}, err: "mail.type is also declared by"},
 		"a word and a reference":      {files: []declare.Declarations{{Plain: []string{"mail.sender"}, References: []declare.DeclaredReference{ref("chars.guid", "mail.sender")}}}, err: "mail.sender is also declared by"},
-		"nothing matches a table":     {files: []declare.Declarations{{Plain: []string{"male.*"}}}, err: `"male.*": no source has a table`},
+		"nothing matches a table":     {files: []declare.Declarations{{Plain: []string{"male.*"}}}, err: `"male.*": no world has a table`},
 		"nothing matches a column":    {files: []declare.Declarations{{Plain: []string{"mail.*x"}}}, err: "no such table has a column"},
 		"no column":                   {files: []declare.Declarations{{File: "r.toml", Plain: []string{"mail"}}}, err: `in r.toml: "mail" names no column`},
 		"to a pattern":                {files: []declare.Declarations{{References: []declare.DeclaredReference{ref("chars.g*", "mail.sender")}}}, err: "not a pattern"},

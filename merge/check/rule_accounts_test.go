@@ -17,7 +17,7 @@ func TestAccounts(t *testing.T) {
 		a, b, c := game("a", 1, 6), game("b", 101, 6), game("c", 201, 6)
 		for i, row := range a.Rows["characters"][:3] {
 			row["account"] = "bob"
-			b.Rows["characters"][i]["account"] = "BOB" // one account to the target
+			b.Rows["characters"][i]["account"] = "BOB" // one account to the first world
 		}
 		c.Rows["characters"][0]["account"] = "bob"
 		for n := range 4 { // many on one server were there before

@@ -41,7 +41,7 @@ func combinesAll(ctx context.Context, f *read.Facts, r *read.Reader, table strin
 	if f.Combined[table] == nil || found.Values == 0 {
 		return false, nil
 	}
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	both := slices.Clone(columns)
 	for _, name := range model.Key() {
 		if !slices.Contains(both, name) {

@@ -41,7 +41,7 @@ func withWallets(name string, first int, accounts ...int) *mergetest.Database {
 // key, in a check and in a matrix; rows that are not to be combined are, and values of rows
 // with different keys.
 func TestCombinedTables(t *testing.T) {
-	policy := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "target", "name": "source"}}
+	policy := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
 	plain := []declare.Declarations{{Plain: []string{"wallets.gold", "wallets.season"}}}
 	opts := declare.Options{Tables: []declare.TablePolicy{policy}, Rules: plain}
 	of := func(opts declare.Options, dbs ...*mergetest.Database) (codes []string) {
@@ -65,7 +65,7 @@ func TestCombinedTables(t *testing.T) {
 	if r.Combined != 2 || r.Count != 0 || !strings.HasPrefix(r.Message, "the rows of 2 keys will be combined, by [[merge.table]]: 2 keys occur more than once, in 5 rows") {
 		t.Errorf("%+v", r)
 	}
-	if len(report.Combined) != 1 || report.Combined[0].Table != "wallets" || report.Combined[0].Formula("best").Op != declare.FormulaTarget {
+	if len(report.Combined) != 1 || report.Combined[0].Table != "wallets" || report.Combined[0].Formula("best").Op != declare.FormulaFirst {
 		t.Errorf("%+v", report.Combined)
 	}
 
@@ -95,7 +95,7 @@ func TestCombinedTables(t *testing.T) {
 // What cannot be combined so is an error of the options.
 func TestCombinedTablesRefused(t *testing.T) {
 	a, b := withWallets("a", 101, 1), withWallets("b", 201, 1)
-	good := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "target", "name": "source"}}
+	good := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
 	with := func(change func(p *declare.TablePolicy)) declare.TablePolicy {
 		p := good
 		p.Columns = maps.Clone(good.Columns)

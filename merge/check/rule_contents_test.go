@@ -37,7 +37,7 @@ func TestContents(t *testing.T) {
 	} {
 		var got []string
 		for _, c := range check.Compare(before, sums(test.plant)) {
-			got = append(got, c.Source+" "+c.Table+" "+c.What)
+			got = append(got, c.World+" "+c.Table+" "+c.What)
 		}
 		if strings.Join(got, ", ") != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
@@ -52,7 +52,7 @@ func TestContents(t *testing.T) {
 			return seq
 		}
 	})
-	if got := r.Sources[1].Tables[0]; got.Table != "guilds" || got.Contents != "" || !strings.Contains(got.NoContents, "no sorting form") {
+	if got := r.Worlds[1].Tables[0]; got.Table != "guilds" || got.Contents != "" || !strings.Contains(got.NoContents, "no sorting form") {
 		t.Errorf("got %+v", got)
 	}
 }

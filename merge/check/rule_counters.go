@@ -21,7 +21,7 @@ var counterRule = rule.Rule{
 	Key:   judgeCounter,
 }
 
-// span is where the values of a counter lie in one source.
+// span is where the values of a counter lie in one world.
 type span struct {
 	db          *declare.Database
 	first, last *big.Int
@@ -65,7 +65,7 @@ func judgeCounter(f *read.Facts, k *read.KeyReading) rule.Outcome {
 		s := span{db, new(big.Int), new(big.Int)}
 		i := slices.Index(t.Key(), counter.Column)
 		if i < 0 || !s.parse(p.Ends.First[i], p.Ends.Last[i]) {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: "its values of " + counter.Column + " are not integers"})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: "its values of " + counter.Column + " are not integers"})
 			continue
 		}
 		by := new(big.Int).SetUint64(f.Rekeyed.Offset(db, k.Table, counter.Column))
@@ -105,9 +105,9 @@ func (s span) overlaps(other span) bool {
 }
 
 // offsets proposes what to add to the keys of every source so that they lie
-// apart. Those of the target stay.
+// apart. Those of the first world stay.
 func offsets(f *read.Facts, table string, counter *catalog.AutoIncrement, spans []span) (steps []string) {
-	slice.Foremost(spans, func(s span) bool { return s.db == f.Target })
+	slice.Foremost(spans, func(s span) bool { return s.db == f.Model() })
 	along := referrers(f, table, counter.Column)
 	top := new(big.Int)
 	for i, s := range spans {
@@ -146,13 +146,13 @@ func offsets(f *read.Facts, table string, counter *catalog.AutoIncrement, spans 
 // unreferenced names the columns that could hold values of a counter and of which
 // no reference is declared.
 func unreferenced(f *read.Facts, table, counter string) (all []string) {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	number := model.Column(counter)
 	if number == nil {
 		return nil
 	}
 	for _, from := range f.Tables {
-		_, t := f.Model(from)
+		_, t := f.ModelOf(from)
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			declared := slices.ContainsFunc(f.References(from), func(r declare.Ref) bool { return slices.Contains(r.Columns, c.Name) })

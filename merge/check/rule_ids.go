@@ -26,12 +26,12 @@ func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
 	for _, c := range k.IDs {
 		gaps := slices.Clip(append(slices.Clip(k.Gaps), notIDs(f, k, c)...))
 		noRegistry, noClock := gaps, gaps
-		for _, s := range c.Sources {
+		for _, s := range c.Worlds {
 			if !s.DB.Catalog.HasRegistry {
-				noRegistry = append(noRegistry, verdict.Gap{Source: s.DB.Name, Reason: "keeps no registry of servers"})
+				noRegistry = append(noRegistry, verdict.Gap{World: s.DB.Name, Reason: "keeps no registry of servers"})
 			}
 			if f.Now(s.DB).IsZero() {
-				noClock = append(noClock, verdict.Gap{Source: s.DB.Name, Reason: "has no clock to compare IDs with"})
+				noClock = append(noClock, verdict.Gap{World: s.DB.Name, Reason: "has no clock to compare IDs with"})
 			}
 		}
 		for _, form := range idForms(f, gaps, noRegistry, noClock) {
@@ -44,10 +44,10 @@ func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
 // notIDs are the sources in which a column of IDs holds none.
 func notIDs(f *read.Facts, k *read.KeyReading, c read.IDColumn) (gaps []verdict.Gap) {
 	for db, t := range f.Having(k.Table) {
-		judged := slices.ContainsFunc(c.Sources, func(s *read.IDsRead) bool { return s.DB == db })
-		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.Source == db.Name })
+		judged := slices.ContainsFunc(c.Worlds, func(s *read.IDsRead) bool { return s.DB == db })
+		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.World == db.Name })
 		if col := t.Column(c.Name); col != nil && !judged && !missed {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: "column " + c.Name + " is " + col.Type + " and holds no IDs there"})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "column " + c.Name + " is " + col.Type + " and holds no IDs there"})
 		}
 	}
 	return gaps
@@ -57,7 +57,7 @@ func notIDs(f *read.Facts, k *read.KeyReading, c read.IDColumn) (gaps []verdict.
 func (form idForm) judge(table string, c read.IDColumn) verdict.Result {
 	result := verdict.Result{Code: form.code, Table: table, Subject: c.Name, Columns: []string{c.Name}, Gaps: form.gaps}
 	var details []string
-	for _, s := range c.Sources {
+	for _, s := range c.Worlds {
 		result.Read += s.Read
 		rows := s.Faults[form.fault].Rows
 		if rows == 0 {
@@ -85,8 +85,8 @@ type idForm struct {
 	fault  read.IDFault
 	noun   string // for what is counted
 	gaps   []verdict.Gap
-	detail func(*read.IDsRead) string                           // of one source
-	next   func(s *read.IDsRead, table, column string) []string // in one source
+	detail func(*read.IDsRead) string                           // of one world
+	next   func(s *read.IDsRead, table, column string) []string // in one world
 }
 
 // idForms are the forms of all faults. gaps are the sources that were not read;

@@ -93,7 +93,7 @@ func TestIDsAnywhere(t *testing.T) {
 	a, b := settled(1), settled(2)
 	b.Schema.Tables[1].Columns[1].IsID = false
 	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeServerUnlisted, "items", "owner")[0]
-	want := []verdict.Gap{{Source: "s2", Reason: "column owner is BLOB and holds no IDs there"}}
+	want := []verdict.Gap{{World: "s2", Reason: "column owner is BLOB and holds no IDs there"}}
 	if diff := cmp.Diff(want, r.Gaps); diff != "" || r.Verdict != verdict.NotVerified {
 		t.Errorf("%s (-want +got):\n%s", r.Verdict, diff)
 	}

@@ -15,7 +15,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// keyRule compares the keys of all sources.
+// keyRule compares the keys of all worlds.
 var keyRule = rule.Rule{
 	Codes:  []string{verdict.CodeKeyCollision},
 	Single: true,
@@ -29,7 +29,7 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	}
 	result := verdict.Result{Code: verdict.CodeKeyCollision, Table: k.Table}
 	if k.Key == nil { // whole rows are merged, each as often as it is there: nothing can collide
-		_, model := f.Model(k.Table)
+		_, model := f.ModelOf(k.Table)
 		for db := range f.Having(k.Table) {
 			result.Read += db.Rows[k.Table]
 		}
@@ -41,11 +41,11 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	nulls, in := int64(0), []string(nil)
 	for _, p := range k.Parts {
 		if nulls += p.Nulls; p.Nulls > 0 {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: p.DB.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
 			in = append(in, "in "+p.DB.Name+" find them with "+strings.Join(k.Key, " IS NULL OR ")+" IS NULL")
 		}
 		if n := p.DB.Rows[k.Table]; n != p.Read {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.Read) +
+			result.Gaps = append(result.Gaps, verdict.Gap{World: p.DB.Name, Reason: printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.Read) +
 				" read: the table changed in between"})
 		}
 	}
@@ -117,7 +117,7 @@ func keyAction(f *read.Facts, table string) string {
 // countsByItself reports whether the key of a table may be a number that each world
 // counts, or has such numbers of other tables in it.
 func countsByItself(f *read.Facts, table string) bool {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	return slices.ContainsFunc(model.Key(), func(c string) bool { return undeclared.KeyClassOf(model.Column(c)) == undeclared.IntegerClass })
 }
 
@@ -136,7 +136,7 @@ func describeRepeats(r *verdict.Result, found stream.Repeats, noun string, enfor
 	if found.Inside > 0 {
 		r.Message += "; " + printable.Count(found.Inside, "is", "are") + " within one database"
 		if enforced {
-			r.Message += " and equal only to the target's collation"
+			r.Message += " and equal only to the first world's collation"
 		}
 	}
 }

@@ -52,7 +52,7 @@ func compareHistories(ctx context.Context, f *read.Facts, r *read.Reader, name s
 	for _, db := range f.DBs {
 		t := db.Histories[name]
 		if t == nil {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: "it keeps no such history, so it is not known at which migration it is"})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: "it keeps no such history, so it is not known at which migration it is"})
 			continue
 		}
 		h := t.MigrationsOf()
@@ -68,12 +68,12 @@ func compareHistories(ctx context.Context, f *read.Facts, r *read.Reader, name s
 			unread = "the migration " + catalog.Few(half) + " did not end"
 		}
 		if unread != "" {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: unread})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: unread})
 			continue
 		}
 		result.Read++
 		known[db] = done
-		if model == nil || db == f.Target {
+		if model == nil || db == f.Model() {
 			model = db
 		}
 	}

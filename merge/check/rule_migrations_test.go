@@ -88,7 +88,7 @@ func TestMigrations(t *testing.T) {
 		a, b := settled(1), settled(2)
 		with(b, "alembic_version", "version_num", row{"version_num": "x"})
 		got := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeSchemaMigration, "", "")
-		if len(got) != 1 || got[0].Verdict != verdict.NotVerified || got[0].Gaps[0].Source != "s1" {
+		if len(got) != 1 || got[0].Verdict != verdict.NotVerified || got[0].Gaps[0].World != "s1" {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -74,7 +74,7 @@ func judgeOpaque(f *read.Facts, r undeclared.OpenReader, table, column string, v
 		case alike > before:
 			reason += ", and seems to hold IDs: a guess from a few rows"
 		}
-		result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: reason})
+		result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: reason})
 	}
 	at := printable.TOMLList(declare.Qualified(table, []string{column}))
 	result.Next = []string{"if it names nothing: plain = " + at + " in [check]; " +

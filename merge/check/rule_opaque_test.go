@@ -31,7 +31,7 @@ func TestOpaque(t *testing.T) {
 			reason += ", and seems to hold IDs: a guess from a few rows"
 		}
 		r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")
-		if len(r) != 1 || r[0].Verdict != verdict.NotVerified || len(r[0].Gaps) != 1 || r[0].Gaps[0] != (verdict.Gap{Source: "s2", Reason: reason}) || r[0].Message != opaque+guess {
+		if len(r) != 1 || r[0].Verdict != verdict.NotVerified || len(r[0].Gaps) != 1 || r[0].Gaps[0] != (verdict.Gap{World: "s2", Reason: reason}) || r[0].Message != opaque+guess {
 			t.Errorf("%v: got %+v, want %q and %q", value, r, reason, guess)
 		}
 	}

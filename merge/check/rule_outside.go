@@ -28,7 +28,7 @@ func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Fin
 				results[name] = r
 			}
 			if why := after.Since(before, read.SampledTable{DB: db, Table: name}); why != "" {
-				r.Gaps = append(r.Gaps, verdict.Gap{Source: db.Name, Reason: t.Outside + ": " + why})
+				r.Gaps = append(r.Gaps, verdict.Gap{World: db.Name, Reason: t.Outside + ": " + why})
 			} else {
 				r.Read += db.Rows[name]
 			}

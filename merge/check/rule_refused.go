@@ -15,27 +15,27 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// refusedRule looks for rows of the sources that the target would refuse.
+// refusedRule looks for rows of the worlds that the first world would refuse.
 var refusedRule = rule.Rule{
-	Codes: []string{verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize},
+	Codes: []string{verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize},
 	Tasks: refusedTasks,
 }
 
 // codeOf are the codes of the kinds of conditions.
 var codeOf = map[catalog.ConditionKind]string{
-	catalog.ConditionCheck: verdict.CodeTargetCheck, catalog.ConditionPartition: verdict.CodeTargetPartition, catalog.ConditionValue: verdict.CodeTargetValue, catalog.ConditionSize: verdict.CodeTargetSize,
+	catalog.ConditionCheck: verdict.CodeRefusedCheck, catalog.ConditionPartition: verdict.CodeRefusedPartition, catalog.ConditionValue: verdict.CodeRefusedValue, catalog.ConditionSize: verdict.CodeRefusedSize,
 }
 
 func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
-		t := f.Target.Tables[table]
-		if t == nil || f.Same[table] || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize) {
+		t := f.Model().Tables[table]
+		if t == nil || f.Same[table] || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTargetCheck, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeRefusedCheck, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			all := refusals{table: table}
 			for db, of := range f.Having(table) {
-				if db == f.Target {
+				if db == f.Model() {
 					continue
 				}
 				if err := all.look(ctx, f, r, t, db, of); err != nil {
@@ -48,7 +48,7 @@ func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 	return tasks
 }
 
-// mayRefuse reports whether the target says of a table that it does not take every
+// mayRefuse reports whether the first world says of a table that it does not take every
 // row of the other databases.
 func mayRefuse(f *declare.Resolved, table string, t *catalog.Table) bool {
 	if slices.ContainsFunc(t.Conditions, func(c catalog.Condition) bool { return !c.Off }) {
@@ -95,12 +95,12 @@ func (all *refusals) of(c catalog.Condition) *refusal {
 	return r
 }
 
-// look tries the rows of one source against all that the target wants of them.
+// look tries the rows of one world against all that the first world wants of them.
 func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t *catalog.Table, db *declare.Database, of *catalog.Table) error {
 	var ask []catalog.Condition
 	consider := func(c catalog.Condition, gap string) {
 		if known := all.of(c); gap != "" && db.Rows[all.table] > 0 {
-			known.result.Gaps = append(known.result.Gaps, verdict.Gap{Source: db.Name, Reason: gap})
+			known.result.Gaps = append(known.result.Gaps, verdict.Gap{World: db.Name, Reason: gap})
 		} else {
 			ask = append(ask, c)
 		}
@@ -117,14 +117,14 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 		if have == nil || have.Describe() == want.Describe() {
 			continue // schema-column reports what is missing
 		}
-		conditions, err := read.Takes(ctx, f.Target, all.table, want.Name)
+		conditions, err := read.Takes(ctx, f.Model(), all.table, want.Name)
 		if err != nil {
 			return err
 		}
 		for _, c := range conditions {
 			gap := ""
 			if kind, other := cmp.Or(string(want.Kind), declare.NameOf(want.Type)), cmp.Or(string(have.Kind), declare.NameOf(have.Type)); kind != other {
-				gap = fmt.Sprintf("%s is %s, and %s in %s: the values after the merge are not known", want.Name, have.Type, want.Type, f.Target.Name)
+				gap = fmt.Sprintf("%s is %s, and %s in %s: the values after the merge are not known", want.Name, have.Type, want.Type, f.Model().Name)
 			}
 			consider(c, gap)
 		}
@@ -132,7 +132,7 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 	if db.Rows[all.table] == 0 {
 		return nil
 	}
-	found, err := r.Failing(ctx, db, all.table, verdict.CodeTargetCheck, ask)
+	found, err := r.Failing(ctx, db, all.table, verdict.CodeRefusedCheck, ask)
 	if err != nil {
 		return err
 	}
@@ -142,11 +142,11 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 	return nil
 }
 
-// note adds what was found in one source.
+// note adds what was found in one world.
 func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failing) {
 	table := r.result.Table
 	if found.Unclear != "" {
-		r.result.Gaps = append(r.result.Gaps, verdict.Gap{Source: db.Name, Reason: found.Unclear})
+		r.result.Gaps = append(r.result.Gaps, verdict.Gap{World: db.Name, Reason: found.Unclear})
 		return
 	}
 	r.result.Read += db.Rows[table]
@@ -161,7 +161,7 @@ func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failin
 	for _, fields := range found.Samples {
 		if len(r.result.Samples) < f.Opts.Samples {
 			key := read.KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
-			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{Source: db.Name, Fields: fields}}})
+			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{World: db.Name, Fields: fields}}})
 		}
 	}
 }
@@ -175,10 +175,10 @@ func (all *refusals) results(f *read.Facts) (results []verdict.Result) {
 		for _, c := range r.conditions {
 			texts, names = append(texts, "NOT ("+c.Text+")"), append(names, describeCondition(&c))
 		}
-		result.Without("the target accepts every row")
+		result.Without("the new database accepts every row")
 		if result.Count > 0 {
 			result.Message = fmt.Sprintf("%s would be refused by %s for its %s: %s",
-				printable.Count(result.Count, "row", "rows"), f.Target.Name, strings.Join(names, " and "), catalog.Few(r.in))
+				printable.Count(result.Count, "row", "rows"), f.Model().Name, strings.Join(names, " and "), catalog.Few(r.in))
 			result.Next = append(result.Next, fmt.Sprintf("in %s: SELECT * FROM %s WHERE %s", strings.Join(r.names, ", "), catalog.SQLName(all.table), strings.Join(texts, " OR ")))
 		}
 		results = append(results, result)
@@ -206,7 +206,7 @@ func cannotHold(c *catalog.Condition, t, other *catalog.Table) string {
 		case have == nil:
 			return "has no column " + name
 		case c.Kind != catalog.ConditionSize && !sameColumns(t, other, []string{name}):
-			return fmt.Sprintf("column %s is %s here, and %s in the target, which may decide differently", name, have.Describe(), t.Column(name).Describe())
+			return fmt.Sprintf("column %s is %s here, and %s in the first world, which may decide differently", name, have.Describe(), t.Column(name).Describe())
 		}
 	}
 	return ""

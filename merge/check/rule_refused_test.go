@@ -12,7 +12,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Rows of the sources that the target would refuse are counted and shown; what
+// Rows of the worlds that the first world would refuse are counted and shown; what
 // cannot be tried is not passed.
 func TestRefusedRows(t *testing.T) {
 	poor := catalog.Condition{Kind: catalog.ConditionCheck, Name: "rich", Text: "gold > 15", Columns: []string{"gold"}}
@@ -28,28 +28,28 @@ func TestRefusedRows(t *testing.T) {
 		plant     func(target, other *mergetest.Database)
 		want      map[string]want
 	}{
-		"broken":       {poor, nil, map[string]want{"target-check|players|rich": {verdict.Fail, 2, 2}}},
-		"a partition":  {changed(func(c *catalog.Condition) { c.Kind, c.Name = catalog.ConditionPartition, "RANGE(gold)" }), nil, map[string]want{"target-partition|players|RANGE(gold)": {verdict.Fail, 2, 2}}},
-		"a size":       {changed(func(c *catalog.Condition) { c.Kind, c.Name = catalog.ConditionSize, "packet" }), nil, map[string]want{"target-size|players|packet": {verdict.Fail, 2, 2}}},
-		"kept":         {poor, func(a, b *mergetest.Database) { b.Holds[poor.Text] = func(mergetest.Row) bool { return true } }, map[string]want{"target-check|players|rich": {verdict.Pass, 0, 0}}},
-		"unclear":      {changed(func(c *catalog.Condition) { c.Unclear = "it asks the clock" }), nil, map[string]want{"target-check|players|rich": {verdict.NotVerified, 0, 0}}},
+		"broken":       {poor, nil, map[string]want{"refused-check|players|rich": {verdict.Fail, 2, 2}}},
+		"a partition":  {changed(func(c *catalog.Condition) { c.Kind, c.Name = catalog.ConditionPartition, "RANGE(gold)" }), nil, map[string]want{"refused-partition|players|RANGE(gold)": {verdict.Fail, 2, 2}}},
+		"a size":       {changed(func(c *catalog.Condition) { c.Kind, c.Name = catalog.ConditionSize, "packet" }), nil, map[string]want{"refused-size|players|packet": {verdict.Fail, 2, 2}}},
+		"kept":         {poor, func(a, b *mergetest.Database) { b.Holds[poor.Text] = func(mergetest.Row) bool { return true } }, map[string]want{"refused-check|players|rich": {verdict.Pass, 0, 0}}},
+		"unclear":      {changed(func(c *catalog.Condition) { c.Unclear = "it asks the clock" }), nil, map[string]want{"refused-check|players|rich": {verdict.NotVerified, 0, 0}}},
 		"not enforced": {changed(func(c *catalog.Condition) { c.Off = true }), nil, map[string]want{}},
-		"not known":    {poor, func(a, b *mergetest.Database) { b.Holds = nil }, map[string]want{"target-check|players|rich": {verdict.NotVerified, 0, 0}}},
-		"no rows":      {changed(func(c *catalog.Condition) { c.Unclear = "it asks the clock" }), func(a, b *mergetest.Database) { b.Rows = nil }, map[string]want{"target-check|players|rich": {verdict.Pass, 0, 0}}},
+		"not known":    {poor, func(a, b *mergetest.Database) { b.Holds = nil }, map[string]want{"refused-check|players|rich": {verdict.NotVerified, 0, 0}}},
+		"no rows":      {changed(func(c *catalog.Condition) { c.Unclear = "it asks the clock" }), func(a, b *mergetest.Database) { b.Rows = nil }, map[string]want{"refused-check|players|rich": {verdict.Pass, 0, 0}}},
 		"another collation": {changed(func(c *catalog.Condition) { c.Columns = []string{"name"} }), func(a, b *mergetest.Database) {
 			b.Schema.Tables[3].Columns[1].Collation = mergetest.Binary
-		}, map[string]want{"target-check|players|rich": {verdict.NotVerified, 0, 0}}},
-		"no such column": {changed(func(c *catalog.Condition) { c.Columns = []string{"silver"} }), nil, map[string]want{"target-check|players|rich": {verdict.NotVerified, 0, 0}}},
+		}, map[string]want{"refused-check|players|rich": {verdict.NotVerified, 0, 0}}},
+		"no such column": {changed(func(c *catalog.Condition) { c.Columns = []string{"silver"} }), nil, map[string]want{"refused-check|players|rich": {verdict.NotVerified, 0, 0}}},
 		"a type that differs": {catalog.Condition{}, func(a, b *mergetest.Database) {
 			a.Schema.Tables[3].Columns[3].Type, a.Schema.Tables[3].Conditions = "TINYINT", nil
 			a.Values = map[string][]catalog.Condition{"players.gold": {{Kind: catalog.ConditionValue, Text: poor.Text, Columns: []string{"gold"}}}}
-		}, map[string]want{"target-value|players|gold": {verdict.NotVerified, 0, 0}}},
+		}, map[string]want{"refused-value|players|gold": {verdict.NotVerified, 0, 0}}},
 		"a type of the same kind": {catalog.Condition{}, func(a, b *mergetest.Database) {
 			a.Schema.Tables[3].Columns[3].Type, a.Schema.Tables[3].Conditions = "TINYINT", nil
 			a.Schema.Tables[3].Columns[3].Kind, b.Schema.Tables[3].Columns[3].Kind = catalog.KindInteger, catalog.KindInteger
 			a.Values = map[string][]catalog.Condition{"players.gold": {{Kind: catalog.ConditionValue, Text: poor.Text, Columns: []string{"gold"}}}}
-		}, map[string]want{"target-value|players|gold": {verdict.Fail, 2, 2}}},
-		"an invalid value of the same type": {changed(func(c *catalog.Condition) { c.Kind, c.Within = catalog.ConditionValue, true }), nil, map[string]want{"target-value|players|gold": {verdict.Fail, 2, 2}}},
+		}, map[string]want{"refused-value|players|gold": {verdict.Fail, 2, 2}}},
+		"an invalid value of the same type": {changed(func(c *catalog.Condition) { c.Kind, c.Within = catalog.ConditionValue, true }), nil, map[string]want{"refused-value|players|gold": {verdict.Fail, 2, 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := settled(1), settled(2)
@@ -61,7 +61,7 @@ func TestRefusedRows(t *testing.T) {
 			got := make(map[string]want)
 			for _, r := range mustCheck(t, declare.Options{}, a, b).Results {
 				switch r.Code {
-				case verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize:
+				case verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize:
 					got[key(r.Code, r.Table, r.Subject)] = want{r.Verdict, r.Count, len(r.Samples)}
 				}
 			}
@@ -79,18 +79,5 @@ func TestRefusedRows(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A target that accepts no writes is said; one that does is no finding.
-func TestFrozen(t *testing.T) {
-	a, b := settled(1), settled(2)
-	b.Schema.Frozen = "it is a replica"
-	if got := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeTargetFrozen, "", ""); len(got) != 0 {
-		t.Errorf("a source that accepts no writes: %v", got)
-	}
-	a.Schema.Frozen = "it is a replica"
-	if got := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeTargetFrozen, "", ""); len(got) != 1 || got[0].Verdict != verdict.NotVerified {
-		t.Errorf("a target that accepts no writes: %v", got)
 	}
 }

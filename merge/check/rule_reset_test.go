@@ -8,7 +8,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Of a table that is emptied no rows come, those of the target are counted too, and the
+// Of a table that is reset no rows come, those of the first world are counted too, and the
 // report says which tables these are.
 func TestResetTables(t *testing.T) {
 	reset := declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"p*"}, Policy: declare.PolicySkip}, {Tables: []string{"pets"}, Policy: declare.PolicyReset}}}

@@ -45,7 +45,7 @@ func sameTasks(f *read.Facts) (tasks []rule.Task) {
 // compareSame compares the rows of a table in all databases, or only some.
 func compareSame(ctx context.Context, f *read.Facts, r *read.Reader, result verdict.Result, only catalog.Withheld) (verdict.Result, error) {
 	table := result.Table
-	model, _ := f.Model(table)
+	model, _ := f.ModelOf(table)
 	var want, of string
 	var in []string
 	others := slices.DeleteFunc(slices.Clone(f.DBs), func(db *declare.Database) bool { return db == model || db.Tables[table] == nil })
@@ -55,7 +55,7 @@ func compareSame(ctx context.Context, f *read.Facts, r *read.Reader, result verd
 		case err != nil:
 			return result, err
 		case unread != "":
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: unread})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: unread})
 			continue
 		}
 		result.Read += rows

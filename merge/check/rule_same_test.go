@@ -63,7 +63,7 @@ func TestSameTables(t *testing.T) {
 	if r.Verdict != verdict.Fail || r.Count != 1 || r.Message != "the rows are not those of a, 3 rows: b: 3 rows" {
 		t.Errorf("%+v", r)
 	}
-	r = find(mustCheck(t, declare.Options{Tables: same.Tables, Target: "b"}, a, b, c), verdict.CodeTableDiffers, "templates", "")[0]
+	r = find(mustCheck(t, same, b, a, c), verdict.CodeTableDiffers, "templates", "")[0]
 	if r.Count != 2 || r.Message != "the rows are not those of b, 3 rows: a: 3 rows; c: 3 rows" {
 		t.Errorf("%+v", r)
 	}

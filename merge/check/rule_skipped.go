@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -40,8 +39,8 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(table)}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
 			result := verdict.Result{Code: verdict.CodeTableExcluded, Table: table}
 			var parts []string
-			for _, db := range declare.SourcesOf(f.Resolved) {
-				if db.Apart[table] == nil {
+			for _, db := range f.DBs {
+				if db.Apart[table] == nil || db == f.Model() && !f.Reset[table] { // whose rows come
 					continue
 				}
 				n, err := read.Count(ctx, db, table)
@@ -51,14 +50,9 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 				result.Read += n
 				parts = append(parts, db.Name+": "+printable.Number(n))
 			}
-			result.Message = "rows of the sources that stay behind, as declared: " + catalog.Few(parts)
-			if f.Reset[table] && f.Target.Apart[table] != nil {
-				n, err := read.Count(ctx, f.Target, table)
-				if err != nil {
-					return rule.Outcome{}, err
-				}
-				result.Read += n
-				result.Message += fmt.Sprintf("; the table is emptied: %s of %s %s removed", printable.Count(n, "row", "rows"), f.Target.Name, map[bool]string{true: "is", false: "are"}[n == 1])
+			result.Message = "rows that stay behind, as declared: " + catalog.Few(parts)
+			if f.Reset[table] {
+				result.Message = "the table is empty in the new database; " + result.Message
 			}
 			return rule.Found(result), nil
 		}})
@@ -70,7 +64,7 @@ func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
 	skipped := make(map[string][]verdict.Gap)
 	for _, db := range f.DBs {
 		for _, s := range db.Skipped {
-			skipped[s.Table] = append(skipped[s.Table], verdict.Gap{Source: db.Name, Reason: s.Reason})
+			skipped[s.Table] = append(skipped[s.Table], verdict.Gap{World: db.Name, Reason: s.Reason})
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(skipped)) {
@@ -90,14 +84,14 @@ func judgeExcluded(f *read.Facts) (findings []rule.Finding) {
 	for _, db := range f.DBs {
 		for _, table := range db.Excluded {
 			if !f.Skip[table] {
-				excluded[table] = append(excluded[table], verdict.Gap{Source: db.Name, Reason: declare.ExcludedReason})
+				excluded[table] = append(excluded[table], verdict.Gap{World: db.Name, Reason: declare.ExcludedReason})
 			}
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(excluded)) {
 		r := verdict.Result{Code: verdict.CodeTableExcluded, Table: table, Message: "was not read",
 			Gaps: excluded[table]}
-		r.Next = []string{"if the rows of the sources stay behind: [[merge.table]] tables = " +
+		r.Next = []string{"if the rows of the other worlds stay behind: [[merge.table]] tables = " +
 			"[" + printable.TOML(table) + "], policy = \"skip\", instead of exclude; or " + r.AllowFlag()}
 		findings = append(findings, rule.Finding{Result: r})
 	}

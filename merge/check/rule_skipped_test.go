@@ -76,7 +76,7 @@ func TestUnreadInOneDatabase(t *testing.T) {
 	}
 	const reason = "the table is not read: MyISAM: not part of the snapshot"
 	for _, r := range slices.Concat(find(report, verdict.CodeKeyCollision, "players", ""), find(report, verdict.CodeUniqueCollision, "players", "")) {
-		if r.Verdict != verdict.NotVerified || r.Gaps[0] != (verdict.Gap{Source: "s2", Reason: reason}) {
+		if r.Verdict != verdict.NotVerified || r.Gaps[0] != (verdict.Gap{World: "s2", Reason: reason}) {
 			t.Errorf("%s %s: %s, %v", r.Code, r.Subject, r.Verdict, r.Gaps)
 		}
 	}

@@ -17,7 +17,7 @@ func judgeSnapshots(f *read.Facts) []rule.Finding {
 	r := verdict.Result{Code: verdict.CodeNoSnapshot, Message: "was not read at one moment"}
 	for _, db := range f.DBs {
 		if db.Catalog.NoSnapshot {
-			r.Gaps = append(r.Gaps, verdict.Gap{Source: db.Name, Reason: "every table was read at its own moment, as the operator chose"})
+			r.Gaps = append(r.Gaps, verdict.Gap{World: db.Name, Reason: "every table was read at its own moment, as the operator chose"})
 		}
 	}
 	if len(r.Gaps) == 0 {

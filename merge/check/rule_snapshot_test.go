@@ -17,7 +17,7 @@ func TestNoSnapshot(t *testing.T) {
 	b.Rows["players"][0]["name"] = "PLAYER1.0"
 	b.OnRow = func() error { b.Rows["players"] = b.Rows["players"][1:]; b.OnRow = nil; return nil }
 	report := mustCheck(t, declare.Options{}, a, b)
-	if r := find(report, verdict.CodeNoSnapshot, "", ""); len(r) != 1 || r[0].Verdict != verdict.NotVerified || r[0].Gaps[0].Source != "s2" {
+	if r := find(report, verdict.CodeNoSnapshot, "", ""); len(r) != 1 || r[0].Verdict != verdict.NotVerified || r[0].Gaps[0].World != "s2" {
 		t.Errorf("got %+v", r)
 	}
 	rows := find(report, verdict.CodeUniqueCollision, "players", "name")[0].Samples[0].Rows

@@ -230,7 +230,7 @@ func TestKeysGetNewValues(t *testing.T) {
 		"a condition on a key": {func(_ *declare.Options, a, b *mergetest.Database) {
 			a.Schema.Tables[0].Conditions = []catalog.Condition{{Kind: catalog.ConditionCheck, Name: "few", Text: "id < 500", Columns: []string{"id"}}}
 			b.Holds = map[string]func(mergetest.Row) bool{"id < 500": func(r mergetest.Row) bool { return r["id"].(int64) < 500 }}
-		}, []string{"target-check heroes few"}},
+		}, []string{"refused-check heroes few"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b, o := oldWorld("a", 30), oldWorld("b", 25), oldWords()
@@ -269,10 +269,10 @@ func TestNoRoomNeverPasses(t *testing.T) {
 func TestSpacesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *declare.Options){
 		`space 1: it has no name and 2 keys`: func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.id", "things.id"}}} },
-		`space 1 in rules.toml:7: "nothing.id": no source has a table that matches nothing`: func(o *declare.Options) {
+		`space 1 in rules.toml:7: "nothing.id": no world has a table that matches nothing`: func(o *declare.Options) {
 			o.Rekey.Spaces = []declare.Space{{Keys: []string{"nothing.id"}, File: "rules.toml", Line: 7}}
 		},
-		`name 1 in rules.toml:9: no source has a table "nothing"`: func(o *declare.Options) {
+		`name 1 in rules.toml:9: no world has a table "nothing"`: func(o *declare.Options) {
 			o.Renames = []declare.RenamedColumn{{Table: "nothing", Column: "name", File: "rules.toml", Line: 9}}
 		},
 		`reference 1 in rules.toml:5: when: "npc" is not an integer, and column "kind" of table "things" is `: func(o *declare.Options) {
@@ -291,7 +291,7 @@ func TestSpacesThatCannotBe(t *testing.T) {
 		`heroes.id is a key of the space "x" too`: func(o *declare.Options) {
 			o.Rekey.Spaces = []declare.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}
 		},
-		`no source is named "c"`: func(o *declare.Options) {
+		`no world is named "c"`: func(o *declare.Options) {
 			o.Rekey.Spaces = []declare.Space{{Name: "x", Offsets: map[string]uint64{"c": 1}}}
 		},
 		`"heroes.*" is a pattern`:                               func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.*"}}} },
@@ -328,7 +328,7 @@ func TestOneOffsetForAllSpaces(t *testing.T) {
 	offsets := func() map[string]string {
 		all := make(map[string]string)
 		for _, s := range mustCheck(t, oldWords(), a, b, c).Rekeyed.Spaces {
-			all[s.Name] = fmt.Sprint(s.Sources[0].Offset, " ", s.Sources[1].Offset, " ", s.Own)
+			all[s.Name] = fmt.Sprint(s.Worlds[1].Offset, " ", s.Worlds[2].Offset, " ", s.Own)
 		}
 		return all
 	}

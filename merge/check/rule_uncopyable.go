@@ -16,29 +16,29 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// uncopyableRule reports tables of which a merge cannot copy the rows faithfully, or could not take
-// them back. It says nothing of the others.
+// uncopyableRule reports tables of which a merge cannot copy the rows faithfully. It says nothing of the
+// others.
 var uncopyableRule = rule.Rule{Codes: []string{verdict.CodeTableUncopyable}, Tasks: uncopyableTasks}
 
 func uncopyableTasks(f *read.Facts) []rule.Task {
 	id := rule.TaskID{Code: verdict.CodeTableUncopyable}
 	return []rule.Task{{ID: id, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 		var results []verdict.Result
-		for _, table := range slices.Sorted(maps.Keys(f.Target.Tables)) {
+		for _, table := range slices.Sorted(maps.Keys(f.Model().Tables)) {
 			rows := int64(0)
-			for _, db := range declare.SourcesOf(f.Resolved) {
+			for _, db := range declare.OthersOf(f.Resolved) {
 				rows += db.Rows[table]
 			}
 			if f.Same[table] || rows == 0 {
 				continue
 			}
-			if reasons := uncopyable(f, f.Target.Tables[table]); len(reasons) > 0 {
+			if reasons := uncopyable(f, f.Model().Tables[table]); len(reasons) > 0 {
 				results = append(results, verdict.Result{Code: verdict.CodeTableUncopyable, Table: table,
 					Read: rows, Rows: rows, Count: int64(len(reasons)), Message: strings.Join(reasons, "; ")})
 			}
 		}
 		for _, table := range slices.Sorted(maps.Keys(f.Reset)) {
-			if reasons := unemptied(f, table); len(reasons) > 0 {
+			if reasons := notEmpty(f, table); len(reasons) > 0 {
 				results = append(results, verdict.Result{Code: verdict.CodeTableUncopyable, Table: table,
 					Count: int64(len(reasons)), Message: strings.Join(reasons, "; ")})
 			}
@@ -64,24 +64,13 @@ func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
 	}
 	for _, r := range t.References { // not verified either: see Ref.Unfollowed
 		severed := func(s *declare.SeveredReference) bool { return s.Table == t.Name && s.To == r.ToTable }
-		if left := f.Target.Apart[r.ToTable] != nil; left && !slices.ContainsFunc(f.Severed, severed) &&
+		if left := f.Model().Apart[r.ToTable] != nil; left && !slices.ContainsFunc(f.Severed, severed) &&
 			allowed(verdict.CodeReferenceDangle, r.Columns...) && allowed(verdict.CodeReferenceRebind, r.Columns...) {
 			because("it refers to rows of %q, which is not copied: leave out both or neither", r.ToTable)
 		}
 	}
-	for _, r := range t.Triggers {
-		switch {
-		case f.Opts.Into:
-		case r.On(catalog.OnInsert) && allowed(verdict.CodeTriggerFires): // which else is not verified
-			because("the trigger %q (%s) would run for every row that is copied: drop it for the time of the "+
-				"merge", r.Name, r.Event)
-		case r.On(catalog.OnUpdate) && f.Combined[t.Name] != nil:
-			because("the trigger %q (%s) would run for every own row of the target that is combined with one "+
-				"that comes: drop it for the time of the merge", r.Name, r.Event)
-		}
-	}
 	for column := range renamedIn(f, t.Name) {
-		if why := declare.Unchangeable(f.Target.Catalog, t.Name, column); why != "" && t.Key() != nil {
+		if why := declare.Unchangeable(f.Model().Catalog, t.Name, column); why != "" && t.Key() != nil {
 			because("%s", why)
 		}
 	}
@@ -95,14 +84,14 @@ func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
 func unidentified(f *read.Facts, t *catalog.Table) (reasons []string) {
 	otherwise := "give it a key of columns that differ between the worlds (a new column that counts from 1 in " +
 		"each would collide at once), " +
-		"or leave the rows of the sources behind: [[merge.table]] tables = [" + printable.TOML(t.Name) + "], " +
+		"or leave the rows of the other worlds behind: [[merge.table]] tables = [" + printable.TOML(t.Name) + "], " +
 		"policy = \"skip\""
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if n := len(t.Columns); n >= 2000 {
 		because("it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one "+
 			"more: %s", n, otherwise)
 	}
-	for _, other := range f.Target.Catalog.Tables {
+	for _, other := range f.Model().Catalog.Tables {
 		if slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == t.Name }) {
 			because("it has no key and %q refers to it, so a reference does not identify a row: %s",
 				other.Name, otherwise)
@@ -169,40 +158,33 @@ func uncombined(f *read.Facts, t *catalog.Table) (reasons []string) {
 		case slices.Contains([]declare.FormulaOp{declare.FormulaSum, declare.FormulaMax, declare.FormulaMin,
 			declare.FormulaAppend}, formula.Op):
 			because("the column %s holds keys, which get new values, and is to be combined by %q: want "+
-				"\"target\" or \"source\"", c.Column, formula)
+				"\"first\" or \"last\"", c.Column, formula)
 		}
 	}
 	return reasons
 }
 
-// unemptied says why a table of the policy reset cannot be emptied.
-func unemptied(f *read.Facts, table string) (reasons []string) {
-	t := f.Target.Apart[table]
+// notEmpty says why a table of the policy reset cannot be empty in the new database.
+func notEmpty(f *read.Facts, table string) (reasons []string) {
+	t := f.Model().Apart[table]
 	if !f.Reset[table] || t == nil {
 		return nil
 	}
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if f.Excludes(table) {
-		because("it is excluded, and declared to be emptied (policy %q): remove one of the two", declare.PolicyReset)
+		because("it is excluded, and declared to be empty after the merge (policy %q): remove one of the two", declare.PolicyReset)
 	}
 	if tool := t.History(); tool != "" {
-		because("it is the history of migrations that %s keeps, so it must not be emptied: give it another "+
+		because("it is the history of migrations that %s keeps, so it must not be empty in the new database: give it another "+
 			"policy than %q", tool, declare.PolicyReset)
 	}
-	for _, other := range f.Target.Catalog.Tables {
+	for _, other := range f.Model().Catalog.Tables {
 		foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == table })
 		severed := func(s *declare.SeveredReference) bool { return s.Table == other.Name && s.To == table && !s.Stays }
-		n, counted := f.Target.Rows[other.Name]
+		n, counted := f.Model().Rows[other.Name]
 		stays := !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed)
 		if foreign && stays {
-			because("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
-		}
-	}
-	for _, r := range t.Triggers {
-		if r.On(catalog.OnDelete) || r.On(catalog.OnInsert) {
-			because("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would "+
-				"be lost: drop it for the time of both, "+
-				"or give the table the policy %q and empty it by hand", r.Name, r.Event, declare.PolicySkip)
+			because("rows of %q reference its rows, and none of these comes: reset both or neither", other.Name)
 		}
 	}
 	return reasons

@@ -23,7 +23,7 @@ func judgeUnfinished(f *read.Facts) (findings []rule.Finding) {
 		for _, id := range db.Catalog.Unfinished {
 			r.Count++
 			parts = append(parts, "merge "+id+" into "+db.Name)
-			r.Samples = append(r.Samples, verdict.Sample{Key: "merge " + id, Rows: []verdict.SampleRow{{Source: db.Name, Fields: []catalog.Field{{Column: "merge", Value: id}}}}})
+			r.Samples = append(r.Samples, verdict.Sample{Key: "merge " + id, Rows: []verdict.SampleRow{{World: db.Name, Fields: []catalog.Field{{Column: "merge", Value: id}}}}})
 		}
 	}
 	if r.Count == 0 {

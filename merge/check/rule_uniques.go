@@ -10,8 +10,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// uniqueRule compares the values of every unique index of the target, and of
-// every unique that the operator declares or has renamed, over all sources and as the target's
+// uniqueRule compares the values of every unique index of the first world, and of
+// every unique that the operator declares or has renamed, over all worlds and as the first world's
 // collation compares. Rows with a NULL take no part.
 var uniqueRule = rule.Rule{
 	Codes:  []string{verdict.CodeUniqueCollision},

@@ -35,7 +35,7 @@ func TestUnique(t *testing.T) {
 		t.Errorf("the same in every database: %+v", r)
 	}
 
-	o = judgeUnique(f, "players", u, &read.Reading{Parts: parts[:1], Gaps: []verdict.Gap{{Source: "b", Reason: "has no column name"}}})
+	o = judgeUnique(f, "players", u, &read.Reading{Parts: parts[:1], Gaps: []verdict.Gap{{World: "b", Reason: "has no column name"}}})
 	ruletest.Expect(t, o.Findings, map[string]int64{"unique-collision players name": -1})
 	if o.Disjoint[declare.IDOf("players", "name")] {
 		t.Error("what was not read in full is taken for disjoint")

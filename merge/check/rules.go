@@ -34,8 +34,6 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		schemas.SchemaRule,
 		migrationRule,
 		schemas.DriftRule,
-		triggerRule,
-		frozenRule,
 		snapshotRule,
 		outsideRule,
 		opaqueRule,

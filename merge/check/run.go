@@ -169,7 +169,7 @@ func (r *run) conclude(f rule.Finding) {
 // unverifiedAction says what to do about NOT VERIFIED, with the options of this check.
 func unverifiedAction(f *read.Facts, code string) string {
 	if code == verdict.CodeReferenceUndeclared && len(f.Opts.Rules) > 0 {
-		return "declare these columns in your rules; mergecheck -explain TABLE.COLUMN, with the same rules and sources, shows what a column holds"
+		return "declare these columns in your rules; mergecheck -explain TABLE.COLUMN, with the same rules and worlds, shows what a column holds"
 	}
 	if code == verdict.CodeReferenceUndeclared && f.Opts.Rekey != nil && f.Opts.Rekey.Auto {
 		return "write the declarations of all columns to a file: " + verdict.ProposeRules(true)
@@ -219,14 +219,13 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Version:    verdict.ReportVersion,
 		Incomplete: incomplete,
 		Started:    r.started,
-		Target:     r.facts.Target.Name,
 		Only:       opts.Only,
 		Plain:      len(r.found.Plain),
 		PlainOpen:  undeclared.LikelyFirst(r.facts, r.found.Plain),
 		Renames:    verdict.Renames(results),
 		RuleFiles:  declare.RuleFiles(r.facts.Resolved),
 		Overridden: r.facts.Declared.Beaten,
-		Sources:    []verdict.Summary{},
+		Worlds:     []verdict.Summary{},
 		Results:    append([]verdict.Result{}, results...),
 		Proposals:  slices.Clone(r.found.Proposals),
 		Proposed:   r.found.Proposed,
@@ -255,7 +254,7 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		}
 	}
 	for _, db := range r.facts.DBs {
-		all.Sources = append(all.Sources, r.summaries.summary(db))
+		all.Worlds = append(all.Worlds, r.summaries.summary(db))
 	}
 	all.Finished = opts.Stamp()
 	return all
@@ -271,7 +270,7 @@ func (r *run) unanswered() (results []verdict.Result) {
 		results = append(results, verdict.Result{
 			Code: s.Code, Table: s.Table, Subject: s.Subject, Verdict: verdict.NotVerified,
 			Message: "there is no such check now",
-			Gaps:    []verdict.Gap{{Reason: "these databases have no such check: the schema or the sources are not those of the earlier report"}},
+			Gaps:    []verdict.Gap{{Reason: "these databases have no such check: the schema or the worlds are not those of the earlier report"}},
 			Next:    []string{"run the whole check again"},
 		})
 	}

@@ -131,7 +131,7 @@ func TestQuick(t *testing.T) {
 			t.Errorf("no %s", code)
 		}
 	}
-	if got := quick.Sources[0].Tables[1]; got.Table != "items" || got.Rows != 13 || got.First != full.Sources[0].Tables[1].First || got.Last != full.Sources[0].Tables[1].Last {
-		t.Errorf("items of s1: %+v, want as in the whole report: %+v", got, full.Sources[0].Tables[1])
+	if got := quick.Worlds[0].Tables[1]; got.Table != "items" || got.Rows != 13 || got.First != full.Worlds[0].Tables[1].First || got.Last != full.Worlds[0].Tables[1].Last {
+		t.Errorf("items of s1: %+v, want as in the whole report: %+v", got, full.Worlds[0].Tables[1])
 	}
 }

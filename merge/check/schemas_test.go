@@ -26,13 +26,12 @@ func TestAnySchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema, opts := drawSchema(t)
 		dbs := drawDatabases(t, schema)
-		target := rapid.SampledFrom(dbs).Draw(t, "target")
-		opts.Target, opts.Clock = target.Label, func() time.Time { return now }
+		opts.Clock = func() time.Time { return now }
 		report, err := merge.Check(context.Background(), sources(dbs...), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := oracle{dbs, target, opts, make(map[string]int64), make(map[string]bool)}
+		o := oracle{dbs, opts, make(map[string]int64), make(map[string]bool)}
 		o.look()
 		got := make(map[string]int64)
 		for k, n := range findings(report) {
@@ -215,7 +214,6 @@ func drawDatabases(t *rapid.T, schema catalog.Catalog) (dbs []*mergetest.Databas
 // oracle looks at everything, slowly.
 type oracle struct {
 	dbs     []*mergetest.Database
-	target  *mergetest.Database
 	opts    declare.Options
 	found   map[string]int64
 	unclear map[string]bool // what cannot be passed
@@ -247,17 +245,8 @@ func tableIn(db *mergetest.Database, name string) *catalog.Table {
 	return nil
 }
 
-// model is the table as the target has it, or whoever has it first.
-func (o *oracle) model(name string) *catalog.Table {
-	if t := tableIn(o.target, name); t != nil {
-		return t
-	}
-	return tableIn(o.dbs[0], name)
-}
-
 func (o *oracle) look() {
-	for _, table := range o.dbs[0].Schema.Tables {
-		model := *o.model(table.Name)
+	for _, model := range o.dbs[0].Schema.Tables {
 		keyColumns := model.Primary
 		uniques := uniqueColumns(&model)
 		if len(keyColumns) == 0 {
@@ -377,7 +366,7 @@ func (o *oracle) references(model *catalog.Table) {
 					continue
 				}
 				stranger := slices.ContainsFunc(o.dbs, func(other *mergetest.Database) bool {
-					return other != db && has(other, row, o.model(ref.ToTable))
+					return other != db && has(other, row, tableIn(o.dbs[0], ref.ToTable))
 				})
 				own := has(db, row, tableIn(db, ref.ToTable))
 				if !own {

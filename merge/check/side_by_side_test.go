@@ -50,7 +50,7 @@ func TestDatabasesAreReadSideBySide(t *testing.T) {
 		if broken == nil && (err != nil || report.Verdict != verdict.Pass) {
 			t.Errorf("%v: %v", err, notPassed(report))
 		}
-		if failed, is := errors.AsType[*catalog.ReadError](err); broken != nil && (!is || failed.Source != "b" || !errors.Is(err, broken)) {
+		if failed, is := errors.AsType[*catalog.ReadError](err); broken != nil && (!is || failed.World != "b" || !errors.Is(err, broken)) {
 			t.Errorf("got %v, want the error of b", err)
 		}
 	}

@@ -18,7 +18,7 @@ func (r *run) settle(before, after read.Stamps) {
 				continue
 			}
 			if why := after.Since(before, read.SampledTable{DB: db, Table: name}); why != "" {
-				r.spoil(name, verdict.Gap{Source: db.Name, Reason: name + " is " + t.Outside + ", and " + why})
+				r.spoil(name, verdict.Gap{World: db.Name, Reason: name + " is " + t.Outside + ", and " + why})
 			}
 		}
 	}

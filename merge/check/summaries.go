@@ -18,7 +18,7 @@ type summaries struct {
 	noted map[*read.IDsRead]bool // the pairs of a matrix share what they read
 }
 
-// gathered is what was read of one source.
+// gathered is what was read of one world.
 type gathered struct {
 	tallies read.Tallies // of all its keys
 	ranges  map[string]stream.KeyRange
@@ -40,7 +40,7 @@ func (s *summaries) note(k *read.KeyReading) {
 		s.of[p.DB].ranges[k.Table] = p.Ends
 	}
 	for _, c := range k.IDs {
-		for _, ids := range c.Sources {
+		for _, ids := range c.Worlds {
 			if ids.Key && !s.noted[ids] {
 				s.noted[ids] = true
 				s.of[ids.DB].tallies.Add(&ids.Tallies)

@@ -239,7 +239,7 @@ func brief(report *verdict.Report) string {
 		if r.Verdict != verdict.Pass {
 			b.WriteString(r.Code + " " + r.Table + "." + r.Subject + ": " + r.Message + "\n")
 			for _, g := range r.Gaps {
-				b.WriteString("\t" + g.Source + ": " + g.Reason + "\n")
+				b.WriteString("\t" + g.World + ": " + g.Reason + "\n")
 			}
 		}
 	}

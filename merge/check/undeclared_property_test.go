@@ -78,11 +78,11 @@ const maxWorlds = 4
 
 // drawnGame is a game, and its worlds.
 type drawnGame struct {
-	worlds, target int
-	tables         []*drawnTable
-	excluded       string // a table; "" none
-	opts           declare.Options
-	mysql          bool
+	worlds   int
+	tables   []*drawnTable
+	excluded string // a table; "" none
+	opts     declare.Options
+	mysql    bool
 }
 
 type drawnTable struct {
@@ -127,7 +127,6 @@ type drawnColumn struct {
 // drawGame draws a schema and rows for it.
 func drawGame(t *rapid.T, kind string) *drawnGame {
 	g := &drawnGame{worlds: rapid.IntRange(2, maxWorlds).Draw(t, "worlds"), mysql: kind == "mysql"}
-	g.target = rapid.IntRange(0, g.worlds-1).Draw(t, "target")
 	nocase := rapid.Bool().Draw(t, "nocase")
 	for i := range rapid.IntRange(1, 6).Draw(t, "tables") {
 		g.drawTable(t, i, nocase)
@@ -452,7 +451,7 @@ func (g *drawnGame) declare() {
 			}
 		}
 	}
-	g.opts = declare.Options{Target: worldName(g.target), Rules: []declare.Declarations{d}, Allow: []string{verdict.CodeReferenceDangle}}
+	g.opts = declare.Options{Rules: []declare.Declarations{d}, Allow: []string{verdict.CodeReferenceDangle}}
 	if g.excluded != "" {
 		g.opts.Exclude = []string{g.excluded}
 		g.opts.Allow = append(g.opts.Allow, verdict.CodeTableExcluded)
@@ -501,9 +500,9 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 	report := w.check(t, g.opts)
 	w.exec(t, "BEGIN")
 	for _, table := range g.tables {
-		from := []int{g.target}
+		from := []int{0}
 		for world := range g.worlds {
-			if world != g.target && table.name != g.excluded {
+			if world != 0 && table.name != g.excluded {
 				from = append(from, world)
 			}
 		}
@@ -594,7 +593,7 @@ func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
 			for b := a + 1; b < g.worlds; b++ {
 				sources, done := w.open(t)
 				opts := g.opts
-				opts.Target, opts.Samples = "", -1
+				opts.Samples = -1
 				single, err := merge.Check(context.Background(), []catalog.Source{sources[a], sources[b]}, opts)
 				done()
 				if err != nil {
@@ -768,7 +767,7 @@ func (g *drawnGame) wouldChange(world int, k candidateOf, has func(world int) st
 	left := k.table.name == g.excluded
 	var there []string
 	for other := range g.worlds {
-		if other != world && (!left || other == g.target) {
+		if other != world && (!left || other == 0) {
 			there = append(there, has(other))
 		}
 	}
@@ -776,7 +775,7 @@ func (g *drawnGame) wouldChange(world int, k candidateOf, has func(world int) st
 	if len(there) > 0 {
 		condition = "NOT " + has(world) + " AND (" + strings.Join(there, " OR ") + ")"
 	}
-	if left && world != g.target {
+	if left && world != 0 {
 		condition = "(" + condition + " OR " + has(world) + ")"
 	}
 	return condition
@@ -831,9 +830,9 @@ func (g *drawnGame) countedInTexts(t fatal, w *sqlWorlds, table *drawnTable, c *
 				return slices.ContainsFunc(readings, func(r string) bool {
 					own, there := has(world, r), false
 					for other := range g.worlds {
-						there = there || other != world && (k.table.name != g.excluded || other == g.target) && has(other, r)
+						there = there || other != world && (k.table.name != g.excluded || other == 0) && has(other, r)
 					}
-					return !own && there || own && k.table.name == g.excluded && world != g.target
+					return !own && there || own && k.table.name == g.excluded && world != 0
 				})
 			}) {
 				n++
@@ -895,7 +894,7 @@ func readingsOf(s, class string, hexadecimal bool) (all []string) {
 // String writes the game, to be understood.
 func (g *drawnGame) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "target %s, excluded %q\n%+v\n", worldName(g.target), g.excluded, g.opts.Rules)
+	fmt.Fprintf(&b, "excluded %q\n%+v\n", g.excluded, g.opts.Rules)
 	for _, table := range g.tables {
 		fmt.Fprintf(&b, "%s (%s)", table.name, strings.Join(table.key, ", "))
 		for _, c := range table.columns {

@@ -172,7 +172,7 @@ func (w *sqlWorlds) merge(t fatal, table string, from ...int) {
 	}
 }
 
-// check opens the worlds and checks them. The target is named w0 unless opts say else.
+// check opens the worlds and checks them. The first world is named w0 unless opts say else.
 func (w *sqlWorlds) check(t fatal, opts declare.Options) *verdict.Report {
 	t.Helper()
 	report, err := w.tryCheck(t, opts)

@@ -12,7 +12,7 @@ import (
 )
 
 // Combined is a table of the policy combine: rows of several databases with one key become
-// one row of the target.
+// one row of the first world.
 type Combined struct {
 	Table string `json:"table"`
 	Combining
@@ -23,7 +23,7 @@ type Combining struct {
 	Columns []CombinedColumn `json:"columns"`        // that have a formula; all others are the same in all rows of a key
 	When    *When            `json:"when,omitempty"` // of these rows only; the key of any other row must be in one database only
 
-	// Matched says that the rows are matched, without a policy: they stay as the target has
+	// Matched says that the rows are matched, without a policy: they stay as the first world has
 	// them; see [Space.Match].
 	Matched bool `json:"matched,omitempty"`
 }
@@ -123,10 +123,10 @@ func validateColumn(f *Resolved, t *catalog.Table, key []string, of CombinedColu
 		return nil
 	}
 	if ForeignKey(f, t.Name, of.Column) || refersBy(f, t.Name, of.Column) {
-		return fmt.Errorf("it is a reference: want \"target\" or \"source\"")
+		return fmt.Errorf("it is a reference: want \"first\" or \"last\"")
 	}
 	if kind := f.Declared.Role(t.Name, of.Column).Kind; kind == RoleShared {
-		return fmt.Errorf("it is declared %s, so its values name things: want \"target\" or \"source\"", kind)
+		return fmt.Errorf("it is declared %s, so its values name things: want \"first\" or \"last\"", kind)
 	}
 	declared := strings.ToLower(col.Type)
 	listed := strings.HasPrefix(declared, "enum") || strings.HasPrefix(declared, "set") || strings.HasPrefix(declared, "bit")
@@ -183,7 +183,7 @@ func validateUnique(c *Combined, u Unique, t *catalog.Table, key []string) error
 			continue
 		}
 		if !formula.chooses() || chosen != FormulaSame && chosen != formula.Op {
-			return fmt.Errorf("the unique index %s of %s would hold values that no row had before: want one formula for all of these columns, \"target\" or \"source\"", u.Name, catalog.ColumnList(u.Columns))
+			return fmt.Errorf("the unique index %s of %s would hold values that no row had before: want one formula for all of these columns, \"first\" or \"last\"", u.Name, catalog.ColumnList(u.Columns))
 		}
 		chosen = formula.Op
 	}

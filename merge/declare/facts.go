@@ -32,7 +32,7 @@ func KeyTables(f *Resolved) []string {
 
 // KeyModel is model for any table of keyTables.
 func KeyModel(f *Resolved, table string) (*Database, *catalog.Table) {
-	if db, t := f.Model(table); t != nil {
+	if db, t := f.ModelOf(table); t != nil {
 		return db, t
 	}
 	for _, db := range f.DBs {
@@ -62,16 +62,16 @@ func ForeignKey(f *Resolved, table, column string) bool {
 
 // Progress is how far a check has come.
 type Progress struct {
-	Code   string // of the rule that reads
-	Source string
-	Table  string
-	Rows   int64 // read so far by this rule from this table of this source
-	Total  int64 // that it reads at most: the rows of the table
+	Code  string // of the rule that reads
+	World string
+	Table string
+	Rows  int64 // read so far by this rule from this table of this source
+	Total int64 // that it reads at most: the rows of the table
 
 	// SourceRows of SourceTotal are done of the rows that all rules have to read in
 	// this source. The total is exact, from counted rows, and rises only if a finding
 	// makes further reading necessary.
-	SourceRows, SourceTotal int64
+	WorldRows, WorldTotal int64
 }
 
 // Resolved is what the operator wants of some databases, and what these say of themselves:
@@ -82,7 +82,7 @@ type Resolved struct {
 	Same      map[string]bool        // tables that are declared the same in every world
 	Combined  map[string]*Combined   // tables of which the rows with one key are combined
 	Skip      map[string]bool        // tables that stay behind
-	Reset     map[string]bool        // of these, the ones of which the target's rows are taken out too
+	Reset     map[string]bool        // of these, the ones that are empty in the new database: the first world's rows stay behind too
 	rows      map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
 	Partly    map[string]TablePolicy // tables of which some rows stay behind
 	Renumbers map[string]*Renumber   // columns that get other values, by table
@@ -91,9 +91,9 @@ type Resolved struct {
 	Names     Names         // of all tables and columns, before any was excluded
 	Worlds    []WorldColumn // keys that carry the number of their world
 	Moving    *Moving       // nil if no keys get new values
-	DBs       []*Database   // as given
-	Target    *Database
-	Tables    []string // of all databases, sorted
+	DBs       []*Database   // the worlds, as given
+	model     *Database     // nil: the first of them
+	Tables    []string      // of all databases, sorted
 }
 
 // Database is a source together with what it says of itself. Only a reader
@@ -143,16 +143,10 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	for _, s := range sources {
 		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), behind: make(map[string]bool), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
 		if byName[db.Name] != nil {
-			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrSources, db.Name)
+			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrWorlds, db.Name)
 		}
 		byName[db.Name] = db
 		f.DBs = append(f.DBs, db)
-	}
-	f.Target = f.DBs[0]
-	if opts.Target != "" {
-		if f.Target = byName[opts.Target]; f.Target == nil {
-			return nil, fmt.Errorf("merge: %w: the target %q is none of them", catalog.ErrSources, opts.Target)
-		}
 	}
 	for _, db := range f.DBs {
 		if err := db.describe(ctx); err != nil {
@@ -160,11 +154,11 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 		}
 	}
 	for _, db := range f.DBs {
-		// Two engines do not agree on which texts are equal, so the target
+		// Two engines do not agree on which texts are equal, so the first world
 		// cannot compare another engine's rows.
-		if db.Catalog.Engine != f.Target.Catalog.Engine {
+		if db.Catalog.Engine != f.Model().Catalog.Engine {
 			return nil, fmt.Errorf("merge: %w: %q is %s and %q is %s: copy one into a database of the other kind and check that",
-				catalog.ErrSources, f.Target.Name, f.Target.Catalog.Engine, db.Name, db.Catalog.Engine)
+				catalog.ErrWorlds, f.Model().Name, f.Model().Catalog.Engine, db.Name, db.Catalog.Engine)
 		}
 	}
 	declared := opts // rules know by themselves what is gone
@@ -206,11 +200,11 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	return f, nil
 }
 
-// Among returns what is wanted of some of the databases, for which another may be the target.
-func (f *Resolved) Among(target *Database, dbs ...*Database) *Resolved {
+// Among returns what is wanted of some of the databases, with another as the model.
+func Among(f *Resolved, model *Database, dbs ...*Database) *Resolved {
 	some := *f
-	some.DBs, some.Target, some.Tables = dbs, target, TablesOf(dbs)
-	some.Severed, some.Names, some.Moving = nil, nil, nil // of one target only
+	some.DBs, some.model, some.Tables = dbs, model, TablesOf(dbs)
+	some.Severed, some.Names, some.Moving = nil, nil, nil // of all databases together
 	return &some
 }
 
@@ -228,7 +222,7 @@ func TablesOf(dbs []*Database) []string {
 // describe reads the catalogue and the registry.
 func (db *Database) describe(ctx context.Context) error {
 	fail := func(doing string, err error) error {
-		return &catalog.ReadError{Source: db.Name, Doing: doing, Err: err}
+		return &catalog.ReadError{World: db.Name, Doing: doing, Err: err}
 	}
 	if err := ctx.Err(); err != nil {
 		return fail("the catalogue", err)
@@ -280,11 +274,11 @@ func (f *Resolved) Having(table string) iter.Seq2[*Database, *catalog.Table] {
 	}
 }
 
-// Model returns the definition of a table that the others are compared with:
-// the target's, or the first there is.
-func (f *Resolved) Model(table string) (*Database, *catalog.Table) {
-	if t := f.Target.Tables[table]; t != nil {
-		return f.Target, t
+// ModelOf returns the definition of a table that the others are compared with:
+// that of the first world, or the first there is.
+func (f *Resolved) ModelOf(table string) (*Database, *catalog.Table) {
+	if t := f.Model().Tables[table]; t != nil {
+		return f.Model(), t
 	}
 	for db, t := range f.Having(table) {
 		return db, t
@@ -341,7 +335,7 @@ func (db *Database) HoldsIDs() bool {
 	return false
 }
 
-// IDColumns returns the columns of a table that hold IDs in any source. In a
+// IDColumns returns the columns of a table that hold IDs in any world. In a
 // game that shows no other sign of gameid, 10 bytes are only 10 bytes; then
 // they are the columns that the operator declares.
 func (f *Resolved) IDColumns(table string) (columns []string) {
@@ -372,9 +366,9 @@ func (f *Resolved) Opaque(table string) []string {
 }
 
 // Counter returns the counter of a table, that of the model or the first there
-// is; nil if no source has one.
+// is; nil if no world has one.
 func (f *Resolved) Counter(table string) *catalog.AutoIncrement {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	if model.AutoIncrement != nil {
 		return model.AutoIncrement
 	}
@@ -406,9 +400,13 @@ func setAside(dbs []*Database) {
 	}
 }
 
-// SourcesOf are all databases but the target, in their order.
-func SourcesOf(f *Resolved) []*Database {
-	return slices.DeleteFunc(slices.Clone(f.DBs), func(db *Database) bool { return db == f.Target })
+// Model is the first world, which gives the schema and the collations, and keeps its keys and names. Of a pair of a
+// matrix it is the first of the two.
+func (f *Resolved) Model() *Database { return cmp.Or(f.model, f.DBs[0]) }
+
+// OthersOf are the worlds whose keys and names may change: all but the first, in their order.
+func OthersOf(f *Resolved) []*Database {
+	return slices.DeleteFunc(slices.Clone(f.DBs), func(db *Database) bool { return db == f.Model() })
 }
 
 // Condition is the condition for the rows that are combined; nil for all of them.

@@ -69,7 +69,7 @@ func cannotFollow(f *Resolved, ref *Ref) string {
 		return fmt.Sprintf("%s.%s refers to the column %s, which is renamed along with %s.%s: let it refer to that one",
 			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	return Unchangeable(f.Target.Catalog, at.Table, at.Column)
+	return Unchangeable(f.Model().Catalog, at.Table, at.Column)
 }
 
 // Carry are the columns of a row that [NameReference.Names] reads, Column first.
@@ -91,5 +91,5 @@ func (r *NameReference) Names(carry [][]byte) bool {
 // row of their own when it is renamed.
 func Follows(f *Resolved, ref Ref) bool {
 	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && cannotFollow(f, &ref) == "" &&
-		Unchangeable(f.Target.Catalog, ref.ToTable, ref.ToColumns[0]) == ""
+		Unchangeable(f.Model().Catalog, ref.ToTable, ref.ToColumns[0]) == ""
 }

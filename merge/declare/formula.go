@@ -22,9 +22,9 @@ const (
 	FormulaSum    FormulaOp = "sum"
 	FormulaMax    FormulaOp = "max"
 	FormulaMin    FormulaOp = "min"
-	FormulaTarget FormulaOp = "target" // the target's value; without a row there, that of the first source
-	FormulaSource FormulaOp = "source" // the value of the first source that has a row, in the order of the plan
-	FormulaAppend FormulaOp = "append" // texts one after the other: the target's first, then those of the sources
+	FormulaFirst  FormulaOp = "first"  // the value of the first world that has a row, in the order of the plan
+	FormulaLast   FormulaOp = "last"   // the value of the last world that has a row
+	FormulaAppend FormulaOp = "append" // texts one after the other, in the order of the worlds
 	FormulaSame   FormulaOp = ""       // no formula: the value is the same in all rows, which is proved
 )
 
@@ -39,10 +39,10 @@ func ParseFormula(text string) (Formula, error) {
 			f.Most = n
 			return f, nil
 		}
-	case !counted && slices.Contains([]FormulaOp{FormulaSum, FormulaMax, FormulaMin, FormulaTarget, FormulaSource}, f.Op):
+	case !counted && slices.Contains([]FormulaOp{FormulaSum, FormulaMax, FormulaMin, FormulaFirst, FormulaLast}, f.Op):
 		return f, nil
 	}
-	return Formula{}, fmt.Errorf(`%.40q: want "sum", "max", "min", "target", "source", or "append N" with the most characters of the result, such as "append 80"`, text)
+	return Formula{}, fmt.Errorf(`%.40q: want "sum", "max", "min", "first", "last", or "append N" with the most characters of the result, such as "append 80"`, text)
 }
 
 func (f Formula) String() string {
@@ -54,7 +54,7 @@ func (f Formula) String() string {
 
 // chooses reports whether the result is the value of one of the rows, which the formula
 // chooses by the database alone.
-func (f Formula) chooses() bool { return f.Op == FormulaTarget || f.Op == FormulaSource }
+func (f Formula) chooses() bool { return f.Op == FormulaFirst || f.Op == FormulaLast }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (f Formula) MarshalText() ([]byte, error) { return []byte(f.String()), nil }

@@ -12,7 +12,7 @@ import (
 func (s *Severed) Of() string { return s.Table }
 
 // KeptRows are the rows of a table with some keys of a space, which are the same in every
-// world: they keep their keys, and the target's stay.
+// world: they keep their keys, and the first world's stay.
 type KeptRows struct {
 	Table, Column string
 	Keys          string // as Space.Keep

@@ -89,10 +89,10 @@ func (f *Fewer) String() string { return fmt.Sprintf("fewer than %d by %s", f.Th
 // Place says where the statement is, for messages.
 func (l *Leave) Place() string { return "leave " + l.Table + in(l.File, l.Line) }
 
-// Stays are the rows of a table of one source that stay behind.
+// Stays are the rows of a table of one world that stay behind.
 type Stays struct {
-	Source string `json:"source"`
-	Table  string `json:"table"`
+	World string `json:"world"`
+	Table string `json:"table"`
 
 	// Key is a column of integers whose values tell the rows: [Reason.Keys]. Without it they are the rows that
 	// refer, by one of By, to a row that stays behind; with it these are among them.
@@ -236,7 +236,7 @@ func integerOf(v any) (rekey.Integer, bool) {
 	return rekey.ParseInteger(printed(v))
 }
 
-// Link makes the references among rows that stay behind of all sources lead to their keys. It
+// Link makes the references among rows that stay behind of all worlds lead to their keys. It
 // returns an error if they lead nowhere.
 func Link(all []*Stays) error {
 	keys, told := make(map[[2]string]*rekey.Set), make(map[[2]string][]string)
@@ -244,17 +244,17 @@ func Link(all []*Stays) error {
 		if err := s.gather(); err != nil {
 			return err
 		}
-		keys[[2]string{s.Source, s.Table}], told[[2]string{s.Source, s.Table}] = s.Keys, s.RowKey().Columns
+		keys[[2]string{s.World, s.Table}], told[[2]string{s.World, s.Table}] = s.Keys, s.RowKey().Columns
 	}
 	for _, s := range all {
 		for _, by := range s.By {
-			set := keys[[2]string{s.Source, by.To}]
+			set := keys[[2]string{s.World, by.To}]
 			named := len(by.ToKey)
-			if by.Told = told[[2]string{s.Source, by.To}]; named == 0 {
+			if by.Told = told[[2]string{s.World, by.To}]; named == 0 {
 				named = len(by.Told)
 			}
 			if set == nil || !by.Gone || named != len(by.Columns()) || by.ToKey != nil && !s.Keyed() {
-				return fmt.Errorf("the rows of %s of %s that stay behind are not known", by.To, s.Source)
+				return fmt.Errorf("the rows of %s of %s that stay behind are not known", by.To, s.World)
 			}
 			by.Staying = set
 		}
@@ -285,12 +285,12 @@ func (s *Stays) gather() error {
 		wrong = wrong || s.Keys.Len() != s.Rows()
 	}
 	if wrong {
-		return fmt.Errorf("the rows of %s of %s that stay behind are not known", s.Table, s.Source)
+		return fmt.Errorf("the rows of %s of %s that stay behind are not known", s.Table, s.World)
 	}
 	return nil
 }
 
-// Naming returns the same reference to rows of one source that stay behind, by their keys.
+// Naming returns the same reference to rows of one world that stay behind, by their keys.
 func (s *Severed) Naming(keys *rekey.Set) *Severed {
 	one := *s
 	one.Staying = keys

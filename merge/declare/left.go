@@ -11,12 +11,12 @@ import (
 	"mergesafe/merge/catalog"
 )
 
-// LeftRows are some rows of a table, of the sources, that stay behind: its policy is
+// LeftRows are some rows of a table, of the worlds, that stay behind: its policy is
 // [PolicySkip] for these. All others come.
 type LeftRows struct {
 	Table  string  `json:"table"`
 	When   *When   `json:"when"`
-	Counts []int64 `json:"rows"` // of each source, in their order
+	Counts []int64 `json:"rows"` // of each world, in their order; none of the first
 }
 
 // Of implements [catalog.Withheld].

@@ -11,13 +11,13 @@ import (
 )
 
 // Some rows are the same thing in several worlds: an account, by its login name. Of a space
-// with Match, the key of such a row of a source becomes the key that the same thing has in the
-// target already, or in a source before it; all other keys get a number added as ever. What is
-// the same is told by other columns of the row, its natural key, as the target compares them. A
+// with Match, the key of such a row of a world becomes the key that the same thing has in
+// the first world, or in a world before its own; all other keys get a number added as ever. What is
+// the same is told by other columns of the row, its natural key, as the first world compares them. A
 // row of which one of these is NULL or empty is the same as no other.
 //
 // The row itself is then there twice with one key. It is combined, by the formulas of the
-// table's policy or, if it has none, in such a way that all columns stay as the target has them.
+// table's policy or, if it has none, in such a way that all columns stay as the first world has them.
 
 // MatchedBy is what tells that rows of several worlds are the same thing.
 type MatchedBy struct {
@@ -103,9 +103,9 @@ func columnNames(all []ColumnName) string {
 }
 
 // combineMatched makes the rows that are matched one: if the operator did not say how, the
-// target's stays as it is.
+// first world's stays as it is.
 func combineMatched(f *Resolved, by *MatchedBy) error {
-	_, model := f.Model(by.Table)
+	_, model := f.ModelOf(by.Table)
 	if model == nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 		c = &Combined{Table: by.Table, Combining: Combining{Columns: []CombinedColumn{}, Matched: true}}
 		for _, col := range model.Columns {
 			if !slices.Contains(key, col.Name) && col.Generated == "" {
-				c.Columns = append(c.Columns, CombinedColumn{col.Name, Formula{Op: FormulaTarget}})
+				c.Columns = append(c.Columns, CombinedColumn{col.Name, Formula{Op: FormulaFirst}})
 			}
 		}
 		f.Combined[by.Table] = c
@@ -136,9 +136,9 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 	}
 	for _, name := range by.Columns {
 		if formula := c.Formula(name); !slices.Contains(key, name) && formula.Op == FormulaSame {
-			c.Columns = append(c.Columns, CombinedColumn{name, Formula{Op: FormulaTarget}}) // equal, perhaps in other letters
+			c.Columns = append(c.Columns, CombinedColumn{name, Formula{Op: FormulaFirst}}) // equal, perhaps in other letters
 		} else if !formula.chooses() && formula.Op != FormulaSame {
-			return fmt.Errorf("match: %s tells what a row is, and is to be combined by %q: want \"target\" or \"source\"", Place(by.Table, name), formula)
+			return fmt.Errorf("match: %s tells what a row is, and is to be combined by %q: want \"first\" or \"last\"", Place(by.Table, name), formula)
 		}
 	}
 	slices.SortFunc(c.Columns, func(a, b CombinedColumn) int { return strings.Compare(a.Column, b.Column) })
@@ -154,10 +154,10 @@ func mapFrom(f *Resolved, k *KeySpace) error {
 		return fmt.Errorf("map: %s says which keys the rows get: remove match, offset and keep", k.Map.File)
 	}
 	k.Offsets = make(map[string]uint64)
-	for _, db := range SourcesOf(f) {
+	for _, db := range OthersOf(f) {
 		offset, known := k.Map.Offsets[db.Name]
 		if !known {
-			return fmt.Errorf("map: %s has no source named %q: both merges need the same sources, by the same names", k.Map.File, db.Name)
+			return fmt.Errorf("map: %s has no world named %q: both merges need the same worlds, by the same names", k.Map.File, db.Name)
 		}
 		k.Offsets[db.Name] = offset
 	}

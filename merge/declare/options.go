@@ -25,14 +25,6 @@ var ErrOptions = errors.New("unsuitable options")
 
 // Options configures a check. The zero value means the defaults.
 type Options struct {
-	// Target names the source that the others would be merged into. Its
-	// schema and its collations count. The default is the first.
-	Target string
-
-	// Into says that the merge is made in a new database, where the target's triggers come
-	// after the rows.
-	Into bool
-
 	// Samples is how many conflicts a result shows: 0 is [DefaultSamples], a
 	// negative number none. Counts are exact whatever it is.
 	Samples int
@@ -54,10 +46,8 @@ type Options struct {
 	// Tables are the policies of tables; without one, the rows are copied.
 	Tables []TablePolicy
 
-	// Leave says which rows of the sources stay behind. FirstLeaves lets rows of the target stay behind too: it is
-	// the first world of a merge into a new database.
-	Leave       []Leave
-	FirstLeaves bool
+	// Leave says which rows of the worlds stay behind.
+	Leave []Leave
 
 	// Rules are the declarations of the files of rules, in the order of the files.
 	Rules []Declarations
@@ -66,7 +56,7 @@ type Options struct {
 	Codecs cell.Codecs
 
 	// Uniques are constraints that the game relies on and the schema does not declare. IDs are columns that hold gameid IDs although their type does not say so.
-	// Accounts are columns that hold a player's account. A name that no source has is an error; one of a table that
+	// Accounts are columns that hold a player's account. A name that no world has is an error; one of a table that
 	// is left out is ignored, and one of a table that no source can read is reported with the table.
 	Uniques  []DeclaredUnique
 	IDs      []IDColumn
@@ -110,8 +100,8 @@ type Options struct {
 	// goroutine at a time. It never changes the result.
 	Progress func(Progress)
 
-	// Judging, if not nil, is called every second with a condition that the server of a source has judged for
-	// [JudgingSlow] or longer, for several sources at a time.
+	// Judging, if not nil, is called every second with a condition that the server of a world has judged for
+	// [JudgingSlow] or longer, for several worlds at a time.
 	Judging func(source, condition string, took time.Duration)
 
 	// Clock stamps the start and the end of the report. The default is
@@ -150,7 +140,7 @@ type IDColumn struct {
 }
 
 // AccountColumn is a column with the account of a character. The check finds accounts
-// that have characters in several sources.
+// that have characters in several worlds.
 type AccountColumn struct {
 	Table  string `json:"table" toml:"table"`
 	Column string `json:"column" toml:"column"`

@@ -13,12 +13,11 @@ type Policy string
 
 // The policies.
 const (
-	PolicyCopy Policy = "copy" // the rows of all sources come to the target
-	PolicySame Policy = "same" // every world has the same rows, which is checked; the target's stay
-	PolicySkip Policy = "skip" // the target's rows stay, those of the sources are left behind
+	PolicyCopy Policy = "copy" // the rows of all worlds come
+	PolicySame Policy = "same" // every world has the same rows, which is checked; they come once
+	PolicySkip Policy = "skip" // the first world's rows come, those of the others stay behind
 
-	// PolicyReset leaves the rows of the sources behind, and removes those of the target
-	// too: the table is empty afterwards.
+	// PolicyReset leaves the rows of all worlds behind: the table is empty in the new database.
 	PolicyReset Policy = "reset"
 
 	// PolicyCombine makes one row of those with one key in several databases, column by
@@ -51,7 +50,7 @@ type TablePolicy struct {
 	Columns map[string]string `json:"columns,omitempty"`
 	When    *When             `json:"when,omitempty"`
 
-	// Renumber is a column of which rows of the sources get other values, with [PolicyCopy];
+	// Renumber is a column of which rows of the worlds get other values, with [PolicyCopy];
 	// see [Renumber].
 	Renumber string   `json:"renumber,omitempty"`
 	Within   []string `json:"within,omitempty"`
@@ -115,7 +114,7 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 				}
 			}
 			if !any {
-				return nil, Unsuitable("%s: no source has a table that matches %q%s", what, text, nearest.Hint(text, slices.Sorted(maps.Keys(n))))
+				return nil, Unsuitable("%s: no world has a table that matches %q%s", what, text, nearest.Hint(text, slices.Sorted(maps.Keys(n))))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type Unique struct {
 
 // Uniques returns what is to be unique in a table besides its key, by columns.
 func (f *Resolved) Uniques(table string) (all []Unique) {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	key := model.Key()
 	for _, u := range model.Uniques {
 		if u.Unclear != "" || len(model.Primary) > 0 || !slices.Equal(u.Columns, key) {

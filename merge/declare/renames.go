@@ -16,7 +16,7 @@ type RenamedColumn struct {
 	Column string `json:"column"`
 
 	// First says that the first row keeps the value, in the order of the databases, the
-	// target before the others. Otherwise any of them may.
+	// first world before the others. Otherwise any of them may.
 	First bool `json:"first,omitempty"`
 
 	// MaxLength is how many characters a value may have; 0: as many as the type of the column
@@ -60,7 +60,7 @@ func (f *Resolved) Follows(table, column string) bool {
 func Unchangeable(c *catalog.Catalog, table, column string) string {
 	i := slices.IndexFunc(c.Tables, func(t catalog.Table) bool { return t.Name == table })
 	if i < 0 || c.Tables[i].Column(column) == nil {
-		return fmt.Sprintf("the target has no column %s.%s", table, column)
+		return fmt.Sprintf("the first world has no column %s.%s", table, column)
 	}
 	switch key := c.Tables[i].Key(); {
 	case key == nil:

@@ -9,11 +9,11 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// Renumber gives rows of the sources other values in a column if several worlds have the
+// Renumber gives rows of the worlds other values in a column if several worlds have the
 // same value in rows that belong together, such as the places of the characters of an
 // account.
 //
-// A row of the target keeps its value. Those of a source keep theirs if it is free; the others
+// A row of the first world keeps its value. Those of a world keep theirs if it is free; the others
 // get, in the order of their values and keys, the next free value: the smallest one from From
 // on. The sources come in their order. Rows with a NULL take no part, and neither do those
 // whose value in Within names no row (none of a reference), unless an index keeps them unique.

@@ -61,12 +61,12 @@ func (n Names) lacks(table, column string) string {
 	return fmt.Sprintf("table %q has no column %q%s", table, column, hint)
 }
 
-// has returns an error if no source has one of the columns. what is what was
+// has returns an error if no world has one of the columns. what is what was
 // declared: `unique 2`.
 func (n Names) has(what, table string, columns ...string) error {
 	found, known := n[table]
 	if !known {
-		return Unsuitable("%s: no source has a table %q%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
+		return Unsuitable("%s: no world has a table %q%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
 	}
 	if len(columns) == 0 {
 		return Unsuitable("%s: it names no column of %q", what, table)
@@ -151,7 +151,7 @@ func exclude(opts Options, dbs []*Database) error {
 	all = slices.Compact(all)
 	for _, p := range slices.Concat(opts.Include, opts.Exclude) {
 		if !slices.ContainsFunc(all, func(table string) bool { return Globbed([]string{p}, table) }) {
-			return Unsuitable("no source has a table that matches %q%s", p, nearest.Hint(p, all))
+			return Unsuitable("no world has a table that matches %q%s", p, nearest.Hint(p, all))
 		}
 	}
 	for _, db := range dbs {
@@ -180,7 +180,7 @@ func (o Options) excludes(table string) bool {
 	return len(o.Include) > 0 && !Globbed(o.Include, table) || Globbed(o.Exclude, table)
 }
 
-// Excludes reports whether the operator excludes a table, one that no source has included.
+// Excludes reports whether the operator excludes a table, one that no world has included.
 func (f *Resolved) Excludes(table string) bool { return f.Opts.excludes(table) }
 
 // Globbed reports whether a table matches one of the patterns, as [path.Match] takes them.

@@ -94,7 +94,7 @@ func (all reviewed) matches(text string) bool {
 	return slices.ContainsFunc(all, func(s *Reviewed) bool { ok, _ := s.Matches(text); return ok })
 }
 
-// Missing tells what lists have and no source has.
+// Missing tells what lists have and no world has.
 type Missing struct {
 	Names
 	Listed reviewed

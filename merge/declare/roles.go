@@ -85,12 +85,12 @@ type Declared struct {
 	Beaten    []string // statements that another file overrides, for the report
 	spaces    map[string]Space
 	codecs    cell.Codecs
-	gone      Missing                // what is no error, though no source has it
+	gone      Missing                // what is no error, though no world has it
 	Said      map[ColumnName][]*role // all that was said of a column, in order
 	noNames   map[ColumnsID]rekey.Values
 }
 
-// Declare resolves the declarations against the tables of the sources.
+// Declare resolves the declarations against the tables of the worlds.
 func Declare(opts Options, n Names) (*Declared, error) {
 	d := &Declared{Roles: make(map[ColumnName]*role), spaces: make(map[string]Space), gone: Missing{n, ReviewedOf(opts)},
 		Said: make(map[ColumnName][]*role), codecs: opts.Codecs, noNames: make(map[ColumnsID]rekey.Values)}
@@ -170,7 +170,7 @@ func (n Names) each(text string, use func(at ColumnName, exact bool) error) erro
 	}
 	switch {
 	case !tables:
-		return fmt.Errorf("%q: no source has a table that matches %s%s", text, table.Text, nearest.Hint(table.Exact, slices.Sorted(maps.Keys(n))))
+		return fmt.Errorf("%q: no world has a table that matches %s%s", text, table.Text, nearest.Hint(table.Exact, slices.Sorted(maps.Keys(n))))
 	case !found:
 		return fmt.Errorf("%q: no such table has a column that matches %s%s", text, column.Text, nearest.Hint(column.Exact, near))
 	}

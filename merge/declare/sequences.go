@@ -9,19 +9,19 @@ import (
 	"mergesafe/merge/catalog"
 )
 
-// declareSequence adds a sequence of the target that the operator names as the counter of a
+// declareSequence adds a sequence of the first world that the operator names as the counter of a
 // space; done is false if it has none of that name.
 func (m *Moving) declareSequence(f *Resolved, c CounterRow, space *KeySpace) (done bool, err error) {
 	name := c.At
 	if quoted, ok := strings.CutPrefix(name, "`"); ok && strings.HasSuffix(quoted, "`") && len(quoted) > 1 {
 		name = strings.ReplaceAll(quoted[:len(quoted)-1], "``", "`")
 	}
-	if f.Target.Catalog.Sequence(name) == nil {
+	if f.Model().Catalog.Sequence(name) == nil {
 		if strings.Contains(c.At, ".") {
 			return false, nil
 		}
-		all := slice.Map(f.Target.Catalog.Sequences, func(s catalog.Sequence) string { return s.Name })
-		return true, fmt.Errorf("at is %q: want table.column, or the name of a sequence of the target%s", c.At, nearest.Hint(name, all))
+		all := slice.Map(f.Model().Catalog.Sequences, func(s catalog.Sequence) string { return s.Name })
+		return true, fmt.Errorf("at is %q: want table.column, or the name of a sequence of the first world%s", c.At, nearest.Hint(name, all))
 	}
 	if c.When != nil {
 		return true, fmt.Errorf("%q is a sequence: it has no rows, so a when cannot select any", name)

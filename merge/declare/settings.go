@@ -57,7 +57,7 @@ func (s Setting) Of(value string) (string, error) {
 // checkSettings returns an error unless the columns beside changed names can be set.
 func checkSettings(f *Resolved) error {
 	for i, r := range f.Opts.Renames {
-		if _, model := f.Model(r.Table); model == nil {
+		if _, model := f.ModelOf(r.Table); model == nil {
 			continue // it takes no part
 		}
 		for _, s := range r.Set {

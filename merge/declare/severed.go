@@ -40,7 +40,7 @@ type Severed struct {
 	ToColumn string `json:"to_column,omitempty"`
 	Left     *When  `json:"left,omitempty"`
 
-	// Gone is set if the rows of the table that stay behind are those of [Stays]: each source has its own.
+	// Gone is set if the rows of the table that stay behind are those of [Stays]: each world has its own.
 	Gone bool `json:"gone,omitempty"`
 
 	// ToKey and ToKinds are set with Gone if it names another key than Told, by which the rows of the table are told.
@@ -51,10 +51,11 @@ type Severed struct {
 	// Becomes is, with RowsNone, their new value; nil is NULL.
 	Becomes *string `json:"becomes,omitempty"`
 
-	// Counts are the numbers of rows that reference the table, of each source in their order.
+	// Counts are the numbers of rows that reference the table, of each world in their order. Of the first it is 0
+	// unless Gone: its rows come with those that they refer to.
 	Counts []int64 `json:"counts"`
 
-	Staying *rekey.Set `json:"-"` // with Gone: the keys of one source
+	Staying *rekey.Set `json:"-"` // with Gone: the keys of one world
 }
 
 // SQL is the condition that a row references the table, as all engines understand it. It is never
@@ -119,7 +120,7 @@ type Withholder interface {
 type SeveredReference struct {
 	Severed
 	Ref   *Ref
-	Stays bool   // its table is not merged: the target's rows refer to some that are taken out
+	Stays bool   // its table is skipped: rows of the first world come with it, and refer to a table that is reset
 	Gap   string // why it cannot be followed, if it stays
 }
 
@@ -159,19 +160,19 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 	return append(all, stayingReferences(f)...), nil
 }
 
-// stayingReferences are those of rows of the target that stay, in tables that are not
-// merged, to rows that are taken out.
+// stayingReferences are those of rows of the first world that come with tables which are skipped, to tables that are
+// empty in the new database.
 func stayingReferences(f *Resolved) (all []*SeveredReference) {
-	for _, table := range slices.Sorted(maps.Keys(f.Target.Apart)) {
+	for _, table := range slices.Sorted(maps.Keys(f.Model().Apart)) {
 		for _, ref := range AllReferences(f, table) {
 			if f.Reset[table] || !f.Reset[ref.ToTable] {
 				continue
 			}
 			s := severedBy(&ref, ref.ToTable, RowsDrop)
 			s.Counts, s.Stays = nil, true
-			c := f.Target.Apart[table].Column(s.Column)
-			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.Target.Apart[table].Column(s.When.Column)) {
-				s.Gap = "the rows that stay and reference removed rows by it cannot be counted"
+			c := f.Model().Apart[table].Column(s.Column)
+			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.Model().Apart[table].Column(s.When.Column)) {
+				s.Gap = "the rows that refer there by it cannot be counted"
 			}
 			all = append(all, s)
 		}
@@ -257,7 +258,7 @@ func Withhold(f *Resolved) error {
 
 // WithheldOf are the rows of a database that do not come, as far as conditions on its columns tell them.
 func WithheldOf(f *Resolved, db *Database) (out []catalog.Withheld) {
-	if db == f.Target {
+	if db == f.Model() {
 		return nil
 	}
 	for _, s := range f.Severed {

@@ -17,7 +17,7 @@ type Rekey struct {
 	// Spaces are those that the operator names.
 	Spaces []Space `json:"spaces,omitempty"`
 
-	// Auto makes a space of every key of one column that the target generates, if no
+	// Auto makes a space of every key of one column that the first world generates, if no
 	// other statement covers it.
 	Auto bool `json:"auto,omitempty"`
 
@@ -62,7 +62,7 @@ func (r *Rekey) Say(spaces []Space) {
 	r.Spaces = append(kept, spaces...)
 }
 
-// Space is a set of keys that name one kind of thing: every key of a source gets the
+// Space is a set of keys that name one kind of thing: every key of a world gets the
 // same number added.
 type Space struct {
 	Name string   `json:"name,omitempty"` // needed for several keys, or none
@@ -75,7 +75,7 @@ type Space struct {
 
 	// Keep are the keys of rows that are built in, and so the same in every world: a
 	// value, or a bound such as "<1000". They keep their values, as do references to them.
-	// The target's rows stay; those of the sources are checked to be equal, and not
+	// The first world's rows stay; those of the worlds are checked to be equal, and not
 	// copied.
 	Keep string `json:"keep,omitempty"`
 
@@ -83,8 +83,8 @@ type Space struct {
 	Offsets map[string]uint64 `json:"offsets,omitempty"`
 
 	// Match are columns of the table of one of Keys: rows of several worlds with the same
-	// values there, as the target compares, are the same thing. The key of such a row of a
-	// source becomes that of the target's, or of that of a source before it.
+	// values there, as the first world compares, are the same thing. The key of such a row of a
+	// source becomes that of the first world's, or of that of a world before it.
 	Match []string `json:"match,omitempty"`
 
 	// Map is the plan of another merge by which the space moves; nil: none.
@@ -233,11 +233,11 @@ func (m *Moving) declare(f *Resolved, n Names, s Space) error {
 	return nil
 }
 
-// knownSources returns an error if an offset is for none of the sources.
+// knownSources returns an error if an offset is for none of the worlds.
 func knownSources(f *Resolved, offsets map[string]uint64) error {
 	for _, source := range slices.Sorted(maps.Keys(offsets)) {
-		if !slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Name == source && db != f.Target }) {
-			return fmt.Errorf("offset: no source is named %q", source)
+		if !slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Name == source && db != f.Model() }) {
+			return fmt.Errorf("offset: no world is named %q", source)
 		}
 	}
 	return nil
@@ -276,10 +276,10 @@ func (m *Moving) addKey(f *Resolved, at ColumnName, k *KeySpace) error {
 	return nil
 }
 
-// count makes a space of each key that the target counts up itself.
+// count makes a space of each key that the first world counts up itself.
 func (m *Moving) count(f *Resolved) {
 	for _, table := range f.Tables {
-		_, t := f.Model(table)
+		_, t := f.ModelOf(table)
 		counter := t.AutoIncrement
 		if counter == nil || f.Same[table] || f.Combined[table] != nil || !slices.Equal(t.Key(), []string{counter.Column}) {
 			continue

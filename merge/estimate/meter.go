@@ -1,4 +1,4 @@
-// Package estimate says how long the work of checks, merges and undos still takes. It is the one model of all tools.
+// Package estimate says how long the work of checks and merges still takes. It is the one model of all tools.
 package estimate
 
 import (
@@ -15,22 +15,17 @@ type Amount struct {
 }
 
 // ApplyWork and VerifyWork are what a plan has to do in all, for [Meter.Expect].
-func ApplyWork(p *transfer.Plan) []Amount { return applyWork(p.AllRows(), ownOf(p), p.Into != nil) }
+func ApplyWork(p *transfer.Plan) []Amount { return applyWork(p.Rows()) }
 
-func applyWork(moved, own int64, into bool) []Amount {
-	all := []Amount{{transfer.StepCopy, moved}, {transfer.StepFinish, moved + own}}
-	if into {
-		all = append(all, Amount{transfer.StepIndex, moved})
-	}
-	return all
+func applyWork(rows int64) []Amount {
+	return []Amount{{transfer.StepCopy, rows}, {transfer.StepIndex, rows}, {transfer.StepFinish, rows}}
 }
 
-// VerifyWork: the target is read, and the sources; then the rules judge the result.
-func VerifyWork(p *transfer.Plan) []Amount { return verifyWork(p.AllRows(), ownOf(p)) }
+// VerifyWork: the new database is read, and the worlds; then the rules judge the result.
+func VerifyWork(p *transfer.Plan) []Amount { return verifyWork(p.Rows()) }
 
-func verifyWork(moved, own int64) []Amount {
-	all := moved + own
-	return []Amount{{transfer.StepVerify, all + moved}, {stepCount, all}, {transfer.StepResult, 2 * all}}
+func verifyWork(rows int64) []Amount {
+	return []Amount{{transfer.StepVerify, 2 * rows}, {stepCount, rows}, {transfer.StepResult, 2 * rows}}
 }
 
 // Part is a kind of work of a merge: which part of all of it, and its stage. Those of an earlier stage are done when it begins.
@@ -40,9 +35,9 @@ type Part struct {
 	Stage  int
 }
 
-// Parts are the work of a merge of so many rows on a server, in place or into a new database.
-func Parts(rows int64, into bool) (all []Part) {
-	for _, a := range append(applyWork(rows, 0, into), verifyWork(rows, 0)...) {
+// Parts are the work of a merge of so many rows on a server.
+func Parts(rows int64) (all []Part) {
+	for _, a := range append(applyWork(rows), verifyWork(rows)...) {
 		k := natures[a.Step]
 		all = append(all, Part{a.Step, k.server * float64(a.Rows), k.stage})
 	}
@@ -51,16 +46,6 @@ func Parts(rows int64, into bool) (all []Part) {
 
 // StageOf is the stage of a step of package transfer.
 func StageOf(step string) int { return natures[step].stage }
-
-// ownOf is how many rows of the target's own are read for a proof. Of a new database all came.
-func ownOf(p *transfer.Plan) (n int64) {
-	if p.Into == nil {
-		for i := range p.Tables {
-			n += p.Tables[i].Target.Rows
-		}
-	}
-	return n
-}
 
 // nature is what is known of a kind of work before it is measured.
 type nature struct {
@@ -76,17 +61,12 @@ const stepCount = "count"
 var natures = map[string]nature{
 	transfer.StepCheck:   {3, 3, 0, false, 0.5},
 	transfer.StepMeasure: {3, 3, 1, false, 0.5},
-	transfer.StepRename:  {8, 8, 2, false, 0.25},
-	transfer.StepReset:   {8, 8, 2, false, 0.25},
-	transfer.StepCopy:    {10, 10, 3, false, 0.25},
-	transfer.StepIndex:   {1, 1, 3, true, 0},
-	transfer.StepFinish:  {1.5, 1, 4, true, 0},
-	transfer.StepVerify:  {1.6, 3.2, 5, false, 0.5},
-	stepCount:            {0.4, 0, 6, true, 0},
-	transfer.StepResult:  {1, 1, 7, false, 0},
-	transfer.StepCompare: {3, 3, 8, false, 0.5},
-	transfer.StepUndo:    {8, 8, 9, false, 0.25},
-	transfer.StepRestore: {8, 8, 10, false, 0.25},
+	transfer.StepCopy:    {10, 10, 2, false, 0.25},
+	transfer.StepIndex:   {1, 1, 2, true, 0},
+	transfer.StepFinish:  {1.5, 1, 3, true, 0},
+	transfer.StepVerify:  {1.6, 3.2, 4, false, 0.5},
+	stepCount:            {0.4, 0, 5, true, 0},
+	transfer.StepResult:  {1, 1, 6, false, 0},
 }
 
 // Meter says how long work still takes. The zero Meter is ready; it is not for several

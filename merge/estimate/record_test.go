@@ -43,17 +43,15 @@ func TestRecord(t *testing.T) {
 	}
 	for _, variant := range []struct {
 		name  string
-		into  bool
 		pause time.Duration
 		busy  bool
 		kill  bool
 	}{
-		{"quiet", false, 0, false, false},
-		{"into", true, 0, false, false},
-		{"paused", false, 30 * time.Millisecond, false, false},
-		{"loaded", true, 0, true, false},
-		{"resumed", true, 0, false, true},
-		{"resting", true, -1, false, false}, // as by -max-load: for 3 seconds of 10
+		{name: "into"},
+		{name: "paused", pause: 30 * time.Millisecond},
+		{name: "loaded", busy: true},
+		{name: "resumed", kill: true},
+		{name: "resting", pause: -1}, // as by -max-load: for 3 seconds of 10
 	} {
 		if only := os.Getenv("RECORD_ONLY"); only != "" && only != variant.name {
 			continue
@@ -64,23 +62,16 @@ func TestRecord(t *testing.T) {
 				worlds[i].Name = fmt.Sprintf("w%d", i+1)
 				fillWorld(t, worlds[i].DSN, rows, i)
 			}
-			var options transfer.PlanOptions
-			target, sources := worlds[0], worlds[1:]
-			if variant.into {
-				target = fresh()
-				target.Name = "new"
-				sources = worlds
-				options.Into = &target
-			}
-			options.NoFence = true
-			plan, err := transfer.NewPlan(t.Context(), worlds[0], worlds[1:], options)
+			into := fresh()
+			into.Name = "new"
+			plan, err := transfer.NewPlan(t.Context(), into, worlds, transfer.PlanOptions{NoFence: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range plan.Refusals {
 				t.Fatal(r)
 			}
-			l := &runLog{pause: max(variant.pause, 0).Seconds(), kill: map[bool]int64{true: plan.AllRows() / 3}[variant.kill]}
+			l := &runLog{pause: max(variant.pause, 0).Seconds(), kill: map[bool]int64{true: plan.Rows() / 3}[variant.kill]}
 			work := transfer.Options{Progress: l.report}
 			if variant.pause < 0 {
 				work.Pause = func(ctx context.Context) error {
@@ -120,17 +111,17 @@ func TestRecord(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				l.cancel = cancel
 				l.begin("killed", plan)
-				if _, err := transfer.Apply(ctx, plan, target, sources, work); !errors.Is(err, transfer.ErrStopped) {
+				if _, err := transfer.Apply(ctx, plan, into, worlds, work); !errors.Is(err, transfer.ErrStopped) {
 					t.Fatal(err)
 				}
 				l.lines, l.kill = nil, 0
 			}
 			l.begin("apply", plan)
-			if _, err := transfer.Apply(t.Context(), plan, target, sources, work); err != nil {
+			if _, err := transfer.Apply(t.Context(), plan, into, worlds, work); err != nil {
 				t.Fatal(err)
 			}
 			l.begin("verify", plan)
-			proof, err := transfer.Verify(t.Context(), plan, target, sources, work)
+			proof, err := transfer.Verify(t.Context(), plan, into, worlds, work)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,9 +148,7 @@ type recorded struct {
 	At     float64 `json:"t"` // seconds
 	Begin  string  `json:"begin,omitempty"`
 	Engine string  `json:"engine,omitempty"`
-	Moved  int64   `json:"moved,omitempty"`  // rows that come, and
-	Target int64   `json:"target,omitempty"` // those of the target, if it has rows of its own
-	Into   bool    `json:"into,omitempty"`
+	Moved  int64   `json:"moved,omitempty"` // rows that come
 
 	Step   string `json:"s,omitempty"`
 	Rows   int64  `json:"n,omitempty"`
@@ -193,13 +182,7 @@ func (l *runLog) begin(command string, p *transfer.Plan) {
 		l.began = time.Now()
 	}
 	l.last = make(map[string]float64)
-	r := recorded{Begin: command, Pause: l.pause, Engine: p.Engine, Moved: p.AllRows(), Into: p.Into != nil}
-	if p.Into == nil {
-		for _, t := range p.Tables {
-			r.Target += t.Target.Rows
-		}
-	}
-	l.add(r)
+	l.add(recorded{Begin: command, Pause: l.pause, Engine: p.Engine, Moved: p.Rows()})
 }
 
 // report keeps a line a step every 200 ms.

@@ -73,7 +73,7 @@ type State string
 const (
 	Running State = "running" // a live process holds the lease of one of its servers
 	Stopped State = "stopped" // no process does
-	Fenced  State = "fenced"  // it went to another world, or a merge is under way
+	Fenced  State = "fenced"  // it went to a new database, or a merge is under way
 	Unknown State = "unknown" // it has no registry, or no server of its own in it: only the operator can tell
 )
 
@@ -93,12 +93,12 @@ type Range struct {
 	Last  int64  `json:"last"`
 }
 
-// LastMerge is the merge into the world that was begun last.
+// LastMerge is the merge that made the database of the world, or of its history the one that was begun last.
 type LastMerge struct {
-	ID        string    `json:"id"`
-	Sources   []string  `json:"sources"`
-	At        time.Time `json:"at"`
-	Completed bool      `json:"completed"`
+	ID     string    `json:"id"`
+	Worlds []string  `json:"worlds"`
+	At     time.Time `json:"at"`
+	Open   bool      `json:"open"` // it is a world; before that, nothing may be merged with it
 }
 
 // Players are how many people play in a world.

@@ -307,7 +307,7 @@ func lastMerge(ctx context.Context, d Database) (*LastMerge, error) {
 	if err != nil || m == nil {
 		return nil, err
 	}
-	return &LastMerge{ID: m.ID, Sources: m.Sources, At: m.Began, Completed: m.State == transfer.StateCopied}, nil
+	return &LastMerge{ID: m.ID, Worlds: m.Worlds, At: m.Began, Open: m.State == transfer.StateOpen}, nil
 }
 
 // rangesOf asks the fleet registry for the ranges that worlds have, by name.

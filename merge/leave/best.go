@@ -6,12 +6,11 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 )
 
-// judgeBest finds the rows of each group that are not among the first ones, over all worlds. The target's own rows
+// judgeBest finds the rows of each group that are not among the first ones, over all worlds. The first world's own rows
 // take their places first. Memory holds a small number for each group, and rows only of groups that may have too many.
 func (r *run) judgeBest(ctx context.Context) error {
 	for _, s := range r.says {
@@ -45,7 +44,6 @@ func (r *run) judgeBest(ctx context.Context) error {
 // rank lets all but the first rows of some groups stay behind.
 func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool) error {
 	type group struct {
-		own   int // rows of the target, which come
 		first []*ranked
 		over  bool // others stay
 	}
@@ -60,13 +58,9 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 			g = new(group)
 			groups[string(of)] = g
 		}
-		if !row.w.leaves {
-			g.own++
-			return
-		}
 		i, _ := slices.BinarySearchFunc(g.first, row, s.compare)
-		g.over = g.over || len(g.first) >= s.Best.Keep-g.own
-		if i >= s.Best.Keep-g.own {
+		g.over = g.over || len(g.first) >= s.Best.Keep
+		if i >= s.Best.Keep {
 			out = append(out, &ranked{w: row.w, key: row.key})
 			return
 		}
@@ -75,7 +69,7 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 		for k, v := range row.by {
 			kept.by[k] = bytes.Clone(v)
 		}
-		if g.first = slices.Insert(g.first, i, &kept); len(g.first) > s.Best.Keep-g.own {
+		if g.first = slices.Insert(g.first, i, &kept); len(g.first) > s.Best.Keep {
 			last := g.first[len(g.first)-1]
 			out, g.first = append(out, &ranked{w: last.w, key: last.key}), g.first[:len(g.first)-1]
 		}
@@ -91,14 +85,11 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 	return err
 }
 
-// members reads the rows that remain, with the group of each; the target, whose rows take their places first, comes
-// first. Rows without a group come. by tells whether their places are wanted.
+// members reads the rows that remain, with the group of each. Rows without a group come. by tells whether their places are wanted.
 func (r *run) members(ctx context.Context, s *said, by bool, take func(group []byte, row *ranked)) error {
 	t := r.tables[s.Table]
 	none := declare.BelongToNone(r.f, s.Table, []string{s.Best.Of})[s.Best.Of]
-	worlds := slices.Clone(r.worlds)
-	slice.Foremost(worlds, func(w *world) bool { return !w.leaves })
-	for number, w := range worlds {
+	for number, w := range r.worlds {
 		if w.db.Tables[s.Table] == nil {
 			continue
 		}
@@ -108,7 +99,7 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 		}
 		scan := catalog.Scan{Table: s.Table, Order: order}
 		key, group := reading(t.RowKey, &scan), carry(&scan, s.Best.Of)
-		_, model := r.f.Model(s.Table)
+		_, model := r.f.ModelOf(s.Table)
 		if by {
 			for _, of := range s.by {
 				scan.Order = append(scan.Order, catalog.OrderBy([]string{of.Column}, model)...)
@@ -117,7 +108,7 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 		row := &ranked{w: w, of: number, by: make([][]byte, len(s.by))}
 		err = w.scan(ctx, scan, func(b *catalog.Batch, i int) {
 			var ok bool
-			if row.key, ok = key.key(b, i); !ok || w.leaves && w.keys[t.name].has(row.key) || b.Order[0].IsNull(i) ||
+			if row.key, ok = key.key(b, i); !ok || w.keys[t.name].has(row.key) || b.Order[0].IsNull(i) ||
 				!none.Empty() && none.Has(b.Carry[group].At(i)) {
 				return
 			}

@@ -29,7 +29,7 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 		blocking := Blocking{SeveredReference: &declare.SeveredReference{Severed: severed, Ref: c.ref}}
 		for _, w := range r.worlds {
 			to := w.keys[c.to.Table]
-			if !w.leaves || w.db.Tables[table] == nil || to == nil || to.n == 0 {
+			if w.db.Tables[table] == nil || to == nil || to.n == 0 {
 				continue
 			}
 			scan := catalog.Scan{Table: table, Carry: slices.Clone(c.ref.Cells.Columns())}
@@ -66,16 +66,16 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 				}
 			})
 			if err == nil && codec != nil {
-				err = &catalog.ReadError{Source: w.db.Name, Table: table, Doing: "keys inside cells", Err: codec}
+				err = &catalog.ReadError{World: w.db.Name, Table: table, Doing: "keys inside cells", Err: codec}
 			}
 			if err != nil {
 				return err
 			}
 			if rows > 0 {
-				blocking.Sources = append(blocking.Sources, Blocked{w.db.Name, rows, heaviest(counts)})
+				blocking.Worlds = append(blocking.Worlds, Blocked{w.db.Name, rows, heaviest(counts)})
 			}
 		}
-		if blocking.Sources != nil {
+		if blocking.Worlds != nil {
 			found.Blocking = append(found.Blocking, blocking)
 		}
 	}

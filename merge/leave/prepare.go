@@ -18,7 +18,6 @@ import (
 type Leaving struct {
 	f      *declare.Resolved
 	now    int64
-	dbs    []*declare.Database // whose rows may stay behind
 	says   []*said
 	tables map[string]*table // of which rows may stay behind
 	order  []string          // their names: a table comes after those that it refers to, as far as they do not refer to each other
@@ -59,12 +58,9 @@ func Prepare(f *declare.Resolved) (*Leaving, error) {
 	if len(f.Opts.Leave) == 0 {
 		return nil, nil
 	}
-	l := &Leaving{f: f, now: f.Opts.Now.Unix(), tables: make(map[string]*table), dbs: declare.SourcesOf(f)}
+	l := &Leaving{f: f, now: f.Opts.Now.Unix(), tables: make(map[string]*table)}
 	if f.Opts.Now.IsZero() {
 		l.now = f.Opts.Clock().Unix()
-	}
-	if f.Opts.FirstLeaves {
-		l.dbs = f.DBs
 	}
 	for i := range f.Opts.Leave {
 		if err := l.say(&f.Opts.Leave[i]); err != nil {
@@ -99,7 +95,7 @@ func (l *Leaving) say(leave *declare.Leave) error {
 	f, s := l.f, &said{Leave: leave, where: make(map[*declare.Database]*condition)}
 	name := leave.Table
 	if f.Names[name] == nil {
-		return fmt.Errorf("no source has a table %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(f.Names))))
+		return fmt.Errorf("no world has a table %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(f.Names))))
 	}
 	switch {
 	case f.Same[name]:
@@ -116,7 +112,7 @@ func (l *Leaving) say(leave *declare.Leave) error {
 		return err
 	}
 	if leave.Where != "" {
-		for _, db := range l.dbs {
+		for _, db := range f.DBs {
 			if db.Tables[name] == nil {
 				continue
 			}
@@ -174,7 +170,7 @@ func (l *Leaving) chooseKey(t *table, refs []reference, wanted bool) error {
 		})
 	}
 	t.keys = keys
-	_, model := l.f.Model(t.name)
+	_, model := l.f.ModelOf(t.name)
 	names := func(key []string) bool {
 		return !slices.ContainsFunc(refs, func(r reference) bool { return r.to == t.name && r.Cells == nil && !r.leadsTo(key) })
 	}

@@ -40,7 +40,7 @@ func (r *run) show(ctx context.Context, found *Found) error {
 		found.Shown.Close = append(found.Shown.Close, of[w].Close...)
 		found.Shown.Cascades = append(found.Shown.Cascades, of[w].Cascades...)
 		for _, s := range found.Stays {
-			if s.Source == w.db.Name && s.Rows() > 0 {
+			if s.World == w.db.Name && s.Rows() > 0 {
 				found.Shown.Tables = append(found.Shown.Tables, tableOf(w, s, of[w].Tables))
 			}
 		}
@@ -51,7 +51,7 @@ func (r *run) show(ctx context.Context, found *Found) error {
 }
 
 func tableOf(w *world, s *declare.Stays, read []verdict.StayingTable) verdict.StayingTable {
-	t := verdict.StayingTable{Source: s.Source, Table: s.Table, Stay: s.Rows(), Come: w.db.Rows[s.Table] - s.Rows()}
+	t := verdict.StayingTable{World: s.World, Table: s.Table, Stay: s.Rows(), Come: w.db.Rows[s.Table] - s.Rows()}
 	for _, of := range read {
 		if of.Table == s.Table {
 			t.Sums = of.Sums
@@ -81,7 +81,7 @@ func tableOf(w *world, s *declare.Stays, read []verdict.StayingTable) verdict.St
 func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verdict.CloseRows, err error) {
 	for i, s := range r.says {
 		add := func(why, condition string) error {
-			rows := verdict.CloseRows{Source: w.db.Name, Table: s.Table, Why: why}
+			rows := verdict.CloseRows{World: w.db.Name, Table: s.Table, Why: why}
 			err := w.db.Opened.(declare.Selector).Select(ctx, s.Table, r.tables[s.Table].RowKey, condition,
 				func(n rekey.Key) { note(&rows, w.keys[s.Table], n) })
 			if rows.Rows > 0 {
@@ -108,7 +108,7 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 			}
 		}
 		slices.SortFunc(s.last, func(a, b *ranked) int { return a.key.Compare(b.key) })
-		rows := verdict.CloseRows{Source: w.db.Name, Table: s.Table, Why: s.whyBest() + ": the last that come"}
+		rows := verdict.CloseRows{World: w.db.Name, Table: s.Table, Why: s.whyBest() + ": the last that come"}
 		for _, row := range s.last {
 			if row.w == w {
 				note(&rows, w.keys[s.Table], row.key)
@@ -363,7 +363,7 @@ func (c *cascades) largest() (all []verdict.Cascade) {
 	}
 	for _, id := range ids {
 		of := c.roots[id]
-		one := verdict.Cascade{Source: c.w.db.Name, Table: of.table, Key: of.key.String(), Why: of.why, Rows: totals[id]}
+		one := verdict.Cascade{World: c.w.db.Name, Table: of.table, Key: of.key.String(), Why: of.why, Rows: totals[id]}
 		for _, name := range c.order {
 			if rows := c.rows[name]; id < len(rows) && rows[id] > 0 {
 				one.Follow = append(one.Follow, verdict.CascadeRows{Table: name, Rows: rows[id]})

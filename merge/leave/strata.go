@@ -26,7 +26,7 @@ type Shift func(db *declare.Database, table, column string) (*rekey.Shift, error
 
 // Found is what stays behind.
 type Found struct {
-	Stays    []*declare.Stays // in the order of the sources, and the tables that are read
+	Stays    []*declare.Stays // in the order of the worlds, and the tables that are read
 	Says     []Judged
 	Cleared  []*declare.SeveredReference // by which a row names a row that stays, and comes without the reference
 	Blocking []Blocking
@@ -52,25 +52,24 @@ type Nulls struct {
 // Blocking is a reference that says nothing, by which rows that come refer to rows that stay.
 type Blocking struct {
 	*declare.SeveredReference
-	Sources []Blocked
-	Apart   bool // of a table of the first world that comes as it is, since the rows of the others stay (policy skip)
+	Worlds []Blocked
+	Apart  bool // of a table of the first world that comes as it is, since the rows of the others stay (policy skip)
 }
 
 // Blocked are its rows in one world.
 type Blocked struct {
-	Source  string
+	World   string
 	Rows    int64
 	Largest []declare.Heavy // keys of the rows that stay to which most of them refer
 }
 
 // world is a database, and what of its rows stays behind so far.
 type world struct {
-	db     *declare.Database
-	leaves bool
-	keys   map[string]*keys            // of tables with a key
-	why    map[string]map[string]*keys // of the same, by table and reason
-	took   map[string]time.Duration    // by reason, what the server took for a condition
-	dirty  map[string]bool             // tables whose keys became more since all that refers to them was read
+	db    *declare.Database
+	keys  map[string]*keys            // of tables with a key
+	why   map[string]map[string]*keys // of the same, by table and reason
+	took  map[string]time.Duration    // by reason, what the server took for a condition
+	dirty map[string]bool             // tables whose keys became more since all that refers to them was read
 }
 
 type run struct {
@@ -84,8 +83,8 @@ type run struct {
 func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	r := &run{Leaving: l, shift: shift}
 	for _, db := range l.f.DBs {
-		w := &world{db: db, leaves: slices.Contains(l.dbs, db), keys: make(map[string]*keys),
-			why: make(map[string]map[string]*keys), dirty: make(map[string]bool), took: make(map[string]time.Duration)}
+		w := &world{db: db, keys: make(map[string]*keys), why: make(map[string]map[string]*keys),
+			dirty: make(map[string]bool), took: make(map[string]time.Duration)}
 		for name, t := range l.tables {
 			if w.why[name] = make(map[string]*keys); t.keyed() {
 				w.keys[name] = newKeys(t.Kinds)
@@ -165,7 +164,7 @@ func (e *edge) why() string { return "refers by " + catalog.ColumnList(e.key.Col
 
 // each lets several worlds be read at a time.
 func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world) error) error {
-	return stream.SideBySide(ctx, r.dbs, func(ctx context.Context, db *declare.Database) error {
+	return stream.SideBySide(ctx, r.f.DBs, func(ctx context.Context, db *declare.Database) error {
 		return read(ctx, r.worlds[slices.Index(r.f.DBs, db)])
 	})
 }
@@ -266,7 +265,7 @@ func (w *world) scan(ctx context.Context, scan catalog.Scan, take func(b *catalo
 			err = ctx.Err()
 		}
 		if err != nil {
-			return &catalog.ReadError{Source: w.db.Name, Table: scan.Table, Doing: "rows", Err: err}
+			return &catalog.ReadError{World: w.db.Name, Table: scan.Table, Doing: "rows", Err: err}
 		}
 		for row := range b.Len {
 			take(b, row)
@@ -342,7 +341,7 @@ func (w *world) following(ctx context.Context, edges []*edge, scan *catalog.Scan
 
 // told reads another key of the rows that stay so far; nil if a reference names that by which they are told.
 func (w *world) told(ctx context.Context, e *edge) (map[rekey.Key]rekey.Key, error) {
-	if e.ToKey == nil || !w.leaves || w.db.Tables[e.To] == nil {
+	if e.ToKey == nil || w.db.Tables[e.To] == nil {
 		return nil, nil
 	}
 	all, keys, scan := make(map[rekey.Key]rekey.Key), w.keys[e.To], catalog.Scan{Table: e.To}
@@ -445,7 +444,7 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 // stays tells of the rows of a scan whether they stay behind.
 func (r *run) stays(ctx context.Context, w *world, name string, scan *catalog.Scan) (func(b *catalog.Batch, row int) bool, error) {
 	t := r.tables[name]
-	if t == nil || !w.leaves {
+	if t == nil {
 		return func(*catalog.Batch, int) bool { return false }, nil
 	}
 	if !t.keyed() {
@@ -459,9 +458,9 @@ func (r *run) stays(ctx context.Context, w *world, name string, scan *catalog.Sc
 	}, nil
 }
 
-// sorting are columns of a scan in the form that the target compares, with the values that they will have.
+// sorting are columns of a scan in the form that the first world compares, with the values that they will have.
 func (r *run) sorting(w *world, table string, columns ...string) ([]catalog.Order, error) {
-	_, model := r.f.Model(table)
+	_, model := r.f.ModelOf(table)
 	all := catalog.OrderBy(columns, model)
 	for i, column := range columns {
 		shift, err := r.shift(w.db, table, column)
@@ -529,7 +528,7 @@ func (r *run) judgeFewer(ctx context.Context) error {
 			}
 		}
 		for _, w := range r.worlds {
-			if w.db.Tables[t.name] == nil || !w.leaves {
+			if w.db.Tables[t.name] == nil {
 				continue
 			}
 			order, err := r.sorting(w, t.name, t.Columns...)
@@ -559,15 +558,12 @@ func (r *run) judgeFewer(ctx context.Context) error {
 func (r *run) conclude(ctx context.Context, found *Found) error {
 	of := make(map[*world]map[string]*declare.Stays)
 	for _, w := range r.worlds {
-		if !w.leaves {
-			continue
-		}
 		of[w] = make(map[string]*declare.Stays)
 		for _, name := range r.order {
 			if w.db.Tables[name] == nil {
 				continue
 			}
-			t, s := r.tables[name], &declare.Stays{Source: w.db.Name, Table: name, Why: []declare.Reason{}}
+			t, s := r.tables[name], &declare.Stays{World: w.db.Name, Table: name, Why: []declare.Reason{}}
 			if s.Columns, s.Kinds = t.Columns, t.Kinds; t.keyed() && t.Kinds == "" {
 				s.Key, s.Columns = t.Columns[0], nil
 			}
@@ -603,7 +599,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			if err := r.spelled(ctx, w, e); err != nil {
 				return err
 			}
-			if !w.leaves || e.says == declare.RowsDrop {
+			if e.says == declare.RowsDrop {
 				continue
 			}
 			n, largest, to := int64(0), []declare.Heavy(nil), of[w][e.To]
@@ -618,13 +614,11 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 					largest, err = w.db.Opened.(declare.Selector).Heaviest(ctx, e.Table, e.key, condition, shownKeys)
 				}
 				if err != nil {
-					return &catalog.ReadError{Source: w.db.Name, Table: e.Table,
+					return &catalog.ReadError{World: w.db.Name, Table: e.Table,
 						Doing: "the rows that refer to rows that stay behind", Err: err}
 				}
 			}
-			if w.db != r.f.Target {
-				e.Counts = append(e.Counts, n)
-			}
+			e.Counts = append(e.Counts, n)
 			if n > 0 {
 				all = append(all, Blocked{w.db.Name, n, largest})
 			}
@@ -642,7 +636,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays, found *Found) error {
 	for _, w := range r.worlds {
 		for to, s := range of[w] {
-			if w.db != r.f.Target || !s.Keyed() || s.Rows() == 0 {
+			if w.db != r.f.Model() || !s.Keyed() || s.Rows() == 0 {
 				continue
 			}
 			for _, ref := range r.referringTo(to, slices.Sorted(maps.Keys(w.db.Apart))) {
@@ -658,7 +652,7 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 				}
 				n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, ref.Table, severed.SQL(catalog.SQLName))
 				if err != nil {
-					return &catalog.ReadError{Source: w.db.Name, Table: ref.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
+					return &catalog.ReadError{World: w.db.Name, Table: ref.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
 				}
 				if n > 0 {
 					found.Blocking = append(found.Blocking, Blocking{&declare.SeveredReference{Severed: severed, Ref: ref.Ref},
@@ -674,7 +668,7 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 	at := e.to.Columns
 	texts := strings.IndexByte(string(e.key.Kinds), rekey.KeyText) >= 0
-	if !texts || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil || !w.leaves {
+	if !texts || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil {
 		return nil
 	}
 	var same, differ []string
@@ -685,7 +679,7 @@ func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 	n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, "EXISTS (SELECT 1 FROM "+catalog.SQLName(e.To)+" AS named WHERE "+
 		strings.Join(same, " AND ")+" AND ("+strings.Join(differ, " OR ")+"))")
 	if err != nil {
-		return &catalog.ReadError{Source: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that may stay behind", Err: err}
+		return &catalog.ReadError{World: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that may stay behind", Err: err}
 	}
 	if n > 0 {
 		return declare.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they name: write them alike first",

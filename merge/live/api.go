@@ -87,11 +87,11 @@ func number(r *http.Request, name string, otherwise int64) (int64, error) {
 
 // wish is the body of a request that asks for an action.
 type wish struct {
-	Target string `json:"target"` // of the merge to skip
+	Merge string `json:"merge"` // to skip
 }
 
 // action lets an operator who has the token do something.
-func (h *Handler) action(do func(ctx context.Context, target string) error) http.HandlerFunc {
+func (h *Handler) action(do func(ctx context.Context, merge string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h.cross.Check(r); err != nil {
 			refuse(w, http.StatusForbidden, "this request comes from the page of another site")
@@ -110,12 +110,12 @@ func (h *Handler) action(do func(ctx context.Context, target string) error) http
 			if _, is := errors.AsType[*http.MaxBytesError](err); is {
 				code = http.StatusRequestEntityTooLarge
 			}
-			refuse(w, code, `want {"target": "NAME"} or no body: `+trim(err))
+			refuse(w, code, `want {"merge": "NAME"} or no body: `+trim(err))
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), patience)
 		defer cancel()
-		if err := do(ctx, want.Target); err != nil {
+		if err := do(ctx, want.Merge); err != nil {
 			refuse(w, http.StatusConflict, trim(err))
 			return
 		}

@@ -56,13 +56,13 @@ func documented(t *testing.T) *book {
 	s.Name, s.Parallel = "autumn", 2
 	took, ended := *s.Began, noon
 	s.Merges = []progress.MergeStatus{
-		{Target: "w1", Sources: []string{"w2", "w3"}, Phase: progress.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.verify.html"}},
-		{Target: "w4", Sources: []string{"w5"}, Phase: progress.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Copied: 450_000, Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
-		{Target: "w6", Sources: []string{"w7"}, Phase: progress.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
+		{Worlds: []string{"w1", "w2", "w3"}, Phase: progress.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.verify.html"}},
+		{Worlds: []string{"w4", "w5"}, Phase: progress.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Copied: 450_000, Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
+		{Worlds: []string{"w6", "w7"}, Phase: progress.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
 	}
 	b.events = nil
-	for _, e := range []progress.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Target: "w1", Text: "1.2 M rows"}, {Kind: "merging", Target: "w1", Text: "copying begins"}, {Kind: "verified", Target: "w1", Text: "every row is as it was planned"}, {Kind: "failed", Target: "w6", Text: "the table 'items' is full"}} {
-		b.happens(e.Kind, e.Target, e.Text)
+	for _, e := range []progress.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Merge: "w1", Text: "1.2 M rows"}, {Kind: "merging", Merge: "w1", Text: "copying begins"}, {Kind: "verified", Merge: "w1", Text: "every row is as it was planned"}, {Kind: "failed", Merge: "w6", Text: "the table 'items' is full"}} {
+		b.happens(e.Kind, e.Merge, e.Text)
 	}
 	return b
 }
@@ -115,7 +115,7 @@ func TestPlayers(t *testing.T) {
 // Metrics are as Prometheus reads them, also with hostile names, and without a state.
 func TestMetrics(t *testing.T) {
 	hostile := night(t, 60)
-	hostile.status.Merges[26].Target = "a\"b\\c\nd\xff{}"
+	hostile.status.Merges[26].Worlds[0] = "a\"b\\c\nd\xff{}"
 	for name, source := range map[string]Source{"night": hostile, "idle": &book{status: progress.Status{Now: noon}}, "none": &bookOf{away: os.ErrClosed}} {
 		text := ask(New(source, Options{}), "GET", "/metrics", "").Body.String()
 		problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -126,7 +126,7 @@ func TestMetrics(t *testing.T) {
 	text := ask(New(hostile, Options{}), "GET", "/metrics", "").Body.String()
 	for _, want := range []string{
 		`fleet_merges{phase="verified"} 22`, `fleet_merges{phase="failed"} 1`, `fleet_doing{command="apply"} 1`, `fleet_doing{command="undo"} 0`, `fleet_state_readable 1`, `fleet_events_total 200`,
-		`fleet_merge_rows_per_second{target="eu-w190"} 8300`, `fleet_merge_left_seconds{target="a\"b\\c\nd` + "\uFFFD" + `{}"} 95`, `fleet_elapsed_seconds 4320`,
+		`fleet_merge_rows_per_second{merge="eu-w190"} 8300`, `fleet_merge_left_seconds{merge="a\"b\\c\nd` + "\uFFFD" + `{}"} 95`, `fleet_elapsed_seconds 4320`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("there is no %s in\n%s", want, text)
@@ -141,7 +141,7 @@ func TestLeft(t *testing.T) {
 		known bool
 	}{
 		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 360}}, "4 to 6 min", true},
-		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 240}}, "about 4 min", true}, // rehearsed
+		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 240}}, "about 4 min", true}, // tried
 		{progress.MergeStatus{Phase: progress.Waiting}, "less than 1 s", false},
 		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 200, Left: 300}, "about 5 min", true}, // as it is measured,
 		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 400}, "less than 1 s", false},
@@ -159,8 +159,8 @@ func TestLeft(t *testing.T) {
 
 // The word in big letters is true.
 func TestWord(t *testing.T) {
-	verified := []progress.MergeStatus{{Target: "w1", Sources: []string{"w2"}, Phase: progress.Verified}}
-	copying := []progress.MergeStatus{{Target: "w1", Sources: []string{"w2"}, Phase: progress.Copying, Active: true}}
+	verified := []progress.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: progress.Verified}}
+	copying := []progress.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: progress.Copying, Active: true}}
 	began := noon
 	for _, c := range []struct {
 		s              progress.Status
@@ -177,7 +177,7 @@ func TestWord(t *testing.T) {
 		{progress.Status{Merges: append([]progress.MergeStatus{{Phase: progress.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
 		{progress.Status{Merges: append([]progress.MergeStatus{{Phase: progress.Undone}, {Phase: progress.Skipped}}, verified...), Began: &began}, "Ended", "some were undone"},
 		{progress.Status{Merges: append([]progress.MergeStatus{{Phase: progress.Failed}}, verified...), Began: &began}, "Stopped", "1 merge is open"},
-		{progress.Status{Merges: []progress.MergeStatus{{Phase: progress.Skipped, Problem: "rows of it are in the target"}}, Began: &began}, "Stopped", "1 merge is open"},
+		{progress.Status{Merges: []progress.MergeStatus{{Phase: progress.Skipped, Problem: "its new database is not open"}}, Began: &began}, "Stopped", "1 merge is open"},
 	} {
 		c.s.Now = noon
 		b := newBoard(&view{Status: &c.s}, Options{File: "my night.toml"})
@@ -190,16 +190,16 @@ func TestWord(t *testing.T) {
 	}
 	// Nothing says that a world may be started in a new database before that is open.
 	made := []progress.MergeStatus{
-		{Target: "w1", Into: "w1_m2", Phase: progress.Copying, Active: true, Done: 30, Total: 30},
-		{Target: "w2", Into: "w2_m2", Phase: progress.Copied},
-		{Target: "w3", Into: "w3_m2", Phase: progress.Opening, Active: true},
-		{Target: "w4", Into: "w4_m2", Phase: progress.Opening},
-		{Target: "w5", Into: "w5_m2", Phase: progress.Verified, Open: true},
+		{Worlds: []string{"w1", "x"}, New: "w1_m2", Phase: progress.Copying, Active: true, Done: 30, Total: 30},
+		{Worlds: []string{"w2", "x"}, New: "w2_m2", Phase: progress.Made},
+		{Worlds: []string{"w3", "x"}, New: "w3_m2", Phase: progress.Opening, Active: true},
+		{Worlds: []string{"w4", "x"}, New: "w4_m2", Phase: progress.Opening},
+		{Worlds: []string{"w5", "x"}, New: "w5_m2", Phase: progress.Verified, Open: true},
 	}
 	shown := newBoard(&view{Status: &progress.Status{Now: noon, Doing: "apply", Merges: made}}, Options{})
 	for i, want := range []string{"copying", "made, not open", "opening", "proved, not open", "verified, open"} {
 		if m := shown.Merges[i]; m.Word != want {
-			t.Errorf("%s is shown as %q, want %q", m.Target, m.Word, want)
+			t.Errorf("%s is shown as %q, want %q", m.Name(), m.Word, want)
 		}
 	}
 	if got := shown.Merges[0].Figures; got != "30 rows are there; indexes, keys and views are made" {

@@ -75,6 +75,9 @@ type merge struct {
 	Skippable bool
 }
 
+// Others are the worlds but the first.
+func (m merge) Others() []string { return m.Worlds[min(1, len(m.Worlds)):] }
+
 type event struct {
 	progress.Event
 	Hour string
@@ -98,7 +101,7 @@ func newBoard(v *view, o Options) *board {
 		count[m.look]++
 		allRows += m.Rows
 		rows += m.Came()
-		if m.Phase == progress.Copying && b.Running {
+		if (m.Phase == progress.Copying || m.Phase == progress.Trying) && b.Running {
 			rate += m.PerSecond
 		}
 	}
@@ -127,8 +130,8 @@ func newBoard(v *view, o Options) *board {
 
 // add puts a merge where it belongs.
 func (b *board) add(m merge) {
-	over := m.Phase == progress.Verified || m.Phase == progress.Skipped || m.Phase == progress.Undone
-	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && !over
+	over := m.Phase.IsTry() || m.Phase == progress.Verified || m.Phase == progress.Skipped || m.Phase == progress.Undone
+	m.Skippable = b.Control && m.Class != "working" && m.Class != "made" && !over
 	b.Merges = append(b.Merges, m)
 	if m.Phase == progress.Verified {
 		b.Done++
@@ -136,9 +139,9 @@ func (b *board) add(m merge) {
 	switch {
 	case m.Class == "fail" || m.Class == "unsure" || m.Problem != "" && m.Class != "working" && m.Class != "pass":
 		b.Problems = append(b.Problems, m)
-	case m.Class == "working" || m.Class == "copied":
+	case m.Class == "working" || m.Class == "made":
 		b.Now = append(b.Now, m)
-	case m.Class == "waiting" || m.Class == "planned":
+	case m.Class == "waiting" || m.Class == "planned" || m.Class == "tried":
 		b.Next = append(b.Next, m)
 	default:
 		b.Ended = append(b.Ended, m)
@@ -177,13 +180,13 @@ func newMerge(s *progress.Status, i int) merge {
 	if m.Class == "working" && m.Waits != "" {
 		m.Figures = strings.TrimPrefix(m.Figures+"; waits: "+m.Waits, "; ")
 	}
-	if m.Class == "copied" {
+	if m.Class == "made" {
 		m.Value = int64(m.Share() * 1000)
 	}
 	return m
 }
 
-var doings = map[string]string{"plan": "Planning", "rehearse": "Rehearsing", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
+var doings = map[string]string{"plan": "Planning", "try": "Trying", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
 
 // say tells in a word and a sentence what happens.
 func (b *board) say(s *progress.Status, file string) {
@@ -247,7 +250,7 @@ func (b *board) figures(s *progress.Status, rows, all int64, rate float64) {
 	if rate > 0 {
 		note += ", " + brief(rate) + "/s"
 	}
-	add(brief(float64(rows)), "rows merged", note)
+	add(brief(float64(rows)), "rows copied", note)
 	if s.Began != nil {
 		until := s.Now
 		if !b.Running && s.Ended != nil {

@@ -57,11 +57,11 @@ func (b *book) Resume(context.Context) error {
 	return b.wish("resume")
 }
 
-func (b *book) Skip(_ context.Context, target string) error {
-	if target == "" {
-		return errors.New(`no merge into "": want the name of a target`)
+func (b *book) Skip(_ context.Context, merge string) error {
+	if merge == "" {
+		return errors.New(`no merge "": want the name of its first world`)
 	}
-	return b.wish("skip " + target)
+	return b.wish("skip " + merge)
 }
 
 func (b *book) change(f func(s *progress.Status)) {
@@ -70,11 +70,11 @@ func (b *book) change(f func(s *progress.Status)) {
 	f(&b.status)
 }
 
-func (b *book) happens(kind, target, text string) {
+func (b *book) happens(kind, merge, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := int64(len(b.events)) + 1
-	b.events = append(b.events, progress.Event{Number: n, At: noon.Add(time.Duration(n-200) * 20 * time.Second), Kind: kind, Target: target, Text: text})
+	b.events = append(b.events, progress.Event{Number: n, At: noon.Add(time.Duration(n-200) * 20 * time.Second), Kind: kind, Merge: merge, Text: text})
 	b.status.LastEvent = n
 }
 
@@ -93,27 +93,27 @@ func night(t testing.TB, merges int) *book {
 	world := 0
 	next := func() string { world++; return fmt.Sprintf("eu-w%d", world) }
 	for i := range merges {
-		m := progress.MergeStatus{Target: next(), Predicted: [2]float64{float64(120 + 7*i), float64(200 + 11*i)}, Rows: int64(900_000 + 13_577*i), Plan: "3f2a", Attempts: 1}
+		m := progress.MergeStatus{Worlds: []string{next()}, Predicted: [2]float64{float64(120 + 7*i), float64(200 + 11*i)}, Rows: int64(900_000 + 13_577*i), Plan: "3f2a", Attempts: 1}
 		for n := 400/merges + min(1, max(0, 400%merges-i)) - 1; n > 0; n-- {
-			m.Sources = append(m.Sources, next())
+			m.Worlds = append(m.Worlds, next())
 		}
 		ended := began.Add(time.Duration(i+1) * 2 * time.Minute)
 		switch {
 		case i == 7:
 			m.Phase, m.Ended, m.Attempts, m.Took = progress.Failed, &ended, 3, 71
 			m.Problem = "copy items: row 4,711 of eu-w51: Error 1114 (HY000): The table 'items' is full"
-			m.Advice = []string{"The disk of the database server is full. Make room, then try this merge again:", "fleet apply campaign.toml", "To give up and take its rows out again:", "fleet undo campaign.toml " + m.Target}
-			m.Reports = []string{m.Target + ".apply.html"}
+			m.Advice = []string{"The disk of the database server is full. Make room, then try this merge again:", "fleet apply campaign.toml", "To give up and drop its new database:", "fleet undo campaign.toml " + m.Name()}
+			m.Reports = []string{m.Name() + ".apply.html"}
 		case i == 11:
 			m.Phase, m.Ended = progress.Refused, &ended
 			m.Problem = "The check found 3 tables of eu-w75 that eu-w73 does not have: guild_hall, guild_hall_log, guild_hall_bid."
 			m.Advice = []string{"Bring both to one schema, or declare the tables:", "mergecheck -rules game.toml eu-w73 eu-w75"}
-			m.Reports = []string{m.Target + ".check.html"}
+			m.Reports = []string{m.Name() + ".check.html"}
 		case i == 5:
 			m.Phase, m.Ended, m.Took = progress.Undone, &ended, 240
 		case i < 25:
 			m.Phase, m.Ended, m.Took, m.Renames = progress.Verified, &ended, float64(130+9*i), 17*i
-			m.Reports = []string{m.Target + ".plan.html", m.Target + ".proof.html"}
+			m.Reports = []string{m.Name() + ".plan.html", m.Name() + ".proof.html"}
 		case i == 25:
 			m.Phase, m.Active, m.Step, m.Done, m.Total, m.PerSecond, m.Left, m.Took = progress.Verifying, true, "verify", 2_900_000, 3_100_000, 210_000, 4, 301
 		case i < 28:
@@ -121,7 +121,7 @@ func night(t testing.TB, merges int) *book {
 		case i == 28:
 			m.Phase, m.Active, m.Step, m.Took = progress.Planning, true, "check", 12
 		case i == 29:
-			m.Phase, m.Took = progress.Copied, 200
+			m.Phase, m.Took = progress.Made, 200
 		case i < 34:
 			m.Phase = progress.Planned
 		default:
@@ -138,11 +138,11 @@ func night(t testing.TB, merges int) *book {
 		case i == 190:
 			b.happens("failed", "eu-w50", "failed for good after 3 attempts: the table 'items' is full")
 		case i%3 == 0:
-			b.happens("merged", m.Target, "1.2 M rows were copied in 3 min 10 s")
+			b.happens("merged", m.Name(), "1.2 M rows were copied in 3 min 10 s")
 		case i%3 == 1:
-			b.happens("verified", m.Target, "every row is as it was planned")
+			b.happens("verified", m.Name(), "every row is as it was planned")
 		default:
-			b.happens("begun", m.Target, "the sources are fenced, copying begins")
+			b.happens("begun", m.Name(), "the worlds are fenced, copying begins")
 		}
 	}
 	return b

@@ -96,7 +96,7 @@ func testLooks(t *testing.T, b *browsertest.Browser) {
 	for i := range long.status.Merges {
 		m := &long.status.Merges[i]
 		name := strings.Repeat("W", 120)
-		m.Target, m.Sources, m.Problem, m.Reports = m.Target+name, []string{name, name, name}, strings.Repeat("x", 500), []string{name + ".html"}
+		m.Worlds, m.Problem, m.Reports = []string{m.Name() + name, name, name, name}, strings.Repeat("x", 500), []string{name + ".html"}
 		m.Advice = []string{"fleet undo campaign.toml " + name, name}
 	}
 	long.status.Merges[1].Phase, long.status.Merges[2].Phase, long.status.Merges[3].Phase = progress.Failed, progress.Waiting, progress.Copying
@@ -176,7 +176,7 @@ func testPaper(t *testing.T, b *browsertest.Browser) {
 func writeRecord(t *testing.T, file string, of *book) {
 	t.Helper()
 	of.status.Doing = ""
-	record := &Record{Status: &of.status, Events: of.events, Program: "fleet v1", Plan: func(target string) (*transfer.Plan, error) {
+	record := &Record{Status: &of.status, Events: of.events, Program: "fleet v1", Plan: func(merge string) (*transfer.Plan, error) {
 		return &transfer.Plan{Renames: []transfer.Rename{{Source: "eu-w2", Table: "characters", Column: "name", Old: "Aria", New: "Aria-2"}, {Source: "eu-w3", Table: "guild", Column: "name", Old: "Nightwatch", New: "Nightwatch-3"}}}, nil
 	}}
 	f, err := os.Create(file)
@@ -194,7 +194,7 @@ func writeRecord(t *testing.T, file string, of *book) {
 func testChanges(t *testing.T, b *browsertest.Browser) {
 	book := night(t, 60)
 	b.Open(t, served(t, book, quick(book), nil))
-	b.Eval(t, `(document.querySelector('#next details').open = true, document.querySelector('#next details button').focus(), window.mine = document.activeElement.dataset.target, window.failed = document.querySelector('.problem'), true)`, nil)
+	b.Eval(t, `(document.querySelector('#next details').open = true, document.querySelector('#next details button').focus(), window.mine = document.activeElement.dataset.merge, window.failed = document.querySelector('.problem'), true)`, nil)
 	book.change(func(s *progress.Status) {
 		s.Merges[25].Phase, s.Merges[25].Active = progress.Verified, false
 		s.Merges[26].Phase, s.Merges[26].Problem = progress.Failed, "out of room"
@@ -203,7 +203,7 @@ func testChanges(t *testing.T, b *browsertest.Browser) {
 	const changed = `document.title.startsWith('23/60 Merging') && document.querySelector('#failures').textContent.includes('out of room') && document.querySelector('#now #m31') && document.querySelector('#ended #m26')`
 	b.Await(t, changed)
 	var kept bool
-	b.Eval(t, `document.activeElement.dataset.target === mine && mine && document.querySelector('#next details').open && document.querySelector('.problem') === failed && document.getElementById('failures').getAttribute('aria-live') == 'assertive'`, &kept)
+	b.Eval(t, `document.activeElement.dataset.merge === mine && mine && document.querySelector('#next details').open && document.querySelector('.problem') === failed && document.getElementById('failures').getAttribute('aria-live') == 'assertive'`, &kept)
 	if !kept {
 		t.Error("what did not change was replaced")
 	}

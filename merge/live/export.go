@@ -21,10 +21,10 @@ const maxRenames = 200
 
 // Record is a campaign as it is put on record.
 type Record struct {
-	Status  *progress.Status                            `json:"status"`
-	Events  []progress.Event                            `json:"events"`
-	Program string                                      `json:"program,omitempty"` // that wrote the record, with its version
-	Plan    func(target string) (*transfer.Plan, error) `json:"-"`                 // an error like [fs.ErrNotExist] if there is none
+	Status  *progress.Status                           `json:"status"`
+	Events  []progress.Event                           `json:"events"`
+	Program string                                     `json:"program,omitempty"` // that wrote the record, with its version
+	Plan    func(merge string) (*transfer.Plan, error) `json:"-"`                 // an error like [fs.ErrNotExist] if there is none
 }
 
 // WriteHTML writes the record as one page for those who were not there: what was merged, how
@@ -95,10 +95,10 @@ func (p *recordPage) fill(r *Record) {
 		if m.Began != nil && m.Ended != nil {
 			l.Between = minute(*m.Began, s.Now) + " to " + minute(*m.Ended, s.Now)
 		}
-		worlds += 1 + len(m.Sources)
+		worlds += len(m.Worlds)
 		switch m.Phase {
 		case progress.Verified:
-			gone += len(m.Sources)
+			gone += len(m.Worlds) - 1
 			rows += m.Rows
 		case progress.Undone:
 			undone++
@@ -107,7 +107,7 @@ func (p *recordPage) fill(r *Record) {
 		}
 		l.readPlan(r)
 		for _, e := range r.Events {
-			if e.Target == m.Target && trouble[e.Kind] {
+			if e.Merge == m.Name() && trouble[e.Kind] {
 				l.Events = append(l.Events, event{e, hour(e.At, s.Now), true})
 			}
 		}
@@ -155,7 +155,7 @@ func (l *recordLine) readPlan(r *Record) {
 	if r.Plan == nil || l.Phase != progress.Verified {
 		return
 	}
-	plan, err := r.Plan(l.Target)
+	plan, err := r.Plan(l.Name())
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.Count == 0:
 	case err != nil:

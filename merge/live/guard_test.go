@@ -101,8 +101,8 @@ func TestControl(t *testing.T) {
 		{"post to the page", "POST", "/", "", bearer, 405},
 		{"delete a report", "DELETE", "/report/x", "", bearer, 405},
 		{"unknown", "POST", "/api/undo", "", bearer, 404},
-		{"large", "POST", "/api/skip", `{"target":"` + strings.Repeat("x", 1<<20) + `"}`, bearer, 413},
-		{"other field", "POST", "/api/skip", `{"targets":"w1"}`, bearer, 400},
+		{"large", "POST", "/api/skip", `{"merge":"` + strings.Repeat("x", 1<<20) + `"}`, bearer, 413},
+		{"other field", "POST", "/api/skip", `{"merges":"w1"}`, bearer, 400},
 		{"no JSON", "POST", "/api/skip", `target=w1`, bearer, 400},
 		{"refused by the campaign", "POST", "/api/skip", `{}`, bearer, 409},
 	} {
@@ -113,7 +113,7 @@ func TestControl(t *testing.T) {
 	if got := book.asked(); len(got) > 0 {
 		t.Fatalf("the campaign was told to %q", got)
 	}
-	for _, c := range [][]string{{"/api/pause", ""}, {"/api/resume", "{}"}, {"/api/skip", `{"target":"eu-w1"}`}} {
+	for _, c := range [][]string{{"/api/pause", ""}, {"/api/resume", "{}"}, {"/api/skip", `{"merge":"eu-w1"}`}} {
 		if w := ask(h, "POST", c[0], c[1], with("Origin", "http://localhost:9200", "Sec-Fetch-Site", "same-origin")...); w.Code != 204 {
 			t.Errorf("%s: %d, %s", c[0], w.Code, w.Body)
 		}
@@ -193,7 +193,7 @@ func TestHostile(t *testing.T) {
 	evil := "w\"'><script>pwned()</script>\u202e\x1b[2J\r\nevent: parts\r\nSet-Cookie: a=b\n\ndata: x"
 	book := &book{status: progress.Status{Name: evil, Now: noon, Doing: "apply", Waits: evil}}
 	for _, phase := range []progress.Phase{progress.Failed, progress.Copying, progress.Verified, progress.Waiting, progress.Phase(evil)} {
-		book.status.Merges = append(book.status.Merges, progress.MergeStatus{Target: evil, Sources: []string{evil, evil, evil, evil}, Phase: phase, Active: true, Problem: evil, Advice: []string{evil, "fleet undo " + evil}, Reports: []string{evil}, Step: evil})
+		book.status.Merges = append(book.status.Merges, progress.MergeStatus{Worlds: []string{evil, evil, evil, evil, evil}, Phase: phase, Active: true, Problem: evil, Advice: []string{evil, "fleet undo " + evil}, Reports: []string{evil}, Step: evil})
 	}
 	book.happens(evil, evil, evil)
 	h := New(book, Options{File: evil, Control: book, Token: token})

@@ -23,7 +23,7 @@ type Source interface {
 type Control interface {
 	Pause(ctx context.Context) error
 	Resume(ctx context.Context) error
-	Skip(ctx context.Context, target string) error
+	Skip(ctx context.Context, merge string) error
 }
 
 // Options configures a [Handler]. The zero Options serve a page that is read-only, to every

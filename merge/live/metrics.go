@@ -55,7 +55,7 @@ func (h *Handler) metrics(w http.ResponseWriter, r *http.Request) {
 func (e *exposition) status(s *progress.Status) {
 	e.gauge("fleet_state_time_seconds", "When all this was so, since 1970.", float64(s.Now.UnixMilli())/1000)
 	e.metric("fleet_doing", "gauge", "1 for the step of the running process, 0 for the others. All are 0 if none runs.")
-	for _, doing := range []string{"apply", "plan", "rehearse", "undo", "verify"} {
+	for _, doing := range []string{"apply", "plan", "try", "undo", "verify"} {
 		e.sample("fleet_doing", "command", doing, boolean(s.Doing == doing))
 	}
 	e.gauge("fleet_paused", "1 if the operator paused the campaign.", boolean(s.Paused))
@@ -71,8 +71,8 @@ func (e *exposition) status(s *progress.Status) {
 	for _, l := range looks {
 		e.sample("fleet_merges", "phase", string(l.phase), float64(count[l.phase]))
 	}
-	e.gauge("fleet_rows", "Rows that are in their target.", float64(rows))
-	e.gauge("fleet_rows_planned", "Rows that come to their target, of merges that have a plan.", float64(all))
+	e.gauge("fleet_rows", "Rows that are in their new database.", float64(rows))
+	e.gauge("fleet_rows_planned", "Rows that come, of merges that have a plan.", float64(all))
 	left, unknown := s.TimeLeft()
 	e.gauge("fleet_left_seconds_least", "How long the merges that are not done still take, at the least.", left[0])
 	e.gauge("fleet_left_seconds_most", "How long the merges that are not done still take, at the most.", left[1])
@@ -96,7 +96,7 @@ func (e *exposition) status(s *progress.Status) {
 		e.metric(of.name, "gauge", of.help)
 		for i := range s.Merges {
 			if m := &s.Merges[i]; m.Active && s.Doing != "" {
-				e.sample(of.name, "target", m.Target, of.value(m))
+				e.sample(of.name, "merge", m.Name(), of.value(m))
 			}
 		}
 	}

@@ -144,7 +144,7 @@
     }
   }
 
-  const questions = { pause: () => 'Pause? What runs comes to its next batch and waits there.', resume: () => 'Resume?', skip: words => words + '? What came to the target until then stays there.' };
+  const questions = { pause: () => 'Pause? What runs comes to its next batch and waits there.', resume: () => 'Resume?', skip: words => words + '? Its new database stays as it is then.' };
   function ask(question, secret) {
     return new Promise(done => {
       const dialog = $('ask');
@@ -158,7 +158,7 @@
       (secret ? $('token') : $('yes')).focus();
     });
   }
-  async function act(what, target, words) {
+  async function act(what, merge, words) {
     const label = questions[what](words);
     for (let first = label; ;) {
       const kept = sessionStorage.getItem('token');
@@ -166,7 +166,7 @@
       const token = kept || $('token').value;
       $('token').value = '';
       try {
-        const answer = await fetch('api/' + what, { method: 'POST', headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }, body: JSON.stringify(target ? { target } : {}) });
+        const answer = await fetch('api/' + what, { method: 'POST', headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }, body: JSON.stringify(merge ? { merge } : {}) });
         if (answer.status === 401) { sessionStorage.removeItem('token'); first = 'That was not the token. ' + label; forgetful(); continue; }
         sessionStorage.setItem('token', token);
         forgetful();
@@ -182,7 +182,7 @@
     const button = e.target.closest('button');
     if (!button) return;
     if (button.classList.contains('copy')) copy(button);
-    else if (button.dataset.do) act(button.dataset.do, decodeURIComponent(button.dataset.target || ''), button.textContent);
+    else if (button.dataset.do) act(button.dataset.do, decodeURIComponent(button.dataset.merge || ''), button.textContent);
     else if (button.id === 'forget') { sessionStorage.removeItem('token'); forgetful(); tell('The token is forgotten.'); }
   });
   // Enter in the field of the token means yes, not the first button.

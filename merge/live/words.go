@@ -29,8 +29,10 @@ var looks = []struct {
 	{progress.Copying, look{"working", "▸", "copying"}},
 	{progress.Verifying, look{"working", "▸", "verifying"}},
 	{progress.Opening, look{"working", "▸", "opening"}},
+	{progress.Trying, look{"working", "▸", "trying"}},
 	{progress.Undoing, look{"working", "◂", "undoing"}},
-	{progress.Copied, look{"copied", "◐", "copied, not verified"}},
+	{progress.Made, look{"made", "◐", "made, not open"}},
+	{progress.Tried, look{"tried", "◌", "tried"}},
 	{progress.Planned, look{"planned", "○", "planned"}},
 	{progress.Waiting, look{"waiting", "·", "waiting"}},
 	{progress.Verified, look{"pass", "✓", "verified"}},
@@ -48,9 +50,9 @@ func lookOf(m *progress.MergeStatus, running bool) look {
 		}
 	}
 	if m.Phase == progress.Opening && !m.Active {
-		return look{"copied", "◐", m.PhaseWord()}
+		return look{"made", "◐", m.PhaseWord()}
 	}
-	if m.Into != "" && (m.Phase == progress.Copied || m.Phase == progress.Verified) {
+	if m.Phase == progress.Verified {
 		l.Word = m.PhaseWord()
 	}
 	if l.Class == "working" && !(running && m.Active) {
@@ -138,8 +140,8 @@ func (s span) String() string {
 }
 
 // reportWord names a report of a merge in little room: "proof" of "w1.proof.html".
-func reportWord(target, name string) string {
-	for _, prefix := range []string{target, url.PathEscape(target)} {
+func reportWord(merge, name string) string {
+	for _, prefix := range []string{merge, url.PathEscape(merge)} {
 		if rest, ok := strings.CutPrefix(name, prefix+"."); ok {
 			word, html := strings.CutSuffix(rest, ".html")
 			if html || rest != "html" {

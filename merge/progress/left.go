@@ -8,12 +8,12 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// Came is how many rows of the merge are in the target.
+// Came is how many rows of the merge are in the new database.
 func (m *MergeStatus) Came() int64 {
 	switch {
-	case m.Phase == Copied, m.Phase == Verifying, m.Phase == Opening, m.Phase == Verified:
+	case m.Phase == Made, m.Phase == Verifying, m.Phase == Opening, m.Phase == Verified:
 		return m.Rows
-	case m.Phase == Copying:
+	case m.Phase == Copying, m.Phase == Trying:
 		return min(m.Copied, m.Rows)
 	}
 	return 0
@@ -26,14 +26,15 @@ func (m *MergeStatus) Share() float64 {
 		return 1
 	}
 	var done, all float64
-	for _, a := range estimate.Parts(m.Rows, m.Into != "") {
+	copying := m.Phase == Copying || m.Phase == Trying
+	for _, a := range estimate.Parts(m.Rows) {
 		all += a.Weight
 		part := 0.0
 		switch {
-		case (m.Phase == Copied || m.Phase == Verifying) && a.Stage < estimate.StageOf(transfer.StepVerify), m.Phase == Opening:
+		case (m.Phase == Made || m.Phase == Verifying) && a.Stage < estimate.StageOf(transfer.StepVerify), m.Phase == Opening:
 			part = 1
-		case m.Phase != Copying && m.Phase != Verifying:
-		case m.Phase == Copying && m.Step != transfer.StepFinish && a.Step == transfer.StepCopy:
+		case !copying && m.Phase != Verifying:
+		case copying && m.Step != transfer.StepFinish && a.Step == transfer.StepCopy:
 			part = float64(m.Came()) / float64(max(m.Rows, 1))
 		case m.Step != "" && a.Stage < estimate.StageOf(m.Step):
 			part = 1
@@ -65,11 +66,10 @@ func (s *Status) Share() float64 {
 	return min(done/all, 0.999)
 }
 
-// PhaseWord is the phase in words: of a new database it says whether it is open.
+// PhaseWord is the phase in words: it says whether the new database is open.
 func (m *MergeStatus) PhaseWord() string {
 	switch {
-	case m.Into == "":
-	case m.Phase == Copied:
+	case m.Phase == Made:
 		return "made, not open"
 	case m.Phase == Opening && !m.Active:
 		return "proved, not open"
@@ -79,9 +79,9 @@ func (m *MergeStatus) PhaseWord() string {
 	return string(m.Phase)
 }
 
-// Finishing reports whether all rows of a new database are there, and indexes, keys and views are made.
+// Finishing reports whether all rows of the new database are there, and indexes, keys and views are made.
 func (m *MergeStatus) Finishing() bool {
-	return m.Into != "" && m.Active && m.Phase == Copying && m.Total > 0 && (m.Done >= m.Total || m.Step == transfer.StepFinish)
+	return m.Active && (m.Phase == Copying || m.Phase == Trying) && m.Total > 0 && (m.Done >= m.Total || m.Step == transfer.StepFinish)
 }
 
 // TimeLeft is how many seconds the merge still takes, at the least and at the most: what was predicted, and as soon as

@@ -4,9 +4,8 @@ import "time"
 
 // Work is what merges have to do, for a prediction.
 type Work struct {
-	Merges, Worlds int   // the worlds are targets and sources
-	Moved          int64 // rows that come to a target
-	Target         int64 // rows of the targets, which are read for the proof
+	Merges, Worlds int
+	Rows           int64 // of all worlds
 }
 
 // What a small machine does, with durable commits. Even without rows there are processes and
@@ -23,8 +22,11 @@ const Typical = copiedPerSecond * readPerSecond / (copiedPerSecond + readPerSeco
 
 // Weight is how long the work takes on a small machine.
 func (w Work) Weight() time.Duration {
-	return w.fixed() + rows(w.Moved, copiedPerSecond) + rows(w.Moved+w.Target, readPerSecond)
+	return w.fixed() + rows(w.Rows, copiedPerSecond) + rows(w.Rows, readPerSecond)
 }
+
+// ApplyWeight is how long it takes there without the proof.
+func (w Work) ApplyWeight() time.Duration { return w.fixed() + rows(w.Rows, copiedPerSecond) }
 
 func (w Work) fixed() time.Duration {
 	return time.Duration(w.Merges)*perMerge + time.Duration(w.Worlds)*perWorld

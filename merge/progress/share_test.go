@@ -8,28 +8,26 @@ import (
 
 // The share of the work never falls while a merge goes on, is not all before it is verified, and stays after a kill.
 func TestShare(t *testing.T) {
-	for _, into := range []string{"", "new"} {
-		last := -1.0
-		for _, m := range []MergeStatus{
-			{Phase: Planned},
-			{Phase: Copying, Active: true, Step: transfer.StepCopy, Copied: 10, Done: 10, Total: 100},
-			{Phase: Copying, Active: true, Step: transfer.StepCopy, Copied: 56, Done: 56, Total: 100},
-			{Phase: Copying, Copied: 56}, // killed
-			{Phase: Copying, Active: true, Step: transfer.StepCopy, Copied: 100, Done: 100, Total: 100},
-			{Phase: Copying, Active: true, Step: transfer.StepFinish, Copied: 100, Total: 100},
-			{Phase: Copied},
-			{Phase: Verifying},
-			{Phase: Verifying, Active: true, Step: transfer.StepVerify, Done: 150, Total: 200},
-			{Phase: Verifying, Active: true, Step: transfer.StepResult, Done: 10, Total: 200},
-			{Phase: Verified},
-		} {
-			m.Rows, m.Into = 100, into
-			share := m.Share()
-			if share < last || share < 0 || share > 1 || (share == 1) != (m.Phase == Verified) {
-				t.Errorf("%+v: %.3f after %.3f", m, share, last)
-			}
-			last = share
+	last := -1.0
+	for _, m := range []MergeStatus{
+		{Phase: Planned},
+		{Phase: Copying, Active: true, Step: transfer.StepCopy, Copied: 10, Done: 10, Total: 100},
+		{Phase: Copying, Active: true, Step: transfer.StepCopy, Copied: 56, Done: 56, Total: 100},
+		{Phase: Copying, Copied: 56}, // killed
+		{Phase: Copying, Active: true, Step: transfer.StepCopy, Copied: 100, Done: 100, Total: 100},
+		{Phase: Copying, Active: true, Step: transfer.StepFinish, Copied: 100, Total: 100},
+		{Phase: Made},
+		{Phase: Verifying},
+		{Phase: Verifying, Active: true, Step: transfer.StepVerify, Done: 150, Total: 200},
+		{Phase: Verifying, Active: true, Step: transfer.StepResult, Done: 10, Total: 200},
+		{Phase: Verified},
+	} {
+		m.Rows = 100
+		share := m.Share()
+		if share < last || share < 0 || share > 1 || (share == 1) != (m.Phase == Verified) {
+			t.Errorf("%+v: %.3f after %.3f", m, share, last)
 		}
+		last = share
 	}
 	killed := MergeStatus{Phase: Copying, Rows: 93, Copied: 56}
 	if killed.Came() != 56 {

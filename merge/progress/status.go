@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"strings"
 	"time"
 
 	"mergesafe/merge/verdict"
@@ -11,7 +12,7 @@ type Status struct {
 	Name string    `json:"name"`
 	Now  time.Time `json:"now"`
 
-	// Doing is what the running process does, "" if none runs: "plan", "rehearse", "apply",
+	// Doing is what the running process does, "" if none runs: "plan", "try", "apply",
 	// "verify" or "undo".
 	Doing  string `json:"doing,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
@@ -25,7 +26,7 @@ type Status struct {
 
 	Merges []MergeStatus `json:"merges"` // in the order of the file
 
-	// Missing are merges that have begun and that the file has no more, or with other sources:
+	// Missing are merges that have begun and that the file has no more, or with other worlds:
 	// until it has them again, nothing works on the campaign.
 	Missing []MergeStatus `json:"missing,omitempty"`
 
@@ -42,20 +43,27 @@ const (
 	Refused   Phase = "refused" // the plan or apply found what blocks the merge; nothing was written
 	Planned   Phase = "planned"
 	Copying   Phase = "copying"
-	Copied    Phase = "copied"
+	Made      Phase = "made" // the new database is there, and not proved
 	Verifying Phase = "verifying"
-	Opening   Phase = "opening"  // proved, and its new database is not open yet
-	Verified  Phase = "verified" // of a new database: and open
+	Opening   Phase = "opening"  // proved, and the new database is not open yet
+	Verified  Phase = "verified" // and open
 	Failed    Phase = "failed"   // see Problem
 	Undoing   Phase = "undoing"
 	Undone    Phase = "undone"
 	Skipped   Phase = "skipped" // by the operator
+
+	// Of a rehearsal. What it made is never opened, and is there until it is undone.
+	Trying Phase = "trying"
+	Tried  Phase = "tried"
 )
 
-// Begun reports whether something may have been written to the target.
+// IsTry reports whether what was made is that of a rehearsal.
+func (p Phase) IsTry() bool { return p == Trying || p == Tried }
+
+// Begun reports whether a new database may have been made, by a rehearsal too.
 func (p Phase) Begun() bool {
 	switch p {
-	case Copying, Copied, Verifying, Opening, Verified, Failed, Undoing:
+	case Trying, Tried, Copying, Made, Verifying, Opening, Verified, Failed, Undoing:
 		return true
 	}
 	return false
@@ -63,13 +71,12 @@ func (p Phase) Begun() bool {
 
 // MergeStatus is how far one merge is.
 type MergeStatus struct {
-	Target  string   `json:"target"`
-	Sources []string `json:"sources"`
-	Phase   Phase    `json:"phase"`
-	Active  bool     `json:"active"` // a worker is at it now
+	Worlds []string `json:"worlds"` // the first one keeps its keys and names; commands call the merge by it
+	Phase  Phase    `json:"phase"`
+	Active bool     `json:"active"` // a worker is at it now
 
-	Into string `json:"into,omitempty"` // the name of the new database; "" if the merge is in place
-	Open bool   `json:"open,omitempty"` // the new database is open: the world may be started there, and only there
+	New  string `json:"new,omitempty"`  // the name of the new database; "" without a plan
+	Open bool   `json:"open,omitempty"` // it is open: the world may be started there, and only there
 
 	Plan    string `json:"plan,omitempty"` // its ID
 	Rows    int64  `json:"rows"`           // that come, by the plan
@@ -77,6 +84,9 @@ type MergeStatus struct {
 	Renames int    `json:"renames"`        // new names: numbers that change, and cells that follow, are not counted
 
 	Copied int64 `json:"copied,omitempty"` // rows that came so far, also after an interruption
+
+	// Changed are the tables of which a rehearsal found other rows than the plan did.
+	Changed []Changed `json:"changed,omitempty"`
 
 	Step      string  `json:"step,omitempty"` // of package transfer, while Active
 	Done      int64   `json:"done"`           // rows of the step
@@ -86,7 +96,7 @@ type MergeStatus struct {
 	Waits     string  `json:"waits,omitempty"`      // why it makes no headway now, such as a database that cannot be reached
 
 	// Predicted is how long the merge takes, in seconds: at the least and at the most.
-	// They are equal to the measured time once it was rehearsed.
+	// They are equal to the measured time once it was tried.
 	Predicted [2]float64 `json:"predicted"`
 	Took      float64    `json:"took,omitempty"` // seconds of all attempts so far
 
@@ -107,11 +117,23 @@ type MergeStatus struct {
 	Reports []string `json:"reports,omitempty"` // names of files beside the plan
 }
 
+// Name is how commands call the merge: the name of its first world.
+func (m MergeStatus) Name() string { return strings.Join(m.Worlds[:min(1, len(m.Worlds))], "") }
+
+// Changed is a table of a world with other rows than when the plan was made: another number of them, or
+// other values.
+type Changed struct {
+	World string `json:"world"`
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+	Want  int64  `json:"want"` // when the plan was made
+}
+
 // Event is something that happened in a campaign.
 type Event struct {
 	Number int64     `json:"number"` // counts from 1, without gaps
 	At     time.Time `json:"at"`
-	Kind   string    `json:"kind"`             // one of the kinds of events, see Kinds
-	Target string    `json:"target,omitempty"` // of the merge; "" if it is about the campaign
-	Text   string    `json:"text"`             // for people
+	Kind   string    `json:"kind"`            // one of the kinds of events, see Kinds
+	Merge  string    `json:"merge,omitempty"` // its name; "" if it is about the campaign
+	Text   string    `json:"text"`            // for people
 }

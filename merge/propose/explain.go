@@ -78,7 +78,7 @@ func Explain(ctx context.Context, sources []catalog.Source, opts declare.Options
 		return nil, err
 	}
 	if columns, known := f.Names[table]; !known {
-		return nil, declare.Unsuitable("no source has a table %q%s", table, nearest.Hint(table, slices.Sorted(maps.Keys(f.Names))))
+		return nil, declare.Unsuitable("no world has a table %q%s", table, nearest.Hint(table, slices.Sorted(maps.Keys(f.Names))))
 	} else if columns == nil {
 		return nil, declare.Unsuitable("the table %q is not read", table)
 	} else if columns[column] == nil {
@@ -116,9 +116,9 @@ func rowsText(f *read.Facts, table string) string {
 	case f.Reset[table]:
 		return "the table is empty after the merge (policy reset)"
 	case f.Skip[table]:
-		return "the target's rows stay, the sources' rows are left behind (policy skip)"
+		return "the first world's rows come, those of the others stay behind (policy skip)"
 	case f.Same[table]:
-		return "every world must have the same rows; the target's rows stay (policy same)"
+		return "every world must have the same rows; they come once (policy same)"
 	case slices.ContainsFunc(f.DBs, excluded):
 		return "the table is excluded, so nothing in it is verified"
 	}

@@ -20,10 +20,10 @@ import (
 
 // ValuesOf describes the values of a column in one database.
 type ValuesOf struct {
-	Source string `json:"source"`
-	Type   string `json:"type"` // as the database prints it
-	Rows   int64  `json:"rows"`
-	Nulls  int64  `json:"nulls"`
+	World string `json:"world"`
+	Type  string `json:"type"` // as the database prints it
+	Rows  int64  `json:"rows"`
+	Nulls int64  `json:"nulls"`
 
 	// Distinct is how many different values there are. With More there are more than
 	// that, and Frequent covers only the first ones.
@@ -75,7 +75,7 @@ type shownValue struct {
 
 // explainValues reads a column of a database.
 func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, col *catalog.Column, at declare.ColumnName) (*ValuesOf, error) {
-	found := &ValuesOf{Source: db.Name, Type: col.Type}
+	found := &ValuesOf{World: db.Name, Type: col.Type}
 	seen, seed := make(map[uint64]*shownValue), maphash.MakeSeed()
 	var low, high []byte
 	s := r.Stream(db, "explain", 0, catalog.Scan{Table: at.Table, Unsorted: true})
@@ -110,7 +110,7 @@ func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, co
 	})
 	err := s.Drain(ctx)
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		return &ValuesOf{Source: db.Name, Type: col.Type, Unread: unsupported.Error()}, nil
+		return &ValuesOf{World: db.Name, Type: col.Type, Unread: unsupported.Error()}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (f rulesFile) of(class verdict.ColumnClass) (all []verdict.ProposedColumn) 
 func placeOf(c verdict.ProposedColumn) string { return declare.Place(c.Table, c.Column) }
 
 func (f rulesFile) header() {
-	names := slice.Map(f.r.Sources, func(s verdict.Summary) string { return s.Name })
+	names := slice.Map(f.r.Worlds, func(s verdict.Summary) string { return s.Name })
 	f.line("#:schema ./rules.schema.json")
 	f.line("# Editors of TOML complete and check this file if that one is beside it:")
 	f.line("# mergecheck -schema rules > rules.schema.json")

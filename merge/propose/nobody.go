@@ -17,7 +17,7 @@ import (
 func (s *space) mostKey(f *read.Facts) rekey.Integer {
 	_, model := declare.KeyModel(f.Resolved, s.Table)
 	if c := model.Column(s.Column); c != nil {
-		if most, known := c.Most(f.Target.Catalog.Engine); known {
+		if most, known := c.Most(f.Model().Catalog.Engine); known {
 			return most
 		}
 	}
@@ -45,7 +45,7 @@ func (x *examination) nobodyIn(f *read.Facts, column *catalog.Column) func(rekey
 		}
 	}
 	signed := slices.ContainsFunc(x.spaces, func(s *space) bool { return !s.unsigned(f) })
-	largest, known := column.Most(f.Target.Catalog.Engine)
+	largest, known := column.Most(f.Model().Catalog.Engine)
 	return func(n rekey.Integer) bool {
 		return nobody(n) || len(x.spaces) > 0 && (most.Less(n) || n.Negative && !signed) ||
 			known && n == largest && !slices.ContainsFunc(x.spaces, func(s *space) bool { return s.has(n) })
@@ -86,7 +86,7 @@ func (s *space) unsigned(f *read.Facts) bool {
 // or a bound if there may be several.
 func (e *examined) tooLarge(f *read.Facts, to *space) []string {
 	most := to.mostKey(f)
-	largest, known := e.column.Most(f.Target.Catalog.Engine)
+	largest, known := e.column.Most(f.Model().Catalog.Engine)
 	var odd []rekey.Integer
 	several := false
 	for _, p := range e.parts {

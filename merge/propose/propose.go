@@ -224,7 +224,7 @@ func numeric(c *catalog.Column) bool {
 // examine reads columns of a table, and compares what they hold with all keys: all of them, or only
 // one.
 func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table, only string) error {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	columns := make(map[string]*examined)
 	var read []string
 	for i := range model.Columns {

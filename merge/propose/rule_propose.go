@@ -97,7 +97,7 @@ func concludeProposals(c *classifier) rule.Outcome {
 // likelyUniques returns the columns of a table that hold the names of what its
 // rows stand for, if nothing declares them unique.
 func likelyUniques(f *read.Facts, table string) (columns []string) {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	key := model.Key()
 	if key == nil {
 		return nil
@@ -149,7 +149,7 @@ func proposeUnique(ctx context.Context, f *read.Facts, r *read.Reader, table, co
 // likelyReferences returns what the columns of a table may refer to, as their names
 // tell, of keys that are no numbers, if nothing declares it.
 func likelyReferences(f *read.Facts, table string) (all []declare.Ref) {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	declared := f.References(table)
 	key := model.Key()
 	for _, col := range model.Columns {
@@ -157,7 +157,7 @@ func likelyReferences(f *read.Facts, table string) (all []declare.Ref) {
 			continue
 		}
 		for _, to := range f.Tables {
-			_, parent := f.Model(to)
+			_, parent := f.ModelOf(to)
 			toKey := parent.Key()
 			if len(toKey) != 1 || col.Opaque != "" || col.Generated != "" {
 				continue

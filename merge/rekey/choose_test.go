@@ -57,9 +57,8 @@ func TestChoose(t *testing.T) {
 		return r
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		target := anyRange.Draw(t, "target")
-		var sources []Want
-		for range rapid.IntRange(1, 4).Draw(t, "sources") {
+		worlds := []Want{{Values: anyRange.Draw(t, "first")}}
+		for range rapid.IntRange(1, 4).Draw(t, "others") {
 			w := Want{Values: anyRange.Draw(t, "values")}
 			if w.Values.Any && rapid.Bool().Draw(t, "limited") {
 				most := rapid.SampledFrom([]uint64{math.MaxUint64, math.MaxInt64, math.MaxUint32, math.MaxInt32, 1 << 16}).Draw(t, "most")
@@ -68,10 +67,10 @@ func TestChoose(t *testing.T) {
 			for range rapid.IntRange(0, 3).Draw(t, "taken") {
 				w.Taken = append(w.Taken, anyRange.Draw(t, "range"))
 			}
-			sources = append(sources, w)
+			worlds = append(worlds, w)
 		}
 		step := rapid.SampledFrom([]uint64{0, 1, 1000, 10_000_000}).Draw(t, "step")
-		offsets, used, narrow := Choose(target, sources, step, nil)
+		offsets, used, narrow := Choose(worlds, step, nil)
 		if narrow != nil {
 			if narrow.Need.Sign() <= 0 {
 				t.Fatalf("it needs %v", narrow.Need)
@@ -81,8 +80,11 @@ func TestChoose(t *testing.T) {
 			}
 			return
 		}
-		taken := []Range{target}
-		for i, s := range sources {
+		var taken []Range
+		for i, s := range worlds {
+			if i == 0 && offsets[i] != 0 {
+				t.Fatalf("%d is added to the first", offsets[i])
+			}
 			if offsets[i]%used != 0 || step > 0 && used != step {
 				t.Fatalf("%d is no multiple of %d, for %d", offsets[i], used, step)
 			}
@@ -124,14 +126,14 @@ func TestChoose(t *testing.T) {
 // no step larger.
 func TestChooseInARow(t *testing.T) {
 	world := Range{Signed(1), Signed(2_000_021), true}
-	target := world
+	first := world
 	for n := range 160 {
-		offsets, used, narrow := Choose(target, []Want{{Values: world, Limits: []Limit{{"a.id", Signed(math.MaxInt32), world.High}}}}, 0, nil)
-		if want := uint64(n+1) * 10_000_000; narrow != nil || used != 10_000_000 || offsets[0] != want {
+		offsets, used, narrow := Choose([]Want{{Values: first}, {Values: world, Limits: []Limit{{"a.id", Signed(math.MaxInt32), world.High}}}}, 0, nil)
+		if want := uint64(n+1) * 10_000_000; narrow != nil || used != 10_000_000 || offsets[1] != want {
 			t.Fatalf("merge %d: %d, a multiple of %d, %+v; want %d", n+1, offsets, used, narrow, want)
 		}
-		moved, _ := world.Shift(offsets[0])
-		target.Join(moved)
+		moved, _ := world.Shift(offsets[1])
+		first.Join(moved)
 	}
 }
 
@@ -139,14 +141,14 @@ func TestChooseInARow(t *testing.T) {
 func TestChooseInANarrowSpace(t *testing.T) {
 	for _, c := range []struct{ world, most int64 }{{150_000_000, math.MaxUint32}, {1100, math.MaxInt16}, {9_999, math.MaxUint16}, {101, 9_999}, {2_000_021, math.MaxInt32}, {1, 255}} {
 		world := Range{Signed(1), Signed(c.world), true}
-		target, merges := world, int64(0)
+		first, merges := world, int64(0)
 		for ; ; merges++ {
-			offsets, _, narrow := Choose(target, []Want{{Values: world, Limits: []Limit{{"a.id", Signed(c.most), world.High}}}}, 0, nil)
+			offsets, _, narrow := Choose([]Want{{Values: first}, {Values: world, Limits: []Limit{{"a.id", Signed(c.most), world.High}}}}, 0, nil)
 			if narrow != nil {
 				break
 			}
-			moved, _ := world.Shift(offsets[0])
-			target.Join(moved)
+			moved, _ := world.Shift(offsets[1])
+			first.Join(moved)
 		}
 		if exact := c.most/c.world - 1; merges > exact || merges < min(64, exact*4/5) {
 			t.Errorf("%d keys below %d: %d merges, want nearly %d", c.world, c.most, merges, exact)
@@ -154,35 +156,35 @@ func TestChooseInANarrowSpace(t *testing.T) {
 	}
 }
 
-// An offset that the operator chose is taken, or refused if it is in somebody's way.
+// An offset that the operator chose is taken, or refused if it is in the way of another.
 func TestChooseGiven(t *testing.T) {
 	ten := Range{Signed(1), Signed(10), true}
-	want := []Want{{Values: ten}, {Values: ten}}
-	if got, _, narrow := Choose(ten, want, 100, map[int]uint64{0: 12}); narrow != nil || got[0] != 12 || got[1] != 100 {
+	want := []Want{{Values: ten}, {Values: ten}, {Values: ten}}
+	if got, _, narrow := Choose(want, 100, map[int]uint64{1: 12}); narrow != nil || got[1] != 12 || got[2] != 100 {
 		t.Errorf("%v, %+v", got, narrow)
 	}
-	if got, _, narrow := Choose(ten, want, 100, map[int]uint64{1: 105}); narrow == nil || narrow.Source != 1 {
+	if got, _, narrow := Choose(want, 100, map[int]uint64{2: 105}); narrow == nil || narrow.World != 2 {
 		t.Errorf("%v, %+v", got, narrow)
 	}
 }
 
 // What others have is passed over by an offset that is chosen, and refused if the operator
-// chose it; a source that keeps its numbers takes none.
+// chose it; a world that keeps its numbers takes none.
 func TestChooseTaken(t *testing.T) {
 	between := func(low, high int64) Range { return Range{Signed(low), Signed(high), true} }
-	want := []Want{{Values: between(1, 10), Taken: []Range{between(250, 399), between(105, 105), {}}}, {Values: between(21, 30), Taken: []Range{between(1, 50)}}}
+	want := []Want{{Values: between(1, 10)}, {Values: between(1, 10), Taken: []Range{between(250, 399), between(105, 105), {}}}, {Values: between(21, 30), Taken: []Range{between(1, 50)}}}
 	for _, c := range []struct {
 		given map[int]uint64
 		want  uint64 // 0: refused
-	}{{nil, 200}, {map[int]uint64{0: 106}, 106}, {map[int]uint64{0: 104}, 0}, {map[int]uint64{0: 390}, 0}} {
-		got, _, narrow := Choose(between(1, 10), want, 100, c.given)
+	}{{nil, 200}, {map[int]uint64{1: 106}, 106}, {map[int]uint64{1: 104}, 0}, {map[int]uint64{1: 390}, 0}} {
+		got, _, narrow := Choose(want, 100, c.given)
 		switch {
-		case c.want == 0 && (narrow == nil || !narrow.Taken.Any), c.want > 0 && (narrow != nil || got[0] != c.want || got[1] != 0):
+		case c.want == 0 && (narrow == nil || !narrow.Taken.Any), c.want > 0 && (narrow != nil || got[1] != c.want || got[2] != 0):
 			t.Errorf("%v: %v, %+v, want %d", c.given, got, narrow, c.want)
 		}
 	}
-	want[0].Taken[0].Low = Signed(200)
-	if got, _, narrow := Choose(between(1, 10), want, 100, nil); narrow != nil || got[0] != 400 {
+	want[1].Taken[0].Low = Signed(200)
+	if got, _, narrow := Choose(want, 100, nil); narrow != nil || got[1] != 400 {
 		t.Errorf("%v, %+v, want 400", got, narrow)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Shift says what happens to the numbers of a column on their way into the target. The
+// Shift says what happens to the numbers of a column on their way into the new database. The
 // nil Shift leaves them as they are.
 type Shift struct {
 	By   uint64

@@ -22,7 +22,7 @@ var checkPage string
 type Check struct {
 	page
 	Report   *verdict.Report
-	Merged   []string // the databases other than the target
+	Worlds   []string
 	Says     sentence
 	Failed   []finding // with those not verified that count as failed
 	Unsure   []finding // without those that are open
@@ -48,6 +48,7 @@ func NewPlanned(r *verdict.Report, p *transfer.Plan) *Check {
 	word, color, stands := readiness(p)
 	c.Word, c.Color = word, color
 	c.Says = sentence{"merging", ": " + stands, ": " + stands}
+	c.Headline = titleOf(p)
 	c.Title = c.Word + ": " + c.Headline
 	return c
 }
@@ -55,7 +56,7 @@ func NewPlanned(r *verdict.Report, p *transfer.Plan) *Check {
 // NewCheck arranges a report.
 func NewCheck(r *verdict.Report) *Check {
 	c := &Check{
-		page:     page{Word: string(r.Verdict), Color: r.Verdict, Target: r.Target},
+		page:     page{Word: string(r.Verdict), Color: r.Verdict},
 		Report:   r,
 		Passed:   passes(r.Results),
 		Gaps:     gaps(r.Results, func(g verdict.Gap) verdict.Gap { return g }),
@@ -64,15 +65,15 @@ func NewCheck(r *verdict.Report) *Check {
 		Keys:     keyRanges(r),
 		Timeline: timeline.New(r),
 	}
-	for _, s := range r.Sources {
-		if s.Name != r.Target {
-			c.Merged = append(c.Merged, s.Name)
+	for i, s := range r.Worlds {
+		if c.Worlds = append(c.Worlds, s.Name); i == 0 {
+			c.Model = s.Name
 		}
 	}
 	if r.Incomplete != "" {
 		c.Word, c.Color = "INCOMPLETE", ""
 	}
-	c.Headline = into(c.Merged, r.Target)
+	c.Headline = strings.Join(c.Worlds, ", ")
 	c.Title = c.Word + ": " + c.Headline
 	passed := c.sort()
 	c.Says = c.sentence()
@@ -160,7 +161,7 @@ func steps(lists ...[]finding) (all []step) {
 // gap is a reason why something was not verified, with all results that name it.
 type gap struct {
 	verdict.Gap
-	Sources []string // the databases that have it
+	Worlds  []string // the databases that have it
 	Results []verdict.Result
 }
 
@@ -182,8 +183,8 @@ func gaps(results []verdict.Result, key func(verdict.Gap) verdict.Gap) (all []ga
 			if !slices.ContainsFunc(r.Gaps[:n], func(other verdict.Gap) bool { return key(other) == key(g) }) {
 				all[i].Results = append(all[i].Results, r)
 			}
-			if g.Source != "" && !slices.Contains(all[i].Sources, g.Source) {
-				all[i].Sources = append(all[i].Sources, g.Source)
+			if g.World != "" && !slices.Contains(all[i].Worlds, g.World) {
+				all[i].Worlds = append(all[i].Worlds, g.World)
 			}
 		}
 	}
@@ -314,9 +315,4 @@ func (c *Check) Renamed() string {
 // columnsAre counts open columns, as the subject of a clause.
 func columnsAre(open []finding) string {
 	return printable.Count(int64(len(open)), "column is", "columns are")
-}
-
-// into is, for example, "s2, s3 into s1".
-func into(merged []string, target string) string {
-	return strings.Join(merged, ", ") + " into " + target
 }

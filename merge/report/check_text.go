@@ -18,8 +18,8 @@ const (
 	textFailures  = 12 // failed results
 	textSampled   = 3  // of these, the ones that are shown with samples
 	textSamples   = 2  // of one result
-	textServers   = 4  // servers of a source, if there are no more than textSources
-	textSources   = 4
+	textServers   = 4  // servers of a world, if there are no more than textWorlds
+	textWorlds    = 4
 	textReasons   = 6  // for NOT VERIFIED
 	textOpen      = 12 // undeclared columns
 	textNext      = 8  // next steps
@@ -27,17 +27,17 @@ const (
 	textCodes     = 6  // that failed, named at the end
 	textProposals = 6
 	textCell      = 24 // columns of one value
-	textNames     = 3  // databases in a sentence
+	textNames     = 4  // worlds in a sentence
 )
 
-// WriteText writes the report as text: the verdict, the sources, the failed
+// WriteText writes the report as text: the verdict, the worlds, the failed
 // results (the most serious with samples side by side), the reasons for NOT
 // VERIFIED, what passed, config to paste and, on a last screen, the next steps, what failed
 // and the verdict again. It returns the error of w.
 func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t := newCheckText(o)
 	writeWhole(t, c)
-	t.sources(c.Report)
+	t.worlds(c)
 	t.ruleFiles(c.Report.RuleFiles)
 	t.staying(c.Report.Staying)
 	writeNewKeys(t, c.Report.Rekeyed)
@@ -56,7 +56,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 
 // writeWhole writes the verdict.
 func writeWhole(t *text, c *Check) {
-	names := printable.List(c.Merged, ", ", textNames) + " into " + c.Target
+	names := printable.Names(c.Worlds)
 	if len(c.Report.Only) > 0 {
 		names += ", as far as it was checked again"
 	}
@@ -93,22 +93,19 @@ func writeLast(t *text, c *Check) {
 	}
 }
 
-func (t *text) sources(r *verdict.Report) {
+func (t *text) worlds(c *Check) {
+	r := c.Report
 	t.WriteString("\n")
 	var rows [][]string
-	for _, s := range r.Sources {
-		role := ""
-		if s.Name == r.Target {
-			role = "target"
-		}
-		rows = append(rows, []string{printable.Text(s.Name), role, printable.Text(s.Engine),
+	for _, s := range r.Worlds {
+		rows = append(rows, []string{printable.Text(s.Name), printable.Text(s.Engine),
 			printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")})
 	}
 	for i, line := range columns.Lines(rows) {
 		t.line(2, line)
-		servers := r.Sources[i].Servers
+		servers := r.Worlds[i].Servers
 		shown := min(textServers, len(servers))
-		if len(r.Sources) > textSources {
+		if len(r.Worlds) > textWorlds {
 			shown = 0
 		}
 		for _, server := range servers[:shown] {
@@ -118,7 +115,15 @@ func (t *text) sources(r *verdict.Report) {
 			t.line(6, "and "+printable.Count(int64(n), "more server", "more servers"))
 		}
 	}
+	if c.Model != "" {
+		t.wrapped(2, "", schemaOf(c.Model))
+	}
 	t.wrapped(2, "", "read from "+printable.Time(r.Started)+" to "+printable.Time(r.Finished)+by(r.Program))
+}
+
+// schemaOf says how the first world differs from the others.
+func schemaOf(first string) string {
+	return "The new database gets the schema of " + printable.Text(first) + ", which keeps its keys and names."
 }
 
 func serverText(s verdict.ServerSummary) string {
@@ -182,7 +187,7 @@ func (t *text) gaps(reasons []gap) {
 	}
 	t.some(len(reasons), textReasons, rest, func(i int) {
 		first := reasons[i].Reason
-		if of := reasons[i].Sources; len(of) > 0 {
+		if of := reasons[i].Worlds; len(of) > 0 {
 			first = printable.List(of, ", ", textNames) + ": " + first
 		}
 		t.wrapped(2, "", first)

@@ -16,13 +16,13 @@ import (
 // full has every part of a report, with more in it than fits anywhere.
 func full() *verdict.Report {
 	long := strings.Repeat("many words ", 40)
-	r := &verdict.Report{Version: verdict.ReportVersion, Verdict: verdict.Fail, Target: "s0", Started: time.Unix(0, 0)}
+	r := &verdict.Report{Version: verdict.ReportVersion, Verdict: verdict.Fail, Started: time.Unix(0, 0)}
 	for _, name := range []string{"s0", "s1"} {
 		s := verdict.Summary{Name: name, Engine: "sqlite 3", Tables: []verdict.TableSummary{{Table: "items", Rows: 1234567}}}
 		for n := range 9 {
 			s.Servers = append(s.Servers, verdict.ServerSummary{Server: n + 1, Listed: n%2 == 0, IDs: int64(n)})
 		}
-		r.Sources = append(r.Sources, s)
+		r.Worlds = append(r.Worlds, s)
 	}
 	var fields []catalog.Field
 	for _, c := range strings.Split("id account name level gold created updated guild", " ") {
@@ -31,8 +31,8 @@ func full() *verdict.Report {
 	for range textFailures + 3 {
 		r.Results = append(r.Results, verdict.Result{
 			Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Count: 1234, Message: long,
-			Samples: []verdict.Sample{{Key: "k", Rows: []verdict.SampleRow{{Source: "s0", Fields: fields}, {Source: "s1", Fields: fields[:3]}, {Source: "s1", Table: "players", Fields: fields}}, Omitted: 12}},
-			Gaps:    []verdict.Gap{{Source: "s1", Reason: long}},
+			Samples: []verdict.Sample{{Key: "k", Rows: []verdict.SampleRow{{World: "s0", Fields: fields}, {World: "s1", Fields: fields[:3]}, {World: "s1", Table: "players", Fields: fields}}, Omitted: 12}},
+			Gaps:    []verdict.Gap{{World: "s1", Reason: long}},
 		})
 	}
 	for n := range 30 {
@@ -77,7 +77,7 @@ func TestTextFitsItsWidth(t *testing.T) {
 // A report in which everything passed is short, however many tables
 // there are, also if every rule had something to pass.
 func TestPassIsShort(t *testing.T) {
-	r := &verdict.Report{Verdict: verdict.Pass, Target: "s0", Sources: []verdict.Summary{{Name: "s0"}, {Name: "s1"}}}
+	r := &verdict.Report{Verdict: verdict.Pass, Worlds: []verdict.Summary{{Name: "s0"}, {Name: "s1"}}}
 	for _, c := range verdict.Codes() {
 		for n := range 97 {
 			r.Results = append(r.Results, verdict.Result{Code: c.Code, Table: printable.Number(int64(n)), Verdict: verdict.Pass, Read: 2})

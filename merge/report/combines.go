@@ -48,7 +48,7 @@ func newCombined(o *Outcome) (all []combined) {
 // plannedSums are the sums of a plan, as a proof has them.
 func plannedSums(c *transfer.Combine) []transfer.SumProof {
 	return slice.Map(c.Sums, func(s transfer.CombinedSum) transfer.SumProof {
-		return transfer.SumProof{Column: s.Column, Target: s.Target, Sources: s.Sources, After: s.After}
+		return transfer.SumProof{Column: s.Column, Worlds: s.Worlds, After: s.After}
 	})
 }
 
@@ -58,12 +58,12 @@ func combineWords(p *transfer.Plan, t *transfer.Table) string {
 	if unknownCombine(p, t) {
 		return "the results for its rows are not known while something blocks the merge"
 	}
-	words := fmt.Sprintf("%s rows in several databases: %s of the sources that %s part of others, %s of %s that %s written over; %s of its own",
-		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],
-		printable.Count(c.Changed, "row", "rows"), printable.Text(p.Target.Name), map[bool]string{true: "is", false: "are"}[c.Changed == 1], printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
-	if c.Matched { // nothing is written over
-		words = fmt.Sprintf("%s of the same thing in several databases (match), and the first of their rows stays as it is: %s of the sources; %s of its own",
-			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row stays behind", "rows stay behind"), printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
+	own := printable.Count(c.Rows-c.Keys, "row comes with a key", "rows come, each with a key") + " of its own"
+	words := fmt.Sprintf("%s rows in several worlds: %s part of others; %s",
+		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row becomes", "rows become"), own)
+	if c.Matched {
+		words = fmt.Sprintf("%s of the same thing in several worlds (match), and the first of their rows comes as it is: %s; %s",
+			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row stays behind", "rows stay behind"), own)
 	}
 	if c.When != nil {
 		words += "; only rows for which " + printable.Text(c.When.String())
@@ -86,11 +86,10 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 			continue
 		}
 		if !begun {
-			t.section(will(p) + " combine rows with the same key into one. The rows of " + p.Target.Name +
-				" that are written over are kept " + keptWhere(p) + ":")
+			t.section(will(p) + " combine rows with the same key into one:")
 			begun = true
 		}
-		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table)+"; kept in "+printable.Text(c.Kept))
+		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table))
 		formulas := slice.Map(c.Columns, func(f declare.CombinedColumn) string {
 			return printable.Text(f.Column) + " " + printable.Text(f.Formula.String())
 		})
@@ -108,8 +107,8 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 func writeCombineProof(t *text, o *Outcome) {
 	for _, c := range o.Proof.Combines {
 		t.WriteString("\n")
-		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s is as its formula says, %s, %s as before in %s",
-			printable.Text(c.Table), c.Verdict, printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were"), printable.Count(c.Own, "row is", "rows are"), printable.Text(o.Plan.Target.Name)))
+		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s is as its formula says, %s",
+			printable.Text(c.Table), c.Verdict, printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were")))
 		for _, column := range c.Columns {
 			if column.Wrong > 0 {
 				t.line(4, fmt.Sprintf("%s is not its %s in the rows of %s", printable.Text(column.Column), printable.Text(column.Formula.String()), printable.Count(column.Wrong, "key", "keys")))
@@ -122,37 +121,26 @@ func writeCombineProof(t *text, o *Outcome) {
 	}
 }
 
-// names are those of the sources of a plan.
+// names are those of the worlds of a plan.
 func names(p *transfer.Plan) []string {
-	return slice.Map(p.Sources, func(w transfer.World) string { return w.Name })
+	return slice.Map(p.Worlds, func(w transfer.World) string { return w.Name })
 }
 
 // texts are texts that can be printed.
 func texts(all []string) []string { return slice.Map(all, printable.Text) }
 
-// sums writes what databases have together.
+// sums writes what the worlds have, and the new database.
 func (t *text) sums(p *transfer.Plan, all []transfer.SumProof) {
 	if len(all) == 0 {
 		return
 	}
-	target := p.Target.Name
-	row := func(of, before string, sources []string, after ...string) []string {
-		return texts(slices.Concat([]string{of, before}, sources, after))
+	row := func(of string, worlds []string, after ...string) []string {
+		return texts(slices.Concat([]string{of}, worlds, after))
 	}
-	rows := [][]string{row("sum of", target+" before", names(p), target+" after")}
+	rows := [][]string{row("sum of", names(p), p.New.Name)}
 	for _, s := range all {
-		rows = append(rows, row(s.Column, s.Target, s.Sources, s.After, string(s.Verdict)))
+		rows = append(rows, row(s.Column, s.Worlds, s.After, string(s.Verdict)))
 	}
 	of := append([]columns.Column{{}}, slices.Repeat([]columns.Column{wide}, len(rows[0])-1)...)
 	t.lines(4, columns.Lines(rows, of...))
-}
-
-// writtenOver is how many rows of the target are combined with others.
-func writtenOver(p *transfer.Plan) (n int64) {
-	for _, t := range p.Tables {
-		if t.Combine != nil {
-			n += t.Combine.Changed
-		}
-	}
-	return n
 }

@@ -19,15 +19,15 @@ func (c *Check) WriteEarly(w io.Writer) error {
 	number := func(n int) string { return printable.Number(int64(n)) }
 	t.line(0, fmt.Sprintf("Before the keys are read, no verdict yet: of %s %s failed, %s not verified",
 		printable.Count(int64(len(c.Report.Results)), "check", "checks"), number(len(c.Failed)), number(len(c.Unsure))))
-	open, sources := slices.Concat(c.Failed, c.Unsure), c.Report.Sources
+	open, worlds := slices.Concat(c.Failed, c.Unsure), c.Report.Worlds
 	t.some(len(open), earlyLines, andMore, func(i int) {
 		f := open[i]
 		what := strings.Join(strings.Fields(f.Code+" "+f.Table+" "+f.Subject), " ")
 		t.line(2, fmt.Sprintf("%s  %s: %s", counted(f.Result), what, f.Message))
 	})
 	rest := func(n int64) string { return printable.Count(n, "more database", "more databases") }
-	t.some(len(sources), earlyLines, rest, func(i int) {
-		s := sources[i]
+	t.some(len(worlds), earlyLines, rest, func(i int) {
+		s := worlds[i]
 		t.line(2, fmt.Sprintf("%s  %s in %s", s.Name, printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")))
 	})
 	return t.to(w)

@@ -21,7 +21,7 @@ func early(t *testing.T, r *verdict.Report) string {
 // known is what is found before the keys are read.
 var known = &verdict.Report{
 	Incomplete: "the keys are not read yet",
-	Sources: []verdict.Summary{
+	Worlds: []verdict.Summary{
 		{Name: "s1", Tables: []verdict.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
 		{Name: "s2", Tables: []verdict.TableSummary{{Table: "items", Rows: 1}}},
 	},
@@ -47,7 +47,7 @@ func TestEarly(t *testing.T) {
 	many := &verdict.Report{}
 	for range 20 {
 		many.Results = append(many.Results, verdict.Result{Code: "x", Verdict: verdict.Fail})
-		many.Sources = append(many.Sources, verdict.Summary{Name: "s"})
+		many.Worlds = append(many.Worlds, verdict.Summary{Name: "s"})
 	}
 	got := early(t, many)
 	if n := strings.Count(got, "\n"); n != 1+2*(earlyLines+1) || !strings.Contains(got, "and 12 more\n") || !strings.Contains(got, "and 12 more databases\n") {

@@ -105,14 +105,14 @@ func (t *text) kinds(k *verdict.Kinds) {
 // values writes what a column of a database holds.
 func (t *text) values(v propose.ValuesOf) {
 	if v.Unread != "" {
-		t.wrapped(0, printable.Text(v.Source)+"  ", v.Type+": could not be read: "+v.Unread)
+		t.wrapped(0, printable.Text(v.World)+"  ", v.Type+": could not be read: "+v.Unread)
 		return
 	}
 	distinct := printable.Number(v.Distinct) + " distinct"
 	if v.More {
 		distinct = "more than " + distinct
 	}
-	t.wrapped(0, printable.Text(v.Source)+"  ", fmt.Sprintf("%s: %s, %s NULL, %s", v.Type, printable.Count(v.Rows, "row", "rows"), printable.Number(v.Nulls), distinct))
+	t.wrapped(0, printable.Text(v.World)+"  ", fmt.Sprintf("%s: %s, %s NULL, %s", v.Type, printable.Count(v.Rows, "row", "rows"), printable.Number(v.Nulls), distinct))
 	if v.Distinct > 0 {
 		t.wrapped(2, "from ", quotedText(v.Smallest)+" to "+quotedText(v.Largest))
 	}

@@ -25,9 +25,9 @@ type sample struct {
 // grid has a row for every column of a table, so that what differs stands out
 // and many columns fit a narrow screen.
 type grid struct {
-	Table   string // if it is not the result's
-	Sources []string
-	Lines   []gridLine
+	Table  string // if it is not the result's
+	Worlds []string
+	Lines  []gridLine
 }
 
 type gridLine struct {
@@ -58,7 +58,7 @@ func newGrid(name string, rows []verdict.SampleRow) grid {
 	g := grid{Table: name}
 	var columns []string
 	for _, row := range rows {
-		g.Sources = append(g.Sources, row.Source)
+		g.Worlds = append(g.Worlds, row.World)
 		for _, f := range row.Fields {
 			if !slices.Contains(columns, f.Column) {
 				columns = append(columns, f.Column)

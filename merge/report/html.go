@@ -41,7 +41,7 @@ type page struct {
 	Color    verdict.Verdict // that it is shown in
 	Headline string
 	Counts   []count
-	Target   string // "" if there is none
+	Model    string // the world that gives the schema; "" if there is none
 
 	Style  template.CSS
 	Policy string

@@ -100,7 +100,7 @@ func written(t *testing.T, write func(io.Writer) error) string {
 func TestLabels(t *testing.T) {
 	page := written(t, sampleOutcome().WriteHTML)
 	for _, want := range []string{
-		`<td data-label="Database"><bdi>s1</bdi><td data-label="Role">target<td class="n" data-label="Server">1<td data-label="Name">`,
+		`<td data-label="World"><bdi>s1</bdi><td class="n" data-label="Server">1<td data-label="Name">`,
 		`<tr><th data-label="Table">all<th class="n" data-label="s1">`, `<td><bdi>chat_log</bdi><td>`,
 	} {
 		if !strings.Contains(page, want) {
@@ -158,13 +158,13 @@ func hostileMatrix() *check.MatrixReport {
 func sampleMatrix() *check.MatrixReport {
 	m := &check.MatrixReport{Version: verdict.ReportVersion, Incomplete: "interrupted"}
 	for _, name := range []string{"s1", "s2", "s3"} {
-		m.Sources = append(m.Sources, verdict.Summary{Name: name, Engine: "sqlite 3", Tables: []verdict.TableSummary{{Table: "items", Rows: 1234}}})
+		m.Worlds = append(m.Worlds, verdict.Summary{Name: name, Engine: "sqlite 3", Tables: []verdict.TableSummary{{Table: "items", Rows: 1234}}})
 	}
 	m.Pairs = []check.Pair{
-		{Target: "s1", Source: "s2", Verdict: verdict.Pass, Checks: 9},
-		{Target: "s1", Source: "s3", Verdict: verdict.Fail, Checks: 9, Results: []verdict.Result{
+		{Worlds: [2]string{"s1", "s2"}, Verdict: verdict.Pass, Checks: 9},
+		{Worlds: [2]string{"s1", "s3"}, Verdict: verdict.Fail, Checks: 9, Results: []verdict.Result{
 			{Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Count: 4, Message: "4 keys occur more than once"}}},
-		{Target: "s2", Source: "s3"},
+		{Worlds: [2]string{"s2", "s3"}},
 	}
 	return m
 }
@@ -172,12 +172,12 @@ func sampleMatrix() *check.MatrixReport {
 func TestPageOfMatrix(t *testing.T) {
 	html := writeMatrix(t, sampleMatrix())
 	for _, want := range []string{
-		"<title>INCOMPLETE: 3 databases, 3 pairs</title>", "interrupted</bdi>. Pairs without a verdict",
+		"<title>INCOMPLETE: 3 worlds, 3 pairs</title>", "interrupted</bdi>. Pairs without a verdict",
 		"<b>1</b> can be merged", "<b>1</b> cannot", "<b>0</b> not verified", "<b>1</b> without a verdict",
 		`<td>1<td><bdi>s1</bdi><td class="unsure">·<td class="pass">✓<td class="fail"><a href="#pair2">✗</a>`,
 		`<td>3<td><bdi>s3</bdi><td class="fail"><a href="#pair2">✗</a><td class="unsure"><a href="#pair3">–</a><td class="unsure">·`,
-		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s3</bdi> into <bdi>s1</bdi>`, "4 keys occur more than once",
-		`<span class="mark unsure">no verdict</span> <bdi>s3</bdi> into <bdi>s2</bdi>`,
+		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s1</bdi> and <bdi>s3</bdi>`, "4 keys occur more than once",
+		`<span class="mark unsure">no verdict</span> <bdi>s2</bdi> and <bdi>s3</bdi>`,
 		`<td class="n">1,234`,
 	} {
 		if !strings.Contains(html, want) {
@@ -252,8 +252,8 @@ func TestWriterError(t *testing.T) {
 func TestEverythingIsThere(t *testing.T) {
 	html := write(t, sample1())
 	for _, want := range []string{
-		"<title>FAIL: s2, s3 into s1</title>",
-		`<p class="verdict">FAIL</p>`, "<h1>Merging <bdi>s2, s3 into s1</bdi> is not safe.</h1>",
+		"<title>FAIL: s1, s2, s3</title>",
+		`<p class="verdict">FAIL</p>`, "<h1>Merging <bdi>s1, s2, s3</bdi> is not safe.</h1>",
 		`<b>1</b> failed`, `<b>1</b> not verified`, `<b>2</b> passed`,
 		"do not merge; find out why", "<small><bdi>key-collision</bdi></small>",
 		"server 1 realm 1 in s1: 12,345 IDs", "server 9 in s2: 7 IDs, not in the registry", "server 4 in s2: 5 IDs, merged in",
@@ -323,10 +323,10 @@ func TestIncomplete(t *testing.T) {
 // Values that are not alike in all rows stand out, those that are do not.
 func TestGrid(t *testing.T) {
 	rows := []verdict.SampleRow{
-		{Source: "s1", Fields: []catalog.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Ana"}, {Column: "mail", Null: true}}},
-		{Source: "s2", Fields: []catalog.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Eva"}, {Column: "mail", Value: ""}, {Column: "new", Value: "x"}}},
+		{World: "s1", Fields: []catalog.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Ana"}, {Column: "mail", Null: true}}},
+		{World: "s2", Fields: []catalog.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Eva"}, {Column: "mail", Value: ""}, {Column: "new", Value: "x"}}},
 	}
-	want := grid{Sources: []string{"s1", "s2"}, Lines: []gridLine{
+	want := grid{Worlds: []string{"s1", "s2"}, Lines: []gridLine{
 		{"id", false, []cell{{Text: "1"}, {Text: "1"}}},
 		{"name", true, []cell{{Text: "Ana"}, {Text: "Eva"}}},
 		{"mail", true, []cell{{Null: true}, {Text: ""}}},
@@ -341,7 +341,7 @@ func TestGrid(t *testing.T) {
 // nothing was said has not passed.
 func TestTables(t *testing.T) {
 	r := &verdict.Report{
-		Sources: []verdict.Summary{{Name: "s1", Tables: []verdict.TableSummary{{Table: "a", Rows: 1}, {Table: "b", Rows: 2000}, {Table: "silent", Rows: 3}}}, {Name: "s2"}},
+		Worlds: []verdict.Summary{{Name: "s1", Tables: []verdict.TableSummary{{Table: "a", Rows: 1}, {Table: "b", Rows: 2000}, {Table: "silent", Rows: 3}}}, {Name: "s2"}},
 		Results: []verdict.Result{
 			{Code: "x", Table: "a", Verdict: verdict.Pass}, {Code: "y", Table: "a", Verdict: verdict.NotVerified},
 			{Code: "x", Table: "b", Verdict: verdict.Fail}, {Code: "y", Table: "b", Verdict: verdict.Pass},
@@ -371,10 +371,10 @@ func sample1() *verdict.Report {
 	first := tables(1234567)
 	first[0].First, first[0].Last = "007b38970a0000010001", "007b38970a0000010064"
 	return &verdict.Report{
-		Version: verdict.ReportVersion, Verdict: verdict.Fail, Target: "s1",
+		Version: verdict.ReportVersion, Verdict: verdict.Fail,
 		Proposals: []verdict.Proposal{{Unique: &declare.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
 		Started:   at(20, 3), Finished: at(20, 4),
-		Sources: []verdict.Summary{
+		Worlds: []verdict.Summary{
 			{Name: "s1", Engine: "mariadb 10.11.19", Tables: first, Servers: []verdict.ServerSummary{
 				{Server: 1, Name: "realm 1", Own: true, Listed: true, IDs: 12345, Oldest: at(1, 0), Newest: at(19, 0), Mark: at(19, 1)}}},
 			{Name: "s2", Engine: "mariadb 10.11.19", Tables: tables(98765), Servers: []verdict.ServerSummary{
@@ -388,16 +388,16 @@ func sample1() *verdict.Report {
 			{Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Read: 1333887, Count: 4, Rows: 8, Alike: true,
 				Message: "4 keys occur more than once, in 8 rows",
 				Samples: []verdict.Sample{{Key: "007b38970a0000010064", Omitted: 3, Rows: []verdict.SampleRow{
-					{Source: "s1", Fields: item(catalog.Field{Column: "owner", Value: "007b387ea00000010000"})},
-					{Source: "s2", Fields: item(catalog.Field{Column: "owner", Null: true})},
-					{Source: "s3", Table: "players", Fields: []catalog.Field{{Column: "id", Value: "007b387ea00000010000"}, {Column: "name", Value: "Aria"}}},
-					{Source: "s2", Table: "players", Fields: []catalog.Field{{Column: "id", Value: "007b387ea00000010001"}, {Column: "level", Value: "9"}}},
+					{World: "s1", Fields: item(catalog.Field{Column: "owner", Value: "007b387ea00000010000"})},
+					{World: "s2", Fields: item(catalog.Field{Column: "owner", Null: true})},
+					{World: "s3", Table: "players", Fields: []catalog.Field{{Column: "id", Value: "007b387ea00000010000"}, {Column: "name", Value: "Aria"}}},
+					{World: "s2", Table: "players", Fields: []catalog.Field{{Column: "id", Value: "007b387ea00000010001"}, {Column: "level", Value: "9"}}},
 				}}},
 				Next: []string{"no two servers make the same ID: look at server-conflict and world-cloned first", "do not merge; find out why both databases have the same key"}},
 			{Code: verdict.CodeSchemaTable, Table: "items", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
 			{Code: verdict.CodeSchemaTable, Table: "players", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
 			{Code: verdict.CodeTableSkipped, Table: "chat_log", Verdict: verdict.NotVerified, Message: "was not read",
-				Gaps: []verdict.Gap{{Source: "s2", Reason: "excluded by the operator"}},
+				Gaps: []verdict.Gap{{World: "s2", Reason: "excluded by the operator"}},
 				Next: []string{"check the table in another way, or leave it out of the merge"}},
 		},
 	}

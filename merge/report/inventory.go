@@ -279,9 +279,9 @@ func mergeWords(w inventory.World) string {
 	if m == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s on %s", strings.Join(m.Sources, ", "), printable.Time(m.At))
-	if !m.Completed {
-		text += ", not completed"
+	text := fmt.Sprintf("%s on %s", strings.Join(m.Worlds, ", "), printable.Time(m.At))
+	if !m.Open {
+		text += ", not open"
 	}
 	return text
 }
@@ -304,7 +304,7 @@ func (v *Inventory) WriteCSV(w io.Writer) error {
 	extra := slices.Sorted(maps.Keys(known))
 	c := csv.NewWriter(w)
 	heads := []string{"world", "database_server", "problem", "engine", "version", "state", "schema", "drift", "tables", "rows", "estimated", "bytes",
-		"servers", "ranges", "last_merge", "last_merge_at", "last_merge_sources", "players", "active_1", "active_7", "active_30", "peak",
+		"servers", "ranges", "last_merge", "last_merge_at", "last_merge_worlds", "players", "active_1", "active_7", "active_30", "peak",
 		"since", "rows_since", "bytes_since", "active_7_since"}
 	for _, label := range extra {
 		heads = append(heads, "label_"+label)
@@ -321,7 +321,7 @@ func (v *Inventory) WriteCSV(w io.Writer) error {
 		}
 		line[13] = strings.Join(rangeWords(world), "; ")
 		if m := world.Merged; m != nil {
-			line[14], line[15], line[16] = m.ID, printable.Time(m.At), strings.Join(m.Sources, " ")
+			line[14], line[15], line[16] = m.ID, printable.Time(m.At), strings.Join(m.Worlds, " ")
 		}
 		if p := world.Players; p != nil {
 			line[17], line[18], line[19], line[20], line[21] = number(p.Total), number(p.Active1), number(p.Active7), number(p.Active30), number(p.Peak)

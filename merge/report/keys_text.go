@@ -18,12 +18,12 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 	if r == nil || !r.Moves() {
 		return
 	}
-	t.WriteString("\nNew keys: the same number is added to all keys of a source, and to all references to them:\n")
+	t.WriteString("\nNew keys: the same number is added to all keys of a world, and to all references to them:\n")
 	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
 	t.WriteString("\n")
-	rows := [][]string{{"space", "database", "keys", "reserved", "become", "narrowest column"}}
+	rows := [][]string{{"space", "world", "keys", "reserved", "become", "narrowest column"}}
 	for _, s := range r.Spaces {
-		for i, of := range append([]verdict.SpaceOf{s.Target}, s.Sources...) {
+		for i, of := range s.Worlds {
 			name := ""
 			if i == 0 {
 				name = printable.Text(s.Name)
@@ -35,7 +35,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 			if of.Narrow.Column != "" {
 				narrow = printable.Text(of.Narrow.Column) + " " + largest(of.Narrow.Most)
 			}
-			rows = append(rows, []string{name, printable.Text(of.Source), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
+			rows = append(rows, []string{name, printable.Text(of.World), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
 		}
 	}
 	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
@@ -68,9 +68,9 @@ func matchedWords(s *verdict.RekeyedSpace) string {
 		return ""
 	}
 	var all []string
-	for _, of := range s.Sources {
+	for _, of := range s.Worlds[1:] {
 		n := int64(of.Matched.Len())
-		text := printable.Count(n, "key", "keys") + " of " + printable.Text(of.Source) + " matched"
+		text := printable.Count(n, "key", "keys") + " of " + printable.Text(of.World) + " matched"
 		if s.By != nil {
 			text += ", " + printable.Number(of.Rows-n) + " shifted"
 		}
@@ -97,14 +97,17 @@ func (t *text) recorded(p *transfer.Plan) {
 	t.some(len(lines), shownTables, andMore, func(i int) { t.line(2, lines[i]) })
 }
 
-// keyOffsets are the numbers that are added, by source; those that only some spaces have
+// keyOffsets are the numbers that are added, by world; those that only some spaces have
 // are named with them.
 func keyOffsets(r *verdict.Rekeying) (rows [][]string) {
-	for i, of := range r.Spaces[0].Sources {
+	for i, of := range r.Spaces[0].Worlds {
+		if i == 0 {
+			continue // it keeps its keys
+		}
 		common := ""
 		var own [][]string
 		for _, s := range r.Spaces {
-			offset := "+ " + numberText(rekey.Integer{Bits: s.Sources[i].Offset})
+			offset := "+ " + numberText(rekey.Integer{Bits: s.Worlds[i].Offset})
 			if s.Own {
 				own = append(own, []string{"", offset, printable.Text(s.Name) + " alone"})
 			} else {
@@ -112,9 +115,9 @@ func keyOffsets(r *verdict.Rekeying) (rows [][]string) {
 			}
 		}
 		if common != "" {
-			rows = append(rows, []string{printable.Text(of.Source), common, ""})
+			rows = append(rows, []string{printable.Text(of.World), common, ""})
 		} else {
-			own[0][0] = printable.Text(of.Source)
+			own[0][0] = printable.Text(of.World)
 		}
 		rows = append(rows, own...)
 	}

@@ -37,7 +37,7 @@ func (t *text) staying(s *verdict.Staying) {
 		if len(of.Why) == 1 {
 			why = suchAs(of.Why[0].SuchAs) + " (" + printable.Text(of.Why[0].Why) + took(of.Why[0].Took) + ")"
 		}
-		t.line(2, fmt.Sprintf("%s of %s: %s%s, and %s", printable.Text(of.Table), printable.Text(of.Source), stay(of.Stay),
+		t.line(2, fmt.Sprintf("%s of %s: %s%s, and %s", printable.Text(of.Table), printable.Text(of.World), stay(of.Stay),
 			why, come))
 		for _, why := range of.Why {
 			if len(of.Why) > 1 {
@@ -51,11 +51,11 @@ func (t *text) staying(s *verdict.Staying) {
 	t.list("Rows that come, and nearly stayed behind:", len(s.Close), len(s.Close), func(i int) string {
 		c := &s.Close[i]
 		rows := printable.Count(c.Rows, "row", "rows")
-		return fmt.Sprintf("%s of %s: %s%s: %s", c.Table, c.Source, rows, suchAs(c.SuchAs), c.Why)
+		return fmt.Sprintf("%s of %s: %s%s: %s", c.Table, c.World, rows, suchAs(c.SuchAs), c.Why)
 	})
 	t.list("Rows that most others follow:", len(s.Cascades), len(s.Cascades), func(i int) string {
 		c := s.Cascades[i]
-		return fmt.Sprintf("%s %s of %s (%s): %s", c.Table, c.Key, c.Source, c.Why, followers(c))
+		return fmt.Sprintf("%s %s of %s (%s): %s", c.Table, c.Key, c.World, c.Why, followers(c))
 	})
 }
 
@@ -75,9 +75,9 @@ func suchAs(keys []string) string {
 	return ", such as " + printable.Text(strings.Join(keys, ", "))
 }
 
-// Judging says how long the server of a source has judged a condition.
-func Judging(source, condition string, took time.Duration) string {
-	return fmt.Sprintf("%s has judged for %s: %.60s", source, took.Round(time.Second), condition)
+// Judging says how long the server of a world has judged a condition.
+func Judging(world, condition string, took time.Duration) string {
+	return fmt.Sprintf("%s has judged for %s: %.60s", world, took.Round(time.Second), condition)
 }
 
 // took says how long a condition took.
@@ -118,7 +118,7 @@ func EachLeft(p *transfer.Plan, use func(LeftRow) error) error {
 				continue
 			}
 			for n := range r.Keys.Keys() {
-				if err := use(LeftRow{s.Source, s.Table, n.String(), r.Why}); err != nil {
+				if err := use(LeftRow{s.World, s.Table, n.String(), r.Why}); err != nil {
 					return err
 				}
 			}
@@ -163,8 +163,8 @@ func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
 			if s.Table != names.Table || err != nil {
 				continue
 			}
-			err = names.Each(s.Source, func(key, name, why string) error {
-				return write(s.Source, s.Table, key, why, name)
+			err = names.Each(s.World, func(key, name, why string) error {
+				return write(s.World, s.Table, key, why, name)
 			})
 		}
 	}

@@ -54,7 +54,7 @@ func NewMatrix(m *check.MatrixReport) *Matrix {
 			c.Anchor = fmt.Sprintf("pair%d", i+1)
 			v.Pairs = append(v.Pairs, matrixPair{p, c.Anchor})
 		}
-		cells[[2]string{p.Target, p.Source}], cells[[2]string{p.Source, p.Target}] = c, c
+		cells[p.Worlds], cells[[2]string{p.Worlds[1], p.Worlds[0]}] = c, c
 	}
 	switch {
 	case m.Incomplete != "", slices.ContainsFunc(m.Pairs, func(p check.Pair) bool { return p.Incomplete != "" }):
@@ -64,12 +64,12 @@ func NewMatrix(m *check.MatrixReport) *Matrix {
 	default: // nothing is wrong with the matrix, only with some pairs
 		v.Word = "MATRIX"
 	}
-	v.Headline = printable.Count(int64(len(m.Sources)), "database", "databases") + ", " + printable.Count(int64(len(m.Pairs)), "pair", "pairs")
+	v.Headline = printable.Count(int64(len(m.Worlds)), "world", "worlds") + ", " + printable.Count(int64(len(m.Pairs)), "pair", "pairs")
 	v.Title = v.Word + ": " + v.Headline
 	v.count()
-	for _, a := range m.Sources {
+	for _, a := range m.Worlds {
 		line := matrixLine{Name: a.Name}
-		for _, b := range m.Sources {
+		for _, b := range m.Worlds {
 			c := cells[[2]string{a.Name, b.Name}]
 			if a.Name == b.Name {
 				c = matrixCell{Self: true}

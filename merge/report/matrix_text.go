@@ -30,12 +30,12 @@ func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 	for _, verdict := range []verdict.Verdict{verdict.Fail, verdict.NotVerified} {
 		for _, p := range m.Pairs {
 			if p.Verdict == verdict {
-				t.heading(verdict, p.Source+" into "+p.Target)
+				t.heading(verdict, p.Worlds[0]+" and "+p.Worlds[1])
 				t.lines(2, deciding(p.Pair))
 			}
 		}
 	}
-	t.WriteString("\nA pair that can be merged says nothing about three together: check all databases that you will merge in one check.\n")
+	t.WriteString("\nA pair that can be merged says nothing about three together: check all worlds that you will merge in one check.\n")
 	if t.isLong() {
 		t.WriteString("\n")
 		writePairCounts(t, m)
@@ -67,14 +67,14 @@ func (t *text) pairs(all []matrixPair, verdict verdict.Verdict) {
 	var lines []string
 	for _, p := range all {
 		if what := cmp.Or(p.Incomplete, p.Needs()); p.Verdict == verdict && what != "" {
-			lines = append(lines, p.Source+" into "+p.Target+": "+what)
+			lines = append(lines, p.Worlds[0]+" and "+p.Worlds[1]+": "+what)
 		}
 	}
 	switch {
 	case len(lines) == 0:
 		return
 	case verdict == "":
-		t.WriteString("\nNO VERDICT  a database could not be read\n")
+		t.WriteString("\nNO VERDICT  a world could not be read\n")
 	default:
 		t.heading(verdict, "with renames or new keys")
 	}

@@ -26,7 +26,7 @@ type Outcome struct {
 	Ending   Ending             `json:"outcome"`
 	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
 	Refusals []transfer.Refusal `json:"refusals,omitempty"` // the reasons for which it did not begin
-	Lifting  []string           `json:"lifting,omitempty"`  // commands that lift the fences of a target that was restored
+	Lifting  []string           `json:"lifting,omitempty"`  // commands that lift the fences if the new database is gone for good
 	Applied  *Applied           `json:"applied,omitempty"`
 	Status   *transfer.Status   `json:"status,omitempty"` // for the command status
 	Proof    *transfer.Proof    `json:"proof,omitempty"`
@@ -38,6 +38,7 @@ type Outcome struct {
 	Then         Commands         `json:"-"`
 	Began, Ended time.Time        `json:"-"`
 	Forced       bool             `json:"-"` // undo -force
+	Tried        bool             `json:"-"` // undo: what it dropped was a rehearsal
 	Now          *transfer.Status `json:"-"` // of the merge when the command ended; nil if it could not be read
 }
 
@@ -52,7 +53,6 @@ const (
 	Stopped     Ending = "stopped"
 	Differs     Ending = "differs"      // verify: FAIL
 	NotVerified Ending = "not verified" // verify: NOT VERIFIED
-	NotUndone   Ending = "not undone"   // undo: something of the merge is left
 )
 
 // Applied counts what apply did.
@@ -66,6 +66,11 @@ type Applied struct {
 	Before  bool       `json:"-"`               // an earlier apply had completed the merge
 
 	Notes []string `json:"notes,omitempty"` // notes for the operator although it worked
+
+	// Try says that it was a rehearsal (apply -try), and Changed are the tables of which it found other rows
+	// than the plan did.
+	Try     bool               `json:"try,omitempty"`
+	Changed []transfer.Changed `json:"changed,omitempty"`
 }
 
 // Commands are the commands for the same plan, ready to paste. They are empty if

@@ -20,10 +20,6 @@ func (o *Outcome) Fail(err error, interrupted bool) bool {
 		o.Ending, o.Reason = Changed, Plainly(changed).Error()
 		return true
 	}
-	if _, ok := errors.AsType[*transfer.NotUndoneError](err); ok {
-		o.Ending, o.Reason = NotUndone, Plainly(err).Error()
-		return true
-	}
 	if stop, ok := errors.AsType[*transfer.StoppedError](err); ok {
 		o.Ending, o.Reason = Stopped, "stopped while "+stop.Doing
 		if !interrupted {

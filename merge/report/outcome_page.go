@@ -13,20 +13,22 @@ const maxRenames = 1000
 // outcomeView is an outcome, arranged for its page.
 type outcomeView struct {
 	page
-	Outcome   *Outcome
-	Words     Words
-	Command   string // as it was given: "undo -force"
-	Plan      *transfer.Plan
-	Unequal   []unequal
-	Servers   []server
-	Databases []string // that have rows
-	Sums      []sum
-	Tables    []mergeTable
-	Total     []int64
-	Emptied   []emptied
-	Combined  []combined
-	Check     *Check // of the result; nil if there was none
-	Renames   []transfer.Rename
+	Outcome  *Outcome
+	Words    Words
+	Command  string // as it was given: "undo -force"
+	Plan     *transfer.Plan
+	Unequal  []unequal
+	Servers  []server
+	Worlds   []string
+	New      string
+	First    string // which keeps its keys and names
+	Sums     []sum
+	Tables   []mergeTable
+	Total    []int64
+	Emptied  []emptied
+	Combined []combined
+	Check    *Check // of the result; nil if there was none
+	Renames  []transfer.Rename
 }
 
 // WriteHTML writes the outcome as a page, with its JSON form inside. It returns
@@ -39,19 +41,20 @@ func (o *Outcome) WriteHTML(w io.Writer) error {
 func newOutcomeView(o *Outcome) *outcomeView {
 	p, words := o.Plan, o.Words()
 	v := &outcomeView{
-		page:    page{Word: words.Word, Color: words.Color, Headline: words.Sentence, Target: p.Target.Name},
+		page:    page{Word: words.Word, Color: words.Color, Headline: words.Sentence},
 		Outcome: o, Words: words, Command: o.Command, Plan: p,
-		Databases: []string{p.Target.Name},
-		Servers:   servers(p),
-		Emptied:   newEmptied(o),
-		Combined:  newCombined(o),
-		Renames:   p.Renames[:min(len(p.Renames), maxRenames)],
+		Worlds:   names(p),
+		New:      p.New.Name,
+		First:    p.Worlds[0].Name,
+		Servers:  servers(p),
+		Emptied:  newEmptied(o),
+		Combined: newCombined(o),
+		Renames:  p.Renames[:min(len(p.Renames), maxRenames)],
 	}
 	if o.Forced {
 		v.Command += " -force"
 	}
-	v.Databases = append(v.Databases, names(p)...)
-	v.Title = v.Word + ": " + v.Command + ", " + into(names(p), p.Target.Name)
+	v.Title = v.Word + ": " + v.Command + ", " + titleOf(p)
 	v.addTables()
 	if o.Proof != nil {
 		for _, u := range newUnequal(o) {
@@ -115,30 +118,30 @@ func (v *outcomeView) addCounts() {
 		}
 	}
 	if n := len(v.Emptied); n > 0 {
-		add(n, "table emptied", "tables emptied", "emptied")
+		add(n, "empty table", "empty tables", "emptied")
 	}
 	if n := len(v.Plan.Left); n > 0 {
 		add(n, "table not copied", "tables not copied", "left")
 	}
 }
 
-// mergeTable has the rows of each database, then the sums.
+// mergeTable has the rows of each world, then the sums.
 type mergeTable struct {
 	Name    string
 	Verdict verdict.Verdict // of the proof
 	Rows    []int64
 }
 
-// sum is a column of numbers that stands beside the rows of each database.
+// sum is a column of numbers that stands beside the rows of each world.
 type sum struct {
 	Head string
 	of   func(*transfer.Table) int64
 }
 
 // newSums are the planned rows, and beside them the rows that verify found or, if
-// the state of the merge is known, the rows that were copied and removed.
+// the state of the merge is known, the rows that were copied.
 func newSums(o *Outcome, proved map[string]transfer.TableProof) []sum {
-	all := []sum{{"together", func(t *transfer.Table) int64 { return t.Target.Rows + t.Rows() }}}
+	all := []sum{{"together", func(t *transfer.Table) int64 { return t.Rows() }}}
 	if o.Proof != nil {
 		return append(all, sum{"found now", func(t *transfer.Table) int64 { return proved[t.Name].Rows }})
 	}
@@ -149,11 +152,7 @@ func newSums(o *Outcome, proved map[string]transfer.TableProof) []sum {
 	for _, t := range o.Now.Tables {
 		at[t.Table] = t
 	}
-	all = append(all, sum{"copied", func(t *transfer.Table) int64 { return at[t.Name].Copied }})
-	if o.Now.State == transfer.StateUndoing {
-		all = append(all, sum{"removed again", func(t *transfer.Table) int64 { return at[t.Name].Removed }})
-	}
-	return all
+	return append(all, sum{"copied", func(t *transfer.Table) int64 { return at[t.Name].Copied }})
 }
 
 // addTables adds the tables with their rows.
@@ -165,11 +164,11 @@ func (v *outcomeView) addTables() {
 		}
 	}
 	v.Sums = newSums(v.Outcome, proved)
-	v.Total = make([]int64, len(v.Databases)+len(v.Sums))
+	v.Total = make([]int64, len(v.Worlds)+len(v.Sums))
 	for i := range v.Plan.Tables {
 		t := &v.Plan.Tables[i]
-		line := mergeTable{Name: t.Name, Verdict: proved[t.Name].Verdict, Rows: []int64{t.Target.Rows}}
-		for _, c := range t.Sources {
+		line := mergeTable{Name: t.Name, Verdict: proved[t.Name].Verdict}
+		for _, c := range t.Worlds {
 			line.Rows = append(line.Rows, c.Rows)
 		}
 		for _, s := range v.Sums {

@@ -12,6 +12,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/verdict"
 )
 
@@ -29,7 +30,7 @@ func hostileOutcome() *Outcome {
 	return o
 }
 
-// sampleOutcome is of two worlds into a third, as far as a plan and where the
+// sampleOutcome is of three worlds into a new database, as far as a plan and where the
 // merge is tell.
 func sampleOutcome() *Outcome {
 	at := func(minute int) time.Time { return time.Date(2026, 3, 20, 4, minute, 0, 0, time.UTC) }
@@ -40,14 +41,15 @@ func sampleOutcome() *Outcome {
 		Check: transfer.Checked{Verdict: verdict.Fail,
 			Resolved: []transfer.Refusal{{Table: "players", Code: verdict.CodeUniqueCollision, Reason: "3 values occur more than once"}},
 			Allowed:  []transfer.Refusal{{Table: "mail", Code: verdict.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
-		Target: transfer.World{Name: "s1", Servers: []catalog.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
-		Sources: []transfer.World{
+		New: plan.New{Name: "new"},
+		Worlds: []transfer.World{
+			{Name: "s1", Fence: true, Servers: []catalog.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
 			{Name: "s2", Fence: true, Servers: []catalog.Server{{Server: 2, Name: "realm 2", Own: true, Reserved: mark}, {Server: 9, Reserved: mark}}},
 			{Name: "s3"},
 		},
 		Tables: []transfer.Table{
-			{Name: "players", Target: content(1234567), Sources: []transfer.Content{content(98765), content(500)}},
-			{Name: "items", Target: content(20), Sources: []transfer.Content{content(40), content(15)}},
+			{Name: "players", Worlds: []transfer.Content{content(1234567), content(98765), content(500)}},
+			{Name: "items", Worlds: []transfer.Content{content(20), content(40), content(15)}},
 		},
 		Left:   []transfer.Left{{Table: "chat_log", Reason: "excluded by the operator"}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "to_name", Key: "player", OfTable: "players"}},
@@ -57,12 +59,13 @@ func sampleOutcome() *Outcome {
 		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`,
 			Old: fmt.Sprint("火球术士", i), New: fmt.Sprintf("火球术士%d.s2", i)})
 	}
-	o := NewOutcome("apply", p, Commands{Apply: "servermerge apply plan.json", Verify: "servermerge verify plan.json", Undo: "servermerge undo plan.json", Again: "servermerge again plan.json"})
+	p.Names = len(p.Renames)
+	o := NewOutcome("apply", p, Commands{Apply: "servermerge apply plan.json", Verify: "servermerge verify plan.json", Open: "servermerge open plan.json", Undo: "servermerge undo plan.json", Again: "servermerge again plan.json"})
 	o.Began, o.Ended = at(10), at(12)
-	o.Applied = &Applied{Rows: 99320, Renames: 3}
-	o.Now = &transfer.Status{State: transfer.StateCopied,
-		Tables: []transfer.TableStatus{{Table: "players", Rows: 99265, Copied: 99265}, {Table: "items", Rows: 55, Copied: 55}},
-		Fences: []transfer.FenceStatus{{Source: "s2", Server: "2", Fenced: true}}}
+	o.Applied = &Applied{Rows: 1333907, Renames: 3}
+	o.Now = &transfer.Status{State: transfer.StateMade,
+		Tables: []transfer.TableStatus{{Table: "players", Rows: 1333832, Copied: 1333832}, {Table: "items", Rows: 75, Copied: 75}},
+		Fences: []transfer.FenceStatus{{World: "s1", Server: "1", Fenced: true}, {World: "s2", Server: "2", Fenced: true}}}
 	return o
 }
 
@@ -73,12 +76,12 @@ func sampleProof() *Outcome {
 	o.Proof = &transfer.Proof{Verdict: verdict.Fail, Check: sample1(),
 		Tables: []transfer.TableProof{
 			{Table: "players", Verdict: verdict.Pass, Rows: 1333832, Want: 1333832},
-			{Table: "items", Verdict: verdict.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Samples: []transfer.Difference{
+			{Table: "items", Verdict: verdict.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Others: true, Worlds: []string{"s3"}, Samples: []transfer.Difference{
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd00007003f"]`, Missing: true},
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd000070040"]`, Columns: []string{"owner_id", "count"}}}},
 		},
 		Findings: []transfer.Refusal{{Table: "items", Code: verdict.CodeReferenceDangle, Reason: "1 row references a row that does not exist"}}}
-	o.Proof.Check.Sources = o.Proof.Check.Sources[:1]
+	o.Proof.Check.Worlds = o.Proof.Check.Worlds[:1]
 	return o
 }
 
@@ -86,8 +89,7 @@ func sampleProof() *Outcome {
 func sampleUndo() *Outcome {
 	o := sampleOutcome()
 	o.Command, o.Forced, o.Applied = "undo", true, nil
-	o.Undone = &transfer.Undone{Rows: 99320, Changed: 1, Samples: []transfer.Difference{{Table: "items", Key: `["i1"]`, Source: "s2", Columns: []string{"count"}}},
-		Tables: []transfer.UndoneTable{{Table: "players", Rows: 12, Before: 11}}}
+	o.Undone = &transfer.Undone{Dropped: true, Raised: true, Lifted: []transfer.Lifted{{Database: "s2", Server: "2"}}}
 	return o
 }
 
@@ -100,9 +102,9 @@ type ended struct {
 // sampleOutcomes are pages of every outcome, by its word.
 func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
-		"DONE":   {sampleOutcome(), "apply", "merging s2 and s3 into s1: 99,320 rows came to the target, with 3 renames, in 2m0s"},
-		"FAIL":   {sampleProof(), "verify", "s1 is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: no row with a key of the merge is left, but its own rows differ in 1 table"},
+		"DONE":   {sampleOutcome(), "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,907 rows, with 3 renames, in 2m0s"},
+		"FAIL":   {sampleProof(), "verify", "new is not what was planned"},
+		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters of s1: they continue above what was given in new"},
 	}
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
@@ -110,9 +112,9 @@ func sampleOutcomes() map[string]ended {
 		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: verdict.Pass, Rows: 75, Want: 75}
 		return o
 	}
-	all["PASS"] = ended{proof(verdict.Pass, Done), "verify", "every row of s2 and s3 is in s1 as planned, and in these tables s1 has its own rows as before, and nothing else"}
+	all["PASS"] = ended{proof(verdict.Pass, Done), "verify", "every row of s1, s2 and s3 is in new as planned, and nothing else; it is made as s1 is"}
 	all["NOT VERIFIED"] = ended{proof(verdict.NotVerified, NotVerified), "verify",
-		"every row of s2 and s3 is in s1 as planned, but the check of the result could not check everything"}
+		"every row of s1, s2 and s3 is in new as planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()
 	refused.Ending, refused.Applied, refused.Now = Refused, nil, &transfer.Status{State: transfer.StateNone}
 	refused.Refusals = []transfer.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
@@ -121,20 +123,25 @@ func sampleOutcomes() map[string]ended {
 	moved.Ending, moved.Applied, moved.Reason = Changed, nil, "database s2, table items was changed since the plan was made"
 	all["CHANGED"] = ended{moved, "apply", moved.Reason}
 	stopped := sampleUndo()
-	stopped.Ending, stopped.Reason = Stopped, "stopped while removing the rows of s2 from table items"
-	stopped.Now = &transfer.Status{State: transfer.StateUndoing, Tables: []transfer.TableStatus{{Table: "players", Copied: 99265, Removed: 4321}, {Table: "items"}}}
-	left := sampleUndo()
-	left.Ending = NotUndone
-	left.Undone.Tables[0].Merged = 12
-	left.Undone.Tables[0].Samples = []transfer.Difference{{Table: "players", Key: `["i7"]`, Source: "s2", Left: true}}
-	all["NOT UNDONE"] = ended{left, "undo -force", "something of the merge is left in s1; its record, the kept rows and the fences stay"}
+	stopped.Ending, stopped.Reason = Stopped, "stopped while dropping the new database"
+	stopped.Now = &transfer.Status{State: transfer.StateUndoing, Tables: []transfer.TableStatus{{Table: "players", Copied: 99265}, {Table: "items"}}}
 	restored := sampleOutcome()
 	restored.Command, restored.Ending, restored.Applied = "undo", Refused, nil
 	restored.Lifting = []string{"gameid servers release -server 2 -fence 5b1f s2"}
 	all["RESTORED"] = ended{restored, "undo", "nothing was changed now"}
-	nothing := sampleUndo()
-	nothing.Forced, nothing.Undone = false, &transfer.Undone{NoRecord: true, SameAsBefore: true}
-	all["NOTHING"] = ended{nothing, "undo", "nothing of this merge is here: s1 has no record of it, and holds exactly what it held when the merge was planned"}
+	fences := sampleUndo()
+	fences.Forced, fences.Undone = false, &transfer.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted}
+	all["FENCES"] = ended{fences, "undo", "the fences were lifted; of the merge nothing is left"}
+	others := sampleUndo()
+	others.Forced, others.Undone = false, &transfer.Undone{Others: []string{"VIEW mine"}}
+	all["OTHERS"] = ended{others, "undo", "all that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
+	opened := sampleOutcome()
+	opened.Command, opened.Applied, opened.Opened = "open", nil, &transfer.Opened{Events: 2}
+	all["OPENED"] = ended{opened, "open", "new is open"}
+	tried := sampleOutcome()
+	tried.Applied.Try, tried.Applied.Rows, tried.Now.State, tried.Now.Fences = true, 1333909, transfer.StateTried, nil
+	tried.Applied.Changed = []transfer.Changed{{World: "s2", Table: "items", Rows: 42, Want: 40}, {World: "s3", Table: "players", Rows: 500, Want: 500}}
+	all["TRIED"] = ended{tried, "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,909 rows, with 3 renames, in 2m0s; it is a rehearsal and can never be opened"}
 	all["STOPPED"] = ended{stopped, "undo -force", stopped.Reason}
 	return all
 }
@@ -142,24 +149,23 @@ func sampleOutcomes() map[string]ended {
 // Every outcome is said in big, in its colour, with what it means.
 func TestOutcomes(t *testing.T) {
 	for word, o := range sampleOutcomes() {
-		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "NOT UNDONE": "fail", "RESTORED": "fail", "NOTHING": "pass"}[word]
+		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "RESTORED": "fail", "FENCES": "pass", "OTHERS": "pass", "OPENED": "pass", "TRIED": "pass"}[word]
 		if color == "" {
 			color = "unsure"
 		}
 		html := writeOutcome(t, o.Outcome)
-		if as := map[string]string{"UNDONE": "DONE", "NOTHING": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
+		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "OTHERS": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
 			word = as
 		}
 		for _, line := range map[string][]string{
-			"NOT UNDONE": {`table &#34;players&#34;: 12 rows that came with the merge are still there`, `row 7 of players, from &#34;s2&#34;: is still there`, "and 11 more"},
-			"REFUSED":    o.Lifting,
+			"REFUSED": o.Lifting,
 		}[word] {
 			if !strings.Contains(html, line) {
 				t.Errorf("%s: no %q in the document", word, line)
 			}
 		}
 		for _, want := range []string{
-			`<title>` + word + ": " + o.command + ", s2, s3 into s1</title>",
+			`<title>` + word + ": " + o.command + ", s1, s2, s3 into new</title>",
 			`<header class="` + color + `">` + "\n" + `<p class="verdict">` + word + `</p>`,
 			"<h1><bdi>" + o.says + "</bdi></h1>",
 			"servermerge " + o.command + ", from 2026-03-20T04:10:00.000Z to 2026-03-20T04:12:00.000Z",
@@ -212,27 +218,12 @@ func TestOutcomeJSON(t *testing.T) {
   "reason": "<&>",
   "undone": {
     "id": "",
-    "rows": 99320,
-    "changed": 1,
-    "missing": 0,
-    "samples": [
+    "dropped": true,
+    "raised": true,
+    "lifted": [
       {
-        "source": "s2",
-        "table": "items",
-        "key": "[\"i1\"]",
-        "columns": [
-          "count"
-        ]
-      }
-    ],
-    "same_as_before": false,
-    "tables": [
-      {
-        "table": "players",
-        "rows": 12,
-        "before": 11,
-        "merged": 0,
-        "unrestored": 0
+        "database": "s2",
+        "server": "2"
       }
     ]
   }
@@ -249,14 +240,15 @@ func TestOutcomeIsThere(t *testing.T) {
 	all := sampleOutcomes()
 	for outcome, wants := range map[string][]string{
 		"DONE": {
-			"<bdi>Now prove it, before any game server is started:</bdi><pre>servermerge verify plan.json\n</pre>",
-			`<td><bdi>s1</bdi><td>target<td class="n">1<td><bdi>realm 1</bdi><td>continues<td><td>2026-`,
-			`<td><bdi>s2</bdi><td>merged in<td class="n">2<td><bdi>realm 2</bdi><td>ends<td>fenced<td>2026-`,
-			`<td><bdi>s2</bdi><td>merged in<td class="n">9<td><bdi></bdi><td>comes with it<td><td>2026-`,
-			`<td><bdi>s3</bdi><td>merged in<td class="n"><i>no registry</i><td>`,
+			"<bdi>Now prove it:</bdi><pre>servermerge verify plan.json\n</pre>",
+			`<td><bdi>s1</bdi><td class="n">1<td><bdi>realm 1</bdi><td>moves<td>fenced<td>2026-`,
+			`<td><bdi>s2</bdi><td class="n">2<td><bdi>realm 2</bdi><td>ends<td>fenced<td>2026-`,
+			`<td><bdi>s2</bdi><td class="n">9<td><bdi></bdi><td>comes with it<td><td>2026-`,
+			`<td><bdi>s3</bdi><td class="n"><i>no registry</i><td>`,
+			"<bdi>new</bdi> gets the schema of <bdi>s1</bdi>, which keeps its keys and names.",
 			`<th class="n"><bdi>s3</bdi><th class="n">together<th class="n">copied</thead>`,
-			"<bdi>players</bdi>" + numbers("1,234,567", "98,765", "500", "1,333,832", "99,265"),
-			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">99,320</tfoot>`,
+			"<bdi>players</bdi>" + numbers("1,234,567", "98,765", "500", "1,333,832", "1,333,832"),
+			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">1,333,907</tfoot>`,
 			"<summary>3 renames</summary>", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
 			"<bdi>mail</bdi>.<bdi>to_name</bdi> (<bdi>player</bdi> names the row of <bdi>players</bdi>)",
 			"<td><bdi>chat_log</bdi><td><bdi>excluded by the operator</bdi>",
@@ -265,17 +257,19 @@ func TestOutcomeIsThere(t *testing.T) {
 		},
 		"FAIL": {
 			"<b>1</b> table not as planned", "<b>1</b> table as planned", "<b>1</b> finding in the result",
-			`<section id="unequal">`, "<b><bdi>items</bdi></b>", "<bdi>1 row of the sources is missing</bdi>", "from &#34;s2&#34;: is missing</bdi>",
+			`<section id="unequal">`, "<b><bdi>items</bdi></b>", "<bdi>1 row of the worlds is missing</bdi>", "<bdi>it has rows that came from no world</bdi>", "<bdi>s3 changed since the plan: another process writes there</bdi>", "from &#34;s2&#34;: is missing</bdi>",
 			`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>` + numbers("20", "40", "15", "75", "74"),
 			`<td><bdi>players</bdi><td><span class="mark pass">PASS</span>`, `<th class="n">found now</thead>`,
 			"<bdi>s1</bdi> now, read from 2026-03-20T03:00:00.000Z", `<span class="mark fail">FAIL</span></p>`,
 			"4 keys occur more than once", "server 1 realm 1 in s1: 12,345 IDs", `<section id="passed">`,
 		},
 		"REFUSED": {"<b>2</b> reasons that block it", "<bdi>database &#34;s2&#34;: server 2 runs: it is held by host-7: stop it first</bdi>", "<td>ends<td>not fenced"},
-		"STOPPED": {"<th class=\"n\">copied<th class=\"n\">removed again</thead>", numbers("1,333,832", "99,265", "4,321"), "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
-			"<bdi>Nothing is lost. To resume:</bdi><pre>servermerge again plan.json\n</pre>"},
-		"UNDONE": {"<bdi>1 of them had been changed since the merge; these changes are lost</bdi>", "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
-			"<bdi>The game servers of s2 and s3 can be started again.</bdi>"},
+		"STOPPED": {"<th class=\"n\">copied</thead>", numbers("1,333,832", "99,265"), "<bdi>Nothing is lost. To resume:</bdi><pre>servermerge again plan.json\n</pre>"},
+		"UNDONE":  {"<bdi>server 2 of s2 can be started again</bdi>", "<bdi>The game servers of s1, s2 and s3 can be started again, on their databases.</bdi>"},
+		"OTHERS":  {"because the merge did not make all that is in it: VIEW mine</bdi>"},
+		"OPENED":  {"<bdi>2 events are enabled there</bdi>", "<bdi>Point the game server of s1 to new, and start it.</bdi>", "gameid servers retire -reason &#39;merged into new&#39; 2\n"},
+		"TRIED": {"<bdi>In 2 tables rows were changed since the plan was made. Make a new plan before the merge:</bdi>", "<bdi>items of s2: 42 rows, and 40 in the plan</bdi>",
+			"<bdi>players of s3: 500 rows as in the plan, but with other values</bdi>", "Then drop it:</bdi><pre>servermerge undo plan.json\n</pre>"},
 		"CHANGED": {"<bdi>To take it back:</bdi><pre>servermerge undo plan.json\n</pre>"},
 	} {
 		html := writeOutcome(t, all[outcome].Outcome)
@@ -297,13 +291,13 @@ func TestOutcomeIsThere(t *testing.T) {
 	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not known") || strings.Contains(html, ">copied") {
 		t.Error("what is not known is said")
 	}
-	for _, at := range []transfer.FenceStatus{{Source: "s2", Server: "2"}, {Source: "s3", Server: "2", Fenced: true}, {Source: "s2", Server: "9", Fenced: true}} {
+	for _, at := range []transfer.FenceStatus{{World: "s2", Server: "2"}, {World: "s3", Server: "2", Fenced: true}, {World: "s2", Server: "9", Fenced: true}} {
 		o.Now = &transfer.Status{Fences: []transfer.FenceStatus{at}}
 		if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not fenced") {
 			t.Errorf("%+v is taken for the fence of server 2 of s2", at)
 		}
 	}
-	o.Plan.Sources[0].Fence = false
+	o.Plan.Worlds[1].Fence = false
 	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not planned") {
 		t.Error("it is not said that no fence is planned")
 	}
@@ -316,6 +310,7 @@ func TestManyRenames(t *testing.T) {
 		o.Plan.Names++
 		o.Plan.Renames = append(o.Plan.Renames, o.Plan.Renames[0])
 	}
+	o.Plan.Names = len(o.Plan.Renames)
 	html := writeOutcome(t, o)
 	if n := strings.Count(html, "<bdi>火球术士"); n != 2*maxRenames {
 		t.Errorf("%d names, want %d", n, 2*maxRenames)

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
@@ -26,7 +25,6 @@ func (o *Outcome) WriteText(w io.Writer, options TextOptions) error {
 		writeProof(t, o)
 	}
 	t.lines(2, words.Details)
-	t.lines(4, words.Samples)
 	again := t.isLong()
 	t.steps(words.Next)
 	if again {
@@ -77,24 +75,22 @@ type unequal struct {
 }
 
 func newUnequal(o *Outcome) []unequal {
-	return slice.Map(slices.Concat(o.Proof.Tables, o.Proof.OwnTables), func(t transfer.TableProof) unequal {
-		return unequal{t, unequalLines(t, printable.Text(o.Plan.Target.Name))}
-	})
+	return slice.Map(o.Proof.Tables, func(t transfer.TableProof) unequal { return unequal{t, unequalLines(t)} })
 }
 
-func unequalLines(t transfer.TableProof, target string) (lines []string) {
+func unequalLines(t transfer.TableProof) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if t.Missing > 0 {
-		add("%s missing", printable.Count(t.Missing, "row of the sources is", "rows of the sources are"))
+		add("%s missing", printable.Count(t.Missing, "row of the worlds is", "rows of the worlds are"))
 	}
 	if t.Changed > 0 {
 		add("%s other values than planned", printable.Count(t.Changed, "row has", "rows have"))
 	}
-	if t.Own {
-		add("rows of %s itself are not those of the plan, or rows came from elsewhere", target)
+	if t.Others {
+		add("it has rows that came from no world")
 	}
-	if len(t.Sources) > 0 {
-		add("%s changed since the plan: another process writes there", printable.Names(t.Sources))
+	if len(t.Worlds) > 0 {
+		add("%s changed since the plan: another process writes there", printable.Names(t.Worlds))
 	}
 	return append(lines, differences(t.Samples, t.Missing+t.Changed)...)
 }
@@ -140,48 +136,53 @@ var wide = columns.Column{Min: 14, Right: true}
 
 // writeStatus writes how far a merge is.
 func writeStatus(t *text, o *Outcome) {
-	at, into := o.Status, Merging(o.Plan)
+	at, merging := o.Status, Merging(o.Plan)
 	number := printable.Number
-	rows := printable.Count(o.Plan.AllRows(), "row", "rows")
+	rows := printable.Count(o.Plan.Rows(), "row", "rows")
+	copied := fmt.Sprintf("%s of %s were copied", number(at.Copied()), rows)
 	var word, sentence string
 	var next []step
 	color := verdict.NotVerified
 	then := func(text, command string) { next = append(next, step{Text: text, Commands: []string{command}}) }
 	switch at.State {
 	case transfer.StateNone:
-		word, sentence = "NOT BEGUN", into+": the target has no record of it; it was not begun, or it was undone"
+		word, sentence = "NOT BEGUN", "there is no record of it in "+printable.Text(o.Plan.New.Name)+"; it was not begun, or it was undone"
+	case transfer.StateTried:
+		word, sentence = "TRIED", "a rehearsal (apply -try), which can never be opened: "+copied
+		then("To drop what it made:", o.Then.Undo)
 	case transfer.StateMade:
-		word, sentence = "MADE", fmt.Sprintf("%s: made, not proved, and closed to the game", into)
+		word, sentence = "MADE", "made, not proved, and closed to the game"
 		then("To prove it:", o.Then.Verify)
 		then("To take it back:", o.Then.Undo)
 	case transfer.StateProved:
-		word, sentence, color = "PROVED", fmt.Sprintf("%s: as planned, and closed to the game until open", into), verdict.Pass
+		word, sentence, color = "PROVED", "as planned, and closed to the game until open", verdict.Pass
 		then("To let the game in:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
-	case transfer.StateCopied:
-		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), verdict.Pass
-		if o.Plan.Into != nil {
-			sentence = fmt.Sprintf("%s: %s, and it is open", into, rows)
-		}
+	case transfer.StateOpen:
+		word, sentence, color = "OPEN", rows+", and open to the game", verdict.Pass
 		then("To prove it:", o.Then.Verify)
-	case transfer.StateUndoing:
-		word, sentence = "BEING UNDONE", fmt.Sprintf("%s: %s of %s were removed again", into, number(at.Removed()), printable.Count(at.Copied(), "row", "rows"))
+	case transfer.StateUndoing, transfer.StateDropping:
+		word, sentence = "UNDOING", "an undo has begun to drop the new database"
 		then("To resume, unless it runs elsewhere:", o.Then.Undo)
 	default:
-		word, sentence = "NOT COMPLETE", fmt.Sprintf("%s: %s of %s were copied", into, number(at.Copied()), rows)
+		word, sentence = "COPYING", copied
 		then("To resume, unless it runs elsewhere:", o.Then.Apply)
 		then("To take it back:", o.Then.Undo)
 	}
+	sentence = merging + ": " + sentence
 	t.verdict(word, color, sentence)
 	if at.State != transfer.StateNone {
 		t.WriteString("\n")
-		table := [][]string{{"table", "planned", "copied", "removed again"}}
+		table := [][]string{{"table", "planned", "copied"}}
 		for _, s := range at.Tables {
-			table = append(table, []string{printable.Text(s.Table), number(s.Rows), number(s.Copied), number(s.Removed)})
+			table = append(table, []string{printable.Text(s.Table), number(s.Rows), number(s.Copied)})
 		}
-		t.lines(2, columns.Lines(table, columns.Column{}, wide, wide, wide))
+		t.lines(2, columns.Lines(table, columns.Column{}, wide, wide))
 	}
-	fences := slices.DeleteFunc(slices.Clone(at.Fences), func(f transfer.FenceStatus) bool { return f.Source == o.Plan.Target.Name && !f.Fenced })
+	fences := at.Fences
+	if at.State == transfer.StateTried { // which has none
+		fences = nil
+	}
 	if len(fences) > 0 {
 		t.WriteString("\n")
 	}
@@ -190,7 +191,7 @@ func writeStatus(t *text, o *Outcome) {
 		if f.Fenced {
 			what = "is fenced by this merge: it cannot be started"
 		}
-		t.line(2, fmt.Sprintf("server %s of %s %s", f.Server, f.Source, what))
+		t.line(2, fmt.Sprintf("server %s of %s %s", f.Server, f.World, what))
 	}
 	again := t.isLong()
 	if len(next) > 0 {

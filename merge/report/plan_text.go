@@ -9,7 +9,6 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/internal/slice"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
@@ -31,27 +30,20 @@ func will(p *transfer.Plan) string {
 	return "Will"
 }
 
-// Merging is, for example, "merging s2 and s3 into s1".
+// Merging is, for example, "merging s1, s2 and s3 into the new database new".
 func Merging(p *transfer.Plan) string {
-	into := " into "
-	if p.Into != nil {
-		into += "the new database "
-	}
-	return "merging " + Sources(p) + into + printable.Text(p.Place())
+	return "merging " + Worlds(p) + " into the new database " + printable.Text(p.New.Name)
 }
 
-// Sources is, for example, "s2 and s3": the worlds that rows come from.
-func Sources(p *transfer.Plan) string {
-	return printable.Names(slice.Map(p.Origins(), func(w transfer.World) string { return w.Name }))
-}
+// Worlds is, for example, "s1, s2 and s3".
+func Worlds(p *transfer.Plan) string { return printable.Names(names(p)) }
+
+// titleOf is, for example, "s1, s2, s3 into new".
+func titleOf(p *transfer.Plan) string { return strings.Join(names(p), ", ") + " into " + p.New.Name }
 
 // Amount is, for example, "12,345 rows in 4 tables, 3 renames, about 5s".
 func Amount(p *transfer.Plan) string {
-	tables := len(p.Tables)
-	if p.Into != nil {
-		tables += len(p.Into.Tables)
-	}
-	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.AllRows(), "row", "rows"), printable.Count(int64(tables), "table", "tables"),
+	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.Rows(), "row", "rows"), printable.Count(int64(len(p.Tables)), "table", "tables"),
 		Renamed(p), about(p.Estimate(perSecond)))
 }
 
@@ -97,12 +89,12 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 		t.refusals(p.Check.Allowed)
 	}
 	if len(p.Prepare) > 0 {
-		t.WriteString("\nTo be run in " + printable.Text(p.Target.Name) + " first, as one script:\n")
+		t.WriteString("\nTo be run in " + printable.Text(p.Worlds[0].Name) + " first, as one script:\n")
 		t.verbatim(2, p.Prepare)
 	}
 	t.list("The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:",
 		len(p.Lacks), len(p.Lacks), func(i int) string { return p.Lacks[i] })
-	t.plannedInto(p)
+	t.plannedNew(p)
 	t.plannedTables(p)
 	t.plannedResets(p)
 	writePlannedCombines(t, p)
@@ -127,11 +119,8 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 		t.line(0, "Nothing was changed, and apply will refuse this plan. Resolve these reasons (mergecheck shows the rows, and what to do), then plan again.")
 	case then.Apply == "":
 		t.line(0, "Nothing was changed, and this plan was not saved: -o FILE writes it for servermerge apply.")
-	case p.Into != nil:
-		t.line(0, "Nothing was changed. Stop the game servers of all these databases, then:")
-		t.verbatim(2, []string{then.Apply})
 	default:
-		t.line(0, "Nothing was changed. Stop the game servers of all these databases, back "+p.Target.Name+" up, then:")
+		t.line(0, "Nothing was changed. Stop the game servers of all these worlds, then:")
 		t.verbatim(2, []string{then.Apply})
 	}
 	if again {
@@ -159,16 +148,31 @@ func readiness(p *transfer.Plan) (word string, color verdict.Verdict, stands str
 	return "READY", verdict.Pass, stands
 }
 
+// plannedNew says what will be made.
+func (t *text) plannedNew(p *transfer.Plan) {
+	first := printable.Text(p.Worlds[0].Name)
+	t.section(fmt.Sprintf("%s make the database %s: the tables of %s, and %s (indexes, foreign keys, views, triggers, routines, events). "+
+		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers must not be started there any more.",
+		will(p), printable.Text(p.New.Name), first, printable.Count(int64(p.New.Objects), "other object", "other objects"), printable.Bytes(p.New.Bytes), Worlds(p)))
+	if len(p.New.Grants) > 0 {
+		t.line(0, "The accounts of the game need there, once it is made:")
+		t.verbatim(2, p.New.Grants)
+	}
+	if p.New.Unseen != "" {
+		t.line(0, "The accounts of the game need rights there, which are not listed: "+p.New.Unseen)
+	}
+	if p.Engine != "sqlite" {
+		t.line(0, "Replication filters, backups and other things that name the database "+first+" have to name the new one.")
+	}
+}
+
 func (t *text) plannedTables(p *transfer.Plan) {
 	t.section(fmt.Sprintf("%s copy %s (at %s rows a second), begun in this order:",
 		will(p), Amount(p), printable.Number(perSecond)))
-	rows := [][]string{{"table", "rows to come", "target's own", "about"}}
-	if p.Into != nil {
-		rows[0][2] = "of " + printable.Text(p.Target.Name)
-	}
+	rows := [][]string{{"table", "rows", "about"}}
 	for _, table := range p.Tables {
 		takes := about(time.Duration(table.Rows()) * time.Second / perSecond)
-		row := []string{printable.Text(table.Name), printable.Number(table.Rows()), printable.Number(table.Target.Rows), takes}
+		row := []string{printable.Text(table.Name), printable.Number(table.Rows()), takes}
 		var notes []string
 		if c := table.Counter; c != nil && c.After > c.Before {
 			counter := "AUTO_INCREMENT"
@@ -178,23 +182,23 @@ func (t *text) plannedTables(p *transfer.Plan) {
 			notes = append(notes, fmt.Sprintf("%s goes from %d to %d", counter, c.Before, c.After))
 		}
 		if len(table.Key) == 0 {
-			notes = append(notes, "no key: one transaction for each source")
+			notes = append(notes, "no key: one transaction for each world")
 		}
 		if len(table.Generated) > 0 {
-			notes = append(notes, "the target makes "+printable.Names(table.Generated)+" itself")
+			notes = append(notes, "the new database makes "+printable.Names(table.Generated)+" itself")
 		}
-		if len(table.UndoTriggers) > 0 {
-			notes = append(notes, "an undo would run the triggers "+printable.Names(table.UndoTriggers))
+		if table.Only {
+			notes = append(notes, "only those of "+printable.Text(p.Worlds[0].Name))
 		}
 		rows = append(rows, append(row, strings.Join(notes, "  ")))
 	}
-	t.listed(rows, columns.Column{}, wide, wide, columns.Column{Min: 7, Right: true})
+	t.listed(rows, columns.Column{}, wide, columns.Column{Min: 7, Right: true})
 }
 
-// plannedCounters says which counters in rows of the target, and which sequences, are raised.
+// plannedCounters says which counters in rows, and which sequences, are raised above those of the first world.
 func (t *text) plannedCounters(p *transfer.Plan) {
 	n := len(p.Counters)
-	title := "Will raise " + printable.Count(int64(n), "counter", "counters") + " of " + p.Place() + ":"
+	title := "Will raise " + printable.Count(int64(n), "counter", "counters") + " of " + p.New.Name + ":"
 	t.list(title, n, shownTables, func(i int) string {
 		c := &p.Counters[i]
 		name := c.Table
@@ -222,10 +226,9 @@ func (t *text) plannedServers(p *transfer.Plan) {
 	for _, s := range servers(p) {
 		what := map[fate]string{
 			noFate:     "keeps no registry: servermerge cannot see whether its game server runs, nor keep it from being started",
-			goesOn:     "continues after the merge",
 			moves:      "continues in the new database, and cannot be started on this one any more",
 			comesAlong: "was merged in earlier, and comes with it",
-			ends:       "ends, but NOTHING keeps it from being started again: rows that it makes then never come to the target",
+			ends:       "ends, but NOTHING keeps it from being started again: rows that it makes then never come to the new database",
 		}[s.Fate]
 		if s.Fate == ends && s.Fence {
 			what = "ends: it cannot be started again on this database"

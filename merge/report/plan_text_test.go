@@ -8,6 +8,7 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/verdict"
 )
 
@@ -35,31 +36,32 @@ func planText(t *testing.T, p *transfer.Plan, then Commands) string {
 func TestWritePlan(t *testing.T) {
 	evil := "\x1b[2J"
 	p := &transfer.Plan{
-		Check:   transfer.Checked{Verdict: verdict.Pass},
-		Target:  transfer.World{Name: "s1" + evil},
-		Sources: []transfer.World{{Name: "s2", Servers: []catalog.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
-		Tables:  []transfer.Table{{Name: "mail" + evil, Sources: []transfer.Content{{Rows: 60_000_000}}, Counter: &transfer.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
-		Left:    []transfer.Left{{Table: evil, Reason: "excluded by the operator"}},
-		Copies:  []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
+		Check:  transfer.Checked{Verdict: verdict.Pass},
+		New:    plan.New{Name: "new" + evil, Grants: []string{evil}, Unseen: evil},
+		Worlds: []transfer.World{{Name: "s1" + evil}, {Name: "s2", Servers: []catalog.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
+		Tables: []transfer.Table{{Name: "mail" + evil, Worlds: []transfer.Content{{Rows: 60_000_000}, {}}, Counter: &transfer.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
+		Left:   []transfer.Left{{Table: evil, Reason: "excluded by the operator"}},
+		Copies: []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
 	}
 	for range 20 {
 		p.Names++
 		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: evil, Column: "name", Key: `["s` + evil + `"]`, Old: evil, New: "x"})
 	}
+	p.Names = len(p.Renames)
 	text := planText(t, p, Commands{Apply: "servermerge apply plan.json", Renames: "servermerge renames plan.json"})
 	if strings.Contains(text, "\x1b") {
 		t.Errorf("%q", text)
 	}
 	for _, want := range []string{
-		"READY  merging s2 into s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge renames plan.json",
-		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes with it", "up, then:\n  servermerge apply plan.json\n",
+		"READY  merging s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge renames plan.json",
+		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes with it", "Stop the game servers of all these worlds, then:\n  servermerge apply plan.json\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
 		}
 	}
 	// Names, numbers and cells that follow are counted apart; a database without AUTO_INCREMENT has none.
-	p.Names, p.Renumbered, p.Engine = 3, []verdict.Renumbered{{Table: "slots", Column: "slot", Counts: []int64{4, 1}}}, "sqlite"
+	p.Names, p.Renumbered, p.Engine = 3, []verdict.Renumbered{{Table: "slots", Column: "slot", Counts: []int64{0, 4, 1}}}, "sqlite"
 	const amount = "3 renames, 5 new numbers, 12 cells that follow"
 	for _, want := range []string{amount + ", about 20m (", "Get other values: " + amount + ":\n", "the next key goes from 5 to 9"} {
 		if text := planText(t, p, Commands{}); !strings.Contains(text, want) {

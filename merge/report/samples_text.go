@@ -36,7 +36,7 @@ func (t *text) samples(samples []verdict.Sample) {
 // rowText puts the values of a row below their columns. A row of another table
 // has columns of its own, which are named.
 func rowText(r verdict.SampleRow, header []string) []string {
-	cells := []string{r.Source}
+	cells := []string{r.World}
 	if r.Table != "" {
 		cells[0] += " " + r.Table
 		for _, f := range r.Fields {

@@ -13,7 +13,7 @@ import (
 type server struct {
 	Database, Name string
 	Number         gameid.ServerID
-	Target, Fence  bool
+	Fence          bool
 	Fate           fate
 	Mark           time.Time
 }
@@ -23,30 +23,27 @@ type fate int
 
 const (
 	noFate     fate = iota // of a server that is not known
-	goesOn                 // on the target
-	ends                   // on its source
-	comesAlong             // it was merged into its source earlier
 	moves                  // to the new database
+	ends                   // on its world
+	comesAlong             // it was merged into its world earlier
 )
 
 func (f fate) String() string {
-	return [...]string{"", "continues", "ends", "comes with it", "moves"}[f]
+	return [...]string{"", "moves", "ends", "comes with it"}[f]
 }
 
-// servers returns the servers of a plan, those of the target first.
+// servers returns the servers of a plan, in the order of its worlds.
 func servers(p *transfer.Plan) (all []server) {
-	for i, w := range append([]transfer.World{p.Target}, p.Sources...) {
-		of := server{Database: w.Name, Target: i == 0, Fence: w.Fence}
+	for i, w := range p.Worlds {
+		of := server{Database: w.Name, Fence: w.Fence}
 		if len(w.Servers) == 0 {
 			all = append(all, of)
 		}
 		for _, s := range w.Servers {
 			of.Number, of.Name, of.Mark, of.Fate = s.Server, s.Name, gameid.TimeOf(s.Reserved), comesAlong
 			switch {
-			case of.Target && p.Into != nil && s.Own:
+			case s.Own && i == 0:
 				of.Fate = moves
-			case of.Target:
-				of.Fate = goesOn
 			case s.Own:
 				of.Fate = ends
 			}
@@ -56,13 +53,11 @@ func servers(p *transfer.Plan) (all []server) {
 	return all
 }
 
-// FenceIn says whether a server that ends is fenced, according to the state of the
-// merge. For one that continues it says so only if it is fenced.
+// FenceIn says whether a server is fenced, according to the state of the merge; nothing of one that
+// was merged in earlier.
 func (s server) FenceIn(at *transfer.Status) string {
-	fenced := at != nil && slices.Contains(at.Fences, transfer.FenceStatus{Source: s.Database, Server: s.Number.String(), Fenced: true})
+	fenced := at != nil && slices.Contains(at.Fences, transfer.FenceStatus{World: s.Database, Server: s.Number.String(), Fenced: true})
 	switch {
-	case s.Fate == goesOn && fenced:
-		return "fenced"
 	case s.Fate != ends && s.Fate != moves:
 		return ""
 	case !s.Fence:

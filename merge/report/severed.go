@@ -22,19 +22,19 @@ func (t *text) severed(p *transfer.Plan) {
 		case s.Becomes != nil:
 			becomes = "get no reference (" + cmp.Or(*s.Becomes, `""`) + ")"
 		}
-		return s.Table + "." + s.Column + " to " + s.To + ": " + becomes + ": " + cmp.Or(countsText(p, s.Counts, 1), "none")
+		return s.Table + "." + s.Column + " to " + s.To + ": " + becomes + ": " + countsText(p, s.Counts)
 	})
 }
 
-// countsText writes the rows of each source, if there are so many at least.
-func countsText(p *transfer.Plan, counts []int64, least int64) string {
+// countsText writes the rows of each world that has some.
+func countsText(p *transfer.Plan, counts []int64) string {
 	var all []string
-	for i, n := range counts[:min(len(counts), len(p.Sources))] {
-		if n >= least {
-			all = append(all, p.Sources[i].Name+" "+printable.Number(n))
+	for i, n := range counts[:min(len(counts), len(p.Worlds))] {
+		if n > 0 {
+			all = append(all, p.Worlds[i].Name+" "+printable.Number(n))
 		}
 	}
-	return printable.List(all, ", ", 8)
+	return cmp.Or(printable.List(all, ", ", 8), "none")
 }
 
 // leftRows writes which rows stay behind, of tables of which others come.
@@ -42,7 +42,7 @@ func (t *text) leftRows(p *transfer.Plan) {
 	n := len(p.LeftRows)
 	t.list("Rows that stay behind in tables of which others are copied:", n, n, func(i int) string {
 		l := &p.LeftRows[i]
-		return l.Table + " when " + l.When.String() + ": " + countsText(p, l.Counts, 0)
+		return l.Table + " when " + l.When.String() + ": " + countsText(p, l.Counts)
 	})
 }
 
@@ -51,6 +51,6 @@ func (t *text) renumbered(p *transfer.Plan) {
 	n := len(p.Renumbered)
 	t.list("Rows that get the next free value (each is among the renames):", n, n, func(i int) string {
 		of := &p.Renumbered[i]
-		return of.Table + "." + of.Column + " within " + printable.Names(of.Within) + ": " + countsText(p, of.Counts, 0)
+		return of.Table + "." + of.Column + " within " + printable.Names(of.Within) + ": " + countsText(p, of.Counts)
 	})
 }

@@ -18,18 +18,18 @@ type table struct {
 }
 
 // keys are the ends of the primary key of one table in one database.
-type keys struct{ Source, Table, First, Last string }
+type keys struct{ World, Table, First, Last string }
 
 // tables returns the tables of all databases, the worst first.
 func tables(r *verdict.Report) (all []table) {
 	found := make(map[string]*table)
 	get := func(name string) *table {
 		if found[name] == nil {
-			found[name] = &table{Name: name, Rows: make([]*int64, len(r.Sources))}
+			found[name] = &table{Name: name, Rows: make([]*int64, len(r.Worlds))}
 		}
 		return found[name]
 	}
-	for i, s := range r.Sources {
+	for i, s := range r.Worlds {
 		for _, t := range s.Tables {
 			get(t.Table).Rows[i] = &t.Rows
 		}
@@ -67,7 +67,7 @@ func badness(v verdict.Verdict) int {
 // keyRanges are sorted by table, so that the ranges of the databases can be
 // compared.
 func keyRanges(r *verdict.Report) (all []keys) {
-	for _, s := range r.Sources {
+	for _, s := range r.Worlds {
 		for _, t := range s.Tables {
 			if t.First != "" || t.Last != "" {
 				all = append(all, keys{s.Name, t.Table, t.First, t.Last})

@@ -11,7 +11,7 @@ import (
 
 // Where a key came from, and renames, fit a narrow terminal, and lose no word.
 func TestAnswersAreWrapped(t *testing.T) {
-	way := []transfer.Origin{{Source: "the northern world", Table: "characters", Old: rekey.Integer{Bits: 7}, New: rekey.Integer{Bits: 1_000_007}, Merge: "0123456789abcdef", Undone: true}}
+	way := []transfer.Origin{{Source: "the northern world", Table: "characters", Old: rekey.Integer{Bits: 7}, New: rekey.Integer{Bits: 1_000_007}, Merge: "0123456789abcdef"}}
 	renames := NewRenames(&transfer.Plan{ID: "id", Renames: []transfer.Rename{{Source: "s2", Table: "players", Column: "name", Key: `["i7"]`, Old: "一区的名字 Eva", New: "一区的名字 Eva of the North"}}})
 	const width = 50
 	write := func(width int) (text string) {

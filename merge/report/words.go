@@ -18,16 +18,13 @@ type Words struct {
 	Color    verdict.Verdict // that it is shown in
 	Sentence string          // the meaning of the word
 	Details  []string
-	Samples  []string // the first rows that are not as they were copied
 	Next     []step
 }
 
 // Words puts an outcome into words.
 func (o *Outcome) Words() Words {
 	w := Words{Word: strings.ToUpper(string(o.Ending))}
-	if o.Undone != nil {
-		w.Samples = differences(o.Undone.Samples, o.Undone.Changed+o.Undone.Missing)
-	}
+	place, worlds := printable.Text(o.Plan.New.Name), Worlds(o.Plan)
 	switch {
 	case o.Ending == Refused:
 		w.Color, w.Sentence = verdict.Fail, "nothing was changed now"
@@ -37,18 +34,19 @@ func (o *Outcome) Words() Words {
 		if o.Command == "apply" {
 			w.next("To take it back:", o.Then.Undo)
 		}
-	case o.Ending == NotUndone:
-		w.notUndone(o)
 	case o.Ending == Stopped:
 		w.Sentence = printable.Text(o.Reason)
 		w.next("Nothing is lost. To resume:", o.Then.Again)
-	case o.Plan.Into != nil && w.inNew(o):
+	case o.Applied != nil && o.Applied.Try:
+		w.tried(o, place)
 	case o.Applied != nil:
-		w.applied(o)
+		w.applied(o, place)
 	case o.Proof != nil:
-		w.proved(o)
+		w.proved(o, place, worlds)
+	case o.Opened != nil:
+		w.opened(o, place, worlds)
 	case o.Undone != nil:
-		w.undone(o)
+		w.undone(o, place, worlds)
 	}
 	return w
 }
@@ -63,12 +61,7 @@ func (w *Words) refused(o *Outcome) {
 	begun := slices.ContainsFunc(o.Refusals, asks(undo))
 	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
 	if o.Lifting != nil {
-		if o.Plan.Into != nil {
-			w.next("Only if the new database is gone for good, and nobody had entered it, lift the fences:", o.Lifting...)
-		} else {
-			w.next("Only if the target was restored from its backup of before the merge, and no other copy of it is used, "+
-				"lift the fences:", o.Lifting...)
-		}
+		w.next("Only if the new database is gone for good, and no game had written to it, lift the fences:", o.Lifting...)
 	}
 	switch {
 	case o.Then.Again == "":
@@ -90,20 +83,54 @@ func (w *Words) next(text string, commands ...string) {
 	w.Next = append(w.Next, step{Text: text, Commands: commands})
 }
 
-func (w *Words) applied(o *Outcome) {
+func (w *Words) applied(o *Outcome, place string) {
 	w.Color = verdict.Pass
-	w.Sentence = fmt.Sprintf("%s: %s came to the target, with %s", Merging(o.Plan),
-		printable.Count(o.Applied.Rows, "row", "rows"), Renamed(o.Plan))
-	if len(o.Plan.Resets) > 0 {
-		w.Sentence += fmt.Sprintf("; %s emptied, of %s", printable.Count(int64(len(o.Plan.Resets)), "table was", "tables were"), printable.Count(o.Plan.TakenOut(), "row", "rows"))
-	}
+	w.Sentence = o.made(place)
 	if o.Applied.Before {
 		w.Sentence += "; that was done before, and nothing was changed now"
-		return
+	} else {
+		w.Sentence += o.took()
 	}
-	w.Sentence += o.took()
 	w.Details = texts(o.Applied.Notes)
-	w.next("Now prove it, before any game server is started:", o.Then.Verify)
+	w.next("Now prove it:", o.Then.Verify)
+}
+
+// made says that the new database is made, and of what.
+func (o *Outcome) made(place string) string {
+	rows := o.Plan.Rows()
+	if o.Applied.Try {
+		rows = o.Applied.Rows
+	}
+	return fmt.Sprintf("%s: %s is made, of %s, with %s", Merging(o.Plan), place, printable.Count(rows, "row", "rows"), Renamed(o.Plan))
+}
+
+// shownChanged limits the tables that a rehearsal found changed.
+const shownChanged = 40
+
+// tried says what a rehearsal made and found.
+func (w *Words) tried(o *Outcome, place string) {
+	w.Word, w.Color = "TRIED", verdict.Pass
+	w.Sentence = o.made(place) + o.took() + "; it is a rehearsal and can never be opened"
+	w.Details = texts(o.Applied.Notes)
+	changed := o.Applied.Changed
+	if len(changed) == 0 {
+		w.Details = append(w.Details, "No row was changed since the plan was made.")
+	} else {
+		w.Details = append(w.Details, fmt.Sprintf("In %s rows were changed since the plan was made. Make a new plan before the merge:",
+			printable.Count(int64(len(changed)), "table", "tables")))
+	}
+	for i, c := range changed {
+		if i == shownChanged {
+			w.Details = append(w.Details, "and "+andMore(int64(len(changed)-i)))
+			break
+		}
+		what := fmt.Sprintf("%s, and %s in the plan", printable.Count(c.Rows, "row", "rows"), printable.Number(c.Want))
+		if c.Rows == c.Want {
+			what = printable.Count(c.Rows, "row", "rows") + " as in the plan, but with other values"
+		}
+		w.Details = append(w.Details, fmt.Sprintf("%s of %s: %s", printable.Text(c.Table), printable.Text(c.World), what))
+	}
+	w.next("Start a game server on it if you want to try it, and let no players in. Then drop it:", o.Then.Undo)
 }
 
 // took says how long apply took; if it resumed, what of it was done now, and how long ago the merge began.
@@ -123,37 +150,40 @@ func durationWords(d time.Duration) string {
 	return "less than a second"
 }
 
-func (w *Words) proved(o *Outcome) {
-	sources, target := Sources(o.Plan), printable.Text(o.Plan.Target.Name)
+func (w *Words) proved(o *Outcome, place, worlds string) {
 	w.Word, w.Color = string(o.Proof.Verdict), o.Proof.Verdict
 	switch o.Proof.Verdict {
 	case verdict.Pass:
-		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and in these tables %s has its own rows as before, and nothing else", sources, target, target)
-		if n := int64(len(o.Plan.Resets)); n > 0 {
-			w.Sentence += fmt.Sprintf("; %s empty, and their old rows are kept", printable.Count(n, "table is", "tables are"))
-		}
-		if n := writtenOver(o.Plan); n > 0 {
-			w.Sentence += fmt.Sprintf("; %s combined with others, each column by its formula, and their old rows are kept", printable.Count(n, "of its own rows is", "of its own rows are"))
-		}
-		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as %s for as long as an undo may be wanted.", target, sources, itIs(o.Plan)))
-		if commands := retire(o.Plan); len(commands) > 0 {
-			w.next("After that, if you have a fleet registry:", commands...)
-		}
-	case verdict.Fail:
-		w.Sentence = fmt.Sprintf("%s is not what was planned", target)
-		w.next(fmt.Sprintf("Do not start a game server on %s. Read the differences; to take the merge back:", target), o.Then.Undo)
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and nothing else; it is made as %s is", worlds, place, printable.Text(o.Plan.Worlds[0].Name))
+		w.next("To let the game in, unless that was done:", o.Then.Open)
+		return
+	case verdict.NotVerified:
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, but the check of the result could not check everything", worlds, place)
 	default:
-		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, but the check of the result could not check everything", sources, target)
-		w.next(fmt.Sprintf("Check its reasons yourself before you start the game server of %s.", target))
+		w.Sentence = fmt.Sprintf("%s is not what was planned", place)
 	}
+	for _, u := range o.Proof.Unseen {
+		w.Details = append(w.Details, printable.Text(u.String()))
+	}
+	for _, d := range o.Proof.Differing {
+		w.Details = append(w.Details, "made in another way: "+printable.Text(d))
+	}
+	w.next("If it is open and the game has played there since, that is among the differences. If it is not open, it stays closed. To drop it and let the worlds start again:", o.Then.Undo)
 }
 
-// itIs is what the sources of a plan are to be kept as.
-func itIs(p *transfer.Plan) string {
-	if len(p.Sources) == 1 {
-		return "it is"
+func (w *Words) opened(o *Outcome, place, worlds string) {
+	w.Color, w.Sentence = verdict.Pass, place+" is open"
+	if o.Opened.Before {
+		w.Sentence += "; that was done before"
 	}
-	return "they are"
+	if o.Opened.Events > 0 {
+		w.Details = append(w.Details, printable.Count(int64(o.Opened.Events), "event is", "events are")+" enabled there")
+	}
+	w.next(fmt.Sprintf("Point the game server of %s to %s, and start it.", printable.Text(o.Plan.Worlds[0].Name), place))
+	w.next(fmt.Sprintf("Keep the databases of %s as they are for as long as an undo may be wanted; after that, drop them. To go back to them:", worlds), o.Then.Undo)
+	if commands := retire(o.Plan); len(commands) > 0 {
+		w.next("When they are dropped, if you have a fleet registry:", commands...)
+	}
 }
 
 // shownServers limits the servers that are shown to be retired.
@@ -161,8 +191,8 @@ const shownServers = 10
 
 // retire returns the commands that retire the numbers of servers that ended.
 func retire(p *transfer.Plan) (commands []string) {
-	reason := printable.Quoted("merged into " + p.Target.Name)
-	for _, w := range p.Sources {
+	reason := printable.Quoted("merged into " + p.New.Name)
+	for _, w := range p.Worlds[1:] {
 		for _, s := range w.Servers {
 			if s.Own {
 				commands = append(commands, fmt.Sprintf("gameid servers retire -reason %s %s", reason, s.Server))
@@ -175,45 +205,29 @@ func retire(p *transfer.Plan) (commands []string) {
 	return commands
 }
 
-func (w *Words) undone(o *Outcome) {
-	u, sources, target := o.Undone, Sources(o.Plan), printable.Text(o.Plan.Target.Name)
+func (w *Words) undone(o *Outcome, place, worlds string) {
 	w.Color = verdict.Pass
-	if u.NoRecord && len(u.Lifted) == 0 {
-		w.Sentence = fmt.Sprintf("nothing of this merge is here: %s has no record of it, "+
-			"and holds exactly what it held when the merge was planned", target)
-		w.Details = []string{"The merge was not begun, or it was undone."}
+	u := o.Undone
+	written := fmt.Sprintf("no row of %s was written", worlds)
+	if u.Raised {
+		written = fmt.Sprintf("nothing in %s changed except counters of %s: they continue above what was given in %s", worlds, printable.Text(o.Plan.Worlds[0].Name), place)
+	}
+	switch {
+	case u.NoRecord:
+		w.Sentence = "the fences were lifted; of the merge nothing is left"
+	case u.Dropped:
+		w.Sentence = fmt.Sprintf("%s was dropped; %s", place, written)
+	default:
+		w.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
+		w.Details = append(w.Details, fmt.Sprintf("The database itself stays, because the merge did not make all that is in it: %s", printable.List(u.Others, ", ", shownTables)))
+	}
+	if o.Tried {
 		return
 	}
-	if u.NoRecord {
-		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s has no record of this merge", lifted(u), target)
-		w.Details = []string{"No row was read or removed: the fences say that the merge was not begun, " +
-			"or that an undo had removed all its rows."}
-		return
+	if len(u.Lifted) > 0 {
+		w.Details = append(w.Details, lifted(u)+" can be started again")
 	}
-	w.Sentence = fmt.Sprintf("%s out of %s again: %s removed; what %s holds in these tables is ", sources, target, printable.Count(u.Rows, "row was", "rows were"), target)
-	if u.SameAsBefore {
-		w.Sentence += "exactly what it held before"
-	} else {
-		w.Sentence += "not what it held before: no row with a key of the merge is left, but its own rows differ in " +
-			printable.Count(int64(len(u.Tables)), "table", "tables")
-	}
-	for _, t := range u.Tables {
-		w.Details = append(w.Details, printable.Text(t.String()))
-	}
-	add := func(n int64, one, many, rest string) {
-		if n > 0 {
-			w.Details = append(w.Details, printable.Count(n, one, many)+" "+rest)
-		}
-	}
-	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are lost")
-	add(writtenOver(o.Plan), "row of "+target+" was", "rows of "+target+" were", "combined with them: restored")
-	gone := "gone before"
-	if slices.ContainsFunc(u.Tables, func(t transfer.UndoneTable) bool { return t.Rows > t.Before }) {
-		gone += "; if a key was changed since, such a row is among the own rows"
-	}
-	add(u.Missing, "row was", "rows were", gone)
-	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
-	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
+	w.next(fmt.Sprintf("The game servers of %s can be started again, on their databases.", worlds))
 }
 
 // lifted names the servers that can be started again.
@@ -221,18 +235,4 @@ func lifted(u *transfer.Undone) string {
 	return strings.Join(slice.Map(u.Lifted, func(f transfer.Lifted) string {
 		return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
 	}), ", ")
-}
-
-func (w *Words) notUndone(o *Outcome) {
-	w.Color = verdict.Fail
-	w.Sentence = fmt.Sprintf("something of the merge is left in %s; its record, the kept rows and the fences stay",
-		printable.Text(o.Plan.Target.Name))
-	for _, t := range o.Undone.Tables {
-		w.Details = append(w.Details, printable.Text(t.String()))
-		for _, line := range differences(t.Samples, t.Merged+t.Unrestored) {
-			w.Details = append(w.Details, "  "+line)
-		}
-	}
-	w.next("Correct what only you can, and stop any process that writes there. Then run undo again: "+
-		"it removes and restores the rest:", o.Then.Again)
 }

@@ -42,7 +42,7 @@ func Shown(address string) string {
 }
 
 // New is where the new database of a world is to be: beside the one at the address now, unless
-// the text is an address. {target} is the world's name, and {n} is one more than the number that the
+// the text is an address. {first} is the world's name, and {n} is one more than the number that the
 // name of its database has there now, or 2: names do not grow if the result of one merge is merged
 // again. If the world itself has the name that was made for it, its number counts the same way.
 func New(text, world, now string) string {
@@ -53,7 +53,7 @@ func New(text, world, now string) string {
 		_, name, _ = AroundName(text)
 	}
 	mark, _, counts := strings.Cut(name, agenda.IntoNumber)
-	_, mark, targeted := cutLast(mark, agenda.IntoTarget)
+	_, mark, targeted := cutLast(mark, agenda.IntoFirst)
 	number := 1
 	if counts {
 		if rest, digits, _ := cutLast(had, mark); rest != "" || !targeted {
@@ -63,7 +63,7 @@ func New(text, world, now string) string {
 			world, number = rest, max(number, numberIn(digits))
 		}
 	}
-	fill := strings.NewReplacer(agenda.IntoTarget, world, agenda.IntoNumber, strconv.Itoa(number+1))
+	fill := strings.NewReplacer(agenda.IntoFirst, world, agenda.IntoNumber, strconv.Itoa(number+1))
 	return before + fill.Replace(text) + after
 }
 

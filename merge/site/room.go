@@ -15,11 +15,11 @@ import (
 // roomSpare is what a merge needs beside the rows: checkpoints, renames, keys.
 const roomSpare = 64 << 20
 
-// Room is how much room a merge may need where its target is: twice what the sources have
-// there now, since a database first writes rows to a log, and fills its pages less when rows
+// Room is how much room a merge may need where its new database is: twice what the worlds have
+// now, since a database first writes rows to a log, and fills its pages less when rows
 // come out of order.
-func Room(ctx context.Context, sources []transfer.Database) (bytes int64, err error) {
-	for _, d := range sources {
+func Room(ctx context.Context, worlds []transfer.Database) (bytes int64, err error) {
+	for _, d := range worlds {
 		n, err := Size(ctx, d)
 		if err != nil {
 			return 0, fmt.Errorf("database %q: %w", d.Name, err)

@@ -28,7 +28,7 @@ type refusedCase struct {
 // rows are inserted.
 func TestRefusedRowsAreThose(t *testing.T) {
 	t.Parallel()
-	const check, partition, value = verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue
+	const check, partition, value = verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue
 	same := func(target, source string) refusedCase { return refusedCase{target: target, source: source} }
 	with := func(c refusedCase, code string, rows ...string) refusedCase { c.code, c.rows = code, rows; return c }
 	cases := map[string][]refusedCase{
@@ -140,7 +140,7 @@ func checkAll(t *testing.T, target, source *world) (found []verdict.Result) {
 	report := checked(t, target, source)
 	for _, r := range report.Results {
 		switch r.Code {
-		case verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize:
+		case verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize:
 			found = append(found, r)
 		}
 	}
@@ -214,7 +214,7 @@ func TestConditionsThatCannotBeTried(t *testing.T) {
 func expectUnclear(t *testing.T, found []verdict.Result, want map[string]string) {
 	t.Helper()
 	for _, r := range found {
-		if r.Code != verdict.CodeTargetCheck || r.Verdict == verdict.Pass {
+		if r.Code != verdict.CodeRefusedCheck || r.Verdict == verdict.Pass {
 			continue
 		}
 		if r.Verdict != verdict.NotVerified || want[r.Table] == "" || !strings.Contains(r.Gaps[0].Reason, want[r.Table]) {
@@ -257,7 +257,7 @@ func TestRowLargerThanAStatement(t *testing.T) {
 	half := fmt.Sprint(packet/2 + 1)
 	source.exec(t, "INSERT INTO maps VALUES (1, REPEAT('x', 1000), 'y')", "INSERT INTO maps VALUES (2, REPEAT('x', "+half+"), 'y')", "INSERT INTO maps VALUES (3, REPEAT('x', "+half+"), REPEAT('y', "+half+"))")
 	found := checkAll(t, target, source)
-	if len(found) != 1 || found[0].Code != verdict.CodeTargetSize || found[0].Count != 1 || len(found[0].Samples) != 1 || found[0].Samples[0].Key != "3" {
+	if len(found) != 1 || found[0].Code != verdict.CodeRefusedSize || found[0].Count != 1 || len(found[0].Samples) != 1 || found[0].Samples[0].Key != "3" {
 		t.Errorf("found %+v", found)
 	}
 }

@@ -8,7 +8,7 @@
 //
 // # Comparable types
 //
-// Two values have the same bytes exactly when the target takes them for equal:
+// Two values have the same bytes exactly when the new database takes them for equal:
 //
 //   - Integers of all sizes, YEAR and BIT: by number.
 //   - DECIMAL, FLOAT and DOUBLE: by number, exactly; -0 is 0.

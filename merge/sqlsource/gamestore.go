@@ -18,7 +18,7 @@ import (
 const (
 	storeMarks = "SELECT application, version FROM " + sqldb.SchemaTable
 
-	storeUnfinished = "SELECT id FROM " + sqldb.MergesTable + " WHERE state <> 'copied' ORDER BY began, id"
+	storeUnfinished = "SELECT id FROM " + sqldb.MergesTable + " WHERE state <> 'open' ORDER BY began, id"
 
 	storeServers = "SELECT server_id, name, world, role = '" + registry.RoleOwn + "', reserved_ms FROM " +
 		registry.Table + " ORDER BY server_id"

@@ -39,7 +39,7 @@ func TestIndexOnExpression(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	report, err := merge.Check(t.Context(), []catalog.Source{a, b}, declare.Options{Target: "a"})
+	report, err := merge.Check(t.Context(), []catalog.Source{a, b}, declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

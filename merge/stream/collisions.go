@@ -47,7 +47,7 @@ type View struct {
 	rows    []int64
 }
 
-// shownPerStream is how many rows a sample shows of one source.
+// shownPerStream is how many rows a sample shows of one world.
 const shownPerStream = 2
 
 // Count merges the streams and fills in c.

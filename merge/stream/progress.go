@@ -10,10 +10,10 @@ import (
 type Progress struct {
 	report func(declare.Progress) // nil: it is not wanted
 	work   map[*declare.Database]*work
-	one    sync.Mutex // of several sources that are read side by side
+	one    sync.Mutex // of several worlds that are read side by side
 }
 
-// work counts the rows that the tasks go through in one source.
+// work counts the rows that the tasks go through in one world.
 type work struct {
 	done  int64 // by the tasks that are finished
 	now   int64 // by the current one
@@ -47,7 +47,7 @@ func (p *Progress) Finish(code string, tables []string) {
 		if at := min(w.done, w.total); p.report != nil && at > w.told { // the database read rows that it did not send
 			w.told = at
 			rows := w.read[code+" "+tables[0]]
-			p.report(declare.Progress{Code: code, Source: db.Name, Table: tables[0], Rows: rows, Total: max(db.Rows[tables[0]], rows), SourceRows: at, SourceTotal: w.total})
+			p.report(declare.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.Rows[tables[0]], rows), WorldRows: at, WorldTotal: w.total})
 		}
 	}
 }
@@ -71,9 +71,9 @@ func (p *Progress) Of(s *Stream, code string) func(rows int) {
 		defer p.one.Unlock()
 		w.read[code+" "+s.Scan.Table], w.told = s.Read, min(w.done+w.now, w.total)
 		p.report(declare.Progress{
-			Code: code, Source: db.Name, Table: s.Scan.Table,
+			Code: code, World: db.Name, Table: s.Scan.Table,
 			Rows: s.Read, Total: max(db.Rows[s.Scan.Table], s.Read),
-			SourceRows: min(w.done+w.now, w.total), SourceTotal: w.total,
+			WorldRows: min(w.done+w.now, w.total), WorldTotal: w.total,
 		})
 	}
 }

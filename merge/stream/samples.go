@@ -22,8 +22,8 @@ func (s *Stream) RowText(row int) string {
 	return printable.Text(strings.Join(all, ", "))
 }
 
-// KeyRange is where the keys of one table of one source lie, in the order of
-// the target.
+// KeyRange is where the keys of one table of one world lie, in the order of
+// the first world.
 type KeyRange struct {
 	First, Last [][]byte // as the database sent them; nil: there are no rows
 }

@@ -90,7 +90,7 @@ func (s *Stream) Close() {
 }
 
 func (s *Stream) Fail(err error) error {
-	return &catalog.ReadError{Source: s.DB.Name, Table: s.Scan.Table, Doing: "rows", Err: err}
+	return &catalog.ReadError{World: s.DB.Name, Table: s.Scan.Table, Doing: "rows", Err: err}
 }
 
 // lastRow stands for the row before the first of the current batch.

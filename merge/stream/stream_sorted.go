@@ -11,7 +11,7 @@ import (
 )
 
 // Keys that are matched do not keep their order: the database has them in that of the source,
-// and streams are merged in that of the target. So their rows are sorted again, in memory: of
+// and streams are merged in that of the first world. So their rows are sorted again, in memory: of
 // each only what is compared, and what names it.
 
 // maxSorted is how many bytes of rows are sorted.

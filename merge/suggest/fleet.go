@@ -123,9 +123,9 @@ func unfit(world inventory.World, w Wishes) string {
 	case world.Problem != "":
 		return "it could not be read: " + world.Problem
 	case world.State == inventory.Fenced:
-		return "it is fenced: it went to another world, or a merge is under way"
-	case world.Merged != nil && !world.Merged.Completed:
-		return fmt.Sprintf("the merge %s into it is not completed: resume or undo it first", world.Merged.ID)
+		return "it is fenced: it went to a new database, or a merge is under way"
+	case world.Merged != nil && !world.Merged.Open:
+		return fmt.Sprintf("it is the new database of the merge %s and not open: resume or undo that first", world.Merged.ID)
 	case world.Schema == "":
 		return "its schema is not known"
 	case w.Players > 0 && world.Players == nil:

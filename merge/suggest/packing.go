@@ -65,7 +65,7 @@ func (q *packing) replace(old []int, groups ...*group) {
 
 func (q *packing) count(g *group, sign int64) {
 	q.longest += sign * g.longest
-	q.came[q.items[g.target].server] += sign * g.came
+	q.came[q.items[g.first].server] += sign * g.came
 }
 
 // affords reports whether groups may take the place of those at some indexes, as far as the
@@ -77,11 +77,11 @@ func (q *packing) affords(old []int, groups ...*group) bool {
 	came, sum := slices.Clone(q.came), q.longest
 	for _, at := range old {
 		g := q.groups[at]
-		came[q.items[g.target].server] -= g.came
+		came[q.items[g.first].server] -= g.came
 		sum -= g.longest
 	}
 	for _, g := range groups {
-		came[q.items[g.target].server] += g.came
+		came[q.items[g.first].server] += g.came
 		sum += g.longest
 	}
 	for server, room := range q.room {

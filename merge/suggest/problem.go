@@ -29,27 +29,26 @@ type group struct {
 	members              []int // ascending
 	class                int
 	players, rows, bytes int64
-	target               int   // the member with the most rows, so that the fewest are moved
-	moved, came          int64 // rows and bytes
+	first                int   // the member with the most rows, which keep their keys and names
+	moved, came          int64 // rows and bytes of a new database; 0 for a world alone
 	longest              int64 // milliseconds; 0 for a world alone
 }
 
 func (p *problem) group(members ...int) *group {
 	p.tries++
 	slices.Sort(members)
-	g := &group{members: members, target: members[0], class: p.items[members[0]].class}
+	g := &group{members: members, first: members[0], class: p.items[members[0]].class}
 	for _, i := range members {
 		it := p.items[i]
 		g.players += it.players
 		g.rows += it.rows
 		g.bytes += it.bytes
-		if p.betterTarget(i, g.target) {
-			g.target = i
+		if p.betterFirst(i, g.first) {
+			g.first = i
 		}
 	}
-	target := p.items[g.target]
-	g.moved, g.came = g.rows-target.rows, g.bytes-target.bytes
 	if len(members) > 1 {
+		g.moved, g.came = g.rows, g.bytes
 		_, g.longest = p.takes(g)
 	}
 	return g
@@ -57,7 +56,7 @@ func (p *problem) group(members ...int) *group {
 
 // takes is how many milliseconds a merge takes, at the least and at the most.
 func (p *problem) takes(g *group) (least, most int64) {
-	w := progress.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows}
+	w := progress.Work{Merges: 1, Worlds: len(g.members), Rows: g.rows}
 	l, m := p.Rate.Takes(w.Weight())
 	return l.Milliseconds(), m.Milliseconds()
 }
@@ -66,8 +65,8 @@ func (p *problem) takes(g *group) (least, most int64) {
 // each time.
 func (p *problem) tired() bool { return p.tries >= p.last }
 
-// betterTarget orders targets by rows, then bytes, then players; of equal ones the first is it.
-func (p *problem) betterTarget(a, b int) bool {
+// betterFirst orders first worlds by rows, then bytes, then players; of equal ones the first is it.
+func (p *problem) betterFirst(a, b int) bool {
 	x, y := p.items[a], p.items[b]
 	return cmp.Or(cmp.Compare(x.rows, y.rows), cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.players, y.players)) > 0
 }

@@ -46,13 +46,12 @@ type LeftOut struct {
 
 // Merge is a group of worlds that become one.
 type Merge struct {
-	Target  string     `json:"target"`
-	Sources []string   `json:"sources"` // by name
-	Why     string     `json:"why"`     // the target is this one
-	Before  []int64    `json:"before"`  // active players of the target and of each source
-	After   int64      `json:"after"`   // their sum: who plays in several worlds is counted in each
-	Rows    int64      `json:"rows"`    // that are copied
-	Bytes   int64      `json:"bytes"`   // of the sources
+	Worlds  []string   `json:"worlds"` // the one that keeps its keys and names, then the others by name
+	Why     string     `json:"why"`    // the first is this one
+	Before  []int64    `json:"before"` // active players of each world
+	After   int64      `json:"after"`  // their sum: who plays in several worlds is counted in each
+	Rows    int64      `json:"rows"`   // that are copied
+	Bytes   int64      `json:"bytes"`  // of all worlds
 	Seconds [2]float64 `json:"seconds"`
 	Notes   []string   `json:"notes,omitempty"`
 
@@ -60,9 +59,6 @@ type Merge struct {
 	Names    []overlap.Overlap `json:"names,omitempty"`
 	Accounts *overlap.Overlap  `json:"accounts,omitempty"`
 }
-
-// Worlds are the target and the sources.
-func (m Merge) Worlds() []string { return append([]string{m.Target}, m.Sources...) }
 
 // Method is the method in one sentence, for people.
 const Method = "Greedy packing by best fit from several orders, then moves and swaps while they improve: first the fewest worlds, " +
@@ -97,13 +93,13 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 		if len(g.members) > 1 {
 			merges = append(merges, g)
 		} else {
-			s.Stay = append(s.Stay, LeftOut{c.worlds[g.target].Name, c.whyAlone(q, g)})
+			s.Stay = append(s.Stay, LeftOut{c.worlds[g.first].Name, c.whyAlone(q, g)})
 		}
 	}
 	s.Before, s.After = ends(slice.Map(c.worlds, active)), ends(after)
 	slices.SortFunc(s.Stay, func(a, b LeftOut) int { return printable.Natural(a.World, b.World) })
 	slices.SortFunc(merges, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(b.longest, a.longest), cmp.Compare(a.target, b.target))
+		return cmp.Or(cmp.Compare(b.longest, a.longest), cmp.Compare(a.first, b.first))
 	})
 	var shortest, longest []int64
 	for _, g := range merges {
@@ -165,21 +161,21 @@ func (c *chosen) problem(w Wishes) (*problem, error) {
 
 // merge describes a group.
 func (c *chosen) merge(p *problem, g *group) Merge {
-	target := c.worlds[g.target]
+	first := c.worlds[g.first]
 	least, most := p.takes(g)
 	m := Merge{
-		Target: target.Name, Before: []int64{active(target)}, After: g.players, Rows: g.moved, Bytes: g.came,
+		Worlds: []string{first.Name}, Before: []int64{active(first)}, After: g.players, Rows: g.moved, Bytes: g.came,
 		Seconds: [2]float64{seconds(least), seconds(most)},
-		Why:     "it has the most rows, " + printable.Number(target.Rows) + ", so the fewest are copied",
+		Why:     "it has the most rows, " + printable.Number(first.Rows) + ", which keep their keys and names",
 	}
 	var running, unknown, estimated []string
 	for _, i := range g.members {
 		world := c.worlds[i]
-		if i != g.target {
-			m.Sources = append(m.Sources, world.Name)
+		if i != g.first {
+			m.Worlds = append(m.Worlds, world.Name)
 			m.Before = append(m.Before, active(world))
-			if world.Rows == target.Rows {
-				m.Why = "no world of the group has more rows than its " + printable.Number(target.Rows)
+			if world.Rows == first.Rows {
+				m.Why = "no world of the group has more rows than its " + printable.Number(first.Rows)
 			}
 		}
 		switch world.State {
@@ -201,15 +197,15 @@ func (c *chosen) merge(p *problem, g *group) Merge {
 	if len(estimated) > 0 {
 		m.Notes = append(m.Notes, "the rows are estimates of the server, which may be far off: "+printable.Names(estimated))
 	}
-	if len(target.Drift) > 0 {
-		m.Notes = append(m.Notes, "the schema of all of them differs from that of most worlds: "+printable.List(target.Drift, ", ", 3))
+	if len(first.Drift) > 0 {
+		m.Notes = append(m.Notes, "the schema of all of them differs from that of most worlds: "+printable.List(first.Drift, ", ", 3))
 	}
 	return m
 }
 
 // whyAlone says why a world stays as it is.
 func (c *chosen) whyAlone(q *packing, g *group) string {
-	i := g.target
+	i := g.first
 	it := q.items[i]
 	if q.PlayersMost > 0 && it.players > q.PlayersMost {
 		const more = "it has %s active players, more than %s"

@@ -79,7 +79,7 @@ func (t *text) numbers(s *Suggestion) {
 }
 
 func (t *text) merge(number int, m Merge) {
-	t.line(fmt.Sprintf("%3d  ", number), m.Target+" <- "+strings.Join(m.Sources, ", "))
+	t.line(fmt.Sprintf("%3d  ", number), strings.Join(m.Worlds, ", "))
 	for _, s := range m.reasons() {
 		t.line("       ", s)
 	}
@@ -107,12 +107,12 @@ func (t *text) left(all []LeftOut, one, many string) {
 func (m Merge) reasons() []string {
 	before := slice.Map(m.Before, printable.Number)
 	if len(before) > 9 { // too many to be read
-		before = []string{before[0], fmt.Sprintf("%s of %d worlds", printable.Number(m.After-m.Before[0]), len(m.Sources))}
+		before = []string{before[0], fmt.Sprintf("%s of %d worlds", printable.Number(m.After-m.Before[0]), len(m.Worlds)-1)}
 	}
 	all := []string{
 		fmt.Sprintf("active players: %s = %s", strings.Join(before, " + "), printable.Number(m.After)),
 		fmt.Sprintf("%s, %sB, %s", printable.Count(m.Rows, "row comes", "rows come"), printable.Short(float64(m.Bytes)), printable.Span(m.Seconds)),
-		fmt.Sprintf("target %s: %s", m.Target, m.Why),
+		fmt.Sprintf("first %s: %s", m.Worlds[0], m.Why),
 	}
 	for _, o := range m.Names {
 		all = append(all, "names in "+shared(o, fmt.Sprintf(", so %s to change", printable.Count(o.Extra, "has", "have"))))

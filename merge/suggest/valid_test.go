@@ -119,12 +119,12 @@ func judge(worlds []inventory.World, w suggest.Wishes, groups [][]int) result {
 	var times []int64
 	for _, members := range groups {
 		var players, rows, bytes int64
-		target := -1
+		first := -1
 		for _, i := range members {
 			world := worlds[i]
 			players, rows, bytes = players+world.Players.Active7, rows+world.Rows, bytes+world.Bytes
-			if target < 0 || world.Rows > worlds[target].Rows {
-				target = i
+			if first < 0 || world.Rows > worlds[first].Rows {
+				first = i
 			}
 			if len(w.Same) > 0 && world.Labels["language"] != worlds[members[0]].Labels["language"] {
 				r.broken = "labels"
@@ -133,11 +133,10 @@ func judge(worlds []inventory.World, w suggest.Wishes, groups [][]int) result {
 		if w.Players > 0 {
 			r.spread += (players - w.Players) * (players - w.Players)
 		}
-		moved := rows - worlds[target].Rows
-		r.moved += moved
 		if len(members) == 1 {
 			continue
 		}
+		r.moved += rows
 		switch {
 		case w.Players > 0 && players > w.Players*11/10:
 			r.broken = "players"
@@ -148,8 +147,8 @@ func judge(worlds []inventory.World, w suggest.Wishes, groups [][]int) result {
 		case len(w.Apart) > 0 && slices.Contains(members, 0) && slices.Contains(members, 1):
 			r.broken = "apart"
 		}
-		came[worlds[target].Server] += bytes - worlds[target].Bytes
-		times = append(times, 1600+800*int64(len(members))+(moved*4+worlds[target].Rows)/30) // 7,500 rows a second
+		came[worlds[first].Server] += bytes
+		times = append(times, 1600+800*int64(len(members))+rows*4/30) // 7,500 rows a second
 	}
 	for _, bytes := range came {
 		if w.Room > 0 && bytes > w.Room {
@@ -214,7 +213,7 @@ func groupsOf(s *suggest.Suggestion) (groups [][]int) {
 	}
 	for _, m := range s.Merges {
 		var members []int
-		for _, name := range m.Worlds() {
+		for _, name := range m.Worlds {
 			members = append(members, index(name))
 		}
 		slices.Sort(members)

@@ -17,12 +17,12 @@ type Wishes struct {
 	Players     int64 `json:"players,omitempty"`
 	PlayersMost int64 `json:"players_most,omitempty"`
 
-	Most  int        `json:"most,omitempty"`  // worlds that become one, the target among them
+	Most  int        `json:"most,omitempty"`  // worlds that become one
 	Apart [][]string `json:"apart,omitempty"` // worlds of which no two become one
 	Same  []string   `json:"same,omitempty"`  // labels that are equal in worlds that become one
 
 	Disk   int64            `json:"disk,omitempty"`    // bytes of a merged world
-	Room   int64            `json:"room,omitempty"`    // bytes that may come to each database server
+	Room   int64            `json:"room,omitempty"`    // bytes of new databases on each database server
 	RoomOf map[string]int64 `json:"room_of,omitempty"` // the same, for some servers by name
 
 	Seconds  int64 `json:"seconds,omitempty"`  // that all merges may take together, by the slowest rate

@@ -200,13 +200,13 @@ func alterations(e engine, elsewhere string) []alteration {
 		alter("partitions", "stats", "PARTITION BY HASH (guid) PARTITIONS 2", "REMOVE PARTITIONING", "table stats: storage"))
 }
 
-// alteredWorlds are worlds in front of a step of a merge, and the step.
+// alteredWorlds are worlds in front of a step of a merge, and the step. The last of all is the new database.
 type alteredWorlds struct {
 	name string
 	all  []rowio.Database
 	plan *plan.Plan
-	run  func(p *plan.Plan, all []rowio.Database) error
-	says func(p *plan.Plan, all []rowio.Database) error // read only commands, which never refuse
+	run  func(p *plan.Plan, into rowio.Database, worlds []rowio.Database) error
+	says func(p *plan.Plan, into rowio.Database, worlds []rowio.Database) error // read only commands, which never refuse
 }
 
 var errKilled = errors.New("killed")
@@ -225,59 +225,50 @@ func killedAt(point string, n int) job.Hooks {
 
 func worldsToAlter(t *testing.T, e engine) (steps []alteredWorlds) {
 	t.Helper()
-	applying := func(h job.Hooks) func(p *plan.Plan, all []rowio.Database) error {
-		return func(p *plan.Plan, all []rowio.Database) error {
-			_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1}, h)
+	type work = func(p *plan.Plan, into rowio.Database, worlds []rowio.Database) error
+	applying := func(h job.Hooks) work {
+		return func(p *plan.Plan, into rowio.Database, worlds []rowio.Database) error {
+			_, err := apply.ApplyWith(t.Context(), p, into, worlds, job.Options{Parallel: 1}, h)
 			return err
 		}
 	}
-	undo := func(h job.Hooks) func(p *plan.Plan, all []rowio.Database) error {
-		return func(p *plan.Plan, all []rowio.Database) error {
-			_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{Parallel: 1}}, h)
-			return err
-		}
-	}
-	verify := func(p *plan.Plan, all []rowio.Database) error {
-		proof, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1})
+	verify := func(p *plan.Plan, into rowio.Database, worlds []rowio.Database) error {
+		proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{Parallel: 1})
 		if err == nil && proof.Verdict != verdict.Pass {
 			err = fmt.Errorf("verify says %s: %+v", proof.Verdict, proof)
 		}
 		return err
 	}
 	for _, s := range []struct {
-		name        string
-		before      func(p *plan.Plan, all []rowio.Database) error
-		interrupted func(p *plan.Plan, all []rowio.Database) error
-		step        func(p *plan.Plan, all []rowio.Database) error
+		name                string
+		before, interrupted work
+		step                work
 	}{
 		{"apply", nil, nil, applying(job.Hooks{})},
 		{"resumed apply", nil, applying(killedAt("before commit", 9)), applying(job.Hooks{})},
 		{"verify", applying(job.Hooks{}), nil, verify},
-		{"undo", applying(job.Hooks{}), nil, undo(job.Hooks{})},
-		{"resumed undo", applying(job.Hooks{}), undo(killedAt("after delete", 2)), undo(job.Hooks{})},
 	} {
-		all := alterable(t, e)
-		p := mustPlan(t, all[0], all[1:], alterableOptions())
+		worlds := alterable(t, e)
+		p, into := planOf(t, e, worlds, alterableOptions())
 		if s.before != nil {
-			if err := s.before(p, all); err != nil {
+			if err := s.before(p, into, worlds); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if s.interrupted != nil {
-			if err := s.interrupted(p, all); !errors.Is(err, errKilled) {
+			if err := s.interrupted(p, into, worlds); !errors.Is(err, errKilled) {
 				t.Fatalf("%s: %v", s.name, err)
 			}
 		}
-		steps = append(steps, alteredWorlds{s.name, all, p, s.step, func(p *plan.Plan, all []rowio.Database) error {
-			_, err := apply.LookUp(t.Context(), p, all[0], all[1:])
-			if _, lost := ledger.RecordedPlan(t.Context(), all[0], p.ID); err == nil {
-				err = lost
+		steps = append(steps, alteredWorlds{s.name, append(worlds, into), p, s.step, func(p *plan.Plan, into rowio.Database, worlds []rowio.Database) error {
+			_, err := apply.LookUp(t.Context(), p, into, worlds)
+			if s.name == "apply" { // else nothing is recorded
+				return err
 			}
-			if s.before != nil { // else nothing is recorded
-				if _, unknown := ledger.Whois(t.Context(), all[0], "chars", rekey.Integer{Bits: 1003}); err == nil &&
-					s.name != "resumed undo" {
-					err = unknown
-				}
+			_, lost := ledger.RecordedPlan(t.Context(), into, p.ID)
+			if err = errors.Join(err, lost); s.before != nil { // else the keys may not be recorded yet
+				_, unknown := ledger.Whois(t.Context(), into, "chars", rekey.Integer{Bits: 1003})
+				err = errors.Join(err, unknown)
 			}
 			return err
 		}})
@@ -285,9 +276,9 @@ func worldsToAlter(t *testing.T, e engine) (steps []alteredWorlds) {
 	return steps
 }
 
-// If tables of the target or of a source are altered between the plan and a step, the step is
-// refused, changes nothing, and says in which database and what. What the merge does not care
-// for does not block it. What only reads the record still does.
+// If tables of a world are altered between the plan and a step, the step is refused, changes nothing,
+// and says in which database and what. What the merge does not care for does not block it. What only
+// reads the record still does. What is altered in the new database is found by verify.
 func TestAlteredSincePlan(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
@@ -300,16 +291,21 @@ func TestAlteredSincePlan(t *testing.T) {
 			var harmless []alteration
 			for i, a := range all {
 				for place, d := range step.all {
-					touches := func(t plan.Table) bool { return strings.HasPrefix(a.want, "table "+t.Name) }
-					if place > 0 && step.name != "apply" && step.name != "resumed apply" && !slices.ContainsFunc(step.plan.Tables,
-						touches) {
+					made := place == len(step.all)-1
+					if made && step.name != "verify" {
+						continue // it is not there, or has not all its tables
+					}
+					touches := func(t plan.Table) bool {
+						return strings.HasPrefix(a.want, "table "+t.Name) && t.Worlds[place].Rows > 0
+					}
+					if !made && place > 0 && step.name == "verify" && !slices.ContainsFunc(step.plan.Tables, touches) {
 						a.want = "" // no rows came from it
 					}
-					if !*long && int64(i+place+number)%(24/e.short(12)) != 0 && a.want != "" {
+					if !*long && int64(i+place+number)%(24/e.short(12)) != 0 && (a.want != "" || made) {
 						continue // each in a few steps
 					}
-					if a.want == "" {
-						if place == 0 {
+					if a.want == "" && !made {
+						if place > 0 { // all of the first world is made in the new database
 							harmless = append(harmless, a)
 						}
 						continue
@@ -318,13 +314,34 @@ func TestAlteredSincePlan(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%s/%s", step.name, d.Name, a.name), func(t *testing.T) {
 						dbs := step.all
 						if e.name == "sqlite" {
-							dbs = clones(t, e, dbs)
+							dbs = nil
+							for _, d := range step.all {
+								if there, err := existsNow(t.Context(), d); err != nil || !there {
+									dbs = append(dbs, e.fresh(t, d.Name))
+								} else {
+									dbs = append(dbs, clone(t, e, d))
+								}
+							}
 						}
+						worlds, into := dbs[:len(dbs)-1], dbs[len(dbs)-1]
 						exec(t, dbs[place], a.do...)
-						before := []string{dump(t, dbs[0]), dump(t, dbs[1])}
-						err := step.run(step.plan, dbs)
+						dumps := func() (all []string) {
+							for _, d := range dbs {
+								if there, err := existsNow(t.Context(), d); err != nil || !there {
+									all = append(all, fmt.Sprint(there, err))
+								} else {
+									all = append(all, dump(t, d))
+								}
+							}
+							return all
+						}
+						before := dumps()
+						err := step.run(step.plan, into, worlds)
 						refused, _ := errors.AsType[*ledger.RefusedError](err)
 						switch {
+						case made && err == nil:
+							t.Error("verify says PASS")
+						case made:
 						case refused == nil:
 							t.Errorf("not refused: %v", err)
 						case len(refused.Refusals) != 1:
@@ -333,10 +350,10 @@ func TestAlteredSincePlan(t *testing.T) {
 							a.want):
 							t.Errorf("%v\nwant %q of %q", err, a.want, d.Name)
 						}
-						if err := step.says(step.plan, dbs); err != nil {
+						if err := step.says(step.plan, into, worlds); err != nil {
 							t.Errorf("a command that reads the record: %v", err)
 						}
-						if before[0] != dump(t, dbs[0]) || before[1] != dump(t, dbs[1]) {
+						if !slices.Equal(before, dumps()) {
 							t.Error("something was changed")
 						}
 						if e.name != "sqlite" {
@@ -346,16 +363,41 @@ func TestAlteredSincePlan(t *testing.T) {
 					})
 				}
 			}
+			worlds, into := step.all[:len(step.all)-1], step.all[len(step.all)-1]
 			for _, a := range harmless {
-				for _, d := range step.all {
-					exec(t, d, a.do...)
-				}
+				exec(t, worlds[1], a.do...)
 			}
-			if err := step.run(step.plan, step.all); err != nil {
+			if err := step.run(step.plan, into, worlds); err != nil {
 				t.Errorf("%s: %v", step.name, err)
 			}
 		}
 		t.Logf("%d alterations", cmp.Or(count, -1))
+	})
+}
+
+// A new database is not dropped while a world has lost a table with rows, and it is whatever else was
+// altered in the worlds.
+func TestAlteredBeforeUndo(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := alterable(t, e)
+		p, into := planOf(t, e, all, alterableOptions())
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			exec(t, d, "ALTER TABLE stats RENAME TO states")
+			for _, force := range []bool{false, true} {
+				_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: force})
+				refusedBecause(t, d.Name, fmt.Sprintf("database %q: its database or tables are gone", d.Name), err)
+			}
+			exec(t, d, "ALTER TABLE states RENAME TO stats")
+		}
+		for _, d := range all {
+			exec(t, d, "ALTER TABLE stats DROP COLUMN hp", "ALTER TABLE chars ADD COLUMN extra INTEGER")
+		}
+		if undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !undone.Dropped {
+			t.Errorf("%+v, %v", undone, err)
+		}
 	})
 }
 
@@ -365,7 +407,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 		const changed = "the file was changed while it was read"
 		for place := range 2 {
 			all := alterable(t, e)
-			p := mustPlan(t, all[0], all[1:], alterableOptions())
+			p, into := planOf(t, e, all, alterableOptions())
 			meanwhile := func(point string, n int, statement string) job.Hooks {
 				return job.Hooks{Batch: time.Nanosecond, Fail: func(at string) error {
 					if at == point {
@@ -379,24 +421,24 @@ func TestAlteredMeanwhile(t *testing.T) {
 			const schema = "its tables have another schema than when the plan was made: table stats: column extra added"
 			want := fmt.Sprintf("database %q: %s", all[place].Name, schema)
 			const do, back = "ALTER TABLE stats ADD COLUMN extra INTEGER", "ALTER TABLE stats DROP COLUMN extra"
-			_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1}, meanwhile("before begin", 9, do))
+			_, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1}, meanwhile("before begin", 9, do))
 			if _, refused := errors.AsType[*ledger.RefusedError](err); err == nil || refused ||
 				!strings.Contains(err.Error(), want) && !(e.name == "sqlite" && strings.Contains(err.Error(), changed)) {
 				t.Errorf("apply: %v, want %s", err, want)
 			}
 			exec(t, all[place], back)
-			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if e.name == "sqlite" { // whose file is not to change at all
 				want = changed
 			}
-			proof, err := prove.VerifyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1}, meanwhile("read", 9, do))
+			proof, err := prove.VerifyWith(t.Context(), p, into, all, job.Options{Parallel: 1}, meanwhile("read", 9, do))
 			if err == nil || proof.Verdict != "" || !strings.Contains(err.Error(), want) {
 				t.Errorf("verify: %+v, %v, want %s", proof, err, want)
 			}
 			exec(t, all[place], back)
-			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
+			if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 				t.Errorf("%+v", proof)
 			}
 		}

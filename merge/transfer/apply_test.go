@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/gameid"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -17,29 +18,27 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// A merge of two worlds into a third: every row arrives, and the target's
-// registry lists the worlds.
+// A merge of three worlds: every row arrives, and the registry of the new database lists the worlds.
 func TestApply(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		target := gameWorld(t, e, "s1", 1, 20, "anna")
-		sources := []rowio.Database{gameWorld(t, e, "s2", 2, 30, "bert"), gameWorld(t, e, "s3", 3, 0, "x")}
-		p := mustPlan(t, target, sources, planner.PlanOptions{})
-		result, err := apply.Apply(t.Context(), p, target, sources, job.Options{})
+		worlds := []rowio.Database{gameWorld(t, e, "s1", 1, 20, "anna"), gameWorld(t, e, "s2", 2, 30, "bert"), gameWorld(t, e, "s3", 3, 0, "x")}
+		p, into := planOf(t, e, worlds, planner.PlanOptions{})
+		result, err := apply.Apply(t.Context(), p, into, worlds, job.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := int64(30 + 90 + 3 + 3); result.Rows != want || result.Resumed {
+		if want := int64(20 + 60 + 2 + 2 + 30 + 90 + 3 + 3); result.Rows != want || result.Resumed {
 			t.Errorf("%+v, want %d rows", result, want)
 		}
-		if n := number(t, target, "SELECT COUNT(*) FROM players"); n != 50 {
+		if n := number(t, into, "SELECT COUNT(*) FROM players"); n != 50 {
 			t.Errorf("%d players", n)
 		}
-		if n := number(t, target, "SELECT COUNT(*) FROM gameid_servers WHERE role = 'merged'"); n != 2 {
+		if n := number(t, into, "SELECT COUNT(*) FROM gameid_servers WHERE role = 'merged'"); n != 2 {
 			t.Errorf("%d merged servers", n)
 		}
-		unguarded(t, target)
-		startable(t, target, 1, true)
-		startable(t, sources[0], 2, false)
+		for i, d := range worlds {
+			startable(t, d, gameid.ServerID(i+1), false)
+		}
 	})
 }
 
@@ -48,12 +47,19 @@ func twoLarge(t *testing.T, e engine) []rowio.Database {
 	return []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 200_000, 4000)}
 }
 
-// thereOf is how many rows of each world of twoLarge are in the target.
-func thereOf(t *testing.T, target rowio.Database) (parts []job.PartResult, all int64) {
+// thereOf is how many rows of each world of twoLarge are in the new database.
+func thereOf(t *testing.T, into rowio.Database) (parts []job.PartResult, all int64) {
 	t.Helper()
-	for i, source := range []string{"b", "c"} {
-		n := number(t, target, fmt.Sprintf("SELECT COUNT(*) FROM things WHERE id BETWEEN %d AND %d", (i+1)*100_000, (i+2)*100_000-1))
-		parts, all = append(parts, job.PartResult{Table: "things", Source: source, Rows: n}), all+n
+	there, err := existsNow(t.Context(), into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, world := range []string{"a", "b", "c"} {
+		n := int64(0)
+		if there {
+			n = number(t, into, fmt.Sprintf("SELECT COUNT(*) FROM things WHERE id BETWEEN %d AND %d", i*100_000, (i+1)*100_000-1))
+		}
+		parts, all = append(parts, job.PartResult{Table: "things", World: world, Rows: n}), all+n
 	}
 	return parts, all
 }
@@ -73,19 +79,19 @@ func second(at string) rowio.Failpoint {
 }
 
 // An apply that stops, is refused or fails says beside the error what is in the
-// target, also of earlier calls.
+// new database, also of earlier calls.
 func TestApplyResult(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := twoLarge(t, e)
-		p := mustPlan(t, all[0], all[1:], manyOptions)
+		p, into := planOf(t, e, all, manyOptions)
 		check := func(want error, resumed bool, result *apply.Result, err error) {
 			t.Helper()
 			if !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
 			}
-			parts, rows := thereOf(t, all[0])
+			parts, rows := thereOf(t, into)
 			if result == nil || result.ID != p.ID || result.Resumed != resumed || result.Rows != rows {
-				t.Fatalf("%+v; in the target are %v", result, parts)
+				t.Fatalf("%+v; in the new database are %v", result, parts)
 			}
 			if diff := cmp.Diff(parts, result.Parts); diff != "" {
 				t.Errorf("-there +result:\n%s", diff)
@@ -93,7 +99,7 @@ func TestApplyResult(t *testing.T) {
 		}
 
 		exec(t, all[1], "INSERT INTO things VALUES (199999, NULL, 'new', 1)")
-		result, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
+		result, err := apply.Apply(t.Context(), p, into, all, job.Options{})
 		exec(t, all[1], "DELETE FROM things WHERE id = 199999")
 		if refused := new(ledger.RefusedError); !errors.As(err, &refused) {
 			t.Fatal(err)
@@ -101,7 +107,7 @@ func TestApplyResult(t *testing.T) {
 		check(err, false, result, err)
 
 		ctx, cancel := context.WithCancel(t.Context())
-		result, err = apply.ApplyWith(ctx, p, all[0], all[1:], job.Options{Progress: func(now job.Progress) {
+		result, err = apply.ApplyWith(ctx, p, into, all, job.Options{Progress: func(now job.Progress) {
 			if now.Rows > 0 {
 				cancel()
 			}
@@ -112,32 +118,31 @@ func TestApplyResult(t *testing.T) {
 			t.Fatalf("%d rows were copied when it stopped", copied)
 		}
 
-		// The target is lost at the second batch.
-		result, err = apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1, RetryFor: -1}, job.Hooks{Batch: time.Nanosecond, Fail: second("before checkpoint")})
+		// The new database is lost at the second batch.
+		result, err = apply.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1, RetryFor: -1}, job.Hooks{Batch: time.Nanosecond, Fail: second("before checkpoint")})
 		check(ledger.ErrStopped, true, result, err)
-		if result.Rows <= copied {
-			t.Errorf("%d rows after %d", result.Rows, copied)
+		if result.Rows == 0 {
+			t.Error("it lost the new database before the first batch")
 		}
 
-		// The target cannot be read: nothing is known.
-		result, err = apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{RetryFor: -1}, job.Hooks{Fail: func(string) error { return driver.ErrBadConn }})
+		// The new database cannot be read: nothing is known.
+		result, err = apply.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1}, job.Hooks{Fail: func(string) error { return driver.ErrBadConn }})
 		if !errors.Is(err, ledger.ErrStopped) || result != nil {
 			t.Errorf("%+v, %v", result, err)
 		}
 
-		// What is told of the progress counts apart what earlier calls did.
-		_, before := thereOf(t, all[0])
+		// The table was not finished, so it is filled again, from the first row.
 		var end job.Progress
-		result, err = apply.Apply(t.Context(), p, all[0], all[1:], job.Options{Progress: func(now job.Progress) {
+		result, err = apply.Apply(t.Context(), p, into, all, job.Options{Progress: func(now job.Progress) {
 			if now.Step == ledger.StepCopy {
 				end = now
 			}
 		}})
 		check(nil, true, result, err)
-		if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != before || before == 0 {
-			t.Errorf("%d rows, and at the end %+v; want %d, of which %d were there before", result.Rows, end, p.Rows(), before)
+		if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != 0 {
+			t.Errorf("%d rows, and at the end %+v; want %d", result.Rows, end, p.Rows())
 		}
-		result, err = apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
+		result, err = apply.Apply(t.Context(), p, into, all, job.Options{})
 		check(nil, true, result, err)
 	})
 }

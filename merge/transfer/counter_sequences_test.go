@@ -11,7 +11,6 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
-	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -35,15 +34,16 @@ func sequencesDeclared(o *declare.Options, _ *declare.Declarations) {
 func TestSequenceEndsSoon(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
 	all := sequenceWorlds(t, engines()[1], "ALTER SEQUENCE char_seq MAXVALUE 1500")
-	rekeyed(t, all, keyOptions(sequencesDeclared))
-	asked(t, all[0], "SELECT NEXTVAL(char_seq)", "1004")
+	_, into := rekeyed(t, engines()[1], all, keyOptions(sequencesDeclared))
+	asked(t, into, "SELECT NEXTVAL(char_seq)", "1004")
 }
 
 // A sequence that is not declared is open, with the line that declares it.
 func TestSequenceUndeclared(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
-	all := sequenceWorlds(t, engines()[1])
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
+	e := engines()[1]
+	all, into := sequenceWorlds(t, e), e.fresh(t, "new")
+	p, err := planner.NewPlan(t.Context(), into, all, keyOptions(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,35 +75,35 @@ func TestSequenceUndeclared(t *testing.T) {
 		t.Errorf("got %q", next)
 	}
 	o.Allow = []string{"table-skipped:item_seq", "table-skipped:char_seq"}
-	mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: o})
+	mustPlan(t, into, all, planner.PlanOptions{Check: o})
 }
 
-// Sequences that are declared are raised above the keys that come, keep their remainder,
-// and are set back by an undo unless they counted on.
+// Sequences that are declared are raised above the keys that come, and keep their remainder. Tables
+// of the new database count by its own, and those of the worlds stay where they are.
 func TestSequencesAreRaised(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
 	all := sequenceWorlds(t, engines()[1])
 	before := dump(t, all[0])
-	p := rekeyed(t, all, keyOptions(sequencesDeclared))
-	exec(t, all[0], "INSERT INTO chars (tag) VALUES ('later')")
-	asked(t, all[0], "SELECT guid, NEXTVAL(item_seq), NEXTVAL(item_seq) FROM chars WHERE tag = 'later'", "2000|2003|2013")
-	asked(t, all[1], "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|3")
-	exec(t, all[0], "DELETE FROM chars WHERE tag = 'later'", "ALTER SEQUENCE char_seq RESTART WITH 2000")
-	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART WITH 5003")
-	if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
+	p, into := rekeyed(t, engines()[1], all, keyOptions(sequencesDeclared))
+	exec(t, into, "INSERT INTO chars (tag) VALUES ('later')")
+	asked(t, into, "SELECT guid, NEXTVAL(item_seq), NEXTVAL(item_seq) FROM chars WHERE tag = 'later'", "2000|2003|2013")
+	exec(t, into, "DELETE FROM chars WHERE tag = 'later'")
+	if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if after := dump(t, all[0], ledger.KeysTable); after != before {
+	if after := dump(t, all[0]); after != before {
 		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
 	}
-	asked(t, all[0], "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|5003")
+	for _, d := range all {
+		asked(t, d, "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|3")
+	}
 }
 
 // New keys lie above what a sequence has given.
 func TestSequenceIsPassed(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
 	all := sequenceWorlds(t, engines()[1], "ALTER SEQUENCE char_seq RESTART 70000")
-	p := mustPlan(t, all[0], all[1:], keyOptions(sequencesDeclared))
+	p, _ := planOf(t, engines()[1], all, keyOptions(sequencesDeclared))
 	if got := p.Rekey.Offset("chars.guid", all[1].Name); got != 100_000 {
 		t.Errorf("the offset is %d, want 100000", got)
 	}
@@ -116,8 +116,9 @@ func TestSequenceInTheWay(t *testing.T) {
 	misspelt := keyOptions(func(o *declare.Options, _ *declare.Declarations) {
 		o.Rekey.Counters = []declare.CounterRow{{At: "chars_seq", Space: "chars.guid"}}
 	})
-	worlds := sequenceWorlds(t, engines()[1])
-	if _, err := planner.NewPlan(t.Context(), worlds[0], worlds[1:], misspelt); err == nil || !strings.Contains(err.Error(), `counter 1: at is "chars_seq": want table.column, or the name of a sequence of the target (did you mean "char_seq"?)`) {
+	e := engines()[1]
+	worlds := sequenceWorlds(t, e)
+	if _, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), worlds, misspelt); err == nil || !strings.Contains(err.Error(), `counter 1: at is "chars_seq": want table.column, or the name of a sequence of the `) || !strings.Contains(err.Error(), `(did you mean "char_seq"?)`) {
 		t.Errorf("misspelt: %v", err)
 	}
 	for change, want := range map[string]string{
@@ -125,62 +126,53 @@ func TestSequenceInTheWay(t *testing.T) {
 		"ALTER SEQUENCE char_seq MAXVALUE 1003": "would be raised to 1004, and ends at 1003: ALTER SEQUENCE `char_seq` MAXVALUE",
 	} {
 		all := sequenceWorlds(t, engines()[1], change)
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(sequencesDeclared))
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, keyOptions(sequencesDeclared))
 		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
 			t.Errorf("%s: %v, %v", change, p.Refusals, err)
 		}
 	}
-	all := sequenceWorlds(t, engines()[1])
-	p := mustPlan(t, all[0], all[1:], keyOptions(sequencesDeclared))
-	reader := all[0]
-	reader.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, TRIGGER", strings.TrimPrefix(all[0].DSN, "mysql:"))
-	if _, err := apply.Apply(t.Context(), p, reader, all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), `table "char_seq": the account lacks a right`) {
-		t.Errorf("without ALTER: %v", err)
-	}
+	all := sequenceWorlds(t, e)
+	p, into := planOf(t, e, all, keyOptions(sequencesDeclared))
+	writer := into
+	writer.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, TRIGGER", strings.TrimPrefix(into.DSN, "mysql:"))
+	_, err := apply.Apply(t.Context(), p, writer, all, job.Options{})
+	refusedBecause(t, "without ALTER", "the account lacks rights on it", err)
 	exec(t, all[0], "DO NEXTVAL(char_seq)")
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), `the sequence "char_seq" of "`+all[0].Name+`" is not at 4 any more`) {
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err == nil || !strings.Contains(err.Error(), `the sequence "char_seq" of "new" is not at 4 any more`) {
 		t.Errorf("used: %v", err)
 	}
-	exec(t, all[0], "ALTER SEQUENCE char_seq RESTART 4")
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART 13")
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that came") {
+	exec(t, all[0], "ALTER SEQUENCE char_seq RESTART 4")
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, into, "ALTER SEQUENCE item_seq RESTART 13")
+	if proof := verified(t, p, into, all); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that came") {
 		t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
 	}
 }
 
-// A rebase makes the sequences, and its tables count by those of their own database.
-func TestSequencesOfARebase(t *testing.T) {
-	servertest.OnlyMariaDB(t, "MySQL has no sequences")
-	all := sequenceWorlds(t, engines()[1])
-	empty := engines()[1].fresh(t, "try")
-	if _, err := apply.MakeSchema(t.Context(), all[1], empty); err != nil {
-		t.Fatal(err)
-	}
-	opts := keyOptions(sequencesDeclared)
-	opts.Check.Rekey.Offsets = map[string]uint64{all[1].Name: 5000}
-	rekeyed(t, []rowio.Database{empty, all[1]}, opts)
-	exec(t, empty, "INSERT INTO chars (tag) VALUES ('later')")
-	asked(t, empty, "SELECT guid FROM chars ORDER BY guid", "5001", "5002", "5003", "6000")
-	asked(t, all[1], "SELECT NEXTVAL(char_seq)", "4")
-}
-
-// A sequence of another database cannot be raised, and is open.
+// A sequence of another database cannot be raised, and is open. If that is allowed, a new database
+// cannot be made that counts by it.
 func TestSequenceElsewhere(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
-	all := keyWorlds(t, engines()[1], 2)
-	other := engines()[1].fresh(t, "other")
+	e := engines()[1]
+	all, into := keyWorlds(t, e, 2), e.fresh(t, "new")
+	other := e.fresh(t, "other")
 	exec(t, other, "CREATE SEQUENCE shared START 4")
 	schema := readCell(t, pool(t, other), "SELECT DATABASE()")[0][0]
 	for _, d := range all {
 		exec(t, d, "ALTER TABLE chars MODIFY guid INTEGER NOT NULL DEFAULT NEXTVAL(`"+schema+"`.shared)")
 	}
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
-	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "counted by a sequence that is not in this database: DEFAULT nextval(`"+schema+"`.`shared`)") {
+	p, err := planner.NewPlan(t.Context(), into, all, keyOptions(nil))
+	if err != nil || len(p.Refusals) != 2 || !strings.Contains(p.Refusals[0].Reason, "counted by a sequence that is not in this database: DEFAULT nextval(`"+schema+"`.`shared`)") {
 		t.Fatalf("%v, %v", p, err)
 	}
 	opts := keyOptions(func(o *declare.Options, _ *declare.Declarations) { o.Allow = []string{"key-counter:chars.guid"} })
-	mustPlan(t, all[0], all[1:], opts)
+	p, err = planner.NewPlan(t.Context(), into, all, opts)
+	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "it names the database") {
+		t.Errorf("allowed: %v, %v", p.Refusals, err)
+	}
 }

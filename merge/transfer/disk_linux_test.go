@@ -17,15 +17,14 @@ import (
 func TestDiskFull(t *testing.T) {
 	small := smalldisk.Mount(t, "6m")
 	e := sqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
-	source := manyRows(t, e, "b", 100_000, 20_000)
-	target := manyRows(t, sqliteIn(func(testing.TB) string { return small.Path() }), "a", 1, 10)
-	p := mustPlan(t, target, []rowio.Database{source}, manyOptions)
+	all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 20_000)}
+	p, into := planOf(t, sqliteIn(func(testing.TB) string { return small.Path() }), all, manyOptions)
 
 	if err := small.Fill(512 << 10); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		_, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{RetryFor: -1})
+		_, err := apply.Apply(t.Context(), p, into, all, job.Options{RetryFor: -1})
 		if !errors.Is(err, ledger.ErrStopped) || !errors.Is(err, store.ErrUnavailable) {
 			t.Fatalf("with a full disk: %v", err)
 		}
@@ -33,10 +32,10 @@ func TestDiskFull(t *testing.T) {
 	if err := small.Free(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict != verdict.Pass {
+	if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}
 }

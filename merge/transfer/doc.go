@@ -1,83 +1,51 @@
-// Package transfer carries out a merge: it copies the rows of one or more worlds
-// into the database of another, so that the merge can be interrupted at any
-// moment, resumed, proved and undone.
+// Package transfer carries out a merge: it makes a new database beside the worlds, from the rows of
+// all of them, so that the merge can be interrupted at any moment, resumed, proved, opened and undone.
 //
-//	plan, err := transfer.NewPlan(ctx, target, sources, transfer.PlanOptions{}) // reads only
-//	if len(plan.Refusals) > 0 { ... }                                          // what blocks it
-//	result, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{})
+//	plan, err := transfer.NewPlan(ctx, into, worlds, transfer.PlanOptions{}) // reads only
+//	if len(plan.Refusals) > 0 { ... }                                       // what blocks it
+//	result, err := transfer.Apply(ctx, plan, into, worlds, transfer.Options{})
 //	if errors.Is(err, transfer.ErrStopped) { ... } // result says how far it came; the same call resumes
-//	status, err := transfer.LookUp(ctx, plan, target, sources) // how far it is, at any time
-//	proof, err := transfer.Verify(ctx, plan, target, sources, transfer.Options{})
-//	undone, err := transfer.Undo(ctx, plan, target, sources, transfer.UndoOptions{})
+//	status, err := transfer.LookUp(ctx, plan, into, worlds) // how far it is, at any time
+//	proof, err := transfer.Verify(ctx, plan, into, worlds, transfer.Options{})
+//	opened, err := transfer.Open(ctx, plan, into, worlds, transfer.OpenOptions{})
+//	undone, err := transfer.Undo(ctx, plan, into, worlds, transfer.UndoOptions{})
 //
 // # How it is safe
 //
-// A [Plan] rests on a check of all databases by package merge, and records for
-// every table and database the number of rows and a sum over their contents.
-// [Apply] carries out that plan and no other, and refuses to begin if schema,
-// registries or numbers of rows are not those of the plan.
+// Worlds are a list. The first one keeps its keys and names, and gives the schema, the registry and
+// the counters; the new database becomes that world. All are read, fenced, counted and summed in the
+// same way. Until [Open], nothing that exists is written but fences.
 //
-// Rows are inserted by plain INSERT with every column named, so that a collision
-// is an error and never an overwrite. A batch of rows and its checkpoint are one
-// transaction in the target. Apply resumes at the checkpoint, so no row is copied
-// twice or left out, and a COMMIT whose answer was lost is found there.
+// A [Plan] rests on a check of all worlds by package merge, and records for every table and world the
+// number of rows and a sum over their contents. [Apply] carries out that plan and no other, and refuses
+// to begin if schema, registries or numbers of rows are not those of the plan.
 //
-// Rows of a table without a key have no such order: those of one source are one
-// transaction, up to a limit. They are a multiset: Verify and Undo compare how often
-// each row occurs.
+// [Apply] makes the tables bare, brings the rows of all worlds, then the indexes, the foreign keys,
+// and what hangs on them. Rows are inserted by plain INSERT with every column named, so that a collision
+// is an error and never an overwrite. A batch of rows and its checkpoint are one transaction, so a COMMIT
+// whose answer was lost is found there. If the process ends, the next one keeps the tables that are
+// finished, and empties and fills all others.
 //
-// If the target allows several writers, tables, the rows of several sources, and ranges
-// of a large table are copied in parallel ([Options.Parallel]), each with its own
-// checkpoint. The ranges are those of the plan, so every run of a merge leaves the same
-// in the target. Foreign keys are checked together after all rows are copied; before
-// that, the merge is not completed.
+// Rows of a table without a key are a multiset: Verify compares how often each row occurs.
 //
-// From the first write of Apply until the merge is completed or undone, the
-// target's own servers are fenced in its registry: rows of a game that wrote meanwhile
-// would mix with those of the merge. The fence of a target names the merge. It is
-// lifted as the last step, when the merge is completed or undone. If a game still
-// wrote, because there is no registry or the fence was removed, Apply notices other
-// numbers of rows, or a mark that moved, when it resumes and before it completes the
-// merge. Then undo it and plan again: [Undo] removes the rows that came and leaves new
-// ones, and names the new rows that block it because they reference rows that came.
+// If the database allows several writers, tables, the rows of several worlds, and ranges of a large
+// table are copied in parallel ([Options.Parallel]), each with its own checkpoint. The ranges are those
+// of the plan, so every run of a merge makes the same. Foreign keys are checked together after all rows
+// are copied.
 //
-// The sources are opened read-only. Only the fence in their registry may be
-// written (see [store.Registry.Fence]), over a connection of its own.
-//
-// While a table is copied the sum over its rows is computed again. If a row was changed
-// in a source since the plan, the sum differs: a [*ChangedError].
+// The worlds are opened read-only. Only the fence in their registry is written (see
+// [store.Registry.Fence]), over a connection of its own. It keeps their servers from being started
+// from then on. In the new registry the servers of the first world have a fence too, the gate: nobody
+// can enter before [Open]. If a game still wrote to a world, because there is no registry or the fence
+// was removed, other numbers of rows, other sums or a mark that moved tell. Then undo the merge and plan
+// again.
 //
 // Inside JSON, MySQL has dates, times, bytes and DECIMAL, which a text cannot
 // represent. A plan refuses the rows that a text would change, and names them. A
 // DECIMAL that has the digits of an equal DOUBLE becomes one.
 //
-// [Verify] reads everything and compares sums: the target must hold its own rows
-// and the copied rows, each exactly as planned. [Undo] needs the sources: they show
-// which rows were copied, and how. At its end it proves by a reading of all tables that nothing of
-// the merge is left; see [NotUndoneError].
-//
-// A target that was restored from a backup has no record of the merge, and neither has a wrong copy
-// of the target, whose rows are elsewhere. There Undo lifts a fence only if the fence says that no row
-// of the merge is in the target: [registry.FencePrepared] and [registry.FenceUndone]. Otherwise it
-// is refused with the command that lifts each fence, and so is Apply. A copy that was made after the
-// merge has the record too, and cannot be told from the target: do not undo in it while the sources are
-// the real ones.
-//
-// # A new database
-//
-// If [PlanOptions.Into] is set, the merge is made in a database that did not exist, and all worlds are
-// sources: the first keeps its names and keys, and the new database becomes that world. [Apply] makes
-// its tables bare, brings the rows of all, then the indexes, the foreign keys, and what hangs on them.
-// Of the worlds it writes only the fences. [Verify] compares the new database with the plan, row by row,
-// and with the first world, object by object. Nobody can enter before [Open], if there is a registry: its
-// servers have a fence there too. [Undo] drops what was made. Where the texts below speak of the
-// target, rows and counters of the first world are meant, as they came.
-//
-// # Tables that are emptied
-//
-// For a table of the policy reset no rows are copied, and those of the target are removed: see
-// [Reset]. They are kept in the target, in a table that a check does not see, and an undo puts
-// them back.
+// [Verify] reads everything and compares sums: the new database must hold the rows of the worlds, each
+// exactly as planned, and be made as the first world is, object by object. [Undo] drops what was made.
 //
 // # Names
 //
@@ -86,28 +54,26 @@
 // rows get new values, which the plan lists before anything is written. So do columns
 // that repeat the old value beside a key ([NameCopy]), and columns that name it by a
 // declared reference: there, a row follows the row of its own database, and one that
-// names no row stays unchanged. Rows of the sources are renamed as they are copied, and
-// stay unchanged in the source; the target's own rows are renamed in place, and an undo
-// restores their old values.
+// names no row stays unchanged. Rows are renamed as they are copied, and stay unchanged in
+// their world.
 //
 // # Keys
 //
 // Keys that every world counts from 1 get new values if [declare.Options.Rekey] is set:
-// one number is added to all keys of a source, and to all references to them. A row is
-// changed before its INSERT; in the source it stays unchanged. [Verify] gives the rows
+// one number is added to all keys of a world, and to all references to them. A row is
+// changed before its INSERT; in its world it stays unchanged. [Verify] gives the rows
 // of each world their old keys back and compares them with that world: see [KeyProof].
-// [Whois] and [Whereis] read the origin of a key from the target, and the new value
+// [Whois] and [Whereis] read the origin of a key from the new database, and the new value
 // of an old one.
 //
 // Keys of rows that are the same thing in several worlds, as accounts of one name, become that of
 // the first of these rows, if the space says so ([declare.Space.Match]): the plan has them in pairs,
-// and the target remembers them in [MatchesTable]. A space may also move as it does by the plan
+// and the new database remembers them in [MatchesTable]. A space may also move as it does by the plan
 // of another merge ([MapFromPlan]).
 //
-// # What it leaves in the target
+// # What it leaves in the new database
 //
-// [MergesTable] with the plan of every merge (see [RecordedPlan]), [ProgressTable] with
-// its checkpoints, and [RenamesTable] with every value that was changed: Undo
-// removes them with the last merge. A table with the rows of each one that is emptied: Undo
-// puts them back. [KeysTable] has the keys that got new values, and stays.
+// [MergesTable] with the plan of this merge and those of the first world's history (see
+// [RecordedPlan]), [ProgressTable] with its checkpoints, and [RenamesTable] with every value that was
+// changed. [KeysTable] and [MatchesTable] say which keys came and what they were.
 package transfer

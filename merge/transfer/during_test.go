@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,9 +25,8 @@ import (
 )
 
 // racedWorlds are worlds of which a merge takes all kinds of steps: keys get new values, a
-// counter in a row and those of the tables are raised, names of the target and of the source
-// change, tables are emptied by renaming and by moving, others are combined, and both have a
-// registry.
+// counter in a row and those of the tables are raised, names of both worlds change, tables are
+// reset, others are combined, and both have a registry.
 func racedWorlds(t *testing.T, e engine) ([]rowio.Database, planner.PlanOptions) {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
@@ -65,7 +65,6 @@ func racedWorlds(t *testing.T, e engine) ([]rowio.Database, planner.PlanOptions)
 		d.Plain = append(d.Plain, "*.since", "wallets.*", "seq.*", "visits.*", "online.*", "log.*")
 	})
 	o.Names = []plan.NamePolicy{{Table: "people", Column: "nick", Keep: plan.KeepOlder, By: "since"}}
-	o.NoFence = e.name == "sqlite" // a file that is read must not change, be it by a fence
 	return all, o
 }
 
@@ -97,24 +96,23 @@ func (a *aside) at(point string) error {
 	return nil
 }
 
-// Whoever works on a merge of which another process changed the state stops with ErrBusy, before
-// any step that writes: what the other one left is what there is.
+// Whoever works on a merge of which another process changed the state stops, before any step that
+// writes: what the other one left is what there is.
 func TestTwoProcesses(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
-		all, options := racedWorlds(t, e)
-		p := mustPlan(t, all[0], all[1:], options)
-		if len(p.Resets) != 2 || len(p.Combines()) != 1 || len(p.Renames) != 1 || p.Renames[0].Source != all[0].Name || len(p.Counters) != 1 || p.Rekey == nil {
+		worlds, options := racedWorlds(t, e)
+		p, into := planOf(t, e, worlds, options)
+		if len(p.Resets) != 2 || len(p.Combines()) != 1 || len(p.Renames) != 1 || p.Renames[0].Source != worlds[0].Name || len(p.Counters) != 1 || p.Rekey == nil {
 			t.Fatalf("not a merge of all steps: %v %v %v %v", p.Resets, p.Combines(), p.Renames, p.Counters)
 		}
-		worlds := clones(t, e, all)
 		h := job.Hooks{Clock: fixedClock}
 		apply := func(a *aside) error {
 			h := h
 			if a != nil {
 				h.Fail = a.at
 			}
-			_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{Parallel: 1}, h)
+			_, err := apply.ApplyWith(t.Context(), p, into, worlds, job.Options{Parallel: 1}, h)
 			return err
 		}
 		undo := func(a *aside) error {
@@ -122,15 +120,26 @@ func TestTwoProcesses(t *testing.T) {
 			if a != nil {
 				h.Fail = a.at
 			}
-			_, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{Parallel: 1}}, h)
+			options := undo.UndoOptions{Options: job.Options{Parallel: 1}, Placing: func(context.Context) error { // it holds no lock
+				if a == nil {
+					return nil
+				}
+				return a.at("before state")
+			}}
+			_, err := undo.UndoWith(t.Context(), p, into, worlds, options, h)
 			return err
 		}
-		// now is what the databases hold, and who may start there.
+		// now is what the new database holds, if it is there, and who may start in the worlds.
 		now := func() string {
 			t.Helper()
 			var b strings.Builder
+			if there, err := existsNow(t.Context(), into); err != nil {
+				t.Fatal(err)
+			} else if there {
+				b.WriteString(withoutCounters(steadyRows(t, p, clone(t, e, into))))
+			}
 			for _, d := range worlds {
-				b.WriteString(withoutCounters(dump(t, d, ledger.KeysTable, registry.Table)))
+				b.WriteString(withoutCounters(dump(t, d, registry.Table)))
 				db := pool(t, d)
 				for _, row := range readCell(t, db, "SELECT server_id, world, role, holder FROM "+registry.Table+" ORDER BY server_id") {
 					fmt.Fprintf(&b, "\n%v", row)
@@ -151,10 +160,9 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		before := now()
 		must(apply(nil))
-		merged := clones(t, e, worlds)
 		after := now()
 		// visits.who is declared plain, which only counts for rows that come; the proof knows that too.
-		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
+		if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
 		}
 		must(undo(nil))
@@ -163,69 +171,76 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		for i, c := range []struct {
 			name   string
-			from   []rowio.Database
+			made   bool // before
 			works  func(*aside) error
 			other  func()
 			alone  string // what is there if it ended without an error
 			second string // and if it stopped
 		}{
-			{"undo beside an apply", all, apply, func() { must(undo(nil)) }, after, before},
-			{"apply beside an apply", all, apply, func() { must(apply(nil)) }, after, after},
-			{"undo beside an undo", merged, undo, func() { must(undo(nil)) }, before, before},
-			{"undo and apply beside an undo", merged, undo, func() { must(undo(nil)); must(apply(nil)) }, before, after},
+			{"undo beside an apply", false, apply, func() { must(undo(nil)) }, after, before},
+			{"apply beside an apply", false, apply, func() { must(apply(nil)) }, after, after},
+			{"undo beside an undo", true, undo, func() { must(undo(nil)) }, before, before},
+			{"undo and apply beside an undo", true, undo, func() { must(undo(nil)); must(apply(nil)) }, before, after},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				stopped := 0
+				stopped, step := 0, step
+				if c.made { // an undo has few points
+					step = 1
+				}
 				for n := i % step; ; n += step {
-					refillAll(t, c.from, worlds)
+					must(undo(nil))
+					if c.made {
+						must(apply(nil))
+					}
 					a := &aside{n: n, do: c.other}
 					err := c.works(a)
 					if a.came <= n {
 						break
 					}
 					want := c.alone
-					if err != nil {
+					if err != nil || !c.made && a.came == n+1 { // or the other one came after the last step
 						want = c.second
+					}
+					if err != nil {
 						stopped++
 					}
-					if err != nil && !errors.Is(err, ledger.ErrBusy) && !errors.Is(err, ledger.ErrNoMerge) {
+					unrecorded := err != nil && strings.Contains(err.Error(), ledger.RenamesTable) // the undo dropped the tables of the record
+					if err != nil && !errors.Is(err, ledger.ErrBusy) && !errors.Is(err, ledger.ErrNoMerge) && !unrecorded {
 						t.Errorf("point %d: %v", n, err)
 					}
 					if diff := cmp.Diff(want, now()); diff != "" {
 						t.Fatalf("point %d (%v): (-want +have):\n%s", n, err, diff)
 					}
 				}
-				if stopped < 4 {
-					t.Errorf("it stopped at %d points", stopped)
+				t.Logf("it stopped at %d points", stopped)
+				if stopped == 0 {
+					t.Error("it stopped nowhere")
 				}
 			})
 		}
 	})
 }
 
-// An undo comes to its end on a server that locks no tables.
+// What an apply leaves that was killed before it wrote its record is removed on a server that locks no tables, too.
 func TestUndoWithoutLocks(t *testing.T) {
 	e := engines()[1]
 	all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 10)}
-	before := dump(t, all[0])
 	for _, number := range []uint16{1044, 1105} { // the account may not; the server does not
-		p := mustPlan(t, all[0], all[1:], manyOptions)
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := planOf(t, e, all, manyOptions)
+		exec(t, into, ledger.CreateTables(rowio.Dialect{Dialect: sqldb.MySQL}, "merge x")...)
 		asked := false
-		_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(point string) error {
+		_, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(point string) error {
 			if point != "before lock" {
 				return nil
 			}
 			asked = true
 			return &mysql.MySQLError{Number: number, Message: "no LOCK TABLES here"}
 		}})
-		if err != nil || !asked {
+		if !errors.Is(err, ledger.ErrNoMerge) || !asked {
 			t.Errorf("error %d: %v, asked %v", number, err, asked)
 		}
-		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
-			t.Errorf("error %d: %s", number, diff)
+		if there, err := existsNow(t.Context(), into); err != nil || there {
+			t.Errorf("error %d: tables are left: %v", number, err)
 		}
 	}
 }

@@ -74,10 +74,11 @@ func Example_codec() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	s1, s2 := world(dir, "s1"), world(dir, "s2")
+	into := transfer.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")}
+	worlds := []transfer.Database{world(dir, "s1"), world(dir, "s2")}
 
 	codecs := cell.Codecs{"codec inventory": inventory{}}
-	plan, err := transfer.NewPlan(ctx, s1, []transfer.Database{s2}, transfer.PlanOptions{Check: declare.Options{
+	plan, err := transfer.NewPlan(ctx, into, worlds, transfer.PlanOptions{Check: declare.Options{
 		Codecs: codecs,
 		Rekey:  &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"items.id"}, Step: 1000}, {Keys: []string{"chests.id"}}}},
 		Rules: []declare.Declarations{{
@@ -89,19 +90,19 @@ func Example_codec() {
 		fmt.Println(err, plan)
 		return
 	}
-	if _, err := transfer.Apply(ctx, plan, s1, []transfer.Database{s2}, transfer.Options{}); err != nil {
+	if _, err := transfer.Apply(ctx, plan, into, worlds, transfer.Options{}); err != nil {
 		fmt.Println(err)
 	}
-	if _, err := transfer.Apply(ctx, plan, s1, []transfer.Database{s2}, transfer.Options{Codecs: codecs}); err != nil {
+	if _, err := transfer.Apply(ctx, plan, into, worlds, transfer.Options{Codecs: codecs}); err != nil {
 		fmt.Println(err)
 	}
-	proof, err := transfer.Verify(ctx, plan, s1, []transfer.Database{s2}, transfer.Options{Codecs: codecs})
+	proof, err := transfer.Verify(ctx, plan, into, worlds, transfer.Options{Codecs: codecs})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(proof.Verdict)
-	db, err := sql.Open("sqlite", filepath.Join(dir, "s1.db"))
+	db, err := sql.Open("sqlite", filepath.Join(dir, "new.db"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -20,7 +20,7 @@ import (
 )
 
 // A program checks two worlds that both count their keys from 1, plans their
-// merge with new keys for those that come, carries it out, proves it, and takes it back.
+// merge with new keys for those of the second one, carries it out, proves it, and takes it back.
 func Example_merge() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")
@@ -28,15 +28,14 @@ func Example_merge() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s1 := guildWorld(dir, "s1", "Lions")
-	s2 := guildWorld(dir, "s2", "Bears")
+	worlds := []transfer.Database{guildWorld(dir, "s1", "Lions"), guildWorld(dir, "s2", "Bears")}
 
 	// The check reads only. As the worlds are, their keys collide.
-	fmt.Println("check:", checkWorlds(ctx, s1, s2))
+	fmt.Println("check:", checkWorlds(ctx, worlds...))
 
-	// The plan gives new keys to what comes, and to what refers to it.
-	sources := []transfer.Database{s2}
-	plan, err := transfer.NewPlan(ctx, s1, sources, transfer.PlanOptions{Check: declare.Options{
+	// The plan gives new keys to the rows of the second world, and to what refers to them.
+	into := transfer.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")}
+	plan, err := transfer.NewPlan(ctx, into, worlds, transfer.PlanOptions{Check: declare.Options{
 		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"guilds.id"}, Step: 1000}, {Keys: []string{"members.id"}}}},
 		Rules: []declare.Declarations{{
 			References: []declare.DeclaredReference{{At: []string{"members.guild"}, To: []string{"guilds.id"}}},
@@ -51,37 +50,38 @@ func Example_merge() {
 	fmt.Println("plan:", plan.Rows(), "rows")
 
 	// If it is interrupted, the same call resumes.
-	result, err := transfer.Apply(ctx, plan, s1, sources, transfer.Options{})
+	result, err := transfer.Apply(ctx, plan, into, worlds, transfer.Options{})
 	if errors.Is(err, transfer.ErrStopped) {
-		result, err = transfer.Apply(ctx, plan, s1, sources, transfer.Options{})
+		result, err = transfer.Apply(ctx, plan, into, worlds, transfer.Options{})
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("apply:", result.Rows, "rows")
-	proof, err := transfer.Verify(ctx, plan, s1, sources, transfer.Options{})
+	proof, err := transfer.Verify(ctx, plan, into, worlds, transfer.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("verify:", proof.Verdict)
-	printMembers(s1)
+	printMembers(into)
 
-	undone, err := transfer.Undo(ctx, plan, s1, sources, transfer.UndoOptions{})
+	// The worlds stay as they are: an undo drops the new database.
+	undone, err := transfer.Undo(ctx, plan, into, worlds, transfer.UndoOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("undo:", undone.Rows, "rows")
-	printMembers(s1)
+	fmt.Println("undo: dropped", undone.Dropped)
+	printMembers(worlds[0])
 	// Output:
 	// check: FAIL
-	// plan: 3 rows
-	// apply: 3 rows
+	// plan: 6 rows
+	// apply: 6 rows
 	// verify: PASS
 	// member 1 of guild 1, Lions
 	// member 2 of guild 1, Lions
 	// member 1001 of guild 1001, Bears
 	// member 1002 of guild 1001, Bears
-	// undo: 3 rows
+	// undo: dropped true
 	// member 1 of guild 1, Lions
 	// member 2 of guild 1, Lions
 }

@@ -10,7 +10,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// A history of migrations is not merged: the target keeps its own, and a source at
+// A history of migrations is not merged: the new database has that of the first world, and a world at
 // another migration refuses the plan.
 func TestHistoriesStay(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
@@ -20,18 +20,18 @@ func TestHistoriesStay(t *testing.T) {
 				"CREATE TABLE mails (id INTEGER PRIMARY KEY)", []string{"INSERT INTO mails VALUES (1)", "INSERT INTO mails VALUES (2)"}[i])
 		}
 		allowed := planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeAutoIncrement}}}
-		p := mustPlan(t, all[0], all[1:], allowed)
-		if len(p.Tables) != 1 || len(p.Left) != 1 || p.Left[0].Table != "schema_migrations" || !strings.Contains(p.Left[0].Reason, "rails") {
+		p, _ := planOf(t, e, all, allowed)
+		if len(p.Tables) != 2 || p.Tables[0].Only || !p.Tables[1].Only || p.Tables[1].Name != "schema_migrations" || len(p.Left) != 1 || p.Left[0].Table != "schema_migrations" || !strings.Contains(p.Left[0].Reason, "rails") {
 			t.Errorf("copied: %v, left: %v", p.Tables, p.Left)
 		}
-		mergedAndBack(t, all, allowed)
+		mergedAndBack(t, e, all, allowed)
 		exec(t, all[1], "INSERT INTO schema_migrations VALUES ('20240102')")
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], allowed)
+		again, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, allowed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeSchemaMigration {
-			t.Errorf("refused for %v", p.Refusals)
+		if len(again.Refusals) != 1 || again.Refusals[0].Code != verdict.CodeSchemaMigration {
+			t.Errorf("refused for %v", again.Refusals)
 		}
 	})
 }

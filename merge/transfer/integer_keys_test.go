@@ -94,7 +94,7 @@ func TestIntegerKeys(t *testing.T) {
 			if n := len(r.Proposed.Worlds); r.Verdict != verdict.Pass || n != 0 {
 				t.Errorf("with what it proposes: %v, and %d more", worst(r), n)
 			}
-			p, into := intoPlan(t, e, all, planner.PlanOptions{})
+			p, into := planOf(t, e, all, planner.PlanOptions{})
 			if p.Rekey != nil {
 				t.Errorf("keys get new values: %+v", p.Rekey)
 			}

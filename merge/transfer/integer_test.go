@@ -14,7 +14,6 @@ import (
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 )
 
@@ -42,7 +41,7 @@ func TestIntIn(t *testing.T) {
 	}
 }
 
-// A number of the target's record that is none is an error that names it, and is never taken
+// A number of the new database's record that is none is an error that names it, and is never taken
 // for 0. SQLite keeps any value in any column.
 func TestRecordThatIsNoNumber(t *testing.T) {
 	e := engines()[0]
@@ -51,48 +50,42 @@ func TestRecordThatIsNoNumber(t *testing.T) {
 	for _, d := range all {
 		exec(t, d, "UPDATE characters SET name = 'dan' WHERE guid = 1")
 	}
-	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: loginRules(themes), Names: []plan.NamePolicy{{Table: "characters",
-		Column: "name"}}})
-	half := clones(t, e, all)
-	if _, err := apply.ApplyWith(t.Context(), p, half[0], half[1:], job.Options{Parallel: 1}, killedAt("before commit",
-		9)); !errors.Is(err, errKilled) {
+	opts := planner.PlanOptions{Check: loginRules(themes), Names: []plan.NamePolicy{{Table: "characters", Column: "name"}}}
+	p, half := planOf(t, e, all, opts)
+	if _, err := apply.ApplyWith(t.Context(), p, half, all, job.Options{Parallel: 1}, killedAt("before commit", 9)); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+	whole := e.fresh(t, "new")
+	if _, err := apply.Apply(t.Context(), p, whole, all, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	steps := map[string]func(all []rowio.Database) error{
-		"status": func(all []rowio.Database) error { _, err := apply.LookUp(t.Context(), p, all[0], all[1:]); return err },
-		"resume": func(all []rowio.Database) error {
-			_, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
+	steps := map[string]func(into rowio.Database) error{
+		"status": func(into rowio.Database) error { _, err := apply.LookUp(t.Context(), p, into, all); return err },
+		"resume": func(into rowio.Database) error {
+			_, err := apply.Apply(t.Context(), p, into, all, job.Options{})
 			return err
 		},
-		"verify": func(all []rowio.Database) error {
-			proof, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{})
+		"verify": func(into rowio.Database) error {
+			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
 			if err == nil && proof.Verdict == verdict.Fail { // what is not as it was recorded is a finding
 				err = fmt.Errorf("%+v", proof)
 			}
 			return err
 		},
-		"undo": func(all []rowio.Database) error {
-			_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
-			return err
-		},
-		"whois": func(all []rowio.Database) error {
-			_, err := ledger.Whois(t.Context(), all[0], "accounts", rekey.Integer{Bits: 2})
+		"whois": func(into rowio.Database) error {
+			_, err := ledger.Whois(t.Context(), into, "accounts", rekey.Integer{Bits: 2})
 			return err
 		},
 	}
 	for column, read := range map[string][]string{ // by these steps
-		ledger.ProgressTable + ".part":      {"status", "resume", "undo"},
-		ledger.ProgressTable + ".done_rows": {"status", "resume", "undo"},
-		ledger.ProgressTable + ".finished":  {"resume", "undo"},
+		ledger.ProgressTable + ".part":      {"status", "resume"},
+		ledger.ProgressTable + ".done_rows": {"status", "resume"},
+		ledger.ProgressTable + ".finished":  {"resume"},
 		ledger.RenamesTable + ".n":          {"verify"},
 		ledger.KeysTable + ".part":          {"verify", "whois"},
 		ledger.KeysTable + ".shift":         {"verify", "whois"},
 		ledger.KeysTable + ".low":           {"verify", "whois"},
 		ledger.KeysTable + ".high":          {"verify", "whois"},
-		ledger.KeysTable + ".undone":        {"verify", "whois"},
 		ledger.KeysTable + ".first_key":     {"verify", "whois"},
 		ledger.KeysTable + ".last_key":      {"verify", "whois"},
 		ledger.MatchesTable + ".old_key":    {"verify", "whois"},
@@ -101,19 +94,19 @@ func TestRecordThatIsNoNumber(t *testing.T) {
 	} {
 		table, name, _ := strings.Cut(column, ".")
 		for _, step := range read {
-			from := all
-			if step == "resume" || table == ledger.ProgressTable {
+			from := whole
+			if table == ledger.ProgressTable {
 				from = half
 			}
-			at := clones(t, e, from)
-			exec(t, at[0], "UPDATE OR IGNORE "+table+" SET "+name+" = 'x'")
-			before := dump(t, at[0])
-			err := steps[step](at)
+			into := clone(t, e, from)
+			exec(t, into, "UPDATE OR IGNORE "+table+" SET "+name+" = 'x'")
+			before := dump(t, into)
+			err := steps[step](into)
 			if err == nil || !strings.Contains(err.Error(), table) || !strings.Contains(err.Error(), "nteger") &&
 				!strings.Contains(err.Error(), `"x" is no whole number`) {
 				t.Errorf("%s: %s: %v", column, step, err)
 			}
-			if dump(t, at[0]) != before {
+			if dump(t, into) != before {
 				t.Errorf("%s: %s changed something", column, step)
 			}
 		}

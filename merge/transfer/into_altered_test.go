@@ -32,7 +32,7 @@ func TestIntoAltered(t *testing.T) {
 		for _, d := range all {
 			exec(t, d, "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5")
 		}
-		p, into := intoPlan(t, e, all, planner.PlanOptions{})
+		p, into := planOf(t, e, all, planner.PlanOptions{})
 		cases := [][3]string{
 			{"CREATE VIEW more AS SELECT name FROM players", "DROP VIEW more", "view more was altered since the plan was made: plan again"},
 			{"DROP VIEW rich", "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5", "view rich was"},
@@ -82,7 +82,7 @@ func TestIntoEventsRun(t *testing.T) {
 	for _, d := range all {
 		exec(t, d, "CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO SET @a = 1")
 	}
-	p, into := intoPlan(t, e, all, planner.PlanOptions{})
+	p, into := planOf(t, e, all, planner.PlanOptions{})
 	exec(t, all[0], "SET GLOBAL event_scheduler = ON")
 	const want = "SET GLOBAL event_scheduler = OFF"
 	refuses := func(doing string) {
@@ -131,7 +131,7 @@ func TestIntoEventsRun(t *testing.T) {
 func TestIntoNowhere(t *testing.T) {
 	e := engines()[0]
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 2, "one"), gameWorld(t, e, "s2", 2, 2, "two")}
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Into: &rowio.Database{Name: "new", DSN: "sqlite:" + t.TempDir() + "/no/new.db"}})
+	p, err := planner.NewPlan(t.Context(), rowio.Database{Name: "new", DSN: "sqlite:" + t.TempDir() + "/no/new.db"}, all, planner.PlanOptions{})
 	if err != nil || !strings.Contains(strings.Join(reasonsOf(p), "\n"), "cannot be made: there is no directory") {
 		t.Errorf("%v, %v", reasonsOf(p), err)
 	}

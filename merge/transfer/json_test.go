@@ -44,7 +44,8 @@ func TestJSONTypes(t *testing.T) {
 			refused = append(refused, fmt.Sprintf("row %d", i))
 		}
 	}
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], oddAllowed)
+	into := e.fresh(t, "new")
+	p, err := planner.NewPlan(t.Context(), into, all, oddAllowed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,30 +56,30 @@ func TestJSONTypes(t *testing.T) {
 		}
 		exec(t, all[1], "ALTER TABLE mails MODIFY j LONGTEXT", "ALTER TABLE mails MODIFY j JSON")
 	}
-	p = mustPlan(t, all[0], all[1:], oddAllowed)
+	p = mustPlan(t, into, all, oddAllowed)
 	if mysql { // somebody stores a date in the place of its text
 		exec(t, all[1], `UPDATE mails SET j = CAST(DATE'2020-01-02' AS JSON) WHERE id = 1`)
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err == nil {
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err == nil {
 			t.Error("a text that became a date was copied")
 		}
 		exec(t, all[1], `UPDATE mails SET j = '"2020-01-02"' WHERE id = 1`)
 	}
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, all[0], all[1:]); proof.Tables[0].Verdict != verdict.Pass {
+	if proof := verified(t, p, into, all); proof.Tables[0].Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}
-	differ := fmt.Sprintf("SELECT COUNT(*) FROM %s.mails AS a LEFT JOIN %s.mails AS b ON a.id = b.id AND a.j <=> b.j AND a.other = b.other WHERE b.id IS NULL", database(all[1]), database(all[0]))
-	if n := number(t, all[0], differ); n != 0 {
+	differ := fmt.Sprintf("SELECT COUNT(*) FROM %s.mails AS a LEFT JOIN %s.mails AS b ON a.id = b.id AND a.j <=> b.j AND a.other = b.other WHERE b.id IS NULL", database(all[1]), database(into))
+	if n := number(t, into, differ); n != 0 {
 		t.Errorf("SQL says that %d rows differ", n)
 	}
 	if mysql {
-		exec(t, all[0], `UPDATE mails SET j = CAST(DATE'2020-01-02' AS JSON) WHERE id = 1`)
-		if n := number(t, all[0], differ); n != 1 {
+		exec(t, into, `UPDATE mails SET j = CAST(DATE'2020-01-02' AS JSON) WHERE id = 1`)
+		if n := number(t, into, differ); n != 1 {
 			t.Errorf("SQL says that %d rows differ, want 1", n)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Tables[0].Verdict != verdict.Fail || proof.Tables[0].Changed != 1 {
+		if proof := verified(t, p, into, all); proof.Tables[0].Verdict != verdict.Fail || proof.Tables[0].Changed != 1 {
 			t.Errorf("%+v", proof)
 		}
 	}

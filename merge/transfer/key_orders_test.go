@@ -33,10 +33,10 @@ func TestEnumWithoutMemberInKey(t *testing.T) {
 				fmt.Sprintf("INSERT INTO t VALUES ('', %d), ('a', %[1]d)", i))
 		}
 		exec(t, all[wrong], "INSERT IGNORE INTO t VALUES ('c', 7)")
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 		refusedFor(t, p, err, all[wrong], "find such rows with e = 0")
 		exec(t, all[wrong], "UPDATE t SET e = 'a' WHERE e = 0")
-		mergedAndBack(t, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
+		mergedAndBack(t, e, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 	}
 }
 
@@ -61,13 +61,13 @@ func TestNullInKey(t *testing.T) {
 			}
 			exec(t, all[wrong], "INSERT INTO t (v, x) VALUES (3, NULL), (3, NULL)")
 			options := planner.PlanOptions{Check: declare.Options{Rules: namesNothing, Allow: []string{verdict.CodeKeyCollision}}}
-			p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
+			p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, options)
 			if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeTableUncopyable ||
 				!strings.Contains(p.Refusals[0].Reason, "in "+all[wrong].Name+" find them with x IS NULL") {
 				t.Fatalf("%v, %v", p.Refusals, err)
 			}
 			exec(t, all[wrong], "DELETE FROM t WHERE x IS NULL")
-			mergedAndBack(t, all, options)
+			mergedAndBack(t, e, all, options)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func combineTyped(t *testing.T, e engine, tables []typedTable, rows int) {
 			}
 		}
 	}
-	if _, err := planner.NewPlan(t.Context(), all[0], all[1:], options); err != nil {
+	if _, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, options); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range tables {

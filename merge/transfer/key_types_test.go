@@ -330,7 +330,7 @@ func (k typedTable) hash(t *testing.T, e engine, d rowio.Database) string {
 // to its end.
 func stopped(t *testing.T, step func(job.Hooks) error) {
 	t.Helper()
-	for n, point := range []string{"after commit", "before commit", "after commit", "before delete", "after insert", ""} {
+	for n, point := range []string{"after commit", "before commit", "after commit", "before drop", "after insert", ""} {
 		var left atomic.Int64 // workers share it
 		left.Store(int64(2 * n))
 		h := job.Hooks{Batch: time.Microsecond, Fail: func(at string) error {
@@ -357,40 +357,46 @@ func typedOptions(e engine) planner.PlanOptions {
 	return options
 }
 
-// typedMerge carries out a plan for tables and takes it back, stopped in each step: afterwards the target has what
-// SQL puts together, and at the end what it had before.
+// typedMerge carries out a plan for tables and undoes it, stopped in each step: afterwards the new database has what
+// SQL puts together, and at the end nothing is left of it.
 func typedMerge(t *testing.T, e engine, tables []typedTable, options planner.PlanOptions, all []rowio.Database, oracle rowio.Database) {
 	t.Helper()
-	have := func(when string, want func(k typedTable) string) {
+	have := func(when string, d rowio.Database, want func(k typedTable) string) {
 		t.Helper()
 		for _, k := range tables {
-			if got, want := k.hash(t, e, all[0]), want(k); got != want {
-				t.Errorf("%s: after the %s the target has %.300s, want %.300s", k.create, when, got, want)
+			if got, want := k.hash(t, e, d), want(k); got != want {
+				t.Errorf("%s: after the %s %s has %.300s, want %.300s", k.create, when, d.Name, got, want)
 			}
 		}
 	}
-	before := make(map[string]string)
-	for _, k := range tables {
-		before[k.name] = k.hash(t, e, all[0])
+	before := make([]map[string]string, len(all))
+	for i, d := range all {
+		before[i] = make(map[string]string)
+		for _, k := range tables {
+			before[i][k.name] = k.hash(t, e, d)
+		}
 	}
-	p := mustPlan(t, all[0], all[1:], options)
+	p, into := planOf(t, e, all, options)
 	stopped(t, func(h job.Hooks) error {
-		_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{}, h)
+		_, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, h)
 		return err
 	})
-	have("merge", func(k typedTable) string { return k.hash(t, e, oracle) })
-	proof := verified(t, p, all[0], all[1:])
+	have("merge", into, func(k typedTable) string { return k.hash(t, e, oracle) })
+	proof := verified(t, p, into, all)
 	if proof.Verdict == verdict.Fail || proof.Verdict != verdict.Pass && len(p.Check.Allowed) == 0 {
 		t.Errorf("%+v", proof)
 	}
 	stopped(t, func(h job.Hooks) error {
-		_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{}, h)
+		_, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{}, h)
 		if errors.Is(err, ledger.ErrNoMerge) {
 			err = nil
 		}
 		return err
 	})
-	have("undo", func(k typedTable) string { return before[k.name] })
+	dropped(t, into)
+	for i, d := range all {
+		have("undo", d, func(k typedTable) string { return before[i][k.name] })
+	}
 }
 
 // A column of any type may be any part of a key: its rows come, are proved and go again, whatever the order and the

@@ -47,9 +47,8 @@ func TestRememberedAfterResuming(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		many := "INSERT INTO items SELECT 10 + 5 * a.guid + b.guid, a.guid, 'w%d' FROM chars AS a CROSS JOIN chars AS b"
 		all := keyWorlds(t, e, 3, many, "UPDATE items SET id = id + 5000 WHERE id = 28")
-		p := mustPlan(t, all[0], all[1:], keyOptions(nil))
-		smooth := clones(t, e, all)
-		if _, err := apply.ApplyWith(t.Context(), p, smooth[0], smooth[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
+		p, smooth := planOf(t, e, all, keyOptions(nil))
+		if _, err := apply.ApplyWith(t.Context(), p, smooth, all, job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
 			t.Fatal(err)
 		}
 		remembered := func(d rowio.Database) [][]string {
@@ -57,17 +56,17 @@ func TestRememberedAfterResuming(t *testing.T) {
 			defer db.Close()
 			return readCell(t, db, "SELECT path, tab, col, part, shift, low, high, n, HEX(data) FROM "+ledger.KeysTable+" ORDER BY path, tab, col, part")
 		}
-		want, n := remembered(smooth[0]), points(t, e, p, all)
+		want, n := remembered(smooth), points(t, p, e.fresh(t, "new"), all)
 		for _, i := range []int64{n / 3, n / 2, 2 * n / 3, 5 * n / 6} {
-			worlds := clones(t, e, all)
+			into := e.fresh(t, "new")
 			fail := at(i, func() error { return driver.ErrBadConn })
-			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{RetryFor: -1}, job.Hooks{Clock: fixedClock, Fail: fail}); err != nil && !errors.Is(err, ledger.ErrStopped) {
+			if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1}, job.Hooks{Clock: fixedClock, Fail: fail}); err != nil && !errors.Is(err, ledger.ErrStopped) {
 				t.Fatalf("point %d: %v", i, err)
 			}
-			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
 				t.Fatalf("point %d, again: %v", i, err)
 			}
-			if diff := cmp.Diff(want, remembered(worlds[0])); diff != "" {
+			if diff := cmp.Diff(want, remembered(into)); diff != "" {
 				t.Errorf("point %d (-smooth +resumed):\n%s", i, diff)
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
-	"mergesafe/merge/verdict"
 )
 
 // viewWorld is a world with characters of some keys, a name of its own for each.
@@ -34,22 +33,20 @@ func viewWorld(t *testing.T, e engine, name string, keys ...int) rowio.Database 
 	return d
 }
 
-// mergeViewed merges one world into another, and returns the plan and the notes of apply.
-func mergeViewed(t *testing.T, target, source rowio.Database) (*plan.Plan, []string) {
+// mergeViewed merges worlds and opens what was made, and returns the plan and the notes of apply.
+func mergeViewed(t *testing.T, into rowio.Database, worlds ...rowio.Database) (*plan.Plan, []string) {
 	t.Helper()
-	p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Auto: true}}})
-	done, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{})
+	p := mustPlan(t, into, worlds, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Auto: true}}})
+	done, err := apply.Apply(t.Context(), p, into, worlds, job.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict != verdict.Pass {
-		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-	}
+	opened(t, p, into, worlds)
 	return p, done.Notes
 }
 
 // The documented query finds what a key of a log is now, after one merge and after
-// several, and nothing of a merge that was undone. The view is no part of the schema.
+// several; an undo of the last one leaves the view of a world as it was. The view is no part of the schema.
 func TestKeysView(t *testing.T) {
 	page, err := os.ReadFile("../../docs/rekeying.md")
 	if err != nil {
@@ -60,7 +57,8 @@ func TestKeysView(t *testing.T) {
 		t.Fatal("docs/rekeying.md has no query of mergesafe_moved")
 	}
 	onEach(t, func(t *testing.T, e engine) {
-		s1, s2, s3 := viewWorld(t, e, "s1", 1, 2, 3, 4, 5), viewWorld(t, e, "s2", 2, 4, 6), viewWorld(t, e, "s3", 1, 4)
+		s1, w2, s3 := viewWorld(t, e, "s1", 1, 2, 3, 4, 5), viewWorld(t, e, "w2", 2, 4, 6), viewWorld(t, e, "s3", 1, 4)
+		s2, into := e.fresh(t, "s2"), e.fresh(t, "new")
 		asks := func(d rowio.Database, query, want string) {
 			t.Helper()
 			db := pool(t, d)
@@ -69,26 +67,26 @@ func TestKeysView(t *testing.T) {
 				t.Errorf("%s: %s\ngot  %s\nwant %s", d.Name, query, got, want)
 			}
 		}
-		const all = "SELECT source, table_name, column_name, space, first_old, last_old, added, key_count, undone FROM mergesafe_moved ORDER BY source"
-		mergeViewed(t, s2, s3) // 1 and 4 of s3 become 1001 and 1004
-		asks(s2, all, "[[s3 characters guid characters.guid 1 4 1000 2 0]]")
-		p, notes := mergeViewed(t, s1, s2) // s2 has the view; its keys get 10,000 more
+		const all = "SELECT source, table_name, column_name, space, first_old, last_old, added, key_count FROM mergesafe_moved ORDER BY source"
+		mergeViewed(t, s2, w2, s3) // 1 and 4 of s3 become 1001 and 1004
+		asks(s2, all, "[[s3 characters guid characters.guid 1 4 1000 2]]")
+		p, notes := mergeViewed(t, into, s1, s2) // s2 has the view; its keys get 10,000 more
 		if len(notes) > 0 {
 			t.Errorf("notes: %q", notes)
 		}
-		asks(s1, all, "[[s2 characters guid characters.guid 2 1004 10000 5 0] [s3 characters guid characters.guid 1 4 11000 2 0]]")
-		asks(s1, "SELECT COUNT(*) FROM mergesafe_moved WHERE merge_id = '"+p.ID+"' AND came > '2026-01-01'", "[[2]]")
+		asks(into, all, "[[s2 characters guid characters.guid 2 1004 10000 5] [s3 characters guid characters.guid 1 4 11000 2]]")
+		asks(into, "SELECT COUNT(*) FROM mergesafe_moved WHERE merge_id = '"+p.ID+"' AND came > '2026-01-01'", "[[2]]")
 
 		// The log of s2, from before all merges: 6 is the largest, 4 a gap of nobody's, 5000 no key.
-		exec(t, s1, "CREATE TABLE old_log (what INT PRIMARY KEY, guid INT NOT NULL)", "INSERT INTO old_log VALUES (1, 2), (2, 6), (3, 5), (4, 5000)")
+		exec(t, into, "CREATE TABLE old_log (what INT PRIMARY KEY, guid INT NOT NULL)", "INSERT INTO old_log VALUES (1, 2), (2, 6), (3, 5), (4, 5000)")
 		documented := string(query[1]) + " ORDER BY l.what"
-		asks(s1, documented, "[[1 2 10002] [2 6 10006] [3 5 10005]]")
-		asks(s1, "SELECT name FROM characters WHERE guid = 10006", "[[s26]]")
-		asks(s1, strings.ReplaceAll(documented, "'s2'", "'s3'"), "[[1 2 11002]]")
-		asks(s1, "SELECT name FROM characters WHERE guid = 11004", "[[s34]]")
-		exec(t, s1, "DROP TABLE old_log")
+		asks(into, documented, "[[1 2 10002] [2 6 10006] [3 5 10005]]")
+		asks(into, "SELECT name FROM characters WHERE guid = 10006", "[[w26]]")
+		asks(into, strings.ReplaceAll(documented, "'s2'", "'s3'"), "[[1 2 11002]]")
+		asks(into, "SELECT name FROM characters WHERE guid = 11004", "[[s34]]")
+		exec(t, into, "DROP TABLE old_log")
 
-		s, err := rowio.OpenSource(t.Context(), s1)
+		s, err := rowio.OpenSource(t.Context(), into)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,37 +94,37 @@ func TestKeysView(t *testing.T) {
 			t.Errorf("the views %v are judged", s.Known.Views)
 		}
 		s.Close()
-		if _, err := undo.Undo(t.Context(), p, s1, []rowio.Database{s2}, undo.UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, into, []rowio.Database{s1, s2}, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		asks(s1, "SELECT source, undone FROM mergesafe_moved ORDER BY source", "[[s2 1] [s3 1]]")
+		asks(s2, all, "[[s3 characters guid characters.guid 1 4 1000 2]]")
 	})
 }
 
 // Where the view cannot be made the merge goes on, and says so.
 func TestKeysViewCannotBeMade(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		s1, s2 := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7)
-		merger := s1
+		s1, s2, into := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7), e.fresh(t, "new")
+		merger := into
 		if e.name == "sqlite" {
 			exec(t, s1, "CREATE TABLE "+ledger.KeysView+" (id INTEGER PRIMARY KEY)")
 			exec(t, s2, "CREATE TABLE "+ledger.KeysView+" (id INTEGER PRIMARY KEY)")
 		} else {
-			merger.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, TRIGGER", strings.TrimPrefix(s1.DSN, "mysql:"))
+			merger.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, EVENT, EXECUTE", strings.TrimPrefix(into.DSN, "mysql:"))
 		}
-		_, notes := mergeViewed(t, merger, s2)
-		if len(notes) != 1 || !strings.Contains(notes[0], "the view mergesafe_moved could not be made in \"s1\" (") || !strings.Contains(notes[0], "servermerge whois -view") {
+		_, notes := mergeViewed(t, merger, s1, s2)
+		if len(notes) != 1 || !strings.Contains(notes[0], "the view mergesafe_moved could not be made in \"new\" (") || !strings.Contains(notes[0], "servermerge whois -view") {
 			t.Fatalf("notes: %q", notes)
 		}
 		if e.name == "sqlite" {
-			exec(t, s1, "DROP TABLE "+ledger.KeysView)
+			exec(t, into, "DROP TABLE "+ledger.KeysView)
 		}
-		view, err := ledger.KeysViewStatements(t.Context(), s1)
+		view, err := ledger.KeysViewStatements(t.Context(), into)
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec(t, s1, view...)
-		if n := number(t, s1, "SELECT added FROM mergesafe_moved WHERE source = 's2' AND 7 BETWEEN first_old AND last_old"); n != 1000 {
+		exec(t, into, view...)
+		if n := number(t, into, "SELECT added FROM mergesafe_moved WHERE source = 's2' AND 7 BETWEEN first_old AND last_old"); n != 1000 {
 			t.Errorf("7 of s2 is %d more", n)
 		}
 	})

@@ -8,8 +8,6 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
-	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -24,38 +22,31 @@ func bestTwo(o *declare.Options, _ *declare.Declarations) {
 }
 
 // The proof finds by statements of its own which rows are not among the best, and which groups became too small: a
-// world in which others are now fails, in place and into a new database.
+// world in which others are now fails.
 func TestLeaveGroupsProved(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, leavers...)
-		for _, into := range []bool{false, true} {
-			worlds := clones(t, e, all)
-			target, sources, opts, stay := worlds[0], worlds[1:], leaveOptions(bestTwo), "3 1"
-			p := mustPlan(t, target, sources, opts)
-			if into {
-				p, target = intoPlan(t, e, worlds, opts)
-				sources, stay = worlds, "2 1" // in place the target's own rows take all places of account 1
-			}
-			if got := fmt.Sprint(p.KeysThatStay("w1", "hero").Len(), p.KeysThatStay("w1", "guild").Len()); got != stay {
-				t.Fatalf("into %v: stay %s, want %s", into, got, stay)
-			}
-			if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
-				t.Fatalf("into %v: %s: %+v", into, proof.Verdict, proof.Findings)
-			}
-			for change, want := range map[string]string{
-				"UPDATE hero SET account = 8 WHERE guid = 2":             "the plan lacks 0, and it has 1 others", // nobody else's place
-				"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
-				"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1, and it has 0 others",
-			} {
-				refill(t, all[1], worlds[1])
-				exec(t, worlds[1], change)
-				proof := verified(t, p, target, sources)
-				if got := fmt.Sprint(proof.Findings); proof.Verdict != verdict.Fail || !strings.Contains(got, want) {
-					t.Errorf("into %v: %s: %s %s, want %q", into, change, proof.Verdict, got, want)
-				}
+		worlds := clones(t, e, all)
+		p, into := planOf(t, e, worlds, leaveOptions(bestTwo))
+		if got := fmt.Sprint(p.KeysThatStay("w1", "hero").Len(), p.KeysThatStay("w1", "guild").Len()); got != "2 1" {
+			t.Fatalf("stay %s, want 2 1", got)
+		}
+		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
+			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
+		}
+		for change, want := range map[string]string{
+			"UPDATE hero SET account = 8 WHERE guid = 2":             "the plan lacks 0, and it has 1 others", // nobody else's place
+			"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
+			"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1, and it has 0 others",
+		} {
+			refill(t, all[1], worlds[1])
+			exec(t, worlds[1], change)
+			proof := verified(t, p, into, worlds)
+			if got := fmt.Sprint(proof.Findings); proof.Verdict != verdict.Fail || !strings.Contains(got, want) {
+				t.Errorf("%s: %s %s, want %q", change, proof.Verdict, got, want)
 			}
 		}
 	})
@@ -74,11 +65,11 @@ func TestLeaveGroupsFromPlan(t *testing.T) {
 				o.Leave = append(o.Leave, declare.Leave{Table: "hero", Best: &declare.Best{Of: "account", Keep: 1, By: []string{by}}})
 			})
 			worlds := clones(t, e, all)
-			p, target := intoPlan(t, e, worlds, opts)
-			if _, err := apply.Apply(t.Context(), p, target, worlds, job.Options{}); err != nil {
+			p, into := planOf(t, e, worlds, opts)
+			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if proof := verified(t, p, target, worlds); proof.Verdict != verdict.Pass || fmt.Sprint(proof.FromPlan) != want {
+			if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass || fmt.Sprint(proof.FromPlan) != want {
 				t.Errorf("%s: %s: %v %+v", by, proof.Verdict, proof.FromPlan, proof.Findings)
 			}
 		}
@@ -94,22 +85,13 @@ func TestLeaveKept(t *testing.T) {
 			d.Plain = append(d.Plain, "hero.level")
 			where("hero", "level < 20")(o, d)
 		})
-		for _, into := range []bool{false, true} {
-			worlds := clones(t, e, all)
-			target, sources := worlds[0], worlds[1:]
-			p := mustPlan(t, target, sources, opts)
-			if into {
-				p, target = intoPlan(t, e, worlds, opts)
-				sources = worlds
-			}
-			if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			want := map[bool]string{false: "1|5 2|6 3|50 1003|50", true: "1|5 3|50 1003|50"}[into]
-			asked(t, target, "SELECT guid, level FROM hero ORDER BY guid", strings.Fields(want)...)
-			if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
-				t.Errorf("into %v: %s: %+v", into, proof.Verdict, proof.Findings)
-			}
+		p, into := planOf(t, e, all, opts)
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, into, "SELECT guid, level FROM hero ORDER BY guid", "1|5", "3|50", "1003|50")
+		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
+			t.Errorf("%s: %+v", proof.Verdict, proof.Findings)
 		}
 	})
 }
@@ -118,14 +100,14 @@ func TestLeaveKept(t *testing.T) {
 func TestLeaveAllMatched(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE account (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20))", "INSERT INTO account VALUES (1, 'ann'), (2, 'bob')")
-		p := mustPlan(t, all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		p, into := planOf(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"account.id"}, Match: []string{"account.name"}})
 			where("account", "id < 3")(o, d)
 		}))
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass || proof.Keys[0].Matched == 0 {
+		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass || proof.Keys[0].Matched == 0 {
 			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
 	})
@@ -137,28 +119,25 @@ func TestLeaveGroupsOnce(t *testing.T) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE guild (id INTEGER NOT NULL PRIMARY KEY, ally INTEGER)", "INSERT INTO guild VALUES (1, NULL), (2, NULL)",
 			"CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, guild INTEGER NOT NULL, friend INTEGER)",
 			"INSERT INTO hero VALUES (1, 1, NULL), (2, 2, 1), (3, 2, NULL)") // guild 1 goes, with hero 1 and so hero 2: guild 2 has one
-		p := mustPlan(t, all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		p, into := planOf(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"hero.guid"}})
 			d.Plain = append(d.Plain, "guild.ally")
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.RowsDrop},
 				declare.DeclaredReference{At: []string{"hero.friend"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})
 			o.Leave = append(o.Leave, declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "hero.guild", Than: 2}})
 		}))
-		before := dump(t, all[0], ledger.KeysTable)
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		asked(t, all[0], "SELECT guid, guild FROM hero WHERE guid > 1000", "1003|1002")
-		asked(t, all[0], "SELECT id FROM guild WHERE id > 1000", "1002")
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
+		asked(t, into, "SELECT guid, guild FROM hero ORDER BY guid", "3|2", "1003|1002")
+		asked(t, into, "SELECT id FROM guild ORDER BY id", "2", "1002")
+		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %+v", proof.Verdict, proof.Findings)
 		}
-		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if withoutCounters(dump(t, all[0], ledger.KeysTable)) != withoutCounters(before) {
-			t.Error("the undo left another database")
-		}
+		dropped(t, into)
 	})
 }
 
@@ -174,8 +153,8 @@ func TestLeaveNulls(t *testing.T) {
 				}
 			}
 		}
-		mustPlan(t, all[0], all[1:], opts)
-		if want := "rows that stay behind, as declared: w1: 1; w2: 1; rows that come since their condition is NULL: w1: 1; w2: 1"; said != want {
+		planOf(t, e, all, opts)
+		if want := "rows that stay behind, as declared: w0: 1; w1: 1; w2: 1; rows that come since their condition is NULL: w0: 1; w1: 1; w2: 1"; said != want {
 			t.Errorf("%q, want %q", said, want)
 		}
 	})
@@ -185,21 +164,19 @@ func TestLeaveNulls(t *testing.T) {
 func TestLeaveLoggedIn(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, leavers...)
-		p := mustPlan(t, all[0], all[1:], leaveOptions(where("hero", "level < 20")))
+		p, into := planOf(t, e, all, leaveOptions(where("hero", "level < 20")))
 		const refused = `transfer: apply refused, nothing was changed: database "w1": table "hero": `
 		for change, want := range map[string]string{
 			"UPDATE hero SET account = 7 WHERE guid = 1": refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again`,
 			"UPDATE hero SET level = 21 WHERE guid = 1":  refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again; database "w1": table "hero": the condition "level < 20" holds for other rows than when the plan was made: plan again`,
 		} {
 			worlds := clones(t, e, all)
-			before := dump(t, worlds[0])
 			exec(t, worlds[1], change)
-			if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); fmt.Sprint(err) != want {
+			unwritten := watched(t, into, worlds)
+			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); fmt.Sprint(err) != want {
 				t.Errorf("%s: %v, want %s", change, err, want)
 			}
-			if dump(t, worlds[0]) != before {
-				t.Errorf("%s: the target was written to", change)
-			}
+			unwritten(change)
 		}
 	})
 }
@@ -213,35 +190,26 @@ func TestLeaveIDs(t *testing.T) {
 			d.References = append(d.References, declare.DeclaredReference{At: []string{at}, To: []string{to}, Gone: declare.RowsDrop})
 		}
 		opts := planner.PlanOptions{Check: declare.Options{Rules: []declare.Declarations{d}, Leave: []declare.Leave{{Table: "players", Where: "gold % 3 = 0"}}}}
-		for _, into := range []bool{false, true} {
-			worlds := clones(t, e, all)
-			target, sources := worlds[0], worlds[1:]
-			p := (*plan.Plan)(nil)
-			if into {
-				p, target = intoPlan(t, e, worlds, opts)
-				sources = worlds
-			} else {
-				p = mustPlan(t, target, sources, opts)
+		p, into := planOf(t, e, all, opts)
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		const stay = 8
+		for query, want := range map[string]int64{"SELECT COUNT(*) FROM players": 24 - stay, "SELECT COUNT(*) FROM items": 3 * (24 - stay),
+			"SELECT COUNT(*) FROM items WHERE owner_id NOT IN (SELECT id FROM players)": 0} {
+			if got := number(t, into, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
 			}
-			if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			stay := map[bool]int64{false: 4, true: 8}[into]
-			for query, want := range map[string]int64{"SELECT COUNT(*) FROM players": 24 - stay, "SELECT COUNT(*) FROM items": 3 * (24 - stay),
-				"SELECT COUNT(*) FROM items WHERE owner_id NOT IN (SELECT id FROM players)": 0} {
-				if got := number(t, target, query); got != want {
-					t.Errorf("into %v: %s: %d, want %d", into, query, got, want)
-				}
-			}
-			if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
-				t.Fatalf("into %v: %s: %+v %+v", into, proof.Verdict, proof.Findings, proof.Tables)
-			}
-			if _, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if got := number(t, worlds[0], "SELECT COUNT(*) FROM items") + number(t, worlds[1], "SELECT COUNT(*) FROM items"); got != 72 {
-				t.Errorf("into %v: the undo left %d items", into, got)
-			}
+		}
+		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
+			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Findings, proof.Tables)
+		}
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		dropped(t, into)
+		if got := number(t, all[0], "SELECT COUNT(*) FROM items") + number(t, all[1], "SELECT COUNT(*) FROM items"); got != 72 {
+			t.Errorf("the undo left %d items in the worlds", got)
 		}
 	})
 }

@@ -37,27 +37,31 @@ func TestLeaveShown(t *testing.T) {
 				{Table: "hero", Where: "level < 20 AND account BETWEEN 1 AND 8 AND guid < :now"},
 				{Table: "hero", Best: &declare.Best{Of: "account", Keep: 2, By: []string{"level desc"}}}}
 		})
-		p := mustPlan(t, all[0], all[1:], o)
+		p, _ := planOf(t, e, all, o)
 		where, best := "where "+o.Check.Leave[0].Where, o.Check.Leave[1].Best.String()
-		want := &verdict.Staying{
-			Tables: []verdict.StayingTable{
-				{Source: "w1", Table: "hero", Stay: 5, Come: 2, Why: []verdict.StayingWhy{
-					{Why: best, Rows: 3, SuchAs: []string{"3", "5", "6"}}, {Why: where, Rows: 2, SuchAs: []string{"1", "2"}}},
-					Sums: []verdict.StayingSum{{Column: "gold", Stay: "18446744073709551629", Come: "-4"}}},
-				{Source: "w1", Table: "guild", Stay: 2, Why: []verdict.StayingWhy{{Why: "refers by master to hero", Rows: 2, SuchAs: []string{"1", "2"}}}},
-				{Source: "w1", Table: "pet", Stay: 7, Why: []verdict.StayingWhy{
-					{Why: "refers by mother to pet", Rows: 1, SuchAs: []string{"1"}}, {Why: "refers by owner to hero", Rows: 6, SuchAs: []string{"2", "3", "4"}}}},
-				{Source: "w1", Table: "vault", Stay: 4, Why: []verdict.StayingWhy{{Why: "refers by guild to guild", Rows: 4}}},
-			},
-			Close: []verdict.CloseRows{
-				{Source: "w1", Table: "hero", Why: "all of where but account BETWEEN 1 AND 8", Rows: 1, SuchAs: []string{"7"}},
-				{Source: "w1", Table: "hero", Why: where + ": it is NULL", Rows: 1, SuchAs: []string{"4"}},
-			},
-			Cascades: []verdict.Cascade{
-				{Source: "w1", Table: "hero", Key: "1", Why: where, Rows: 6, Follow: []verdict.CascadeRows{{Table: "vault", Rows: 3}, {Table: "pet", Rows: 2}, {Table: "guild", Rows: 1}}},
-				{Source: "w1", Table: "hero", Key: "5", Why: best, Rows: 5, Follow: []verdict.CascadeRows{{Table: "pet", Rows: 3}, {Table: "guild", Rows: 1}, {Table: "vault", Rows: 1}}},
-				{Source: "w1", Table: "hero", Key: "6", Why: best, Rows: 2, Follow: []verdict.CascadeRows{{Table: "pet", Rows: 2}}},
-			},
+		want := new(verdict.Staying)
+		for _, w := range []string{"w0", "w1"} { // each is the same: of account 3 the best hero of each comes
+			want.Tables = append(want.Tables,
+				verdict.StayingTable{World: w, Table: "hero", Stay: 3, Come: 4, Why: []verdict.StayingWhy{
+					{Why: best, Rows: 1, SuchAs: []string{"5"}}, {Why: where, Rows: 2, SuchAs: []string{"1", "2"}}},
+					Sums: []verdict.StayingSum{{Column: "gold", Stay: "18446744073709551621", Come: "4"}}},
+				verdict.StayingTable{World: w, Table: "guild", Stay: 2, Why: []verdict.StayingWhy{{Why: "refers by master to hero", Rows: 2, SuchAs: []string{"1", "2"}}}},
+				verdict.StayingTable{World: w, Table: "pet", Stay: 6, Come: 1, Why: []verdict.StayingWhy{
+					{Why: "refers by mother to pet", Rows: 2, SuchAs: []string{"1", "7"}}, {Why: "refers by owner to hero", Rows: 4, SuchAs: []string{"2", "3", "4"}}}},
+				verdict.StayingTable{World: w, Table: "vault", Stay: 4, Why: []verdict.StayingWhy{{Why: "refers by guild to guild", Rows: 4}}})
+			want.Close = append(want.Close,
+				verdict.CloseRows{World: w, Table: "hero", Why: "all of where but level < 20", Rows: 2, SuchAs: []string{"3", "6"}},
+				verdict.CloseRows{World: w, Table: "hero", Why: "all of where but account BETWEEN 1 AND 8", Rows: 1, SuchAs: []string{"7"}},
+				verdict.CloseRows{World: w, Table: "hero", Why: where + ": it is NULL", Rows: 1, SuchAs: []string{"4"}})
+		}
+		want.Close = append(want.Close, verdict.CloseRows{World: "w1", Table: "hero", Why: best + ": the last that come", Rows: 1, SuchAs: []string{"6"}})
+		for _, w := range []string{"w0", "w1"} {
+			want.Cascades = append(want.Cascades, verdict.Cascade{World: w, Table: "hero", Key: "1", Why: where, Rows: 7,
+				Follow: []verdict.CascadeRows{{Table: "pet", Rows: 3}, {Table: "vault", Rows: 3}, {Table: "guild", Rows: 1}}})
+		}
+		for _, w := range []string{"w0", "w1"} {
+			want.Cascades = append(want.Cascades, verdict.Cascade{World: w, Table: "hero", Key: "5", Why: best, Rows: 5,
+				Follow: []verdict.CascadeRows{{Table: "pet", Rows: 3}, {Table: "guild", Rows: 1}, {Table: "vault", Rows: 1}}})
 		}
 		if diff := cmp.Diff(want, p.Leaving.Shown); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

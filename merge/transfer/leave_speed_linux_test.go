@@ -36,7 +36,7 @@ func TestLeaveSpeed(t *testing.T) {
 	n := *leaveRows / 10 // heroes
 	var all []rowio.Database
 	for w := range 2 {
-		d := e.fresh(t, worldNamed(w))
+		d := e.fresh(t, fmt.Sprint("w", w))
 		numbers := fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) ", n*10)
 		fill := func(table, columns string, rows int) string {
 			return "INSERT INTO " + table + " " + numbers + "SELECT " + columns + fmt.Sprintf(" FROM n WHERE i <= %d", rows)
@@ -69,7 +69,7 @@ func TestLeaveSpeed(t *testing.T) {
 		var p *plan.Plan
 		var err error
 		pprof.Do(t.Context(), pprof.Labels("with", fmt.Sprint(with)), func(ctx context.Context) {
-			p, err = planner.NewPlan(ctx, all[0], all[1:], planner.PlanOptions{Check: o})
+			p, err = planner.NewPlan(ctx, e.fresh(t, "new"), all, planner.PlanOptions{Check: o})
 		})
 		if err != nil || len(p.Refusals) > 0 {
 			t.Fatal(err, p.Refusals)

@@ -14,22 +14,22 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// What is told of the rows of a source is what the target has of them afterwards.
+// What is told of the rows of a world is what the new database has of them afterwards.
 func TestEachMoved(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := oldGame(t, e, "s1", "s2", "s3")
 		exec(t, all[2], "UPDATE chars SET name = 'nbe' WHERE guid = 2") // as in s2
-		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: oldRules(), Names: []plan.NamePolicy{{Table: "chars", Column: "name", MaxLength: 20}}})
+		p, into := planOf(t, e, all, planner.PlanOptions{Check: oldRules(), Names: []plan.NamePolicy{{Table: "chars", Column: "name", MaxLength: 20}}})
 		if len(p.Renames) != 1 {
 			t.Fatalf("%+v", p.Renames)
 		}
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var olds, news []string
-		for i, d := range all[1:] {
+		for i, d := range all {
 			olds = append(olds, keysAndNames(t, d, "SELECT guid, name FROM chars ORDER BY guid")...)
-			err := apply.EachMoved(t.Context(), p, all[0], all[1:], i, "chars", "name", nil, func(m apply.Moved) error {
+			err := apply.EachMoved(t.Context(), p, into, all, i, "chars", "name", nil, func(m apply.Moved) error {
 				if len(olds) == 0 || olds[0] != m.OldKey+" "+m.Old {
 					t.Errorf("got %+v, want %q", m, olds)
 				}
@@ -41,11 +41,11 @@ func TestEachMoved(t *testing.T) {
 				t.Fatal(olds, err)
 			}
 		}
-		if diff := cmp.Diff(keysAndNames(t, all[0], "SELECT guid, name FROM chars WHERE guid > 1000 ORDER BY guid"), news); diff != "" {
+		if diff := cmp.Diff(keysAndNames(t, into, "SELECT guid, name FROM chars ORDER BY guid"), news); diff != "" {
 			t.Error(diff)
 		}
-		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" come to "s1"`}} {
-			err := apply.EachMoved(t.Context(), p, all[0], all[1:], 0, c.table, c.column, nil, func(apply.Moved) error { return nil })
+		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" of "s1" come by the plan`}} {
+			err := apply.EachMoved(t.Context(), p, into, all, 0, c.table, c.column, nil, func(apply.Moved) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}

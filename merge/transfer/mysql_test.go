@@ -42,22 +42,37 @@ func privateMySQL(t *testing.T, args ...string) engine {
 	}}
 }
 
-// mergedAndBack plans, applies, verifies and undoes a merge of game worlds.
-func mergedAndBack(t *testing.T, all []rowio.Database, opts planner.PlanOptions) {
+// dropped makes sure that an undo left nothing of a new database.
+func dropped(t *testing.T, into rowio.Database) {
 	t.Helper()
-	before := dump(t, all[0], registry.Table) // whose marks rise
-	p := mustPlan(t, all[0], all[1:], opts)
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+	if there, err := existsNow(t.Context(), into); err != nil || there {
+		t.Errorf("%s is there after its undo: %v", into.Name, err)
+	}
+}
+
+// mergedAndBack plans, applies, verifies and undoes a merge of game worlds: nothing is left of it, and the worlds
+// are as before.
+func mergedAndBack(t *testing.T, e engine, all []rowio.Database, opts planner.PlanOptions) {
+	t.Helper()
+	var before []string
+	for _, d := range all {
+		before = append(before, dump(t, d, registry.Table)) // which gets fences
+	}
+	p, into := planOf(t, e, all, opts)
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict == verdict.Fail {
+	if proof := verified(t, p, into, all); proof.Verdict == verdict.Fail {
 		t.Errorf("%+v", proof)
 	}
-	if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if after := dump(t, all[0], registry.Table); before != after {
-		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
+	dropped(t, into)
+	for i, d := range all {
+		if after := dump(t, d, registry.Table); before[i] != after {
+			t.Errorf("%s after the undo:\n%s\nwant\n%s", d.Name, after, before[i])
+		}
 	}
 }
 
@@ -79,15 +94,15 @@ func testReplicated(t *testing.T, e engine) {
 	if n := number(t, all[0], "SELECT @@gtid_mode = 'ON' AND @@binlog_format = 'ROW' AND @@sql_require_primary_key"); n != 1 {
 		t.Fatal("the server does not have its options")
 	}
-	mergedAndBack(t, all, oddAllowed)
-	p := mustPlan(t, all[0], all[1:], oddAllowed)
+	mergedAndBack(t, e, all, oddAllowed)
+	p, into := planOf(t, e, all, oddAllowed)
 	exec(t, all[0], "FLUSH BINARY LOGS")
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	// Each change of a row is in the log as rows, none as a statement.
 	events := make(map[string]int)
-	db := pool(t, all[0])
+	db := pool(t, into)
 	var log string
 	for _, row := range readCell(t, db, "SHOW BINARY LOG STATUS") {
 		log = row[0]
@@ -108,19 +123,19 @@ func testReplicated(t *testing.T, e engine) {
 // the same names are merged.
 func testLowerCase(t *testing.T, asWritten, lower engine) {
 	for _, tt := range []struct {
-		name           string
-		target, source engine
+		name         string
+		first, other engine
 	}{{"0 into 1", lower, asWritten}, {"1 into 0", asWritten, lower}} {
 		t.Run(tt.name, func(t *testing.T) {
-			all := []rowio.Database{tt.target.fresh(t, "s1"), tt.source.fresh(t, "s2")}
+			all := []rowio.Database{tt.first.fresh(t, "s1"), tt.other.fresh(t, "s2")}
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE mails (Id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO mails VALUES (%d)", i))
 			}
-			mergedAndBack(t, all, planner.PlanOptions{})
+			mergedAndBack(t, tt.first, all, planner.PlanOptions{})
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE `Items` (id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO `Items` VALUES (%d)", i))
 			}
-			p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{})
+			p, err := planner.NewPlan(t.Context(), tt.first.fresh(t, "new"), all, planner.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,9 +151,8 @@ func testLowerCase(t *testing.T, asWritten, lower engine) {
 	}
 }
 
-// Tables of engines without transactions are copied from sources. In a target they
-// are refused, with the statements that convert them; once these ran, they are
-// merged.
+// Tables of engines without transactions are copied from other worlds. In the first one, whose tables the new
+// database gets, they are refused, with the statements that convert them; once these ran, they are merged.
 func TestTablesWithoutTransactions(t *testing.T) {
 	e := engines()[1]
 	for _, engine := range []string{"MyISAM", "Aria", "MEMORY"} {
@@ -151,27 +165,29 @@ func TestTablesWithoutTransactions(t *testing.T) {
 				exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE = "+engine, "CREATE TABLE none (id INT PRIMARY KEY) ENGINE = "+engine,
 					fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d, 'x'), (%d, NULL)", 10*i, 10*i+1))
 			}
-			p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
+			into := e.fresh(t, "new")
+			p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 1 table ("+engine+") has no transactions") {
+			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 2 tables ("+engine+") has no transactions") {
 				t.Errorf("refused for %v", p.Refusals)
 			}
-			if strings.Join(p.Prepare, " ") != "ALTER TABLE `logs` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;" {
+			const options = " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;"
+			if !slices.Equal(p.Prepare, []string{"ALTER TABLE `logs`" + options, "ALTER TABLE `none`" + options}) {
 				t.Errorf("to be run: %q", p.Prepare)
 			}
-			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err == nil {
+			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err == nil {
 				t.Error("it was carried out")
 			}
 			exec(t, all[0], p.Prepare...)
-			mergedAndBack(t, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
+			mergedAndBack(t, e, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 
 			// A row that is changed after the plan is noticed, as in every table.
-			p = mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
+			p = mustPlan(t, into, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 			exec(t, all[1], "UPDATE logs SET v = 'y' WHERE id = 10")
 			changed := new(ledger.ChangedError)
-			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
+			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
 				t.Errorf("apply: %v", err)
 			}
 		})
@@ -223,7 +239,7 @@ func TestPreparedTables(t *testing.T) {
 		}
 	}
 	options := oddAllowed
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
+	p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, options)
 	if err != nil || len(p.Prepare) != len(tables) {
 		t.Fatalf("%d statements for %d tables: %q, %v, %v", len(p.Prepare), len(tables), p.Prepare, p.Refusals, err)
 	}
@@ -243,7 +259,7 @@ func TestPreparedTables(t *testing.T) {
 		}
 		db.Close()
 	}
-	mergedAndBack(t, all, options)
+	mergedAndBack(t, e, all, options)
 }
 
 // An invisible primary key that MySQL made of itself is a key like others: it
@@ -266,7 +282,7 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 		db.Close()
 	}
 	collides := func(shown string) {
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], oddAllowed)
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, oddAllowed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,25 +296,19 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 	exec(t, all[0], hide+"OFF")
 	collides("OFF")
 	exec(t, all[1], "UPDATE logs SET my_row_id = my_row_id + 10 ORDER BY my_row_id DESC", "ALTER TABLE logs AUTO_INCREMENT = 13")
-	mergedAndBack(t, all, oddAllowed)
-	p, into := intoPlan(t, e, all, oddAllowed)
+	mergedAndBack(t, e, all, oddAllowed)
+	p, into := planOf(t, e, all, oddAllowed)
 	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	opened(t, p, into, all)
-	exec(t, all[0], hide+"ON")
-	p = mustPlan(t, all[0], all[1:], oddAllowed)
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
-		t.Fatal(err)
+	exec(t, into, hide+"ON")
+	if got := readCell(t, pool(t, into), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {
+		t.Errorf("the rows are %v", got)
 	}
-	for _, d := range []rowio.Database{into, all[0]} {
-		if got := readCell(t, pool(t, d), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {
-			t.Errorf("%s: the rows are %v", d.Name, got)
-		}
-		exec(t, d, "INSERT INTO logs (line) VALUES ('three')")
-		if n := number(t, d, "SELECT MAX(my_row_id) FROM logs"); n != 13 {
-			t.Errorf("%s: the next key is %d, want 13", d.Name, n)
-		}
+	exec(t, into, "INSERT INTO logs (line) VALUES ('three')")
+	if n := number(t, into, "SELECT MAX(my_row_id) FROM logs"); n != 13 {
+		t.Errorf("the next key is %d, want 13", n)
 	}
 }
 
@@ -306,31 +316,32 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 // where it became so later; with read_only an administrator may merge.
 func testReadOnly(t *testing.T, e engine) {
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
-	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
-	before := dump(t, all[0])
+	p, into := planOf(t, e, all, planner.PlanOptions{})
+	other, before := e.fresh(t, "new"), []string{dump(t, all[0]), dump(t, all[1])}
 	exec(t, all[0], "SET GLOBAL super_read_only = ON")
 	refused := new(ledger.RefusedError)
-	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"s1": its server accepts no writes`) {
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "running with the --super-read-only option") {
 		t.Errorf("apply: %v", err)
 	}
-	frozen, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{})
+	frozen, err := planner.NewPlan(t.Context(), other, all, planner.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var from []string
 	for _, r := range frozen.Refusals {
-		if strings.Contains(r.Reason, "its server accepts no writes (super_read_only is ON)") {
+		if strings.Contains(r.Reason, "accepts no writes (super_read_only is ON)") {
 			from = append(from, r.Code+r.Source)
 		}
 	}
-	if strings.Join(from, " ") != "s2 target-frozen" {
+	if strings.Join(from, " ") != "s1 s2" {
 		t.Errorf("the plan has %v", frozen.Refusals)
 	}
 	exec(t, all[0], "SET GLOBAL super_read_only = OFF")
-	if before != dump(t, all[0]) {
+	if before[0] != dump(t, all[0]) || before[1] != dump(t, all[1]) {
 		t.Error("something was changed")
 	}
+	dropped(t, into)
 	exec(t, all[0], "SET GLOBAL read_only = ON")
-	mergedAndBack(t, all, planner.PlanOptions{})
+	mergedAndBack(t, e, all, planner.PlanOptions{})
 	exec(t, all[0], "SET GLOBAL read_only = OFF")
 }

@@ -23,6 +23,7 @@ func TestNamesNone(t *testing.T) {
 			exec(t, d, "INSERT INTO chars VALUES (5, '', 0, 'no', 5), (6, '', 0, 'no', 6)", "CREATE TABLE letters (id INTEGER NOT NULL PRIMARY KEY, writer VARCHAR(12))",
 				"INSERT INTO letters VALUES (1, ''), (2, 'Bob')")
 		}
+		into := e.fresh(t, "new")
 		planWith := func(name, unique []string) *plan.Plan {
 			o := flagging()
 			o.Names[0].None = name
@@ -30,7 +31,7 @@ func TestNamesNone(t *testing.T) {
 			o.Check.Rules[0].Plain = []string{"chars.at_login", "chars.asked", "chars.seen"}
 			o.Check.Rules[0].References = []declare.DeclaredReference{{At: []string{"letters.writer"}, To: []string{"chars.name"}}}
 			o.Check.Rekey.Spaces = append(o.Check.Rekey.Spaces, declare.Space{Keys: []string{"letters.id"}})
-			p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
+			p, err := planner.NewPlan(t.Context(), into, all, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,12 +50,12 @@ func TestNamesNone(t *testing.T) {
 			}
 		}
 		p := planWith([]string{""}, nil)
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		asked(t, all[0], "SELECT COUNT(*) FROM chars WHERE name = ''", "4")
-		asked(t, all[0], "SELECT id, writer FROM letters ORDER BY id", "1|", "2|Bob", "1001|", "1002|Bob.")
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
+		asked(t, into, "SELECT COUNT(*) FROM chars WHERE name = ''", "4")
+		asked(t, into, "SELECT id, writer FROM letters ORDER BY id", "1|", "2|Bob", "1001|", "1002|Bob.")
+		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
 
@@ -67,7 +68,7 @@ func TestNamesNone(t *testing.T) {
 			{Names: []plan.NamePolicy{{Table: "chars", Column: "name", None: []string{""}}}},
 			{Check: declare.Options{Uniques: []declare.DeclaredUnique{{Table: "chars", Columns: []string{"name"}, None: []string{""}}}}},
 		} {
-			if _, err := planner.NewPlan(t.Context(), taken[0], taken[1:], o); !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), `may have such a value in chars.name, and the UNIQUE index names of s1 lets only one have it`) {
+			if _, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), taken, o); !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), `may have such a value in chars.name, and the UNIQUE index names of s1 lets only one have it`) {
 				t.Errorf("%v", err)
 			}
 		}

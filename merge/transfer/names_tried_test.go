@@ -14,19 +14,19 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// A new name that breaks a CHECK of the target, which the old one kept, is refused
+// A new name that breaks a CHECK of the first world, which the old one kept, is refused
 // by the plan; one that keeps it is merged.
 func TestNewNamesAreTried(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		for _, tt := range []struct {
 			name, check, template string
-			target                bool // its own rows are renamed
+			first                 bool // its rows are renamed
 			want                  string
 		}{
 			{"kept", "name NOT LIKE '%!%'", "{name}.s{server}", false, ""},
-			{"broken", "name NOT LIKE '%.S%'", "{name}.s{server}", false, `database "s2": table "chars": target-check: 2 of the rows that get new names would be refused`},
+			{"broken", "name NOT LIKE '%.S%'", "{name}.s{server}", false, `database "s2": table "chars": refused-check: 2 of the rows that get new names would be refused`},
 			{"with another column", "name NOT LIKE '%.s%' OR level > 1", "{name}.s{server}", false, "1 of the rows that get new names would be refused"},
-			{"the target's own", "name NOT LIKE '%.s%' OR level > 1", "{name}.s{server}", true, `database "s1": table "chars": target-check: 1 of the rows`},
+			{"of the first world", "name NOT LIKE '%.s%' OR level > 1", "{name}.s{server}", true, `database "s1": table "chars": refused-check: 1 of the rows`},
 			{"unclear", unclearCheck(e), "{name}.s{server}", false, "the new names cannot be tested against the constraint"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
@@ -43,14 +43,15 @@ func TestNewNamesAreTried(t *testing.T) {
 					exec(t, d, table+")")
 				}
 				seen := "1"
-				if tt.target {
+				if tt.first {
 					seen = "9"
 				}
 				exec(t, all[0], "INSERT INTO chars VALUES (1, 'Ann', 1, 5), (2, 'Bob', 2, 5)")
 				exec(t, all[1], "INSERT INTO chars VALUES (11, 'ann', 1, "+seen+"), (12, 'BOB', 2, "+seen+"), (13, 'Cleo', 1, 1)")
-				p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{
+				into := e.fresh(t, "new")
+				p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{
 					Names: []plan.NamePolicy{{Table: "chars", Column: "name", Template: tt.template, Keep: plan.KeepActive, By: "seen"}},
-					Check: declare.Options{Allow: []string{verdict.CodeTargetCheck, verdict.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing},
+					Check: declare.Options{Allow: []string{verdict.CodeRefusedCheck, verdict.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -59,7 +60,7 @@ func TestNewNamesAreTried(t *testing.T) {
 					if len(p.Refusals) > 0 {
 						t.Fatal(p.Refusals)
 					}
-					if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+					if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 						t.Fatal(err)
 					}
 					return
@@ -79,18 +80,18 @@ func unclearCheck(e engine) string {
 	return "SOUNDEX(name) <> 'x'"
 }
 
-// What the target would refuse refuses the plan, whatever is allowed.
-func TestPlanRefusesWhatTheTargetRefuses(t *testing.T) {
+// What the tables of the first world would refuse refuses the plan, whatever is allowed.
+func TestPlanRefusesWhatTablesRefuse(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 		exec(t, all[0], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT CHECK (level < 100))", "INSERT INTO chars VALUES (1, 99)")
 		exec(t, all[1], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT)", "INSERT INTO chars VALUES (11, 100), (12, 7)")
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: declare.Options{Allow: []string{
-			verdict.CodeTargetCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing}})
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, planner.PlanOptions{Check: declare.Options{Allow: []string{
+			verdict.CodeRefusedCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeTargetCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
+		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeRefusedCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
 			t.Errorf("refused: %v", p.Refusals)
 		}
 	})

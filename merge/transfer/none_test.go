@@ -21,9 +21,9 @@ func TestNoneCoversKeys(t *testing.T) {
 	owner := func(none ...string) declare.DeclaredReference { return ref("items.owner", "chars.guid", none...) }
 	zeros := "X'00000000000000000000'"
 	for name, c := range map[string]struct {
-		also    []string // statements of every world
-		target  []string
-		source  []string
+		also    []string                    // statements of every world
+		first   []string                    // of the first world
+		second  []string                    // of the second one
 		refs    []declare.DeclaredReference // beside items.owner, or instead of it
 		options func(o *declare.Options, d *declare.Declarations)
 		at      string // the column that is NOT VERIFIED; "": none
@@ -32,10 +32,10 @@ func TestNoneCoversKeys(t *testing.T) {
 	}{
 		"a bound":                        {refs: []declare.DeclaredReference{owner("<3")}, at: "items.owner", rows: 2, keys: "(w0: 2; w1: 2)"},
 		"a value":                        {refs: []declare.DeclaredReference{owner("3")}, at: "items.owner", rows: 2, keys: "(w0: 1; w1: 1)"},
-		"nobody's values":                {source: []string{"INSERT INTO items VALUES (7, 0, ''), (8, -1, ''), (9, 5000, '')"}, refs: []declare.DeclaredReference{owner("0", "-1", ">=1000")}},
-		"a key 0 of the source":          {source: []string{"INSERT INTO chars VALUES (0, 'zero')", "INSERT INTO items VALUES (7, 0, ''), (8, 0, '')"}, refs: []declare.DeclaredReference{owner("0")}, at: "items.owner", rows: 2, keys: "(w1: 1)"},
-		"a key 0 of the target":          {target: []string{"INSERT INTO chars VALUES (0, 'zero')"}, source: []string{"INSERT INTO items VALUES (7, 0, '')"}, refs: []declare.DeclaredReference{owner("0")}, at: "items.owner", rows: 1, keys: "(w0: 1)"},
-		"a key that no row names":        {source: []string{"INSERT INTO chars VALUES (0, 'zero')"}, refs: []declare.DeclaredReference{owner("0")}},
+		"nobody's values":                {second: []string{"INSERT INTO items VALUES (7, 0, ''), (8, -1, ''), (9, 5000, '')"}, refs: []declare.DeclaredReference{owner("0", "-1", ">=1000")}},
+		"a key 0 of the second world":    {second: []string{"INSERT INTO chars VALUES (0, 'zero')", "INSERT INTO items VALUES (7, 0, ''), (8, 0, '')"}, refs: []declare.DeclaredReference{owner("0")}, at: "items.owner", rows: 2, keys: "(w1: 1)"},
+		"a key 0 of the first world":     {first: []string{"INSERT INTO chars VALUES (0, 'zero')"}, second: []string{"INSERT INTO items VALUES (7, 0, '')"}, refs: []declare.DeclaredReference{owner("0")}, at: "items.owner", rows: 1, keys: "(w0: 1)"},
+		"a key that no row names":        {second: []string{"INSERT INTO chars VALUES (0, 'zero')"}, refs: []declare.DeclaredReference{owner("0")}},
 		"rows of another condition":      {refs: []declare.DeclaredReference{{At: []string{"items.owner"}, To: []string{"chars.guid"}, None: []string{"3"}, When: &declare.When{Column: "tag", Is: []string{"w0 i2", "w1 i2"}}, Others: declare.OthersPlain}}},
 		"rows of the condition":          {refs: []declare.DeclaredReference{{At: []string{"items.owner"}, To: []string{"chars.guid"}, None: []string{"3"}, When: &declare.When{Column: "tag", Is: []string{"w0 i1", "w1 i1"}}, Others: declare.OthersPlain}}, at: "items.owner", rows: 2, keys: "(w0: 1; w1: 1)"},
 		"dangling keys move as keys do":  {refs: []declare.DeclaredReference{{At: []string{"items.owner"}, To: []string{"chars.guid"}, Dangling: []string{"3"}}}},
@@ -60,22 +60,22 @@ func TestNoneCoversKeys(t *testing.T) {
 			at: "words.who", rows: 2, keys: "(w0: 1; w1: 4)"}, // three of them new
 		"a name": {also: []string{"CREATE TABLE guilds (name VARCHAR(20) NOT NULL PRIMARY KEY)", "INSERT INTO guilds VALUES ('Knights %d')",
 			"CREATE TABLE ranks (guid INTEGER NOT NULL PRIMARY KEY, guild VARCHAR(20) NOT NULL)", "INSERT INTO ranks VALUES (1, 'Knights %d'), (2, '')"},
-			target: []string{"INSERT INTO guilds VALUES ('')"},
-			refs:   []declare.DeclaredReference{owner(), ref("ranks.guid", "chars.guid"), ref("ranks.guild", "guilds.name", "")},
-			at:     "ranks.guild", rows: 2, keys: "(w0: 1)"},
+			first: []string{"INSERT INTO guilds VALUES ('')"},
+			refs:  []declare.DeclaredReference{owner(), ref("ranks.guid", "chars.guid"), ref("ranks.guild", "guilds.name", "")},
+			at:    "ranks.guild", rows: 2, keys: "(w0: 1)"},
 		"a name that no row has": {also: []string{"CREATE TABLE guilds (name VARCHAR(20) NOT NULL PRIMARY KEY)", "INSERT INTO guilds VALUES ('Knights %d')",
 			"CREATE TABLE ranks (guid INTEGER NOT NULL PRIMARY KEY, guild VARCHAR(20) NOT NULL)", "INSERT INTO ranks VALUES (1, 'Knights %d'), (2, '')"},
 			refs: []declare.DeclaredReference{owner(), ref("ranks.guid", "chars.guid"), ref("ranks.guild", "guilds.name", "")}},
 		"an ID of zeros": {also: []string{"CREATE TABLE ships (id BINARY(10) NOT NULL PRIMARY KEY)", "CREATE TABLE docks (guid INTEGER NOT NULL PRIMARY KEY, ship BINARY(10) NOT NULL)", "INSERT INTO docks VALUES (1, " + zeros + ")"},
-			source: []string{"INSERT INTO ships VALUES (" + zeros + ")"},
+			second: []string{"INSERT INTO ships VALUES (" + zeros + ")"},
 			refs:   []declare.DeclaredReference{owner(), ref("docks.guid", "chars.guid"), ref("docks.ship", "ships.id", "0")},
 			at:     "docks.ship", rows: 2, keys: "(w1: 1)"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
 				all := keyWorlds(t, e, 2, c.also...)
-				exec(t, all[0], c.target...)
-				exec(t, all[1], c.source...)
+				exec(t, all[0], c.first...)
+				exec(t, all[1], c.second...)
 				options := func(allow ...string) planner.PlanOptions {
 					return keyOptions(func(o *declare.Options, d *declare.Declarations) {
 						d.References, o.Allow = c.refs, allow
@@ -89,7 +89,7 @@ func TestNoneCoversKeys(t *testing.T) {
 				opts.Report = func(r *verdict.Report) {
 					found = slices.DeleteFunc(slices.Clone(r.Results), func(r verdict.Result) bool { return r.Code != verdict.CodeReferenceNone })
 				}
-				p, err := planner.NewPlan(t.Context(), all[0], all[1:], opts)
+				p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,7 +106,7 @@ func TestNoneCoversKeys(t *testing.T) {
 				if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
 					t.Errorf("the plan is refused for %v", p.Refusals)
 				}
-				if p, err = planner.NewPlan(t.Context(), all[0], all[1:], options(verdict.CodeReferenceNone+":"+c.at)); err != nil || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
+				if p, err = planner.NewPlan(t.Context(), e.fresh(t, "new"), all, options(verdict.CodeReferenceNone+":"+c.at)); err != nil || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
 					t.Errorf("allowed, and refused for %v, %v", p.Refusals, err)
 				}
 			})
@@ -119,7 +119,7 @@ func TestNoneCoversKeys(t *testing.T) {
 func TestAllowedColumnIsVerified(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE bags (guid INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (guid, slot))", "INSERT INTO bags VALUES (1, 50), (2, 51)")
-		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		rekeyed(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"bags.guid"}, To: []string{"chars.guid"}})
 			o.Allow = []string{verdict.CodeKeyUndeclared + ":bags.slot"}
 		}))

@@ -23,7 +23,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		exec(t, d, "INSERT INTO bag VALUES ("+[]string{"1", "1000"}[i]+", 'Aria')")
 	}
 	names := []plan.NamePolicy{{Table: "bag", Column: "name"}}
-	p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Names: names})
+	into := e.fresh(t, "new")
+	p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{Names: names})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,12 +34,12 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		}
 	}
 	names[0].MaxLength = 20
-	p = mustPlan(t, all[0], all[1:], planner.PlanOptions{Names: names})
-	if _, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), "was not begun in") {
+	p = mustPlan(t, into, all, planner.PlanOptions{Names: names})
+	if _, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err == nil || !strings.Contains(err.Error(), "was not begun in") {
 		t.Errorf("a merge that was not begun: %v", err)
 	}
 	// Where no name occurs twice, none is missed.
 	exec(t, all[1], "UPDATE bag SET name = 'Bert'")
 	names[0].MaxLength = 0
-	mustPlan(t, all[0], all[1:], planner.PlanOptions{Names: names})
+	mustPlan(t, into, all, planner.PlanOptions{Names: names})
 }

@@ -21,7 +21,7 @@ func TestMatchNeedsNoOtherSpaces(t *testing.T) {
 		b := loginWorld(t, e, "s2", login{1, "bert"}, login{2, "dora"}, login{3, "emil"})
 		rules := loginRules()
 		rules.Rekey.Spaces = rules.Rekey.Spaces[:1]
-		mustPlan(t, a, []rowio.Database{b}, planner.PlanOptions{Check: rules})
+		planOf(t, e, []rowio.Database{a, b}, planner.PlanOptions{Check: rules})
 	})
 }
 
@@ -41,8 +41,8 @@ func TestCopyOnUndecidedColumn(t *testing.T) {
 		})
 		opts.Names = []plan.NamePolicy{{Table: "heroes", Column: "name"}}
 		opts.Copies = []plan.NameCopy{{Table: "mail", Column: "by_name", Key: "sender", OfTable: "heroes", OfColumn: "name"}}
-		rekeyed(t, all, opts)
-		asked(t, all[0], "SELECT h.name FROM heroes AS h JOIN mail AS m ON m.sender = h.id AND m.by_name = h.name WHERE h.id > 2 ORDER BY h.id", "anna.s0", "bert.s0")
+		_, into := rekeyed(t, e, all, opts)
+		asked(t, into, "SELECT h.name FROM heroes AS h JOIN mail AS m ON m.sender = h.id AND m.by_name = h.name WHERE h.id > 2 ORDER BY h.id", "anna.s0", "bert.s0")
 	})
 }
 
@@ -51,41 +51,41 @@ func TestCopyOnUndecidedColumn(t *testing.T) {
 func TestSpaceOverUndecidedKey(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE parties (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO parties VALUES (1), (2)")
-		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		rekeyed(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			d.Undecided = []string{"parties.id"}
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"parties.id"}, After: 1})
 		}))
 	})
 }
 
-// Of a table that is the same in every world no row comes, so that what its columns hold in the
-// sources is not asked. What the target's rows hold is.
+// Of a table that is the same in every world only the rows of the first one come, so that what its
+// columns hold in the others is not asked. What the first world's rows hold is.
 func TestSameTableIsNotAsked(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE ranks (rank_no VARCHAR(9) NOT NULL PRIMARY KEY, level INTEGER, picture BLOB)", "INSERT INTO ranks VALUES ('a', 1, x'00'), ('b', 2, NULL)")
 		opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Tables = []declare.TablePolicy{{Tables: []string{"ranks"}, Policy: declare.PolicySame}}
 		})
-		rekeyed(t, all, opts)
+		rekeyed(t, e, all, opts)
 	})
 }
 
-func TestSameTableOfTargetIsAsked(t *testing.T) {
+func TestSameTableOfFirstWorldIsAsked(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2,
 			"CREATE TABLE ranks (rank_no VARCHAR(9) NOT NULL PRIMARY KEY, level INTEGER)", "INSERT INTO ranks VALUES ('a', 7)", "INSERT INTO chars VALUES (7 + %d * 9, 'x')", "DELETE FROM chars WHERE %d = 0 AND guid = 7")
-		// Nothing is rekeyed: the source's key 16 comes as it is, and 7 leads nowhere in either.
+		// Nothing is rekeyed: the second world's key 16 comes as it is, and 7 leads nowhere in either.
 		exec(t, all[1], "UPDATE chars SET guid = guid + 100", "UPDATE items SET id = id + 100, owner = owner + 100", "UPDATE chars SET guid = 7 WHERE guid = 116")
 		opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey, o.Tables = nil, []declare.TablePolicy{{Tables: []string{"ranks"}, Policy: declare.PolicySame}}
 		})
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], opts)
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		open := func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceUndeclared && r.Table == "ranks" }
 		if !slices.ContainsFunc(p.Refusals, open) || !strings.Contains(fmt.Sprint(p.Refusals), "w0: 1") {
-			t.Errorf("the target's rank would name a row that comes: %q", p.Refusals)
+			t.Errorf("the first world's rank would name a row that comes: %q", p.Refusals)
 		}
 	})
 }

@@ -17,14 +17,14 @@ import (
 // A plan that was changed by hand is not carried out, nor read.
 func TestPlanChanged(t *testing.T) {
 	e := engines()[0]
-	target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []rowio.Database{gameWorld(t, e, "s2", 2, 4, "b")}
-	p := mustPlan(t, target, sources, planner.PlanOptions{})
+	worlds := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	p, into := planOf(t, e, worlds, planner.PlanOptions{})
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	if strings.Contains(text, strings.TrimPrefix(target.DSN, "sqlite:")) {
+	if strings.Contains(text, strings.TrimPrefix(worlds[0].DSN, "sqlite:")) {
 		t.Error("the plan has a DSN in it")
 	}
 	again, err := plan.ReadPlan(strings.NewReader(text))
@@ -47,16 +47,16 @@ func TestPlanChanged(t *testing.T) {
 	// One of another version is refused as such, whatever fields it has.
 	for _, fields := range []string{"", `"fields_of_then": 7, `} {
 		text := strings.Replace(text, `"version": 1`, fields+`"version": 2`, 1)
-		if _, err := plan.ReadPlan(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "the plan has version 2 and this program knows version 1: plan again, or use the program that made it") {
+		if _, err := plan.ReadPlan(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "the plan has version 2 and this program knows version 1: plan again") {
 			t.Error(err)
 		}
 	}
-	p.Tables[0].Sources[0].Rows++
-	if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+	p.Tables[0].Worlds[0].Rows++
+	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
 		t.Error(err)
 	}
-	p.Tables[0].Sources[0].Rows--
-	if later := mustPlan(t, target, sources, planner.PlanOptions{}); later.ID != p.ID {
+	p.Tables[0].Worlds[0].Rows--
+	if later := mustPlan(t, into, worlds, planner.PlanOptions{}); later.ID != p.ID {
 		t.Error("the same databases give another plan")
 	}
 }
@@ -64,9 +64,9 @@ func TestPlanChanged(t *testing.T) {
 // The report that a plan rests on can be had, with samples.
 func TestPlanReport(t *testing.T) {
 	e := engines()[0]
-	target, source := gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 5, "same")
+	worlds := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 5, "same")}
 	var report *verdict.Report
-	p, err := planner.NewPlan(t.Context(), target, []rowio.Database{source}, planner.PlanOptions{Report: func(r *verdict.Report) { report = r }})
+	p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), worlds, planner.PlanOptions{Report: func(r *verdict.Report) { report = r }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestEmptyListsOfPlan(t *testing.T) {
 	}
 	exec(t, all[0], "INSERT INTO t VALUES (1)")
 	var b bytes.Buffer
-	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
+	p, _ := planOf(t, e, all, planner.PlanOptions{})
 	if err := p.Write(&b); err != nil || strings.Contains(b.String(), "null") {
 		t.Errorf("%s, %v", &b, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
@@ -25,7 +27,7 @@ import (
 func TestApplyRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
-		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
+		p, into := planOf(t, e, all, planner.PlanOptions{})
 		worlds := clones(t, e, all)
 		hero := "INSERT INTO players (id, account, name, level, gold, created_at, updated_at) SELECT %s, account, 'new', 1, 1, created_at, updated_at FROM players LIMIT 1"
 		for _, c := range []struct {
@@ -33,16 +35,12 @@ func TestApplyRefuses(t *testing.T) {
 			do   func(t *testing.T)
 			want string
 		}{
-			{"a server runs on the source", func(t *testing.T) { serve(t, worlds[1], 2) }, "server 2 runs"},
-			{"a server runs on the target", func(t *testing.T) { serve(t, worlds[0], 1) }, "server 1 runs"},
+			{"a server runs on the second world", func(t *testing.T) { serve(t, worlds[1], 2) }, "server 2 runs"},
+			{"a server runs on the first world", func(t *testing.T) { serve(t, worlds[0], 1) }, "server 1 runs"},
 			{"a server ran", func(t *testing.T) { mint(t, worlds[1], 2) }, "the mark of server 2 moved"},
-			{"a row more in the source", func(t *testing.T) { exec(t, worlds[1], fmt.Sprintf(hero, "x'00000000010000020001'")) }, "it has 5 rows, and had 4"},
-			{"a row more in the target", func(t *testing.T) { exec(t, worlds[0], fmt.Sprintf(hero, "x'00000000010000010001'")) }, "it has 5 rows, and had 4"},
+			{"a row more in the second world", func(t *testing.T) { exec(t, worlds[1], fmt.Sprintf(hero, "x'00000000010000020001'")) }, "it has 5 rows, and had 4"},
+			{"a row more in the first world", func(t *testing.T) { exec(t, worlds[0], fmt.Sprintf(hero, "x'00000000010000010001'")) }, "it has 5 rows, and had 4"},
 			{"another schema", func(t *testing.T) { exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "another schema than when the plan was made"},
-			{"another merge", func(t *testing.T) {
-				exec(t, worlds[0], ledger.CreateTables(rowio.Dialect{Dialect: sqldb.Dialect(strings.SplitN(worlds[0].DSN, ":", 2)[0])})...)
-				exec(t, worlds[0], "INSERT INTO "+ledger.MergesTable+" (id, state, plan, began) VALUES ('other', 'copying', '', '2026-01-01 00:00:00')")
-			}, "the merge other was begun"},
 			{"fenced by another merge", func(t *testing.T) {
 				db, err := store.Open(t.Context(), worlds[1].DSN)
 				if err == nil {
@@ -60,21 +58,59 @@ func TestApplyRefuses(t *testing.T) {
 					defer func() { exec(t, worlds[0], "ALTER TABLE items DROP COLUMN extra") }()
 				}
 				c.do(t)
-				before := []string{dump(t, worlds[0]), dump(t, worlds[1])}
-				_, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{})
+				unwritten := watched(t, into, worlds)
+				_, err := apply.Apply(t.Context(), p, into, worlds, job.Options{})
 				if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
-				if c.name != "a server runs on the source" && c.name != "a server runs on the target" && (before[0] != dump(t, worlds[0]) || before[1] != dump(t, worlds[1])) {
-					t.Error("something was changed")
+				if !strings.HasPrefix(c.name, "a server runs") { // which renews its lease
+					unwritten(c.name)
 				}
 			})
 		}
 		refillAll(t, all, worlds)
-		if _, err := apply.Apply(t.Context(), p, worlds[1], worlds[:1], job.Options{}); err == nil || !strings.Contains(err.Error(), `"s1"`) {
+		if _, err := apply.Apply(t.Context(), p, into, []rowio.Database{worlds[1], worlds[0]}, job.Options{}); err == nil || !strings.Contains(err.Error(), `"s1"`) {
 			t.Errorf("databases in another order: %v", err)
 		}
+		// The new database has something in it: another merge, or a game.
+		exec(t, into, ledger.CreateTables(rowio.Dialect{Dialect: sqldb.Dialect(strings.SplitN(into.DSN, ":", 2)[0])}, "merge other")...)
+		exec(t, into, "INSERT INTO "+ledger.MergesTable+" (id, state, plan, began) VALUES ('other', 'copying', '', '2026-01-01 00:00:00')")
+		for _, want := range []string{"the merge other was begun", `is not empty: it has "mails"`} {
+			before := []string{dump(t, worlds[0]), dump(t, worlds[1]), dump(t, into)}
+			_, err := apply.Apply(t.Context(), p, into, worlds, job.Options{})
+			if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+			if diff := cmp.Diff(before, []string{dump(t, worlds[0]), dump(t, worlds[1]), dump(t, into)}); diff != "" {
+				t.Errorf("something was changed:\n%s", diff)
+			}
+			for _, table := range ledger.Ours {
+				exec(t, into, "DROP TABLE IF EXISTS "+table)
+			}
+			exec(t, into, "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY)")
+		}
 	})
+}
+
+// watched returns a check that nothing was written since: the worlds are as they are now, and nothing is in the new
+// database.
+func watched(t *testing.T, into rowio.Database, worlds []rowio.Database) (unwritten func(what string)) {
+	t.Helper()
+	var before []string
+	for _, d := range worlds {
+		before = append(before, dump(t, d))
+	}
+	return func(what string) {
+		t.Helper()
+		for i, d := range worlds {
+			if diff := cmp.Diff(before[i], dump(t, d)); diff != "" {
+				t.Errorf("%s: %s was changed:\n%s", what, d.Name, diff)
+			}
+		}
+		if there, err := existsNow(t.Context(), into); err != nil || there {
+			t.Errorf("%s: there is something in %s: %v", what, into.Name, err)
+		}
+	}
 }
 
 // mint runs a node and takes an ID.
@@ -109,7 +145,8 @@ func serve(t *testing.T, d rowio.Database, server gameid.ServerID) {
 	t.Cleanup(func() { node.Close(); db.Close() })
 }
 
-// An account that lacks a right is told so before anything is written.
+// An account that lacks the right to write a fence is told so before anything is written. What it lacks on the new
+// database is in TestIntoNamesTheRightsThatAreMissing.
 func TestApplyRights(t *testing.T) {
 	e := engines()[1]
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
@@ -117,71 +154,63 @@ func TestApplyRights(t *testing.T) {
 		d.DSN = "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(d.DSN, "mysql:"))
 		return d
 	}
-	reader := with(all[1], "SELECT, TRIGGER")
-	p := mustPlan(t, with(all[0], "SELECT, TRIGGER"), []rowio.Database{reader}, planner.PlanOptions{})
-	before := dump(t, all[0])
+	const reads = "SELECT, TRIGGER, EXECUTE, EVENT, SHOW VIEW"
+	readers := []rowio.Database{with(all[0], reads), with(all[1], reads)}
+	p, into := planOf(t, e, readers, planner.PlanOptions{})
 	refused := new(ledger.RefusedError)
-	for _, c := range []struct {
-		target, source rowio.Database
-		want           string
-	}{
-		{with(all[0], "SELECT, TRIGGER"), all[1], "INSERT command denied"},
-		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE"), all[1], "DELETE command denied"},
-		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), all[1], "DROP command denied"},
-		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, DROP"), all[1], "CREATE command denied"},
-		{with(all[0], "SELECT, INSERT, UPDATE, DELETE, CREATE"), all[1], "triggers: it is not certain that the account can see them: it needs GRANT TRIGGER"},
-		{all[0], reader, "may not write the fence"},
-	} {
-		if _, err := apply.Apply(t.Context(), p, c.target, []rowio.Database{c.source}, job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
+	unwritten := watched(t, into, all)
+	for i, worlds := range [][]rowio.Database{{readers[0], all[1]}, {all[0], readers[1]}} {
+		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), fmt.Sprintf("database \"s%d\": the account may not write the fence", i+1)) {
+			t.Errorf("%v, want no right to write the fence of s%d", err, i+1)
 		}
-		if before != dump(t, all[0]) {
-			t.Error("something was changed")
-		}
+		unwritten(worlds[i].Name)
 	}
-	// Without a fence, SELECT is enough for a source.
-	p = mustPlan(t, all[0], []rowio.Database{reader}, planner.PlanOptions{NoFence: true})
-	if _, err := apply.Apply(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"), []rowio.Database{reader}, job.Options{}); err != nil {
-		t.Error(err)
+	// Without a fence, SELECT is enough for a world that is not the first.
+	worlds := []rowio.Database{with(all[0], reads+", UPDATE"), with(all[1], "SELECT")}
+	p = mustPlan(t, into, worlds, planner.PlanOptions{NoFence: true})
+	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
+		t.Fatal(err)
 	}
-	// An undo takes them too, and says so before it removes anything.
-	merged := dump(t, all[0])
-	if _, err := undo.Undo(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), []rowio.Database{reader}, undo.UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "DROP command denied") {
+	// An undo takes the right to DROP, and says so before it removes anything; with the right it continues.
+	made := dump(t, into, ledger.MergesTable)
+	if _, err := undo.Undo(t.Context(), p, with(into, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, REFERENCES, TRIGGER"), worlds, undo.UndoOptions{}); err == nil || !strings.Contains(err.Error(), "DROP command denied") {
 		t.Errorf("%v, want the right to DROP", err)
 	}
-	if merged != dump(t, all[0]) {
-		t.Error("something was changed by the undo")
+	if diff := cmp.Diff(made, dump(t, into, ledger.MergesTable)); diff != "" {
+		t.Errorf("something was changed by the undo:\n%s", diff)
 	}
+	if _, err := undo.Undo(t.Context(), p, into, worlds, undo.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	dropped(t, into)
 }
 
-// The right to raise a counter is missed before the rows are copied, not after.
-func TestApplyRightsOfCounters(t *testing.T) {
+// The right to raise a counter of the first world is missed before the new database is dropped, not after.
+func TestUndoRightsOfCounters(t *testing.T) {
 	e := engines()[1]
 	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	for i, d := range all {
 		exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
 	}
-	p := mustPlan(t, all[0], all[1:], oddAllowed)
-	before := dump(t, all[0])
-	as := func(rights string) rowio.Database {
-		return rowio.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(all[0].DSN, "mysql:"))}
+	p, into := planOf(t, e, all, oddAllowed)
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
 	}
-	const rights = "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"
-	refused := new(ledger.RefusedError)
-	if _, err := apply.Apply(t.Context(), p, as(rights), all[1:], job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ALTER command denied") {
+	opened(t, p, into, all)
+	exec(t, into, "INSERT INTO counted VALUES (77)")
+	reader := rowio.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, "SELECT", strings.TrimPrefix(all[0].DSN, "mysql:"))}
+	if _, err := undo.Undo(t.Context(), p, into, []rowio.Database{reader, all[1]}, undo.UndoOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "ALTER command denied") {
 		t.Errorf("without ALTER: %v", err)
 	}
-	if before != dump(t, all[0]) {
-		t.Error("something was changed")
+	if n := number(t, into, "SELECT COUNT(*) FROM counted"); n != 3 {
+		t.Errorf("%d rows are left, want 3", n)
 	}
-	d := as(rights + ", ALTER")
-	if _, err := apply.Apply(t.Context(), p, d, all[1:], job.Options{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := undo.Undo(t.Context(), p, d, all[1:], undo.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if after := dump(t, all[0]); before != after {
-		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
+	dropped(t, into)
+	exec(t, all[0], "INSERT INTO counted VALUES (NULL)")
+	if n := number(t, all[0], "SELECT MAX(id) FROM counted"); n != 78 {
+		t.Errorf("the next key is %d, want 78", n)
 	}
 }

@@ -77,18 +77,18 @@ func TestRangesCopyTheSame(t *testing.T) {
 			options := manyOptions
 			options.RangeRows = size
 			worlds := [][]rowio.Database{all, at}[i]
-			p := mustPlan(t, worlds[0], worlds[1:], options)
-			if n := len(p.Tables[0].Sources[0].Parts()); (n > 1) != (i == 0) {
+			p, into := planOf(t, e, worlds, options)
+			if n := len(p.Tables[0].Worlds[1].Parts()); (n > 1) != (i == 0) {
 				t.Errorf("%d ranges of %d rows", n, size)
 			}
-			if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			status, err := apply.LookUp(t.Context(), p, worlds[0], worlds[1:])
-			if err != nil || status.Copied() != 2400 {
+			status, err := apply.LookUp(t.Context(), p, into, worlds)
+			if err != nil || status.Copied() != 2410 {
 				t.Errorf("%+v, %v", status, err)
 			}
-			rows = append(rows, dump(t, worlds[0], ledger.MergesTable, ledger.ProgressTable))
+			rows = append(rows, dump(t, into, ledger.MergesTable, ledger.ProgressTable))
 		}
 		if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
 			t.Error(diff)

@@ -49,19 +49,19 @@ func TestEveryReadFailsOnce(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := allWorlds(t, e)
-		p := mustPlan(t, all[0], all[1:], allOptions())
+		p, into := planOf(t, e, all, allOptions())
 		p.Made = fixedClock()
-		apart := clones(t, e, all) // before the merge
-		if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
-			t.Fatal(err)
-		}
-		changed := clones(t, e, all)
-		exec(t, changed[0], "UPDATE players SET gold = gold + 1", "DELETE FROM log WHERE tag = 'w1'", "UPDATE chars SET place = 9 WHERE guid > 1000", "UPDATE bank SET gold = gold + 1",
+		apart, next := clones(t, e, all), e.fresh(t, "new") // before the merge
+		others, changed := clones(t, e, all), e.fresh(t, "new")
+		makeAll(t, p, into, all)
+		makeAll(t, p, changed, others)
+		opened(t, p, changed, others)
+		exec(t, changed, "UPDATE players SET gold = gold + 1", "DELETE FROM log WHERE tag = 'w1'", "UPDATE chars SET place = 9 WHERE guid > 1000", "UPDATE bank SET gold = gold + 1",
 			"UPDATE kinds SET tag = 'club'", "DELETE FROM mergesafe_renames WHERE n = 0", "UPDATE loot SET tag = 'w9' WHERE id = 1", "INSERT INTO online VALUES (1, 1)", "UPDATE seq SET next = 4")
 		options := job.Options{Parallel: 1}
 		for _, r := range []command{
 			{name: "plan", run: func(ctx context.Context) (any, error) {
-				p, err := planner.NewPlan(ctx, apart[0], apart[1:], allOptions())
+				p, err := planner.NewPlan(ctx, next, apart, allOptions())
 				if p != nil {
 					p.Made = fixedClock()
 				}
@@ -74,29 +74,29 @@ func TestEveryReadFailsOnce(t *testing.T) {
 				return checked(ctx, apart, check, allOptions().Check)
 			}},
 			{name: "matrix", run: matrix(apart)},
-			{name: "ready", run: func(ctx context.Context) (any, error) { return apply.Ready(ctx, p, apart[0], apart[1:], options) }},
-			{name: "verify", most: 24, run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, all[0], all[1:], options) }},
-			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, changed[0], changed[1:], options) }},
+			{name: "ready", run: func(ctx context.Context) (any, error) { return apply.Ready(ctx, p, next, apart, options) }},
+			{name: "verify", most: 24, run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, into, all, options) }},
+			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, changed, others, options) }},
 			{name: "undo, changed", run: func(ctx context.Context) (any, error) {
-				done, err := undo.UndoWith(ctx, p, changed[0], changed[1:], undo.UndoOptions{Options: options}, job.Hooks{Clock: fixedClock})
+				done, err := undo.UndoWith(ctx, p, changed, others, undo.UndoOptions{Options: options}, job.Hooks{Clock: fixedClock})
 				if refused, is := errors.AsType[*ledger.RefusedError](err); is {
 					return []any{done, refused.Refusals}, nil
 				}
 				return nil, err
 			}},
-			{name: "status", run: func(ctx context.Context) (any, error) { return apply.LookUp(ctx, p, all[0], all[1:]) }},
-			{name: "last merge", run: func(ctx context.Context) (any, error) { return ledger.LastMerge(ctx, all[0]) }},
-			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return ledger.RecordedPlan(ctx, all[0], p.ID) }},
-			{name: "whois", run: func(ctx context.Context) (any, error) { return ledger.Whois(ctx, all[0], "accounts", firstAccount) }},
+			{name: "status", run: func(ctx context.Context) (any, error) { return apply.LookUp(ctx, p, into, all) }},
+			{name: "last merge", run: func(ctx context.Context) (any, error) { return ledger.LastMerge(ctx, into) }},
+			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return ledger.RecordedPlan(ctx, into, p.ID) }},
+			{name: "whois", run: func(ctx context.Context) (any, error) { return ledger.Whois(ctx, into, "accounts", firstAccount) }},
 			{name: "whereis", run: func(ctx context.Context) (any, error) {
-				return ledger.Whereis(ctx, all[0], "s3", "accounts", firstAccount)
+				return ledger.Whereis(ctx, into, "s3", "accounts", firstAccount)
 			}},
 			{name: "each key", run: func(ctx context.Context) (found any, err error) {
 				var all2 []ledger.Origin
-				err = ledger.EachKey(ctx, all[0], "s3", "accounts", func(o ledger.Origin) error { all2 = append(all2, o); return nil })
+				err = ledger.EachKey(ctx, into, "s3", "accounts", func(o ledger.Origin) error { all2 = append(all2, o); return nil })
 				return all2, err
 			}},
-			undoing(t, e, p, all),
+			undoing(t, p, e.fresh(t, "new"), clones(t, e, apart)),
 		} {
 			if !*long {
 				r.most = int(e.short(int64(gocmp.Or(r.most, 12))))
@@ -148,23 +148,41 @@ func matrix(all []rowio.Database) func(ctx context.Context) (any, error) {
 	}
 }
 
+// makeAll makes the new database of a plan.
+func makeAll(t *testing.T, p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
+	t.Helper()
+	if _, err := apply.ApplyWith(t.Context(), p, into, worlds, job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // undoing is an undo, and what is there after it.
-func undoing(t *testing.T, e engine, p *plan.Plan, all []rowio.Database) command {
-	worlds := clones(t, e, all)
+func undoing(t *testing.T, p *plan.Plan, into rowio.Database, worlds []rowio.Database) command {
+	after := func() string {
+		there, err := existsNow(t.Context(), into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := fmt.Sprintf("there: %t", there)
+		for _, d := range worlds {
+			now += "\n" + steady(t, d)
+		}
+		return now
+	}
 	undo := func(ctx context.Context) (any, error) {
-		done, err := undo.UndoWith(ctx, p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{Parallel: 1}}, job.Hooks{Clock: fixedClock})
+		_, err := undo.UndoWith(ctx, p, into, worlds, undo.UndoOptions{Options: job.Options{Parallel: 1}}, job.Hooks{Clock: fixedClock})
 		if err != nil {
 			return nil, err
 		}
-		return fmt.Sprintf("%d changed, %d missing, %t\n%s", done.Changed, done.Missing, done.SameAsBefore, steady(t, worlds[0])), nil
+		return after(), nil
 	}
 	return command{name: "undo", most: 4, long: 400, run: undo,
-		before: func() { refillAll(t, all, worlds) },
+		before: func() { makeAll(t, p, into, worlds) },
 		again: func() any {
 			if _, err := undo(t.Context()); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 				t.Errorf("again: %v", err)
 			}
-			return fmt.Sprintf("0 changed, 0 missing, true\n%s", steady(t, worlds[0]))
+			return after()
 		}}
 }
 

@@ -19,8 +19,8 @@ import (
 // allWorlds are worlds of which a merge needs all that there is: a registry, keys of ours and keys
 // that every world counts, accounts that are matched, rows that are combined, tables that are
 // emptied, stay behind, or are the same everywhere, names that are taken, numbers within an
-// account, counters, keys inside cells, and a table without a key. The third came to the second
-// by an earlier merge, so the second has a record of keys.
+// account, counters, keys inside cells, and a table without a key. The second was made of two worlds by an
+// earlier merge, so it has a record of keys.
 func allWorlds(t testing.TB, e engine) []rowio.Database {
 	t.Helper()
 	auto, fold := "INTEGER PRIMARY KEY AUTOINCREMENT", "VARCHAR(40) COLLATE NOCASE"
@@ -55,11 +55,14 @@ func allWorlds(t testing.TB, e engine) []rowio.Database {
 		}
 		all = append(all, d)
 	}
-	p := mustPlan(t, all[1], all[2:3], allOptions())
-	if _, err := apply.Apply(t.Context(), p, all[1], all[2:3], job.Options{}); err != nil {
+	all[1].Name = "w2"
+	s2 := e.fresh(t, "s2")
+	p := mustPlan(t, s2, all[1:3], allOptions())
+	if _, err := apply.Apply(t.Context(), p, s2, all[1:3], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	return []rowio.Database{all[0], all[1], all[3]}
+	opened(t, p, s2, all[1:3])
+	return []rowio.Database{all[0], s2, all[3]}
 }
 
 func allOptions() planner.PlanOptions {
@@ -73,7 +76,7 @@ func allOptions() planner.PlanOptions {
 		Check: declare.Options{
 			Allow: []string{verdict.CodeAutoIncrement},
 			Tables: []declare.TablePolicy{place,
-				{Tables: []string{"bank"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "theme": "target"}},
+				{Tables: []string{"bank"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "theme": "first"}},
 				{Tables: []string{"online"}, Policy: declare.PolicyReset}, {Tables: []string{"kinds"}, Policy: declare.PolicySame},
 				{Tables: []string{"seq"}, Policy: declare.PolicySkip}, {Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsNone}},
 			Rekey: &declare.Rekey{Spaces: []declare.Space{matched, space("chars.guid"), space("loot.id"), space("clubs.id"), space("bids.id"), built},

@@ -15,40 +15,49 @@ import (
 	"mergesafe/merge/transfer/undo"
 )
 
-// The last merge is the one that was begun last; one that was undone is forgotten. Asking
-// changes nothing.
+// The last merge is the one that was begun last: the one that made the database, or the last one of its history.
+// Asking changes nothing.
 func TestLastMerge(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		target := gameWorld(t, e, "s1", 1, 3, "anna")
+		world := gameWorld(t, e, "s1", 1, 3, "anna")
 		first, second := gameWorld(t, e, "s2", 2, 3, "bert"), gameWorld(t, e, "s3", 3, 3, "carl")
-		last := func(want *ledger.Recorded) {
+		last := func(d rowio.Database, want *ledger.Recorded) {
 			t.Helper()
-			before := dump(t, target)
-			got, err := ledger.LastMerge(t.Context(), target)
+			before := dump(t, d)
+			got, err := ledger.LastMerge(t.Context(), d)
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Error(err, diff)
 			}
-			if diff := cmp.Diff(before, dump(t, target)); diff != "" {
+			if diff := cmp.Diff(before, dump(t, d)); diff != "" {
 				t.Error(diff)
 			}
 		}
 		begun := time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC)
-		merged := func(source rowio.Database) (*plan.Plan, *ledger.Recorded) {
-			p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{})
+		merged := func(name string, worlds ...rowio.Database) (*plan.Plan, rowio.Database, *ledger.Recorded) {
+			into := e.fresh(t, name)
+			p := mustPlan(t, into, worlds, planner.PlanOptions{})
 			begun = begun.Add(time.Hour)
-			if _, err := apply.ApplyWith(t.Context(), p, target, []rowio.Database{source}, job.Options{}, job.Hooks{Clock: func() time.Time { return begun }}); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, into, worlds, job.Options{}, job.Hooks{Clock: func() time.Time { return begun }}); err != nil {
 				t.Fatal(err)
 			}
-			return p, &ledger.Recorded{ID: p.ID, State: ledger.StateCopied, Sources: []string{source.Name}, Began: begun}
+			want := &ledger.Recorded{ID: p.ID, State: ledger.StateMade, Began: begun}
+			for _, w := range worlds {
+				want.Worlds = append(want.Worlds, w.Name)
+			}
+			last(into, want)
+			opened(t, p, into, worlds)
+			want.State = ledger.StateOpen
+			last(into, want)
+			return p, into, want
 		}
-		last(nil)
-		_, one := merged(first)
-		last(one)
-		p, two := merged(second)
-		last(two)
-		if _, err := undo.Undo(t.Context(), p, target, []rowio.Database{second}, undo.UndoOptions{}); err != nil {
+		last(world, nil)
+		_, n1, one := merged("n1", world, first)
+		last(world, nil)
+		p, n2, _ := merged("n2", n1, second)
+		last(n1, one)
+		if _, err := undo.Undo(t.Context(), p, n2, []rowio.Database{n1, second}, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		last(one)
+		last(n1, one)
 	})
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,16 +22,16 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 			"CREATE TABLE tiny (id TINYINT AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO tiny VALUES (1), (60)",
 			"CREATE TABLE few (id INT AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO few VALUES (1), (200)",
 			"CREATE TABLE seq (name VARCHAR(9) PRIMARY KEY, next SMALLINT)", "INSERT INTO seq VALUES ('guild', 8)")
-		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		p, into := rekeyed(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"big.id"}}, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"tiny.id"}}, declare.Space{Keys: []string{"few.id"}, Max: 450})
 			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
 			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "guild.id"}}
 		}))
-		exec(t, all[0], "INSERT INTO guild () VALUES ()", "INSERT INTO tiny () VALUES ()", "INSERT INTO few () VALUES ()")
+		exec(t, into, "INSERT INTO guild () VALUES ()", "INSERT INTO tiny () VALUES ()", "INSERT INTO few () VALUES ()")
 		for table, most := range map[string]string{"guild": "65535", "tiny": "127", "few": "450"} {
-			asked(t, all[0], "SELECT COUNT(*), MAX(id) <= "+most+" FROM "+table, "5|1")
+			asked(t, into, "SELECT COUNT(*), MAX(id) <= "+most+" FROM "+table, "5|1")
 		}
-		asked(t, all[0], "SELECT next > (SELECT MAX(id) - 1 FROM guild) - 1 AND next <= 32767 FROM seq", "1")
+		asked(t, into, "SELECT next > (SELECT MAX(id) - 1 FROM guild) - 1 AND next <= 32767 FROM seq", "1")
 		if p.Rekey.Offset("guild.id", "w1") == 0 {
 			t.Error("no key got a new value")
 		}
@@ -59,20 +60,23 @@ func TestRekeyCountersOfMergesInARow(t *testing.T) {
 			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
 			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "accounts.id"}}
 		})
-		for i, source := range all[1:] {
-			p := rekeyed(t, []rowio.Database{all[0], source}, opts)
+		first := all[0]
+		for i, world := range all[1:] {
+			p, into := rekeyed(t, e, []rowio.Database{first, world}, opts)
+			entered(t, p, into, []rowio.Database{first, world})
+			first = rowio.Database{Name: fmt.Sprint("n", i+1), DSN: into.DSN}
 			for _, table := range []string{"accounts", "parties"} {
-				last := number(t, all[0], "SELECT MAX(id) FROM "+table)
-				exec(t, all[0], "INSERT INTO "+table+" (tag) VALUES ('new')")
-				next := number(t, all[0], "SELECT MAX(id) FROM "+table)
+				last := number(t, first, "SELECT MAX(id) FROM "+table)
+				exec(t, first, "INSERT INTO "+table+" (tag) VALUES ('new')")
+				next := number(t, first, "SELECT MAX(id) FROM "+table)
 				if next > last+1 && (table == "accounts" || next > last+1000) {
 					t.Errorf("merge %d: the key after %d of %s is %d", i+1, last, table, next)
 				}
-				if counted := number(t, all[0], "SELECT next FROM seq"); table == "accounts" && counted != next {
+				if counted := number(t, first, "SELECT next FROM seq"); table == "accounts" && counted != next {
 					t.Errorf("merge %d: the next account is %d, and the counter in the row is at %d", i+1, next, counted)
 				}
 			}
-			if far := p.Rekey.Space("loot.id").Sources[0]; (i == 1) != (far.Keys.High.Bits == 60_000_000) {
+			if far := p.Rekey.Space("loot.id").Worlds[1]; (i == 1) != (far.Keys.High.Bits == 60_000_000) {
 				t.Errorf("merge %d: %+v", i+1, far)
 			}
 		}
@@ -87,7 +91,7 @@ func TestRekeyCounterWithoutRoom(t *testing.T) {
 		}
 		all := keyWorlds(t, e, 2, "CREATE TABLE guild (id INT PRIMARY KEY)", "INSERT INTO guild VALUES (1), (32000)",
 			"CREATE TABLE seq (name VARCHAR(9) PRIMARY KEY, next SMALLINT)", "INSERT INTO seq VALUES ('guild', 32001)")
-		p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"guild.id"}})
 			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
 			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "guild.id"}}
@@ -108,7 +112,7 @@ func TestRekeyFullSpace(t *testing.T) {
 		}
 		all := keyWorlds(t, e, 2, "CREATE TABLE few (id "+auto+", tag VARCHAR(20))", "INSERT INTO few VALUES (1, 'w%d'), (200, 'w%d')")
 		for most, want := range map[uint64]int{400: 1, 401: 0} {
-			p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"few.id"}, Max: most})
 			}))
 			if err != nil || len(p.Refusals) != want || want > 0 && !strings.Contains(p.Refusals[0].Reason, "would continue at 401, and ends at 400") {
@@ -128,15 +132,16 @@ func TestRekeyOddNames(t *testing.T) {
 			odd = append(odd, "CREATE TABLE "+quote(name)+" (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO "+quote(name)+" VALUES (1), (2)")
 			keys = append(keys, declare.Space{Keys: []string{declare.Name(name) + ".id"}})
 		}
-		rekeyed(t, keyWorlds(t, e, 2, odd...), keyOptions(func(o *declare.Options, d *declare.Declarations) { o.Rekey.Spaces = append(o.Rekey.Spaces, keys...) }))
+		rekeyed(t, e, keyWorlds(t, e, 2, odd...), keyOptions(func(o *declare.Options, d *declare.Declarations) { o.Rekey.Spaces = append(o.Rekey.Spaces, keys...) }))
 	})
 }
 
 // A space of a table whose rows stay behind is a mistake that is named.
 func TestRekeySpaceOfWhatStays(t *testing.T) {
 	for _, policy := range []declare.Policy{declare.PolicySkip, declare.PolicyReset} {
-		all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)")
-		_, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		e := engines()[0]
+		all := keyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)")
+		_, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "auctions", Keys: []string{"auction.id"}})
 			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: policy}}
 		}))
@@ -148,10 +153,11 @@ func TestRekeySpaceOfWhatStays(t *testing.T) {
 
 // A value that is said to mean nobody, and to be a row that is gone, is a contradiction.
 func TestNoneAndDangling(t *testing.T) {
-	all := keyWorlds(t, engines()[0], 2)
+	e := engines()[0]
+	all := keyWorlds(t, e, 2)
 	o := keyOptions(nil)
 	o.Check.Rules[0].References[0].None, o.Check.Rules[0].References[0].Dangling = []string{"1"}, []string{"1"}
-	if _, err := planner.NewPlan(t.Context(), all[0], all[1:], o); err == nil || !strings.Contains(err.Error(), `none and dangling both have "1"`) {
+	if _, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, o); err == nil || !strings.Contains(err.Error(), `none and dangling both have "1"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,21 +16,11 @@ import (
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 )
-
-// rowsMade is a dump of what a merge into a new database made, without its record.
-func rowsMade(t *testing.T, p *plan.Plan, d rowio.Database) string {
-	t.Helper()
-	if number(t, d, hasRegistry(d)) > 0 {
-		return steadyRows(t, p, d)
-	}
-	return strings.ReplaceAll(dump(t, d, append([]string{ledger.KeysTable}, besideIgnored...)...), p.ID, "ID")
-}
 
 // A process that makes a new database, or drops it, and is killed at any point, leaves what the
 // next one resumes, to the same end: what a smooth run makes, or nothing. No world is written but
@@ -46,7 +35,7 @@ func TestTortureInto(t *testing.T) {
 		for w := range worlds {
 			rnd := rand.New(rand.NewPCG(*seed, uint64(w)))
 			all, options := randomWorlds(t, e, rnd)
-			p, into := intoPlan(t, e, all, options)
+			p, into := planOf(t, e, all, options)
 			with := append([]rowio.Database{into}, all...)
 			var before []string
 			for _, d := range all {

@@ -28,7 +28,6 @@ import (
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
-	"mergesafe/merge/verdict"
 )
 
 // child is what a process that will be killed is to do.
@@ -87,7 +86,7 @@ func runChild(text string) int {
 	return 0
 }
 
-// killed runs a child and reports whether it was killed before its end.
+// killed runs a child and reports whether it was killed before its end. The new database comes first.
 func killed(t *testing.T, p *plan.Plan, all []rowio.Database, killAt int64, undo bool) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.json")
@@ -122,7 +121,7 @@ func killed(t *testing.T, p *plan.Plan, all []rowio.Database, killAt int64, undo
 	return false
 }
 
-// randomWorlds are two to four worlds with tables that are emptied, and how to plan their
+// randomWorlds are two to four worlds with tables that are reset, and how to plan their
 // merge.
 func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]rowio.Database, planner.PlanOptions) {
 	all, options := randomGame(t, e, rnd)
@@ -131,8 +130,8 @@ func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]rowio.Database, pla
 		auto = "BIGINT PRIMARY KEY AUTO_INCREMENT"
 	}
 	for _, d := range all {
-		exec(t, d, "CREATE TABLE online (id "+auto+", name VARCHAR(20) UNIQUE)", // is renamed, on a server
-			"CREATE TABLE visits (n BIGINT NOT NULL PRIMARY KEY, prev BIGINT, FOREIGN KEY (prev) REFERENCES visits (n))") // is moved
+		exec(t, d, "CREATE TABLE online (id "+auto+", name VARCHAR(20) UNIQUE)",
+			"CREATE TABLE visits (n BIGINT NOT NULL PRIMARY KEY, prev BIGINT, FOREIGN KEY (prev) REFERENCES visits (n))")
 		for k := range rnd.IntN(30) {
 			n := 9_000_000_000_000_000 + k // which nothing else names
 			exec(t, d, fmt.Sprintf("INSERT INTO online VALUES (%d, 'n%d')", n, k), fmt.Sprintf("INSERT INTO visits VALUES (%d, %d)", n, n-k%2))
@@ -171,73 +170,6 @@ func randomGame(t *testing.T, e engine, rnd *rand.Rand) ([]rowio.Database, plann
 	return all, planner.PlanOptions{Names: []plan.NamePolicy{keep}}
 }
 
-// lasting is a dump without what differs every time.
-func lasting(t *testing.T, d rowio.Database) string {
-	if number(t, d, hasRegistry(d)) > 0 {
-		return steady(t, d)
-	}
-	return dump(t, d, ledger.KeysTable) // what was given to keys stays on record
-}
-
-// A process that is killed at any point, in a merge or its undo, leaves what
-// the next one resumes, to the same end.
-func TestTortureKill(t *testing.T) {
-	servertest.NotShort(t)
-	worlds, kills := 1, 2
-	if *long {
-		worlds, kills = 10, 10
-	}
-	onEach(t, func(t *testing.T, e engine) {
-		total := 0
-		for w := range worlds {
-			rnd := rand.New(rand.NewPCG(*seed, uint64(w)))
-			all, options := randomWorlds(t, e, rnd)
-			p := mustPlan(t, all[0], all[1:], options)
-			before := lasting(t, all[0])
-			at := clones(t, e, all)
-			var points atomic.Int64
-			if _, err := apply.ApplyWith(t.Context(), p, at[0], at[1:], job.Options{}, job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}); err != nil {
-				t.Fatal(err)
-			}
-			want := lasting(t, at[0])
-			for range kills {
-				refillAll(t, all, at)
-				deaths := 0
-				for killed(t, p, at, rnd.Int64N(points.Load()), false) && deaths < 3 {
-					deaths++
-					guarded(t, p, at)
-				}
-				if _, err := apply.ApplyWith(t.Context(), p, at[0], at[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(want, lasting(t, at[0])); diff != "" {
-					t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
-				}
-				if proof := verified(t, p, at[0], at[1:]); proof.Verdict == verdict.Fail {
-					t.Errorf("%+v", proof)
-				}
-				unguarded(t, at[0])
-				for killed(t, p, at, rnd.Int64N(points.Load()), true) && deaths < 6 {
-					deaths++
-					guarded(t, p, at)
-				}
-				if _, err := undo.Undo(t.Context(), p, at[0], at[1:], undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(before, lasting(t, at[0])); diff != "" {
-					t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
-				}
-				unguarded(t, at[0])
-				total += deaths
-			}
-		}
-		t.Logf("%d plans of seed %d, in each of which the process was killed at random points: %d kills", worlds, *seed, total)
-		if *long && total < 200 {
-			t.Errorf("killed %d times, want 200", total)
-		}
-	})
-}
-
 // A database server that is killed in the middle of a merge and started again
 // is waited for, and the merge completes by itself.
 func TestTortureDatabase(t *testing.T) {
@@ -258,14 +190,15 @@ func TestTortureDatabase(t *testing.T) {
 	for w := range worlds {
 		rnd := rand.New(rand.NewPCG(*seed+1, uint64(w)))
 		all, options := randomWorlds(t, e, rnd)
-		p := mustPlan(t, all[0], all[1:], options)
-		before := lasting(t, all[0])
-		worlds := clones(t, e, all)
+		p, into := planOf(t, e, all, options)
 		var points atomic.Int64
-		if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}); err != nil {
 			t.Fatal(err)
 		}
-		want := lasting(t, worlds[0])
+		want := rowsMade(t, p, clone(t, e, into))
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
 		// The server is killed at a random point, and up again when settled returns.
 		kill := func() (killing job.Hooks, settled func()) {
 			var dead atomic.Bool
@@ -289,30 +222,24 @@ func TestTortureDatabase(t *testing.T) {
 			}
 		}
 		for range kills {
-			refillAll(t, all, worlds)
 			killing, settled := kill()
-			_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{RetryFor: time.Minute}, killing)
+			_, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: time.Minute}, killing)
 			settled()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, lasting(t, worlds[0])); diff != "" {
+			if diff := cmp.Diff(want, rowsMade(t, p, clone(t, e, into))); diff != "" {
 				t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
 			}
-			unguarded(t, worlds[0])
 			killing, settled = kill()
-			_, err = undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{RetryFor: time.Minute}}, killing)
+			_, err = undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: job.Options{RetryFor: time.Minute}}, killing)
 			settled()
-			if errors.Is(err, ledger.ErrNoMerge) {
-				err = nil
-			}
-			if err != nil {
+			if err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(before, lasting(t, worlds[0])); diff != "" {
-				t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
+			if there, err := existsNow(t.Context(), into); err != nil || there {
+				t.Fatalf("world %d: %s is there after its undo: %v", w, into.Name, err)
 			}
-			unguarded(t, worlds[0])
 		}
 	}
 	t.Logf("%d plans of seed %d, in each of which the database was killed at random points: %d kills", worlds, *seed+1, total)

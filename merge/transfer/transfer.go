@@ -22,53 +22,50 @@ import (
 
 // The types of the steps, which their rooms document.
 type (
-	ChangedError   = ledger.ChangedError
-	Checked        = plan.Checked
-	ColumnProof    = evidence.ColumnProof
-	Combine        = plan.Combine
-	CombineProof   = evidence.CombineProof
-	CombinedSum    = plan.CombinedSum
-	Content        = rowio.Content
-	Counter        = plan.Counter
-	Database       = rowio.Database
-	Difference     = evidence.Difference
-	FenceStatus    = apply.FenceStatus
-	Keep           = plan.Keep
-	KeyProof       = evidence.KeyProof
-	Left           = plan.Left
-	Lifted         = job.Lifted
-	Made           = apply.Made
-	Moved          = apply.Moved
-	NameCopy       = plan.NameCopy
-	NamePolicy     = plan.NamePolicy
-	NotUndoneError = evidence.NotUndoneError
-	Opened         = open.Opened
-	OpenOptions    = open.Options
-	Options        = job.Options
-	Origin         = ledger.Origin
-	Plan           = plan.Plan
-	PlanOptions    = planner.PlanOptions
-	Progress       = job.Progress
-	Proof          = evidence.Proof
-	Recorded       = ledger.Recorded
-	Refusal        = plan.Refusal
-	RefusedError   = ledger.RefusedError
-	Rename         = plan.Rename
-	Reset          = plan.Reset
-	ResetProof     = evidence.ResetProof
-	Result         = apply.Result
-	State          = ledger.State
-	Status         = apply.Status
-	Planned        = ledger.Planned
-	StoppedError   = ledger.StoppedError
-	SumProof       = evidence.SumProof
-	Table          = plan.Table
-	TableProof     = evidence.TableProof
-	TableStatus    = apply.TableStatus
-	UndoOptions    = undo.UndoOptions
-	Undone         = undo.Undone
-	UndoneTable    = evidence.UndoneTable
-	World          = plan.World
+	ChangedError = ledger.ChangedError
+	Changed      = job.Changed
+	Checked      = plan.Checked
+	ColumnProof  = evidence.ColumnProof
+	Combine      = plan.Combine
+	CombineProof = evidence.CombineProof
+	CombinedSum  = plan.CombinedSum
+	Content      = rowio.Content
+	Counter      = plan.Counter
+	Database     = rowio.Database
+	Difference   = evidence.Difference
+	FenceStatus  = apply.FenceStatus
+	Keep         = plan.Keep
+	KeyProof     = evidence.KeyProof
+	Left         = plan.Left
+	Lifted       = job.Lifted
+	Moved        = apply.Moved
+	NameCopy     = plan.NameCopy
+	NamePolicy   = plan.NamePolicy
+	Opened       = open.Opened
+	OpenOptions  = open.Options
+	Options      = job.Options
+	Origin       = ledger.Origin
+	Plan         = plan.Plan
+	PlanOptions  = planner.PlanOptions
+	Progress     = job.Progress
+	Proof        = evidence.Proof
+	Recorded     = ledger.Recorded
+	Refusal      = plan.Refusal
+	RefusedError = ledger.RefusedError
+	Rename       = plan.Rename
+	ResetProof   = evidence.ResetProof
+	Result       = apply.Result
+	State        = ledger.State
+	Status       = apply.Status
+	Planned      = ledger.Planned
+	StoppedError = ledger.StoppedError
+	SumProof     = evidence.SumProof
+	Table        = plan.Table
+	TableProof   = evidence.TableProof
+	TableStatus  = apply.TableStatus
+	UndoOptions  = undo.UndoOptions
+	Undone       = undo.Undone
+	World        = plan.World
 )
 
 // The constants of these types.
@@ -80,21 +77,19 @@ const (
 	KeepOlder       = plan.KeepOlder
 	PartSums        = evidence.PartSums
 	PlanVersion     = plan.PlanVersion
-	StateCopied     = ledger.StateCopied
+	StateOpen       = ledger.StateOpen
 	StateMade       = ledger.StateMade
 	StateProved     = ledger.StateProved
 	StateNone       = ledger.StateNone
+	StateTried      = ledger.StateTried
+	StateDropping   = ledger.StateDropping
 	StateUndoing    = ledger.StateUndoing
 	StepCheck       = ledger.StepCheck
-	StepCompare     = ledger.StepCompare
 	StepCopy        = ledger.StepCopy
 	StepFinish      = ledger.StepFinish
 	StepIndex       = ledger.StepIndex
 	StepMeasure     = ledger.StepMeasure
-	StepRename      = ledger.StepRename
-	StepReset       = ledger.StepReset
 	StepResult      = ledger.StepResult
-	StepRestore     = ledger.StepRestore
 	StepUndo        = ledger.StepUndo
 	StepVerify      = ledger.StepVerify
 )
@@ -108,13 +103,8 @@ var (
 )
 
 // Apply is [apply.Apply].
-func Apply(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) (*Result, error) {
-	return apply.Apply(ctx, plan, target, sources, opts)
-}
-
-// Clone is [apply.Clone].
-func Clone(ctx context.Context, from Database, to Database) (left []string, err error) {
-	return apply.Clone(ctx, from, to)
+func Apply(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) (*Result, error) {
+	return apply.Apply(ctx, plan, into, worlds, opts)
 }
 
 // CodecsOf is [plan.CodecsOf].
@@ -123,33 +113,33 @@ func CodecsOf(rules []declare.Declarations) (all []string) {
 }
 
 // EachKey is [ledger.EachKey].
-func EachKey(ctx context.Context, target Database, source string, table string, use func(Origin) error) error {
-	return ledger.EachKey(ctx, target, source, table, use)
+func EachKey(ctx context.Context, merged Database, source string, table string, use func(Origin) error) error {
+	return ledger.EachKey(ctx, merged, source, table, use)
 }
 
 // ByPlan is [ledger.ByPlan].
-func ByPlan(ctx context.Context, target Database, source, table, key string) (*Planned, error) {
-	return ledger.ByPlan(ctx, target, source, table, key)
+func ByPlan(ctx context.Context, merged Database, source, table, key string) (*Planned, error) {
+	return ledger.ByPlan(ctx, merged, source, table, key)
 }
 
 // EachStayed is [apply.EachStayed].
-func EachStayed(ctx context.Context, plan *Plan, target Database, sources []Database, world int, table, column string, each func(key, value, why string) error) error {
-	return apply.EachStayed(ctx, plan, target, sources, world, table, column, each)
+func EachStayed(ctx context.Context, plan *Plan, into Database, worlds []Database, world int, table, column string, each func(key, value, why string) error) error {
+	return apply.EachStayed(ctx, plan, into, worlds, world, table, column, each)
 }
 
 // EachMoved is [apply.EachMoved].
-func EachMoved(ctx context.Context, plan *Plan, target Database, sources []Database, source int, table string, column string, codecs cell.Codecs, each func(Moved) error) error {
-	return apply.EachMoved(ctx, plan, target, sources, source, table, column, codecs, each)
+func EachMoved(ctx context.Context, plan *Plan, into Database, worlds []Database, world int, table, column string, codecs cell.Codecs, each func(Moved) error) error {
+	return apply.EachMoved(ctx, plan, into, worlds, world, table, column, codecs, each)
 }
 
 // Fence is [apply.Fence].
-func Fence(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) error {
-	return apply.Fence(ctx, plan, target, sources, opts)
+func Fence(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) error {
+	return apply.Fence(ctx, plan, into, worlds, opts)
 }
 
 // Fresh is [apply.Fresh].
-func Fresh(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Refusal, error) {
-	return apply.Fresh(ctx, plan, target, sources, opts)
+func Fresh(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) ([]Refusal, error) {
+	return apply.Fresh(ctx, plan, into, worlds, opts)
 }
 
 // InUse is [apply.InUse].
@@ -168,18 +158,13 @@ func KeysViewStatements(ctx context.Context, d Database) ([]string, error) {
 }
 
 // LastMerge is [ledger.LastMerge].
-func LastMerge(ctx context.Context, target Database) (*Recorded, error) {
-	return ledger.LastMerge(ctx, target)
+func LastMerge(ctx context.Context, merged Database) (*Recorded, error) {
+	return ledger.LastMerge(ctx, merged)
 }
 
 // LookUp is [apply.LookUp].
-func LookUp(ctx context.Context, plan *Plan, target Database, sources []Database) (*Status, error) {
-	return apply.LookUp(ctx, plan, target, sources)
-}
-
-// MakeSchema is [apply.MakeSchema].
-func MakeSchema(ctx context.Context, from Database, to Database) (*Made, error) {
-	return apply.MakeSchema(ctx, from, to)
+func LookUp(ctx context.Context, plan *Plan, into Database, worlds []Database) (*Status, error) {
+	return apply.LookUp(ctx, plan, into, worlds)
 }
 
 // MapFromPlan is [keys.MapFromPlan].
@@ -188,13 +173,13 @@ func MapFromPlan(file string, space string) (*declare.MapFrom, error) {
 }
 
 // NewPlan is [planner.NewPlan].
-func NewPlan(ctx context.Context, target Database, sources []Database, opts PlanOptions) (*Plan, error) {
-	return planner.NewPlan(ctx, target, sources, opts)
+func NewPlan(ctx context.Context, into Database, worlds []Database, opts PlanOptions) (*Plan, error) {
+	return planner.NewPlan(ctx, into, worlds, opts)
 }
 
 // Open is [open.Open].
-func Open(ctx context.Context, plan *Plan, target Database, worlds []Database, opts OpenOptions) (*Opened, error) {
-	return open.Open(ctx, plan, target, worlds, opts)
+func Open(ctx context.Context, plan *Plan, into Database, worlds []Database, opts OpenOptions) (*Opened, error) {
+	return open.Open(ctx, plan, into, worlds, opts)
 }
 
 // ReadPlan is [plan.ReadPlan].
@@ -203,13 +188,13 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 }
 
 // Ready is [apply.Ready].
-func Ready(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Refusal, error) {
-	return apply.Ready(ctx, plan, target, sources, opts)
+func Ready(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) ([]Refusal, error) {
+	return apply.Ready(ctx, plan, into, worlds, opts)
 }
 
 // RecordedPlan is [ledger.RecordedPlan].
-func RecordedPlan(ctx context.Context, target Database, id string) (*Plan, error) {
-	return ledger.RecordedPlan(ctx, target, id)
+func RecordedPlan(ctx context.Context, merged Database, id string) (*Plan, error) {
+	return ledger.RecordedPlan(ctx, merged, id)
 }
 
 // Renamed is [plan.Renamed].
@@ -218,26 +203,26 @@ func Renamed(policies []NamePolicy) (all []declare.RenamedColumn) {
 }
 
 // Undo is [undo.Undo].
-func Undo(ctx context.Context, plan *Plan, target Database, sources []Database, opts UndoOptions) (*Undone, error) {
-	return undo.Undo(ctx, plan, target, sources, opts)
+func Undo(ctx context.Context, plan *Plan, into Database, worlds []Database, opts UndoOptions) (*Undone, error) {
+	return undo.Undo(ctx, plan, into, worlds, opts)
 }
 
 // Unfence is [apply.Unfence].
-func Unfence(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Lifted, error) {
-	return apply.Unfence(ctx, plan, target, sources, opts)
+func Unfence(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) ([]Lifted, error) {
+	return apply.Unfence(ctx, plan, into, worlds, opts)
 }
 
 // Verify is [prove.Verify].
-func Verify(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) (*Proof, error) {
-	return prove.Verify(ctx, plan, target, sources, opts)
+func Verify(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) (*Proof, error) {
+	return prove.Verify(ctx, plan, into, worlds, opts)
 }
 
 // Whereis is [ledger.Whereis].
-func Whereis(ctx context.Context, target Database, source string, table string, key rekey.Integer) ([]Origin, error) {
-	return ledger.Whereis(ctx, target, source, table, key)
+func Whereis(ctx context.Context, merged Database, source string, table string, key rekey.Integer) ([]Origin, error) {
+	return ledger.Whereis(ctx, merged, source, table, key)
 }
 
 // Whois is [ledger.Whois].
-func Whois(ctx context.Context, target Database, table string, key rekey.Integer) ([]Origin, error) {
-	return ledger.Whois(ctx, target, table, key)
+func Whois(ctx context.Context, merged Database, table string, key rekey.Integer) ([]Origin, error) {
+	return ledger.Whois(ctx, merged, table, key)
 }

@@ -20,10 +20,10 @@ import (
 func TestCheckOfUnfinished(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 900_000, 10)}
-		p := mustPlan(t, all[0], all[1:2], manyOptions)
+		p, into := planOf(t, e, all[:2], manyOptions)
 		judged := func() verdict.Verdict {
 			var sources []catalog.Source
-			for _, d := range []rowio.Database{all[0], all[2]} {
+			for _, d := range []rowio.Database{into, all[2]} {
 				s, err := sqlsource.Open(t.Context(), d.Name, d.DSN)
 				if err != nil {
 					t.Fatal(err)
@@ -42,7 +42,7 @@ func TestCheckOfUnfinished(t *testing.T) {
 			return r.Verdict
 		}
 		batches := 0
-		_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:2], job.Options{Parallel: 1, Pause: func(context.Context) error {
+		_, err := apply.ApplyWith(t.Context(), p, into, all[:2], job.Options{Parallel: 1, Pause: func(context.Context) error {
 			if batches++; batches == 3 {
 				return errors.New("a power cut")
 			}
@@ -54,18 +54,22 @@ func TestCheckOfUnfinished(t *testing.T) {
 		if got := judged(); got != verdict.Fail {
 			t.Errorf("half done: %s", got)
 		}
-		other, err := planner.NewPlan(t.Context(), all[0], all[2:], manyOptions)
+		other, err := planner.NewPlan(t.Context(), e.fresh(t, "next"), []rowio.Database{into, all[2]}, manyOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(other.Refusals) != 1 {
 			t.Errorf("the plan of another merge: %v", other.Refusals)
 		}
-		if _, err := apply.Apply(t.Context(), p, all[0], all[1:2], job.Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, into, all[:2], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
+		if got := judged(); got != verdict.Fail {
+			t.Errorf("not opened: %s", got)
+		}
+		opened(t, p, into, all[:2])
 		if got := judged(); got != verdict.Pass {
-			t.Errorf("completed: %s", got)
+			t.Errorf("opened: %s", got)
 		}
 	})
 }

@@ -18,20 +18,19 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-func merged(t *testing.T, e engine, opts planner.PlanOptions) (p *plan.Plan, target rowio.Database, sources []rowio.Database) {
+func merged(t *testing.T, e engine, opts planner.PlanOptions) (p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
 	t.Helper()
-	target = gameWorld(t, e, "s1", 1, 20, "anna")
-	sources = []rowio.Database{gameWorld(t, e, "s2", 2, 240, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
-	p = mustPlan(t, target, sources, opts)
-	if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
+	worlds = []rowio.Database{gameWorld(t, e, "s1", 1, 20, "anna"), gameWorld(t, e, "s2", 2, 240, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
+	p, into = planOf(t, e, worlds, opts)
+	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	return p, target, sources
+	return p, into, worlds
 }
 
-func verified(t *testing.T, p *plan.Plan, target rowio.Database, sources []rowio.Database) *evidence.Proof {
+func verified(t *testing.T, p *plan.Plan, into rowio.Database, worlds []rowio.Database) *evidence.Proof {
 	t.Helper()
-	proof, err := prove.Verify(t.Context(), p, target, sources, job.Options{})
+	proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +41,8 @@ func verified(t *testing.T, p *plan.Plan, target rowio.Database, sources []rowio
 // that is gone, and one of the target's own that was changed.
 func TestVerify(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, planner.PlanOptions{})
-		proof := verified(t, p, target, sources)
+		p, into, worlds := merged(t, e, planner.PlanOptions{})
+		proof := verified(t, p, into, worlds)
 		if proof.Verdict != verdict.Pass || len(proof.Tables) != 4 {
 			t.Fatalf("%+v", proof)
 		}
@@ -51,16 +50,16 @@ func TestVerify(t *testing.T) {
 			change, back     string
 			table            string
 			missing, changed int64
-			own              bool
+			others           bool
 		}{
 			{"UPDATE players SET account = 'acc-7x' WHERE name = 'bert70'", "UPDATE players SET account = 'acc-70' WHERE name = 'bert70'", "players", 0, 1, false},
 			{"UPDATE players SET name = 'Bert70' WHERE name = 'bert70'", "UPDATE players SET name = 'bert70' WHERE name = 'Bert70'", "players", 0, 1, false},
-			{"UPDATE players SET gold = gold + 1 WHERE name = 'anna3'", "UPDATE players SET gold = gold - 1 WHERE name = 'anna3'", "players", 0, 0, true},
-			{"UPDATE players SET gold = gold + 1 WHERE name LIKE '%a%1' OR name LIKE '%b%1'", "UPDATE players SET gold = gold - 1 WHERE name LIKE '%a%1' OR name LIKE '%b%1'", "players", 0, 25, true},
-			{"DELETE FROM guild_members", "", "guild_members", 25, 0, true},
+			{"UPDATE players SET gold = gold + 1 WHERE name = 'anna3'", "UPDATE players SET gold = gold - 1 WHERE name = 'anna3'", "players", 0, 1, false},
+			{"UPDATE players SET gold = gold + 1 WHERE name LIKE '%a%1' OR name LIKE '%b%1'", "UPDATE players SET gold = gold - 1 WHERE name LIKE '%a%1' OR name LIKE '%b%1'", "players", 0, 27, false},
+			{"DELETE FROM guild_members", "", "guild_members", 27, 0, false},
 		} {
-			exec(t, target, c.change)
-			proof := verified(t, p, target, sources)
+			exec(t, into, c.change)
+			proof := verified(t, p, into, worlds)
 			if proof.Verdict != verdict.Fail {
 				t.Errorf("%s: %s", c.change, proof.Verdict)
 			}
@@ -71,12 +70,12 @@ func TestVerify(t *testing.T) {
 					}
 					continue
 				}
-				if table.Missing != c.missing || table.Changed != c.changed || table.Own != c.own || len(table.Samples) != int(min(rowio.MaxSamples, c.missing+c.changed)) {
+				if table.Missing != c.missing || table.Changed != c.changed || table.Others != c.others || len(table.Samples) != int(min(rowio.MaxSamples, c.missing+c.changed)) {
 					t.Errorf("%s: %+v", c.change, table)
 				}
 			}
 			if c.back != "" {
-				exec(t, target, c.back)
+				exec(t, into, c.back)
 			}
 		}
 	})
@@ -85,14 +84,14 @@ func TestVerify(t *testing.T) {
 // A verify that is interrupted gives no verdict, but the tables that it read.
 func TestVerifyResult(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, planner.PlanOptions{})
-		exec(t, target, "UPDATE players SET account = 'acc-7x' WHERE name = 'bert70'")
+		p, into, worlds := merged(t, e, planner.PlanOptions{})
+		exec(t, into, "UPDATE players SET account = 'acc-7x' WHERE name = 'bert70'")
 		at := index(p, "items")
 		if index(p, "players") >= at {
 			t.Fatal("players come after items")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		proof, err := prove.Verify(ctx, p, target, sources, job.Options{Parallel: 1, Progress: func(now job.Progress) {
+		proof, err := prove.Verify(ctx, p, into, worlds, job.Options{Parallel: 1, Progress: func(now job.Progress) {
 			if now.Table == "items" {
 				cancel()
 			}
@@ -111,10 +110,13 @@ func TestVerifyResult(t *testing.T) {
 // A source that was written to after it was copied is named.
 func TestVerifyLateWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, planner.PlanOptions{})
-		exec(t, sources[0], "UPDATE items SET count = count + 1 WHERE template = 2")
-		proof := verified(t, p, target, sources)
-		if table := proof.Tables[index(p, "items")]; proof.Verdict != verdict.Fail || fmt.Sprint(table.Sources) != "[s2]" || table.Changed != 240 || table.Own {
+		p, into, worlds := merged(t, e, planner.PlanOptions{})
+		exec(t, worlds[1], "UPDATE items SET count = count + 1 WHERE template = 2")
+		proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{Reread: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table := proof.Tables[index(p, "items")]; proof.Verdict != verdict.Fail || fmt.Sprint(table.Worlds) != "[s2]" || table.Changed != 240 || table.Others {
 			t.Errorf("%+v", table)
 		}
 	})
@@ -124,13 +126,13 @@ func TestVerifyLateWrite(t *testing.T) {
 // say.
 func TestVerifyCheck(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, planner.PlanOptions{Check: declare.Options{Exclude: []string{"guild*"}, Allow: []string{verdict.CodeTableExcluded}}})
-		check := verified(t, p, target, sources).Check
-		if check.Verdict != verdict.Pass || len(check.Sources) != 1 || check.Sources[0].Name != target.Name || len(check.Results) == 0 {
-			t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Sources), len(check.Results))
+		p, into, worlds := merged(t, e, planner.PlanOptions{Check: declare.Options{Exclude: []string{"guild*"}, Allow: []string{verdict.CodeTableExcluded}}})
+		check := verified(t, p, into, worlds).Check
+		if check.Verdict != verdict.Pass || len(check.Worlds) != 1 || check.Worlds[0].Name != into.Name || len(check.Results) == 0 {
+			t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Worlds), len(check.Results))
 		}
-		exec(t, target, "UPDATE gameid_servers SET reserved_ms = 0")
-		proof := verified(t, p, target, sources)
+		exec(t, into, "UPDATE gameid_servers SET reserved_ms = 0")
+		proof := verified(t, p, into, worlds)
 		if proof.Verdict != verdict.Fail || proof.Check.Verdict != verdict.Fail || len(proof.Findings) == 0 || proof.Tables[0].Verdict != verdict.Pass {
 			t.Fatalf("%+v", proof)
 		}

@@ -23,12 +23,12 @@ func AllowIn(code, table string) string {
 	return code + ":" + catalog.SQLName(table)
 }
 
-// unallowable are conflicts with which rows would be lost or mixed up, or the target would
+// unallowable are conflicts with which rows would be lost or mixed up, or the first world would
 // refuse them.
 var unallowable = []string{
 	CodeServerConflict, CodeWorldCloned, CodeWorldMerged, CodeKeyCollision,
 	CodeUniqueCollision, CodeReferenceRebind, CodeSchemaTable, CodeSchemaColumn,
-	CodeTableDiffers, CodeKeySpace, CodeCellFormat, CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize,
+	CodeTableDiffers, CodeKeySpace, CodeCellFormat, CodeRefusedCheck, CodeRefusedPartition, CodeRefusedValue, CodeRefusedSize,
 	CodeTableUncopyable,
 }
 
@@ -88,7 +88,7 @@ func (a Allowance) Resolve(n declare.Names) error {
 	}
 	switch {
 	case !tables:
-		return declare.Unsuitable("allow: %q: no source has a table that matches %s%s", a.text, a.table.Text, nearest.Hint(a.table.Exact, slices.Sorted(maps.Keys(n))))
+		return declare.Unsuitable("allow: %q: no world has a table that matches %s%s", a.text, a.table.Text, nearest.Hint(a.table.Exact, slices.Sorted(maps.Keys(n))))
 	case !columns:
 		return declare.Unsuitable("allow: %q: no such table has a column that matches %s%s", a.text, a.column.Text, nearest.Hint(a.column.Exact, near))
 	}

@@ -31,10 +31,10 @@ const (
 	CodeCellFormat          = "cell-format"
 	CodeReferenceSevered    = "reference-severed"
 	CodeReferenceUndeclared = "reference-undeclared"
-	CodeTargetCheck         = "target-check"
-	CodeTargetPartition     = "target-partition"
-	CodeTargetValue         = "target-value"
-	CodeTargetSize          = "target-size"
+	CodeRefusedCheck        = "refused-check"
+	CodeRefusedPartition    = "refused-partition"
+	CodeRefusedValue        = "refused-value"
+	CodeRefusedSize         = "refused-size"
 	CodeTableUncopyable     = "table-uncopyable"
 	CodeSchemaVersion       = "schema-version"
 	CodeSchemaTable         = "schema-table"
@@ -49,8 +49,6 @@ const (
 	CodeSchemaReference     = "schema-reference"
 	CodeSchemaRoutine       = "schema-routine"
 	CodeSchemaCharset       = "schema-charset"
-	CodeTriggerFires        = "trigger-fires"
-	CodeTargetFrozen        = "target-frozen"
 	CodeNoSnapshot          = "no-snapshot"
 	CodeTableChanged        = "table-changed"
 	CodeColumnOpaque        = "column-opaque"
@@ -112,7 +110,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeKeySpace,
-		Meaning:    "the keys of a source cannot get new values: a column is too narrow, an offset conflicts with other keys, or a value is not a number",
+		Meaning:    "the keys of a world cannot get new values: a column is too narrow, an offset conflicts with other keys, or a value is not a number",
 		Counts:     "columns or values that prevent it",
 		Action:     "give the column a larger type in all databases, or choose other offsets",
 		Unverified: "see why the values could not be read",
@@ -136,7 +134,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeKeyCollision,
-		Meaning:    "a primary key occurs more than once, as the target compares keys",
+		Meaning:    "a primary key occurs more than once, as the first world compares keys",
 		Counts:     "distinct keys",
 		Action:     "do not merge; find out why both databases have the same key",
 		Unverified: "make the key readable and comparable, as the reasons say: give rows with NULL in it a value, and check again when no process writes to the table. A key of which only some values move may be allowed: while it is merged, the database itself refuses two rows with one key",
@@ -171,7 +169,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeUniqueCollision,
-		Meaning:    "a value that must be unique in the target occurs more than once, as the target compares",
+		Meaning:    "a value that must be unique occurs more than once, as the first world compares",
 		Counts:     "distinct values",
 		Action:     "let the merge give new names ([[merge.name]]), or rename all but one of each, with every column that repeats the name",
 		Unverified: "compare the values in another way",
@@ -203,7 +201,7 @@ var codes = []Code{
 	{
 		Code:       CodeTableDiffers,
 		Meaning:    "a table that is declared the same in every database differs",
-		Counts:     "databases whose rows are not those of the target",
+		Counts:     "databases whose rows are not those of the first world",
 		Action:     "make the rows equal, or remove the table from the [[merge.table]] with the policy same, or its keys from keep",
 		Unverified: "compare the rows in another way",
 	},
@@ -259,36 +257,36 @@ var codes = []Code{
 		Meaning:    "a column that is not declared has values which, if they are keys, would name other rows after the merge",
 		Counts:     "rows with such values",
 		Action:     "declare what the column is",
-		Unverified: "write the declarations of all columns to a file: run mergecheck -propose -o rules.toml with the same sources, read the file, and check again with -rules rules.toml",
+		Unverified: "write the declarations of all columns to a file: run mergecheck -propose -o rules.toml with the same worlds, read the file, and check again with -rules rules.toml",
 		OneColumn:  true,
 	},
 	{
-		Code:       CodeTargetCheck,
-		Meaning:    "rows break a CHECK constraint of the target",
-		Counts:     "rows of the sources",
-		Action:     "correct the rows, or change the target's table, before the merge",
-		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+		Code:       CodeRefusedCheck,
+		Meaning:    "rows break a CHECK constraint of the new database, which has those of the first world",
+		Counts:     "rows of the other worlds",
+		Action:     "correct the rows, or change the first world's table, before the merge",
+		Unverified: "try the rows yourself: copy them into an empty copy of the first world's table",
 	},
 	{
-		Code:       CodeTargetPartition,
-		Meaning:    "the target has no partition for a row",
-		Counts:     "rows of the sources",
-		Action:     "add a partition for the rows to the target's table",
-		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+		Code:       CodeRefusedPartition,
+		Meaning:    "the new database, which has the first world's partitions, has none for a row",
+		Counts:     "rows of the other worlds",
+		Action:     "add a partition for the rows to the first world's table",
+		Unverified: "try the rows yourself: copy them into an empty copy of the first world's table",
 	},
 	{
-		Code:       CodeTargetValue,
-		Meaning:    "rows hold values that a column of the target does not accept: too long, out of range, not in the list of an ENUM",
-		Counts:     "rows of the sources",
-		Action:     "correct the rows, or change the target's table, before the merge",
-		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+		Code:       CodeRefusedValue,
+		Meaning:    "rows hold values that a column of the first world, and so of the new database, does not accept: too long, out of range, not in the list of an ENUM",
+		Counts:     "rows of the other worlds",
+		Action:     "correct the rows, or change the first world's table, before the merge",
+		Unverified: "try the rows yourself: copy them into an empty copy of the first world's table",
 	},
 	{
-		Code:       CodeTargetSize,
-		Meaning:    "rows are larger than the largest statement that the target's server accepts",
-		Counts:     "rows of the sources",
-		Action:     "raise max_allowed_packet of the target's server",
-		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+		Code:       CodeRefusedSize,
+		Meaning:    "rows are larger than the largest statement that the first world's server accepts",
+		Counts:     "rows of the other worlds",
+		Action:     "raise max_allowed_packet of the server",
+		Unverified: "try the rows yourself: copy them into an empty copy of the first world's table",
 	},
 	{
 		Code:       CodeTableUncopyable,
@@ -299,7 +297,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeSchemaVersion,
-		Meaning:    "a database has another schema version than the target",
+		Meaning:    "a database has another schema version than the first world",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
@@ -313,82 +311,72 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeSchemaColumn,
-		Meaning:    "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or numbered differently",
+		Meaning:    "a column is missing in a database, or has another type, collation or nullability than in the first world, or is generated or numbered differently",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
 	},
 	{
 		Code:       CodeSchemaKey,
-		Meaning:    "a primary key or unique index is only in the target, or only in another database",
+		Meaning:    "a primary key or unique index is only in the first world, or only in another database",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
 	},
 	{
 		Code:       CodeSchemaDefault,
-		Meaning:    "a column has another default than in the target: new rows that leave it out will differ",
+		Meaning:    "a column has another default than in the first world: new rows that leave it out will differ",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
 	},
 	{
 		Code:       CodeSchemaOrder,
-		Meaning:    "columns are in another order than in the target: a copy that does not name them mixes them up",
+		Meaning:    "columns are in another order than in the first world: a copy that does not name them mixes them up",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
 	},
 	{
 		Code:       CodeSchemaStorage,
-		Meaning:    "a table has another storage engine or other partitions than in the target",
+		Meaning:    "a table has another storage engine or other partitions than in the first world",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
 	},
 	{
 		Code:       CodeSchemaView,
-		Meaning:    "a view is only in the target, or only in another database",
+		Meaning:    "a view is only in the first world, or only in another database",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
 	},
 	{
 		Code:       CodeSchemaMigration,
-		Meaning:    "a database is not at the migration of the target, by the history of goose, golang-migrate, atlas, flyway, liquibase, sequelize, alembic or rails",
+		Meaning:    "a database is not at the migration of the first world, by the history of goose, golang-migrate, atlas, flyway, liquibase, sequelize, alembic or rails",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "make sure that all databases are at the same migration, and that no migration is half done",
 	},
 	{
 		Code:       CodeSchemaCheck,
-		Meaning:    "a database has a CHECK constraint that the target lacks: after the merge nothing enforces it",
-		Unverified: "add it to the target if the game relies on it, or make sure that the game does not need it",
+		Meaning:    "a database has a CHECK constraint that the first world lacks: after the merge nothing enforces it",
+		Unverified: "add it to the first world if the game relies on it, or make sure that the game does not need it",
 	},
 	{
 		Code:       CodeSchemaReference,
-		Meaning:    "a database has a foreign key that the target lacks, or that acts differently there when rows are deleted or change their key",
-		Unverified: "add it to the target if the game relies on it, or make sure that the game does not need it",
+		Meaning:    "a database has a foreign key that the first world lacks, or that acts differently there when rows are deleted or change their key",
+		Unverified: "add it to the first world if the game relies on it, or make sure that the game does not need it",
 	},
 	{
 		Code:       CodeSchemaRoutine,
-		Meaning:    "a database has an event, procedure or function that the target lacks, or that does something else there; the check compares only those that its account can see",
-		Unverified: "add it to the target if the game relies on it, or make sure that the game does not need it",
+		Meaning:    "a database has an event, procedure or function that the first world lacks, or that does something else there; the check compares only those that its account can see",
+		Unverified: "add it to the first world if the game relies on it, or make sure that the game does not need it",
 	},
 	{
 		Code:       CodeSchemaCharset,
-		Meaning:    "a database has another default collation than the target: tables that the game makes later would compare texts differently",
+		Meaning:    "a database has another default collation than the first world: tables that the game makes later would compare texts differently",
 		Unverified: "make sure that the game names the collation of tables that it makes",
-	},
-	{
-		Code:       CodeTriggerFires,
-		Meaning:    "the target has triggers that would run for every row that is copied into it",
-		Unverified: "read what the triggers do; if they are not meant for copied rows, drop them for the merge",
-	},
-	{
-		Code:       CodeTargetFrozen,
-		Meaning:    "the target's server accepts no writes at the moment",
-		Unverified: "merge on the server that accepts writes; if this one is a copy made for the check, allow this",
 	},
 	{
 		Code:       CodeNoSnapshot,

@@ -9,14 +9,14 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// counting is the world that remains after the merge: the target, or the only source if
-// the target has no key.
+// counting is the world that remains after the merge: the first, or the only other if
+// the first has no key.
 func (r *Rekeying) counting() string {
-	target := r.Spaces[0].Target.Source
-	if len(r.Spaces[0].Sources) > 1 || slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool { return s.Target.Values.Any }) {
-		return target
+	worlds := r.Spaces[0].Worlds
+	if len(worlds) == 2 && !slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool { return s.Worlds[0].Values.Any }) {
+		return worlds[1].World
 	}
-	return r.Spaces[0].Sources[0].Source
+	return worlds[0].World
 }
 
 // free is the first multiple of a step above a number from which on no other world of the
@@ -24,7 +24,7 @@ func (r *Rekeying) counting() string {
 func (r *Rekeying) free(space *RekeyedSpace, high, step uint64) (next uint64, ok bool) {
 	world, given := r.counting(), r.Fleet
 	if given != nil {
-		given = append(slices.Clone(given), r.givesSources()...)
+		given = append(slices.Clone(given), r.givesNew()...)
 	}
 	next, ok = multipleAbove(high, step)
 	for i := 0; ok && i < len(given); i++ {
@@ -49,11 +49,11 @@ func (r *Rekeying) home(space *RekeyedSpace, n uint64) rekey.Range {
 	return rekey.Range{}
 }
 
-// Gives are the ranges that the merge gives to worlds: to the keys of each source that get
-// new values, and to the keys that the target counts from then on, up to the next multiple
+// Gives are the ranges that the merge gives to worlds: to the keys of each world that get
+// new values, and to the keys that the merged world counts from then on, up to the next multiple
 // of the step.
 func (r *Rekeying) Gives() []declare.FleetRange {
-	all := r.givesSources()
+	all := r.givesNew()
 	for i := range r.Spaces {
 		space := &r.Spaces[i]
 		next := r.Next(space, 0)
@@ -74,24 +74,24 @@ func (r *Rekeying) Gives() []declare.FleetRange {
 	return all
 }
 
-// givesSources are the ranges of the sources' new keys.
-func (r *Rekeying) givesSources() (all []declare.FleetRange) {
+// givesNew are the ranges of the new keys.
+func (r *Rekeying) givesNew() (all []declare.FleetRange) {
 	if len(r.Spaces) == 0 {
 		return nil
 	}
-	for i := range r.Spaces[0].Sources {
+	for i := range r.Spaces[0].Worlds {
 		var together rekey.Range
 		for j := range r.Spaces {
-			switch of := r.Spaces[j].Sources[i]; {
+			switch of := r.Spaces[j].Worlds[i]; {
 			case of.Offset == 0 || !of.New.Any:
 			case r.Spaces[j].Own:
-				all = append(all, r.Spaces[j].gives(of.Source, of.New))
+				all = append(all, r.Spaces[j].gives(of.World, of.New))
 			default:
 				together.Join(of.New)
 			}
 		}
 		if together.Any {
-			all = append(all, declare.FleetRange{World: r.Spaces[0].Sources[i].Source, Range: together})
+			all = append(all, declare.FleetRange{World: r.Spaces[0].Worlds[i].World, Range: together})
 		}
 	}
 	return all

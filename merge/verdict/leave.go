@@ -30,9 +30,9 @@ type Counted struct {
 
 // LeaveWorld is what became of a statement in one database.
 type LeaveWorld struct {
-	Source string `json:"source"`
-	Rows   int64  `json:"rows"`            // that stay behind because of the statement
-	Nulls  int64  `json:"nulls,omitempty"` // of which the condition is NULL: they come
+	World string `json:"world"`
+	Rows  int64  `json:"rows"`            // that stay behind because of the statement
+	Nulls int64  `json:"nulls,omitempty"` // of which the condition is NULL: they come
 
 	// Holds is the digest of the keys for which the condition holds.
 	Holds string `json:"holds,omitempty"`
@@ -47,12 +47,12 @@ type Staying struct {
 
 // StayingTable are the rows of a table of one world.
 type StayingTable struct {
-	Source string       `json:"source"`
-	Table  string       `json:"table"`
-	Stay   int64        `json:"stay"`
-	Come   int64        `json:"come"`
-	Why    []StayingWhy `json:"why"` // each row that stays counts once
-	Sums   []StayingSum `json:"sums,omitempty"`
+	World string       `json:"world"`
+	Table string       `json:"table"`
+	Stay  int64        `json:"stay"`
+	Come  int64        `json:"come"`
+	Why   []StayingWhy `json:"why"` // each row that stays counts once
+	Sums  []StayingSum `json:"sums,omitempty"`
 }
 
 // StayingWhy are rows that stay behind for one reason.
@@ -72,7 +72,7 @@ type StayingSum struct {
 
 // CloseRows are rows of one world that come by one term of a condition, or as the last of the best.
 type CloseRows struct {
-	Source string   `json:"source"`
+	World  string   `json:"world"`
 	Table  string   `json:"table"`
 	Why    string   `json:"why"`
 	Rows   int64    `json:"rows"`
@@ -82,7 +82,7 @@ type CloseRows struct {
 // Cascade is a row that stays behind by itself, and the rows that stay since they refer to it, or to one of
 // these.
 type Cascade struct {
-	Source string        `json:"source"`
+	World  string        `json:"world"`
 	Table  string        `json:"table"`
 	Key    string        `json:"key"`
 	Why    string        `json:"why"`

@@ -19,7 +19,7 @@ type Proposal struct {
 	// Evidence is the reason: "distinct in every database: 12,345 of 12,345".
 	Evidence string `json:"evidence"`
 
-	// Conflicts is how many values of a unique occur more than once, in all sources
+	// Conflicts is how many values of a unique occur more than once, in all worlds
 	// together.
 	Conflicts int64 `json:"conflicts,omitempty"`
 }

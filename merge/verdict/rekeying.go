@@ -9,7 +9,7 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// RekeyedCounter is a counter in a row of the target, whose table otherwise stays
+// RekeyedCounter is a counter in a row of the first world, whose table otherwise comes
 // unchanged, or a sequence.
 type RekeyedCounter struct {
 	Table  string        `json:"table"`
@@ -61,8 +61,7 @@ func Least(a, b uint64) uint64 {
 	return min(a, b)
 }
 
-// Rekeying describes the new keys of a merge's sources. It is part of the plan of a
-// merge.
+// Rekeying describes the new keys of a merge's worlds. It is part of the plan of a merge.
 type Rekeying struct {
 	// The offsets that spaces have in common are multiples of Step, except those that the
 	// operator chose.
@@ -105,14 +104,13 @@ type RekeyedSpace struct {
 	By   *declare.MatchedBy `json:"matched_by,omitempty"`
 	From *MapFile           `json:"map,omitempty"`
 
-	// Target and Sources are the space in each database, the sources in their order.
-	Target  SpaceOf   `json:"target"`
-	Sources []SpaceOf `json:"sources"`
+	// Worlds are the space in each world, in their order. The keys of the first stay: its offset is 0.
+	Worlds []SpaceOf `json:"worlds"`
 }
 
-// SpaceOf is a space in one database.
+// SpaceOf is a space in one world.
 type SpaceOf struct {
-	Source string `json:"source"`
+	World  string `json:"world"`
 	Offset uint64 `json:"offset"` // that is added; 0: the keys stay as they are
 
 	Rows   int64       `json:"keys"`
@@ -153,8 +151,7 @@ type RekeyedCase struct {
 	// may be of several cases, and Counts are keys, and rows without any.
 	Format string `json:"format,omitempty"`
 
-	// Counts are the rows of each database, the target first, then the sources in their
-	// order.
+	// Counts are the rows of each world, in their order.
 	Counts []CaseCounts `json:"rows"`
 }
 
@@ -177,16 +174,16 @@ func (c *CaseCounts) Add(n CaseCounts) {
 	c.Resolved, c.Dangling, c.None = c.Resolved+n.Resolved, c.Dangling+n.Dangling, c.None+n.None
 }
 
-// Offset returns what is added to the keys of a space of a source.
-func (r *Rekeying) Offset(space, source string) uint64 {
-	return r.source(space, source).Offset
+// Offset returns what is added to the keys of a space of a world.
+func (r *Rekeying) Offset(space, world string) uint64 {
+	return r.of(space, world).Offset
 }
 
-// source is a space in a source, and has nothing if there is none.
-func (r *Rekeying) source(space, source string) (none SpaceOf) {
+// of is a space in a world, and has nothing if there is none.
+func (r *Rekeying) of(space, world string) (none SpaceOf) {
 	if s := r.Space(space); s != nil {
-		for _, of := range s.Sources {
-			if of.Source == source {
+		for _, of := range s.Worlds {
+			if of.World == world {
 				return of
 			}
 		}
@@ -216,7 +213,7 @@ func (r *Rekeying) Column(table, column string) *RekeyedColumn {
 // Moves reports whether any key gets a new value.
 func (r *Rekeying) Moves() bool {
 	return slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool {
-		return slices.ContainsFunc(s.Sources, func(of SpaceOf) bool { return of.Offset > 0 || of.Matched.Len() > 0 })
+		return slices.ContainsFunc(s.Worlds, func(of SpaceOf) bool { return of.Offset > 0 || of.Matched.Len() > 0 })
 	})
 }
 
@@ -236,21 +233,20 @@ func (r *Rekeying) Counter(table, column string, most uint64) (next, last uint64
 }
 
 // high are all numbers that a space has after the merge.
-func (s *RekeyedSpace) high() rekey.Range {
-	all := s.Target.Values
-	for _, of := range s.Sources {
+func (s *RekeyedSpace) high() (all rekey.Range) {
+	for _, of := range s.Worlds {
 		all.Join(of.New)
 	}
 	return all
 }
 
-// Shift returns the change to the values of a case in a source.
-func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
+// Shift returns the change to the values of a case in a world.
+func (r *Rekeying) Shift(c *RekeyedCase, world string) (*rekey.Shift, error) {
 	stay, err := rekey.ParseValues(c.None)
-	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay, Match: r.Matched(c.Space, source)}, err
+	return &rekey.Shift{By: r.Offset(c.Space, world), Stay: stay, Match: r.Matched(c.Space, world)}, err
 }
 
-// Matched returns the keys of a space of a source that become those of other rows.
-func (r *Rekeying) Matched(space, source string) *rekey.Pairs {
-	return r.source(space, source).Matched
+// Matched returns the keys of a space of a world that become those of other rows.
+func (r *Rekeying) Matched(space, world string) *rekey.Pairs {
+	return r.of(space, world).Matched
 }

@@ -12,10 +12,10 @@ func (r *Result) ResolveByRenaming(f *declare.Resolved) (why string) {
 	if r.Count == 0 || column == nil {
 		return ""
 	}
-	if why = declare.Unchangeable(f.Target.Catalog, r.Table, r.Columns[0]); why != "" {
+	if why = declare.Unchangeable(f.Model().Catalog, r.Table, r.Columns[0]); why != "" {
 		return why
 	}
-	if why = declare.Unbounded(f.Target.Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
+	if why = declare.Unbounded(f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
 		return why
 	}
 	r.Renamed = r.Rows - r.Count // one row keeps each value

@@ -7,14 +7,14 @@ type Renumbered struct {
 	Within []string `json:"within"`
 	From   *int64   `json:"from,omitempty"`
 	Max    *int64   `json:"max,omitempty"`
-	Counts []int64  `json:"rows"` // that get another value, of each source in their order
+	Counts []int64  `json:"rows"` // that get another value, of each world in their order
 
 	Rows []RenumberedRow `json:"-"`
 }
 
 // RenumberedRow is a row that gets another value.
 type RenumberedRow struct {
-	Source   string
+	World    string
 	Key      [][]byte // as the database sends it, in the order of the key
 	Old, New int64
 }

@@ -49,10 +49,9 @@ type Report struct {
 	Started    time.Time           `json:"started"`
 	Finished   time.Time           `json:"finished"`
 	Phases     Phases              `json:"phases,omitempty"` // of the program; set by the caller
-	Target     string              `json:"target"`           // name of the source that the others would be merged into
-	Sources    []Summary           `json:"sources"`
-	Only       []declare.Selection `json:"only,omitempty"` // the check was limited to these
-	Results    []Result            `json:"results"`        // in the order of Codes, then by table and subject
+	Worlds     []Summary           `json:"worlds"`           // in the order of the check: the first gives the schema, and keeps its keys and names
+	Only       []declare.Selection `json:"only,omitempty"`   // the check was limited to these
+	Results    []Result            `json:"results"`          // in the order of Codes, then by table and subject
 
 	// Plain is how many columns that are declared plain or shared, or plain in the rows without a reference, hold values
 	// which, if they were keys, would name other rows after the merge: the verdict relies on their declarations.
@@ -77,10 +76,10 @@ type Report struct {
 	Stays   []*declare.Stays `json:"-"`
 	Staying *Staying         `json:"staying,omitempty"`
 
-	// Renumbered are columns of which rows of the sources get other values.
+	// Renumbered are columns of which rows get other values.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
 
-	// Reset are the tables that are empty after the merge: the target's rows are removed.
+	// Reset are the tables that are empty in the new database.
 	Reset []string `json:"reset,omitempty"`
 
 	// RuleFiles compare the databases with the schemas that files of rules were written for.
@@ -115,7 +114,7 @@ func (r *Report) ExitCode() int {
 	}
 }
 
-// Summary is one source of a report.
+// Summary is one world of a report.
 type Summary struct {
 	Name    string          `json:"name"`
 	Engine  string          `json:"engine"`
@@ -127,7 +126,7 @@ type Summary struct {
 	OtherIDs int64 `json:"other_ids,omitempty"`
 }
 
-// ServerSummary describes one server's IDs in one source.
+// ServerSummary describes one server's IDs in one world.
 type ServerSummary struct {
 	Server int       `json:"server"`
 	Name   string    `json:"name,omitempty"`
@@ -140,12 +139,12 @@ type ServerSummary struct {
 	Mark   time.Time `json:"mark,omitzero"`
 }
 
-// TableSummary describes one table of one source.
+// TableSummary describes one table of one world.
 type TableSummary struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"` // exact
 
-	// First and Last are the first and the last key in the order of the target,
+	// First and Last are the first and the last key in the order of the first world,
 	// for people; empty if they were not read.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
@@ -174,7 +173,7 @@ type Result struct {
 	// empty: it is not replaced.
 	CountsAs Verdict `json:"counts_as,omitempty"`
 
-	Read    int64  `json:"read"`  // values checked, over all sources
+	Read    int64  `json:"read"`  // values checked, over all worlds
 	Count   int64  `json:"count"` // exact number of conflicts; what is counted depends on the code
 	Rows    int64  `json:"rows"`  // exact number of rows in these conflicts
 	Message string `json:"message"`
@@ -221,7 +220,7 @@ func (r *Result) Counts() Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
 // Gap is a part that a rule could not check, and the reason.
 type Gap struct {
-	Source string `json:"source,omitempty"` // empty: all of them
+	World  string `json:"world,omitempty"` // empty: all of them
 	Reason string `json:"reason"`
 }
 
@@ -234,7 +233,7 @@ type Sample struct {
 
 // SampleRow is one of the rows of a [Sample].
 type SampleRow struct {
-	Source string          `json:"source"`
+	World  string          `json:"world"`
 	Table  string          `json:"table,omitempty"` // if it is not the result's
 	Fields []catalog.Field `json:"fields"`
 }

@@ -15,7 +15,7 @@ func ProposeRules(rekey bool) string {
 	if rekey {
 		option = "-rekey "
 	}
-	return "run mergecheck " + option + "-propose -o rules.toml with the same sources, read the file, and check again with " + option + "-rules rules.toml"
+	return "run mergecheck " + option + "-propose -o rules.toml with the same worlds, read the file, and check again with " + option + "-rules rules.toml"
 }
 
 // ChooseText writes the declarations to choose from.

@@ -13,7 +13,7 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// What a merge writes into registries is in this file: the target lists the
+// What a merge writes into registries is in this file: the new database lists the
 // worlds that came to it and is fenced while they come, and a world that went to
 // another database is fenced.
 
@@ -35,12 +35,12 @@ func FenceTo(token, into string, now time.Time) gameid.Holder {
 	}
 }
 
-// mergingHere is the program of a fence in the target of a merge. Every other
+// mergingHere is the program of a fence in the new database of a merge. Every other
 // fence is that of a world that went to another database.
 const mergingHere = "a merge is being carried out in this database"
 
-// FenceHere returns the fence of a server of a merge's target, as a holder for
-// [Registry.Fence]. It lasts until the merge is completed or undone. name is the name of
+// FenceHere returns the fence of a server of a merge's new database, as a holder for
+// [Registry.Fence]. It lasts until the merge is opened or undone. name is the name of
 // the database, for people.
 func FenceHere(token, name string, now time.Time) gameid.Holder {
 	h := FenceTo(token, name, now)
@@ -48,15 +48,14 @@ func FenceHere(token, name string, now time.Time) gameid.Holder {
 	return h
 }
 
-// FenceState is what a fence says of its merge. It is for a target that has no record of the merge:
-// a record can be lost, or be in another copy of the target, and the fence is where the world is.
+// FenceState is what a fence says of its merge. It is for a new database that has no record of the merge:
+// a record can be lost, or the database be under another name, and the fence is where the world is.
 type FenceState string
 
 // The states of a fence. A state of a newer version, which is none of these, is as FenceMerging.
 const (
-	FenceMerging  FenceState = ""         // rows of the merge may be in the target
+	FenceMerging  FenceState = ""         // rows of the merge may be in the new database
 	FencePrepared FenceState = "prepared" // no row has come yet
-	FenceUndone   FenceState = "undone"   // an undo removed the rows that came
 	FenceDropping FenceState = "dropping" // an undo drops the new database that the rows came to
 )
 
@@ -79,17 +78,14 @@ func (s *Server) Fenced(token string) bool { return s.Holder.Token == fencePrefi
 // is being carried out in its own database.
 type Fence struct {
 	Merge string    // the ID of the merge; the token of [FenceTo]
-	Into  string    // the name of the merge's target, for people
-	Here  bool      // this database is the target: see [FenceHere]
+	Into  string    // the name of the merge's new database, for people
+	Here  bool      // this database is the new one: see [FenceHere]
 	Since time.Time // by the clock of the machine that merged
 	State FenceState
 }
 
 func (f Fence) String() string {
 	switch {
-	case f.State == FenceUndone:
-		return fmt.Sprintf("an undo removed what the merge %.64q had brought to %q, on %s, and did not lift the fence",
-			f.Merge, f.Into, printable.Time(f.Since))
 	case f.State == FenceDropping:
 		return fmt.Sprintf("an undo drops %q, which the merge %.64q had made, since %s", f.Into, f.Merge, printable.Time(f.Since))
 	case f.State == FencePrepared:
@@ -121,7 +117,7 @@ type FencedError struct {
 
 func (e *FencedError) Error() string {
 	switch {
-	case e.Fence.State == FenceUndone, e.Fence.State == FenceDropping:
+	case e.Fence.State == FenceDropping:
 		return fmt.Sprintf("server %s is fenced: %s; to lift it: \"servermerge undo PLAN\"", e.Server, e.Fence)
 	case e.Fence.State == FencePrepared:
 		return fmt.Sprintf("server %s is fenced: %s; merge with \"servermerge apply PLAN\", "+
@@ -184,25 +180,6 @@ func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token 
 	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) {
 		return s.Fenced(token) && (len(states) == 0 || slices.Contains(states, FenceState(s.Holder.Process))), nil
 	})
-}
-
-// EndLeases ends the leases of all processes, as if they had closed their nodes. Fences stay.
-// It is for a copy of a database that no game uses, never for the database of a world: there
-// a second process could start beside the first.
-func (r *Registry) EndLeases(ctx context.Context) error {
-	all, err := r.Servers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if _, fence := FenceOf(s.Holder); fence || !s.Leased {
-			continue
-		}
-		if err := r.hold(ctx, s.ID, gameid.Holder{}, 0, func(*Server) (bool, error) { return true, nil }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const updateHolder = `

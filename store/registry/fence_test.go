@@ -112,8 +112,8 @@ func TestFenceHere(t *testing.T) {
 	}
 }
 
-// A fence says of its merge whether rows may be in the target, so that those that a target without a
-// record may lift are told from others. Fences of older versions say that rows may be there.
+// A fence says of its merge whether rows may be in the new database, so that those that may be lifted without its
+// record are told from others.
 func TestFenceState(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
@@ -121,7 +121,7 @@ func TestFenceState(t *testing.T) {
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
 		must(t, err)
 		must(t, node.Close())
-		const merging, prepared, undone = registry.FenceMerging, registry.FencePrepared, registry.FenceUndone
+		const merging, prepared, dropping = registry.FenceMerging, registry.FencePrepared, registry.FenceDropping
 		is := func(want registry.FenceState) {
 			t.Helper()
 			if f, ok := registry.FenceOf(servers(t, db)[0].Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
@@ -129,18 +129,18 @@ func TestFenceState(t *testing.T) {
 			}
 		}
 		for _, step := range []struct{ to, is registry.FenceState }{
-			{prepared, prepared}, {prepared, prepared}, {merging, merging}, {prepared, merging}, {undone, undone}, {undone, undone}, {prepared, undone}, {merging, merging}, {undone, undone},
+			{prepared, prepared}, {prepared, prepared}, {merging, merging}, {prepared, merging}, {dropping, dropping}, {dropping, dropping}, {prepared, dropping}, {merging, merging}, {dropping, dropping},
 		} {
 			must(t, r.Fence(ctx, 7, step.to.In(registry.FenceTo("m1", "s1", since))))
 			is(step.is)
 		}
 		_, err = db.OpenNode(ctx, 7, gameid.Options{})
-		if want := `server 7 is fenced: an undo removed what the merge "m1" had brought to "s1", on 2026-11-21T03:00:00.000Z, and did not lift the fence; to lift it: "servermerge undo PLAN"`; err == nil || err.Error() != want {
+		if want := `server 7 is fenced: an undo drops "s1", which the merge "m1" had made, since 2026-11-21T03:00:00.000Z; to lift it: "servermerge undo PLAN"`; err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		must(t, r.LiftFence(ctx, 7, "m1", merging, prepared))
-		is(undone)
-		must(t, r.LiftFence(ctx, 7, "m1", prepared, undone))
+		is(dropping)
+		must(t, r.LiftFence(ctx, 7, "m1", prepared, dropping))
 		must(t, r.Fence(ctx, 7, prepared.In(registry.FenceTo("m1", "s1", since))))
 		_, err = db.OpenNode(ctx, 7, gameid.Options{})
 		if want := `server 7 is fenced: the merge "m1" into "s1" was prepared on 2026-11-21T03:00:00.000Z, and no row has come yet; merge with "servermerge apply PLAN", or lift the fence with "servermerge undo PLAN"`; err == nil || err.Error() != want {

@@ -39,9 +39,9 @@ const maxWorkers = 64
 // night is a campaign with what its commands need.
 type night struct {
 	surroundings
-	cmd     *cliv3.Command
-	book    *campaign.Book
-	targets []string // that the command line names
+	cmd    *cliv3.Command
+	book   *campaign.Book
+	merges []string // that the command line names
 }
 
 // open opens the campaign that the first argument names. It must be closed.
@@ -60,12 +60,12 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	if err != nil {
 		return nil, err
 	}
-	n := &night{surroundings: s, cmd: cmd, targets: cmd.Args().Slice()[1:]}
-	for i, t := range n.targets {
-		if !slices.ContainsFunc(c.Merges, func(m agenda.Merge) bool { return m.Target == t }) {
-			return nil, cli.Usage("no merge of %s has the target %q", file, t)
+	n := &night{surroundings: s, cmd: cmd, merges: cmd.Args().Slice()[1:]}
+	for i, t := range n.merges {
+		if c.Place(t) < 0 {
+			return nil, cli.Usage("no merge of %s has %q as its first world", file, t)
 		}
-		if slices.Contains(n.targets[:i], t) {
+		if slices.Contains(n.merges[:i], t) {
 			return nil, cli.Usage("%q is given twice", t)
 		}
 	}
@@ -85,11 +85,11 @@ func (s surroundings) on(act func(*night, context.Context) error) cliv3.ActionFu
 	}
 }
 
-// onWhole is on for a command that takes no target.
+// onWhole is on for a command that takes no merges.
 func (s surroundings) onWhole(act func(*night, context.Context) error) cliv3.ActionFunc {
 	return func(ctx context.Context, cmd *cliv3.Command) error {
 		if cmd.NArg() > 1 {
-			return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+			return cli.Usage("%s is about the whole campaign: want no merge", cmd.Name)
 		}
 		return s.on(act)(ctx, cmd)
 	}
@@ -133,7 +133,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		return o, err
 	}
 	o = campaign.Options{
-		Targets: n.targets,
+		Merges: n.merges,
 		Databases: func(world string) (transfer.Database, error) {
 			if d, ok := worlds[world]; ok {
 				return d, nil
@@ -161,7 +161,7 @@ func (n *night) worlds(ctx context.Context, config *databases.Config) (map[strin
 	all := make(map[string]transfer.Database)
 	var places []databases.Place
 	for _, m := range n.book.Campaign().Merges {
-		for _, world := range m.Worlds() {
+		for _, world := range m.Worlds {
 			w, err := config.World(ctx, n.cmd, world)
 			if err != nil {
 				return nil, err

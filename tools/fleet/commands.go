@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -17,9 +16,12 @@ import (
 )
 
 func applyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "apply", Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
+	return &cliv3.Command{Name: "apply", Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag(), &cliv3.BoolFlag{Name: "try"}),
 		Action: s.works("apply", campaign.Apply, func(n *night) string {
-			return amount(n, "This writes to", "This makes the new database of")
+			if n.cmd.Bool("try") {
+				return amount(n, "This makes, as a rehearsal on the servers of the worlds, the new database of")
+			}
+			return amount(n, "This makes the new database of")
 		})}
 }
 
@@ -27,32 +29,27 @@ func undoCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "undo",
 		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
 		Action: s.works("undo", campaign.Undo, func(n *night) string {
-			return amount(n, "This removes rows from", "This drops the new database of")
+			return amount(n, "This drops the new database of")
 		})}
 }
 
-// amount counts the targets that a command is about: those whose databases it writes to, and those
-// that get a new one.
-func amount(n *night, writes, makes string) string {
-	var place, beside []string
+// amount says what a command does to the merges that it is about.
+func amount(n *night, does string) string {
+	var names []string
 	for _, m := range n.book.Campaign().Merges {
-		switch {
-		case len(n.targets) > 0 && !slices.Contains(n.targets, m.Target):
-		case m.Into == "":
-			place = append(place, m.Target)
-		default:
-			beside = append(beside, m.Target)
+		if len(n.merges) == 0 || slices.Contains(n.merges, m.Name()) {
+			names = append(names, m.Name())
 		}
 	}
-	var asks []string
-	ask := func(does string, targets []string, one, many string) {
-		if n := int64(len(targets)); n > 0 {
-			asks = append(asks, fmt.Sprintf("%s %s: %s.", does, printable.Count(n, one, many), printable.Names(targets)))
-		}
+	return fmt.Sprintf("%s %s: %s.", does, printable.Count(int64(len(names)), "merge", "merges"), printable.Names(names))
+}
+
+// name is the command that runs: "apply -try" of a rehearsal.
+func (n *night) name() string {
+	if n.cmd.Bool("try") {
+		return n.cmd.Name + " -try"
 	}
-	ask(writes, place, "database", "databases")
-	ask(makes, beside, "merge", "merges")
-	return strings.Join(asks, " ")
+	return n.cmd.Name
 }
 
 // works is the action of a command that works on a campaign. question is asked before, if it is
@@ -65,17 +62,17 @@ func (s surroundings) works(
 		cmd := n.cmd
 		if name == "undo" {
 			switch all := cmd.Bool("all"); {
-			case all && len(n.targets) > 0:
-				return cli.Usage("-all and %q are both given: want one of them", n.targets[0])
-			case !all && len(n.targets) == 0:
-				return cli.Usage("no merge given: want the targets of those to undo, or -all")
+			case all && len(n.merges) > 0:
+				return cli.Usage("-all and %q are both given: want one of them", n.merges[0])
+			case !all && len(n.merges) == 0:
+				return cli.Usage("no merge given: want the first worlds of those to undo, or -all")
 			}
 		}
 		o, err := n.options(ctx)
 		if err != nil {
 			return err
 		}
-		o.Again, o.Force = cmd.Bool("again"), cmd.Bool("force")
+		o.Again, o.Force, o.Try = cmd.Bool("again"), cmd.Bool("force"), cmd.Bool("try")
 		if question != nil {
 			if err := cli.Confirm(ctx, cmd, question(n)); err != nil {
 				if ctx.Err() != nil {
@@ -95,7 +92,7 @@ func (s surroundings) works(
 			cli.LogOf(cmd).Say("live page: " + printable.Text(err.Error()))
 		}
 		if status != nil {
-			if err := n.conclude(name, status, err); err != nil {
+			if err := n.conclude(n.name(), status, err); err != nil {
 				return err
 			}
 		}
@@ -113,12 +110,12 @@ func (n *night) failed(err error) error {
 		if not.Incomplete() {
 			code = cli.Incomplete
 		}
-		return cli.WithHint(cli.WithCode(not, code), "When that is fixed, run the same command again: "+n.command(n.cmd.Name, n.targets...))
+		return cli.WithHint(cli.WithCode(not, code), "When that is fixed, run the same command again: "+n.command(n.name(), n.merges...))
 	}
 	if errors.Is(err, transfer.ErrStopped) {
 		err := cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped)
 		if n.cmd.Bool("json") { // as text, the result says it
-			err = cli.WithHint(err, "To resume: "+n.command(n.cmd.Name, n.targets...))
+			err = cli.WithHint(err, "To resume: "+n.command(n.name(), n.merges...))
 		}
 		return err
 	}
@@ -148,14 +145,14 @@ func (s surroundings) wishes(wish func(*campaign.Book, context.Context) error, s
 }
 
 func (n *night) skip(ctx context.Context) error {
-	if len(n.targets) == 0 {
-		return cli.Usage("no merge given: want the targets of those to leave out")
+	if len(n.merges) == 0 {
+		return cli.Usage("no merge given: want the first worlds of those to leave out")
 	}
-	for _, t := range n.targets {
+	for _, t := range n.merges {
 		if err := n.book.Skip(ctx, t); err != nil {
 			return err
 		}
-		fmt.Fprintln(n.cmd.Root().Writer, n.book.File()+": the merge into "+printable.Text(t)+" is left out; to carry it out after all: "+n.command("apply", t))
+		fmt.Fprintln(n.cmd.Root().Writer, n.book.File()+": the merge "+printable.Text(t)+" is left out; to carry it out after all: "+n.command("apply", t))
 	}
 	return nil
 }

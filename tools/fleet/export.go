@@ -34,8 +34,8 @@ func recordOf(ctx context.Context, book *campaign.Book) (*live.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &live.Record{Status: status, Plan: func(target string) (*transfer.Plan, error) {
-		f, err := os.Open(book.PlanFile(target))
+	r := &live.Record{Status: status, Plan: func(merge string) (*transfer.Plan, error) {
+		f, err := os.Open(book.PlanFile(merge))
 		if err != nil {
 			return nil, err
 		}

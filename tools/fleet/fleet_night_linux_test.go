@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,10 +22,12 @@ import (
 	"mergesafe/internal/fleetworlds/madeup"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/progress"
+	"mergesafe/merge/site"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -45,6 +46,7 @@ const mostMemory = 300 << 10
 type fleetNight struct {
 	t      *testing.T
 	dir    string
+	name   string // which begins the names of its databases on the server
 	fleet  *fleetworlds.Fleet
 	server *servertest.Server
 	peak   int64 // memory of the program, in KiB
@@ -52,7 +54,7 @@ type fleetNight struct {
 
 // newNight makes a fleet. Two with one seed have the same rows.
 func newNight(t *testing.T, server *servertest.Server, name string) *fleetNight {
-	n := &fleetNight{t: t, dir: t.TempDir(), server: server}
+	n := &fleetNight{t: t, dir: t.TempDir(), name: name, server: server}
 	var err error
 	n.fleet, err = fleetworlds.Make(t.Context(), fleetworlds.Options{Dir: n.dir, Seed: 20, Worlds: *nightWorlds, Databases: *nightDatabases,
 		Server: "mysql:" + server.DSN(), Prefix: name + "_", Now: time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)})
@@ -79,7 +81,13 @@ func (n *fleetNight) note(cmd *exec.Cmd) {
 func (n *fleetNight) open(world string) *sql.DB {
 	n.t.Helper()
 	at := slices.IndexFunc(n.fleet.Worlds, func(w fleetworlds.World) bool { return w.Name == world })
-	driver, dsn, _ := strings.Cut(n.fleet.Worlds[at].DSN, ":")
+	return n.at(n.fleet.Worlds[at].DSN)
+}
+
+// at is the database of a DSN.
+func (n *fleetNight) at(text string) *sql.DB {
+	n.t.Helper()
+	driver, dsn, _ := strings.Cut(text, ":")
 	db, err := sql.Open(driver, dsn)
 	must(n.t, err)
 	return db
@@ -88,13 +96,21 @@ func (n *fleetNight) open(world string) *sql.DB {
 // game are the tables that a dump has, each with all of its columns that tell rows apart.
 var game = []string{"accounts", "characters", "equipment", "friends", "guilds", "guild_members", "items", "item_templates", "mail", "gameid_servers"}
 
-// since is when a fence was set, and lease columns hold times as well.
-var since = regexp.MustCompile(`"since":"[^"]*"`)
+// made is the DSN of the new database of a merge.
+func (n *fleetNight) made(m agenda.Merge) string {
+	at := slices.IndexFunc(n.fleet.Worlds, func(w fleetworlds.World) bool { return w.Name == m.Name() })
+	account, now := sqldb.SplitAccount(n.fleet.Worlds[at].DSN)
+	return site.WithAccount(site.New(m.Into, m.Name(), now), account)
+}
 
 // dump is every row of the game in a world, and of its registry without times.
 func (n *fleetNight) dump(world string) string {
 	n.t.Helper()
-	db := n.open(world)
+	return n.dumpOf(n.open(world))
+}
+
+func (n *fleetNight) dumpOf(db *sql.DB) string {
+	n.t.Helper()
 	defer db.Close()
 	var all []string
 	for _, table := range game {
@@ -116,8 +132,6 @@ func (n *fleetNight) dump(world string) string {
 			for i, c := range columns {
 				if table != "gameid_servers" || slices.Contains([]string{"server_id", "role", "reserved_ms"}, c) {
 					line += fmt.Sprintf(" %s=%q", c, values[i])
-				} else if c == "holder" {
-					line += fmt.Sprintf(" %s=%q", c, since.ReplaceAllString(string(values[i]), ""))
 				}
 			}
 			all = append(all, line)
@@ -160,16 +174,19 @@ func TestNight(t *testing.T) {
 	n.run(cli.OK, "suggest", "-inventory", file, "-most", "2", "-o", "night.toml")
 	c := n.edit()
 	t.Logf("campaign of %d merges", len(c.Merges))
+	disk := smalldisk.Mount(t, "256m") // has the first new database
+	c.Merges[0].Into = "sqlite:" + filepath.Join(disk.Path(), c.Merges[0].Name()+"_m{n}.db")
+	n.write(c)
 	n.run(cli.OK, "plan", "night.toml")
 
 	// Of one world rows change after the plan, as many as before.
-	changed := c.Merges[1].Sources[0]
+	changed := c.Merges[1].Worlds[1]
 	db := n.open(changed)
 	_, err := db.ExecContext(t.Context(), "UPDATE characters SET money = money + 1 WHERE id = (SELECT low FROM (SELECT MIN(id) AS low FROM characters) AS c)")
 	must(t, err)
 	must(t, db.Close())
 
-	n.suffer(c)
+	n.suffer(c, disk)
 	said := n.run(cli.Conflicts, "apply", "night.toml")
 	again := n.run(cli.Conflicts, "apply", "night.toml") // changes nothing
 	if strings.Contains(again, "merging") {
@@ -182,11 +199,11 @@ func TestNight(t *testing.T) {
 	count := make(map[progress.Phase]int)
 	for _, m := range s.Merges {
 		count[m.Phase]++
-		switch failing := m.Sources[0] == changed; {
+		switch failing := m.Worlds[1] == changed; {
 		case failing && m.Phase != progress.Undone, !failing && m.Phase != progress.Verified:
-			t.Errorf("%s is %s: %s", m.Target, m.Phase, m.Problem)
-		case failing && (!strings.Contains(m.Problem, `"characters"`) || !strings.Contains(said, m.Target+":") || len(m.Advice) == 0):
-			t.Errorf("it is not said why %s failed: %q, %q\n%s", m.Target, m.Problem, m.Advice, said)
+			t.Errorf("%s is %s: %s", m.Name(), m.Phase, m.Problem)
+		case failing && (!strings.Contains(m.Problem, `"characters"`) || !strings.Contains(said, m.Name()+":") || len(m.Advice) == 0):
+			t.Errorf("it is not said why %s failed: %q, %q\n%s", m.Name(), m.Problem, m.Advice, said)
 		}
 	}
 	t.Logf("at the end %v; most memory of the program %d MiB", count, n.peak>>10)
@@ -195,15 +212,20 @@ func TestNight(t *testing.T) {
 	}
 
 	for _, m := range c.Merges {
-		if m.Sources[0] != changed {
-			alone.servermerge(m)
-			for _, w := range m.Worlds() {
+		if m.Worlds[1] != changed {
+			other := m
+			other.Into = alone.name + "_{first}_m{n}"
+			alone.servermerge(other)
+			if diff := cmp.Diff(alone.dumpOf(alone.at(alone.made(other))), n.dumpOf(n.at(n.made(m)))); diff != "" {
+				t.Errorf("%s is not as after servermerge: %s", m.Name(), diff)
+			}
+			for _, w := range m.Worlds {
 				if diff := cmp.Diff(alone.dump(w), n.dump(w)); diff != "" {
-					t.Errorf("%s is not as after servermerge: %s", w, diff)
+					t.Errorf("%s is not as it was: %s", w, diff)
 				}
 			}
-		} else if diff := cmp.Diff(alone.dump(m.Target), n.dump(m.Target)); diff != "" {
-			t.Errorf("%s is not as before: %s", m.Target, diff)
+		} else if diff := cmp.Diff(alone.dump(m.Name()), n.dump(m.Name())); diff != "" {
+			t.Errorf("%s is not as before: %s", m.Name(), diff)
 		}
 	}
 	if *nightSpeed {
@@ -221,11 +243,11 @@ func (n *fleetNight) edit() *agenda.Campaign {
 	var lite, server []agenda.Merge
 	for _, m := range c.Merges {
 		odd := slices.ContainsFunc(n.fleet.Worlds, func(w fleetworlds.World) bool {
-			return (w.Running || w.Drift != madeup.NoDrift) && slices.Contains(m.Worlds(), w.Name)
+			return (w.Running || w.Drift != madeup.NoDrift) && slices.Contains(m.Worlds, w.Name)
 		})
 		switch {
 		case odd: // the rules are for the tables of most
-		case strings.HasPrefix(m.Target, "w"):
+		case strings.HasPrefix(m.Name(), "w"):
 			lite = append(lite, m)
 		default:
 			server = append(server, m)
@@ -239,6 +261,10 @@ func (n *fleetNight) edit() *agenda.Campaign {
 	}
 	if len(c.Merges) < *nightMerges {
 		n.t.Fatalf("got %d merges, want %d", len(c.Merges), *nightMerges)
+	}
+	c.Into = n.name + "_{first}_m{n}"
+	for i := range c.Merges {
+		c.Merges[i].Into = c.Into
 	}
 	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, agenda.ByHand, agenda.ByHand
 	n.write(c)
@@ -254,17 +280,8 @@ func (n *fleetNight) write(c *agenda.Campaign) {
 }
 
 // suffer kills the program again and again, kills the server, and fills a disk.
-func (n *fleetNight) suffer(c *agenda.Campaign) {
-	t := n.t
-	full := c.Merges[0].Target // will be on a small disk
-	disk := smalldisk.Mount(t, "256m")
-	file, small := filepath.Join(n.dir, "worlds", full+".db"), filepath.Join(disk.Path(), full+".db")
-	text, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(small, text, 0o600))
-	must(t, os.Remove(file))
-	must(t, os.Symlink(small, file))
-
+func (n *fleetNight) suffer(c *agenda.Campaign, disk *smalldisk.Disk) {
+	t, full := n.t, c.Merges[0].Name()
 	loaded, err := agenda.Load(filepath.Join(n.dir, "night.toml"))
 	must(t, err)
 	book, err := campaign.Open(t.Context(), loaded, filepath.Join(n.dir, "night.toml"))
@@ -291,7 +308,7 @@ func (n *fleetNight) suffer(c *agenda.Campaign) {
 				first = s.LastEvent
 			}
 			for _, m := range s.Merges {
-				if m.Target == full && m.Phase == progress.Copying && filled == 0 {
+				if m.Name() == full && m.Phase == progress.Copying && filled == 0 {
 					must(t, disk.Fill(0))
 					filled++
 					until = time.Now().Add(3 * time.Second)
@@ -327,7 +344,12 @@ func (n *fleetNight) suffer(c *agenda.Campaign) {
 // servermerge carries one merge out by itself.
 func (n *fleetNight) servermerge(m agenda.Merge) {
 	n.t.Helper()
-	for _, args := range [][]string{append([]string{"plan", "-o", m.Target + ".json"}, m.Worlds()...), {"apply", m.Target + ".json"}} {
+	into := strings.NewReplacer("{first}", m.Name(), "{n}", "2").Replace(m.Into)
+	config, err := os.ReadFile(n.fleet.Config)
+	must(n.t, err)
+	must(n.t, os.WriteFile(n.fleet.Config, fmt.Appendf(config, "\n[[source]]\nname = %q\ndsn = %q\n", into, n.made(m)), 0o600))
+	plan := m.Name() + ".json"
+	for _, args := range [][]string{append([]string{"plan", "-into", into, "-o", plan}, m.Worlds...), {"apply", plan}, {"verify", plan}, {"open", plan}} {
 		cmd := exec.Command(servermergeProgram(n.t), args...)
 		cmd.Dir = n.dir
 		ends(n.t, cmd, cli.OK)

@@ -2,30 +2,17 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mergesafe/gameid"
-	"mergesafe/internal/servertest"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
-
-// intoNight makes the merges of a night in new databases.
-func intoNight(t *testing.T, dir string) {
-	t.Helper()
-	file := filepath.Join(dir, "night.toml")
-	text, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), "[campaign]\n", "[campaign]\ninto = '{target}_m{n}'\n", 1)), 0o600))
-}
 
 // rowsOf are the rows of the game in a world, without its registry.
 func rowsOf(t *testing.T, file string) string {
@@ -34,57 +21,11 @@ func rowsOf(t *testing.T, file string) string {
 	return rows
 }
 
-// Merges into new databases whose process is killed at random moments, again and again, end as the same
-// merges do in place, and undone, whose process is killed too, they leave the worlds as they were.
-func TestKilledInto(t *testing.T) {
-	servertest.NotShort(t)
-	dir, place := t.TempDir(), t.TempDir()
-	nightIn(t, dir, 800, 2500, 30, 20)
-	before := make(map[string]string)
-	for _, w := range []string{"w1", "w2", "w3", "w4"} {
-		before[w] = dump(t, filepath.Join(dir, w+".db"))
-	}
-	must(t, os.CopyFS(place, os.DirFS(dir)))
-	ends(t, fleetIn(place, "plan", "night.toml"), cli.OK)
-	ends(t, fleetIn(place, "apply", "night.toml"), cli.OK)
-
-	intoNight(t, dir)
-	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
-	file := filepath.Join(dir, "night.toml")
-	c, err := agenda.Load(file)
-	must(t, err)
-	book, err := campaign.Open(t.Context(), c, file)
-	must(t, err)
-	defer book.Close()
-	killOften(t, book, 8, func() *exec.Cmd { return fleetIn(dir, "apply", "-pause", "20ms", "night.toml") })
-	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
-	said := ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
-	if !strings.Contains(said, "DONE: night: 2 of 2 merges verified") || strings.Count(said, "verified, open") != 2 {
-		t.Errorf("got %s", said)
-	}
-	for _, target := range []string{"w1", "w3"} {
-		if diff := cmp.Diff(rowsOf(t, filepath.Join(place, target+".db")), rowsOf(t, filepath.Join(dir, target+"_m2.db"))); diff != "" {
-			t.Errorf("%s is not as after a merge in place: %s", target, diff)
-		}
-	}
-	killOften(t, book, 4, func() *exec.Cmd { return fleetIn(dir, "undo", "-all", "-pause", "20ms", "night.toml") })
-	ends(t, fleetIn(dir, "undo", "-all", "night.toml"), cli.OK)
-	for w, was := range before {
-		if diff := cmp.Diff(was, dump(t, filepath.Join(dir, w+".db"))); diff != "" {
-			t.Errorf("%s after the undo: %s", w, diff)
-		}
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, "*_m2.db*")); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-}
-
 // The place of a world in the fleet registry follows when its new database is opened, and comes back
 // when that is undone; then it is merged again, and its name does not grow.
 func TestPlaceFollows(t *testing.T) {
 	dir := t.TempDir()
 	nightIn(t, dir, 20, 30, 10, 5)
-	intoNight(t, dir)
 	const registry = "sqlite:fleet.db"
 	f, err := fleet.Open("sqlite:" + filepath.Join(dir, "fleet.db"))
 	must(t, err)
@@ -130,7 +71,7 @@ func TestPlaceFollows(t *testing.T) {
 
 	must(t, clitest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, "w5.db"), gameid.ServerID(5), 5, "z"))
 	must(t, f.SetPlace(t.Context(), fleet.Place{World: "w5", DSN: "sqlite:w5.db"}, fleet.Note{By: "test"}))
-	next := "[campaign]\nname = 'next'\nstopped = 'by hand'\nbackup = 'by hand'\ninto = '{target}_m{n}'\n[[merge]]\ntarget = 'w1'\nsources = ['w5']\n"
+	next := "[campaign]\nname = 'next'\nstopped = 'by hand'\nbackup = 'by hand'\n[[merge]]\nworlds = ['w1', 'w5']\n"
 	must(t, os.WriteFile(filepath.Join(dir, "next.toml"), []byte(next), 0o600))
 	ends(t, fleetIn(dir, "plan", "-fleet", registry, "next.toml"), cli.OK)
 	ends(t, fleetIn(dir, "apply", "-fleet", registry, "next.toml"), cli.OK)
@@ -142,23 +83,21 @@ func TestPlaceFollows(t *testing.T) {
 	}
 }
 
-// Before it writes, apply says what it makes, and where.
+// Before it writes, apply says what it makes.
 func TestAmount(t *testing.T) {
 	dir := t.TempDir()
 	nightIn(t, dir, 1, 1, 1, 1)
 	file := filepath.Join(dir, "night.toml")
 	c, err := agenda.Load(file)
 	must(t, err)
-	c.Merges[0].Into = "w1_m2"
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
 	defer book.Close()
-	for want, targets := range map[string][]string{
-		"Writes 1 database: w3. Makes 1 merge: w1.": nil,
-		"Makes 1 merge: w1.":                        {"w1"},
-		"Writes 1 database: w3.":                    {"w3"},
+	for want, merges := range map[string][]string{
+		"Makes 2 merges: w1 and w3.": nil,
+		"Makes 1 merge: w3.":         {"w3"},
 	} {
-		if got := amount(&night{book: book, targets: targets}, "Writes", "Makes"); got != want {
+		if got := amount(&night{book: book, merges: merges}, "Makes"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

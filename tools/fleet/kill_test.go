@@ -43,7 +43,7 @@ func nightIn(t *testing.T, dir string, players ...int) {
 		must(t, clitest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, name+".db"), gameid.ServerID(i+1), n, string(rune('a'+i))))
 		config += fmt.Sprintf("[[source]]\nname = '%s'\ndsn = 'sqlite:%s.db'\n", name, name)
 		if i%2 == 1 {
-			file += fmt.Sprintf("[[merge]]\ntarget = 'w%d'\nsources = ['w%d']\n", i, i+1)
+			file += fmt.Sprintf("[[merge]]\nworlds = ['w%d', 'w%d']\n", i, i+1)
 		}
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
@@ -106,11 +106,16 @@ func dump(t *testing.T, file string) string {
 var fencedSince = regexp.MustCompile(`"since":"[^"]*"`)
 
 // A campaign whose process is killed at random moments, again and again, ends as the same merges
-// do one by one; its events have no gaps, and its state tells the truth.
+// do one by one; its events have no gaps, and its state tells the truth. Undone, while it is killed too, it
+// leaves the worlds as they were.
 func TestKilled(t *testing.T) {
 	servertest.NotShort(t)
 	dir, alone := t.TempDir(), t.TempDir()
 	nightIn(t, dir, 800, 2500, 30, 20, 1200, 900)
+	before := make(map[string]string)
+	for i := range 6 {
+		before[fmt.Sprint("w", i+1)] = rowsOf(t, filepath.Join(dir, fmt.Sprintf("w%d.db", i+1)))
+	}
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
 	must(t, os.CopyFS(alone, os.DirFS(dir)))
 	file := filepath.Join(dir, "night.toml")
@@ -125,16 +130,21 @@ func TestKilled(t *testing.T) {
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 
 	for _, m := range c.Merges {
-		text, err := os.ReadFile(filepath.Join(alone, "night.toml.plans", m.Target+".json"))
+		text, err := os.ReadFile(filepath.Join(alone, "night.toml.plans", m.Name()+".json"))
 		must(t, err)
 		plan, err := transfer.ReadPlan(bytes.NewReader(text))
 		must(t, err)
 		at := func(name string) transfer.Database {
 			return transfer.Database{Name: name, DSN: "sqlite:" + filepath.Join(alone, name+".db")}
 		}
-		_, err = transfer.Apply(t.Context(), plan, at(m.Target), []transfer.Database{at(m.Sources[0])}, transfer.Options{})
+		into, worlds := at(plan.New.Name), []transfer.Database{at(m.Worlds[0]), at(m.Worlds[1])}
+		_, err = transfer.Apply(t.Context(), plan, into, worlds, transfer.Options{})
 		must(t, err)
-		for _, world := range m.Worlds() {
+		_, err = transfer.Verify(t.Context(), plan, into, worlds, transfer.Options{})
+		must(t, err)
+		_, err = transfer.Open(t.Context(), plan, into, worlds, transfer.OpenOptions{})
+		must(t, err)
+		for _, world := range append(m.Worlds, into.Name) {
 			if diff := cmp.Diff(dump(t, filepath.Join(alone, world+".db")), dump(t, filepath.Join(dir, world+".db"))); diff != "" {
 				t.Errorf("%s is not as after a merge alone: %s", world, diff)
 			}
@@ -151,8 +161,19 @@ func TestKilled(t *testing.T) {
 	must(t, json.Unmarshal([]byte(output(t, fleetIn(dir, "status", "-json", "night.toml"))), &s))
 	for _, m := range s.Merges {
 		if m.Phase != progress.Verified {
-			t.Errorf("%s is %s", m.Target, m.Phase)
+			t.Errorf("%s is %s", m.Name(), m.Phase)
 		}
+	}
+
+	killOften(t, book, 4, func() *exec.Cmd { return fleetIn(dir, "undo", "-all", "-pause", "20ms", "night.toml") })
+	ends(t, fleetIn(dir, "undo", "-all", "night.toml"), cli.OK)
+	for w, was := range before {
+		if diff := cmp.Diff(was, rowsOf(t, filepath.Join(dir, w+".db"))); diff != "" {
+			t.Errorf("%s after the undo: %s", w, diff)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*_m2.db*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
@@ -186,7 +207,7 @@ func killOften(t *testing.T, book *campaign.Book, times int, command func() *exe
 		}
 		for _, m := range now.Merges {
 			if m.Active {
-				t.Errorf("%s is active", m.Target)
+				t.Errorf("%s is active", m.Name())
 			}
 		}
 	}

@@ -36,7 +36,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			inventoryCommand(s), suggestCommand(s),
 			{Name: "plan", Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
 				Action: s.works("plan", campaign.Plan, nil)},
-			rehearseCommand(s),
 			applyCommand(s),
 			{Name: "status", Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"}},
 				Action: s.onWhole((*night).status)},

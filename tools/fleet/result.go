@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/columns"
@@ -42,8 +43,9 @@ type verdict struct {
 
 // tally counts merges.
 type tally struct {
-	all, verified, failed, undone, refused, skipped, copied, begun, planned, waiting, active int
+	all, verified, failed, undone, refused, skipped, made, begun, planned, waiting, active, tried int
 
+	trying     int // begun by a rehearsal, and not completed
 	leftOut    int // of those skipped: nothing of them was written
 	incomplete int // of those failed or refused: for an error, and no finding
 }
@@ -62,14 +64,21 @@ func count(s *progress.Status) (c tally) {
 			c.failed++
 		case m.Phase == progress.Skipped && m.Problem == "":
 			c.leftOut++
+		case m.Phase == progress.Trying && m.Problem != "":
+			c.failed++
+			if m.Incomplete {
+				c.incomplete++
+			}
+		case m.Phase == progress.Trying:
+			c.trying++
 		}
 	}
 	c.all, c.verified, c.undone = len(s.Merges), phases[progress.Verified], phases[progress.Undone]
 	c.refused, c.skipped = phases[progress.Refused], phases[progress.Skipped]
-	c.copied, c.planned = phases[progress.Copied], phases[progress.Planned]
+	c.made, c.planned, c.tried = phases[progress.Made], phases[progress.Planned], phases[progress.Tried]
 	c.waiting = phases[progress.Waiting] + phases[progress.Planning]
-	c.begun = c.all - c.verified - phases[progress.Failed] - c.undone - c.refused - c.skipped - c.copied - c.planned -
-		c.waiting // all others
+	c.begun = c.all - c.verified - phases[progress.Failed] - c.undone - c.refused - c.skipped - c.made - c.planned -
+		c.waiting - c.tried - phases[progress.Trying] // all others
 	c.failed += phases[progress.Failed]
 	return c
 }
@@ -86,6 +95,10 @@ func of(n, all int) string {
 func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) {
 	c := count(s)
 	then := func(text, command string) { v.next = append(v.next, text+" "+command) }
+	again := "apply"
+	if name == "apply -try" {
+		again = name
+	}
 	not, notReady := errors.AsType[*campaign.NotReadyError](err)
 	switch {
 	case s.Doing != "":
@@ -103,7 +116,7 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 			map[bool]string{true: "is not", false: "are not"}[len(s.Missing) == 1], n.book.File(), of(c.verified, c.all))
 	case err != nil && errors.Is(err, transfer.ErrStopped):
 		v.word, v.sentence, v.code = "STOPPED", of(c.verified, c.all)+" verified; nothing is lost", cli.Stopped
-		then("To resume:", n.command(name, n.targets...))
+		then("To resume:", n.command(name, n.merges...))
 	case notReady && not.Incomplete():
 		v.word, v.sentence, v.code = "INCOMPLETE", "nothing was written by this command", cli.Incomplete
 	case notReady:
@@ -112,8 +125,13 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 		v.word, v.sentence, v.code = "ERROR", of(c.verified, c.all)+" verified", cli.Incomplete
 	case name == "plan":
 		v.planned(n, c, then)
+	case name == "apply -try" && c.failed+c.refused == 0, c.tried+c.trying > 0 && (name == "status" || name == "verify"):
+		v.tried(n, s, c, then)
 	case name == "undo":
 		v.word, v.sentence = "UNDONE", of(c.undone, c.all)+" undone"
+		if c.undone == 0 && c.planned+c.waiting+c.refused+c.skipped == c.all {
+			v.sentence = "no merge has begun"
+		}
 		if n := stuck(s); n > 0 {
 			v.word, v.sentence, v.code = "FAILED", of(n, c.all)+" not undone: see below", cli.Conflicts
 			if n == c.incomplete {
@@ -122,13 +140,16 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 		}
 	case (c.failed > 0 || c.refused > 0 && name != "status") && !c.found():
 		v.word, v.sentence, v.code = "INCOMPLETE", of(c.incomplete, c.all)+" could not be carried out: see below; "+of(c.verified, c.all)+" verified", cli.Incomplete
-		then("To continue when it is fixed:", n.command("apply"))
+		then("To continue when it is fixed:", n.command(again))
 	case c.failed > 0 || c.refused > 0 && name != "status":
 		v.word, v.sentence, v.code = "FAILED", of(c.failed+c.refused, c.all)+" failed or refused: see below; "+of(c.verified, c.all)+" verified", cli.Conflicts
 		if c.begun+c.planned > 0 && name == "apply" {
 			v.sentence += fmt.Sprintf("; %d were not begun any more, or not completed", c.begun+c.planned)
 			then("To continue when it is fixed:", n.command("apply"))
 		}
+	case name == "apply" && c.tried+c.trying > 0:
+		v.word, v.sentence, v.code = "FAILED", of(c.tried+c.trying, c.all)+" refused: undo the rehearsal first", cli.Conflicts
+		then("To drop it:", n.command("undo"))
 	case c.verified > 0 && c.verified+c.leftOut == c.all:
 		v.word, v.sentence = "DONE", of(c.verified, c.verified)+" verified"
 		if c.leftOut > 0 {
@@ -142,7 +163,7 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 		then("To resume:", n.command("apply"))
 	case c.undone == c.all:
 		v.word, v.sentence, v.code = "UNDONE", of(c.undone, c.all)+" undone", cli.NotVerified
-	case c.verified+c.copied+c.undone+c.skipped == 0:
+	case c.verified+c.made+c.undone+c.skipped == 0:
 		v.word, v.sentence = "NOT BEGUN", fmt.Sprintf("%s planned", of(c.planned, c.all))
 		if c.refused > 0 && c.found() {
 			v.sentence += fmt.Sprintf(", %d refused: see below", c.refused)
@@ -181,11 +202,14 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 // planned is the verdict of plan.
 func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
 	v.word, v.sentence = "PLANNED", of(c.planned, c.all)+" planned"
-	if begun := c.all - c.planned - c.refused - c.waiting - c.skipped - c.undone; begun > 0 {
+	if tried := c.tried + c.trying; tried > 0 {
+		v.sentence += fmt.Sprintf(", %d have the database of a rehearsal", tried)
+	}
+	if begun := c.all - c.planned - c.refused - c.waiting - c.skipped - c.undone - c.tried - c.trying; begun > 0 {
 		v.sentence += fmt.Sprintf(", %d have begun or are done", begun)
 	}
 	if left := c.skipped + c.undone; left > 0 {
-		v.sentence += fmt.Sprintf(", %d are left out (plan them by their targets)", left)
+		v.sentence += fmt.Sprintf(", %d are left out (plan them by their first worlds)", left)
 	}
 	switch {
 	case c.refused > 0 && !c.found():
@@ -199,10 +223,30 @@ func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
 	}
 }
 
+// tried is the verdict of a rehearsal.
+func (v *verdict) tried(n *night, s *progress.Status, c tally, then func(text, command string)) {
+	v.word, v.sentence = "TRIED", of(c.tried, c.all)+" tried"
+	changed := 0
+	for _, m := range s.Merges {
+		changed += len(m.Changed)
+	}
+	if changed > 0 {
+		v.sentence += fmt.Sprintf("; %s since the plan: plan again before the night", printable.Count(int64(changed), "table was changed", "tables were changed"))
+	}
+	if c.trying > 0 {
+		v.sentence, v.code = v.sentence+fmt.Sprintf(", %d not completed", c.trying), cli.Stopped
+		then("To resume:", n.command("apply -try"))
+	}
+	if c.verified > 0 {
+		v.sentence += fmt.Sprintf("; %d verified", c.verified)
+	}
+	then("What was made is never opened. To drop it:", commandWith(n.cmd, "undo -all", n.book.File(), func(flag string) bool { return slices.Contains(lasting, flag) }))
+}
+
 // stuck counts merges that undo did not undo.
 func stuck(s *progress.Status) (n int) {
 	for _, m := range s.Merges {
-		if m.Phase == progress.Failed || m.Phase == progress.Undoing {
+		if m.Phase == progress.Failed || m.Phase == progress.Undoing || m.Phase.IsTry() && m.Problem != "" {
 			n++
 		}
 	}
@@ -229,10 +273,10 @@ func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 	}
 	for _, m := range s.Missing {
 		b.WriteString("\n")
-		say(m.Target+": ", fmt.Sprintf("the merge of %s into it has begun (%s), and the file has another one, or none, for that target", printable.Names(m.Sources), m.Phase))
+		say(m.Name()+": ", fmt.Sprintf("the merge of %s has begun (%s), and the file has another one, or none, with that first world", printable.Names(m.Worlds), m.Phase))
 		say("  ", "Write it into the file again as it was. Then complete it, or undo it before you change it:")
 		for _, name := range []string{"apply", "undo"} {
-			b.WriteString("    " + n.command(name, m.Target) + "\n")
+			b.WriteString("    " + n.command(name, m.Name()) + "\n")
 		}
 	}
 	for _, m := range s.Merges {
@@ -240,7 +284,7 @@ func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 			continue
 		}
 		b.WriteString("\n")
-		say(m.Target+": ", m.Problem)
+		say(m.Name()+": ", m.Problem)
 		if s.Doing != "" && len(m.Advice) > 0 { // what to do about it needs the lock
 			say("  ", "When "+s.Doing+" has ended, fleet status says what to do about it.")
 			continue
@@ -273,17 +317,17 @@ func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 
 // table has a line for each merge, as wide as the screen at the most.
 func table(s *progress.Status, width int) []string {
-	rows := [][]string{{"target", "sources", "rows", "state", ""}}
+	rows := [][]string{{"first", "other worlds", "rows", "state", ""}}
 	for _, m := range s.Merges {
 		state := m.PhaseWord()
 		if m.Phase == progress.Refused && m.Incomplete {
 			state = "incomplete"
 		}
-		if s.Doing == "" && (m.Phase == progress.Copying || m.Phase == progress.Verifying || m.Phase == progress.Undoing) {
+		if s.Doing == "" && (m.Phase == progress.Copying || m.Phase == progress.Trying || m.Phase == progress.Verifying || m.Phase == progress.Undoing) {
 			state += ", interrupted"
 		}
-		from := printable.Text(strings.Join(m.Sources, " ") + into(m))
-		rows = append(rows, []string{printable.Text(m.Target), from, printable.Number(m.Rows), state, remark(m)})
+		from := printable.Text(strings.Join(m.Worlds[min(1, len(m.Worlds)):], " ") + into(m))
+		rows = append(rows, []string{printable.Text(m.Name()), from, printable.Number(m.Rows), state, remark(m)})
 	}
 	narrow := func(column, most int) {
 		for _, row := range rows {
@@ -307,12 +351,12 @@ func table(s *progress.Status, width int) []string {
 	return lines
 }
 
-// into is the new database of a merge behind its sources: " > w1_m2".
+// into is the new database of a merge behind its worlds: " > w1_m2".
 func into(m progress.MergeStatus) string {
-	if m.Into == "" {
+	if m.New == "" {
 		return ""
 	}
-	return " > " + m.Into
+	return " > " + m.New
 }
 
 // remark is what else there is to say of a merge in one line.
@@ -337,6 +381,8 @@ func remark(m progress.MergeStatus) string {
 			text += ", time left unknown"
 		}
 		return text
+	case m.Phase == progress.Tried && len(m.Changed) > 0:
+		return printable.Count(int64(len(m.Changed)), "table was changed", "tables were changed")
 	case m.Took > 0 && (m.Phase == progress.Verified || m.Phase == progress.Failed || m.Phase == progress.Undone):
 		return "took " + printable.Seconds(m.Took)
 	case m.Phase == progress.Refused || m.Phase == progress.Skipped || m.Phase == progress.Opening && m.Active:

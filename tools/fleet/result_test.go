@@ -7,10 +7,10 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-// A script goes on after what was left out whole, but not while rows of a merge are in a target.
+// A script goes on after what was left out whole, but not while a new database is not open.
 func TestVerdictSkipped(t *testing.T) {
 	done, skipped := progress.MergeStatus{Phase: progress.Verified}, progress.MergeStatus{Phase: progress.Skipped}
-	begun := progress.MergeStatus{Phase: progress.Skipped, Problem: "rows of it are in the target"}
+	begun := progress.MergeStatus{Phase: progress.Skipped, Problem: "its new database is not open"}
 	for _, c := range []struct {
 		merges   []progress.MergeStatus
 		word     string

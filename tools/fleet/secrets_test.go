@@ -18,12 +18,11 @@ func TestSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	secrets.Worlds(t)
 	if err := os.WriteFile("night.toml",
-		[]byte("[campaign]\nname = \"night\"\n[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"), 0o600); err != nil {
+		[]byte("[campaign]\nname = \"night\"\n[[merge]]\nworlds = [\"w1\", \"w2\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	arguments := map[string][]string{
 		"fleet plan":      {"none.toml", "w1"},
-		"fleet rehearse":  {"none.toml", "w1"},
 		"fleet apply":     {"none.toml", "w1"},
 		"fleet status":    {"night.toml", "w1"},
 		"fleet verify":    {"night.toml", "w1"},
@@ -45,7 +44,7 @@ func TestSecretsInFiles(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	secrets.Worlds(t)
-	const night, merge = "[campaign]\nname = \"night\"\n", "[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"
+	const night, merge = "[campaign]\nname = \"night\"\n", "[[merge]]\nworlds = [\"w1\", \"w2\"]\n"
 	status := []string{"fleet", "status", "night.toml"}
 	for _, c := range []struct{ before, section string }{{merge, "[campaign]"}, {night, "[[merge]]"}, {night +
 		merge, "[[hook]]"}} {

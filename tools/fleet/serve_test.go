@@ -19,7 +19,7 @@ import (
 func startServe(t *testing.T, dir string, flags ...string) (site string, stop func() cli.Code) {
 	t.Helper()
 	file := filepath.Join(dir, "night.toml")
-	if err := os.WriteFile(file, []byte("[campaign]\nname = \"night\"\n[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("[campaign]\nname = \"night\"\n[[merge]]\nworlds = [\"w1\", \"w2\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -54,7 +54,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	if wishes.Players == 0 && wishes.Most == 0 {
-		return cli.Usage("neither -players nor -most is given: want how many players a merged world is to have, or how many of the worlds it may join")
+		return cli.Usage("neither -players nor -most is given: want how many players a merged world is to have, or how many worlds may become one")
 	}
 	config := databases.NewConfig(cmd.String("config"), s.env)
 	who, err := config.Fleet(cmd)

@@ -50,7 +50,7 @@ func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Sugge
 	// Worlds are found one after the other: the configuration may ask the fleet registry.
 	worlds, problems := make([][]transfer.Database, len(s.Merges)), make([]error, len(s.Merges))
 	for i, m := range s.Merges {
-		for _, name := range m.Worlds() {
+		for _, name := range m.Worlds {
 			d, err := find(name)
 			if err != nil {
 				problems[i] = err

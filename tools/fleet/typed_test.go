@@ -7,7 +7,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 )
 
-// undo takes targets or -all, and so does the command to paste.
+// undo takes merges or -all, and so does the command to paste.
 func TestCommandOfAll(t *testing.T) {
 	var about, whole string
 	undo := &cliv3.Command{Name: "undo", Flags: []cliv3.Flag{&cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "yes"}}, Action: func(_ context.Context, cmd *cliv3.Command) error {

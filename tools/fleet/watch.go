@@ -59,10 +59,10 @@ func (w *watch) look(ctx context.Context) {
 			continue
 		}
 		text := e.Text
-		if e.Target != "" {
-			text = e.Target + " " + e.Kind + ": " + text
+		if e.Merge != "" {
+			text = e.Merge + " " + e.Kind + ": " + text
 		}
-		w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "target", e.Target)
+		w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "merge", e.Merge)
 	}
 	done, total := cameOf(s)
 	w.display.Show(0, done, total)
@@ -84,8 +84,11 @@ func (w *watch) text() string {
 	}
 	c := count(s)
 	text := fmt.Sprintf("%d of %d verified", c.verified, c.all)
-	if s.Doing == "plan" {
+	switch s.Doing {
+	case "plan":
 		text = fmt.Sprintf("%d of %d planned", c.planned, c.all)
+	case "try":
+		text = fmt.Sprintf("%d of %d tried", c.tried, c.all)
 	}
 	if c.failed+c.refused > 0 {
 		text += fmt.Sprintf(", %d failed or refused", c.failed+c.refused)
@@ -94,7 +97,7 @@ func (w *watch) text() string {
 	var rate float64
 	for _, m := range s.Merges {
 		if m.Active {
-			active = append(active, m.Target+" "+strings.TrimSpace(string(m.Phase)+" "+percent(m)))
+			active = append(active, m.Name()+" "+strings.TrimSpace(string(m.Phase)+" "+percent(m)))
 			rate += m.PerSecond
 		}
 	}

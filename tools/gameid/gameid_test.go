@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 // live.db, on which server 7 runs, server 8 has ended, and server 9 was merged;
 // late.db, whose server 7 has a mark of 2099, and verylate.db, which has an ID
 // of then as well; leased.db, whose server 7 is leased for ten years;
-// fenced.db, whose server 7 is fenced by the merge m1 into s1; target.db, in which
-// that merge is carried out; and the fleet
+// fenced.db, whose server 7 is fenced by the merge m1 into s1; made.db, in which
+// which that merge makes; and the fleet
 // registry fleet.db, in which server 7 runs on member.db and server 8 has ended
 // on it.
 func TestScripts(t *testing.T) {
@@ -56,10 +56,10 @@ func TestScripts(t *testing.T) {
 		if err := makeFenced(at("fenced.db"), registry.FenceTo("m1", "s1", since)); err != nil {
 			return err
 		}
-		if err := makeFenced(at("undone.db"), registry.FenceUndone.In(registry.FenceHere("m1", "s1", since))); err != nil {
+		if err := makeFenced(at("dropping.db"), registry.FenceDropping.In(registry.FenceHere("m1", "s1", since))); err != nil {
 			return err
 		}
-		if err := makeFenced(at("target.db"), registry.FenceHere("m1", "s1", since)); err != nil {
+		if err := makeFenced(at("made.db"), registry.FenceHere("m1", "s1", since)); err != nil {
 			return err
 		}
 		closeMember, err := makeFleet(at("fleet.db"), at("member.db"))

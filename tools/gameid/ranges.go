@@ -116,7 +116,7 @@ func leaseRange(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	}
 	_, err = fmt.Fprintf(out, "A new world counts in it after this, run before its first row %s (MariaDB, MySQL):\n  ALTER TABLE %s AUTO_INCREMENT = %d;\n", tables, table, given.First+1)
 	if err == nil && given.Space == "" {
-		_, err = fmt.Fprintf(out, "A world that exists moves into it, with all its keys:\n  servermerge rebase -offset %d -o plan.json %s EMPTY-TARGET\n", given.First, printable.Quoted(given.World))
+		_, err = fmt.Fprintf(out, "A world that exists moves into it, with all its keys, by a merge of an empty copy of its schema and this world, with this rule for each space of keys:\n  offset = { %s = %d }\n", printable.TOML(given.World), given.First)
 	}
 	return err
 }

@@ -37,18 +37,18 @@ that its lease is gone. The times that it had reserved stay reserved.
 A fence is not a lease of a process. A merge put it there because the world
 continues in another database, and players must not play in a second copy of
 it. A fence never ends by itself, and this command refuses to end it.
-"servermerge undo" takes the merge back and lifts the fence. If the target was
-restored from its backup of before the merge, it has no record of it: undo then
-prints this command with -fence MERGE, the ID of the merge, for each fenced
-world. Use it only then, or if the target is lost permanently, so that this
-database is the only copy of the world. If the target with its rows still exists
-after all, every player then exists twice, and after any row has changed here
-the merge can neither be resumed nor undone. Even then no ID is repeated.
+"servermerge undo" takes the merge back and lifts the fence. If the new database
+is not there, it has no record of the merge: undo then prints this command with
+-fence MERGE, the ID of the merge, for each fenced world. Use it only then, and
+only if the new database is lost permanently, so that this one is the only copy
+of the world. If the new database still exists after all, every player then
+exists twice, and after any row has changed here the merge can neither be
+resumed nor undone. Even then no ID is repeated.
 
-The target of a merge is fenced too, until the merge is completed or undone. The
-ways out are "servermerge apply PLAN" and "servermerge undo PLAN". If a server
-is started before that, it leaves rows that block the completion of the merge:
-the merge must be undone and planned again.
+The new database of a merge is fenced too, until it is opened. The ways out are
+"servermerge apply PLAN", then verify and open, and "servermerge undo PLAN". If
+a server is started before that, it leaves rows that block the opening: the
+merge must be undone and planned again.
 
 A world that is bound in a fleet registry has a lease there as well. This
 command ends both.
@@ -66,8 +66,8 @@ Flags:
   -reason TEXT     with -apply: what happened; kept in the fleet registry
   -watch TIME      how long to watch first (default 1m): longer than a third of
                    the server's window, and than its heartbeat
-  -fence MERGE     with -apply: lift the fence of this merge, whose target is
-                   lost permanently or was restored` + fleetHelp + `
+  -fence MERGE     with -apply: lift the fence of this merge, whose new database
+                   is lost permanently` + fleetHelp + `
 Examples:
   gameid servers release sqlite:data/s7.db -server 7
   gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099"`,
@@ -130,10 +130,10 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fe
 		return err
 	case !w.apply:
 		_, err := fmt.Fprintf(out, "Nothing was changed. The world continues in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
-			"If the target of that merge is lost permanently or was restored, see -fence in -h.\n", shown(fence.Into))
+			"If the new database of that merge is lost permanently, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":
-		return fmt.Errorf("%w; if its target is lost permanently or was restored, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
+		return fmt.Errorf("%w; if its new database is lost permanently, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
 	}
 	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
 		return err

@@ -67,11 +67,11 @@ It only reads: the account needs no right but SELECT.
   MARK     no ID of the server in this database has a later time
   LEASE    held: a process runs, and no other one can start until it ends;
            fenced: the world went to another database by a merge, or a merge
-           into this one is under way: no process can start here until
-           "servermerge undo" has taken it back, or "servermerge apply" has
-           completed the latter
+           makes this one and has not opened it: no process can start here
+           until "servermerge undo" has taken the merge back, or "servermerge
+           open" has opened this database
   HOLDER   the process that has the lease, or had it last; for a fence, the
-           merge and its target
+           merge and its new database
 
 If the database has settings with which it may lose confirmed changes, they are
 printed on the standard error, each with the statement that corrects it.
@@ -170,7 +170,7 @@ func holder(h gameid.Holder) string {
 	case fenced && f.State != registry.FenceMerging:
 		return fmt.Sprintf("%s: merge %s into %s", shown(string(f.State)), shown(f.Merge), shown(f.Into))
 	case fenced && f.Here:
-		return fmt.Sprintf("target of merge %s", shown(f.Merge))
+		return fmt.Sprintf("made by merge %s", shown(f.Merge))
 	case fenced:
 		return fmt.Sprintf("went to %s, merge %s", shown(f.Into), shown(f.Merge))
 	}
@@ -221,7 +221,7 @@ type fence struct {
 	Here  bool      `json:"here"` // a merge is being carried out in this database
 	Since time.Time `json:"since"`
 
-	// State is "prepared" if no row has come yet, "undone" if an undo removed them, else empty.
+	// State is "prepared" if no row has come yet, "dropping" if an undo drops the new database, else empty.
 	State string `json:"state,omitempty"`
 }
 

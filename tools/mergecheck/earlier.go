@@ -76,23 +76,20 @@ func notPassed(file string, old *verdict.Report) ([]declare.Selection, error) {
 
 // hasContents reports whether a report has sums over rows, or has tried to.
 func hasContents(r *verdict.Report) bool {
-	return slices.ContainsFunc(r.Sources, func(s verdict.Summary) bool {
+	return slices.ContainsFunc(r.Worlds, func(s verdict.Summary) bool {
 		return slices.ContainsFunc(s.Tables, func(t verdict.TableSummary) bool { return t.Contents != "" || t.NoContents != "" })
 	})
 }
 
-func sourceNames(r *verdict.Report) []string {
-	return slice.Map(r.Sources, func(s verdict.Summary) string { return s.Name })
+func worldNames(r *verdict.Report) []string {
+	return slice.Map(r.Worlds, func(s verdict.Summary) string { return s.Name })
 }
 
 // comparable returns an error if an earlier report is not about the same
 // merge, so that counts could not be compared.
-func comparable(file string, old *verdict.Report, places []databases.Place, target string) error {
+func comparable(file string, old *verdict.Report, places []databases.Place) error {
 	now := databases.Names(places)
-	if target == "" {
-		target = now[0]
-	}
-	then := sourceNames(old)
+	then := worldNames(old)
 	slices.Sort(then)
 	slices.Sort(now)
 	switch {
@@ -102,8 +99,14 @@ func comparable(file string, old *verdict.Report, places []databases.Place, targ
 		return cli.Usage("-since: %s is a part of a check, made by -rerun: it has too little to compare with", file)
 	case !slices.Equal(then, now):
 		return cli.Usage("-since: %s is about %s, not about %s", file, strings.Join(then, ", "), strings.Join(now, ", "))
-	case old.Target != target:
-		return cli.Usage("-since: in %s the target is %s, not %s", file, old.Target, target)
+	}
+	return sameFirst("-since", file, old, places)
+}
+
+// sameFirst returns an error if another world than in an earlier report is the first, which gives the schema.
+func sameFirst(flag, file string, old *verdict.Report, places []databases.Place) error {
+	if then, now := worldNames(old)[0], places[0].Name; then != now {
+		return cli.Usage("%s: in %s the first world is %s, not %s: give the worlds in the same order", flag, file, then, now)
 	}
 	return nil
 }

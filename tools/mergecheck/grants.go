@@ -12,17 +12,16 @@ import (
 )
 
 // writeGrants prints what gives the accounts of the sources all that a check
-// takes. It asks no database: the account may not be there yet. target is the
-// name of the target, "" for the first. Comments are wrapped at width, and statements never
-// are, so that they can be pasted; 0 is no limit.
-func writeGrants(w io.Writer, width int, places []databases.Place, target string) error {
+// takes. It asks no database: the account may not be there yet. Comments are
+// wrapped at width, and statements never are, so that they can be pasted; 0 is no limit.
+func writeGrants(w io.Writer, width int, places []databases.Place) error {
 	var b strings.Builder
 	comment := func(text string) {
 		for _, line := range columns.Wrap("", text, max(0, width-len("-- "))) {
 			b.WriteString("-- " + line + "\n")
 		}
 	}
-	for i, p := range places {
+	for _, p := range places {
 		database, account, severalHosts, err := accountOf(p)
 		switch {
 		case err != nil:
@@ -31,28 +30,18 @@ func writeGrants(w io.Writer, width int, places []databases.Place, target string
 			comment(p.Name + ": an SQLite file, which must be readable, and its folder too")
 			continue
 		}
-		write := func(format, privilege string) {
-			statement := fmt.Sprintf(format, sqlsource.Grant(privilege, database, account, false))
-			switch line := statement + " -- " + p.Name; {
-			case privilege != "SELECT":
-				b.WriteString(statement + "\n")
-			case width == 0 || columns.Width(line) <= width:
-				b.WriteString(line + "\n")
-			default:
-				comment(p.Name + ":")
-				b.WriteString(statement + "\n")
-			}
-			if literal := sqlsource.Grant(privilege, database, account, true); literal != sqlsource.Grant(privilege, database, account, false) {
-				fmt.Fprintf(&b, "-- with partial_revokes = ON instead: %s;\n", literal)
-			}
+		statement := sqlsource.Grant("SELECT", database, account, false)
+		if line := statement + "; -- " + p.Name; width == 0 || columns.Width(line) <= width {
+			b.WriteString(line + "\n")
+		} else {
+			comment(p.Name + ":")
+			b.WriteString(statement + ";\n")
 		}
-		write("%s;", "SELECT")
+		if literal := sqlsource.Grant("SELECT", database, account, true); literal != statement {
+			fmt.Fprintf(&b, "-- with partial_revokes = ON instead: %s;\n", literal)
+		}
 		if severalHosts {
 			fmt.Fprintf(&b, "-- and, if its hosts are a MySQL group: %s;\n", sqlsource.GrantMembers(account))
-		}
-		if p.Name == target || target == "" && i == 0 {
-			comment("and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):")
-			write("-- %s;", "TRIGGER")
 		}
 	}
 	_, err := io.WriteString(w, b.String())

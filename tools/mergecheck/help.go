@@ -8,8 +8,9 @@ const help = `Usage: mergecheck [flags] SOURCE SOURCE...
 Checks whether game databases can be merged into one (server merge) without
 losing or mixing up rows. It reads their keys and never writes.
 
-A SOURCE is a DSN or the name of a [[source]] in config.toml. The first is the
-target, whose schema and collations count:
+A SOURCE is a world: a DSN, or the name of a [[source]] in config.toml. They are
+merged into a new database, in which the first keeps its keys and names; its
+schema and collations count:
 
   s1                                             name = "s1" in config.toml
   sqlite:PATH                                    an SQLite file
@@ -18,7 +19,6 @@ target, whose schema and collations count:
 
 What is checked:
 
-  -target NAME      another source than the first is the target
   -include PATTERN  only the tables that match, such as 'char_*'
   -exclude PATTERN  not these: they are reported as NOT VERIFIED, under the code
                     table-excluded
@@ -40,8 +40,6 @@ What is checked:
                     whether the file is written right
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
-  -into NEW         judge a merge into the new database NEW, as plan -into makes
-                    it: triggers of the target do not run. NEW is not opened
   -propose          look for declarations to make: columns that seem to be
                     unique or to refer to others
   -explain TABLE.COLUMN

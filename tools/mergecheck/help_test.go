@@ -42,7 +42,7 @@ func TestHelpJSON(t *testing.T) {
 		t.Errorf("report (-is +documented):\n%s", diff)
 	}
 	shallow := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[check.MatrixReport]()), func(path string) bool {
-		return strings.HasPrefix(path, "sources[].") || strings.HasPrefix(path, "pairs[].results[].") // as above
+		return strings.HasPrefix(path, "worlds[].") || strings.HasPrefix(path, "pairs[].results[].") // as above
 	})
 	if diff := cmp.Diff(shallow, clitest.Documented(matrix)); diff != "" {
 		t.Errorf("matrix (-is +documented):\n%s", diff)

@@ -55,7 +55,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			case err != nil:
 				return err
 			case cmd.Bool("grants"):
-				return writeGrants(out, cli.Width(cmd), s.places, s.options.Target)
+				return writeGrants(out, cli.Width(cmd), s.places)
 			case s.explain[0] != "":
 				return explain(ctx, s, out, cli.LogOf(cmd))
 			default:

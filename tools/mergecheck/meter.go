@@ -20,7 +20,7 @@ type meter struct {
 }
 
 func (m *meter) report(p declare.Progress, now time.Time) {
-	m.Report(transfer.Progress{Step: transfer.StepCheck, Database: p.Source, Rows: p.SourceRows, Total: p.SourceTotal}, now)
+	m.Report(transfer.Progress{Step: transfer.StepCheck, Database: p.World, Rows: p.WorldRows, Total: p.WorldTotal}, now)
 	m.begun, m.current, m.load, m.judging = true, p, 0, ""
 }
 
@@ -46,10 +46,10 @@ func (m *meter) text(now time.Time) string {
 	if m.load > 0 {
 		doing = m.resting()
 	}
-	if m.current.SourceRows >= m.current.SourceTotal {
-		return printable.Short(float64(m.current.SourceTotal)) + " rows are read  " + doing
+	if m.current.WorldRows >= m.current.WorldTotal {
+		return printable.Short(float64(m.current.WorldTotal)) + " rows are read  " + doing
 	}
-	return m.howFar(m.current.SourceRows, m.current.SourceTotal, now) + "  " + doing
+	return m.howFar(m.current.WorldRows, m.current.WorldTotal, now) + "  " + doing
 }
 
 func reading(p declare.Progress) string { return printable.Text(p.Table) + " " + p.Code }

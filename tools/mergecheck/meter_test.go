@@ -24,12 +24,12 @@ func TestMeter(t *testing.T) {
 		now   declare.Progress
 		want  string
 	}{
-		{0, declare.Progress{Code: "key-collision", Table: "items", SourceRows: 4096, SourceTotal: 60e6}, "0 %  4096 of 60.0 M rows  0/s  time left unknown  items key-collision"},
-		{2 * time.Second, declare.Progress{Code: "key-collision", Table: "items", SourceRows: 30e6, SourceTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  2s left  items key-collision"},
-		{4 * time.Second, declare.Progress{Code: "unique-collision", Table: "a\x1b[2J", SourceRows: 31e6, SourceTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7749 k/s  4s left  a\x1b[2J unique-collision`},
-		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", SourceRows: 36e6, SourceTotal: 3600e6}, "1 %  36.0 M of 3600.0 M rows  1390/s  time left unknown  players unique-collision"},
-		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", SourceRows: 0, SourceTotal: 10}, "0 %  0 of 10 rows  1390/s  1s left  players unique-collision"},
-		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", SourceRows: 0, SourceTotal: 0}, "0 rows are read  players unique-collision"},
+		{0, declare.Progress{Code: "key-collision", Table: "items", WorldRows: 4096, WorldTotal: 60e6}, "0 %  4096 of 60.0 M rows  0/s  time left unknown  items key-collision"},
+		{2 * time.Second, declare.Progress{Code: "key-collision", Table: "items", WorldRows: 30e6, WorldTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  2s left  items key-collision"},
+		{4 * time.Second, declare.Progress{Code: "unique-collision", Table: "a\x1b[2J", WorldRows: 31e6, WorldTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7749 k/s  4s left  a\x1b[2J unique-collision`},
+		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", WorldRows: 36e6, WorldTotal: 3600e6}, "1 %  36.0 M of 3600.0 M rows  1390/s  time left unknown  players unique-collision"},
+		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", WorldRows: 0, WorldTotal: 10}, "0 %  0 of 10 rows  1390/s  1s left  players unique-collision"},
+		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", WorldRows: 0, WorldTotal: 0}, "0 rows are read  players unique-collision"},
 	} {
 		now := start.Add(tt.after)
 		m.report(tt.now, now)

@@ -104,17 +104,17 @@ func (p *display) showEarly() {
 
 // report is [declare.Options.Progress].
 func (p *display) report(now declare.Progress) {
-	i := slices.Index(p.names, now.Source)
+	i := slices.Index(p.names, now.World)
 	if i < 0 {
 		return
 	}
 	p.begin(phaseRows)
 	p.mu.Lock()
 	p.latest = now
-	p.meters[now.Source].report(now, time.Now())
+	p.meters[now.World].report(now, time.Now())
 	p.all.report(now, time.Now())
 	p.mu.Unlock()
-	p.display.Show(i, now.SourceRows, now.SourceTotal)
+	p.display.Show(i, now.WorldRows, now.WorldTotal)
 }
 
 // rests notes that a database is not read because its server has too much to do.
@@ -123,7 +123,7 @@ func (p *display) rests(source string, threads int) {
 	p.mu.Lock()
 	m := p.meters[source]
 	m.load = threads
-	done, total := m.current.SourceRows, m.current.SourceTotal
+	done, total := m.current.WorldRows, m.current.WorldTotal
 	p.mu.Unlock()
 	p.display.Show(i, done, total) // also before the first row
 }
@@ -134,7 +134,7 @@ func (p *display) judges(source, condition string, took time.Duration) {
 	p.mu.Lock()
 	m := p.meters[source]
 	m.judging = printable.Text(report.Judging(source, condition, took))
-	done, total := m.current.SourceRows, m.current.SourceTotal
+	done, total := m.current.WorldRows, m.current.WorldTotal
 	p.mu.Unlock()
 	p.display.Show(i, done, total)
 }
@@ -159,8 +159,8 @@ func (p *display) line(now time.Time) (done, total int64, line string) {
 	var resting string
 	for _, name := range p.names {
 		m := p.meters[name]
-		done += m.current.SourceRows
-		total += m.current.SourceTotal
+		done += m.current.WorldRows
+		total += m.current.WorldTotal
 		if m.load > 0 {
 			resting += "  " + name + " is " + m.resting()
 		}

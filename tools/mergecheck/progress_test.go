@@ -19,7 +19,7 @@ import (
 // known is what is found before the keys are read.
 var known = &verdict.Report{
 	Incomplete: "the keys are not read yet",
-	Sources: []verdict.Summary{
+	Worlds: []verdict.Summary{
 		{Name: "s1", Tables: []verdict.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
 		{Name: "s2", Tables: []verdict.TableSummary{{Table: "items", Rows: 1}}},
 	},
@@ -50,8 +50,8 @@ func TestProgressOnTerminal(t *testing.T) {
 	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.Text.String()); diff != "" {
 		t.Error(diff)
 	}
-	p.report(declare.Progress{Code: "key-collision", Source: "s2", Table: "items", SourceRows: 50, SourceTotal: 200})
-	p.report(declare.Progress{Source: "unknown"})
+	p.report(declare.Progress{Code: "key-collision", World: "s2", Table: "items", WorldRows: 50, WorldTotal: 200})
+	p.report(declare.Progress{World: "unknown"})
 	refresh <- time.Now()
 	<-screen.Wrote
 	p.rests("s1", 99)
@@ -83,7 +83,7 @@ func TestProgressInLines(t *testing.T) {
 			log.Reset()
 		}
 		report := func(source, table string, rows int64) {
-			p.report(declare.Progress{Code: "key-collision", Source: source, Table: table, SourceRows: rows, SourceTotal: 1_000_000})
+			p.report(declare.Progress{Code: "key-collision", World: source, Table: table, WorldRows: rows, WorldTotal: 1_000_000})
 		}
 		step(0, "mergecheck: opening s1 and s2\n")
 		p.begin(phaseSchemas)

@@ -19,8 +19,6 @@ import (
 
 func flags() []cliv3.Flag {
 	own := []cliv3.Flag{
-		&cliv3.StringFlag{Name: "target"},
-		&cliv3.StringFlag{Name: "into"},
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
 		&cliv3.StringFlag{Name: "schema"},
@@ -82,7 +80,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	s.options, s.line = rules.Check, rules.Line
 	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
-	s.options.Contents, s.options.Into = cmd.Bool("contents"), cmd.IsSet("into")
+	s.options.Contents = cmd.Bool("contents")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
 	}
@@ -91,7 +89,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 			return s, cli.Usage("-explain %s: %v", text, err)
 		}
 	}
-	args, target := cmd.Args().Slice(), cmd.String("target")
+	args, rerun := cmd.Args().Slice(), (*verdict.Report)(nil)
 	if file := cmd.String("rerun"); file != "" {
 		old, err := readEarlier(file)
 		if err != nil {
@@ -101,25 +99,25 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 			return s, err
 		}
 		if len(args) == 0 {
-			args = sourceNames(old)
+			args = worldNames(old)
 		}
-		if target == "" { // what had not passed was about that one
-			target = old.Target
-		}
+		rerun = old
 	}
 	if s.places, err = config.Locate(args); err != nil {
 		return s, err
 	}
 	dsns := slice.Map(s.places, func(p databases.Place) string { return p.DSN.Reveal() })
 	s.inputs = append(databases.Inputs(cmd, dsns...), cli.Input{What: "the file of -o", Name: s.rules})
-	if s.options.Target, err = findTarget(target, s.places); err != nil {
-		return s, err
+	if rerun != nil { // what had not passed was about a merge by its schema
+		if err := sameFirst("-rerun", cmd.String("rerun"), rerun, s.places); err != nil {
+			return s, err
+		}
 	}
 	if file := cmd.String("since"); file != "" {
 		if s.since, err = readEarlier(file); err != nil {
 			return s, err
 		}
-		if err := comparable(file, s.since, s.places, s.options.Target); err != nil {
+		if err := comparable(file, s.since, s.places); err != nil {
 			return s, err
 		}
 		if s.options.Contents && !hasContents(s.since) {
@@ -159,7 +157,7 @@ func checkFlags(cmd *cliv3.Command) error {
 	}
 	// What makes no sense together.
 	for _, pair := range [][2]string{
-		{"matrix", "target"}, {"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
+		{"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
 		{"explain", "matrix"}, {"explain", "propose"}, {"explain", "rerun"}, {"explain", "since"}, {"explain", "contents"}, {"explain", "html"},
 		{"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"}, {"explain", "grants"},
 		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},

@@ -34,12 +34,12 @@ func holdAgainst(r, old *verdict.Report, contents bool) {
 	before := *old
 	before.Results = slices.DeleteFunc(slices.Clone(old.Results), func(r verdict.Result) bool { return r.Code == codeMoved })
 	if !contents {
-		before.Sources = withoutContents(before.Sources)
+		before.Worlds = withoutContents(before.Worlds)
 	}
 	changes := check.Compare(&before, r)
 	var results []verdict.Result
 	for _, c := range changes {
-		about, was, is := cmp.Or(c.Source, "the merge as a whole"), cmp.Or(c.Old, "missing"), cmp.Or(c.New, "missing")
+		about, was, is := cmp.Or(c.World, "the merge as a whole"), cmp.Or(c.Old, "missing"), cmp.Or(c.New, "missing")
 		results = append(results, verdict.Result{
 			Code: codeMoved, Table: c.Table, Subject: c.What, Verdict: verdict.Fail, Read: 1, Count: 1,
 			Message: fmt.Sprintf("%s since %s: %s then, %s now", about, then, was, is),
@@ -80,9 +80,9 @@ func withoutContents(all []verdict.Summary) (out []verdict.Summary) {
 // unsummed are the tables that have no sum in one of the reports.
 func unsummed(reports ...*verdict.Report) (gaps []verdict.Gap) {
 	for _, r := range reports {
-		for _, s := range r.Sources {
+		for _, s := range r.Worlds {
 			for _, t := range s.Tables {
-				g := verdict.Gap{Source: s.Name, Reason: cmp.Or(t.NoContents, "the rows of "+t.Table+" have no sum")}
+				g := verdict.Gap{World: s.Name, Reason: cmp.Or(t.NoContents, "the rows of "+t.Table+" have no sum")}
 				if t.Contents == "" && !slices.Contains(gaps, g) {
 					gaps = append(gaps, g)
 				}

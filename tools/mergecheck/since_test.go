@@ -9,7 +9,7 @@ import (
 // Where a sum is wanted and could not be taken, nothing is known of changed rows.
 func TestSinceWithoutSum(t *testing.T) {
 	report := func(tables ...verdict.TableSummary) *verdict.Report {
-		return &verdict.Report{Verdict: verdict.Pass, Sources: []verdict.Summary{{Name: "s1", Tables: tables}}}
+		return &verdict.Report{Verdict: verdict.Pass, Worlds: []verdict.Summary{{Name: "s1", Tables: tables}}}
 	}
 	summed, unread := verdict.TableSummary{Table: "a", Contents: "01"}, verdict.TableSummary{Table: "b", NoContents: `table "b", column "x": too long`}
 	for _, test := range []struct {
@@ -23,11 +23,11 @@ func TestSinceWithoutSum(t *testing.T) {
 		{report(summed), report(verdict.TableSummary{Table: "a", Contents: "02"}), true, verdict.Fail},
 	} {
 		if !test.contents {
-			test.new.Sources = withoutContents(test.new.Sources)
+			test.new.Worlds = withoutContents(test.new.Worlds)
 		}
 		holdAgainst(test.new, test.old, test.contents)
 		if first := test.new.Results[0]; test.new.Verdict != test.want || first.Verdict != test.want {
-			t.Errorf("%+v: %s, and %+v, want %s", test.old.Sources, test.new.Verdict, first, test.want)
+			t.Errorf("%+v: %s, and %+v, want %s", test.old.Worlds, test.new.Verdict, first, test.want)
 		}
 	}
 }

@@ -3,34 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
-	"mergesafe/internal/nearest"
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
 	"mergesafe/merge/sqlsource"
-	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
 )
-
-// findTarget returns the name of the place that -target means, "" if it is
-// not given.
-func findTarget(target string, places []databases.Place) (string, error) {
-	if target == "" {
-		return "", nil
-	}
-	var names []string
-	for _, p := range places {
-		if target == p.Name || target == p.Arg {
-			return p.Name, nil
-		}
-		names = append(names, p.Name)
-	}
-	return "", cli.Usage("-target %s is none of the databases%s: want one of %s", sqldb.Redact(target), nearest.Hint(target, names), strings.Join(names, ", "))
-}
 
 // open opens all places, to be read as the settings say. rests is told when the
 // reading of one has to wait because of its server's load. closeAll closes those

@@ -23,7 +23,7 @@ func TestListsFitTheTerminal(t *testing.T) {
 	if err := writeCodes(&plain, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeGrants(&grants, width, places, ""); err != nil {
+	if err := writeGrants(&grants, width, places); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(codes.String() + grants.String()) {

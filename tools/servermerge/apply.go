@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -24,7 +23,8 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	if j.plan.Fleet != "" {
+	try := cmd.Bool("try")
+	if j.options.Try = try; !try && j.plan.Fleet != "" {
 		registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
 		if err != nil {
 			return err
@@ -36,53 +36,51 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	log := cli.LogOf(cmd)
 	ctx, w := j.watch(ctx, log, "apply", estimate.ApplyWork(j.plan)...)
-	began, before := announceApply(ctx, log, j.job)
-	if err := cli.Confirm(ctx, cmd, "This writes to "+j.where()+"."); err != nil {
+	began, before := announceApply(ctx, log, j.job, try)
+	if err := cli.Confirm(ctx, cmd, "This makes "+j.where()+"."); err != nil {
 		w.close()
 		return unconfirmed(ctx, err)
 	}
-	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.working(j.options))
+	result, err := transfer.Apply(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
 	o := j.outcome("apply")
+	if try {
+		o.Then.Again = j.command("apply -try")
+	}
 	if err != nil {
 		return j.failed(ctx, err, o)
 	}
-	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Before: before, Began: began, Notes: result.Notes}
+	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Before: before, Began: began, Notes: result.Notes,
+		Try: try, Changed: result.Changed}
 	return j.conclude(ctx, o)
 }
 
 // announceApply says what is going to be done, before it is, and tells when it began if it did,
 // and whether all of it is done already, as far as that can be seen.
-func announceApply(ctx context.Context, log *cli.Log, j *job) (began *time.Time, before bool) {
+func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *time.Time, before bool) {
 	p := j.plan
 	if len(p.Refusals) > 0 { // it will not begin
 		return nil, false
 	}
-	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.AllRows(), "tables", len(p.Tables), "renames", len(p.Renames))
-	for _, w := range p.Origins() {
+	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.Rows(), "tables", len(p.Tables), "renames", len(p.Renames))
+	if try {
+		log.Sayf("a rehearsal: %s is made from worlds that may still run, and no fence is written there", printable.Text(p.New.Name))
+		log.Sayf("it can never be opened; to drop it: %s", j.command("undo"))
+	}
+	for _, w := range p.Worlds {
 		for _, m := range w.Servers {
-			if w.Fence && m.Own {
+			if w.Fence && m.Own && !try {
 				log.Sayf("from its first write on, server %s cannot be started on %s any more", m.Server, printable.Text(w.Name))
 			}
 		}
 	}
-	for _, m := range p.Target.Servers {
-		if m.Own && p.Into == nil {
-			log.Sayf("from its first write on, server %s cannot be started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
-		}
-	}
 	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")
-	at, err := transfer.LookUp(ctx, p, j.target, j.sources)
+	at, err := transfer.LookUp(ctx, p, j.into, j.worlds)
 	if err != nil {
 		return nil, false // the work itself waits, or says why
 	}
-	rows := p.Rows()
-	if p.Into != nil {
-		rows += p.OwnRows()
-	}
 	if at.State != transfer.StateNone {
-		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(rows, "row", "rows"))
+		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
-	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Source == p.Target.Name && f.Fenced })
-	return at.Began, at.State == transfer.StateMade || at.State == transfer.StateProved || at.State == transfer.StateCopied && !fenced
+	return at.Began, at.State.Whole()
 }

@@ -29,7 +29,7 @@ func noDryRun(cmd *cliv3.Command) error {
 		return nil
 	}
 	if cmd.Name == "undo" {
-		err := errors.New("-dry-run: undo has none; before it writes anything it checks that all rows are as they were copied, and otherwise refuses")
+		err := errors.New("-dry-run: undo has none; before it drops a database that was open it checks that nothing was written there, and otherwise refuses")
 		return cli.WithHint(err, "For the state of the merge, read-only: servermerge status "+printable.Quoted(cmd.Args().First()))
 	}
 	j, err := readJob(cmd)
@@ -40,12 +40,17 @@ func noDryRun(cmd *cliv3.Command) error {
 	if j.config != "" {
 		words = append(words, "-config", printable.Quoted(j.config))
 	}
-	args := j.names()
-	for i, name := range args {
-		if !findable(name) { // given by DSN
-			args[i] = []string{"TARGET", "SOURCE"}[min(i, 1)]
+	for i, name := range j.plan.Databases() {
+		switch {
+		case i == 0 && findable(name):
+			words = append(words, "-into", printable.Quoted(name))
+		case i == 0: // given by DSN
+			words = append(words, "-into", "NEW")
+		case findable(name):
+			words = append(words, printable.Quoted(name))
+		default:
+			words = append(words, "WORLD")
 		}
-		words = append(words, printable.Quoted(args[i]))
 	}
 	return cli.WithHint(fmt.Errorf("-dry-run: the plan is the dry run: it lists everything that apply does, and making it only read"),
 		"To see it again, with the flags that it was made with: "+strings.Join(words, " "))

@@ -20,7 +20,7 @@ import (
 	"mergesafe/tools/internal/databases"
 )
 
-// given returns the databases that a plan is made for, the target first. The
+// given returns the databases that a plan is made for, the new one first. The
 // commands that carry the plan out find them by the names that they have here.
 func given(config *databases.Config, args []string) ([]transfer.Database, error) {
 	places, err := config.Locate(args)
@@ -37,9 +37,9 @@ type job struct {
 	ending
 	program string // that runs
 	plan    *transfer.Plan
-	target  transfer.Database
-	place   string // of the target, without secrets
-	sources []transfer.Database
+	into    transfer.Database // the new one
+	place   string            // of it, without secrets
+	worlds  []transfer.Database
 }
 
 // job reads the plan that the arguments name, and finds its databases: those
@@ -51,7 +51,7 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	}
 	names := j.names()
 	args := cmd.Args().Slice()[1:]
-	j.databases, j.which = len(args) > 0, whichOf(j.plan)
+	j.databases = len(args) > 0
 	if len(args) == 0 {
 		args = names
 		for _, name := range names {
@@ -70,9 +70,9 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	for i, p := range places {
 		d := transfer.Database{Name: names[i], DSN: p.DSN.Reveal()}
 		if i == 0 {
-			j.target, j.place = d, databases.Where(p.DSN.Reveal())
+			j.into, j.place = d, databases.Where(p.DSN.Reveal())
 		} else {
-			j.sources = append(j.sources, d)
+			j.worlds = append(j.worlds, d)
 		}
 	}
 	return j, nil
@@ -89,7 +89,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 		return nil, cli.Usage("got a database instead of the plan: want the file that \"servermerge plan -o FILE\" wrote")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" TARGET SOURCE... makes one. "+recorded(file))
+		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" -into NEW WORLD... makes one. "+recorded(file))
 	}
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func isRefused(name string) bool {
 
 // recorded says how to get the plan of a merge back into a file.
 func recorded(file string) string {
-	return "If a merge has begun with it, its target has it: servermerge plan -recorded -o " + printable.Quoted(file) + " TARGET"
+	return "If a merge has begun with it, the new database has it: servermerge plan -recorded -o " + printable.Quoted(file) + " NEW"
 }
 
 // call is what has to be said again when another command takes up the same plan.
@@ -136,7 +136,6 @@ type call struct {
 	file      string   // the plan
 	config    string   // empty: the default
 	databases bool     // whether they have to be given again
-	which     string   // and which
 	named     []string // the codecs of -codec
 	plan      string   // the command that makes a new plan
 }
@@ -154,18 +153,13 @@ func (c call) command(name string) string {
 	}
 	words = append(words, printable.Quoted(c.file))
 	if c.databases {
-		words = append(words, c.which)
+		words = append(words, which)
 	}
 	return strings.Join(words, " ")
 }
 
-// whichOf is how help calls the databases of a plan.
-func whichOf(p *transfer.Plan) string {
-	if p.Into != nil {
-		return "NEW WORLD..."
-	}
-	return "TARGET SOURCE..."
-}
+// which is how help calls the databases of a plan.
+const which = "NEW WORLD..."
 
 // commands are the commands for the same plan; none if it was not kept. running
 // is the command that runs now.
@@ -202,15 +196,9 @@ func planAgain(file string, plan *transfer.Plan) string {
 		}
 	}
 	words = append(words, "-o", fresh)
-	names := plan.Databases()
-	if plan.Into != nil { // which -into names
-		names = names[1:]
-	}
+	names := plan.Databases()[1:] // -into names the new one
 	if slices.ContainsFunc(names, func(name string) bool { return !findable(name) }) {
-		names = []string{whichOf(plan)}
-	}
-	if plan.Typed[0] == "rebase" {
-		slices.Reverse(names)
+		names = []string{"WORLD..."}
 	}
 	return cli.Line(append(words, names...))
 }
@@ -229,17 +217,17 @@ func findable(name string) bool {
 	return strings.HasPrefix(name, "sqlite:") && !strings.Contains(name, "***") || !strings.ContainsAny(name, `:/\`)
 }
 
-// names are those of the databases, that first which rows come to.
+// names are those of the databases, the new one first.
 func (j *job) names() []string { return j.plan.Databases() }
 
-// where is the target for a person: its name and its place.
+// where is the new database for a person: its name and its place.
 func (j *job) where() string {
-	name := printable.Text(j.target.Name)
+	name := printable.Text(j.into.Name)
 	if place := printable.Text(j.place); place != name {
 		name += " (" + place + ")"
 	}
 	return name
 }
 
-// all are the databases, the target first.
-func (j *job) all() []transfer.Database { return append([]transfer.Database{j.target}, j.sources...) }
+// all are the databases, the new one first.
+func (j *job) all() []transfer.Database { return append([]transfer.Database{j.into}, j.worlds...) }

@@ -12,8 +12,7 @@ import (
 	"mergesafe/internal/servertest"
 )
 
-// What docs/rules.md says about a game of one's own works as it is written, and so do the
-// commands of docs/merge-night.md after it, with the same worlds and rules: each ends with 0,
+// What docs/rules.md says about a game of one's own works as it is written: each command ends with 0,
 // but for the first, which reads what nothing is declared of.
 func TestPages(t *testing.T) {
 	servertest.NotShort(t)
@@ -22,7 +21,7 @@ func TestPages(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	rules, night := page(t, "rules.md"), page(t, "merge-night.md")
+	rules := page(t, "rules.md")
 	_, own, found := strings.Cut(rules, "\n## Rules for a game of your own\n")
 	mine := regexp.MustCompile("(?s)```toml\n(# mine.toml\n.*?)```").FindStringSubmatch(own)
 	if !found || mine == nil {
@@ -35,16 +34,8 @@ func TestPages(t *testing.T) {
 		}
 	}
 	write("mine.toml", mine[1])
-	write("game.toml", mine[1])
 	write("config.toml", worldsOfPages(t, dir))
 	runPage(t, dir, own, 10)
-	for _, file := range []string{"plan.json", "s1.db", "s2.db"} {
-		if err := os.Remove(filepath.Join(dir, file)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	worldsOfPages(t, dir)
-	runPage(t, dir, night, 5)
 }
 
 func page(t *testing.T, name string) string {
@@ -56,7 +47,7 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// worldsOfPages makes the two worlds of the pages, and returns the configuration that names them.
+// worldsOfPages makes the two worlds of the page, and returns the configuration that names them and what is made.
 func worldsOfPages(t *testing.T, dir string) (config string) {
 	t.Helper()
 	for name, rows := range map[string]string{
@@ -77,7 +68,10 @@ func worldsOfPages(t *testing.T, dir string) (config string) {
 		}
 		config += "[[source]]\nname = \"" + name + "\"\ndsn = \"sqlite:" + name + ".db\"\n"
 	}
-	return config + "[[source]]\nname = \"try\"\ndsn = \"sqlite:try.db\"\n" // which rebase makes
+	for _, made := range []string{"try", "new"} {
+		config += "[[source]]\nname = \"" + made + "\"\ndsn = \"sqlite:" + made + ".db\"\n"
+	}
+	return config
 }
 
 // runPage runs the commands of a page in their order.

@@ -67,7 +67,7 @@ func (j *job) now(ctx context.Context) *transfer.Status {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 	}
-	at, err := transfer.LookUp(ctx, j.plan, j.target, j.sources)
+	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
 	if err != nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func code(e report.Ending) cli.Code {
 	switch e {
 	case report.Done:
 		return cli.OK
-	case report.Refused, report.Changed, report.Differs, report.NotUndone:
+	case report.Refused, report.Changed, report.Differs:
 		return cli.Conflicts
 	case report.Stopped:
 		return cli.Stopped

@@ -18,7 +18,7 @@ import (
 // came was done.
 func TestInterruptedPage(t *testing.T) {
 	s1, s2, file := files(t)
-	ran(t, cli.OK, "plan", "-o", file, s1, s2)
+	ran(t, cli.OK, "plan", "-into", into(file), "-o", file, s1, s2)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	name := filepath.Join(t.TempDir(), "page.html")
@@ -53,7 +53,7 @@ func TestPageFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Reset()
-		return &job{plan: new(transfer.Plan), ending: ending{out: &out, page: page}}
+		return &job{plan: &transfer.Plan{Worlds: make([]transfer.World, 1)}, ending: ending{out: &out, page: page}}
 	}
 
 	j := newJob()

@@ -42,15 +42,11 @@ func registryOf(cmd *cliv3.Command, config *databases.Config) (ranges.Registry, 
 	return ranges.Registry{DSN: dsn, By: "servermerge " + cmd.Name}, err
 }
 
-// moving is what records that the first world of a plan goes on in a database, and where it was; nil
-// for a merge in place.
+// moving is what records that the first world of a plan goes on in a database, and where it was.
 func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, to transfer.Database, from, why string) (func(context.Context) error, error) {
-	if j.plan.Into == nil {
-		return nil, nil
-	}
 	registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
 	if err == nil {
-		err = registry.Required(ctx, j.plan, j.sources[0])
+		err = registry.Required(ctx, j.plan, j.worlds[0])
 	}
 	if err != nil {
 		return nil, err
@@ -61,4 +57,12 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, t
 		}
 		return registry.MoveWorld(ctx, j.plan, from, to, why)
 	}, nil
+}
+
+// unplaced ends a command that could not look whether the world is bound in a fleet registry.
+func (j *work) unplaced(ctx context.Context, command string, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return j.failed(ctx, &transfer.StoppedError{Doing: "looking where the worlds are", Cause: err}, j.outcome(command))
 }

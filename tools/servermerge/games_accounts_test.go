@@ -52,7 +52,7 @@ func TestProfilesOfTwoLogins(t *testing.T) {
 
 // mergeLogins merges three auth databases of the other game, and then worlds of g by that plan.
 func (g realGame) mergeLogins(t *testing.T, folder string, auth realGame) {
-	seeds := []uint64{1, 1, 2, 3}
+	seeds := []uint64{1, 2, 3}
 	logins, authDSNs := auth.marked(t, folder, 300, nil, seeds...)
 	for i, db := range logins.dbs {
 		db.SetMaxOpenConns(1) // for @n
@@ -60,12 +60,10 @@ func (g realGame) mergeLogins(t *testing.T, folder string, auth realGame) {
 	}
 	accounts := ownFile(t, "azerothcore-auth", "accounts.toml") // it names auth-plan.json, in its own folder
 	authPlan := filepath.Join(filepath.Dir(accounts), "auth-plan.json")
-	runPlan(t, authPlan, authDSNs, auth.rules(t, marksFile(t)))
-	now := logins.sameLogins(t, logins.dbs[0])
+	_, authMade := runPlan(t, authPlan, authDSNs, auth.rules(t, marksFile(t)))
+	now := logins.sameLogins(t, authMade)
 
 	o, dsns := g.marked(t, folder, 300, nil, seeds...)
-	target := o.dbs[0]
-	o.dbs = o.dbs[1:]
 	var named int64
 	o.accounts = func(world int, was, is string) string {
 		switch want := now[world][was]; {
@@ -79,17 +77,17 @@ func (g realGame) mergeLogins(t *testing.T, folder string, auth realGame) {
 		return ""
 	}
 	file := filepath.Join(t.TempDir(), "plan.json")
-	made := runPlan(t, file, dsns, g.rules(t, accounts, marksFile(t)))
-	for _, r := range made.Plan.Renames {
+	proof, made := runPlan(t, file, dsns, g.rules(t, accounts, marksFile(t)))
+	for _, r := range proof.Plan.Renames {
 		o.renamed[fmt.Sprintf("%s.%s %q %q", r.Table, r.Column, r.Old, r.New)] = true
 	}
-	rows, references, dangling := o.compare(t, target)
+	rows, references, dangling := o.compare(t, made)
 	if named < 500 {
 		t.Error("there was little to compare")
 	}
 	t.Logf("%d accounts of %d worlds became %d; of %d rows of the worlds, %d values name the account that they named, "+
 		"and %d references lead where they led, %d to no row", len(now[0])+len(now[1])+len(now[2]), len(now),
-		len(rowsOf(t, logins.dbs[0], "SELECT id FROM account")), rows, named, references, dangling)
+		len(rowsOf(t, authMade, "SELECT id FROM account")), rows, named, references, dangling)
 }
 
 // marksFile says of the oracle's column that it names nothing.
@@ -103,19 +101,20 @@ func marksFile(t *testing.T) string {
 	return file
 }
 
-// runPlan merges the databases but for the second, which is the first as it was.
-func runPlan(t *testing.T, file string, dsns, rules []string) *report.Outcome {
+// runPlan merges three worlds, and returns the proof and what was made.
+func runPlan(t *testing.T, file string, dsns, rules []string) (*report.Outcome, *sql.DB) {
 	t.Helper()
-	databases := slices.Concat(dsns[:1], dsns[2:])
+	into, made := newDatabase(t)
 	var config strings.Builder
-	for i, dsn := range databases {
+	fmt.Fprintf(&config, "[[source]]\nname = \"new\"\ndsn = %q\n", into)
+	for i, dsn := range dsns {
 		fmt.Fprintf(&config, "[[source]]\nname = \"s%d\"\ndsn = %q\n", i+1, dsn)
 	}
 	names := filepath.Join(t.TempDir(), "config.toml")
 	if err := os.WriteFile(names, []byte(config.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := slices.Concat([]string{"plan", "-config", names, "-rekey", "-o", file}, rules, []string{"s1", "s2", "s3"})
+	args := slices.Concat([]string{"plan", "-into", "new", "-config", names, "-rekey", "-o", file}, rules, []string{"s1", "s2", "s3"})
 	planned := ran(t, cli.OK, args...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
@@ -126,7 +125,7 @@ func runPlan(t *testing.T, file string, dsns, rules []string) *report.Outcome {
 		t.Errorf("%s: %+v", proof.Proof.Verdict, proof.Proof.Keys)
 	}
 	proof.Plan = plan(t, file)
-	return &proof
+	return &proof, made
 }
 
 // sameLogins compares a merged auth database with the worlds, and returns the number of each account's in it.
@@ -147,7 +146,7 @@ func (o *oracle) sameLogins(t *testing.T, merged *sql.DB) (now []map[string]stri
 		return all
 	}
 	person := func(row map[string]string) string { return strings.ToLower(row["username"] + row["email"]) }
-	worlds := o.dbs[1:]
+	worlds := o.dbs
 	at, want := make(map[string]string), make(map[string]map[string]string)
 	all, alive := read(merged, "account"), make(map[string]bool)
 	for _, row := range all {

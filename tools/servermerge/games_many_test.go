@@ -83,31 +83,33 @@ func TestManyWorlds(t *testing.T) {
 	}
 }
 
-// mergeMany merges some sources at a time.
+// mergeMany merges some more worlds at a time into what was merged before.
 func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
-	seeds := []uint64{1}
+	var seeds []uint64
 	for seed := range uint64(*manyWorlds) {
 		seeds = append(seeds, seed+1)
 	}
 	o, dsns := g.marked(t, folder, 60, named[g.profile], seeds...)
-	target := o.dbs[0]
-	o.dbs = o.dbs[1:]
+	merged, made := dsns[0], o.dbs[0]
 	dir, marks := t.TempDir(), marksFile(t)
 	var first, names = make(map[string][]string), 0 // what each name was, in the worlds
-	for sources := range slices.Chunk(dsns[2:], atATime) {
+	for more := range slices.Chunk(dsns[1:], atATime) {
 		file := filepath.Join(dir, fmt.Sprintf("plan%d.json", len(first)))
-		databases := append([]string{dsns[0]}, sources...)
-		planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(t, marks), databases)...)
+		into, db := newDatabase(t)
+		worlds := append([]string{merged}, more...)
+		planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-into", into, "-rekey", "-o", file}, g.rules(t, marks), worlds)...)
 		if !strings.HasPrefix(planned.stdout, "READY ") {
 			t.Fatalf("%.2000s", planned.stdout)
 		}
-		with := func(command string) []string { return append([]string{command, "-json", file}, databases...) }
+		with := func(command string) []string { return slices.Concat([]string{command, "-json", file, into}, worlds) }
 		outcome(t, with("apply"))
 		if p := outcome(t, with("verify")).Proof; p.Verdict != verdict.Pass {
 			t.Errorf("%s: %+v", p.Verdict, p.Keys)
 		}
-		made := plan(t, file)
-		for _, r := range made.Renames {
+		outcome(t, with("open"))
+		merged, made = into, db
+		p := plan(t, file)
+		for _, r := range p.Renames {
 			names++
 			column, old, now := fmt.Sprintf("%s.%s ", r.Table, r.Column), fmt.Sprintf("%q", r.Old), fmt.Sprintf("%q", r.New)
 			first[column+now] = append(append(first[column+now], first[column+old]...), old)
@@ -115,11 +117,11 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 				o.renamed[column+was+" "+now] = true
 			}
 		}
-		g.room(t, target, made.Rekey.Spaces)
+		g.room(t, made, p.Rekey.Spaces)
 	}
-	rows, references, dangling := o.compare(t, target)
+	rows, references, dangling := o.compare(t, made)
 	for _, k := range g.halves {
-		led, not := o.compareHalves(t, target, k)
+		led, not := o.compareHalves(t, made, k)
 		references, dangling = references+led, dangling+not
 	}
 	for _, statement := range named[g.profile] {
@@ -129,7 +131,7 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 		}
 		twice := fmt.Sprintf("SELECT `%s`, COUNT(*) FROM `%s` WHERE `%[1]s` IS NOT NULL GROUP BY 1 HAVING COUNT(*) > 1",
 			words[3], words[1])
-		for _, row := range rowsOf(t, target, twice) {
+		for _, row := range rowsOf(t, made, twice) {
 			t.Errorf("%s rows of %s have the name %q", *row[1], words[1], *row[0])
 		}
 	}
@@ -137,10 +139,10 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 		*manyWorlds, rows, references, dangling, names)
 }
 
-// room looks whether the keys of a target are below what the game and the columns take, and the counters above them.
-func (g realGame) room(t *testing.T, target *sql.DB, spaces []verdict.RekeyedSpace) {
+// room looks whether the keys of a merged database are below what the game and the columns take, and the counters above them.
+func (g realGame) room(t *testing.T, made *sql.DB, spaces []verdict.RekeyedSpace) {
 	t.Helper()
-	conn, err := target.Conn(t.Context())
+	conn, err := made.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,10 +35,8 @@ type realGame struct {
 	own             string            // a file of the operator's own that the profile's head shows, if any; it comes last
 	first           []string          // statements for every world before it is merged
 	key             gameworlds.Column // a key that first adds, if any
-	last            []string          // and for the target before the undo
 	above           int64             // what keys of a world begin above, if not 0
 	references      int64             // that lead to a row, at least
-	combined        int64             // rows of tables that are only a list of keys of the game's own data
 	inCells         int               // columns and forms of cells with keys
 	halves          []keyBySQL
 	all             []string // statements for every world in which every statement of the profile is to matter
@@ -46,7 +44,7 @@ type realGame struct {
 	dropped         []string // tables of which no row comes, since all refer to what stays behind
 }
 
-// damage is what is done to a source, and what the plan says of it.
+// damage is what is done to a world, and what the plan says of it.
 type damage struct{ do, says string }
 
 // keyBySQL is a key that is some bits of a number, or is in several columns.
@@ -162,7 +160,7 @@ var realGames = []realGame{
 			"UPDATE forums SET forum_parent = 1, forum_owner_id = 268435456 + forum_id % 900 LIMIT 3"}, damage: []damage{
 			{"UPDATE clan_privs SET clan_id = 2147483647 LIMIT 1", `"clan_privs": key-nobody`},
 		}},
-	{schema: "landsandboat", profile: "landsandboat", references: 50_000, combined: 300,
+	{schema: "landsandboat", profile: "landsandboat", references: 50_000,
 		all: []string{"UPDATE char_inventory SET extra = 1 + slot % 200 WHERE itemId NOT BETWEEN 512 AND 517", "UPDATE delivery_box SET extra = 1 + slot % 200 WHERE itemid NOT BETWEEN 512 AND 517"}, first: linkshellsFirst, halves: []keyBySQL{linkshellIn("char_inventory"), linkshellIn("delivery_box")}, damage: []damage{
 			{"UPDATE char_inventory SET extra = 'x' WHERE itemId = 515 LIMIT 1", `"char_inventory": cell-format: extra: 1 cell is wrong`},
 			{"UPDATE char_blacklist SET charid_target = 4294967295 LIMIT 1", `"char_blacklist": key-nobody`},
@@ -171,20 +169,18 @@ var realGames = []realGame{
 		{"UPDATE keymap SET characterid = 2147483647 LIMIT 1", `"keymap": key-nobody`},
 	}},
 	{schema: "forgottenserver", profile: "tfs", references: 20_000,
-		// They make rows that come as well, and remove some that stay: as the profile says.
-		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"},
 		all: []string{"UPDATE ip_bans SET ip = 77, reason = DATABASE(), banned_at = CRC32(DATABASE()), expires_at = CRC32(reason), banned_by = (SELECT CRC32(reason) % 100 + 1) LIMIT 1"}, damage: []damage{
 			{"UPDATE player_items SET player_id = 2147483647 LIMIT 1", `"player_items": key-nobody`},
 		}},
 	{schema: "canary", profile: "canary", base: "tfs", own: "decided.toml", references: 20_000, inCells: 1,
 		// The number of a group is one of its account. Others have no group.
-		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds", "DROP TRIGGER IF EXISTS oncreate_accounts",
+		first: []string{
 			"UPDATE ip_bans SET ip = CRC32(CONCAT(reason, banned_at, expires_at, ip)) >> 1",
 			"INSERT IGNORE INTO account_vipgroups (id, account_id, name) SELECT vipgroup_id, account_id, 'few' FROM account_vipgrouplist",
 			"ALTER TABLE kv_store DROP PRIMARY KEY, ADD id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY",
 			"INSERT INTO kv_store (key_name, timestamp, value) VALUES ('raids.777', 1, 'x'), ('migrations.a', 2, 'y')"},
-		key:  gameworlds.Column{Table: "kv_store", Name: "id"},
-		last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}, damage: []damage{
+		key: gameworlds.Column{Table: "kv_store", Name: "id"},
+		damage: []damage{
 			{"UPDATE player_stash SET player_id = 2147483647 LIMIT 1", `"player_stash": key-nobody`},
 		}},
 	{schema: "azerothcore_auth", profile: "azerothcore-auth", references: 400, first: loginNames},
@@ -304,55 +300,63 @@ func (g realGame) marked(t *testing.T, folder string, characters int, first []st
 
 func (g realGame) merge(t *testing.T, folder string) {
 	began := time.Now()
-	o, dsns := g.marked(t, folder, 600, nil, 1, 1, 2, 3) // the target is there twice, so that it can be compared with what it was
-	target := o.dbs[0]
-	o.dbs = o.dbs[1:] // the worlds as they were
-	before := o.digests(t, target)
-	if twin := o.digests(t, o.dbs[0]); !maps.Equal(before, twin) {
-		t.Fatal("the target and its twin differ before anything was done")
+	o, dsns := g.marked(t, folder, 600, nil, 1, 2, 3)
+	var before []map[string]string
+	for _, db := range o.dbs {
+		before = append(before, o.digests(t, db))
 	}
-
-	dir := t.TempDir()
-	file := filepath.Join(dir, "plan.json")
-	databases := []string{dsns[0], dsns[2], dsns[3]}
-	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-rekey", "-o", file}, g.rules(t, marksFile(t)), databases)...)
+	into, made := newDatabase(t)
+	file := filepath.Join(t.TempDir(), "plan.json")
+	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-into", into, "-rekey", "-o", file}, g.rules(t, marksFile(t)), dsns)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
 	}
-	with := func(command string) []string { return append([]string{command, "-json", file}, databases...) }
+	with := func(command string) []string { return slices.Concat([]string{command, "-json", file, into}, dsns) }
 	applied, proof := outcome(t, with("apply")), outcome(t, with("verify"))
 	if p := proof.Proof; p.Verdict != verdict.Pass || len(p.Keys) != 6 {
 		t.Errorf("%s: %+v", p.Verdict, p.Keys)
 	}
-	for _, r := range plan(t, file).Renames {
+	p := plan(t, file)
+	for _, r := range p.Renames {
 		o.renamed[fmt.Sprintf("%s.%s %q %q", r.Table, r.Column, r.Old, r.New)] = true
 	}
-	rows, references, dangling := o.compare(t, target)
+	rows, references, dangling := o.compare(t, made)
 	for _, k := range g.halves {
-		led, not := o.compareHalves(t, target, k)
+		led, not := o.compareHalves(t, made, k)
 		references, dangling = references+led, dangling+not
 		o.halves += led
 	}
-	if applied.Applied.Rows != rows+g.combined {
-		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows+g.combined)
+	if applied.Applied.Rows < rows {
+		t.Errorf("apply tells of %d rows, want %d or more", applied.Applied.Rows, rows)
 	}
-	o.trace(t, databases[0], plan(t, file))
+	o.trace(t, into, p)
 	t.Logf("%d tables, %d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v, in bits and halves: %d; %.0f s", len(o.refs.Tables), rows, references, dangling, o.inCells, o.halves, time.Since(began).Seconds())
 	if references < g.references || dangling == 0 || len(o.inCells) != g.inCells {
 		t.Error("there was little to compare")
 	}
-	statements(t, target, g.last)
-
-	undone := outcome(t, with("undo"))
-	if undone.Undone.Rows != rows || !undone.Undone.SameAsBefore {
+	outcome(t, with("open"))
+	if undone := outcome(t, with("undo")); !undone.Undone.Dropped {
 		t.Errorf("%+v", undone.Undone)
 	}
-	after := o.digests(t, target)
-	for table := range before {
-		if before[table] != after[table] {
-			t.Errorf("%s is not what it was before the merge", table)
+	for i, db := range o.dbs {
+		for table, now := range o.digests(t, db) {
+			if before[i][table] != now {
+				t.Errorf("%s of world %d is not what it was before the merge", table, i+1)
+			}
 		}
 	}
+}
+
+// newDatabase is an empty database, for a merge.
+func newDatabase(t *testing.T) (dsn string, db *sql.DB) {
+	t.Helper()
+	dsn = servertest.DSN(t)
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return "mysql:" + dsn, db
 }
 
 // What is wrong in a world refuses the plan, by name.
@@ -364,7 +368,8 @@ func TestProfilesFindDamage(t *testing.T) {
 	for _, g := range realGames {
 		t.Run(g.profile, func(t *testing.T) {
 			schema := g.load(t, folder)
-			args := append([]string{"plan", "-rekey", "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules(t)...)
+			into, _ := newDatabase(t)
+			args := append([]string{"plan", "-into", into, "-rekey", "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules(t)...)
 			for seed := range uint64(2) {
 				opts := gameworlds.Typical(seed)
 				opts.Characters, opts.Items, opts.Offset = 300, 1500, g.above
@@ -474,7 +479,7 @@ type oracle struct {
 	inCells  map[string]int64  // keys in cells that lead to a row, by column and form
 
 	// keys are, by key column and key, the marks of the rows that have it: of the worlds,
-	// and of the merged target at the end.
+	// and of the merged database at the end.
 	keys []map[gameworlds.Column]map[string]string
 }
 
@@ -510,11 +515,11 @@ func (o *oracle) mark(t *testing.T, db *sql.DB, world uint64) {
 	}
 }
 
-// compare compares the merged target with the worlds, and returns how many rows came, how
+// compare compares the merged database with the worlds, and returns how many rows came, how
 // many references lead to a row and how many of those that could lead nowhere.
-func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling int64) {
+func (o *oracle) compare(t *testing.T, made *sql.DB) (rows, resolved, dangling int64) {
 	t.Helper()
-	all := append(slices.Clone(o.dbs), target)
+	all := append(slices.Clone(o.dbs), made)
 	for _, db := range all {
 		keys := make(map[gameworlds.Column]map[string]string)
 		for c, meanings := range o.refs.Columns {
@@ -532,12 +537,12 @@ func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling
 	}
 	for _, table := range o.refs.Tables {
 		if o.left[table] {
-			if was, is := digest(t, o.dbs[0], table), digest(t, target, table); was != is {
-				t.Errorf("%s stays behind, and the target's own rows are others", table)
+			if was, is := digest(t, o.dbs[0], table), digest(t, made, table); was != is {
+				t.Errorf("%s stays behind, and the rows of the first world are others", table)
 			}
 			continue
 		}
-		columns := rowsOf(t, target, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '"+table+"' ORDER BY ordinal_position")
+		columns := rowsOf(t, made, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '"+table+"' ORDER BY ordinal_position")
 		var names []string
 		for _, c := range columns {
 			names = append(names, *c[0])
@@ -554,17 +559,15 @@ func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling
 			}
 			return marked
 		}
-		merged, want := read(target), 0
+		merged, want := read(made), 0
 		for world, db := range o.dbs {
 			before := read(db)
 			want += len(before)
-			if world > 0 {
-				rows += int64(len(before))
-			}
+			rows += int64(len(before))
 			for mark, was := range before {
 				is := merged[mark]
 				if is == nil {
-					t.Errorf("%s: the row %s is not in the target", table, mark)
+					t.Errorf("%s: the row %s did not come", table, mark)
 					continue
 				}
 				for i, name := range names {
@@ -573,7 +576,7 @@ func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling
 					switch ref := o.reference(column, names, was, i); {
 					case o.renamed[column.String()+" "+text(was[i])+" "+text(is[i])]:
 					case world == 0 && text(was[i]) != text(is[i]):
-						wrong = "a row of the target's own has changed"
+						wrong = "a row of the first world has changed"
 					case form != nil:
 						var led, not int64
 						led, not, wrong = o.sameInCell(world, form, to, *was[i], *is[i])
@@ -634,11 +637,11 @@ func (o *oracle) reference(c gameworlds.Column, names []string, row []*string, i
 
 // compareHalves compares the keys that a database computes of the rows of a table, and what is
 // beside them.
-func (o *oracle) compareHalves(t *testing.T, target *sql.DB, k keyBySQL) (led, not int64) {
+func (o *oracle) compareHalves(t *testing.T, made *sql.DB, k keyBySQL) (led, not int64) {
 	t.Helper()
 	query := fmt.Sprintf("SELECT %s, %s, %s FROM `%s`", markColumn, k.key, k.rest, k.table)
 	merged := make(map[string][]*string)
-	for _, row := range rowsOf(t, target, query) {
+	for _, row := range rowsOf(t, made, query) {
 		merged[*row[0]] = row
 	}
 	for world, db := range o.dbs {
@@ -726,7 +729,7 @@ func (o *oracle) sameInCell(world int, form *gameworlds.Form, to gameworlds.Colu
 }
 
 // trace asks for some keys of every kind where they came from and what became of them.
-func (o *oracle) trace(t *testing.T, target string, p *transfer.Plan) {
+func (o *oracle) trace(t *testing.T, made string, p *transfer.Plan) {
 	t.Helper()
 	merged := o.keys[len(o.dbs)]
 	for c, keys := range merged {
@@ -738,7 +741,7 @@ func (o *oracle) trace(t *testing.T, target string, p *transfer.Plan) {
 				continue
 			}
 			if world == "w1" {
-				if r := ran(t, cli.Conflicts, "whois", target, c.Table, key); !strings.Contains(r.stdout, "came by no merge") {
+				if r := ran(t, cli.Conflicts, "whois", made, c.Table, key); !strings.Contains(r.stdout, "came by no merge") {
 					t.Errorf("%s %s: %s", c, key, r.stdout)
 				}
 				continue
@@ -750,9 +753,9 @@ func (o *oracle) trace(t *testing.T, target string, p *transfer.Plan) {
 					old = k
 				}
 			}
-			source := p.Sources[i-1].Name
+			source := p.Worlds[i].Name
 			want := fmt.Sprintf("%s %s of %s became %s ", c.Table, old, source, key)
-			for _, args := range [][]string{{"whois", target, c.Table, key}, {"whois", target, source, c.Table, old}} {
+			for _, args := range [][]string{{"whois", made, c.Table, key}, {"whois", made, source, c.Table, old}} {
 				if r := ran(t, cli.OK, args...); !strings.HasPrefix(r.stdout, want) {
 					t.Errorf("%v: %s, want %s", args[2:], r.stdout, want)
 				}

@@ -6,13 +6,13 @@ import _ "embed"
 const help = `Usage: servermerge COMMAND [flags] [arguments]
 
 Merges game databases (server merge): makes a new database of the rows of all
-worlds, beside them (plan -into), or copies the rows of one or more SOURCEs into
-a TARGET. Keys that collide get new values, together with everything that refers
-to them (plan -rekey). Only apply, open and undo write.
+worlds, beside them. Keys that collide get new values, together with everything
+that refers to them (plan -rekey). Only apply, open and undo write.
 
 Commands:
-  plan TARGET SOURCE...  check all databases and write down what a merge would
-                         do, for people to review
+  plan -into NEW WORLD...
+                         check all worlds and write down what a merge would do,
+                         for people to review
   apply PLAN             carry out that plan and no other; if interrupted, run
                          the same command again to resume
   pause PLAN             let it rest, from another terminal
@@ -21,13 +21,11 @@ Commands:
   stop PLAN              end it; run the same command again to resume
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
-  open PLAN              let the game into the new database (plan -into)
-  undo PLAN              take the merge back
+  open PLAN              let the game into the new database
+  undo PLAN              take the merge back: drop what it made
   renames PLAN           the players that get another name, also as CSV
   left PLAN              the rows that stay behind, and why, also as CSV
-  rebase SOURCE TARGET   plan one world into an empty database, with new keys
-  whois TARGET TABLE KEY
-                         which world a key came from, and its key there
+  whois NEW TABLE KEY    which world a key came from, and its key there
 
 A merge, once the game servers are stopped. Until open nothing that exists is
 written, but that the worlds cannot be started; undo drops what was made:
@@ -37,27 +35,28 @@ written, but that the worlds cannot be started; undo drops what was made:
   servermerge verify plan.json                     # PASS?
   servermerge open plan.json          # point the game to new, and start it
 
-The same in the database of s1, which is backed up first:
+A rehearsal of it, days before, while the game servers run:
 
-  servermerge plan -o plan.json s1 s2
-  servermerge apply plan.json
-  servermerge verify plan.json            # PASS? start the game server of s1
+  servermerge plan -into new -o plan.json s1 s2
+  servermerge apply -try plan.json    # what does the server refuse?
+  servermerge undo plan.json
 
-A TARGET or SOURCE is a DSN or the name of a [[source]] in config.toml:
+NEW and each WORLD are a DSN or the name of a [[source]] in config.toml. The
+first world keeps its keys and names, and gives the schema:
 
   s1                                             name = "s1" in config.toml
   sqlite:PATH                                    an SQLite file
   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
   mysql:USER:PASSWORD@tcp(HOST1,HOST2)/DATABASE  the same, on several hosts
 
-A plan holds no DSN. The other commands look the names in it up again; a
-database given by a mysql: DSN has to be given again, after PLAN and in its
-order. In that way apply can get an account with more rights than that of plan.
+A plan holds no DSN. The other commands look the names in it up again; if one
+was given by a mysql: DSN, give all databases again after PLAN: NEW WORLD... In
+that way apply can get an account with more rights than that of plan.
 
 Exit codes:
 
   0   done; of plan: the merge can be done; of verify: PASS; of status: not
-      begun, or complete
+      begun, or open
   1   refused, and the reasons are printed; of verify: FAIL
   2   could not: wrong usage or configuration, a database error, or an interrupt
   3   the same as 1, but only because something could not be verified
@@ -68,7 +67,7 @@ written where, rights, what can go wrong) and servermerge -h json (documents).
 
 Examples:
 
-  servermerge plan -html check.html -o plan.json s1 s2 s3
+  servermerge plan -into new -html check.html -o plan.json s1 s2 s3
   servermerge apply -max-load 40 plan.json
   servermerge verify -html proof.html plan.json
   servermerge undo plan.json
@@ -144,17 +143,21 @@ const helpCodec = `  -codec COMMAND    run this command, which finds keys in cel
                     prints it: 'exec ./codec items'; once for each of the plan
 `
 
-const helpPlan = `Usage: servermerge plan [flags] TARGET SOURCE...
+const helpPlan = `Usage: servermerge plan -into NEW [flags] WORLD WORLD...
 
-Checks all databases as mergecheck does, decides about names that two worlds
-have, counts and sums up every row that will be copied, and prints what a merge
-would do and what blocks it, such as a game server that still runs on one
-of the databases. It only reads, and needs SELECT.
+Checks all worlds as mergecheck does, decides about names that two worlds have,
+counts and sums up every row that will be copied, and prints what a merge would
+do and what blocks it, such as a game server that still runs on one of them. It
+only reads, and needs SELECT.
 
+The first world keeps its keys and names, and the new database becomes that
+world: its tables with all that hangs on them, its records of earlier merges,
+its servers. All databases are of one kind and version. What cannot be made
+there as it is blocks the merge, with the statement to run.
+
+  -into NEW         required: the database to make, which does not exist or is
+                    empty: a DSN or a name in config.toml
   -o FILE           write the plan, as JSON, for apply; never over another file
-  -into NEW         make the merge in a new database beside all, which does not
-                    exist or is empty: a DSN or a name in config.toml. TARGET is
-                    then the world whose names and keys stay
   -html FILE        write the plan's ID, what blocks it, its renames and the
                     report of the check as one HTML file as well
   -json             print the plan as it is written with -o
@@ -174,10 +177,8 @@ of the databases. It only reads, and needs SELECT.
   -fleet DSN        the fleet registry (default: [registry] in config.toml): new
                     keys leave out the ranges that it gave to worlds ("gameid
                     servers ranges"); apply records the new ones there
-  -no-fence         do not keep the servers of the SOURCEs from being started
-  -max-keyless N    most rows of one source in a table without a key, which are
-                    copied in one transaction (default 100000; -1: none)
-  -recorded         make no plan: get back that of the last merge into TARGET,
+  -no-fence         do not keep the servers of the worlds from being started
+  -recorded         make no plan: get back that of the merge that made NEW,
                     which alone is given, if its file is lost; with -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
@@ -192,7 +193,7 @@ by a [[check.reference]] get the new name, too. Its set
 changes other columns of a renamed row, such as the flag by which the game asks
 for a new name.
 
-With new keys, one number is added to all keys of a source and to all references
+With new keys, one number is added to all keys of a world and to all references
 to them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
 world's 4,711. A column that could be a reference and is not declared blocks the
 merge (mergecheck -propose -o rules.toml). So does a value that may name no row,
@@ -204,24 +205,18 @@ Exit codes: 0 the merge can be done; 1 something blocks it, and apply will
 refuse the plan; 2 there is no plan; 3 as 1, but only because something could
 not be verified.
 
-With -into the first world keeps its keys and names, and the new database
-becomes that world: its tables with all that hangs on them, its records of
-earlier merges, its servers. All databases are of one kind and version. What
-cannot be made there as it is blocks the merge, with the statement to run.
-Tables that are kept for an undo (mergesafe_was_...) stay behind.
-
 Examples:
-  servermerge plan s1 s2
+  servermerge plan -into new s1 s2
   servermerge plan -into s1_2026 -rekey -rules rules.toml -o plan.json s1 s2 s3
-  servermerge plan -html check.html -o plan.json sqlite:s1.db sqlite:s2.db
-  servermerge plan -recorded -o plan.json s1
+  servermerge plan -into sqlite:new.db -o plan.json sqlite:s1.db sqlite:s2.db
+  servermerge plan -recorded -o plan.json new
 `
 
 const helpOpen = `Usage: servermerge open [flags] PLAN [NEW WORLD...]
 
-Lets the game into the new database that plan -into named, after verify has said
-PASS: looks once more whether anybody wrote there or ran a server of a world,
-enables its events, and lifts its fence last. Before that no game server can
+Lets the game into the new database, after verify has said PASS: looks once more
+whether any process wrote there or ran a server of a world, enables its events,
+and lifts its fence last. Before that no game server can
 start there. The servers of the worlds cannot be started on the old databases
 any more. Where no registry prevents a start, it verifies once more.
 
@@ -246,23 +241,28 @@ Example:
   servermerge open plan.json
 `
 
-const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
+const helpApply = `Usage: servermerge apply [flags] PLAN [NEW WORLD...]
 
 Carries out the plan. Before the first write it checks that schema and numbers
-of rows are still as planned, that no game server runs on the databases, and
-that the accounts have the rights that it needs; otherwise it refuses. Then it
-records the merge in the target, prevents the servers of the sources from being
-started, and copies, batch by batch. The servers of the target cannot be started
-until the merge is completed or undone. On a terminal it first says what it will
-do, where and to how many rows, and asks. The plan is the dry run: there is no
--dry-run.
+of rows are still as planned, that no game server runs on the worlds, and that
+the accounts have the rights that it needs; otherwise it refuses. Then it makes
+the new database, records the merge there, prevents the servers of the worlds
+from being started, and copies, batch by batch. No server can be started on the
+new database until open. On a terminal it first says what it will do, where and
+to how many rows, and asks. The plan is the dry run: there is no -dry-run.
 
 If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
 again to resume; the result is the same. If a database cannot be reached or a
-disk is full, it waits, then stops with exit code 4. If another process wrote to
-the target meanwhile, it refuses: undo the merge, then plan again.
+disk is full, it waits, then stops with exit code 4. If another process wrote
+to the new database or to a world meanwhile, it refuses: undo the merge, then
+plan again.
 
-  -parallel N       how many tables, sources of one, or parts of a large one are
+  -try              a rehearsal: make the new database from worlds that may
+                    still run, with no fence. Rows that were changed since the
+                    plan are counted, not refused. What it made can never be
+                    opened nor verified, and apply without -try refuses it; undo
+                    drops it
+  -parallel N       how many tables, worlds of one, or parts of a large one are
                     worked on at a time; an SQLite file is written by one
                     (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
@@ -273,47 +273,47 @@ the target meanwhile, it refuses: undo the merge, then plan again.
                     one (default: [registry] in config.toml)
   -yes              do not ask; without a terminal it never asks
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
-Exit codes: 0 done; 1 refused before the first write, or a source is not
-as planned; 2 could not; 4 interrupted: run the same command again.
+Exit codes: 0 done; 1 refused before the first write, or a world is not as
+planned; 2 could not; 4 interrupted: run the same command again.
 
 Examples:
   servermerge apply plan.json
-  servermerge apply -pause 20ms plan.json "$S1_WRITER_DSN" s2
+  servermerge apply -try -pause 20ms plan.json
+  servermerge apply plan.json "$NEW_WRITER_DSN" s1 s2
 `
 
-const helpStatus = `Usage: servermerge status [flags] PLAN [TARGET SOURCE...]
+const helpStatus = `Usage: servermerge status [flags] PLAN [NEW WORLD...]
 
-Prints the state of the merge, as apply recorded it in the target. It only
-reads, and may be called while apply or undo runs.
+Prints the state of the merge, as the new database has it on record: NOT BEGUN,
+COPYING, MADE, PROVED, OPEN, UNDOING, or TRIED after a rehearsal. It only reads,
+and may be called while apply or undo runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
-Exit codes: 0 not begun, or complete; 2 could not read it; 4 begun and not
-complete.
+Exit codes: 0 not begun, or open; 2 could not read it; 4 begun and not open.
 
 Example:
   servermerge status plan.json
 `
 
-const helpVerify = `Usage: servermerge verify [flags] PLAN [TARGET SOURCE...]
-       servermerge verify [flags] PLAN [NEW WORLD...]
+const helpVerify = `Usage: servermerge verify [flags] PLAN [NEW WORLD...]
 
-Proves that the merge is as planned: reads every row of the tables that
-were copied, in the target and in the sources, compares numbers of rows and sums
-over their contents, names the rows that differ, and runs the check of
-mergecheck on the result. It only reads. Run it before a game server is started
-on the target: changes of the game are found too.
+Proves that the merge is as planned: reads every row of the new database,
+compares numbers of rows and sums over their contents with what came, names the
+rows that differ, compares how it is made with the first world, object by
+object, and runs the check of mergecheck on the result. It only reads, but that
+PASS is noted there: then it can be opened. What a game changed in the new
+database is found too.
 
-A new database (plan -into) is also compared with the first world object by
-object, how it is made. Rows of worlds that are fenced and have not run since
-are not read again: what is in the new database is compared with what the plan
-read; -reread reads them too. PASS is noted there: then it can be opened.
+Rows of worlds that are fenced and have not run since are not read again: what
+is in the new database is compared with what the plan read; -reread reads them
+too.
 
-  -parallel N       how many tables, or sources of one, are worked on at a time;
+  -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
-  -reread           of a new database: read the rows of all worlds again, for
-                    changes by others than the game since the plan
+  -reread           read the rows of all worlds again, for changes by others
+                    than the game since the plan
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
@@ -324,114 +324,65 @@ Example:
   servermerge verify plan.json
 `
 
-const helpUndo = `Usage: servermerge undo [flags] PLAN [TARGET SOURCE...]
-       servermerge undo [flags] PLAN [NEW WORLD...]
+const helpUndo = `Usage: servermerge undo [flags] PLAN [NEW WORLD...]
 
-Of a merge into a new database (plan -into): drops what the merge made there,
-and lets the worlds start again. If the game has written to it since it was
-opened, that is refused, with the tables, unless forced; and the first world
+Takes the merge back, complete or not: drops what it made, and lets the servers
+of the worlds start again. If the game has written to the new database since it
+was opened, that is refused, with the tables, unless forced; and the first world
 learns which IDs, numbers and counters were given there, so that none is given
-again. The rest is about a merge into a TARGET.
-
-Takes the merge out of the target again, complete or not: removes the rows that
-came with it, the new names of the target's own rows, and the worlds in its
-registry, puts back the rows of tables that were emptied, and lets the servers
-of the sources start again. It compares with the sources, which must be as they
-were when they were copied.
-
-Before it writes anything it refuses if rows were changed or removed since they
-were copied, if others refer to them, if a game server runs on the target, if
-another merge came later, or if the rows of a table that was emptied cannot be
-put back beside those that were made there since. It names rows that refer
-to them: let them refer to other rows or remove them, then run undo again.
-Other new rows stay. If it is interrupted, run it again to resume; until its end
-the servers of the target cannot be started.
-
-At its end it reads all tables of the merge. It is done only if no row that came
-is left, and own rows that the merge changed are as they were; otherwise it
-names what is left, and run again it does what it can. It lists by table other
-own rows that differ. If all was undone before, it says so.
-
-If the target was restored from a copy that is older than the merge, it has no
-record of it. Then undo lifts only fences that say themselves that no row of the
-merge is there, and prints the command that lifts the others. On a terminal it
+again. While a world is gone it refuses, forced or not: the new database has the
+only rows of it. If it is interrupted, run it again to resume. On a terminal it
 asks first.
 
-  -force            remove rows too that were changed since, and those that
-                    conflict with rows that are put back; the players'
-                    changes to them are lost.
+What was in the new database before, or was made there by others, stays and is
+listed. What a rehearsal made (apply -try) is dropped without being compared.
+
+Without a record of the merge, the new database may be under another name: then
+undo lifts only fences that say themselves that no game can have entered, and
+prints the command that lifts the others.
+
+  -force            drop the new database also if it was written to; the
+                    players' changes there are lost
   -yes              do not ask; without a terminal it never asks
-  -parallel N       how many tables, or parts of a large one, are worked on at a
-                    time; an SQLite file is written by one (default 4)
+  -parallel N       how many tables are compared at a time (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -html FILE        write the result as one HTML file as well, also if
                     it is refused or interrupted
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
-Exit codes: 0 done; 1 refused, nothing was changed, or something of the merge is
-left; 2 could not; 4 interrupted: run the same command again.
+Exit codes: 0 done; 1 refused, nothing was changed; 2 could not, or there is
+nothing to undo; 4 interrupted: run the same command again.
 
 Examples:
   servermerge undo plan.json
   servermerge undo -force plan.json
 `
 
-const helpRebase = `Usage: servermerge rebase -offset N [flags] SOURCE TARGET
-
-Plans how one world comes into an empty database with N added to all its keys,
-and makes its tables there if there are none. It is the rehearsal of a merge:
-boot the game on the TARGET, and a reference that no rule declares breaks
-visibly, without any merge. TARGET is of the same kind as SOURCE: SQLite, or an
-empty database of MariaDB or MySQL. If the plan is REFUSED, the tables are
-dropped again. It also prepares a world: one whose keys have a range of their
-own needs no new ones at the next merge. Then apply, verify and undo as for a
-merge.
-
-No table stays behind, whatever [[merge.table]] says. Views, triggers and
-routines are listed, and not made: make them, or -allow schema-view and the
-like.
-
-  -offset N         the number to add to every key, such as 20000000, the
-                    first of a range from "gameid servers ranges lease"
-  -fleet DSN        the fleet registry (default: [registry] in config.toml):
-                    refused if a key would be in the range of another world than
-                    SOURCE
-  -o FILE           write the plan, as JSON, for apply; never over another file
-  -rules FILE       what columns are: see servermerge plan -h; -include,
-                    -exclude, -allow and -config too; -rekey is understood
-` + helpThrottle + `
-Exit codes: 0 it can be done; 1 something blocks it, and apply will refuse the
-plan; 2 there is no plan; 3 as 1, but only because something could not be
-verified.
-
-Example:
-  servermerge rebase -offset 20000000 -rules rules.toml s2 sqlite:try.db
-`
-
-const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
-       servermerge whois [flags] TARGET SOURCE TABLE KEY
-       servermerge whois -csv FILE TARGET SOURCE TABLE
-       servermerge whois -view TARGET
+const helpWhois = `Usage: servermerge whois [flags] NEW TABLE KEY
+       servermerge whois [flags] NEW WORLD TABLE KEY
+       servermerge whois -csv FILE NEW WORLD TABLE
+       servermerge whois -view NEW
 
 Prints which world a key of a TABLE came from, by a merge that gave keys new
-values, and the key that it had there, merge by merge; or, if a SOURCE is named,
-the new value of a key that it had. It reads only the target, also years and
-further merges later. A key that the game made afterwards came by no merge; of
-one whose row stayed behind ([[merge.leave]]) it says why. It needs SELECT.
+values, and the key that it had there, merge by merge; or, if a WORLD is named,
+the new value of a key that it had. It reads only the merged database NEW, also
+years and further merges later. A key that the game made afterwards came by no
+merge; of one whose row stayed behind ([[merge.leave]]) it says why. It needs
+SELECT.
 
 The first world of a merge keeps its keys. If w1 and w2 became n1, and n1 came
-into n3, then keys of w1 are in n3 as those of n1: name n1 as the SOURCE.
+into n3, then keys of w1 are in n3 as those of n1: name n1 as the WORLD.
 
 A KEY of several columns is written with a slash between them, bytes as digits
 from 00 to ff. Of these keys, and of texts, only the plan of a merge is on
-record: name the SOURCE. Whether it had the key is not known.
+record: name the WORLD. Whether it had the key is not known.
 
 It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
-the view mergesafe_moved has, for each source and key column, first_old and
+the view mergesafe_moved has, for each world and key column, first_old and
 last_old, the range of its keys, key_count, their number, and added, the number
 to add to one for its key here, by all merges together; and space, undone (0 or
 1), came (when, in UTC) and merge_id. So a log that names characters of s2 finds
-them in s1 by
+them in new by
 
   SELECT l.*, l.guid + m.added AS new_guid FROM old_log AS l
   JOIN mergesafe_moved AS m ON m.source = 's2' AND m.table_name = 'characters'
@@ -441,19 +392,19 @@ The view does not know whether a number between first_old and last_old was a key
 then, nor whether the game made a key here later in such a gap: whois does.
 
   -json             print the steps as JSON
-  -csv FILE         write old and new keys of a table of a SOURCE, for logs,
+  -csv FILE         write old and new keys of a table of a WORLD, for logs,
                     caches and web sites; "-" prints it
   -view             print the statements that make the view mergesafe_moved, for
-                    a TARGET whose account could not
+                    a database whose account could not
 ` + helpPlaces + `
 Exit codes: 0 it came by a merge; 1 it did not; 2 could not read.
 
 Examples:
-  servermerge whois s1 characters 20004711
-  servermerge whois s1 s2 characters 4711
+  servermerge whois new characters 20004711
+  servermerge whois new s2 characters 4711
 `
 
-const helpLeft = `Usage: servermerge left [flags] PLAN [DATABASE...]
+const helpLeft = `Usage: servermerge left [flags] PLAN [NEW WORLD...]
 
 Prints how many rows of which world and table stay behind by the [[merge.leave]]
 of the plan, why, and how many come, with the first keys, the rows that nearly

@@ -130,7 +130,7 @@ func TestLeaving(t *testing.T) {
 			t.Errorf("%q: %+v", c.args, got)
 		}
 	}
-	if got := servermerge(t.Context(), "whois", "sqlite:new.db", "spells", old); got.code != cli.Incomplete || !strings.Contains(got.stderr, "want an integer, or the SOURCE that had it too") {
+	if got := servermerge(t.Context(), "whois", "sqlite:new.db", "spells", old); got.code != cli.Incomplete || !strings.Contains(got.stderr, "want an integer, or the WORLD that had it too") {
 		t.Errorf("%+v", got)
 	}
 	var stayed int

@@ -64,11 +64,6 @@ func (j *job) leftNames(ctx context.Context, at string) (*report.LeftNames, erro
 		return nil, cli.Usage("-names %q: want the column of names of a table of which rows stay behind, such as characters.name", at)
 	}
 	return &report.LeftNames{Table: table, Each: func(world string, use func(key, name, why string) error) error {
-		i := slices.IndexFunc(j.plan.Worlds(), func(w transfer.World) bool { return w.Name == world })
-		target := j.target
-		if j.plan.Into != nil { // which may not be there
-			target.DSN = j.sources[0].DSN
-		}
-		return transfer.EachStayed(ctx, j.plan, target, j.sources, i, table, column, use)
+		return transfer.EachStayed(ctx, j.plan, j.into, j.worlds, j.plan.World(world), table, column, use)
 	}}, nil
 }

@@ -1,5 +1,5 @@
-// Servermerge carries a server merge out: it copies the rows of one or more
-// game databases into another, so that it can be interrupted at any moment,
+// Servermerge carries a server merge out: it makes a new database of the rows of two or more
+// game databases, beside them, so that it can be interrupted at any moment,
 // resumed, proved and undone. See servermerge -h.
 package main
 
@@ -37,12 +37,11 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Description: help,
 		Commands: append([]*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
-			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.apply},
+			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "try"}, fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
 			{Name: "verify", DisableSliceFlagSeparator: true, Description: helpVerify, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "reread"}), Action: s.verify},
 			{Name: "open", DisableSliceFlagSeparator: true, Description: helpOpen, Flags: append(workFlags(), fleetFlag(), cli.YesFlag()), Action: s.open},
 			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}, fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.undo},
-			{Name: "rebase", Description: helpRebase, Flags: rebaseFlags(), Action: s.rebase},
 			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
 			{Name: "left", Description: helpLeft, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.StringFlag{Name: "names"}}, Action: s.left},
 			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: s.renames},

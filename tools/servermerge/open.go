@@ -16,15 +16,15 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	placing, err := s.moving(ctx, cmd, j, j.target, "", fmt.Sprintf("the merge %s was opened", j.plan.ID))
+	placing, err := s.moving(ctx, cmd, j, j.into, "", fmt.Sprintf("the merge %s was opened", j.plan.ID))
 	if err != nil {
-		return err
+		return j.unplaced(ctx, "open", err)
 	}
 	if err := cli.Confirm(ctx, cmd, "This lets the game into "+j.where()+"."); err != nil {
 		return unconfirmed(ctx, err)
 	}
 	ctx, w := j.watch(ctx, cli.LogOf(cmd), "open")
-	opened, err := transfer.Open(ctx, j.plan, j.target, j.sources, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
+	opened, err := transfer.Open(ctx, j.plan, j.into, j.worlds, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")
 	o.Opened = opened

@@ -19,7 +19,7 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.BoolFlag{Name: "recorded"}, &cliv3.Int64Flag{Name: "max-keyless"}, fleetFlag())
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.BoolFlag{Name: "recorded"}, fleetFlag())
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
@@ -31,20 +31,15 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	config := databases.NewConfig(cmd.String("config"), s.env)
-	args, into := cmd.Args().Slice(), cmd.String("into")
-	if cmd.IsSet("into") {
-		args = append([]string{into}, args...)
+	if cmd.String("into") == "" {
+		return cli.Usage("no -into: a merge makes a new database beside the worlds: servermerge plan -into NEW WORLD WORLD...")
 	}
-	all, err := given(config, args)
+	all, err := given(config, append([]string{cmd.String("into")}, cmd.Args().Slice()...))
 	if err != nil {
 		return err
 	}
-	var place *transfer.Database
-	if cmd.IsSet("into") {
-		place, all = &all[0], all[1:]
-		if len(all) < 2 {
-			return cli.Usage("-into %s: got one world, want two or more: the first keeps its names and keys", printable.Text(place.Name))
-		}
+	if len(all) < 3 {
+		return cli.Usage("-into %s: got one world, want two or more: the first keeps its names and keys", printable.Text(all[0].Name))
 	}
 	rules, err := config.Rules(cmd)
 	if err != nil {
@@ -65,9 +60,8 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	var checked *verdict.Report
 	options := transfer.PlanOptions{
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
-		NoFence: cmd.Bool("no-fence"), MaxKeyless: cmd.Int64("max-keyless"),
-		Report: func(r *verdict.Report) { checked = r },
-		Into:   place,
+		NoFence: cmd.Bool("no-fence"),
+		Report:  func(r *verdict.Report) { checked = r },
 	}
 	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
 		return err
@@ -94,7 +88,7 @@ func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file st
 	if out := cmd.Root().Writer; cmd.Bool("json") {
 		err = plan.Write(out)
 	} else {
-		again := call{file: file, config: givenConfig(cmd), which: whichOf(plan), named: commandsOf(plan)}
+		again := call{file: file, config: givenConfig(cmd), named: commandsOf(plan)}
 		again.databases = slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })
 		err = report.WritePlan(out, plan, again.commands("plan"), s.text(cmd))
 	}
@@ -104,12 +98,12 @@ func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file st
 	return err
 }
 
-// newPlan plans, and says meanwhile how far it is.
+// newPlan plans, and says meanwhile how far it is. The first database is the new one.
 func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, options transfer.PlanOptions, t throttle.Throttle) (*transfer.Plan, error) {
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(options.Check.Rules))
 	defer stop()
 	options.Check.Codecs = codecs
-	w := newWatch(cli.LogOf(cmd), t, all)
+	w := newWatch(cli.LogOf(cmd), t, all[1:])
 	defer w.close()
 	options.Progress, options.Check.Judging = w.planning(ctx), w.progress.judges
 	plan, err := transfer.NewPlan(ctx, all[0], all[1:], options)

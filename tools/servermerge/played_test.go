@@ -16,7 +16,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/go-sql-driver/mysql"
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
 )
@@ -35,24 +34,20 @@ func TestTenMergesInARow(t *testing.T) {
 	}
 	servertest.OnlyMariaDB(t, "the worlds were dumped by MariaDB")
 	profile := filepath.Join("../../profiles", "hercules.toml")
-	target := playedWorld(t, profile, "w1")
-	db, err := sql.Open("mysql", target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
+	merged := "mysql:" + playedWorld(t, profile, "w1")
 	for i := range 10 {
-		databases := []string{"mysql:" + target, "mysql:" + playedWorld(t, profile, []string{"w2", "w1"}[i%2])}
+		into, db := newDatabase(t)
+		worlds := []string{merged, "mysql:" + playedWorld(t, profile, []string{"w2", "w1"}[i%2])}
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("plan%d.json", i))
-		args := []string{"plan", "-rekey", "-allow", "world-merged", "-rules", profile, "-o", file}
-		planned := ran(t, 0, append(args, databases...)...)
+		args := []string{"plan", "-into", into, "-rekey", "-allow", "world-merged", "-rules", profile, "-o", file}
+		planned := ran(t, 0, append(args, worlds...)...)
 		if !strings.HasPrefix(planned.stdout, "READY ") {
 			t.Fatalf("merge %d: %.2000s", i+1, planned.stdout)
 		}
-		ran(t, 0, append([]string{"apply", file}, databases...)...)
-		if i == 9 {
-			ran(t, 0, append([]string{"verify", file}, databases...)...)
+		for _, command := range []string{"apply", "verify", "open"} {
+			ran(t, 0, append([]string{command, file, into}, worlds...)...)
 		}
+		merged = into
 		for _, s := range plan(t, file).Rekey.Spaces {
 			table, column, ok := strings.Cut(s.Name, ".")
 			if !ok || len(s.Keys) != 1 {
@@ -130,45 +125,6 @@ func playedWorld(t *testing.T, profile, name string) (dsn string) {
 	}
 	statements(t, db, unknown)
 	return dsn
-}
-
-// Two played worlds become a third database: the same rows as in place, and no row of theirs is
-// written.
-func TestPlayedInto(t *testing.T) {
-	if _, err := os.Stat(playedWorlds); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("NOT TESTED: there are no played worlds in %s", playedWorlds)
-	}
-	servertest.OnlyMariaDB(t, "the worlds were dumped by MariaDB")
-	profile := filepath.Join("../../profiles", "hercules.toml")
-	first, second, place, into := playedWorld(t, profile, "w1"), playedWorld(t, profile, "w2"), playedWorld(t, profile, "w1"), servertest.DSN(t)
-	before := checksums(t, first)
-	dir := t.TempDir()
-	merge := func(file string, begin []string, databases ...string) {
-		t.Helper()
-		for i := range databases {
-			databases[i] = "mysql:" + databases[i]
-		}
-		args := append([]string{"plan", "-rekey", "-rules", profile, "-o", file}, begin...)
-		if len(begin) > 0 {
-			args = append(args, databases[1:]...)
-		} else {
-			args = append(args, databases...)
-		}
-		ran(t, 0, args...)
-		for _, command := range []string{"apply", "verify"} {
-			ran(t, 0, append([]string{command, file}, databases...)...)
-		}
-	}
-	merge(filepath.Join(dir, "place.json"), nil, place, second)
-	file := filepath.Join(dir, "into.json")
-	merge(file, []string{"-into", "mysql:" + into}, into, first, second)
-	ran(t, 0, "open", file, "mysql:"+into, "mysql:"+first, "mysql:"+second)
-	if diff := gocmp.Diff(checksums(t, place), checksums(t, into)); diff != "" {
-		t.Errorf("not the rows of a merge in place (-place +new):\n%s", diff)
-	}
-	if diff := gocmp.Diff(before, checksums(t, first)); diff != "" {
-		t.Errorf("the first world was changed:\n%s", diff)
-	}
 }
 
 // checksums are those of the tables of the game, by the server.

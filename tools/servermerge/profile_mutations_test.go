@@ -187,7 +187,7 @@ func (w *fullWorlds) plan(t *testing.T, profile map[string]any) (p planned) {
 	if w.own != "" {
 		own = append(own, ownFile(t, w.realGame.profile, w.own))
 	}
-	r := servermerge(t.Context(), slices.Concat([]string{"plan", "-json", "-rekey", "-o", filepath.Join(dir, "plan.json")}, realGame{profile: w.base}.rules(t, own...), w.dsns)...)
+	r := servermerge(t.Context(), slices.Concat([]string{"plan", "-into", "sqlite:" + filepath.Join(dir, "new.db"), "-json", "-rekey", "-o", filepath.Join(dir, "plan.json")}, realGame{profile: w.base}.rules(t, own...), w.dsns)...)
 	if r.stdout == "" {
 		return planned{failed: r.stderr}
 	}
@@ -209,18 +209,13 @@ func (w *fullWorlds) differences(before, after planned) (all []string) {
 			at[place] += string(text)
 		}
 		for _, t := range p.Tables {
-			if t.Combine != nil {
-				combine := *t.Combine
-				combine.Kept = "" // another name in each plan
-				t.Combine = &combine
-			}
-			add(t.Name, []any{t.Key, t.Columns, t.Combine, t.Sources, t.Counter})
+			add(t.Name, []any{t.Key, t.Columns, t.Combine, t.Worlds, t.Counter})
 		}
 		for _, l := range p.Left {
 			add(l.Table, l)
 		}
 		for _, r := range p.Resets {
-			add(r.Table, r)
+			add(r, r)
 		}
 		for _, a := range p.Alike {
 			add(a.Table, a)
@@ -448,7 +443,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		leave := func(p map[string]any) { in(p)["space"] = without(spaces, i) }
 		if most, _ := s["max"].(int64); most > 0 {
 			all = append(all, mutation{"max", name, func(p map[string]any) {
-				sections(p, "merge", "space")[i]["offset"] = map[string]any{before.Sources[0].Name: most}
+				sections(p, "merge", "space")[i]["offset"] = map[string]any{before.Worlds[1].Name: most}
 			}, func(p map[string]any) { delete(sections(p, "merge", "space")[i], "max") }, func(before, after planned) string {
 				if before.Plan == nil || len(before.Refusals) == 0 {
 					return "it is no limit"

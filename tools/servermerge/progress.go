@@ -80,8 +80,8 @@ func (p *display) lags(replica string, lag time.Duration, err error) {
 }
 
 // judges notes that a condition takes long.
-func (p *display) judges(source, condition string, took time.Duration) {
-	p.wait(report.Judging(source, condition, took), false)
+func (p *display) judges(world, condition string, took time.Duration) {
+	p.wait(report.Judging(world, condition, took), false)
 }
 
 // pauses notes that another terminal has paused the work.
@@ -144,16 +144,11 @@ type meter struct{ estimate.Meter }
 var doing = map[string]string{
 	transfer.StepCheck:   "checking",
 	transfer.StepMeasure: "summing up",
-	transfer.StepRename:  "renaming in the target",
-	transfer.StepReset:   "emptied tables",
 	transfer.StepCopy:    "copying",
 	transfer.StepIndex:   "making indexes",
 	transfer.StepFinish:  "completing",
 	transfer.StepVerify:  "verifying",
 	transfer.StepResult:  "checking the result",
-	transfer.StepCompare: "comparing",
-	transfer.StepUndo:    "removing",
-	transfer.StepRestore: "restoring names",
 }
 
 // text is, for example,

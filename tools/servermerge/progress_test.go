@@ -35,7 +35,6 @@ func TestMeter(t *testing.T) {
 		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  1s left  a\x1b[2J of s2`},
 		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  10s left  items of s2"},
 		{30 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "mail", Rows: 57e6, Total: 60e6, Before: 5e6}, "copying  95 %  57.0 M of 60.0 M rows  350 k/s  3s left  5000 k of them by an earlier run  mail of s2"},
-		{40 * time.Second, transfer.Progress{Step: transfer.StepUndo, Database: "s2", Table: "items", Rows: 0, Total: 0}, "removing  100 %  0 of 0 rows  0/s  1s left  items of s2"},
 	} {
 		now := start.Add(tt.after)
 		m.Report(tt.now, now)
@@ -43,7 +42,7 @@ func TestMeter(t *testing.T) {
 			t.Errorf("%+v: got %q, want %q", tt.now, got, tt.want)
 		}
 	}
-	for _, step := range []string{transfer.StepCheck, transfer.StepMeasure, transfer.StepRename, transfer.StepCopy, transfer.StepVerify, transfer.StepCompare, transfer.StepUndo, transfer.StepRestore} {
+	for _, step := range []string{transfer.StepCheck, transfer.StepMeasure, transfer.StepCopy, transfer.StepIndex, transfer.StepFinish, transfer.StepVerify, transfer.StepResult} {
 		if doing[step] == "" {
 			t.Errorf("no words for the step %q", step)
 		}

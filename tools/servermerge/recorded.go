@@ -14,13 +14,13 @@ import (
 )
 
 // recordedPlan gets a plan back of which the file is lost: a merge that has begun needs it to be
-// completed, verified and undone, and its target has it on record.
+// completed, proved and undone, and the new database has it on record.
 func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) error {
 	name := cmd.String("o")
 	if cmd.NArg() != 1 || name == "" {
-		return cli.Usage("-recorded: want -o FILE and the target alone")
+		return cli.Usage("-recorded: want -o FILE and the new database alone")
 	}
-	target, err := s.remembering(cmd)
+	made, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
@@ -29,12 +29,12 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 		return err
 	}
 	defer file.Close()
-	plan, err := transfer.RecordedPlan(ctx, target, "")
+	plan, err := transfer.RecordedPlan(ctx, made, "")
 	if err == nil && plan == nil {
-		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(target.Name))
+		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))
 	}
 	if errors.Is(err, transfer.ErrPartOfPlan) {
-		return cli.WithHint(report.Plainly(err), "Restore the file, or else the target from its backup of before the merge: then \"servermerge plan\" makes the same plan again, as long as the sources are as they were, and undo lifts their fences.")
+		return cli.WithHint(report.Plainly(err), "Restore the file, or drop the new database: then \"servermerge plan\" makes the same plan again, as long as the worlds are as they were, and undo lifts their fences.")
 	}
 	if err != nil {
 		return unread(ctx, err, "no plan")

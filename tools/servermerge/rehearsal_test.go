@@ -141,7 +141,7 @@ func TestRehearsal(t *testing.T) {
 		names: map[string]string{"mail.sender_name": "hero.name"}}
 	o := &oracle{refs: game.Refs, left: make(map[string]bool), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
 	var dsns []string
-	for _, seed := range []uint64{1, 1, 2} { // the target is there twice, so that it can be compared with what it was
+	for _, seed := range []uint64{1, 2} {
 		opts := gameworlds.Typical(seed)
 		opts.Items = 8000
 		dsn := servertest.DSN(t)
@@ -159,9 +159,7 @@ func TestRehearsal(t *testing.T) {
 		})
 		o.dbs, dsns = append(o.dbs, db), append(dsns, "mysql:"+dsn)
 	}
-	target := o.dbs[0]
-	o.dbs = o.dbs[1:]
-	worlds := []string{dsns[0], dsns[2]}
+	worlds := dsns
 
 	// What the tool proposes, and what it leaves to a person.
 	rules, mine := filepath.Join(dir, "rules.toml"), filepath.Join(dir, "mine.toml")
@@ -195,7 +193,7 @@ func TestRehearsal(t *testing.T) {
 			}
 			switch {
 			case r.Code == verdict.CodeUniqueCollision:
-				p.blocks = append(p.blocks, fmt.Sprintf("[[merge.name]]\ntable = %q\ncolumn = %q\ntemplate = \"{name}_{source}\"\n", r.Table, r.Columns[0]))
+				p.blocks = append(p.blocks, fmt.Sprintf("[[merge.name]]\nat = %q\ntemplate = \"{name}_{source}\"\n", r.Table+"."+r.Columns[0]))
 				open, p.later = open+1, p.later+1
 			case r.Code == verdict.CodeKeyCollision && r.Count > 0: // the boards of a world are made anew
 				p.blocks = append(p.blocks, fmt.Sprintf("[[merge.table]]\ntables = [%q]\npolicy = \"skip\"\n", r.Table))
@@ -209,15 +207,16 @@ func TestRehearsal(t *testing.T) {
 	t.Logf("decisions: %d columns of %d were asked, %d were open later, %d about names and tables", asked, sure+asked, len(p.decided)-asked, p.later)
 
 	// The merge.
-	for world, db := range append([]*sql.DB{target}, o.dbs...) {
-		o.mark(t, db, uint64(max(1, world)))
+	for world, db := range o.dbs {
+		o.mark(t, db, uint64(world+1))
 	}
 	file := filepath.Join(dir, "plan.json")
-	planned := ran(t, cli.OK, append(append([]string{"plan", "-o", file, "-rules", marksFile(t)}, files...), worlds...)...)
+	into, made := newDatabase(t)
+	planned := ran(t, cli.OK, append(append([]string{"plan", "-into", into, "-o", file, "-rules", marksFile(t)}, files...), worlds...)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.3000s", planned.stdout)
 	}
-	with := func(command string) []string { return append([]string{command, "-json", file}, worlds...) }
+	with := func(command string) []string { return append([]string{command, "-json", file, into}, worlds...) }
 	applied, proof := outcome(t, with("apply")), outcome(t, with("verify"))
 	if proof.Proof.Verdict != verdict.Pass {
 		t.Errorf("%s: %+v", proof.Proof.Verdict, proof.Proof.Keys)
@@ -225,9 +224,9 @@ func TestRehearsal(t *testing.T) {
 	for _, r := range plan(t, file).Renames {
 		o.renamed[fmt.Sprintf("%s.%s %q %q", r.Table, r.Column, r.Old, r.New)] = true
 	}
-	rows, references, dangling := o.compare(t, target)
+	rows, references, dangling := o.compare(t, made)
 	t.Logf("%d rows came; %d references lead to a row, %d lead nowhere; in cells: %v", rows, references, dangling, o.inCells)
-	if applied.Applied.Rows != rows || references < 50_000 || dangling < 500 || len(o.inCells) != 1 || slices.Min(slices.Collect(maps.Values(o.inCells))) < 100 {
+	if applied.Applied.Rows < rows || references < 50_000 || dangling < 500 || len(o.inCells) != 1 || slices.Min(slices.Collect(maps.Values(o.inCells))) < 100 {
 		t.Error("there was little to compare")
 	}
 	if asked > 8 || len(p.decided)+p.later > asked+4 {

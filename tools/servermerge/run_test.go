@@ -58,6 +58,9 @@ func worlds(t *testing.T, dsns ...string) {
 	}
 }
 
+// into is the new database of the plan in a file.
+func into(plan string) string { return "sqlite:" + filepath.Join(filepath.Dir(plan), "new.db") }
+
 func files(t *testing.T) (s1, s2, plan string) {
 	dir := t.TempDir()
 	s1, s2 = "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s2.db")
@@ -68,7 +71,7 @@ func files(t *testing.T) (s1, s2, plan string) {
 // Documents are what the help on JSON says: one, strictly read, of version 1.
 func TestJSON(t *testing.T) {
 	s1, s2, file := files(t)
-	r := ran(t, cli.OK, "plan", "-json", "-o", file, s1, s2)
+	r := ran(t, cli.OK, "plan", "-into", into(file), "-json", "-o", file, s1, s2)
 	written, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -88,15 +91,16 @@ func TestJSON(t *testing.T) {
 		{"status", cli.OK, func(d *report.Outcome) bool {
 			return d.Status.State == transfer.StateNone && !d.Status.Fences[0].Fenced
 		}},
-		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 40, RowsNow: 40}) }},
-		{"status", cli.OK, func(d *report.Outcome) bool { return d.Status.State == transfer.StateCopied && d.Status.Copied() == 40 }},
+		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 80, RowsNow: 80}) }},
+		{"status", cli.Stopped, func(d *report.Outcome) bool { return d.Status.State == transfer.StateMade && d.Status.Copied() == 80 }},
 		{"verify", cli.OK, func(d *report.Outcome) bool {
-			return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 && len(d.Phases) > 1 && d.Phases[0].Step == transfer.StepVerify && !d.Phases[0].Began.IsZero()
+			return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 4 && len(d.Phases) > 1 && d.Phases[0].Step == transfer.StepVerify && !d.Phases[0].Began.IsZero()
 		}},
 		{"apply", cli.OK, func(d *report.Outcome) bool {
-			return d.Applied.Rows == 40 && d.Applied.Resumed && d.Applied.RowsNow == 0 && d.Applied.Began != nil
+			return d.Applied.Rows == 80 && d.Applied.Resumed && d.Applied.RowsNow == 0 && d.Applied.Began != nil
 		}},
-		{"undo", cli.OK, func(d *report.Outcome) bool { return d.Undone.Rows == 40 && d.Undone.SameAsBefore }},
+		{"open", cli.OK, func(d *report.Outcome) bool { return len(d.Opened.Lifted) == 1 }},
+		{"undo", cli.OK, func(d *report.Outcome) bool { return d.Undone.Dropped && len(d.Undone.Lifted) == 2 }},
 	} {
 		r := ran(t, tt.code, tt.command, "-json", file)
 		var d report.Outcome
@@ -105,7 +109,7 @@ func TestJSON(t *testing.T) {
 		if err := decoder.Decode(&d); err != nil {
 			t.Fatalf("%s: %v", tt.command, err)
 		}
-		if d.Version != 1 || d.Command != tt.command || d.PlanID != plan.ID || d.Ending != report.Done || decoder.More() {
+		if d.Version != 1 || d.Command != tt.command || d.PlanID != plan.ID || tt.code == cli.OK && d.Ending != report.Done || decoder.More() {
 			t.Errorf("%s: %s", tt.command, r.stdout)
 		} else if !tt.right(&d) {
 			t.Errorf("%s: %s", tt.command, r.stdout)
@@ -116,7 +120,7 @@ func TestJSON(t *testing.T) {
 // While a game server runs on one of the databases nothing is begun.
 func TestServerRuns(t *testing.T) {
 	s1, s2, file := files(t)
-	ran(t, cli.OK, "plan", "-o", file, s1, s2)
+	ran(t, cli.OK, "plan", "-into", into(file), "-o", file, s1, s2)
 	db, err := store.Open(t.Context(), s2)
 	if err != nil {
 		t.Fatal(err)
@@ -134,18 +138,18 @@ func TestServerRuns(t *testing.T) {
 	if r := ran(t, cli.OK, "status", file); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
 		t.Errorf("%+v", r)
 	}
-	if r := ran(t, cli.Conflicts, "plan", s1, s2); !strings.Contains(r.stdout, "server 2 runs") || !strings.Contains(r.stdout, "then plan again") {
+	if r := ran(t, cli.Conflicts, "plan", "-into", into(file), s1, s2); !strings.Contains(r.stdout, "server 2 runs") || !strings.Contains(r.stdout, "then plan again") {
 		t.Errorf("%+v", r)
 	}
 	if err := node.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, cli.OK, "plan", s1, s2)
+	ran(t, cli.OK, "plan", "-into", into(file), s1, s2)
 }
 
-// Accounts that may only read are enough for plan, status and verify. apply
-// refuses before the first write. With the rights that the help names apply and
-// undo do their work. No password is ever seen.
+// Accounts that may only read are enough for plan and status. apply
+// refuses before the first write. With the rights that the help names all commands
+// do their work. No password is ever seen.
 func TestRights(t *testing.T) {
 	dsn1, dsn2 := servertest.DSN(t), servertest.DSN(t)
 	worlds(t, "mysql:"+dsn1, "mysql:"+dsn2)
@@ -159,19 +163,18 @@ func TestRights(t *testing.T) {
 		passwords = append(passwords, c.Passwd)
 		return "mysql:" + granted
 	}
-	readers := []string{account("SELECT, TRIGGER", dsn1), account("SELECT", dsn2)}
-	writers := []string{account("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, TRIGGER", dsn1), account("SELECT, UPDATE", dsn2)}
+	dsn3 := servertest.DSN(t)
+	const sees = "SELECT, SHOW VIEW, TRIGGER, EVENT, EXECUTE"
+	readers := []string{account("SELECT", dsn3), account(sees, dsn1), account("SELECT", dsn2)}
+	writers := []string{account("ALL", dsn3), account(sees+", UPDATE, ALTER, CREATE", dsn1), account("SELECT, UPDATE", dsn2)}
 	file := filepath.Join(t.TempDir(), "plan.json")
 	with := func(command string, dsns []string) []string { return append([]string{command, file}, dsns...) }
 	var said strings.Builder
 	note := func(r result) result { said.WriteString(r.stdout + r.stderr); return r }
 
-	blind := account("SELECT", dsn1) // to triggers
-	note(ran(t, cli.NotVerified, "plan", blind, readers[1]))
-	note(ran(t, cli.OK, "plan", "-allow", "trigger-fires", blind, readers[1]))
-	note(ran(t, cli.OK, append([]string{"plan", "-o", file}, readers...)...))
+	note(ran(t, cli.OK, append([]string{"plan", "-o", file, "-into"}, readers...)...))
 	r := note(ran(t, cli.Conflicts, with("apply", readers)...))
-	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "lacks a right") {
+	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "lacks rights") {
 		t.Errorf("%+v", r)
 	}
 	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
@@ -182,7 +185,8 @@ func TestRights(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	note(ran(t, cli.OK, with("apply", writers)...))
-	note(ran(t, cli.OK, with("verify", readers)...))
+	note(ran(t, cli.OK, with("verify", writers)...))
+	note(ran(t, cli.OK, with("open", writers)...))
 	note(ran(t, cli.OK, with("undo", writers)...))
 	plan, err := os.ReadFile(file)
 	if err != nil {
@@ -205,7 +209,7 @@ func TestInterrupted(t *testing.T) {
 		args []string
 		want result
 	}{
-		{[]string{"plan", "-o", file, s1, s2}, result{cli.Incomplete, "", "servermerge: interrupted: no plan\n"}},
+		{[]string{"plan", "-into", into(file), "-o", file, s1, s2}, result{cli.Incomplete, "", "servermerge: interrupted: no plan\n"}},
 		{[]string{"status", file}, result{cli.Incomplete, "", "servermerge: interrupted: no status\n"}},
 		{[]string{"verify", file}, result{cli.Incomplete, "", "servermerge: interrupted: no verdict\n"}},
 	} {

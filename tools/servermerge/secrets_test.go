@@ -19,19 +19,18 @@ func TestSecrets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	secrets.Worlds(t)
-	line := []string{"servermerge", "plan", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
+	line := []string{"servermerge", "plan", "-into", "sqlite:new.db", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
 	if code := run(t.Context(), line, func(string) (string, bool) { return "", false }, io.Discard,
 		io.Discard); code != cli.OK {
 		t.Fatal(code)
 	}
 	arguments := map[string][]string{
 		"servermerge plan":    {"sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge rebase":  {"sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge apply":   {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge status":  {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge verify":  {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge open":    {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge undo":    {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge apply":   {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge status":  {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge verify":  {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge open":    {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge undo":    {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
 		"servermerge renames": {"plan.json"},
 		"servermerge left":    {"plan.json"},

@@ -83,12 +83,13 @@ func TestSilentFleetRegistry(t *testing.T) {
 	}
 	registry.Close()
 	plan := filepath.Join(folder, "plan.json")
-	ran(t, cli.OK, "plan", "-rekey", "-fleet", "sqlite:"+filepath.Join(folder, "fleet.db"), "-o", plan, files[0], files[1])
+	into := "sqlite:" + filepath.Join(folder, "new.db")
+	ran(t, cli.OK, "plan", "-into", into, "-rekey", "-fleet", "sqlite:"+filepath.Join(folder, "fleet.db"), "-o", plan, files[0], files[1])
 
 	silent := silentServer(t)
 	for _, args := range [][]string{
-		{"plan", "-rekey", "-fleet", silent, files[0], files[1]},
-		append([]string{"apply", "-fleet", silent, plan}, files...),
+		{"plan", "-into", into, "-rekey", "-fleet", silent, files[0], files[1]},
+		append([]string{"apply", "-fleet", silent, plan, into}, files...),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // unless nothing is ever said
 		log := &untilSaid{text: "asking the fleet registry", end: cancel}

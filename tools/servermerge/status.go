@@ -17,14 +17,14 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	answered := cli.LogOf(cmd).Waiting(ctx, "asking "+printable.Names(j.names()))
-	at, err := transfer.LookUp(ctx, j.plan, j.target, j.sources)
+	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
 	answered()
 	if err != nil {
 		return unread(ctx, err, "no status")
 	}
 	o := j.outcome("status")
 	o.Status = at
-	if at.State != transfer.StateNone && at.State != transfer.StateCopied {
+	if at.State != transfer.StateNone && at.State != transfer.StateOpen {
 		o.Ending = report.Stopped
 	}
 	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))

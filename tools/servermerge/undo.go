@@ -23,39 +23,34 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	_, made := sqldb.SplitAccount(j.target.DSN)
-	placing, err := s.moving(ctx, cmd, j, j.sources[0], made, fmt.Sprintf("the merge %s was undone", j.plan.ID))
-	if err != nil {
-		return err
-	}
 	force := cmd.Bool("force")
-	target := printable.Text(j.target.Name)
 	log := cli.LogOf(cmd)
-	ctx, w := j.watch(ctx, log, "undo")
-	if j.plan.Into != nil {
-		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", target)
+	tried := isTried(ctx, j.job)
+	var placing func(context.Context) error
+	if tried {
+		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
-		log.Say(fmt.Sprintf("removing %s from %s again: up to %s in %s; its own rows get their old names back", report.Sources(j.plan), target,
-			printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables")), "rows", j.plan.Rows(), "tables", len(j.plan.Tables))
+		_, made := sqldb.SplitAccount(j.into.DSN)
+		if placing, err = s.moving(ctx, cmd, j, j.worlds[0], made, fmt.Sprintf("the merge %s was undone", j.plan.ID)); err != nil {
+			return j.unplaced(ctx, "undo", err)
+		}
+		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", printable.Text(j.into.Name))
+		if force {
+			log.Say("forced: it is dropped also if it was written to")
+		}
 	}
-	if force {
-		log.Say("forced: rows that were changed since the merge are removed too")
-	}
-	asks := "This removes rows from "
-	if j.plan.Into != nil {
-		asks = "This drops "
-	}
-	if err := cli.Confirm(ctx, cmd, asks+j.where()+"."); err != nil {
+	ctx, w := j.watch(ctx, log, "undo")
+	if err := cli.Confirm(ctx, cmd, "This drops "+j.where()+"."); err != nil {
 		w.close()
 		return unconfirmed(ctx, err)
 	}
-	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
+	undone, err := transfer.Undo(ctx, j.plan, j.into, j.worlds, transfer.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {
 		return report.Plainly(err)
 	}
 	o := j.outcome("undo")
-	o.Undone = undone
+	o.Undone, o.Tried = undone, tried
 	if o.Forced = force; force {
 		o.Then.Again = j.command("undo -force")
 	}
@@ -63,4 +58,10 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		return j.failed(ctx, err, o)
 	}
 	return j.conclude(ctx, o)
+}
+
+// isTried reports whether a rehearsal made the new database. If that cannot be read, undo waits or says why.
+func isTried(ctx context.Context, j *job) bool {
+	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
+	return err == nil && (at.State == transfer.StateTried || at.State == transfer.StateDropping)
 }

@@ -18,7 +18,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	defer j.close()
 	j.options.Reread = cmd.Bool("reread")
 	ctx, w := j.watch(ctx, cli.LogOf(cmd), "verify", estimate.VerifyWork(j.plan)...)
-	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(j.options))
+	proof, err := transfer.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
 	if err != nil {
 		return unread(ctx, err, "no verdict")

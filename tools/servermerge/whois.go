@@ -16,8 +16,8 @@ import (
 	"mergesafe/tools/internal/databases"
 )
 
-// whois asks what a target remembers of a key: TARGET TABLE KEY, or the other way round
-// TARGET SOURCE TABLE KEY.
+// whois asks what a merged database remembers of a key: NEW TABLE KEY, or the other way round
+// NEW WORLD TABLE KEY.
 func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	args := cmd.Args().Slice()
 	if cmd.IsSet("csv") {
@@ -27,27 +27,27 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return s.keysView(ctx, cmd, args)
 	}
 	if len(args) != 3 && len(args) != 4 {
-		return cli.Usage("got %s, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", arguments(cmd))
+		return cli.Usage("got %s, want NEW TABLE KEY, or NEW WORLD TABLE KEY", arguments(cmd))
 	}
-	target, err := s.remembering(cmd)
+	made, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
 	table, text := args[len(args)-2], args[len(args)-1]
 	key, isInteger := rekey.ParseInteger([]byte(text))
 	if !isInteger && len(args) == 3 {
-		return cli.Usage("the key %.40q: want an integer, or the SOURCE that had it too", text)
+		return cli.Usage("the key %.40q: want an integer, or the WORLD that had it too", text)
 	}
-	defer cli.LogOf(cmd).Waiting(ctx, "asking "+target.Name)()
+	defer cli.LogOf(cmd).Waiting(ctx, "asking "+made.Name)()
 	var way []transfer.Origin
 	switch {
 	case len(args) == 3:
-		way, err = transfer.Whois(ctx, target, table, key)
+		way, err = transfer.Whois(ctx, made, table, key)
 	case isInteger:
-		way, err = transfer.Whereis(ctx, target, args[1], table, key)
+		way, err = transfer.Whereis(ctx, made, args[1], table, key)
 	}
 	if len(args) == 4 && len(way) == 0 && ctx.Err() == nil {
-		planned, other := transfer.ByPlan(ctx, target, args[1], table, text)
+		planned, other := transfer.ByPlan(ctx, made, args[1], table, text)
 		if planned != nil {
 			return s.planned(cmd, planned)
 		}
@@ -63,11 +63,11 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	if cmd.Bool("json") {
 		err = cli.WriteJSON(out, append([]transfer.Origin{}, way...))
 	} else {
-		source := ""
+		world := ""
 		if len(args) == 4 {
-			source = args[1]
+			world = args[1]
 		}
-		err = report.WriteWhois(out, s.text(cmd), target.Name, source, table, key, way)
+		err = report.WriteWhois(out, s.text(cmd), made.Name, world, table, key, way)
 	}
 	if err == nil && len(way) == 0 {
 		return cli.Conflicts
@@ -93,13 +93,13 @@ func (s surroundings) planned(cmd *cliv3.Command, row *transfer.Planned) error {
 // keysView prints the statements that make the view of the keys.
 func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 1 {
-		return cli.Usage("got %s, want -view TARGET", arguments(cmd))
+		return cli.Usage("got %s, want -view NEW", arguments(cmd))
 	}
-	target, err := s.remembering(cmd)
+	made, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
-	statements, err := transfer.KeysViewStatements(ctx, target)
+	statements, err := transfer.KeysViewStatements(ctx, made)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []s
 	return nil
 }
 
-// remembering is the target, the first argument.
+// remembering is the merged database, the first argument.
 func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error) {
 	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(cmd.Args().Slice()[:1])
 	if err != nil {
@@ -120,12 +120,12 @@ func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error)
 	return databaseAt(places[0]), nil
 }
 
-// keysCSV writes what became of all keys of a table of a source.
+// keysCSV writes what became of all keys of a table of a world.
 func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 3 {
-		return cli.Usage("got %s, want -csv FILE TARGET SOURCE TABLE", arguments(cmd))
+		return cli.Usage("got %s, want -csv FILE NEW WORLD TABLE", arguments(cmd))
 	}
-	target, err := s.remembering(cmd)
+	made, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 		if err := c.Write([]string{"source", "table", "column", "old", "new"}); err != nil {
 			return err
 		}
-		err := transfer.EachKey(ctx, target, args[1], args[2], func(o transfer.Origin) error {
+		err := transfer.EachKey(ctx, made, args[1], args[2], func(o transfer.Origin) error {
 			return c.Write([]string{o.Source, o.Table, o.Column, o.Old.String(), o.New.String()})
 		})
 		c.Flush()
@@ -147,7 +147,7 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 	if name == "-" {
 		return write(cmd.Root().Writer)
 	}
-	file, err := cli.NewFile("csv", name, inputs(cmd, "", target)...)
+	file, err := cli.NewFile("csv", name, inputs(cmd, "", made)...)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func findLeaving(ctx context.Context, f *read.Facts, leaving *leave.Leaving, cho
 		f.Stays[db] = make(map[string]*declare.Stays)
 		var rows []catalog.Withheld
 		for _, s := range found.Stays {
-			if s.Source == db.Name {
+			if s.World == db.Name {
 				f.Stays[db][s.Table], rows = s, append(rows, s)
 			}
 		}
@@ -79,10 +79,7 @@ func saidLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.L
 	said := verdict.Leave{Leave: s.Leave, Now: leaving.Now(), None: s.None, Counted: s.Counted,
 		Worlds: []verdict.LeaveWorld{}}
 	for i, db := range f.DBs {
-		if db == f.Target && !f.Opts.FirstLeaves {
-			continue
-		}
-		world := verdict.LeaveWorld{Source: db.Name, Rows: s.Rows[i], Holds: s.Where[db.Name]}
+		world := verdict.LeaveWorld{World: db.Name, Rows: s.Rows[i], Holds: s.Where[db.Name]}
 		for _, n := range s.Nulls {
 			if n.Source == db.Name {
 				world.Nulls = n.Rows
@@ -98,9 +95,9 @@ func judgeLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.
 	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: s.Table, Subject: s.Text()}
 	var parts, nulls []string
 	for _, w := range saidLeave(f, leaving, s).Worlds {
-		parts = append(parts, w.Source+": "+printable.Number(w.Rows))
+		parts = append(parts, w.World+": "+printable.Number(w.Rows))
 		if result.Read += w.Rows; w.Nulls > 0 {
-			nulls = append(nulls, w.Source+": "+printable.Number(w.Nulls))
+			nulls = append(nulls, w.World+": "+printable.Number(w.Nulls))
 		}
 	}
 	result.Message = "rows that stay behind, as declared: " + catalog.Few(parts)
@@ -115,11 +112,11 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: b.Table, Subject: b.Ref.Subject(),
 		Columns: b.Ref.Columns}
 	var parts, largest []string
-	for _, s := range b.Sources {
+	for _, s := range b.Worlds {
 		result.Count += s.Rows
-		parts = append(parts, s.Source+": "+printable.Number(s.Rows))
+		parts = append(parts, s.World+": "+printable.Number(s.Rows))
 		for _, h := range s.Largest {
-			largest = append(largest, fmt.Sprintf("%s %s of %s: %s", b.ToColumn, h.Value, s.Source, printable.Count(h.Rows,
+			largest = append(largest, fmt.Sprintf("%s %s of %s: %s", b.ToColumn, h.Value, s.World, printable.Count(h.Rows,
 				"row", "rows")))
 		}
 	}
@@ -136,7 +133,7 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 		result.Message = fmt.Sprintf("rows that come with the first world, since %s is skipped, refer to rows of %s that stay behind: %s",
 			b.Table, b.To, catalog.Few(parts))
 		result.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = %q; or clear them in %s before the plan; or, if they may lead nowhere, plain = [%s]",
-			printable.TOML(b.Table), declare.PolicyReset, b.Sources[0].Source, printable.TOML(declare.Place(b.Table, b.Column)))}
+			printable.TOML(b.Table), declare.PolicyReset, b.Worlds[0].World, printable.TOML(declare.Place(b.Table, b.Column)))}
 		return result
 	}
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",

@@ -28,8 +28,12 @@ func judgeLeft(ctx context.Context, f *read.Facts, l *declare.LeftRows) (o rule.
 	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: l.Table, Subject: "when " + l.When.String()}
 	orphans := verdict.Result{Code: verdict.CodeReferenceSevered, Table: l.Table, Subject: "when " + l.When.String()}
 	var parts, leave []string
-	for _, db := range declare.SourcesOf(f.Resolved) {
+	for _, db := range f.DBs {
 		n := int64(0)
+		if db == f.Model() { // whose rows come
+			now.Counts = append(now.Counts, n)
+			continue
+		}
 		if db.Tables[l.Table] != nil {
 			if n, err = read.Referring(ctx, db, l.Table, l.All(), nil); err != nil {
 				return o, err
@@ -44,7 +48,7 @@ func judgeLeft(ctx context.Context, f *read.Facts, l *declare.LeftRows) (o rule.
 		result.Read += n
 		parts = append(parts, db.Name+": "+printable.Number(n))
 	}
-	result.Message = "rows of the sources that stay behind, as declared: " + catalog.Few(parts)
+	result.Message = "rows that stay behind, as declared: " + catalog.Few(parts)
 	o = rule.Found(result)
 	if o.Left = []declare.LeftRows{now}; orphans.Count > 0 {
 		orphans.Rows, orphans.Read = orphans.Count, result.Read

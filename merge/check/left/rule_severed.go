@@ -37,9 +37,9 @@ func judgeSevered(ctx context.Context, f *read.Facts, s *declare.SeveredReferenc
 	now := s.Severed
 	var parts, orphans []string
 	if now.Counts = []int64{}; !s.Stays {
-		for _, db := range declare.SourcesOf(f.Resolved) {
+		for _, db := range f.DBs {
 			n, left := int64(0), []string(nil)
-			if db.Tables[s.Table] != nil {
+			if db != f.Model() && db.Tables[s.Table] != nil {
 				result.Read += db.Rows[s.Table]
 				if n, err = read.Referring(ctx, db, s.Table, s, nil); err != nil {
 					return o, err
@@ -56,7 +56,7 @@ func judgeSevered(ctx context.Context, f *read.Facts, s *declare.SeveredReferenc
 			orphans = append(orphans, left...)
 		}
 	}
-	own, err := judgeTakenOut(ctx, f, s)
+	own, err := judgeReset(ctx, f, s)
 	if err != nil {
 		return o, err
 	}
@@ -75,7 +75,7 @@ func judgeSevered(ctx context.Context, f *read.Facts, s *declare.SeveredReferenc
 		result.Message = fmt.Sprintf("rows that refer to %s, whose rows stay behind, %s: %s", s.To, becomes, catalog.Few(parts))
 	}
 	if result.Rows = result.Count; len(orphans) > 0 {
-		result.Message += "; rows that reference them lose their target: " + catalog.Few(orphans)
+		result.Message += "; rows that reference them match no row then: " + catalog.Few(orphans)
 	}
 	odd, err := judgeOdd(ctx, f, s)
 	o.Add(rule.Found(append(odd, result)...))
@@ -94,7 +94,7 @@ func judgeOdd(ctx context.Context, f *read.Facts, s *declare.SeveredReference) (
 	for _, suspect := range suspects {
 		odd := *s
 		odd.None = slices.Concat(s.None, s.Ref.Declared.Dangling, []string{suspect.others})
-		for _, db := range declare.SourcesOf(f.Resolved) {
+		for _, db := range declare.OthersOf(f.Resolved) {
 			if db.Tables[s.Table] == nil {
 				continue
 			}
@@ -103,7 +103,7 @@ func judgeOdd(ctx context.Context, f *read.Facts, s *declare.SeveredReference) (
 				return nil, err
 			}
 			if n > 0 {
-				result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s with a value that is %s", printable.Count(n, "row", "rows"), suspect.why)})
+				result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s with a value that is %s", printable.Count(n, "row", "rows"), suspect.why)})
 			}
 		}
 	}
@@ -131,34 +131,34 @@ func orphaned(ctx context.Context, f *read.Facts, db *declare.Database, to strin
 	return all, nil
 }
 
-// judgeTakenOut reports rows of the target that refer to rows which are taken out: what
+// judgeReset reports rows of the first world that refer to rows of a table which is empty in the new database: what
 // becomes of them is for the operator to do.
-func judgeTakenOut(ctx context.Context, f *read.Facts, s *declare.SeveredReference) ([]verdict.Result, error) {
+func judgeReset(ctx context.Context, f *read.Facts, s *declare.SeveredReference) ([]verdict.Result, error) {
 	result := verdict.Result{Code: verdict.CodeReferenceSevered, Table: s.Table, Subject: "own " + s.Ref.Subject(), Columns: s.Ref.Columns}
-	if !f.Reset[s.To] || f.Target.Tables[s.Table] == nil && f.Target.Apart[s.Table] == nil {
+	if !f.Reset[s.To] || f.Model().Tables[s.Table] == nil && f.Model().Apart[s.Table] == nil {
 		return nil, nil
 	}
 	if s.Gap != "" {
-		result.Message, result.Gaps = "rows of the target reference rows that are removed", []verdict.Gap{{Source: f.Target.Name, Reason: s.Gap}}
+		result.Message, result.Gaps = "rows refer to rows that do not come", []verdict.Gap{{World: f.Model().Name, Reason: s.Gap}}
 		return []verdict.Result{result}, nil
 	}
-	n, err := read.Referring(ctx, f.Target, s.Table, s, nil)
+	n, err := read.Referring(ctx, f.Model(), s.Table, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	result.Without("no row of " + f.Target.Name + " refers to rows of " + s.To + ", which are removed")
+	result.Without("no row of " + f.Model().Name + " refers to " + s.To + ", which is empty in the new database")
 	if n > 0 {
 		result.Count, result.Rows = n, n
-		result.Message = fmt.Sprintf("%s of %s to rows of %s, which are removed", printable.Count(n, "row refers", "rows refer"), f.Target.Name, s.To)
+		result.Message = fmt.Sprintf("%s of %s to %s, which is empty in the new database", printable.Count(n, "row refers", "rows refer"), f.Model().Name, s.To)
 		where := " WHERE " + s.SQL(catalog.SQLName)
 		if s.Rows == declare.RowsNone {
 			nobody := "NULL"
 			if s.Becomes != nil {
 				nobody = *s.Becomes
 			}
-			result.Next = []string{"in " + f.Target.Name + ", before the next plan: UPDATE " + catalog.SQLName(s.Table) + " SET " + catalog.SQLName(s.Column) + " = " + nobody + where}
+			result.Next = []string{"in " + f.Model().Name + ", before the next plan: UPDATE " + catalog.SQLName(s.Table) + " SET " + catalog.SQLName(s.Column) + " = " + nobody + where}
 		} else {
-			result.Next = []string{"in " + f.Target.Name + ", before the next plan, delete them or clear the reference: SELECT * FROM " + catalog.SQLName(s.Table) + where}
+			result.Next = []string{"in " + f.Model().Name + ", before the next plan, delete them or clear the reference: SELECT * FROM " + catalog.SQLName(s.Table) + where}
 		}
 	}
 	return []verdict.Result{result}, nil

@@ -1,3 +1,3 @@
-// Package moved says what becomes of keys: the offset of each source and space, and what was
+// Package moved says what becomes of keys: the offset of each world and space, and what was
 // measured to choose it.
 package moved

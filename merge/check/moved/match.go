@@ -8,12 +8,12 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// MaxMatched is how many keys of one source may be matched: each is recorded in the plan.
+// MaxMatched is how many keys of one world may be matched: each is recorded in the plan.
 const MaxMatched = 1_000_000
 
 // MatchedRow is a row of one of several databases that are the same thing.
 type MatchedRow struct {
-	DB  int // the target is 0, then the sources in their order
+	DB  int // number of its world, in their order
 	Key rekey.Integer
 }
 
@@ -25,23 +25,20 @@ type MatchedRows struct {
 	Gaps   []verdict.Gap  // why they could not be read
 }
 
-// Pairs returns what becomes of the keys of each source, the first of which is number 1;
-// offset is what is added to those of one.
-func (m *MatchedRows) Pairs(sources int, offset func(source int) uint64) ([]*rekey.Pairs, error) {
-	all := make([][]rekey.Pair, sources)
+// Pairs returns what becomes of the matched keys of each world: they become that of the first world with the same
+// thing. offset is what is added to the keys of one.
+func (m *MatchedRows) Pairs(worlds int, offset func(world int) uint64) ([]*rekey.Pairs, error) {
+	all := make([][]rekey.Pair, worlds)
 	for _, group := range m.Groups {
-		home := group[0].Key
-		if group[0].DB > 0 {
-			var ok bool
-			if home, ok = home.Add(offset(group[0].DB - 1)); !ok {
-				return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].DB-1))
-			}
+		home, ok := group[0].Key.Add(offset(group[0].DB))
+		if !ok {
+			return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].DB))
 		}
 		for _, row := range group[1:] {
-			all[row.DB-1] = append(all[row.DB-1], rekey.Pair{Old: row.Key, New: home})
+			all[row.DB] = append(all[row.DB], rekey.Pair{Old: row.Key, New: home})
 		}
 	}
-	found := make([]*rekey.Pairs, sources)
+	found := make([]*rekey.Pairs, worlds)
 	for i := range all {
 		if len(all[i]) == 0 {
 			continue

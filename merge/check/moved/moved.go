@@ -129,7 +129,6 @@ func NewMeasured(m *declare.Moving, dbs ...*declare.Database) *Measured {
 
 // Rekeyed is what a merge does to keys, as the rules use it.
 type Rekeyed struct {
-	Target *declare.Database
 	Moving *declare.Moving
 	Report *verdict.Rekeying
 	Of     map[*declare.KeySpace]map[*declare.Database]uint64
@@ -169,7 +168,7 @@ func (k *Rekeyed) MovesAlone(table, column string) bool {
 // PlainShifts are what becomes of the values of columns of which all rows move alike.
 func (k *Rekeyed) PlainShifts(db *declare.Database, table string) map[string]*rekey.Shift {
 	shifts := make(map[string]*rekey.Shift)
-	if k == nil || db == k.Target {
+	if k == nil {
 		return shifts
 	}
 	for _, c := range k.Moving.Of(table) {
@@ -186,7 +185,7 @@ func (k *Rekeyed) PlainShifts(db *declare.Database, table string) map[string]*re
 // values that they will have, or returns "". keeps reports whether it is as true of a cell in
 // which keys get new values as it was before.
 func (k *Rekeyed) MovesUnclear(db *declare.Database, table string, columns []string, keeps func(column string, in []*declare.Ref) bool) string {
-	if k == nil || db == k.Target {
+	if k == nil {
 		return ""
 	}
 	shifts := k.PlainShifts(db, table)
@@ -228,7 +227,7 @@ func (k *Rekeyed) generatedFromMoving(db *declare.Database, table, column string
 // Shift returns what becomes of the values of a column of a database. An error says why
 // they cannot be put in the order that they will have.
 func (k *Rekeyed) Shift(db *declare.Database, table, column string) (*rekey.Shift, error) {
-	if k == nil || db == k.Target {
+	if k == nil {
 		return nil, nil
 	}
 	m := k.Moving.Columns[declare.ColumnName{Table: table, Column: column}]

@@ -46,7 +46,7 @@ func Count(ctx context.Context, db *declare.Database, table string) (n int64, er
 		}
 	}
 	if err != nil {
-		return 0, &catalog.ReadError{Source: db.Name, Table: table, Doing: "the number of rows", Err: err}
+		return 0, &catalog.ReadError{World: db.Name, Table: table, Doing: "the number of rows", Err: err}
 	}
 	return n, nil
 }

@@ -13,7 +13,7 @@ import (
 	"mergesafe/merge/declare"
 )
 
-// Contents sums up all rows of a table of one source, or only some. unread says why it cannot;
+// Contents sums up all rows of a table of one world, or only some. unread says why it cannot;
 // "" if it could.
 func (r *Reader) Contents(ctx context.Context, db *declare.Database, table string, only catalog.Withheld) (sum string, rows int64, unread string, err error) {
 	names := slice.Map(db.Tables[table].Columns, func(c catalog.Column) string { return c.Name })
@@ -62,7 +62,7 @@ func (s *rowSum) String() string {
 	return hex.EncodeToString(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.high), s.low))
 }
 
-// Contents are what one source has in one table.
+// Contents are what one world has in one table.
 type Contents struct {
 	DB          *declare.Database
 	Table       string

@@ -18,7 +18,7 @@ import (
 // reading, else nil.
 func (r *Reader) Ends(ctx context.Context, db *declare.Database, table string) (*stream.KeyRange, error) {
 	ender, ok := db.Opened.(catalog.Ender)
-	owner, model := r.Facts.Model(table)
+	owner, model := r.Facts.ModelOf(table)
 	t, key := db.Tables[table], model.Key()
 	if !ok || key == nil || Incomparable(t, key, owner, model, key) != "" {
 		return nil, nil
@@ -40,7 +40,7 @@ func (r *Reader) Ends(ctx context.Context, db *declare.Database, table string) (
 		}
 	}
 	if err != nil {
-		return nil, &catalog.ReadError{Source: db.Name, Table: table, Doing: "the ends of the key", Err: err}
+		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "the ends of the key", Err: err}
 	}
 	return &stream.KeyRange{First: rowOf(first), Last: rowOf(last)}, nil
 }

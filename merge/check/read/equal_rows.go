@@ -12,7 +12,7 @@ import (
 	"mergesafe/merge/stream"
 )
 
-// SourceScan is one scan of one source.
+// SourceScan is one scan of one world.
 type SourceScan struct {
 	Source catalog.Source
 	Scan   catalog.Scan
@@ -25,14 +25,14 @@ type EqualRow struct {
 	Carry [][]byte // as the database sent it; nil is NULL
 }
 
-// EqualRows merges scans of several sources and gives every group of two or more
+// EqualRows merges scans of several worlds and gives every group of two or more
 // rows that have the same values in the first columns of Order, as these
 // compare. A NULL is equal to nothing. The rows of a group come in the order of
 // the scans if Order has no further columns, otherwise in that of the further
 // columns first. A group and its rows belong to the caller.
 //
 // All scans must have as many columns in Order, and there is at most one scan
-// of a source. The sequence ends after the first error: a [*catalog.ReadError] if a
+// of a world. The sequence ends after the first error: a [*catalog.ReadError] if a
 // source cannot be read, or gives rows that are malformed or out of order.
 // Memory does not grow with the tables, only with the largest group.
 func EqualRows(ctx context.Context, scans []SourceScan, columns int) iter.Seq2[[]EqualRow, error] {

@@ -72,7 +72,7 @@ func NewEstablished() Established {
 // nothing is established yet.
 func DescribeAll(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
 	if len(sources) < 2 {
-		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrSources, len(sources))
+		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrWorlds, len(sources))
 	}
 	return describe(ctx, sources, opts)
 }
@@ -103,8 +103,8 @@ func describe(ctx context.Context, sources []catalog.Source, opts declare.Option
 	return &Facts{Resolved: resolved, allowances: allowances, Established: NewEstablished()}, nil
 }
 
-// Among returns facts about some of the databases, of which nothing is established yet. Another
-// may be the target.
-func (f *Facts) Among(target *declare.Database, dbs ...*declare.Database) *Facts {
-	return &Facts{Resolved: f.Resolved.Among(target, dbs...), allowances: f.allowances, Established: NewEstablished()}
+// Among returns facts about some of the databases, of which nothing is established yet, with another as
+// the model.
+func (f *Facts) Among(model *declare.Database, dbs ...*declare.Database) *Facts {
+	return &Facts{Resolved: declare.Among(f.Resolved, model, dbs...), allowances: f.allowances, Established: NewEstablished()}
 }

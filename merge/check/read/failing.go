@@ -7,13 +7,13 @@ import (
 	"mergesafe/merge/declare"
 )
 
-// failingAsked is a condition that rows of a source are tried against.
+// failingAsked is a condition that rows of a world are tried against.
 type failingAsked struct {
 	db          *declare.Database
 	table, text string
 }
 
-// Failing finds the rows of a source for which conditions of another database do
+// Failing finds the rows of a world for which conditions of another database do
 // not hold: one answer for each condition. It reads for the rule with a code.
 func (r *Reader) Failing(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
 	if r.Shared == nil {
@@ -54,7 +54,7 @@ func (r *Reader) failingNow(ctx context.Context, db *declare.Database, table, co
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, &catalog.ReadError{Source: db.Name, Table: table, Doing: "rows", Err: err}
+		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "rows", Err: err}
 	}
 	s := r.Stream(db, code, 0, catalog.Scan{Table: table})
 	s.Read = db.Rows[table]
@@ -70,7 +70,7 @@ func Takes(ctx context.Context, db *declare.Database, table, column string) ([]c
 	}
 	conditions, err := source.Takes(ctx, table, column)
 	if err != nil {
-		return nil, &catalog.ReadError{Source: db.Name, Table: table, Doing: "what a column takes", Err: err}
+		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "what a column takes", Err: err}
 	}
 	return conditions, nil
 }

@@ -17,7 +17,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Tally is what one source holds of one server's IDs. Times are milliseconds
+// Tally is what one world holds of one server's IDs. Times are milliseconds
 // since the epoch of gameid.
 type Tally struct {
 	IDs            int64
@@ -28,7 +28,7 @@ type Tally struct {
 	Unlisted, Above int64 // of ids, those that the rules object to
 }
 
-// Tallies are the tallies of one source. Their number is bounded: garbage in
+// Tallies are the tallies of one world. Their number is bounded: garbage in
 // an ID column looks like up to a million servers.
 type Tallies struct {
 	ByServer map[gameid.ServerID]*Tally
@@ -92,11 +92,11 @@ const (
 // IDColumn is a column of IDs, in the sources where its IDs were judged.
 type IDColumn struct {
 	Name    string
-	Sources []*IDsRead
+	Worlds  []*IDsRead
 	Samples [idFaults][]verdict.Sample
 }
 
-// IDsRead is what was read of a column of IDs in one source.
+// IDsRead is what was read of a column of IDs in one world.
 type IDsRead struct {
 	DB      *declare.Database
 	column  string
@@ -245,10 +245,10 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 // byColumn fetches samples of the faults that were found, column by column.
 func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []IDColumn, err error) {
 	for name, of := range slice.Groups(scans, func(s *idScan) string { return s.column }) {
-		c := IDColumn{Name: name, Sources: slice.Map(of, func(s *idScan) *IDsRead { return &s.IDsRead })}
+		c := IDColumn{Name: name, Worlds: slice.Map(of, func(s *idScan) *IDsRead { return &s.IDsRead })}
 		for fault := range idFaults {
 			var kept []stream.Conflict
-			for _, s := range c.Sources {
+			for _, s := range c.Worlds {
 				kept = append(kept, s.Faults[fault].Kept...)
 			}
 			if c.Samples[fault], err = r.Samples(ctx, kept, table, []string{c.Name}); err != nil {
@@ -271,7 +271,7 @@ func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, er
 		}
 		read, err := r.idsOf(ctx, db, table, code)
 		if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-			found.Gaps = append(found.Gaps, verdict.Gap{Source: db.Name, Reason: unsupported.Error()})
+			found.Gaps = append(found.Gaps, verdict.Gap{World: db.Name, Reason: unsupported.Error()})
 		} else if err != nil {
 			return nil, err
 		}
@@ -287,7 +287,7 @@ func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, er
 	return found, err
 }
 
-// idsOf judges the IDs of one source in such a table.
+// idsOf judges the IDs of one world in such a table.
 func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code string) (scans []*idScan, err error) {
 	if r.Shared != nil {
 		return r.Shared.idsOf(ctx, db, table, code)
@@ -315,7 +315,7 @@ func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code st
 func (f *Facts) NoteServers(k *KeyReading) {
 	for _, column := range k.IDs {
 		id := declare.IDOf(k.Table, column.Name)
-		for _, read := range column.Sources {
+		for _, read := range column.Worlds {
 			if read.Tallies.Others.IDs > 0 || read.Faults[FaultInvalid].Rows > 0 {
 				continue
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // keysApart answers a question about the key of a table from the keys of a space, if these
-// show that no value is there twice: each source has as many keys as rows, and the
+// show that no value is there twice: each world has as many keys as rows, and the
 // ranges of the new ones do not meet. Otherwise it returns nil.
 func keysApart(r *Reader, q Question) *Reading {
 	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0

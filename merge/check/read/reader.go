@@ -48,7 +48,7 @@ type Question struct {
 	SkipNull bool
 	ids      bool // judge the IDs in the rows along the way
 
-	// Across counts only the values of one column that several sources have, in
+	// Across counts only the values of one column that several worlds have, in
 	// more than most rows together; 0 is any number of rows. A value that is 0
 	// or empty does not count.
 	Across bool
@@ -76,7 +76,7 @@ type Reading struct {
 	Combined bool // see combinesAll
 }
 
-// Part is what was read of one source.
+// Part is what was read of one world.
 type Part struct {
 	DB    *declare.Database
 	Read  int64 // rows
@@ -84,7 +84,7 @@ type Part struct {
 	Ends  stream.KeyRange
 }
 
-// RowsRead counts the rows that were read of all sources.
+// RowsRead counts the rows that were read of all worlds.
 func (r *Reading) RowsRead() (n int64) {
 	for _, p := range r.Parts {
 		n += p.Read
@@ -92,15 +92,15 @@ func (r *Reading) RowsRead() (n int64) {
 	return n
 }
 
-// crowds counts values that are in several sources.
+// crowds counts values that are in several worlds.
 type crowds struct {
 	most   int64 // rows that one may have; 0: any number
-	Shared int64 // values that are in several sources
+	Shared int64 // values that are in several worlds
 	Over   int64 // rows that are too many
 }
 
 // wanted counts a value, and reports whether it has too many rows since it is
-// in several sources.
+// in several worlds.
 func (c *crowds) wanted(rows []int64) bool {
 	sources, all := 0, int64(0)
 	for _, n := range rows {
@@ -131,7 +131,7 @@ type KeyReading struct {
 // in its rows. It reads for the rule with code or, if there is no key, for that
 // with idCode.
 func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReading, error) {
-	_, model := r.Facts.Model(table)
+	_, model := r.Facts.ModelOf(table)
 	key := model.Key()
 	q := Question{Code: code, Table: table, Columns: key, ids: true, when: r.Facts.Combined[table].Condition()}
 	var found *Reading
@@ -144,7 +144,7 @@ func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReadi
 	return &KeyReading{table, key, found}, err
 }
 
-// Read streams the columns of a table from all sources that have it, merges
+// Read streams the columns of a table from all worlds that have it, merges
 // them, and counts the values that are there more than once.
 func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
 	p, err := r.passFor(ctx, q)
@@ -170,7 +170,7 @@ func (r *Reader) passFor(ctx context.Context, q Question) (*pass, error) {
 	return p, err
 }
 
-// pass is one reading of a table in several sources.
+// pass is one reading of a table in several worlds.
 type pass struct {
 	streams []*stream.Stream
 	gaps    []verdict.Gap
@@ -259,7 +259,7 @@ func (r *Reader) Retry(pass func(Exclusions) error) (Exclusions, error) {
 		if !isRead || !isUnsupported {
 			return excluded, err
 		}
-		i := slices.IndexFunc(r.Facts.DBs, func(db *declare.Database) bool { return db.Name == read.Source })
+		i := slices.IndexFunc(r.Facts.DBs, func(db *declare.Database) bool { return db.Name == read.World })
 		if i < 0 || excluded[r.Facts.DBs[i]] != "" {
 			return excluded, err
 		}
@@ -267,7 +267,7 @@ func (r *Reader) Retry(pass func(Exclusions) error) (Exclusions, error) {
 	}
 }
 
-// Stream prepares to read a scan of a source for the rule with a code. names is
+// Stream prepares to read a scan of a world for the rule with a code. names is
 // how many columns of Carry name a row.
 func (r *Reader) Stream(db *declare.Database, code string, names int, scan catalog.Scan) *stream.Stream {
 	s := &stream.Stream{DB: db, Scan: scan, Names: names}
@@ -287,14 +287,14 @@ func (r *Reader) Stream(db *declare.Database, code string, names int, scan catal
 // the order of the model, and says which have not, or do not read the table. A
 // database without the table has no rows; schema-table reports it.
 func (r *Reader) KeyStreams(code, table string, columns []string, excluded Exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
-	owner, model := r.Facts.Model(table)
+	owner, model := r.Facts.ModelOf(table)
 	for db, t := range r.Facts.Having(table) {
 		reason := excluded[db]
 		if reason == "" {
 			reason = Incomparable(t, columns, owner, model, columns)
 		}
 		if reason != "" {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: reason})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
 			continue
 		}
 		carry := t.RowKey(columns)
@@ -304,7 +304,7 @@ func (r *Reader) KeyStreams(code, table string, columns []string, excluded Exclu
 	}
 	for _, db := range r.Facts.DBs {
 		if reason := db.Unread(table); reason != "" {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: reason})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
 		}
 	}
 	return streams, gaps

@@ -31,11 +31,11 @@ func (r *Reader) Follow(ref Followed) follower { return follower{r, ref} }
 
 // StrayReading is what was read of the rows whose reference leads nowhere.
 type StrayReading struct {
-	Sources           []StrayRows
+	Worlds            []StrayRows
 	Dangling, Rebound []verdict.Sample
 }
 
-// StrayRows are the rows of one source whose reference leads nowhere.
+// StrayRows are the rows of one world whose reference leads nowhere.
 type StrayRows struct {
 	DB          *declare.Database
 	Dangling    int64
@@ -54,7 +54,7 @@ func (f follower) Strays(ctx context.Context) (*StrayReading, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Sources = append(all.Sources, StrayRows{db, found.dangling.Rows, found.rebound.Repeats, found.gaps, found.reboundGaps})
+		all.Worlds = append(all.Worlds, StrayRows{db, found.dangling.Rows, found.rebound.Repeats, found.gaps, found.reboundGaps})
 		dangling = append(dangling, found.dangling.Kept...)
 		rebound = append(rebound, found.rebound.Kept...)
 	}
@@ -66,7 +66,7 @@ func (f follower) Strays(ctx context.Context) (*StrayReading, error) {
 	return &all, err
 }
 
-// followedPass is one reading of a reference of one source.
+// followedPass is one reading of a reference of one world.
 type followedPass struct {
 	dangling    Faults
 	rebound     *stream.Collisions // stream 0 has the referring rows
@@ -82,7 +82,7 @@ func elsewhere(samples int) *stream.Collisions {
 	}}
 }
 
-// read reads a reference of one source.
+// read reads a reference of one world.
 func (f follower) read(ctx context.Context, db *declare.Database) (*followedPass, error) {
 	if f.Shared != nil {
 		return f.Shared.follow(ctx, f.Facts, db, f.ref)
@@ -141,7 +141,7 @@ func (f follower) pass(ctx context.Context, db *declare.Database, views func([]*
 	return found, without, err
 }
 
-// cannotFollow says why a reference of a source cannot be read; nil if it can.
+// cannotFollow says why a reference of a world cannot be read; nil if it can.
 func (f follower) cannotFollow(db *declare.Database, excluded Exclusions) []verdict.Gap {
 	reason := excluded[db]
 	if reason == "" {
@@ -153,14 +153,14 @@ func (f follower) cannotFollow(db *declare.Database, excluded Exclusions) []verd
 	if reason == "" {
 		return nil
 	}
-	return []verdict.Gap{{Source: db.Name, Reason: reason}}
+	return []verdict.Gap{{World: db.Name, Reason: reason}}
 }
 
-// referring prepares to read the rows of a source in the order of what they
+// referring prepares to read the rows of a world in the order of what they
 // refer to.
 func (f follower) referring(db *declare.Database) *stream.Stream {
 	t := db.Tables[f.ref.Table]
-	_, model := f.Facts.Model(f.ref.ToTable)
+	_, model := f.Facts.ModelOf(f.ref.ToTable)
 	orders := make([]catalog.Order, len(f.ref.Columns))
 	for i, name := range f.ref.Columns {
 		orders[i].Column = name
@@ -193,7 +193,7 @@ func (f follower) referred(db *declare.Database, excluded Exclusions) (streams [
 			continue
 		}
 		if reason := Incomparable(db.Tables[f.ref.Table], f.ref.Columns, s.DB, s.DB.Tables[f.ref.ToTable], f.ref.ToColumns); reason != "" {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: reason})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
 			continue
 		}
 		streams = append(streams, s)
@@ -228,11 +228,11 @@ func Leaves(r *declare.Ref, s *stream.Stream) func(row int) bool {
 // AmbiguousReading is what was read of the rows that refer to a value which
 // their own source has and another has too.
 type AmbiguousReading struct {
-	Sources []AmbiguousRows
+	Worlds  []AmbiguousRows
 	Samples []verdict.Sample
 }
 
-// AmbiguousRows are such rows of one source.
+// AmbiguousRows are such rows of one world.
 type AmbiguousRows struct {
 	DB   *declare.Database
 	Rows int64
@@ -240,7 +240,7 @@ type AmbiguousRows struct {
 }
 
 // Ambiguous reads the rows of every source that refer to a value which their own
-// source has and another has too. stray is how many rows of each source find the
+// source has and another has too. stray is how many rows of each world find the
 // value only in another one: these do not count.
 func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int64) (*AmbiguousReading, error) {
 	var all AmbiguousReading
@@ -257,7 +257,7 @@ func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int
 		if rows.Rows > 0 {
 			kept = append(kept, found.rebound.Kept...)
 		}
-		all.Sources = append(all.Sources, rows)
+		all.Worlds = append(all.Worlds, rows)
 	}
 	var err error
 	all.Samples, err = f.ambiguousSamples(ctx, kept)
@@ -297,7 +297,7 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Confl
 	return all, nil
 }
 
-// DanglingOf counts the rows of one source whose reference leads nowhere: those
+// DanglingOf counts the rows of one world whose reference leads nowhere: those
 // that say so by 0 or an empty value, and the others. It returns false if the
 // source cannot tell.
 func (f follower) DanglingOf(ctx context.Context, db *declare.Database) (zero, others int64, ok bool, err error) {

@@ -39,7 +39,7 @@ func Sample(ctx context.Context, c stream.Conflict, table string, key []string) 
 		if i == 0 {
 			s.Key = KeyText(fields, key)
 		}
-		row := verdict.SampleRow{Source: m.DB.Name, Fields: fields}
+		row := verdict.SampleRow{World: m.DB.Name, Fields: fields}
 		if m.Table != table {
 			row.Table = m.Table
 		}
@@ -73,7 +73,7 @@ func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	}
 	if err == nil && fields == nil {
 		err = &catalog.ReadError{
-			Source: m.DB.Name, Table: m.Table, Doing: "a row",
+			World: m.DB.Name, Table: m.Table, Doing: "a row",
 			Err: errors.New("a row that was just read is missing: the reads are not of one moment"),
 		}
 	}
@@ -84,7 +84,7 @@ func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 func Find(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	fields, err := m.DB.Opened.Row(ctx, m.Table, m.Columns[:m.Names], m.Values[:m.Names])
 	if err != nil {
-		return nil, &catalog.ReadError{Source: m.DB.Name, Table: m.Table, Doing: "a row", Err: err}
+		return nil, &catalog.ReadError{World: m.DB.Name, Table: m.Table, Doing: "a row", Err: err}
 	}
 	return fields, nil
 }
@@ -107,7 +107,7 @@ func KeyText(fields []catalog.Field, key []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// SampledTable is a table of one source.
+// SampledTable is a table of one world.
 type SampledTable struct {
 	DB    *declare.Database
 	Table string
@@ -135,7 +135,7 @@ func (r *Reader) sampler(s *stream.Stream) func(*catalog.Batch) {
 	}
 }
 
-// LookInto returns the values of a column in the sampled rows of the sources
+// LookInto returns the values of a column in the sampled rows of the worlds
 // where it is opaque, as text for people, without those that are NULL or empty.
 func (r *Reader) LookInto(ctx context.Context, table, column string) (map[*declare.Database][]string, error) {
 	values := make(map[*declare.Database][]string)

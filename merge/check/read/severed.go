@@ -16,7 +16,7 @@ func Referring(ctx context.Context, db *declare.Database, table string, s *decla
 		n, err = db.Opened.(declare.Withholder).Orphans(ctx, table, ref)
 	}
 	if err != nil {
-		return 0, &catalog.ReadError{Source: db.Name, Table: table, Doing: "the rows that refer to rows that stay behind", Err: err}
+		return 0, &catalog.ReadError{World: db.Name, Table: table, Doing: "the rows that refer to rows that stay behind", Err: err}
 	}
 	return n, nil
 }

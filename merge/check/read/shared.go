@@ -13,10 +13,10 @@ import (
 )
 
 // SharedReader reads for all pairs of a matrix at once what each of them asks
-// for: a pass over all sources answers the questions of every pair that compares
+// for: a pass over all worlds answers the questions of every pair that compares
 // in the same way.
 type SharedReader struct {
-	All      *Facts // of all sources
+	All      *Facts // of all worlds
 	Pairs    []*Facts
 	Progress *stream.Progress
 
@@ -49,7 +49,7 @@ type sharedIDs struct {
 	err   error
 }
 
-// followedAsked is a reference of a source as all pairs ask about it that
+// followedAsked is a reference of a world as all pairs ask about it that
 // compare alike.
 type followedAsked struct {
 	code     string
@@ -77,7 +77,7 @@ func (s *SharedReader) Forget() {
 type signature string
 
 func (f *Facts) signature(table string, columns []string) signature {
-	_, model := f.Model(table)
+	_, model := f.ModelOf(table)
 	if model == nil {
 		return ""
 	}
@@ -92,14 +92,14 @@ func (f *Facts) signature(table string, columns []string) signature {
 	return signature(b.String())
 }
 
-// group makes a reader of all sources that occur in the pairs, which compares
+// group makes a reader of all worlds that occur in the pairs, which compares
 // as one pair does.
 func (s *SharedReader) group(as *Facts, pairs []*Facts, table string) *Reader {
-	target, _ := as.Model(table)
+	model, _ := as.ModelOf(table)
 	dbs := slices.DeleteFunc(slices.Clone(s.All.DBs), func(db *declare.Database) bool {
 		return !slices.ContainsFunc(pairs, func(p *Facts) bool { return slices.Contains(p.DBs, db) })
 	})
-	return NewReader(s.All.Among(target, dbs...), s.Progress)
+	return NewReader(s.All.Among(model, dbs...), s.Progress)
 }
 
 // alike returns the pairs that compare as one of them does.
@@ -177,7 +177,7 @@ func (s *SharedReader) idsOf(ctx context.Context, db *declare.Database, table, c
 	return shared.scans, shared.err
 }
 
-// follow answers a pair about a reference of one source.
+// follow answers a pair about a reference of one world.
 func (s *SharedReader) follow(ctx context.Context, f *Facts, db *declare.Database, ref Followed) (*followedPass, error) {
 	asked := followedAsked{ref.Code, db, declare.IDOf(ref.Table, ref.Columns...), declare.IDOf(ref.ToTable, ref.ToColumns...), ref.Identity(), f.signature(ref.ToTable, ref.ToColumns)}
 	shared := s.followed[asked]

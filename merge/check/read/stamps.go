@@ -34,7 +34,7 @@ func TakeStamps(ctx context.Context, f *Facts) (Stamps, error) {
 				err = ctx.Err()
 			}
 			if err != nil {
-				return nil, &catalog.ReadError{Source: db.Name, Table: name, Doing: "its state", Err: err}
+				return nil, &catalog.ReadError{World: db.Name, Table: name, Doing: "its state", Err: err}
 			}
 			all[SampledTable{db, name}] = stamp{state: state}
 		}

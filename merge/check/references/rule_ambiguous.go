@@ -34,7 +34,7 @@ func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *rea
 		return rule.Found(result)
 	}
 	rebound := make(map[*declare.Database]int64)
-	for _, s := range strays.Sources {
+	for _, s := range strays.Worlds {
 		rebound[s.DB] = s.ReboundRows()
 	}
 	// The rows of every source are compared with the keys of all others.
@@ -66,7 +66,7 @@ func judgeAmbiguous(table string, ref declare.Ref, read *read.AmbiguousReading) 
 	result := ambiguousResult(table, ref)
 	result.Samples = read.Samples
 	var details []string
-	for _, s := range read.Sources {
+	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
 			result.Read += s.DB.Rows[table]
 		}
@@ -91,7 +91,7 @@ func unambiguous(f *read.Facts, ref declare.Ref) bool {
 	if f.Same[ref.ToTable] || f.Combined[ref.ToTable] != nil {
 		return true
 	}
-	_, model := f.Model(ref.ToTable)
+	_, model := f.ModelOf(ref.ToTable)
 	for _, t := range f.Having(ref.ToTable) {
 		for _, name := range ref.ToColumns {
 			if t.Column(name) == nil || model.Column(name) == nil || t.Column(name).Collation != model.Column(name).Collation {

@@ -39,7 +39,7 @@ func TestAmbiguousIsReadOnlyIfNeeded(t *testing.T) {
 func TestAmbiguous(t *testing.T) {
 	a, b := ruletest.Described("a", catalog.Catalog{}), ruletest.Described("b", catalog.Catalog{})
 	a.Rows["players"] = 100
-	read := &read.AmbiguousReading{Sources: []read.AmbiguousRows{{DB: a, Rows: 4}, {DB: b, Gaps: []verdict.Gap{{Source: "b", Reason: "has no table guilds"}}}}}
+	read := &read.AmbiguousReading{Worlds: []read.AmbiguousRows{{DB: a, Rows: 4}, {DB: b, Gaps: []verdict.Gap{{World: "b", Reason: "has no table guilds"}}}}}
 	r := judgeAmbiguous("players", guildOf, read)
 	if r.Count != 4 || r.Rows != 4 || r.Read != 100 || len(r.Gaps) != 1 {
 		t.Errorf("%+v", r)

@@ -66,7 +66,7 @@ func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) 
 		}
 		if n := r.Rows.Rows - before; n > 0 {
 			why := printable.Count(n, "row refers to such a key, and would keep its value", "rows refer to such a key, and would keep their value")
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: why})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: why})
 		}
 	}
 	if r.Rows.Rows == 0 {

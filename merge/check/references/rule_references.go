@@ -119,7 +119,7 @@ func judgeText(f *read.Facts, table string, ref declare.Ref) (results []verdict.
 func judgeDangling(f *read.Facts, table string, ref declare.Ref, read *read.StrayReading) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceDangle, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Dangling}
 	var in []string
-	for _, s := range read.Sources {
+	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
 			result.Read += s.DB.Rows[table]
 		}
@@ -137,7 +137,7 @@ func judgeDangling(f *read.Facts, table string, ref declare.Ref, read *read.Stra
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row references", "rows reference") + " a row that does not exist: " + catalog.Few(in)
 		if goesAstray(f, table, ref) {
-			why := "the keys of all worlds are disjoint, so they match no row in the target either"
+			why := "the keys of all worlds are disjoint, so they match no row in the new database either"
 			if f.Rekeyed.Report.Moves() {
 				why = "they get new values that match no row either"
 			}
@@ -165,7 +165,7 @@ func goesAstray(f *read.Facts, table string, ref declare.Ref) bool {
 func judgeRebound(table string, ref declare.Ref, read *read.StrayReading) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceRebind, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Rebound}
 	var in []string
-	for _, s := range read.Sources {
+	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
 			result.Read += s.DB.Rows[table]
 		}

@@ -18,9 +18,9 @@ var guildOf = declare.Ref{Reference: catalog.Reference{Columns: []string{"guild"
 func TestReferences(t *testing.T) {
 	a, b := ruletest.Described("a", catalog.Catalog{}), ruletest.Described("b", catalog.Catalog{})
 	a.Rows["players"], b.Rows["players"] = 100, 10
-	got := &read.StrayReading{Sources: []read.StrayRows{
+	got := &read.StrayReading{Worlds: []read.StrayRows{
 		{DB: a, Dangling: 7, Rebound: stream.Repeats{Values: 2, Rows: []int64{3, 2}}},
-		{DB: b, ReboundGaps: []verdict.Gap{{Source: "b", Reason: "column guild is TEXT, and INT in a: the values cannot be compared"}}},
+		{DB: b, ReboundGaps: []verdict.Gap{{World: "b", Reason: "column guild is TEXT, and INT in a: the values cannot be compared"}}},
 	}}
 	dangling, rebound := judgeDangling(new(read.Facts), "players", guildOf, got), judgeRebound("players", guildOf, got)
 	ruletest.Expect(t, rule.Found(dangling, rebound).Findings, map[string]int64{

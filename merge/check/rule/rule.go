@@ -16,7 +16,7 @@ import (
 type Rule struct {
 	Codes []string // that it gives out, most serious first
 
-	// Single says that the rule judges each database, or the target, by itself, and so a merged
+	// Single says that the rule judges each database by itself, and so a merged
 	// one too. The other rules compare databases, or say what a merge does with rows that come.
 	Single bool
 
@@ -43,7 +43,7 @@ type Outcome struct {
 	Proposals  []verdict.Proposal
 	Proposed   *verdict.Proposed
 	Plain      []declare.ColumnName // declared plain or shared, with values that are keys
-	Key        *read.KeyReading     // for the summaries of the sources; nil if no key was read
+	Key        *read.KeyReading     // for the summaries of the worlds; nil if no key was read
 	Contents   []read.Contents      // for these summaries too
 	Rekeyed    *moved.Rekeyed       // what becomes of keys
 	Renumbered []verdict.Renumbered // rows that get other values

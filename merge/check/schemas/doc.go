@@ -1,3 +1,3 @@
-// Package schemas judges whether the databases are made alike, and whether the target has what the others have: tables,
+// Package schemas judges whether the databases are made alike, and whether the first world has what the others have: tables,
 // columns, keys, checks and routines.
 package schemas

@@ -12,8 +12,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// DriftRule reports what a database has and the target has not, or not in the same
-// way. The rows survive that; what the game relied on does not. What only the target
+// DriftRule reports what a database has and the first world has not, or not in the same
+// way. The rows survive that; what the game relied on does not. What only the first world
 // has stays and is no finding: other rules try the rows against it.
 var DriftRule = rule.Rule{
 	Codes:   []string{verdict.CodeSchemaCheck, verdict.CodeSchemaReference, verdict.CodeSchemaRoutine, verdict.CodeSchemaCharset},
@@ -27,7 +27,7 @@ func judgeDrift(f *read.Facts) (findings []rule.Finding) {
 		}
 	}
 	for _, table := range f.Tables {
-		if f.Target.Tables[table] == nil {
+		if f.Model().Tables[table] == nil {
 			continue // schema-table reports it
 		}
 		add(verdict.Result{Code: verdict.CodeSchemaCheck, Table: table}, func(db *declare.Database) map[string]string { return db.Tables[table].Checks() },
@@ -51,12 +51,12 @@ func judgeDrift(f *read.Facts) (findings []rule.Finding) {
 	return findings
 }
 
-// drift compares what the databases have, by name, with what the target has. any is
+// drift compares what the databases have, by name, with what the first world has. any is
 // false if none has anything.
 func drift(f *read.Facts, r verdict.Result, of func(*declare.Database) map[string]string, lost string) (result verdict.Result, any bool) {
-	want := of(f.Target)
+	want := of(f.Model())
 	any = len(want) > 0
-	only := make(map[string]bool) // of the target
+	only := make(map[string]bool) // of the first world
 	for _, db := range f.DBs {
 		if r.Table != "" && db.Tables[r.Table] == nil {
 			continue
@@ -73,9 +73,9 @@ func drift(f *read.Facts, r verdict.Result, of func(*declare.Database) map[strin
 			is, ok := want[name]
 			switch {
 			case !ok:
-				r.Gaps = append(r.Gaps, verdict.Gap{Source: db.Name, Reason: name + " is not in " + f.Target.Name + ": " + lost})
+				r.Gaps = append(r.Gaps, verdict.Gap{World: db.Name, Reason: name + " is not in " + f.Model().Name + ": " + lost})
 			case is != have[name]:
-				r.Gaps = append(r.Gaps, verdict.Gap{Source: db.Name, Reason: name + " is not the same as in " + f.Target.Name + shortly(have[name], is)})
+				r.Gaps = append(r.Gaps, verdict.Gap{World: db.Name, Reason: name + " is not the same as in " + f.Model().Name + shortly(have[name], is)})
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func drift(f *read.Facts, r verdict.Result, of func(*declare.Database) map[strin
 	case len(r.Gaps) > 0:
 		r.Message = "not the same in every database"
 	case len(only) > 0:
-		r.Message = "only in " + f.Target.Name + ", where it stays: " + catalog.Few(slices.Sorted(maps.Keys(only)))
+		r.Message = "only in " + f.Model().Name + ", where it stays: " + catalog.Few(slices.Sorted(maps.Keys(only)))
 	default:
 		r.Message = "the same in every database"
 	}

@@ -7,7 +7,7 @@ import (
 	"mergesafe/merge/check/rule/ruletest"
 )
 
-// What a source has and the target has not is not verified; what only the target
+// What a source has and the first world has not is not verified; what only the first world
 // has stays, and passes.
 func TestDrift(t *testing.T) {
 	schema := func(change func(*catalog.Catalog)) catalog.Catalog {

@@ -14,7 +14,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// SchemaRule compares every database's schema with the target's.
+// SchemaRule compares every database's schema with the first world's.
 var SchemaRule = rule.Rule{
 	Codes:   []string{verdict.CodeSchemaVersion, verdict.CodeSchemaTable, verdict.CodeSchemaColumn, verdict.CodeSchemaKey, verdict.CodeSchemaDefault, verdict.CodeSchemaOrder, verdict.CodeSchemaStorage, verdict.CodeSchemaView},
 	Catalog: judgeSchema,
@@ -47,7 +47,7 @@ func (all *schemaFindings) version(f *read.Facts) {
 	if !slices.ContainsFunc(f.DBs, func(db *declare.Database) bool { return db.Catalog.SchemaVersion != 0 }) {
 		return
 	}
-	all.add(compare(verdict.Result{Code: verdict.CodeSchemaVersion}, f.Target, f.DBs, func(db *declare.Database) string {
+	all.add(compare(verdict.Result{Code: verdict.CodeSchemaVersion}, f.Model(), f.DBs, func(db *declare.Database) string {
 		if db.Catalog.SchemaVersion == 0 {
 			return "no version"
 		}
@@ -79,7 +79,7 @@ func (all *schemaFindings) table(f *read.Facts, table string) {
 	}
 	all.add(present)
 
-	model, _ := f.Model(table)
+	model, _ := f.ModelOf(table)
 	columns := union(model, with, func(db *declare.Database) (names []string) {
 		return slice.Map(db.Tables[table].Columns, func(col catalog.Column) string { return col.Name })
 	})
@@ -146,8 +146,8 @@ func (all *schemaFindings) order(table string, model *declare.Database, with []*
 
 // views compares which views there are.
 func (all *schemaFindings) views(f *read.Facts) {
-	views := union(f.Target, f.DBs, func(db *declare.Database) []string { return db.Catalog.Views })
-	all.parts(verdict.CodeSchemaView, "", views, f.Target, f.DBs, func(db *declare.Database, view string) string {
+	views := union(f.Model(), f.DBs, func(db *declare.Database) []string { return db.Catalog.Views })
+	all.parts(verdict.CodeSchemaView, "", views, f.Model(), f.DBs, func(db *declare.Database, view string) string {
 		if slices.Contains(db.Catalog.Views, view) {
 			return "present"
 		}

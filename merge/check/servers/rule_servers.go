@@ -43,17 +43,17 @@ func judgeServers(f *read.Facts) (findings []rule.Finding) {
 	for _, db := range f.DBs {
 		applies = applies || db.Catalog.HasRegistry || db.HoldsIDs()
 		if !db.Catalog.HasRegistry {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: "keeps no registry of servers"})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "keeps no registry of servers"})
 			continue
 		}
 		if len(db.Servers) == 0 {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: "its registry lists no server"})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "its registry lists no server"})
 		}
 		for _, s := range db.Servers {
 			read++
 			byNumber[s.Server] = append(byNumber[s.Server], entry{db, s})
 			if s.World == "" {
-				gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("its registry does not tell the world of server %s", s.Server)})
+				gaps = append(gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("its registry does not tell the world of server %s", s.Server)})
 				continue
 			}
 			byWorld[s.World] = append(byWorld[s.World], entry{db, s})
@@ -122,7 +122,7 @@ func describeServers(r *verdict.Result, all []serverConflict, samples int) {
 		s := verdict.Sample{Key: found.key}
 		for _, e := range found.entries {
 			names = append(names, e.db.Name)
-			s.Rows = append(s.Rows, verdict.SampleRow{Source: e.db.Name, Fields: e.fields()})
+			s.Rows = append(s.Rows, verdict.SampleRow{World: e.db.Name, Fields: e.fields()})
 		}
 		parts = append(parts, found.key+" in "+strings.Join(slices.Compact(names), ", "))
 		if i < samples {

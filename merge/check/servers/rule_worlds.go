@@ -27,7 +27,7 @@ var WorldRule = rule.Rule{
 
 func worldTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, w := range f.Worlds {
-		if _, model := f.Model(w.Table); model == nil || !f.Wants(verdict.CodeKeyWorld, w.Table, w.Column) {
+		if _, model := f.ModelOf(w.Table); model == nil || !f.Wants(verdict.CodeKeyWorld, w.Table, w.Column) {
 			continue
 		}
 		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeKeyWorld, Columns: declare.IDOf(w.Table, w.Column), To: declare.IDOf(w.World.String())}, Tables: []string{w.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
@@ -50,7 +50,7 @@ func judgeWorlds(ctx context.Context, f *read.Facts, r *read.Reader, w declare.W
 	for db, t := range f.Having(w.Table) {
 		col := t.Column(w.Column)
 		if col == nil || col.Kind != catalog.KindInteger {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: "column " + w.Column + " is " + col.Describe()})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: "column " + w.Column + " is " + col.Describe()})
 			continue
 		}
 		here, strange := make(map[uint64]int64), int64(0)

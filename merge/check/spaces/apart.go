@@ -11,20 +11,20 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// apartColumn is an undeclared column of a table of the target whose rows stay.
+// apartColumn is an undeclared column of a table of the first world whose rows stay.
 type apartColumn struct {
 	declare.ColumnName
 	rows  int64    // with a value that names no row now, and would name one that comes
 	names []string // the spaces of these
 }
 
-// columnsApart reads the tables of the target whose rows stay beside those that come: a
+// columnsApart reads the tables of the first world whose rows stay beside those that come: a
 // number there, also as a text, that nobody declared, and that names no row now, would name
-// one of a source if it became a key.
+// one of a world if it became a key.
 func (r *spaceReader) columnsApart(ctx context.Context, k *moved.Rekeyed) (all []apartColumn, err error) {
 	referred := referredTo(r.Facts)
 	for _, table := range declare.KeyTables(r.Facts.Resolved) {
-		t := r.Facts.Target.Apart[table]
+		t := r.Facts.Model().Apart[table]
 		if t == nil || !r.Facts.Skip[table] || r.Facts.Reset[table] {
 			continue
 		}
@@ -47,7 +47,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *moved.Rekeyed) (all [
 		}
 		hits := make(map[hit]int64)
 		carry, covered := r.moving.Uncounted(table, columns)
-		s := r.Stream(r.Facts.Target, r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
+		s := r.Stream(r.Facts.Model(), r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
 			for i, column := range columns {
 				for row := range b.Len {
@@ -55,7 +55,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *moved.Rekeyed) (all [
 					n, ok := rekey.ParseInteger(v)
 					ok = ok && n.String() == string(v) && !covered(b, i, row) // a text may have other digits
 					for _, space := range r.moving.Spaces {
-						if ok && becomesKey(k, r.found, space, n) {
+						if ok && becomesKey(r.Facts.Model(), k, r.found, space, n) {
 							hits[hit{column, space}]++
 						}
 					}
@@ -98,7 +98,7 @@ func referredTo(f *read.Facts) map[declare.ColumnName]bool {
 		for _, r := range f.Declared.Severally(table) {
 			note(r.Reference, r.Or...)
 		}
-		if t := f.Target.Apart[table]; t != nil {
+		if t := f.Model().Apart[table]; t != nil {
 			for _, r := range t.References {
 				note(r)
 			}
@@ -107,14 +107,13 @@ func referredTo(f *read.Facts) map[declare.ColumnName]bool {
 	return all
 }
 
-// becomesKey reports whether a number that is no key of the target becomes one of a
-// source.
-func becomesKey(k *moved.Rekeyed, read *moved.Measured, space *declare.KeySpace, n rekey.Integer) bool {
+// becomesKey reports whether a number that is no key of the first world becomes one of another.
+func becomesKey(first *declare.Database, k *moved.Rekeyed, read *moved.Measured, space *declare.KeySpace, n rekey.Integer) bool {
 	has := func(db *declare.Database, offset uint64) bool {
 		old, ok := n.Sub(offset)
 		return ok && slices.ContainsFunc(setsOf(read, space, db), func(set *rekey.Set) bool { return set.Has(old) })
 	}
-	if has(k.Target, 0) {
+	if has(first, 0) {
 		return false
 	}
 	for db, offset := range k.Of[space] {

@@ -53,10 +53,10 @@ func (p *cellPass) read(ctx context.Context, r *read.Reader, code string, t *cat
 	for _, ref := range p.refs {
 		all = append(all, &cellRead{ref, read.Leaves(ref, s), read.CellsOf(ref.Cells, s), shiftIn(r.Facts.Rekeyed, p.db, p.at, ref)})
 	}
-	_, model := r.Facts.Model(p.at.Table)
+	_, model := r.Facts.ModelOf(p.at.Table)
 	rooms := make(map[string]room)
 	for _, c := range model.Columns {
-		rooms[c.Name] = roomOf(&c, r.Facts.Target.Catalog.Engine)
+		rooms[c.Name] = roomOf(&c, r.Facts.Model().Catalog.Engine)
 	}
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {

@@ -121,7 +121,7 @@ func judgeCounters(f *read.Facts, seen []moved.SeenCounter) (results []verdict.R
 	}
 	results = append(results, countedElsewhere(f)...)
 	for _, c := range f.Moving.Counters {
-		becomes, why := "copied", "the sources' rows would be added to the target's, which continue to count"
+		becomes, why := "copied", "the rows of the other worlds would be added to those of the first, which continue to count"
 		switch {
 		case f.Reset[c.Table]:
 			becomes, why = "emptied", "the counter would be lost, and the game would count from the start"
@@ -132,7 +132,7 @@ func judgeCounters(f *read.Facts, seen []moved.SeenCounter) (results []verdict.R
 			Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
 			Message: "a counter whose table is " + becomes, Gaps: []verdict.Gap{{Reason: why}},
 			Next: []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": "+
-				"the target's counters stay, and are raised", printable.TOML(c.Table))},
+				"the first world's counters come, and are raised", printable.TOML(c.Table))},
 		})
 	}
 	return results
@@ -156,7 +156,7 @@ func (r *spaceReader) countedBySequences() {
 // JudgeSequence says of a sequence that was not read what it may count; kept is false if it
 // is declared, and so raised.
 func JudgeSequence(m *declare.Moving, f *read.Facts, r *verdict.Result) (kept bool) {
-	if m == nil || f.Target.Catalog.Sequence(r.Table) == nil {
+	if m == nil || f.Model().Catalog.Sequence(r.Table) == nil {
 		return true
 	}
 	if slices.ContainsFunc(m.Counters, func(c declare.KeptCounter) bool { return c.Sequence() && c.Table == r.Table }) {
@@ -165,7 +165,7 @@ func JudgeSequence(m *declare.Moving, f *read.Facts, r *verdict.Result) (kept bo
 	space := "..."
 	r.Message = "a sequence, and no rule says which keys it counts: if they get new values, it would give out numbers that came with the merge"
 	for _, at := range m.InOrder() {
-		_, model := f.Model(at.Table)
+		_, model := f.ModelOf(at.Table)
 		if model == nil {
 			continue
 		}
@@ -179,15 +179,15 @@ func JudgeSequence(m *declare.Moving, f *read.Facts, r *verdict.Result) (kept bo
 	return true
 }
 
-// countedElsewhere reports keys that a sequence counts which is not in the target.
+// countedElsewhere reports keys that a sequence counts which is not in the first world.
 func countedElsewhere(f *read.Facts) (results []verdict.Result) {
 	for _, at := range f.Moving.InOrder() {
-		_, model := f.Model(at.Table)
+		_, model := f.ModelOf(at.Table)
 		if model == nil {
 			continue
 		}
 		c := model.Column(at.Column)
-		if c == nil || !f.Moving.Columns[at].Key || c.SequenceOf() == "" || f.Target.Catalog.Sequence(c.SequenceOf()) != nil {
+		if c == nil || !f.Moving.Columns[at].Key || c.SequenceOf() == "" || f.Model().Catalog.Sequence(c.SequenceOf()) != nil {
 			continue
 		}
 		results = append(results, verdict.Result{

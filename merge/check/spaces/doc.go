@@ -1,2 +1,2 @@
-// Package spaces chooses the new keys of the sources, and reports what prevents them.
+// Package spaces chooses the new keys of the worlds, and reports what prevents them.
 package spaces

@@ -24,8 +24,7 @@ import (
 // maxTwice is how many of them are named.
 const maxTwice = 5
 
-// readMatched finds the rows that are the same thing. The target comes first; a database
-// without the table is nil.
+// readMatched finds the rows that are the same thing. A database without the table is nil.
 func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalog.Table, by *declare.MatchedBy) (*moved.MatchedRows, error) {
 	found := new(moved.MatchedRows)
 	model := cmp.Or(tables...)
@@ -36,7 +35,7 @@ func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalo
 			continue
 		}
 		if why := read.Incomparable(t, by.Columns, &declare.Database{Name: sources[0].Name()}, model, by.Columns); why != "" {
-			found.Gaps = append(found.Gaps, verdict.Gap{Source: sources[i].Name(), Reason: why})
+			found.Gaps = append(found.Gaps, verdict.Gap{World: sources[i].Name(), Reason: why})
 			return found, nil
 		}
 		scans = append(scans, read.SourceScan{Source: sources[i], Scan: catalog.Scan{Table: by.Table, Order: catalog.OrderBy(by.Columns, model), Carry: append(slices.Clone(by.Columns), by.Key), SkipNull: true}})
@@ -46,9 +45,9 @@ func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalo
 		if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
 			name := ""
 			if read, is := errors.AsType[*catalog.ReadError](err); is {
-				name = read.Source
+				name = read.World
 			}
-			found.Gaps = append(found.Gaps, verdict.Gap{Source: name, Reason: unsupported.Error()})
+			found.Gaps = append(found.Gaps, verdict.Gap{World: name, Reason: unsupported.Error()})
 			return found, nil
 		}
 		if err != nil {
@@ -94,7 +93,7 @@ func (r *spaceReader) readMatches(ctx context.Context) error {
 		}
 		var sources []catalog.Source
 		var tables []*catalog.Table
-		for _, db := range append([]*declare.Database{r.Facts.Target}, declare.SourcesOf(r.Facts.Resolved)...) {
+		for _, db := range r.Facts.DBs {
 			sources, tables = append(sources, db.Opened), append(tables, db.Tables[s.By.Table])
 		}
 		var err error
@@ -109,13 +108,12 @@ func (r *spaceReader) readMatches(ctx context.Context) error {
 // what prevents it.
 func (f chooser) match(k *moved.Rekeyed) (o rule.Outcome) {
 	k.Pairs = make(map[*declare.KeySpace]map[*declare.Database]*rekey.Pairs)
-	sources := declare.SourcesOf(f.Facts.Resolved)
 	for _, s := range f.Moving.Spaces {
 		k.Pairs[s] = make(map[*declare.Database]*rekey.Pairs)
 		result := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f.Facts, s.Name), Subject: s.Name}
 		switch matched := f.read.Matched[s]; {
 		case s.Map != nil:
-			for _, db := range sources {
+			for _, db := range declare.OthersOf(f.Resolved) {
 				k.Pairs[s][db] = s.Map.Matched[db.Name]
 			}
 		case matched == nil:
@@ -126,19 +124,19 @@ func (f chooser) match(k *moved.Rekeyed) (o rule.Outcome) {
 			continue
 		case matched.Many > 0:
 			result.Table, result.Subject, result.Columns, result.Count = s.By.Table, catalog.ColumnList(s.By.Columns), s.By.Columns, matched.Many
-			result.Message = fmt.Sprintf("%s more than once in one database, as the target compares, so they do not identify the rows: %s",
+			result.Message = fmt.Sprintf("%s more than once in one database, as the first world compares, so they do not identify the rows: %s",
 				printable.Count(matched.Many, "value occurs", "values occur"), strings.Join(matched.Twice, "; "))
 			result.Next = []string{"give all rows but one other values; or match by more columns; or remove match from the space"}
 			o.Add(rule.Found(result))
 			continue
 		default:
-			all, err := matched.Pairs(len(sources), func(i int) uint64 { return k.Of[s][sources[i]] })
+			all, err := matched.Pairs(len(f.DBs), func(i int) uint64 { return k.Of[s][f.DBs[i]] })
 			if err != nil {
 				result.Count, result.Message = 1, "match: "+err.Error()
 				o.Add(rule.Found(result))
 				continue
 			}
-			for i, db := range sources {
+			for i, db := range f.DBs {
 				if k.Pairs[s][db] = all[i]; all[i].Len() > moved.MaxMatched {
 					result.Count = int64(all[i].Len())
 					result.Message = fmt.Sprintf("%s of %s would be matched, and at most %s can be", printable.Count(result.Count, "key", "keys"), db.Name, printable.Number(moved.MaxMatched))
@@ -148,7 +146,7 @@ func (f chooser) match(k *moved.Rekeyed) (o rule.Outcome) {
 		}
 	}
 	for _, at := range f.Moving.InOrder() {
-		for _, db := range sources {
+		for _, db := range f.DBs {
 			o.Add(f.matchedFits(k, f.Moving.Columns[at], db))
 		}
 	}
@@ -189,12 +187,11 @@ func (f chooser) matchedFits(k *moved.Rekeyed, c *declare.MovedColumn, db *decla
 
 // Rematched are the keys of a space that are matched now.
 type Rematched struct {
-	Pairs map[string]*rekey.Pairs // by source; nil for none
+	Pairs map[string]*rekey.Pairs // by world; nil for none
 	Twice []string                // natural keys that a database has more than once, with their rows; the first ones
 }
 
-// Matches works out again which keys are matched, by space and source. The target comes first;
-// the plan says how. Of a space that does not move by [declare.Space.Match] it says nothing.
+// Matches works out again which keys are matched, by space and world. The plan says how. Of a space that does not move by [declare.Space.Match] it says nothing.
 func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rekeying) (map[string]Rematched, error) {
 	all := make(map[string]Rematched)
 	catalogs := make([]*catalog.Catalog, len(sources))
@@ -220,15 +217,15 @@ func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rek
 			return nil, err
 		}
 		if len(found.Gaps) > 0 {
-			return nil, fmt.Errorf("merge: %q: the values of %s cannot be compared: %s", found.Gaps[0].Source, s.By, found.Gaps[0].Reason)
+			return nil, fmt.Errorf("merge: %q: the values of %s cannot be compared: %s", found.Gaps[0].World, s.By, found.Gaps[0].Reason)
 		}
-		pairs, err := found.Pairs(len(sources)-1, func(k int) uint64 { return planned.Offset(s.Name, sources[k+1].Name()) })
+		pairs, err := found.Pairs(len(sources), func(k int) uint64 { return planned.Offset(s.Name, sources[k].Name()) })
 		if err != nil {
 			return nil, err
 		}
 		again := Rematched{make(map[string]*rekey.Pairs), found.Twice}
 		for k, p := range pairs {
-			again.Pairs[sources[k+1].Name()] = p
+			again.Pairs[sources[k].Name()] = p
 		}
 		all[s.Name] = again
 	}

@@ -21,13 +21,13 @@ type chooser struct {
 	read *moved.Measured
 }
 
-// offsets chooses what is added to the keys of each source. All spaces of a source
+// offsets chooses what is added to the keys of each world. All spaces of a world
 // get the same offset, so that a column that names rows of several kinds, or that somebody
 // took for another, cannot lead to a stranger; a space has its own only if there is no
 // room for that, or the operator chose it. It returns nil, and says why, if there is none.
 func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 	read := f.read
-	k := &moved.Rekeyed{Target: f.Target, Moving: f.Moving, Of: make(map[*declare.KeySpace]map[*declare.Database]uint64), Bent: make(map[*declare.MovedColumn]bool), Read: read}
+	k := &moved.Rekeyed{Moving: f.Moving, Of: make(map[*declare.KeySpace]map[*declare.Database]uint64), Bent: make(map[*declare.MovedColumn]bool), Read: read}
 	step := uint64(0) // that the operator wants
 	var together, alone []*declare.KeySpace
 	for _, s := range f.Moving.Spaces {
@@ -48,7 +48,7 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 		// The spaces with the column at fault go by themselves.
 		n := len(together)
 		together = slices.DeleteFunc(together, func(s *declare.KeySpace) bool {
-			out := n == 1 || slices.ContainsFunc(read.Of[s][declare.SourcesOf(f.Facts.Resolved)[narrow.Source]].Limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
+			out := n == 1 || slices.ContainsFunc(read.Of[s][f.DBs[narrow.World]].Limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
 			if out {
 				alone = append(alone, s)
 			}
@@ -74,7 +74,7 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 	}
 	for _, at := range f.Moving.InOrder() {
 		c := f.Moving.Columns[at]
-		for _, db := range declare.SourcesOf(f.Facts.Resolved) {
+		for _, db := range f.DBs {
 			for i := range read.Rows[c][db] {
 				rows, offset := &read.Rows[c][db][i], k.Of[c.Cases[i].Space][db]
 				k.Bent[c] = k.Bent[c] || !monotone(rows, offset)
@@ -100,15 +100,13 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 	return k, o
 }
 
-// choose chooses one offset of each source for some spaces. own tells that these offsets
+// choose chooses one offset of each world for some spaces. own tells that these offsets
 // are those of one space alone.
 func (f chooser) choose(step uint64, own bool, spaces ...*declare.KeySpace) ([]uint64, uint64, *rekey.Narrow) {
-	var target rekey.Range
 	given := make(map[int]uint64)
-	wants := make([]rekey.Want, len(declare.SourcesOf(f.Facts.Resolved)))
+	wants := make([]rekey.Want, len(f.DBs))
 	for _, s := range spaces {
-		target.Join(f.read.Of[s][f.Target].Values)
-		for i, db := range declare.SourcesOf(f.Facts.Resolved) {
+		for i, db := range f.DBs {
 			of := f.read.Of[s][db]
 			wants[i].Values.Join(of.Values)
 			wants[i].Limits = append(wants[i].Limits, of.Limits...)
@@ -120,7 +118,7 @@ func (f chooser) choose(step uint64, own bool, spaces ...*declare.KeySpace) ([]u
 			}
 		}
 	}
-	for i, db := range declare.SourcesOf(f.Facts.Resolved) {
+	for i, db := range f.DBs {
 		_, chosen := given[i]
 		for _, r := range f.Opts.Rekey.Fleet {
 			if !(chosen && r.World == db.Name) && (!own || r.Concerns(spaces[0].Name, spaces[0].Keys)) {
@@ -128,7 +126,7 @@ func (f chooser) choose(step uint64, own bool, spaces ...*declare.KeySpace) ([]u
 			}
 		}
 	}
-	return rekey.Choose(target, wants, step, given)
+	return rekey.Choose(wants, step, given)
 }
 
 // takeOffsets notes the offsets of some spaces, and the step that they are multiples of. The first
@@ -137,7 +135,7 @@ func takeOffsets(k *moved.Rekeyed, f chooser, offsets []uint64, step uint64, spa
 	k.Step = cmp.Or(k.Step, step)
 	for _, s := range spaces {
 		k.Of[s] = make(map[*declare.Database]uint64)
-		for i, db := range declare.SourcesOf(f.Facts.Resolved) {
+		for i, db := range f.DBs {
 			k.Of[s][db] = offsets[i]
 		}
 	}
@@ -145,7 +143,7 @@ func takeOffsets(k *moved.Rekeyed, f chooser, offsets []uint64, step uint64, spa
 
 // noRoom says why the keys of a space cannot get new values.
 func (f chooser) noRoom(s *declare.KeySpace, narrow *rekey.Narrow) verdict.Result {
-	source := declare.SourcesOf(f.Facts.Resolved)[narrow.Source].Name
+	source := f.DBs[narrow.World].Name
 	r := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f.Facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
 	case narrow.Taken.Any:
@@ -162,11 +160,11 @@ func (f chooser) noRoom(s *declare.KeySpace, narrow *rekey.Narrow) verdict.Resul
 		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
 			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
 		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare its values that refer to no row, if its largest values do (none)", narrow.Limit.Column)}
-		if at, db, high := f.highest(s, narrow.Source); db != nil && at.String() != narrow.Limit.Column {
+		if at, db, high := f.highest(s, narrow.World); db != nil && at.String() != narrow.Limit.Column {
 			r.Message += fmt.Sprintf("; the largest of the numbers is %s, in %s of %s", high, at, db.Name)
 			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they refer to no row, or are something else, declare them: none = [...]", at))
 		}
-		if at, db, next := f.farCounter(s, narrow.Source); db != nil {
+		if at, db, next := f.farCounter(s, narrow.World); db != nil {
 			r.Message += fmt.Sprintf("; the counter of %s is at %d in %s, far above the keys", at, next, db.Name)
 			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("if %s never had the numbers in between, "+
 				"set the counter of %s back to just above the keys, then check again", db.Name, at.Table))
@@ -175,10 +173,9 @@ func (f chooser) noRoom(s *declare.KeySpace, narrow *rekey.Narrow) verdict.Resul
 	return r
 }
 
-// highest returns the column with the largest number of a space, of the target and of the
-// sources up to one.
+// highest returns the column with the largest number of a space, of the worlds up to one.
 func (f chooser) highest(s *declare.KeySpace, last int) (at declare.ColumnName, db *declare.Database, high rekey.Integer) {
-	for _, there := range append([]*declare.Database{f.Target}, declare.SourcesOf(f.Facts.Resolved)[:last+1]...) {
+	for _, there := range f.DBs[:last+1] {
 		for _, c := range f.Moving.InOrder() {
 			var values rekey.Range
 			if set := f.read.Keys[c][there]; set != nil && f.Moving.Columns[c].Cases[0].Space == s {
@@ -198,10 +195,10 @@ func (f chooser) highest(s *declare.KeySpace, last int) (at declare.ColumnName, 
 }
 
 // farCounter returns the largest counter of a space that lies above every number of the space,
-// of the target and of the sources up to one; db is nil if none does.
+// of the worlds up to one; db is nil if none does.
 func (f chooser) farCounter(s *declare.KeySpace, last int) (at declare.ColumnName, db *declare.Database, next uint64) {
 	_, _, high := f.highest(s, last)
-	for _, there := range append([]*declare.Database{f.Target}, declare.SourcesOf(f.Facts.Resolved)[:last+1]...) {
+	for _, there := range f.DBs[:last+1] {
 		for _, key := range s.Columns {
 			t := there.Tables[key.Table]
 			if t == nil || t.AutoIncrement == nil || t.AutoIncrement.Column != key.Column {
@@ -221,7 +218,7 @@ func (f chooser) report(k *moved.Rekeyed, alone []*declare.KeySpace) *verdict.Re
 	all := &verdict.Rekeying{Step: k.Step, Spaces: []verdict.RekeyedSpace{}, Columns: []verdict.RekeyedColumn{}, Fleet: f.Opts.Rekey.Fleet}
 	of := func(s *declare.KeySpace, db *declare.Database) verdict.SpaceOf {
 		v, offset := read.Of[s][db], k.Of[s][db]
-		space := verdict.SpaceOf{Source: db.Name, Offset: offset, Rows: v.Rows, Keys: v.Keys, Values: v.Values, Matched: k.Pairs[s][db]}
+		space := verdict.SpaceOf{World: db.Name, Offset: offset, Rows: v.Rows, Keys: v.Keys, Values: v.Values, Matched: k.Pairs[s][db]}
 		space.New, _ = v.Values.Shift(offset)
 		for _, l := range v.Limits {
 			if l.High, _ = l.High.Add(offset); space.Narrow.Column == "" || l.Room().Cmp(space.Narrow.Room()) < 0 {
@@ -233,15 +230,18 @@ func (f chooser) report(k *moved.Rekeyed, alone []*declare.KeySpace) *verdict.Re
 	for _, s := range f.Moving.Spaces {
 		space := verdict.RekeyedSpace{
 			Name: s.Name, Step: s.Step, Max: s.Max, Most: f.mostKey(s), Keep: s.Keep,
-			Own: slices.Contains(alone, s), By: s.By, Target: of(s, f.Target), Sources: []verdict.SpaceOf{},
+			Own: slices.Contains(alone, s), By: s.By,
 			Keys: slice.Map(s.Columns, declare.ColumnName.String),
 		}
 		if s.Map != nil {
 			space.From = &verdict.MapFile{File: s.Map.File, Digest: s.Map.Digest, Space: s.Map.Space}
 		}
 		var moved []rekey.Range
-		for _, db := range declare.SourcesOf(f.Facts.Resolved) {
-			space.Sources, moved = append(space.Sources, of(s, db)), append(moved, read.Of[s][db].Values)
+		for _, db := range f.DBs {
+			space.Worlds = append(space.Worlds, of(s, db))
+		}
+		for _, db := range declare.OthersOf(f.Resolved) {
+			moved = append(moved, read.Of[s][db].Values)
 		}
 		space.Step = cmp.Or(space.Step, rekey.DefaultStep(moved...))
 		all.Spaces = append(all.Spaces, space)
@@ -259,7 +259,7 @@ func (f chooser) report(k *moved.Rekeyed, alone []*declare.KeySpace) *verdict.Re
 			if a.Space.Keep != "" {
 				one.None = append(slices.Clone(one.None), a.Space.Keep)
 			}
-			for _, db := range append([]*declare.Database{f.Target}, declare.SourcesOf(f.Facts.Resolved)...) {
+			for _, db := range f.DBs {
 				counts := verdict.CaseCounts{}
 				if rows := read.Rows[c][db]; len(rows) > i {
 					counts = rows[i].CaseCounts
@@ -292,7 +292,7 @@ func (f chooser) mostKey(s *declare.KeySpace) (most uint64) {
 			most = verdict.Least(most, end.Bits)
 		}
 	}
-	for _, db := range declare.SourcesOf(f.Facts.Resolved) {
+	for _, db := range f.DBs {
 		for _, l := range f.read.Of[s][db].Limits {
 			most = verdict.Least(most, l.Most.Bits)
 		}
@@ -302,25 +302,25 @@ func (f chooser) mostKey(s *declare.KeySpace) (most uint64) {
 
 // counterMost is the largest number that a counter takes; 0 if that is not known.
 func (f chooser) counterMost(c declare.KeptCounter) uint64 {
-	if s := f.Target.Catalog.Sequence(c.Table); c.Sequence() && s != nil && !s.Max.Negative {
+	if s := f.Model().Catalog.Sequence(c.Table); c.Sequence() && s != nil && !s.Max.Negative {
 		return s.Max.Bits
 	}
-	t := f.Target.Apart[c.Table]
+	t := f.Model().Apart[c.Table]
 	if t == nil || t.Column(c.Column) == nil {
 		return 0
 	}
-	most, known := t.Column(c.Column).Most(f.Target.Catalog.Engine)
+	most, known := t.Column(c.Column).Most(f.Model().Catalog.Engine)
 	if !known {
 		return 0
 	}
 	return most.Bits
 }
 
-// MostOf is the largest number that a column of the target takes; known is false if that
+// MostOf is the largest number that a column of the first world takes; known is false if that
 // cannot be told.
 func MostOf(f *declare.Resolved, at declare.ColumnName) (most rekey.Integer, known bool) {
-	if _, model := f.Model(at.Table); model != nil && model.Column(at.Column) != nil { // it may be excluded
-		return model.Column(at.Column).Most(f.Target.Catalog.Engine)
+	if _, model := f.ModelOf(at.Table); model != nil && model.Column(at.Column) != nil { // it may be excluded
+		return model.Column(at.Column).Most(f.Model().Catalog.Engine)
 	}
 	return most, false
 }

@@ -23,7 +23,7 @@ var CellRule = rule.Rule{
 // cellTasks reads each column with keys in cells, after the keys have got their new values.
 func cellTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
-		_, model := f.Model(table)
+		_, model := f.ModelOf(table)
 		for i := range model.Columns {
 			at := declare.ColumnName{Table: table, Column: model.Columns[i].Name}
 			refs := f.Declared.InCellsOf(at)
@@ -61,10 +61,10 @@ func judgeCells(ctx context.Context, f *read.Facts, r *read.Reader, at declare.C
 			wrong = append(wrong, db.Name+": "+read.wrong)
 		}
 		if read.large > 0 {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s to more than 256 KiB by new keys: it was not tested whether the target accepts such rows (max_allowed_packet)", printable.Count(read.large, "cell grows", "cells grow"))})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s to more than 256 KiB by new keys: it was not tested whether the new database accepts such rows (max_allowed_packet)", printable.Count(read.large, "cell grows", "cells grow"))})
 		}
 		if read.others > 0 {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s a tag that no format covers, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s a tag that no format covers, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})
 		}
 	}
 	result.Rows = result.Count

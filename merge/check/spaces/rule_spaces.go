@@ -17,7 +17,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// SpaceRule judges whether the keys of the sources can get values of their own.
+// SpaceRule judges whether the keys of the worlds can get values of their own.
 var SpaceRule = rule.Rule{
 	Codes:  []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter},
 	Single: true,
@@ -82,18 +82,18 @@ func judgeSpaces(ctx context.Context, f *read.Facts, r *read.Reader, read *moved
 	}
 	o.Rekeyed = chosen
 	for _, s := range chosen.Report.Spaces {
-		result := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f, s.Name), Subject: s.Name, Read: s.Target.Rows}
+		result := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f, s.Name), Subject: s.Name}
 		var parts []string
-		for _, of := range s.Sources {
+		for _, of := range s.Worlds {
 			result.Read += of.Rows
 			if of.Offset > 0 {
-				parts = append(parts, fmt.Sprintf("%s + %s", of.Source, printable.Number(int64(of.Offset))))
+				parts = append(parts, fmt.Sprintf("%s + %s", of.World, printable.Number(int64(of.Offset))))
 			}
 			if n := of.Matched.Len(); n > 0 {
-				parts = append(parts, fmt.Sprintf("%s of %s matched", printable.Count(int64(n), "key", "keys"), of.Source))
+				parts = append(parts, fmt.Sprintf("%s of %s matched", printable.Count(int64(n), "key", "keys"), of.World))
 			}
 		}
-		result.Message = "the keys of the sources are disjoint already"
+		result.Message = "the keys of the worlds are disjoint already"
 		if len(parts) > 0 {
 			result.Message = "new keys: " + catalog.Few(parts)
 		}
@@ -111,13 +111,13 @@ func judgeSpaces(ctx context.Context, f *read.Facts, r *read.Reader, read *moved
 	return o, nil
 }
 
-// judgeApart reports numbers in rows of the target that stay, and would name rows that
+// judgeApart reports numbers in rows of the first world that stay, and would name rows that
 // come.
 func judgeApart(f *read.Facts, apart []apartColumn) (results []verdict.Result) {
 	for _, c := range apart {
 		result := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}, Count: c.rows, Rows: c.rows,
-			Open: &verdict.OpenColumn{Keys: c.names}, Gaps: []verdict.Gap{{Source: f.Target.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"}}}
-		result.Message = fmt.Sprintf("%s of %s, whose rows stay, would name rows that come", printable.Count(c.rows, "value", "values"), f.Target.Name)
+			Open: &verdict.OpenColumn{Keys: c.names}, Gaps: []verdict.Gap{{World: f.Model().Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"}}}
+		result.Message = fmt.Sprintf("%s of %s, whose rows stay, would name rows that come", printable.Count(c.rows, "value", "values"), f.Model().Name)
 		result.Next = []string{verdict.ChooseText(result.Open, c.Table, c.Column)}
 		results = append(results, result)
 	}
@@ -147,7 +147,7 @@ func judgeMoved(ctx context.Context, f *read.Facts, r *read.Reader, c *declare.M
 				kept = append(kept, stream.Conflict{Rows: 1, Members: []stream.Member{m}})
 			}
 			for _, v := range k.Odd {
-				nobody.Gaps = append(nobody.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s in %s: %s", v.Value, printable.Count(v.Rows, "row", "rows"), v.Why)})
+				nobody.Gaps = append(nobody.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s in %s: %s", v.Value, printable.Count(v.Rows, "row", "rows"), v.Why)})
 				if text := v.Value.String(); !slices.Contains(odd, text) {
 					odd = append(odd, text)
 				}
@@ -187,10 +187,10 @@ func ReferenceTarget(ref *declare.Ref) string {
 // undeclaredKeys are the integers in keys of which nobody said what they are.
 func undeclaredKeys(f *read.Facts) (results []verdict.Result) {
 	for _, table := range f.Tables {
-		_, model := f.Model(table)
+		_, model := f.ModelOf(table)
 		rows := int64(0)
 		for db := range f.Having(table) {
-			if db != f.Target {
+			if db != f.Model() {
 				rows += db.Rows[table]
 			}
 		}
@@ -215,9 +215,9 @@ func undeclaredKeys(f *read.Facts) (results []verdict.Result) {
 	return results
 }
 
-// guessedKeys are the keys that are a space only because the target counts them up, and
+// guessedKeys are the keys that are a space only because the first world counts them up, and
 // that may name rows of another space nevertheless, as stats.guid does those of chars. As
-// long as all spaces of a source have one offset, that does not matter. A key that is counted
+// long as all spaces of a world have one offset, that does not matter. A key that is counted
 // up is nearly always one of its own: that some of its values are matched keys of another table
 // says nothing where both count from 1.
 func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (results []verdict.Result) {
@@ -228,17 +228,17 @@ func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (re
 		at := s.Columns[0]
 		result := verdict.Result{Code: verdict.CodeKeyUndeclared, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}}
 		for _, other := range f.Moving.Spaces {
-			for _, db := range declare.SourcesOf(f.Resolved) {
+			for _, db := range declare.OthersOf(f.Resolved) {
 				keys := read.Keys[at][db]
 				if keys != nil && (other.By == nil || mayName(f, at, other.By, read)) && meetsMatched(keys,
 					chosen.Pairs[other][db]) {
-					result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})
+					result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})
 					continue
 				}
 				if keys == nil || chosen.Of[s][db] == chosen.Of[other][db] || !slices.ContainsFunc(setsOf(read, other, db), keys.Meets) {
 					continue
 				}
-				result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: declare whether it names them", chosen.Of[s][db], chosen.Of[other][db], other.Name)})
+				result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: declare whether it names them", chosen.Of[s][db], chosen.Of[other][db], other.Name)})
 			}
 		}
 		if len(result.Gaps) > 0 {

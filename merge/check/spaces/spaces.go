@@ -286,7 +286,7 @@ func (r *spaceReader) noteKeys(s *declare.KeySpace, at declare.ColumnName, db *d
 	values.Keys.Join(set.Range())
 	values.Values.Join(own)
 	for _, g := range db.Catalog.Given {
-		if g.Table == at.Table && g.Column == at.Column && db == r.Facts.Target {
+		if g.Table == at.Table && g.Column == at.Column && db == r.Facts.Model() {
 			values.Values.Join(g.Range)
 		}
 	}
@@ -303,10 +303,10 @@ func (r *spaceReader) most(c *declare.MovedColumn, i int) (most rekey.Integer, k
 	return MostOf(r.Facts.Resolved, c.ColumnName)
 }
 
-// limit notes what room a column of the target has for the values of a source; most is the
+// limit notes what room a column of the first world has for the values of a world; most is the
 // largest number that it takes, if that is known.
 func (r *spaceReader) limit(s *declare.KeySpace, at declare.ColumnName, db *declare.Database, values rekey.Range, most rekey.Integer, known bool) {
-	if values.Any && db != r.Facts.Target {
+	if values.Any && db != r.Facts.Model() {
 		if s.Max > 0 && (!known || s.Max < most.Bits) {
 			most, known = rekey.Integer{Bits: s.Max}, true
 		}
@@ -349,14 +349,14 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*declare.MovedCo
 	return reads
 }
 
-// readApart reads what rows of the target refer to in tables that are not merged: they
+// readApart reads what rows of the first world refer to in tables that are not merged: they
 // stay, and what leads nowhere there has to lead nowhere afterwards too.
 func (r *spaceReader) readApart(ctx context.Context) error {
-	target := r.Facts.Target
+	first := r.Facts.Model()
 	cases := make(map[declare.ColumnName][]declare.MovedCase)
 	for more := true; more; {
 		more = false
-		for _, table := range slices.Sorted(maps.Keys(target.Apart)) {
+		for _, table := range slices.Sorted(maps.Keys(first.Apart)) {
 			for _, ref := range apartReferences(r.Facts, table) {
 				for c, name := range ref.Columns {
 					at := declare.ColumnName{Table: table, Column: name}
@@ -371,10 +371,10 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 		}
 	}
 	for at, all := range cases {
-		if target.Apart[at.Table].Column(at.Column) == nil {
+		if first.Apart[at.Table].Column(at.Column) == nil {
 			continue
 		}
-		s := r.Stream(target, r.code, 0, catalog.Scan{Table: at.Table, Unsorted: true})
+		s := r.Stream(first, r.code, 0, catalog.Scan{Table: at.Table, Unsorted: true})
 		value := s.Carry(at.Column)
 		for _, c := range all {
 			leaves := read.Leaves(c.Ref, s)
@@ -391,7 +391,7 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 						continue
 					}
 					for _, n := range numbers(row) {
-						r.found.Of[c.Space][target].Values.Add(n)
+						r.found.Of[c.Space][first].Values.Add(n)
 					}
 				}
 			})
@@ -404,13 +404,13 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 	return nil
 }
 
-// apartReferences are those of a table of the target that is not merged.
+// apartReferences are those of a table of the first world that is not merged.
 func apartReferences(f *read.Facts, table string) (all []*declare.Ref) {
 	refs := f.References(table)
 	for i := range refs {
 		all = append(all, &refs[i])
 	}
-	for _, r := range f.Target.Apart[table].References {
+	for _, r := range f.Model().Apart[table].References {
 		all = append(all, &declare.Ref{Reference: r, Table: table})
 	}
 	return slices.Concat(all, f.Declared.Severally(table), f.Declared.OfSpaces(table))

@@ -52,13 +52,13 @@ func (r OpenReader) AnyOf(ctx context.Context, ref *declare.Ref) (*anyReading, e
 		}
 		var gaps []verdict.Gap
 		if gap != "" {
-			gaps = []verdict.Gap{{Source: db.Name, Reason: gap}}
+			gaps = []verdict.Gap{{World: db.Name, Reason: gap}}
 		}
-		found.Strays.Sources = append(found.Strays.Sources, read.StrayRows{
+		found.Strays.Worlds = append(found.Strays.Worlds, read.StrayRows{
 			DB: db, Dangling: p.found[anyDangling].Rows + p.found[anyRebound].Rows, Gaps: gaps,
 			Rebound: stream.Repeats{Values: p.found[anyRebound].Rows, Rows: []int64{p.found[anyRebound].Rows}},
 		})
-		found.Ambiguous.Sources = append(found.Ambiguous.Sources, read.AmbiguousRows{DB: db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
+		found.Ambiguous.Worlds = append(found.Ambiguous.Worlds, read.AmbiguousRows{DB: db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
 		for i := range kept {
 			kept[i] = append(kept[i], p.found[i].Kept...)
 		}

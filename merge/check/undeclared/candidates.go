@@ -23,7 +23,7 @@ import (
 type Candidate struct {
 	Table, Column string
 	Class         keyClass
-	collation     string // of texts, that of the target
+	collation     string // of texts, that of the first world
 	words         bool   // of bytes, that texts may name them
 
 	renamed bool // a column of names, of those that several databases have
@@ -69,7 +69,7 @@ type KeySet struct {
 	words    *hashes // of texts, folded
 	Gap      string  // why it was not read; "" if it was
 
-	// twice are names that the database has more than once, as the target compares.
+	// twice are names that the database has more than once, as the first world compares.
 	twice, twiceWords *hashes
 
 	// unread tells that only the servers of the IDs are known, which is enough as long
@@ -104,7 +104,7 @@ func (r OpenReader) candidates(ctx context.Context) (all []Candidate, joint []st
 		}
 	}
 	for _, to := range r.Facts.Opts.Renames {
-		_, model := r.Facts.Model(to.Table)
+		_, model := r.Facts.ModelOf(to.Table)
 		if model == nil || model.Column(to.Column) == nil || model.Column(to.Column).Collation == "" {
 			continue
 		}

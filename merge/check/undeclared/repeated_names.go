@@ -23,7 +23,7 @@ import (
 // judged by names only if it repeats them: in one of the databases, more than half of its
 // values are names of that database. They are counted while the table is read for other
 // reasons, by a filter. What repeats names is then read again, to be compared with the names
-// of all databases as the target compares.
+// of all databases as the first world compares.
 
 // nameCount counts the values of a column in one database.
 type nameCount struct {
@@ -276,12 +276,12 @@ func namesUnlike(f *read.Facts, keys *candidateKeys, c Candidate, parts []*OpenC
 	of := "the column repeats the names of " + c.String() + ", and cannot be compared with them: "
 	for _, p := range parts {
 		if p.gap != "" {
-			gaps = append(gaps, verdict.Gap{Source: p.db.Name, Reason: of + p.gap})
+			gaps = append(gaps, verdict.Gap{World: p.db.Name, Reason: of + p.gap})
 		}
 	}
 	for _, db := range f.DBs {
 		if set := keys.Sets[c][db]; set != nil && set.Gap != "" {
-			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: of + set.Gap})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: of + set.Gap})
 		}
 	}
 	return gaps

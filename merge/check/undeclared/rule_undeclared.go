@@ -32,7 +32,7 @@ func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
 	}
 	tables := declare.KeyTables(f.Resolved)
 	for _, to := range f.Opts.Renames {
-		if _, model := f.Model(to.Table); model != nil {
+		if _, model := f.ModelOf(to.Table); model != nil {
 			tables = append(tables, to.Table) // for its names
 		}
 	}
@@ -76,7 +76,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 		}
 		for _, db := range f.DBs {
 			if set := r.UndeclaredKeys().Sets[c][db]; set != nil && set.Gap != "" {
-				result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: set.Gap})
+				result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: set.Gap})
 			}
 		}
 		if result.Without(""); len(result.Gaps) > 0 {
@@ -109,7 +109,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 // judgeUndeclared says of the columns of a table which are open.
 func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table string, read *openReading) (o rule.Outcome, err error) {
 	closed := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table}
-	read = read.only(func(source string) bool { return !f.Same[table] || source == f.Target.Name }) // whose rows come
+	read = read.only(func(source string) bool { return !f.Same[table] || source == f.Model().Name }) // whose rows come
 	for _, column := range read.plain {
 		o.Plain = append(o.Plain, declare.ColumnName{Table: table, Column: column})
 	}
@@ -153,7 +153,7 @@ func (o *openReading) only(wanted func(source string) bool) *openReading {
 	some.columns = slices.DeleteFunc(slices.Clone(o.columns), func(c *OpenColumn) bool { return !wanted(c.db.Name) })
 	some.unread = make(map[string][]verdict.Gap)
 	for column, gaps := range o.unread {
-		gaps = slices.DeleteFunc(slices.Clone(gaps), func(g verdict.Gap) bool { return !wanted(g.Source) })
+		gaps = slices.DeleteFunc(slices.Clone(gaps), func(g verdict.Gap) bool { return !wanted(g.World) })
 		if len(gaps) > 0 {
 			some.unread[column] = gaps
 		}
@@ -161,9 +161,9 @@ func (o *openReading) only(wanted func(source string) bool) *openReading {
 	return &some
 }
 
-// staysBehind reports whether rows of a database do not come, because those of the target are the same.
+// staysBehind reports whether rows of a database do not come, because those of the first world are the same.
 func staysBehind(f *read.Facts, db *declare.Database, table string) bool {
-	return f.Same[table] && db != f.Target
+	return f.Same[table] && db != f.Model()
 }
 
 // judgeOpenColumn judges one column, as it was read in the databases.
@@ -190,7 +190,7 @@ func judgeOpenColumn(ctx context.Context, f *read.Facts, r OpenReader, table str
 		}
 		result.Count += rows
 		in = append(in, p.db.Name+": "+printable.Number(rows))
-		result.Gaps = append(result.Gaps, verdict.Gap{Source: p.db.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+		result.Gaps = append(result.Gaps, verdict.Gap{World: p.db.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
 		kept = append(kept, slices.DeleteFunc(p.kept, func(k keptChange) bool { return !judged(k.as.candidate) })...)
 	}
 	if err := r.unsure(ctx, table, column, read, parts, judged, &result, named); err != nil {
@@ -268,8 +268,8 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 		if !maybe[k] || !judged(k) {
 			continue
 		}
-		_, model := r.Facts.Model(table)
-		_, to := r.Facts.Model(c.Table)
+		_, model := r.Facts.ModelOf(table)
+		_, to := r.Facts.ModelOf(c.Table)
 		if to == nil || model.Column(column) == nil || !model.Column(column).Comparable(to.Column(c.Column)) {
 			result.Gaps = append(result.Gaps, verdict.Gap{Reason: "some values may be keys of " + c.String() + ", of which there are too many to look them up"})
 			continue
@@ -285,14 +285,14 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 		if err != nil {
 			return err
 		}
-		for _, s := range strays.Sources {
+		for _, s := range strays.Worlds {
 			if staysBehind(r.Facts, s.DB, table) {
 				continue
 			}
 			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 			if n := s.ReboundRows(); n > 0 {
 				named[k] += n
-				result.Gaps = append(result.Gaps, verdict.Gap{Source: s.DB.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+				result.Gaps = append(result.Gaps, verdict.Gap{World: s.DB.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
 			}
 		}
 		// A row that names several counts once, as far as can be told: for the key that
@@ -342,7 +342,7 @@ func openSamples(ctx context.Context, f *read.Facts, kept []keptChange, column s
 			if fields, err := read.Find(ctx, k.to); err != nil {
 				return nil, err
 			} else if fields != nil {
-				row := verdict.SampleRow{Source: k.to.DB.Name, Fields: fields}
+				row := verdict.SampleRow{World: k.to.DB.Name, Fields: fields}
 				if k.to.Table != k.row.Table {
 					row.Table = k.to.Table
 				}

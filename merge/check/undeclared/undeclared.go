@@ -254,11 +254,11 @@ func (r OpenReader) undeclaredOf(ctx context.Context, db *declare.Database, tabl
 		case c != "" && !without[c]:
 			without[c] = true
 			if db.Opaque(table, c) == "" { // which is reported in any case
-				found.unread[c] = append(found.unread[c], verdict.Gap{Source: db.Name, Reason: unsupported.Error()})
+				found.unread[c] = append(found.unread[c], verdict.Gap{World: db.Name, Reason: unsupported.Error()})
 			}
 		default: // a column of the key: then no row can be shown, or be told from the others
 			for _, s := range p.columns {
-				found.unread[s.column] = append(found.unread[s.column], verdict.Gap{Source: db.Name, Reason: unsupported.Error()})
+				found.unread[s.column] = append(found.unread[s.column], verdict.Gap{World: db.Name, Reason: unsupported.Error()})
 			}
 			return nil, nil
 		}
@@ -592,16 +592,16 @@ func (s *openScan) keep(set []change, values [][]byte, value []byte) {
 // the databases of f are merged.
 func concerns(f *read.Facts, c Candidate, db *declare.Database, as change, dbs []*declare.Database) bool {
 	if as.other == gone {
-		return db != f.Target || f.Reset[c.Table]
+		return db != f.Model() || f.Reset[c.Table]
 	}
 	other := dbs[as.other]
 	if !slices.Contains(f.DBs, other) {
 		return false
 	}
 	if c.renamed {
-		return !c.first || other == db || other == f.Target || db != f.Target && slices.Index(f.DBs, other) < slices.Index(f.DBs, db)
+		return !c.first || other == db || other == f.Model() || db != f.Model() && slices.Index(f.DBs, other) < slices.Index(f.DBs, db)
 	}
-	return other.Tables[c.Table] != nil || other == f.Target // rows that are not copied come to nobody
+	return other.Tables[c.Table] != nil || other == f.Model() // rows that are not copied come to nobody
 }
 
 func (s *openScan) integer(v []byte) {
@@ -895,7 +895,7 @@ func (r OpenReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	type asking string
 	asked := asking(fmt.Sprintf("%q %#v", table, candidates))
 	if r.Shared.Now[asked] == nil {
-		facts := r.Shared.All.Among(r.Facts.Target, r.Shared.All.DBs...)
+		facts := r.Shared.All.Among(r.Facts.Model(), r.Shared.All.DBs...)
 		facts.Established = r.Facts.Established
 		all := OpenReader{Reader: read.NewReader(facts, r.Progress), Code: r.Code}
 		all.Kept = r.Shared.Kept

@@ -49,7 +49,7 @@ func New(r *verdict.Report) *Timeline {
 	}
 	var rows []row
 	var first, last time.Time
-	for _, s := range r.Sources {
+	for _, s := range r.Worlds {
 		for _, server := range s.Servers {
 			if server.IDs == 0 {
 				continue

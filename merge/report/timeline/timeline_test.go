@@ -15,7 +15,7 @@ func TestTimeline(t *testing.T) {
 	server := func(n int, own bool, oldest, newest, mark time.Time) verdict.ServerSummary {
 		return verdict.ServerSummary{Server: n, Own: own, Listed: true, IDs: 1, Oldest: oldest, Newest: newest, Mark: mark}
 	}
-	r := &verdict.Report{Started: day(11), Sources: []verdict.Summary{
+	r := &verdict.Report{Started: day(11), Worlds: []verdict.Summary{
 		{Name: "s1", Servers: []verdict.ServerSummary{server(2, true, day(1), day(6), day(6)), {Server: 3}}},
 		{Name: "s2", Servers: []verdict.ServerSummary{server(1, true, day(6), day(11), day(400)), server(7, false, day(2), day(300), day(1))}},
 	}}
@@ -41,7 +41,7 @@ func TestTimeline(t *testing.T) {
 	}
 	// One moment only, and more servers than fit.
 	for n := range 100 {
-		r.Sources[0].Servers = append(r.Sources[0].Servers, server(100+n, true, day(3), day(3), day(3)))
+		r.Worlds[0].Servers = append(r.Worlds[0].Servers, server(100+n, true, day(3), day(3), day(3)))
 	}
 	if tl := New(r); len(tl.Bars) != maxBars || tl.Omitted != 43 {
 		t.Errorf("%d bars, %d omitted", len(tl.Bars), tl.Omitted)

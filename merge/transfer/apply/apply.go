@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/change/all"
@@ -11,6 +14,7 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/transfer/step"
 	"mergesafe/store/registry"
 )
@@ -21,34 +25,33 @@ type Result struct {
 	ID      string           // of the merge and its plan
 	Rows    int64            // copied, by this call and earlier ones
 	Wrote   int64            // of these, those that this call copied
-	Parts   []job.PartResult // Rows, by table and source, in the order of the plan
+	Parts   []job.PartResult // Rows, by table and world, in the order of the plan
 	Renames int              // in the plan
 	Resumed bool             // an earlier call had begun the merge
 	Notes   []string         // notes for the operator although it worked
+
+	// Changed are the tables of which a rehearsal found other rows than the plan did.
+	Changed []job.Changed
 }
 
-// Apply carries out a plan. The databases are given in the order of the plan, by
-// the names that they have there.
+// Apply makes the new database of a plan, beside all worlds. The worlds are given in the order
+// of the plan, and all databases by the names that they have there.
 //
-// Before it writes anything it makes sure that the databases are as planned
-// (schema, registries, numbers of rows), that no game server runs on them, and
-// that the accounts have the rights. If not, it returns a [*ledger.RefusedError].
-//
-// From its first write until the merge is completed or undone, the target's own
-// servers cannot start, if the target has a registry. If a game still wrote to the
-// target, Apply refuses to resume: undo the merge, then plan again.
+// Before it writes anything it makes sure that the worlds are as planned (schema, registries,
+// numbers of rows), that no game server runs on them, and that the accounts have the rights. If
+// not, it returns a [*ledger.RefusedError]. Of the worlds only the fences are written.
 //
 // If it is interrupted, in whatever way, the same call resumes; after [ledger.ErrStopped]
-// nothing else is needed. A [*ledger.ChangedError] says that a source is not as planned. If
-// the merge was completed before, Apply returns no error.
+// nothing else is needed. A [*ledger.ChangedError] says that a world is not as planned. If
+// the new database was made before, Apply returns no error.
 //
-// It returns a result beside an error too, unless it could not read the target.
-func Apply(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts job.Options) (*Result, error) {
-	return ApplyWith(ctx, plan, target, sources, opts, job.Hooks{})
+// It returns a result beside an error too, unless it could not read the record.
+func Apply(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts job.Options) (*Result, error) {
+	return ApplyWith(ctx, plan, into, worlds, opts, job.Hooks{})
 }
 
-func ApplyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts job.Options, h job.Hooks) (*Result, error) {
-	r, err := job.NewRun(plan, target, sources, opts, h)
+func ApplyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts job.Options, h job.Hooks) (*Result, error) {
+	r, err := job.NewRun(plan, into, worlds, opts, h)
 	if err != nil {
 		return nil, err
 	}
@@ -56,169 +59,120 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 		return nil, err
 	}
 	defer r.Close()
-	r.Target.Unchecked = true
-	state, err := r.Begin(ctx, ledger.StepCopy)
+	r.New.Unchecked = true
+	state, err := r.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	carryOut := apply
-	if plan.Into != nil {
-		carryOut = applyInto
-	}
-	err = r.OrBusy(ctx, carryOut(ctx, r, state))
+	err = r.OrBusy(ctx, apply(ctx, r, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.PartResults()
-	result.Wrote, result.Notes = r.Tally.Rows, r.Notes
+	result.Wrote, result.Notes, result.Changed = r.Tally.Rows, r.Notes, r.AllChanged()
 	return result, err
 }
 
+// The tables come first, bare; then the rows of all worlds, and the indexes of a table as soon as
+// its rows are there; then the foreign keys, and last what hangs on rows that are written: triggers,
+// events. Nothing of that has a checkpoint but the rows: each step looks at what is there, and makes
+// what is missing.
 func apply(ctx context.Context, r *job.Run, state ledger.State) error {
-	switch state {
-	case ledger.StateUndoing:
-		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", r.Plan.ID)
-	case ledger.StateCopied:
-		return Release(ctx, r) // it may have been interrupted there
+	if err := refuseState(r, state); err != nil {
+		return err
 	}
-	if state == ledger.StateCopying {
-		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Mend }, r); err != nil {
+	if state.Whole() {
+		return r.Retry(ctx, "reading what was copied", func(ctx context.Context) error {
+			done, err := r.Manifest.Checkpoints(ctx)
+			for _, c := range done {
+				r.Filled(&c)
+			}
 			return err
-		}
+		})
 	}
 	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
+	if err := r.Retry(ctx, "reading how the worlds are made", func(ctx context.Context) error { return AsMade(ctx, r, "apply", true) }); err != nil {
+		return err
+	}
 	if state == "" {
-		// A record here would let an undo of this copy lift the fences of the other one.
+		if err := isNew(ctx, r); err != nil {
+			return err
+		}
+	}
+	if state == "" && !r.Opts.Try {
 		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return otherCopies(ctx, r, "apply") }); err != nil {
 			return err
 		}
-	}
-	if state == "" && r.Opts.Reserve != nil {
-		if err := r.Opts.Reserve(ctx); err != nil {
-			return err
-		}
-	}
-	if err := open(ctx, r, state); err != nil {
-		return err
-	}
-	err := r.RetryDuring(ctx, "fencing the sources", ledger.StateCopying, func(ctx context.Context) error { return fence(ctx, r, registry.FenceMerging) })
-	if err != nil {
-		return err
-	}
-	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MakeRoom }, r); err != nil {
-		return err
-	}
-	r.Step(r.Plan.Rows())
-	if err := bring(ctx, r); err != nil {
-		return err
-	}
-	if err := r.InParallel(ctx, job.Writing, r.Plan.NotCombined(r.Parts(0, plan.Divided)), func(ctx context.Context, w *job.Run, p plan.Part) error { return copyPart(ctx, w, p) }); err != nil {
-		return err
-	}
-	r.Beside(ledger.StepFinish, r.Target.Name, "", 0, r.Plan.AllRows())
-	err = r.Retry(ctx, "completing the merge", func(ctx context.Context) error {
-		if now, err := r.Manifest.Load(ctx); err != nil || now == ledger.StateCopied { // the answer was lost
-			r.Manifest.Left = ledger.StateCopied
-			return err
-		}
-		for _, look := range []func(context.Context, *job.Run) error{noneDangles, checkUndisturbed, confirm, stillUnaltered} {
-			if err := look(ctx, r); err != nil {
+		if r.Opts.Reserve != nil {
+			if err := r.Opts.Reserve(ctx); err != nil {
 				return err
 			}
 		}
-		if err := r.During(ctx, ledger.StateCopying, func() error { return finish(ctx, r) }); err != nil {
+	}
+	first := r.Worlds[0]
+	var made *schema.Schema
+	before := []action{
+		{"making the new database", func(ctx context.Context) error { return beginRecord(ctx, r) }},
+		{"fencing the worlds", func(ctx context.Context) error {
+			first.Drop() // it read what is written now
+			if r.Opts.Try {
+				return nil
+			}
+			return r.During(ctx, ledger.StateCopying, func() error { return fence(ctx, r, registry.FenceMerging) })
+		}},
+		{"reading the tables of " + first.Name, func(ctx context.Context) (err error) {
+			made, err = schema.Read(ctx, first)
 			return err
-		}
-		return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateCopied)
-	})
-	if err != nil {
+		}},
+		{"bringing the records of " + first.Name, func(ctx context.Context) error { return bringRecords(ctx, r) }},
+		{"making the tables", func(ctx context.Context) error { return made.MakeTables(ctx, r.New) }},
+	}
+	if err := retryAll(ctx, r, before); err != nil {
 		return err
 	}
-	return Release(ctx, r)
-}
-
-// bring brings the rows of tables that are not copied part by part.
-func bring(ctx context.Context, r *job.Run) error {
-	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Bring }, r)
-}
-
-// confirm makes sure that the changes are as planned.
-func confirm(ctx context.Context, r *job.Run) error {
-	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Confirm }, r)
-}
-
-// finish ends the merge: counters are raised above all keys that came, and these are recorded.
-func finish(ctx context.Context, r *job.Run) error {
-	return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Finish }, r)
-}
-
-// stillUnaltered makes sure that no table was altered while rows were copied.
-func stillUnaltered(ctx context.Context, r *job.Run) error {
-	err := r.Unaltered(ctx, "apply", "alter them back, then run the same command again")
-	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
-		return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
+	if err := bringRows(ctx, r, made); err != nil {
+		return err
 	}
-	return err
-}
-
-// Release lifts the fences of the target, when the merge is as this process left it.
-func Release(ctx context.Context, r *job.Run) error {
-	return r.Retry(ctx, "lifting the fences of the target", func(ctx context.Context) error {
-		if err := r.Manifest.ExpectState(ctx, r.Manifest.Left); err != nil {
-			return err
-		}
-		if r.Manifest.Left == "" { // it may begin in another process
-			return unguard(ctx, r, noRowsCame...)
-		}
-		return unguard(ctx, r)
+	r.Beside(ledger.StepFinish, r.New.Name, "", 0, r.Plan.Rows())
+	return retryAll(ctx, r, []action{
+		{"adding the foreign keys", func(ctx context.Context) error { return made.MakeReferences(ctx, r.New) }},
+		{"raising the counters", func(ctx context.Context) error { return raiseCounters(ctx, r) }},
+		{"making views, routines and triggers", func(ctx context.Context) error { return made.MakeRest(ctx, r.New) }},
+		{"completing the merge", func(ctx context.Context) error { return complete(ctx, r) }},
 	})
 }
 
-// open records the merge in the target if it has not begun, and fences the target for the rows
-// to come.
-func open(ctx context.Context, r *job.Run, state ledger.State) error {
-	if state != ledger.StateCopying {
-		if err := openRecord(ctx, r, state); err != nil {
-			return err
-		}
-	}
-	return ledger.AfterUndo(r.Retry(ctx, "fencing the target", func(ctx context.Context) error {
-		if err := r.Manifest.ExpectState(ctx, ledger.StateCopying); err != nil {
-			return err
-		}
-		return Guard(ctx, r, "apply", registry.FenceMerging, true)
-	}))
-}
-
-// openRecord guards the target and records the merge there. If that is refused before anything is
-// recorded, the target is as it was.
-func openRecord(ctx context.Context, r *job.Run, state ledger.State) error {
-	err := r.OrBusy(ctx, r.Retry(ctx, "writing the manifest", func(ctx context.Context) error { return record(ctx, r) }))
-	if sqldb.IsDenied(err) {
-		err = &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.Target.Name, Reason: fmt.Sprintf("the account lacks a right: %v", err)}}}
-	}
-	_, refused := errors.AsType[*ledger.RefusedError](err)
+// refuseState refuses what another call has to end first.
+func refuseState(r *job.Run, state ledger.State) error {
 	switch {
-	case errors.Is(err, ledger.ErrBusy): // which may have lifted the fences before this process set them
-		if now, unread := r.Manifest.Load(ctx); unread == nil && (now == "" || now == ledger.StateCopied) {
-			r.Manifest.Left = now
-		} else {
+	case state.Undoing():
+		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", r.Plan.ID)
+	case state == ledger.StateTried && !r.Opts.Try:
+		return refused(r, "it was made by a rehearsal, from worlds that may have run: run undo, which drops it")
+	case state != "" && state != ledger.StateTried && r.Opts.Try:
+		return refused(r, "the merge has begun there, and a rehearsal makes a database of its own: run apply to its end, or undo")
+	}
+	return nil
+}
+
+// refused is an error of apply about the new database.
+func refused(r *job.Run, reason string) error {
+	return &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason}}}
+}
+
+// action is something that is done again until it works, and what it is called then.
+type action struct {
+	doing string
+	do    func(ctx context.Context) error
+}
+
+func retryAll(ctx context.Context, r *job.Run, all []action) error {
+	for _, a := range all {
+		if err := r.Retry(ctx, a.doing, a.do); err != nil {
 			return err
 		}
-	case !refused:
-		return err
-	case state != "":
-		return ledger.AfterUndo(err)
-	default:
-		r.Manifest.Left = ledger.StatePreparing // nothing was copied
-		if removing := r.Retry(ctx, "removing the record of the merge", r.Manifest.Remove); removing != nil {
-			return removing
-		}
 	}
-	if lifting := Release(ctx, r); lifting != nil {
-		return lifting
-	}
-	return err
+	return nil
 }
 
 // begun reports whether the merge is recorded and copies already. If not, it makes the tables of the
@@ -228,7 +182,7 @@ func begun(ctx context.Context, r *job.Run) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case state == ledger.StateCopying:
+	case state == r.Manifest.Working():
 		r.Manifest.Left = state
 		return true, nil
 	case state != "" && state != ledger.StatePreparing:
@@ -237,50 +191,232 @@ func begun(ctx context.Context, r *job.Run) (bool, error) {
 	return false, r.Manifest.Create(ctx)
 }
 
-// record guards the target, writes the manifest, and in one transaction lists the
-// merged worlds in the target's registry and lets the copying begin.
-func record(ctx context.Context, r *job.Run) error {
-	if begun, err := begun(ctx, r); err != nil || begun {
+// AsMade refuses if the first world was altered since the plan was made, or if events of a world run, which no fence
+// stops. If more is made, it refuses also what cannot be made any more.
+func AsMade(ctx context.Context, r *job.Run, doing string, more bool) error {
+	refused := &ledger.RefusedError{Doing: doing}
+	refuse := func(world, reason string) {
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: world, Reason: reason})
+	}
+	for i, world := range r.Worlds {
+		on := &rowio.Connection{Database: world.Database} // reads what is there now
+		defer on.Close()
+		if !r.Opts.Try {
+			running, err := schema.Running(ctx, on)
+			if err != nil {
+				return err
+			}
+			for _, o := range running {
+				refuse(world.Name, o.String())
+			}
+		}
+		if i > 0 {
+			continue
+		}
+		made, err := schema.Read(ctx, on)
+		if err != nil {
+			return err
+		}
+		for _, what := range made.Altered(r.Plan.New.Made) {
+			refuse(world.Name, what+" was altered since the plan was made: plan again")
+		}
+		if !more {
+			continue
+		}
+		obstacles, err := made.Obstacles(ctx, r.New.Database)
+		if err != nil {
+			return err
+		}
+		for _, o := range obstacles {
+			refuse(world.Name, o.String())
+		}
+	}
+	if len(refused.Refusals) == 0 {
+		return nil
+	}
+	if r.Manifest.Left != "" {
+		return ledger.AfterUndo(refused)
+	}
+	return refused
+}
+
+// isNew refuses a database that has anything in it, and no record of this merge.
+func isNew(ctx context.Context, r *job.Run) error {
+	return r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
+		there, err := schema.Exists(ctx, r.New.Database)
+		if err != nil || !there {
+			return err
+		}
+		found, err := schema.Contains(ctx, r.New)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		if now, err := r.Manifest.Load(ctx); err != nil || now != "" { // another process began
+			return errors.Join(err, r.Manifest.ExpectState(ctx, ""))
+		}
+		ids, err := r.Manifest.Others(ctx)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			return refused(r, ledger.Unfinished(ids[0]))
+		}
+		if made, err := r.Manifest.MadeFor(ctx); err != nil || made != "" && made != r.Manifest.Comment() {
+			if err == nil {
+				err = refused(r, fmt.Sprintf("it has the record of another merge or rehearsal, which had just begun (%s): undo that, or plan again with another name", made))
+			}
+			return err
+		}
+		for _, name := range found { // made by an apply that was killed before it wrote its record
+			if !slices.Contains(ledger.Ours, strings.ToLower(name)) {
+				return refused(r, fmt.Sprintf("the new database is not empty: it has %q: plan again with the name of one that does not exist", name))
+			}
+		}
+		return nil
+	})
+}
+
+// beginRecord makes the database, and records the merge there.
+func beginRecord(ctx context.Context, r *job.Run) error {
+	made, err := schema.Read(ctx, r.Worlds[0])
+	if err != nil {
 		return err
 	}
-	if err := Guard(ctx, r, "apply", registry.FencePrepared, true); err != nil {
+	if _, err := made.Create(ctx, r.New.Database); err != nil {
+		return err
+	}
+	if begun, err := begun(ctx, r); err != nil || begun {
 		return err
 	}
 	if err := r.Manifest.Write(ctx, r.Plan, r.Hooks.Clock()); err != nil {
 		return err
 	}
-	// An undo that found no record of the merge may have lifted the fences.
-	if err := r.Manifest.ExpectState(ctx, ledger.StatePreparing); err != nil {
+	if r.Opts.Try {
+		return nil
+	}
+	return r.Manifest.Advance(ctx, ledger.StatePreparing, ledger.StateCopying)
+}
+
+// bringRows copies the rows of all worlds, and makes the indexes of each table when they are there.
+func bringRows(ctx context.Context, r *job.Run, made *schema.Schema) error {
+	if err := r.Retry(ctx, "taking up the work", r.Manifest.TakeUp); err != nil {
 		return err
 	}
-	if err := Guard(ctx, r, "apply", registry.FencePrepared, true); err != nil {
+	if err := r.Retry(ctx, "looking at what is filled", func(ctx context.Context) (err error) {
+		r.Step(r.Plan.Rows())
+		r.Full, err = refill(ctx, r)
+		return err
+	}); err != nil {
 		return err
 	}
-	if err := r.Hooks.Fail.At("before lineage"); err != nil {
-		return err
+	var parts []plan.Part // the parts of one table come together, so that the database is busy in one place at a time
+	left := make([]int, len(r.Plan.Tables))
+	for i := range r.Plan.Tables {
+		t := &r.Plan.Tables[i]
+		all := partsOf(r, i)
+		if r.Full[t.Name] || t.Combine != nil {
+			continue
+		}
+		if len(t.Key) == 0 {
+			all = all[:1] // one worker fills it
+		}
+		parts, left[i] = append(parts, all...), len(all)
 	}
-	r.Target.Drop() // SQLite has one writer at a time
-	err := r.Target.DB.InTx(ctx, func(tx *sqldb.Tx) error {
-		done, err := tx.Exec(ctx, "UPDATE "+ledger.MergesTable+" SET state = ? WHERE id = ? AND state = ?", ledger.StateCopying, r.Plan.ID, ledger.StatePreparing)
-		if err != nil {
+	var mu sync.Mutex
+	indexed, rows := make(map[string]bool), int64(0)
+	index := func(ctx context.Context, w *job.Run, table string) error {
+		return w.Retry(ctx, fmt.Sprintf("making the indexes of table %q", table), func(soft context.Context) error {
+			if err := w.Manifest.ExpectState(soft, r.Manifest.Working()); err != nil {
+				return err
+			}
+			if err := made.MakeIndexes(soft, w.New, table); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if t := r.Plan.Table(table); t != nil && t.Rows() > 0 && !indexed[table] {
+				indexed[table] = true
+				rows += t.Rows()
+				w.Beside(ledger.StepIndex, r.New.Name, table, rows, r.Plan.Rows())
+			}
+			return nil
+		})
+	}
+	err := r.InParallel(ctx, job.Writing, parts, func(ctx context.Context, w *job.Run, p plan.Part) error {
+		copies := func() error { return copyPart(ctx, w, p) }
+		if t := &w.Plan.Tables[p.Table]; len(t.Key) == 0 {
+			copies = func() error { return copyKeyless(ctx, w, t) }
+		}
+		if err := copies(); err != nil {
 			return err
 		}
-		n, err := done.RowsAffected()
-		renames := 0
-		if err == nil {
-			err = tx.Get(ctx, &renames, "SELECT COUNT(*) FROM "+ledger.RenamesTable+" WHERE merge_id = ?", r.Plan.ID)
+		mu.Lock()
+		left[p.Table]--
+		last := left[p.Table] == 0
+		mu.Unlock()
+		if !last {
+			return nil
 		}
-		if err == nil && (n != 1 || renames != len(r.Plan.Renames)) {
-			err = fmt.Errorf("%w: it began, or took back, the merge %s meanwhile", ledger.ErrBusy, r.Plan.ID)
-		}
-		if err != nil || !r.Registry {
-			return err
-		}
-		return rowio.RegistryOf(r.Target.DB).AddMerged(ctx, tx.Begun(), ledger.MergedServers(r.Plan)...)
+		return index(ctx, w, r.Plan.Tables[p.Table].Name)
 	})
 	if err != nil {
 		return err
 	}
-	r.Manifest.Left = ledger.StateCopying
-	return r.Hooks.Fail.At("after lineage")
+	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Bring }, r); err != nil {
+		return err
+	}
+	for _, table := range made.Tables() { // those of which no row came, too
+		if err := index(ctx, r, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raiseCounters gives the counters of the new database their values.
+func raiseCounters(ctx context.Context, r *job.Run) error {
+	return r.During(ctx, r.Manifest.Working(), func() error {
+		if err := bringSequences(ctx, r); err != nil {
+			return err
+		}
+		return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.Finish }, r)
+	})
+}
+
+// complete makes sure that all is there and that nobody wrote meanwhile, in the new database
+// or in a world.
+func complete(ctx context.Context, r *job.Run) error {
+	if r.Opts.Try {
+		if err := noneDangles(ctx, r); err != nil { // the worlds were read at several moments
+			r.Notes = append(r.Notes, strings.TrimPrefix(err.Error(), "transfer: "))
+		}
+		return r.Manifest.ExpectState(ctx, ledger.StateTried)
+	}
+	if now, err := r.Manifest.Load(ctx); err != nil || now == ledger.StateMade { // the answer was lost
+		r.Manifest.Left = ledger.StateMade
+		return err
+	}
+	for _, look := range []func(context.Context, *job.Run) error{noneDangles, Undisturbed, stillUnaltered} {
+		if err := look(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := AsMade(ctx, r, "apply", false); err != nil {
+		return err
+	}
+	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
+}
+
+// worldsFenced makes sure that the worlds have the fences of this merge, and have not run.
+func worldsFenced(ctx context.Context, r *job.Run) error {
+	return eachFence(ctx, r, "looking at the fence of", func(db *sqldb.DB, w plan.World) error {
+		now, err := rowio.RegistryOf(db).Servers(ctx)
+		if err != nil {
+			return err
+		}
+		if reason := ledger.NotKept(w, now, r.Plan.ID); reason != "" {
+			return &ledger.ChangedError{Database: w.Name, Reason: reason}
+		}
+		return nil
+	})
 }

@@ -11,50 +11,104 @@ import (
 	"mergesafe/merge/transfer/write"
 )
 
-// copyPart copies the rows of one source to one table, or a range of them.
+// copyPart copies the rows of one world to one table, or a range of them.
 func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
-	t := &r.Plan.Tables[p.Table]
-	l := r.Layouts[t.Name]
-	return copyRange(ctx, r, ledger.StepCopy, r.Sources[p.Source], l, &t.Sources[p.Source], p.Number, func(rows [][]any) {
-		if rows == nil {
-			r.Seen.Forget(p.Source, t.Name)
-		}
-		r.Seen.Add(r.Plan, p.Source, l, rows)
-	})
-}
-
-// copyRange copies the rows of one world to one table, or one range of them. see is called with
-// the rows as they are there, and with nil if they may not have been written.
-func copyRange(ctx context.Context, r *job.Run, step string, from *rowio.Connection, l *rowio.Layout, content *rowio.Content, number int, see func(rows [][]any)) error {
+	t, from := &r.Plan.Tables[p.Table], r.Worlds[p.World]
+	l, content := r.Layouts[t.Name], &t.Worlds[p.World]
+	begin, err := content.Begin(p.Number)
+	if err != nil {
+		return err
+	}
 	change := r.Changes.Of(from.Name, l)
-	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q of %q", l.Table, from.Name), func(soft context.Context) error {
-		begin, err := content.Begin(number)
-		if err != nil {
+	f := &write.Filling{Checkpoint: ledger.Checkpoint{Place: ledger.Place{World: from.Name, Table: t.Name, Part: p.Number}}, After: begin}
+	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q of %q", t.Name, from.Name), func(soft context.Context) error {
+		if err := f.Settle(soft, r); err != nil {
 			return err
 		}
-		c, err := r.Checkpoint(soft, step, ledger.Place{Source: from.Name, Table: l.Table, Part: number}, begin)
-		if err != nil {
-			return err
-		}
-		r.Resumed(step, from.Name, l.Table, c.Rows)
-		if c.Finished {
+		r.Progress(ledger.StepCopy, from.Name, t.Name, int(f.Rows))
+		if f.Finished {
 			return nil
 		}
-		if l.Multiset() {
-			return copyMultiset(r, ctx, soft, from, l, c, *content)
+		want := write.Expected{Rows: content.Rows, Sum: content.Sum}
+		if ranges := content.Parts(); !r.Opts.Try {
+			want = write.Expected{Rows: ranges[p.Number].Rows, Sum: ranges[p.Number].Sum, Part: p.Number < len(ranges)-1}
 		}
-		ranges := content.Parts()
-		want := write.Expected{Rows: ranges[number].Rows, Sum: ranges[number].Sum, Part: number < len(ranges)-1}
-		err = write.Batches(r, ctx, soft, from, l, c, want, func(rows [][]any) (int64, error) {
-			see(rows)
+		err = write.Batches(r, ctx, soft, from, l, f, want, func(rows [][]any) error {
+			r.Seen.Add(r.Plan, p.World, l, rows) // their old keys
 			if err := change.Rows(rows); err != nil {
-				return 0, err
+				return err
 			}
-			return int64(len(rows)), write.Insert(soft, r, l, rows)
+			return write.Insert(soft, r, l, rows)
 		})
 		if err != nil {
-			see(nil)
+			r.Seen.Forget(p.World, t.Name) // nobody knows which of them were written
 		}
 		return err
 	})
+}
+
+// copyKeyless copies the rows of all worlds to a table without a key. They have no order in which they could be
+// read on, so after an error the table is emptied and filled again.
+func copyKeyless(ctx context.Context, r *job.Run, t *plan.Table) error {
+	again := false
+	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q", t.Name), func(soft context.Context) error {
+		if again {
+			if err := empty(soft, r, t.Name); err != nil {
+				return err
+			}
+		}
+		again = true
+		for world := range r.Worlds {
+			if !comes(t, world) {
+				continue
+			}
+			if err := copyKeylessFrom(ctx, soft, r, t, world); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func copyKeylessFrom(ctx, soft context.Context, r *job.Run, t *plan.Table, world int) error {
+	const atOnce = 1000
+	from, l := r.Worlds[world], r.Layouts[t.Name]
+	change := r.Changes.Of(from.Name, l)
+	f := &write.Filling{Checkpoint: ledger.Checkpoint{Place: ledger.Place{World: from.Name, Table: t.Name}}}
+	want := write.Expected{Rows: t.Worlds[world].Rows, Sum: t.Worlds[world].Sum}
+	var rows [][]any
+	var sum rowio.Sum
+	bytes := 0
+	flush := func(last bool) error {
+		if err := r.Between(ctx); err != nil {
+			return err
+		}
+		read := f.Checkpoint
+		read.Rows, read.Sum, read.Finished = read.Rows+int64(len(rows)), read.Sum.Add(sum), last
+		if err := want.As(r, &read); err != nil {
+			return err
+		}
+		err := f.Write(soft, r, len(rows), sum, nil, last, func() error { return write.Insert(soft, r, l, rows) })
+		rows, sum, bytes = rows[:0], rowio.Sum{}, 0
+		return err
+	}
+	var h rowio.Hasher
+	err := rowio.Every(soft, from, l, func(row []any) error {
+		one, err := h.Row(row)
+		if err != nil {
+			return err
+		}
+		if _, err := change.Row(row); err != nil {
+			return err
+		}
+		rows, sum, bytes = append(rows, row), sum.Add(one), bytes+write.RowSize(row)
+		if len(rows) < atOnce && bytes < rowio.PageBytes {
+			return nil
+		}
+		return flush(false)
+	})
+	if err != nil {
+		return err
+	}
+	return flush(true)
 }

@@ -11,19 +11,19 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Moved is a row of a source as it was, and as it is in the target: its key, for people as
+// Moved is a row of a world as it was, and as it is in the new database: its key, for people as
 // [rowio.KeyText] writes it, and the value of one column.
 type Moved struct {
 	OldKey, NewKey string
 	Old, New       string
 }
 
-// EachMoved calls each with every row of a table of one source that comes to the target, in
+// EachMoved calls each with every row of a table of one world that comes to the new database, in
 // the order of the keys, with the values of a column such as that of names. It reads the
-// source, which has to be as it was when the plan was made, and memory does not grow with it.
-// source is the place in [plan.Plan.Sources].
-func EachMoved(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, source int, table, column string, codecs cell.Codecs, each func(Moved) error) error {
-	r, err := job.NewRun(plan, target, sources, job.Options{Codecs: codecs}, job.Hooks{})
+// world, which has to be as it was when the plan was made, and memory does not grow with it.
+// world is the place in [plan.Plan.Worlds].
+func EachMoved(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, world int, table, column string, codecs cell.Codecs, each func(Moved) error) error {
+	r, err := job.NewRun(plan, into, worlds, job.Options{Codecs: codecs}, job.Hooks{})
 	if err != nil {
 		return err
 	}
@@ -31,18 +31,18 @@ func EachMoved(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 		return err
 	}
 	defer r.Close()
-	if plan.Table(table) == nil {
-		return fmt.Errorf("transfer: no rows of a table %q come to %q by the plan", table, plan.Target.Name)
+	if t := plan.Table(table); t == nil || world > 0 && t.Only {
+		return fmt.Errorf("transfer: no rows of a table %q of %q come by the plan", table, plan.Worlds[world].Name)
 	}
-	s, err := rowio.OpenSource(ctx, target)
+	s, err := rowio.OpenSource(ctx, worlds[0])
 	if err != nil {
 		return err
 	}
 	r.Know(s)
 	s.Close()
-	l, on := r.Layouts[table], r.Sources[source]
+	l, on := r.Layouts[table], r.Worlds[world]
 	if l == nil {
-		return fmt.Errorf("transfer: %q has no table %q any more: plan again", target.Name, table)
+		return fmt.Errorf("transfer: %q has no table %q any more: plan again", plan.Worlds[0].Name, table)
 	}
 	at := slices.Index(l.Columns, column)
 	if at < 0 {
@@ -79,17 +79,17 @@ func EachMoved(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 // EachStayed calls each with every row of a table of one world that stays behind by the plan: its key, the value of
 // a column such as that of names, and why. Like [EachMoved], it reads
 // the world, which is a place in [plan.Plan.Worlds].
-func EachStayed(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, world int, table, column string, each func(key, value, why string) error) error {
-	stays := plan.StaysOf(plan.Worlds()[world].Name, table)
+func EachStayed(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, world int, table, column string, each func(key, value, why string) error) error {
+	stays := plan.StaysOf(plan.Worlds[world].Name, table)
 	if stays == nil || stays.Rows() == 0 || !stays.Keyed() {
 		return nil
 	}
-	r, err := job.NewRun(plan, target, sources, job.Options{}, job.Hooks{})
+	r, err := job.NewRun(plan, into, worlds, job.Options{}, job.Hooks{})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	on := r.Worlds()[world]
+	on := r.Worlds[world]
 	quote, key := on.Dialect().Quote, stays.RowKey()
 	columns := on.Dialect().QuoteAll(key.Columns)
 	query := "SELECT " + columns + ", " + quote(column) + " FROM " + quote(table) + " WHERE " + stays.SQL(quote) + " ORDER BY " + columns

@@ -16,7 +16,7 @@ import (
 	"mergesafe/store/registry"
 )
 
-// fence keeps the servers of the sources from being started, if the plan says
+// fence keeps the servers of the worlds from being started, if the plan says
 // so, and then makes sure that their registries are those of the plan.
 func fence(ctx context.Context, r *job.Run, state registry.FenceState) error {
 	return eachFence(ctx, r, "fencing", func(db *sqldb.DB, w plan.World) error {
@@ -39,7 +39,7 @@ func fence(ctx context.Context, r *job.Run, state registry.FenceState) error {
 
 // MarkFences changes the state of the fences of the worlds.
 func MarkFences(ctx context.Context, r *job.Run, state registry.FenceState) error {
-	for _, c := range r.Origins() {
+	for _, c := range r.Worlds {
 		c.Drop()
 	}
 	return eachFence(ctx, r, "marking the fence of", func(db *sqldb.DB, w plan.World) error {
@@ -51,7 +51,7 @@ func MarkFences(ctx context.Context, r *job.Run, state registry.FenceState) erro
 func fenceWorld(ctx context.Context, r *job.Run, db *sqldb.DB, w plan.World, state registry.FenceState) error {
 	for _, s := range w.Servers {
 		if s.Own {
-			fence := state.In(registry.FenceTo(r.Plan.ID, r.Plan.Place(), r.Hooks.Clock()))
+			fence := state.In(registry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
 			if err := rowio.RegistryOf(db).Fence(ctx, s.Server, fence); err != nil {
 				return err
 			}
@@ -60,10 +60,10 @@ func fenceWorld(ctx context.Context, r *job.Run, db *sqldb.DB, w plan.World, sta
 	return nil
 }
 
-// LiftFences lets the servers of the sources start again, if their fences are in one of these
+// LiftFences lets the servers of the worlds start again, if their fences are in one of these
 // states, or if none is given.
 func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) error {
-	for _, c := range r.Origins() {
+	for _, c := range r.Worlds {
 		c.Drop()
 	}
 	err := eachFence(ctx, r, "lifting the fence of", func(db *sqldb.DB, w plan.World) error {
@@ -75,47 +75,28 @@ func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) 
 	return err
 }
 
-// noRowsCame are the states of fences that are lifted though the target has no record of the merge.
-var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceUndone, registry.FenceDropping}
+// noRowsCame are the states of fences that are lifted though there is no record of the merge.
+var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceDropping}
 
-// LiftWithoutRecord lifts all fences of a merge of which the target has no record. If one of them
-// does not say that no row of the merge is there, it changes nothing and returns a [*ledger.RefusedError]:
-// the rows may be in another copy of the target, and to lift the fence would let the world live twice.
+// LiftWithoutRecord lifts all fences of a merge of which there is no record. If one of them does not
+// say that no row of the merge came, it changes nothing and returns a [*ledger.RefusedError]: the new
+// database may be under another name, and to lift the fence would let the world live twice.
 func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
-	if r.First != nil { // no fence is in the new database, which may not exist
-		if err := otherCopies(ctx, r, doing); err != nil {
-			return err
-		}
-		return LiftFences(ctx, r, noRowsCame...)
-	}
-	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
-		return err
-	}
-	if err := r.Target.Open(ctx); err != nil { // the registry needs the pool
-		return err
-	}
 	if err := otherCopies(ctx, r, doing); err != nil {
 		return err
 	}
-	if err := LiftFences(ctx, r, noRowsCame...); err != nil {
-		return err
-	}
-	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
-		return err
-	}
-	return unguard(ctx, r, noRowsCame...)
+	return LiftFences(ctx, r, noRowsCame...)
 }
 
 // otherCopies returns a [*ledger.RefusedError] if a fence does not say that no row of the merge came,
-// though this target has no record of it: the rows may be in another copy of the target.
+// though there is no record of it: the rows may be in a database of another name.
 func otherCopies(ctx context.Context, r *job.Run, doing string) error {
 	refused := &ledger.RefusedError{Doing: doing}
-	worlds := r.Worlds()
-	for i, w := range r.Plan.Worlds() {
-		if fences := w.Fence || i == 0 && r.First == nil && len(w.Servers) > 0; !fences {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
 			continue
 		}
-		now, err := ledger.Servers(ctx, worlds[i].Database)
+		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}
@@ -136,31 +117,21 @@ func otherCopies(ctx context.Context, r *job.Run, doing string) error {
 
 // stillFenced says of a fence that it stays, and how to lift it.
 func stillFenced(r *job.Run, e *ledger.RefusedError, database string, server gameid.ServerID) {
-	target := r.Target.Name
-	if e.New = r.First != nil; e.New {
-		e.Refusals = append(e.Refusals, plan.Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
-			"of which there is no record: the new database %q is not there, or is another one: its rows, and all that was played there, "+
-			"may be under another name: name the database that has the record", server, target)})
-		e.Lifting = append(e.Lifting, fmt.Sprintf("gameid servers release -server %s -apply -reason %s -fence %s %s",
-			server, printable.Quoted(target+" is gone"), r.Plan.ID, printable.Quoted(database)))
-		return
-	}
+	into := r.New.Name
 	e.Refusals = append(e.Refusals, plan.Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
-		"of which %q has no record: rows of the merge may be in it, or in another copy of it: "+
-		"name the target that has the record", server, target)})
-	why := printable.Quoted(target + " was restored from its backup of before the merge")
+		"of which there is no record: the new database %q is not there, or is another one: its rows, and all that was played there, "+
+		"may be under another name: name the database that has the record", server, into)})
 	e.Lifting = append(e.Lifting, fmt.Sprintf("gameid servers release -server %s -apply -reason %s -fence %s %s",
-		server, why, r.Plan.ID, printable.Quoted(database)))
+		server, printable.Quoted(into+" is gone"), r.Plan.ID, printable.Quoted(database)))
 }
 
 // eachFence calls f with every world that rows come from and that the plan fences.
 func eachFence(ctx context.Context, r *job.Run, doing string, f func(db *sqldb.DB, w plan.World) error) error {
-	origins := r.Origins()
-	for i, w := range r.Plan.Origins() {
+	for i, w := range r.Plan.Worlds {
 		if !w.Fence {
 			continue
 		}
-		db, err := sqldb.Dial(ctx, origins[i].DSN, false)
+		db, err := sqldb.Dial(ctx, r.Worlds[i].DSN, false)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}

@@ -24,22 +24,20 @@ type Status struct {
 	// Tables are those of the plan, in their order there.
 	Tables []TableStatus `json:"tables"`
 
-	// Fences are the target's own servers, which are fenced until the merge is
-	// completed or undone, and the servers of the sources that the plan fences.
+	// Fences are the servers of the worlds that the plan fences.
 	Fences []FenceStatus `json:"fences,omitempty"`
 }
 
 // TableStatus is the state of one table.
 type TableStatus struct {
-	Table   string `json:"table"`
-	Rows    int64  `json:"rows"`    // planned
-	Copied  int64  `json:"copied"`  // so far
-	Removed int64  `json:"removed"` // of these, by an undo
+	Table  string `json:"table"`
+	Rows   int64  `json:"rows"`   // planned
+	Copied int64  `json:"copied"` // so far
 }
 
 // FenceStatus says whether one server is fenced.
 type FenceStatus struct {
-	Source string `json:"source"` // or the target
+	World  string `json:"world"`
 	Server string `json:"server"`
 	Fenced bool   `json:"fenced"`
 }
@@ -49,21 +47,16 @@ func (s *Status) Copied() int64 {
 	return rowio.Total(s.Tables, func(t *TableStatus) int64 { return t.Copied })
 }
 
-// Removed is how many of the copied rows an undo removed.
-func (s *Status) Removed() int64 {
-	return rowio.Total(s.Tables, func(t *TableStatus) int64 { return t.Removed })
-}
-
 // LookUp returns the state of the merge of a plan. It only reads the checkpoints in the
-// target and the registries of the sources, so it is quick, and may be called
+// new database and the registries of the worlds, so it is quick, and may be called
 // while [Apply] or [undo.Undo] runs elsewhere.
-func LookUp(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database) (*Status, error) {
-	r, err := job.NewRun(plan, target, sources, job.Options{}, job.Hooks{})
+func LookUp(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database) (*Status, error) {
+	r, err := job.NewRun(plan, into, worlds, job.Options{}, job.Hooks{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	r.Target.Writes = false
+	r.New.Writes = false
 	s, err := status(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("transfer: status: %w", err)
@@ -77,53 +70,39 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own, copied, removed map[ledger.Place]int64
+	copied := make(map[ledger.Place]int64)
 	if state != "" {
 		s.State = state
 		if s.Began, err = r.Manifest.Began(ctx); err != nil {
 			return nil, err
 		}
-		if copied, err = r.Manifest.Checkpoints(ctx, ledger.StepCopy); err != nil {
+		done, err := r.Manifest.Checkpoints(ctx)
+		if err != nil {
 			return nil, err
 		}
-		if removed, err = r.Manifest.Checkpoints(ctx, ledger.StepUndo); err != nil {
-			return nil, err
+		for at, c := range done {
+			copied[ledger.Place{World: at.World, Table: at.Table}] += c.Rows
 		}
-		if own, err = r.Manifest.Checkpoints(ctx, ledger.StepOwn); err != nil {
-			return nil, err
-		}
-		own, copied, removed = ledger.Together(own), ledger.Together(copied), ledger.Together(removed)
 	}
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
 		at := TableStatus{Table: t.Name, Rows: t.Rows()}
-		for _, w := range r.Plan.Sources {
-			at.Copied += copied[ledger.Place{Source: w.Name, Table: t.Name}]
-			at.Removed += removed[ledger.Place{Source: w.Name, Table: t.Name}]
-		}
-		if r.First != nil {
-			at.Rows += t.Target.Rows
-			at.Copied += own[ledger.Place{Source: r.First.Name, Table: t.Name}]
+		for _, w := range r.Plan.Worlds {
+			at.Copied += copied[ledger.Place{World: w.Name, Table: t.Name}]
 		}
 		s.Tables = append(s.Tables, at)
 	}
-	if r.First != nil {
-		for _, t := range r.Plan.Into.Tables {
-			s.Tables = append(s.Tables, TableStatus{Table: t.Name, Rows: t.Content.Rows, Copied: own[ledger.Place{Source: r.First.Name, Table: t.Name}]})
-		}
-	}
-	worlds := r.Worlds()
-	for i, w := range r.Plan.Worlds() {
-		if fences := w.Fence || i == 0 && r.First == nil && len(w.Servers) > 0; !fences {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
 			continue
 		}
-		now, err := ledger.Servers(ctx, worlds[i].Database)
+		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
 		if err != nil {
 			return nil, fmt.Errorf("database %q: %w", w.Name, err)
 		}
 		for _, server := range w.Servers {
 			if at := slices.IndexFunc(now, func(n registry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {
-				s.Fences = append(s.Fences, FenceStatus{Source: w.Name, Server: server.Server.String(), Fenced: now[at].Fenced(r.Plan.ID)})
+				s.Fences = append(s.Fences, FenceStatus{World: w.Name, Server: server.Server.String(), Fenced: now[at].Fenced(r.Plan.ID)})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // and cuts what refers to rows that stay behind.
 type Changes struct {
 	*Renamer
-	target   string
+	first    string // the first world
 	severed  []declare.Severed
 	Rekeying *verdict.Rekeying // nil: keys stay
 	codecs   cell.Codecs
@@ -25,22 +25,22 @@ type Changes struct {
 }
 
 func NewChanges(p *plan.Plan, codecs cell.Codecs) *Changes {
-	return &Changes{NewRenamer(p), p.Target.Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
+	return &Changes{NewRenamer(p), p.Worlds[0].Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
 }
 
-// Of returns what changes the rows of a table of a source; nil if nothing does.
-func (c *Changes) Of(source string, l *rowio.Layout) rowio.Changer {
-	rename, moves := c.InPlace(source, l), c.Moves(source, l)
+// Of returns what changes the rows of a table of a world; nil if nothing does.
+func (c *Changes) Of(world string, l *rowio.Layout) rowio.Changer {
+	rename, moves := c.InPlace(world, l), c.Moves(world, l)
 	if len(moves) == 0 {
 		return rename
 	}
 	var images []move.Value
-	without := c.WithoutCut(source, l)
+	without := c.WithoutCut(world, l)
 	return func(row []any) (changed bool, err error) {
 		images = images[:0] // of the row as it is: a name is found by its old key
 		for i := range moves {
 			if images, err = move.Images(&moves[i], images, row); err != nil {
-				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, source, l.KeyText(row), l.Columns[moves[i].Column], err)
+				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, world, l.KeyText(row), l.Columns[moves[i].Column], err)
 			}
 		}
 		images = without(images, row)
@@ -59,15 +59,15 @@ func (c *Changes) MovesIn(l *rowio.Layout) bool {
 	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })
 }
 
-// OnlyMoves reports whether rows of a table of a source get new keys and nothing else, and no key
+// OnlyMoves reports whether rows of a table of a world get new keys and nothing else, and no key
 // becomes that of another row.
-func (c *Changes) OnlyMoves(source string, l *rowio.Layout) bool {
-	return c.InPlace(source, l) == nil && !slices.ContainsFunc(c.Moves(source, l), func(m rowio.Move) bool {
+func (c *Changes) OnlyMoves(world string, l *rowio.Layout) bool {
+	return c.InPlace(world, l) == nil && !slices.ContainsFunc(c.Moves(world, l), func(m rowio.Move) bool {
 		return slices.ContainsFunc(m.Cases, func(of rowio.MoveCase) bool { return of.Shift.Match.Len() > 0 })
 	})
 }
 
-// Moves returns the columns of a table of which values of a source get new ones.
-func (c *Changes) Moves(source string, l *rowio.Layout) []rowio.Move {
-	return move.Of(c.Rekeying, c.codecs, source, l)
+// Moves returns the columns of a table of which values of a world get new ones.
+func (c *Changes) Moves(world string, l *rowio.Layout) []rowio.Move {
+	return move.Of(c.Rekeying, c.codecs, world, l)
 }

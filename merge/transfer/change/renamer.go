@@ -16,7 +16,7 @@ type Renamer struct {
 }
 
 // renamed is a column that has renames.
-type renamed struct{ source, table, column string }
+type renamed struct{ world, table, column string }
 
 func NewRenamer(p *plan.Plan) *Renamer {
 	r := &Renamer{byKey: make(map[renamed]map[string]*plan.Rename), copies: p.Copies}
@@ -31,9 +31,9 @@ func NewRenamer(p *plan.Plan) *Renamer {
 	return r
 }
 
-// Of returns what changes the rows of a table of a source; nil if nothing there
+// Of returns what changes the rows of a table of a world; nil if nothing there
 // is renamed.
-func (r *Renamer) Of(source string, l *rowio.Layout) rowio.Changer {
+func (r *Renamer) Of(world string, l *rowio.Layout) rowio.Changer {
 	type change struct {
 		column int
 		key    []int
@@ -41,12 +41,12 @@ func (r *Renamer) Of(source string, l *rowio.Layout) rowio.Changer {
 	}
 	var changes []change
 	for i, name := range l.Columns {
-		if to := r.byKey[renamed{source, l.Table, name}]; to != nil {
+		if to := r.byKey[renamed{world, l.Table, name}]; to != nil {
 			changes = append(changes, change{i, l.Key, to})
 		}
 	}
 	for _, c := range r.copies {
-		if to := r.byKey[renamed{source, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.Table {
+		if to := r.byKey[renamed{world, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.Table {
 			changes = append(changes, change{slices.Index(l.Columns, c.Column), []int{slices.Index(l.Columns, c.Key)}, to})
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// InPlace returns what changes the rows of a table of a source beside its keys; nil if
+// InPlace returns what changes the rows of a table of a world beside its keys; nil if
 // nothing does.
-func (c *Changes) InPlace(source string, l *rowio.Layout) rowio.Changer {
-	rename, cuts := c.Renamer.Of(source, l), c.cuts(source, l)
+func (c *Changes) InPlace(world string, l *rowio.Layout) rowio.Changer {
+	rename, cuts := c.Renamer.Of(world, l), c.cuts(world, l)
 	if len(cuts) == 0 {
 		return rename
 	}
@@ -31,8 +31,8 @@ func (c *Changes) InPlace(source string, l *rowio.Layout) rowio.Changer {
 }
 
 // WithoutCut returns what leaves references out of the new values of a row that are cleared, since their rows stay behind.
-func (c *Changes) WithoutCut(source string, l *rowio.Layout) func(images []move.Value, row []any) []move.Value {
-	cuts := c.cuts(source, l)
+func (c *Changes) WithoutCut(world string, l *rowio.Layout) func(images []move.Value, row []any) []move.Value {
+	cuts := c.cuts(world, l)
 	return func(images []move.Value, row []any) []move.Value {
 		return slices.DeleteFunc(images, func(image move.Value) bool {
 			return slices.ContainsFunc(cuts, func(cut cut) bool { return cut.column == image.Column && cut.stay != nil && cut.refers(row) })
@@ -63,14 +63,14 @@ func (c *cut) instead(row []any) any {
 	return *c.text
 }
 
-func (c *Changes) cuts(source string, l *rowio.Layout) (all []cut) {
+func (c *Changes) cuts(world string, l *rowio.Layout) (all []cut) {
 	for _, s := range c.severed {
-		if s.Table != l.Table || s.Rows != declare.RowsNone || source == c.target && !s.Gone {
+		if s.Table != l.Table || s.Rows != declare.RowsNone || world == c.first && !s.Gone {
 			continue
 		}
 		var stay *rekey.Set
 		if s.Gone {
-			if stay = c.stay(source, s.To); stay == nil || stay.Len() == 0 {
+			if stay = c.stay(world, s.To); stay == nil || stay.Len() == 0 {
 				continue
 			}
 		}

@@ -7,23 +7,18 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Difference is one row of a source that the target does not have as it was
-// copied, or one row of the target that is not as it was combined.
+// Difference is one row of a world that the new database does not have as it was copied.
 type Difference struct {
-	Source  string   `json:"source"` // the target, if it had the row before the merge
+	Source  string   `json:"source"` // the world
 	Table   string   `json:"table"`
 	Key     string   `json:"key"` // see [rowio.KeyText]
 	Missing bool     `json:"missing,omitempty"`
-	Left    bool     `json:"left,omitempty"`    // the row is still there, after an undo
 	Columns []string `json:"columns,omitempty"` // that have other values
 }
 
 func (d Difference) String() string {
 	if d.Missing {
 		return fmt.Sprintf("row %s of %s, from %q: is missing", rowio.KeyText(d.Key), d.Table, d.Source)
-	}
-	if d.Left {
-		return fmt.Sprintf("row %s of %s, from %q: is still there", rowio.KeyText(d.Key), d.Table, d.Source)
 	}
 	return fmt.Sprintf("row %s of %s, from %q: %s has another value", rowio.KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // KeyProof is one part of the proof that a merge with new keys changed nothing else:
-// together they say that the target, restricted to the rows of one world and with their
+// together they say that the new database, restricted to the rows of one world and with their
 // old keys, is that world.
 type KeyProof struct {
 	Part    string          `json:"part"`
@@ -19,7 +19,7 @@ type KeyProof struct {
 	Details []string        `json:"details,omitempty"` // the first problems
 
 	// Matched is how many keys became those of the same things in other worlds; see
-	// [declare.Space.Match]. Each was compared with the target's record, and by its
+	// [declare.Space.Match]. Each was compared with the record of the new database, and by its
 	// natural key.
 	Matched int64 `json:"matched,omitempty"`
 }

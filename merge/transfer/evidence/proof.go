@@ -3,7 +3,6 @@ package evidence
 
 import (
 	"fmt"
-	"slices"
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/plan"
@@ -13,8 +12,8 @@ import (
 
 // Proof is the result of [prove.Verify].
 type Proof struct {
-	// Verdict is [verdict.Pass] if every table holds exactly the target's own
-	// rows and the rows of the sources, all as planned, and the rules of package
+	// Verdict is [verdict.Pass] if every table holds exactly the rows of the worlds,
+	// all as planned, it is made as the first world is, and the rules of package
 	// merge find nothing in the result; [verdict.Fail] if not;
 	// [verdict.NotVerified] if a rule could not check everything; and empty beside
 	// an error.
@@ -22,14 +21,12 @@ type Proof struct {
 
 	Tables []TableProof `json:"tables"`
 
-	// OwnTables are the tables of a new database that only the first world has rows of, and
-	// Differing how it is made in another way than that one.
+	// Differing is how it is made in another way than the first world.
 	// Unseen is what could not be compared there.
-	OwnTables []TableProof   `json:"own_tables,omitempty"`
 	Differing []string       `json:"differing,omitempty"`
 	Unseen    []plan.Refusal `json:"unseen,omitempty"`
 
-	// Resets are the tables that are emptied; none if the plan has none.
+	// Resets are the tables that are reset; none if the plan has none.
 	Resets []ResetProof `json:"resets,omitempty"`
 
 	// Combines are the tables that are combined; none if the plan has none.
@@ -48,14 +45,14 @@ type Proof struct {
 	// what is wrong with its record of new names.
 	Findings []plan.Refusal `json:"findings,omitempty"`
 
-	// Check is the whole report of these rules, on the target alone, without the
+	// Check is the whole report of these rules, on the new database alone, without the
 	// tables that were left out.
 	Check *verdict.Report `json:"-"`
 }
 
 // Verdicts are those of the parts. What could not be compared is not verified.
 func (p *Proof) Verdicts() (all []verdict.Verdict) {
-	for _, t := range append(slices.Clone(p.Tables), p.OwnTables...) {
+	for _, t := range p.Tables {
 		all = append(all, t.Verdict)
 	}
 	for _, s := range p.Resets {
@@ -80,42 +77,36 @@ func (p *Proof) Verdicts() (all []verdict.Verdict) {
 type TableProof struct {
 	Table   string          `json:"table"`
 	Verdict verdict.Verdict `json:"verdict"` // PASS or FAIL
-	Rows    int64           `json:"rows"`    // in the target
+	Rows    int64           `json:"rows"`    // in the new database
 	Want    int64           `json:"want"`    // as planned
 
-	// Missing and Changed are the rows of the sources that the target does not
+	// Missing and Changed are the rows of the worlds that the new database does not
 	// have, or has with other values. They are counted if the sums differ.
 	Missing int64 `json:"missing"`
 	Changed int64 `json:"changed"`
 
-	// Own says that the target's own rows are not those that the plan found, or that it
-	// got rows from elsewhere.
-	Own bool `json:"own"`
+	// Others says that it has rows that came from no world.
+	Others bool `json:"others"`
 
-	// Sources are those whose rows were changed since they were copied.
-	Sources []string `json:"sources,omitempty"`
+	// Worlds are those whose rows were changed since they were copied.
+	Worlds []string `json:"worlds,omitempty"`
 
 	Samples []Difference `json:"samples,omitempty"` // the first of Missing and Changed
 }
 
-// ResetProof is the result of [prove.Verify] for a table that is emptied.
+// ResetProof is the result of [prove.Verify] for a table that is reset.
 type ResetProof struct {
 	Table   string          `json:"table"`
 	Verdict verdict.Verdict `json:"verdict"` // PASS or FAIL
 	Rows    int64           `json:"rows"`    // that it has; none are planned
-	Kept    string          `json:"kept"`    // the table that keeps the target's rows
-	Keeps   int64           `json:"keeps"`   // how many it has
-	Want    int64           `json:"want"`    // how many were removed
-	Reason  string          `json:"reason,omitempty"`
 }
 
 // CombineProof is the result of [prove.Verify] for a table that is combined.
 type CombineProof struct {
 	Table   string          `json:"table"`
 	Verdict verdict.Verdict `json:"verdict"` // PASS or FAIL
-	Keys    int64           `json:"keys"`    // with rows of several databases; each column was compared with its formula
+	Keys    int64           `json:"keys"`    // with rows of several worlds; each column was compared with its formula
 	Copied  int64           `json:"copied"`  // rows that came as they were
-	Own     int64           `json:"own"`     // rows of the target that were not combined, and are as before
 	Wrong   int64           `json:"wrong"`   // keys whose row is not as planned
 
 	Columns []ColumnProof `json:"columns"`
@@ -130,13 +121,12 @@ type ColumnProof struct {
 	Wrong   int64           `json:"wrong"` // keys with another value
 }
 
-// SumProof is the sum of one column in all databases.
+// SumProof is the sum of one column.
 type SumProof struct {
 	Column  string          `json:"column"`
 	Verdict verdict.Verdict `json:"verdict"`
-	Target  string          `json:"target"`  // before, from the kept rows and those that were not combined
-	Sources []string        `json:"sources"` // in their order
-	After   string          `json:"after"`   // of the target now
+	Worlds  []string        `json:"worlds"` // of each world, in their order
+	After   string          `json:"after"`  // of the new database
 }
 
 // Detail notes what is wrong: the first problems.

@@ -15,7 +15,7 @@ import (
 func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		refused := &ledger.RefusedError{Doing: doing}
-		for i, c := range r.Worlds() {
+		for i, c := range r.Worlds {
 			s, err := rowio.OpenSource(ctx, c.Database)
 			if err != nil {
 				return err
@@ -32,12 +32,12 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 	})
 }
 
-// SameColumns returns a [*ledger.RefusedError] if a table of a new database that the merge filled is gone, or
+// SameColumns returns a [*ledger.RefusedError] if a table of the new database that the merge filled is gone, or
 // has other columns than it was made with. [Run.Know] must have been called.
 func (r *Run) SameColumns(doing, then string) error {
 	refused := &ledger.RefusedError{Doing: doing}
 	refuse := func(table, what string) {
-		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.Target.Name, Table: table, Reason: what + " since the merge made it: " + then})
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: " + then})
 	}
 	for _, t := range r.Plan.Tables {
 		if l := r.Layouts[t.Name]; l == nil {
@@ -46,23 +46,16 @@ func (r *Run) SameColumns(doing, then string) error {
 			refuse(t.Name, "its columns were altered")
 		}
 	}
-	if r.Plan.Into != nil {
-		for _, t := range r.Plan.Into.Tables {
-			if r.Layouts[t.Name] == nil {
-				refuse(t.Name, "the table was dropped or renamed")
-			}
-		}
-	}
 	if len(refused.Refusals) > 0 {
 		return refused
 	}
 	return nil
 }
 
-// LookAt opens the target as package merge sees it, for the time of f.
+// LookAt opens the new database as package merge sees it, for the time of f.
 func (r *Run) LookAt(ctx context.Context, f func(s *rowio.Source) error) error {
-	return r.Retry(ctx, fmt.Sprintf("reading %q", r.Target.Name), func(soft context.Context) error {
-		s, err := rowio.OpenSource(soft, r.Target.Database)
+	return r.Retry(ctx, fmt.Sprintf("reading %q", r.New.Name), func(soft context.Context) error {
+		s, err := rowio.OpenSource(soft, r.New.Database)
 		if err != nil {
 			return err
 		}
@@ -71,7 +64,7 @@ func (r *Run) LookAt(ctx context.Context, f func(s *rowio.Source) error) error {
 	})
 }
 
-// Learn is [Run.Know] of the target as it is now.
+// Learn is [Run.Know] of the new database as it is now.
 func (r *Run) Learn(ctx context.Context) error {
 	return r.LookAt(ctx, func(s *rowio.Source) error {
 		r.Know(s)

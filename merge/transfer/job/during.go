@@ -8,26 +8,26 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// During calls f, which changes the target or the sources, while the merge is in a state that
+// During calls f, which changes the new database or the worlds, while the merge is in a state that
 // nobody can change until f has ended. f must not change it either, nor drop the connection to
-// the target.
+// the new database.
 //
-// In SQLite that is one transaction, which has all that f writes to the target. In MySQL and
+// In SQLite that is one transaction, which has all that f writes to the new database. In MySQL and
 // MariaDB a statement that changes tables ends a transaction, and the locks with it: there
 // another connection holds the lock.
 func (r *Run) During(ctx context.Context, state ledger.State, f func() error) error {
 	if err := r.Hooks.Fail.At("before holding"); err != nil {
 		return err
 	}
-	held := r.Target
-	if r.Target.Dialect().MySQL() {
-		if err := r.Target.Open(ctx); err != nil {
+	held := r.New
+	if r.New.Dialect().MySQL() {
+		if err := r.New.Open(ctx); err != nil {
 			return err
 		}
-		held = &rowio.Connection{Database: r.Target.Database, Writes: true, Fail: r.Target.Fail, DB: r.Target.DB, Shared: true}
+		held = &rowio.Connection{Database: r.New.Database, Writes: true, Fail: r.New.Fail, DB: r.New.DB, Shared: true}
 		defer held.Close()
 	}
-	m := &ledger.Manifest{On: held, ID: r.Manifest.ID}
+	m := &ledger.Manifest{On: held, ID: r.Manifest.ID, Try: r.Manifest.Try, Claim: r.Manifest.Claim}
 	return held.Tx(ctx, func() error {
 		if err := m.HoldState(ctx, state, ledger.Exclusive); err != nil {
 			return err
@@ -50,7 +50,12 @@ func (r *Run) OrBusy(ctx context.Context, err error) error {
 	is, unread := r.State(ctx)
 	begins := r.Manifest.Left == "" || r.Manifest.Left == ledger.StatePreparing
 	_, changed := errors.AsType[*ledger.ChangedError](err) // by the other one, if this one has not begun
-	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && (is == ledger.StatePreparing || is == ledger.StateCopying && !changed) {
+	if unread == nil && is == r.Manifest.Left {
+		if busy := r.Manifest.ExpectClaim(ctx); errors.Is(busy, ledger.ErrBusy) {
+			return busy
+		}
+	}
+	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && (is == ledger.StatePreparing || is == r.Manifest.Working() && !changed) {
 		return err
 	}
 	return r.Manifest.WrongState(is, r.Manifest.Left)

@@ -41,6 +41,11 @@ type Options struct {
 	// written there.
 	Reread bool
 
+	// Try makes [apply.Apply] a rehearsal: it makes the new database from worlds that may still run, and
+	// writes no fence. Rows that were changed since the plan are counted and do not stop it. What it made can
+	// never be opened; [undo.Undo] drops it.
+	Try bool
+
 	// Codecs are the codecs of the game's own that the plan names: all of [plan.Plan.Codecs].
 	Codecs cell.Codecs
 

@@ -4,9 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/rowio"
 )
 
 // Clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
@@ -33,9 +31,8 @@ type tally struct {
 	before      int64 // of done, by earlier calls
 
 	// For the result of the run.
-	step  string                 // that makes the result: StepCopy or StepUndo
-	parts map[ledger.Place]int64 // rows of that step, by this call and earlier ones
-	Rows  int64                  // rows that this call wrote or removed
+	parts map[ledger.Place]int64 // rows that are there, by this call and earlier ones
+	Rows  int64                  // rows that this call wrote
 }
 
 // Step begins a step of so many rows.
@@ -45,16 +42,12 @@ func (r *Run) Step(total int64) {
 	r.Tally.done, r.Tally.total, r.Tally.before = 0, total, 0
 }
 
-// Resumed reports the rows that an earlier call did, before this one continues. After
-// a retry they would be those of this call too.
-func (r *Run) Resumed(step, database, table string, rows int64) {
+// Filled notes a place that an earlier call filled.
+func (r *Run) Filled(c *ledger.Checkpoint) {
 	r.Tally.mu.Lock()
-	if !r.noted {
-		r.Tally.before += rows
-		r.noted = true
-	}
-	r.Tally.mu.Unlock()
-	r.Progress(step, database, table, int(rows))
+	defer r.Tally.mu.Unlock()
+	r.Tally.done, r.Tally.before = r.Tally.done+c.Rows, r.Tally.before+c.Rows
+	r.Tally.parts[c.Place] = c.Rows
 }
 
 // Progress reports that a step did more rows.
@@ -63,9 +56,6 @@ func (r *Run) Progress(step, database, table string, rows int) {
 	defer r.Tally.mu.Unlock()
 	r.Tally.done += int64(rows)
 	r.counted += int64(rows)
-	if step == ledger.StepOwn { // for who looks on, the rows of all worlds are copied alike
-		step = ledger.StepCopy
-	}
 	if r.Opts.Progress != nil {
 		r.Opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.Tally.done, Total: r.Tally.total, Before: r.Tally.before})
 	}
@@ -94,37 +84,29 @@ func (r *Run) retrying(why error) {
 func (r *Run) Reached(c *ledger.Checkpoint, written int64) {
 	r.Tally.mu.Lock()
 	defer r.Tally.mu.Unlock()
-	if c.Step == r.Tally.step {
-		r.Tally.parts[c.Place] = c.Rows
-		r.Tally.Rows += written
-	}
+	r.Tally.parts[c.Place] = c.Rows
+	r.Tally.Rows += written
 }
 
-// PartResult is how many rows of one source were copied to one table of the
-// target, or removed from it.
+// PartResult is how many rows of one world were copied to one table.
 type PartResult struct {
-	Table, Source string
-	Rows          int64
+	Table, World string
+	Rows         int64
 }
 
-// PartResults returns what was copied or removed, in the order of the plan, and the
-// sum of it.
+// PartResults returns what was copied, in the order of the plan, and the sum of it.
 func (r *Run) PartResults() (all []PartResult, rows int64) {
-	done := ledger.Together(r.Tally.parts)
+	done := make(map[ledger.Place]int64)
+	for at, n := range r.Tally.parts {
+		done[ledger.Place{World: at.World, Table: at.Table}] += n
+	}
 	for _, t := range r.Plan.Tables {
-		for _, w := range r.Plan.Sources {
-			n := done[ledger.Place{Source: w.Name, Table: t.Name}]
+		for _, w := range r.Plan.Worlds {
+			n := done[ledger.Place{World: w.Name, Table: t.Name}]
 			all, rows = append(all, PartResult{t.Name, w.Name, n}), rows+n
 		}
 	}
 	return all, rows
-}
-
-// ResetLayout is how a table that is emptied is read: without regard to its key.
-func ResetLayout(d rowio.Dialect, t *catalog.Table) *rowio.Layout {
-	l := rowio.NewLayout(d, t)
-	l.Key = nil
-	return l
 }
 
 // Lifted is a server whose fence was lifted.

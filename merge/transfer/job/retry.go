@@ -53,7 +53,7 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 // RetryCounted is retry for an f that calls [Run.Progress]: before a retry, the
 // rows that the failed call counted are taken back.
 func (r *Run) RetryCounted(ctx context.Context, doing string, f func(ctx context.Context) error) error {
-	r.counted, r.noted = 0, false
+	r.counted = 0
 	return r.Retry(ctx, doing, func(soft context.Context) error {
 		r.Tally.mu.Lock()
 		r.Tally.done -= r.counted

@@ -17,14 +17,14 @@ type Run struct {
 	Hooks    Hooks
 	Plan     *plan.Plan
 	Changes  *change.Changes
-	Target   *rowio.Connection // the database that the rows come to
-	First    *rowio.Connection // the first world, if that one is new; else nil
-	Sources  []*rowio.Connection
+	New      *rowio.Connection // the database that the merge makes
+	Worlds   []*rowio.Connection
 	Manifest *ledger.Manifest
-	Layouts  map[string]*rowio.Layout // how a table is read and written, as the target has it
-	Registry bool                     // the target has one
+	Layouts  map[string]*rowio.Layout // how a table is read and written, as the new database has it
+	Registry bool                     // the new database has one
+	Full     map[string]bool          // tables that an earlier call filled
 
-	// References are those of the target's tables, and keys how their rows are found
+	// References are those of the new database's tables, and keys how their rows are found
 	// by their keys, by table.
 	References map[string][]catalog.Reference
 	Keys       map[string]*rowio.Layout
@@ -37,38 +37,33 @@ type Run struct {
 
 	Seen    *ledger.SeenKeys // shared by all workers
 	Tally   *tally           // this, too
+	changed *changed         // this, too
 	counted int64            // rows of this worker's part that are in the tally
-	noted   bool             // the rows that an earlier call did of this part are in the tally
 }
 
-// NewRun makes a run. The databases are given in the order of the plan.
-func NewRun(p *plan.Plan, target rowio.Database, sources []rowio.Database, opts Options, h Hooks) (*Run, error) {
+// NewRun makes a run. The worlds are given in the order of the plan.
+func NewRun(p *plan.Plan, into rowio.Database, worlds []rowio.Database, opts Options, h Hooks) (*Run, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	origins := p.Origins()
-	if target.Name != p.Place() || len(sources) != len(origins) {
-		return nil, fmt.Errorf("transfer: the plan is for %q and %d sources, got %q and %d", p.Place(), len(origins), target.Name, len(sources))
+	if into.Name != p.New.Name || len(worlds) != len(p.Worlds) {
+		return nil, fmt.Errorf("transfer: the plan is for %q and %d worlds, got %q and %d", p.New.Name, len(p.Worlds), into.Name, len(worlds))
 	}
-	on := &rowio.Connection{Database: target, Writes: true, Fail: h.Fail}
-	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: change.NewChanges(p, opts.Codecs), Target: on, Manifest: &ledger.Manifest{On: on, ID: p.ID},
-		Layouts: make(map[string]*rowio.Layout), Seen: ledger.NewSeenKeys(), Tally: new(tally)}
-	for i, d := range sources {
-		if d.Name != origins[i].Name {
-			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", origins[i].Name, d.Name)
+	on := &rowio.Connection{Database: into, Writes: true, Fail: h.Fail}
+	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: change.NewChanges(p, opts.Codecs), New: on, Manifest: &ledger.Manifest{On: on, ID: p.ID, Try: opts.Try},
+		Layouts: make(map[string]*rowio.Layout), Seen: ledger.NewSeenKeys(), Tally: &tally{parts: make(map[ledger.Place]int64)}, changed: new(changed)}
+	for i, d := range worlds {
+		if d.Name != p.Worlds[i].Name {
+			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
 		}
 		from := &rowio.Connection{Database: d, Fail: h.Fail}
 		from.Withheld, from.Sifted = p.WithheldOf(d.Name, from.Dialect())
-		if i == 0 && p.Into != nil {
-			r.First = from
-			continue
-		}
-		r.Sources = append(r.Sources, from)
+		r.Worlds = append(r.Worlds, from)
 	}
 	return r, nil
 }
 
-// Know takes what the target says of its tables.
+// Know takes what a database with the tables of the new one says of them: that one, or the first world.
 func (r *Run) Know(s *rowio.Source) {
 	r.Registry = s.Known.HasRegistry
 	r.References, r.Clocked = make(map[string][]catalog.Reference), make(map[string][]string)
@@ -81,49 +76,23 @@ func (r *Run) Know(s *rowio.Source) {
 				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
 			}
 		}
-		if r.Plan.Table(t.Name) != nil || r.Plan.Own(t.Name) != nil {
+		if r.Plan.Table(t.Name) != nil {
 			r.Layouts[t.Name] = rowio.NewLayout(s.Dialect, t)
 		}
-		if r.Plan.Reset(t.Name) != nil {
-			r.Layouts[t.Name] = ResetLayout(s.Dialect, t)
-		}
 	}
-}
-
-// Reader returns a second connection to the target, which reads ahead while the
-// first one writes.
-func (r *Run) Reader() *rowio.Connection {
-	return &rowio.Connection{Database: r.Target.Database, DB: r.Target.DB, Fail: r.Target.Fail, Shared: true}
-}
-
-// Origins are the connections to [plan.Plan.Origins].
-func (r *Run) Origins() []*rowio.Connection {
-	if r.First == nil {
-		return r.Sources
-	}
-	return append([]*rowio.Connection{r.First}, r.Sources...)
-}
-
-// Worlds are the connections to [plan.Plan.Worlds], as they were before the merge: a target that
-// rows come to is the first of them.
-func (r *Run) Worlds() []*rowio.Connection {
-	if r.First == nil {
-		return append([]*rowio.Connection{r.Target}, r.Sources...)
-	}
-	return r.Origins()
 }
 
 func (r *Run) Close() {
-	r.Target.Close()
-	for _, c := range r.Origins() {
+	r.New.Close()
+	for _, c := range r.Worlds {
 		c.Close()
 	}
 }
 
 // drop closes all connections; the next use opens them again.
 func (r *Run) drop() {
-	r.Target.Drop()
-	for _, c := range r.Origins() {
+	r.New.Drop()
+	for _, c := range r.Worlds {
 		c.Drop()
 	}
 }

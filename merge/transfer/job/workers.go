@@ -12,24 +12,7 @@ import (
 // DefaultParallel is the default of [Options.Parallel].
 const DefaultParallel = 4
 
-// Parts are those of the whole plan, from a database on. The parts of one table
-// come together, so that the target is busy in one place at a time.
-func (r *Run) Parts(from int, divided bool) (all []plan.Part) {
-	for i := range r.Plan.Tables {
-		for j := from; j < len(r.Plan.Sources); j++ {
-			n := 1
-			if divided && j != plan.OfTarget {
-				n = len(r.Plan.Tables[i].Sources[j].Parts())
-			}
-			for k := range n {
-				all = append(all, plan.Part{Table: i, Source: j, Number: k})
-			}
-		}
-	}
-	return all
-}
-
-// What workers do with the target.
+// What workers do with the new database.
 const (
 	Writing = true
 	Reading = false
@@ -39,7 +22,7 @@ const (
 // with its own connections. The first error stops all workers, and is returned.
 func (r *Run) InParallel(ctx context.Context, writes bool, parts []plan.Part, do func(ctx context.Context, w *Run, p plan.Part) error) error {
 	n := min(r.Opts.Parallel, len(parts))
-	if writes && !r.Target.Dialect().MySQL() {
+	if writes && !r.New.Dialect().MySQL() {
 		n = 1 // SQLite has one writer at a time
 	}
 	if n <= 1 {
@@ -57,8 +40,8 @@ func (r *Run) InParallel(ctx context.Context, writes bool, parts []plan.Part, do
 			if err := do(ctx, w, p); err != nil {
 				return err
 			}
-			for _, c := range w.Origins() {
-				c.Drop() // or every worker would keep a connection to every source
+			for _, c := range w.Worlds {
+				c.Drop() // or every worker would keep a connection to every world
 			}
 		}
 		return nil
@@ -94,14 +77,11 @@ func Spread[T any](ctx context.Context, n int, work []T, worker func(ctx context
 func (r *Run) fork(n int) *Run {
 	w := *r
 	w.Committed = 0
-	w.Target = Fork(r.Target, n)
-	w.Manifest = &ledger.Manifest{On: w.Target, ID: r.Manifest.ID}
-	w.Sources = make([]*rowio.Connection, len(r.Sources))
-	for i, c := range r.Sources {
-		w.Sources[i] = Fork(c, n)
-	}
-	if r.First != nil {
-		w.First = Fork(r.First, n)
+	w.New = Fork(r.New, n)
+	w.Manifest = &ledger.Manifest{On: w.New, ID: r.Manifest.ID, Try: r.Manifest.Try, Claim: r.Manifest.Claim}
+	w.Worlds = make([]*rowio.Connection, len(r.Worlds))
+	for i, c := range r.Worlds {
+		w.Worlds[i] = Fork(c, n)
 	}
 	return &w
 }

@@ -2,109 +2,125 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Place is one range of the rows of one source in one table; see [rowio.Range].
+// Place is one range of the rows of one world in one table; see [rowio.Range].
 type Place struct {
-	Source, Table string
-	Part          int
+	World, Table string
+	Part         int
 }
 
-// Checkpoint is how far one step is in one place.
+// Checkpoint is what a worker wrote of one place until now. Each batch of rows changes it in the same transaction, by
+// compare-and-set, so that of two processes that fill one place one stops. It says which places are finished; a
+// table of which one is not is emptied by the next process, and filled again.
 type Checkpoint struct {
-	Step string
 	Place
-	Begin    []any // key after which the range begins; nil for the first one
-	After    []any // key of the last row; at the beginning, begin
 	Rows     int64
 	Sum      rowio.Sum
 	Finished bool
 	Saved    bool // in [ProgressTable]
 }
 
-// Checkpoints returns how many rows of a step are done in each place. It is an error if those of
-// any step cannot be read: a later look for one of them would find none.
-func (m *Manifest) Checkpoints(ctx context.Context, step string) (map[Place]int64, error) {
-	rows := make(map[Place]int64)
-	const query = "SELECT source, tab, part, done_rows, step FROM " + ProgressTable + " WHERE merge_id = ?"
-	err := m.On.Rows(ctx, query, false, []any{m.ID}, func(row []any) (bool, error) {
+const checkpointsOf = "SELECT source, tab, part, done_rows, row_sum, finished FROM " + ProgressTable + " WHERE merge_id = ? AND step = '" + StepCopy + "'"
+
+// Checkpoints returns those of all places. It is an error if one of them cannot be read.
+func (m *Manifest) Checkpoints(ctx context.Context) (all map[Place]Checkpoint, err error) {
+	return m.checkpoints(ctx, checkpointsOf, m.ID)
+}
+
+// Checkpoint returns that of one place.
+func (m *Manifest) Checkpoint(ctx context.Context, at Place) (Checkpoint, error) {
+	all, err := m.checkpoints(ctx, checkpointsOf+" AND source = ? AND tab = ? AND part = ?", m.ID, at.World, at.Table, at.Part)
+	c := all[at]
+	c.Place = at
+	return c, err
+}
+
+func (m *Manifest) checkpoints(ctx context.Context, query string, args ...any) (map[Place]Checkpoint, error) {
+	all := make(map[Place]Checkpoint)
+	err := m.On.Rows(ctx, query, false, args, func(row []any) (bool, error) {
+		c := Checkpoint{Place: Place{World: rowio.Text(row[0]), Table: rowio.Text(row[1])}, Saved: true}
 		part, err := rowio.IntIn(row[2], ProgressTable+".part")
-		if err != nil {
-			return false, err
+		if err == nil {
+			c.Part = int(part)
+			c.Rows, err = rowio.IntIn(row[3], ProgressTable+".done_rows")
 		}
-		n, err := rowio.IntIn(row[3], ProgressTable+".done_rows")
-		if rowio.Text(row[4]) == step {
-			rows[Place{rowio.Text(row[0]), rowio.Text(row[1]), int(part)}] = n
+		if err == nil {
+			err = c.Sum.UnmarshalText([]byte(rowio.Text(row[4])))
 		}
+		finished := int64(0)
+		if err == nil {
+			finished, err = rowio.IntIn(row[5], ProgressTable+".finished")
+		}
+		c.Finished = finished == 1
+		all[c.Place] = c
 		return true, err
 	})
-	return rows, err
+	return all, err
 }
 
-// Progress is how far all steps of the merge are, to be compared: every batch changes it.
-func (m *Manifest) Progress(ctx context.Context) (string, error) {
-	var places []string
-	err := m.On.Rows(ctx, "SELECT * FROM "+ProgressTable+" WHERE merge_id = ?", false, []any{m.ID}, func(row []any) (bool, error) {
-		places = append(places, fmt.Sprintf("%q", row))
-		return true, nil
-	})
-	slices.Sort(places)
-	return strings.Join(places, "\n"), err
-}
-
-// Together adds up what is done of the parts of each table and source.
-func Together(rows map[Place]int64) map[Place]int64 {
-	all := make(map[Place]int64)
-	for at, n := range rows {
-		all[Place{Source: at.Source, Table: at.Table}] += n
-	}
-	return all
-}
-
-// Save writes a checkpoint, in the transaction that did the work. If the one
+// Save writes a checkpoint, in the transaction that does the work, before that. If the one
 // before is not the saved one, another process works on the same merge.
 func (m *Manifest) Save(ctx context.Context, before, now *Checkpoint) error {
-	if err := m.HoldState(ctx, stateOf[now.Step], Shared); err != nil {
+	if err := m.HoldState(ctx, m.Working(), Shared); err != nil {
 		return err
-	}
-	return m.Note(ctx, before, now)
-}
-
-// Note is save if the state of the merge is held already.
-func (m *Manifest) Note(ctx context.Context, before, now *Checkpoint) error {
-	key := ""
-	if now.After != nil {
-		var err error
-		if key, err = rowio.EncodeKey(now.After); err != nil {
-			return err
-		}
 	}
 	finished := 0
 	if now.Finished {
 		finished = 1
 	}
 	if !before.Saved {
-		_, err := m.On.Exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, last_key, done_rows, row_sum, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", true,
-			m.ID, now.Step, now.Source, now.Table, now.Part, key, now.Rows, now.Sum.String(), finished)
+		_, err := m.On.Exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, done_rows, row_sum, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", true,
+			m.ID, StepCopy, now.World, now.Table, now.Part, now.Rows, now.Sum.String(), finished)
+		if errors.Is(err, sqldb.ErrDuplicate) {
+			err = now.moved()
+		}
 		return err
 	}
-	n, err := m.On.Exec(ctx, "checkpoint", "UPDATE "+ProgressTable+" SET last_key = ?, done_rows = ?, row_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
-		key, now.Rows, now.Sum.String(), finished, m.ID, now.Step, now.Source, now.Table, now.Part, before.Rows, before.Sum.String())
+	n, err := m.On.Exec(ctx, "checkpoint", "UPDATE "+ProgressTable+" SET done_rows = ?, row_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
+		now.Rows, now.Sum.String(), finished, m.ID, StepCopy, now.World, now.Table, now.Part, before.Rows, before.Sum.String())
 	if err == nil && n != 1 {
-		err = MovedError(now)
+		err = now.moved()
 	}
 	return err
 }
 
-// A Fact is noted beside the checkpoints of a merge into a new database.
+// Settle says whether a checkpoint was saved of which the transaction got no answer. If it is neither that nor the one
+// before, another process works on the same merge.
+func (m *Manifest) Settle(ctx context.Context, before, now *Checkpoint) (saved bool, err error) {
+	is, err := m.Checkpoint(ctx, now.Place)
+	switch {
+	case err != nil:
+		return false, err
+	case is == *now:
+		return true, nil
+	case is != *before:
+		return false, now.moved()
+	}
+	return false, nil
+}
+
+// Clear removes the checkpoints of a table, which is about to be emptied.
+func (m *Manifest) Clear(ctx context.Context, table string) error {
+	_, err := m.On.Exec(ctx, "clear", "DELETE FROM "+ProgressTable+" WHERE merge_id = ? AND step = ? AND tab = ?", false, m.ID, StepCopy, table)
+	return err
+}
+
+// moved tells that another process saved a checkpoint.
+func (c *Checkpoint) moved() error {
+	return fmt.Errorf("%w: its checkpoint in table %q of %q has moved", ErrBusy, c.Table, c.World)
+}
+
+// A Fact is noted beside the checkpoints of a merge.
 type Fact string
 
-// FactGiven is that a game may have given IDs and numbers there, which the first world has to learn
+// FactGiven is that a game may have given IDs and numbers in the new database, which the first world has to learn
 // from an undo.
 const FactGiven Fact = "given"
 
@@ -118,7 +134,8 @@ func (m *Manifest) NoteFact(ctx context.Context, f Fact) error {
 	if err != nil || known {
 		return err
 	}
-	return m.Note(ctx, &Checkpoint{}, &Checkpoint{Step: string(f), Finished: true})
+	_, err = m.On.Exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, done_rows, row_sum, finished) VALUES (?, ?, '', '', 0, 0, '', 1)", false, m.ID, string(f))
+	return err
 }
 
 // HasFact reports whether a fact was noted.
@@ -129,12 +146,4 @@ func (m *Manifest) HasFact(ctx context.Context, f Fact) (bool, error) {
 	}
 	n, err := m.On.Number(ctx, "SELECT COUNT(*) FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, m.ID, string(f))
 	return n > 0, err
-}
-
-// stateOf is the state in which a merge is while a step writes.
-var stateOf = map[string]State{StepCopy: StateCopying, StepOwn: StateCopying, StepRename: StateCopying, StepUndo: StateUndoing, StepRestore: StateUndoing}
-
-// MovedError tells that another process saved a checkpoint.
-func MovedError(c *Checkpoint) error {
-	return fmt.Errorf("%w: its checkpoint in table %q of %q has moved", ErrBusy, c.Table, c.Source)
 }

@@ -1,2 +1,2 @@
-// Package ledger is what a target remembers of its merges: their plans, checkpoints, keys and matches.
+// Package ledger is what a new database remembers of its merges: their plans, checkpoints, keys and matches.
 package ledger

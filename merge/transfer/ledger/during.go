@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/rowio"
@@ -22,7 +24,7 @@ var ErrBusy = errors.New("transfer: another process works on the same merge")
 
 // WrongState returns ErrBusy with both states.
 func (m *Manifest) WrongState(is, want State) error {
-	return fmt.Errorf("%w: the state of the merge %s in the target is %q, and was %q", ErrBusy, m.ID, orNone(is), orNone(want))
+	return fmt.Errorf("%w: the state of the merge %s is %q, and was %q", ErrBusy, m.ID, orNone(is), orNone(want))
 }
 
 func orNone(s State) State {
@@ -38,17 +40,17 @@ const (
 	Exclusive = true
 )
 
-// Lock reads the state of the merge, which stays so until the transaction ends.
-func (m *Manifest) Lock(ctx context.Context, only bool) (is State, err error) {
-	err = m.On.Rows(ctx, lockState(m.On.Dialect(), only), true, []any{m.ID}, func(row []any) (bool, error) {
-		is = State(rowio.Text(row[0]))
+// Lock reads the state of the merge and who fills its tables, which both stay so until the transaction ends.
+func (m *Manifest) Lock(ctx context.Context, only bool) (is State, claim string, err error) {
+	err = m.On.Rows(ctx, lockState(m.On.Dialect(), "state, claim", only), true, []any{m.ID}, func(row []any) (bool, error) {
+		is, claim = State(rowio.Text(row[0])), rowio.Text(row[1])
 		return true, nil
 	})
-	return is, err
+	return is, claim, err
 }
 
-func lockState(d rowio.Dialect, only bool) string {
-	query := "SELECT state FROM " + MergesTable + " WHERE id = ?"
+func lockState(d rowio.Dialect, columns string, only bool) string {
+	query := "SELECT " + columns + " FROM " + MergesTable + " WHERE id = ?"
 	if d.MySQL() {
 		query += map[bool]string{Shared: " LOCK IN SHARE MODE", Exclusive: " FOR UPDATE"}[only]
 	}
@@ -56,11 +58,49 @@ func lockState(d rowio.Dialect, only bool) string {
 }
 
 // HoldState returns ErrBusy unless the merge is in state want, and keeps it there until the
-// transaction ends.
+// transaction ends. So it does if another process took up the work after this one.
 func (m *Manifest) HoldState(ctx context.Context, want State, only bool) error {
-	is, err := m.Lock(ctx, only)
-	if err == nil && is != want {
+	is, claim, err := m.Lock(ctx, only)
+	switch {
+	case err != nil:
+	case is != want:
 		err = m.WrongState(is, want)
+	case m.Claim != "" && claim != m.Claim:
+		err = m.takenUp()
+	}
+	return err
+}
+
+func (m *Manifest) takenUp() error {
+	return fmt.Errorf("%w: another apply has begun since, and goes on with the merge %s", ErrBusy, m.ID)
+}
+
+// TakeUp makes this process the one that fills the tables. What an earlier one writes from then on is refused
+// ([Manifest.HoldState]): it may still run, and what it has not finished is emptied.
+func (m *Manifest) TakeUp(ctx context.Context) error {
+	claim := rand.Text()
+	m.Claim = ""
+	err := m.On.Tx(ctx, func() error {
+		if err := m.HoldState(ctx, m.Working(), Exclusive); err != nil {
+			return err
+		}
+		_, err := m.On.Exec(ctx, "claim", "UPDATE "+MergesTable+" SET claim = ? WHERE id = ?", false, claim, m.ID)
+		return err
+	})
+	if err == nil {
+		m.Claim = claim
+	}
+	return err
+}
+
+// ExpectClaim returns ErrBusy if another process took up the work after this one.
+func (m *Manifest) ExpectClaim(ctx context.Context) error {
+	if m.Claim == "" {
+		return nil
+	}
+	claims, err := m.Ask(ctx, "SELECT claim FROM "+MergesTable+" WHERE id = ?", m.ID)
+	if err == nil && strings.Join(claims, "") != m.Claim {
+		err = m.takenUp()
 	}
 	return err
 }
@@ -68,7 +108,7 @@ func (m *Manifest) HoldState(ctx context.Context, want State, only bool) error {
 // HoldStateIn is [Manifest.HoldState] in a transaction of the registry.
 func (m *Manifest) HoldStateIn(ctx context.Context, tx *sqldb.Tx, want State) error {
 	var is State
-	err := tx.Get(ctx, &is, lockState(m.On.Dialect(), Exclusive), m.ID)
+	err := tx.Get(ctx, &is, lockState(m.On.Dialect(), "state", Exclusive), m.ID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = nil
 	}

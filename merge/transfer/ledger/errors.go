@@ -33,10 +33,9 @@ type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []plan.Refusal
 
-	// Lifting are the commands that lift the fences, ready to paste, if the target has no record of
-	// the merge. They are right only if that target was restored from its backup.
+	// Lifting are the commands that lift the fences, ready to paste, if there is no record of
+	// the merge. They are right only if the new database is gone for good.
 	Lifting []string
-	New     bool // that target was made by the merge, and is right if it is gone for good
 }
 
 func (e *RefusedError) Error() string {
@@ -50,26 +49,20 @@ func (e *RefusedError) Error() string {
 		reasons = append(reasons, r.String())
 	}
 	text := fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
-	if e.Lifting != nil && e.New {
+	if e.Lifting != nil {
 		text += "; only if the new database is gone for good, and nobody had entered it, lift the fences: " + strings.Join(e.Lifting, "; ")
-	} else if e.Lifting != nil {
-		text += "; only if the target was restored from its backup of before the merge, and no other copy of it is used, " +
-			"lift the fences: " + strings.Join(e.Lifting, "; ")
 	}
 	return text
 }
 
 // ChangedError says that the rows of a table were changed since the plan was made, or
-// the target since the merge began. The copied rows stay, but this plan cannot complete
+// the new database since the merge began. The copied rows stay, but this plan cannot complete
 // the merge: undo it and plan again.
 type ChangedError struct {
 	Database, Table string
 	Rows, Want      int64  // now, and as planned
 	Part            bool   // Rows are those that were read, perhaps not all of the table
-	Reason          string // the change in the target since the merge began; if it is in its registry, Table is empty
-
-	// Undo says that [undo.Undo] found it, which needs the rows as they were copied.
-	Undo bool
+	Reason          string // the change in the new database since the merge began; if it is in its registry, Table is empty
 }
 
 func (e *ChangedError) Error() string {
@@ -85,10 +78,6 @@ func (e *ChangedError) Error() string {
 		what = fmt.Sprintf("it has %s or more, and had %d", CountRows(e.Rows), e.Want)
 	case e.Part:
 		what = "a part of " + what
-	}
-	if e.Undo {
-		return fmt.Sprintf("transfer: database %q, table %q was changed since it was copied: %s; undo needs the rows as they were copied: "+
-			"restore this database, or the target, from its backup, then run undo again", e.Database, e.Table, what)
 	}
 	return fmt.Sprintf("transfer: database %q, table %q was changed since the plan was made: %s; undo the merge and plan again", e.Database, e.Table, what)
 }
@@ -115,5 +104,5 @@ func AfterUndo(err error) error {
 	return err
 }
 
-// ErrNoMerge says that neither the target nor a fence has a record of the merge.
+// ErrNoMerge says that there is no record of the merge, and no fence of it.
 var ErrNoMerge = errors.New("no such merge")

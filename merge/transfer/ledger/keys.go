@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// KeysTable is the target's record of where its keys came from, also by merges that
-// were undone and by those in the records of its sources.
+// KeysTable is the record of where the keys of a new database came from, also by merges
+// before, from the records of its worlds.
 const KeysTable = sqldb.KeysTable
 
 // KeySet is one entry: the keys of one column of one source of a merge.
@@ -25,7 +25,6 @@ type KeySet struct {
 	Offset uint64
 	Range  rekey.Range // of the new keys; wider than that of Keys, if others were given along
 	Keys   *rekey.Set  // old ones; nil where only the ends of the pieces were read
-	Undone bool
 	pieces []keyPiece
 
 	matching bool         // [MatchesTable] may have keys of it
@@ -36,13 +35,13 @@ func CreateKeys(d rowio.Dialect) string {
 	if d.MySQL() {
 		return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
 			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, part INT NOT NULL,
-			space VARCHAR(200) NOT NULL, shift BIGINT UNSIGNED NOT NULL, low VARCHAR(20) NOT NULL, high VARCHAR(20) NOT NULL, n BIGINT NOT NULL, undone INT NOT NULL, data MEDIUMBLOB NOT NULL,
+			space VARCHAR(200) NOT NULL, shift BIGINT UNSIGNED NOT NULL, low VARCHAR(20) NOT NULL, high VARCHAR(20) NOT NULL, n BIGINT NOT NULL, data MEDIUMBLOB NOT NULL,
 			first_key VARCHAR(20) NOT NULL DEFAULT '', last_key VARCHAR(20) NOT NULL DEFAULT '', came DATETIME(3) NULL,
 			id BIGINT NOT NULL AUTO_INCREMENT, PRIMARY KEY (id), UNIQUE KEY entry (path, tab, col, part)` + mysqlEnd
 	}
 	return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
 		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, part INTEGER NOT NULL,
-		space TEXT NOT NULL, shift TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL, n INTEGER NOT NULL, undone INTEGER NOT NULL, data BLOB NOT NULL,
+		space TEXT NOT NULL, shift TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL, n INTEGER NOT NULL, data BLOB NOT NULL,
 		first_key TEXT NOT NULL DEFAULT '', last_key TEXT NOT NULL DEFAULT '', came TEXT NULL,
 		PRIMARY KEY (path, tab, col, part)) WITHOUT ROWID`
 }
@@ -71,18 +70,14 @@ func SaveKeys(ctx context.Context, on *rowio.Connection, k *KeySet, now time.Tim
 	}
 	low, high := ends(k.Range)
 	came := now.UTC().Format("2006-01-02 15:04:05.000")
-	undone := 0
-	if k.Undone {
-		undone = 1
-	}
 	return on.Tx(ctx, func() error {
 		if _, err := on.Exec(ctx, "clear", "DELETE FROM "+KeysTable+" WHERE path = ? AND tab = ? AND col = ?", false, k.Path, k.Table, k.Column); err != nil {
 			return err
 		}
 		return eachPiece(k.Keys, func(p keyPiece) error {
 			first, last := ends(p.ends)
-			_, err := on.Exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data, first_key, last_key, came) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
-				k.Path, k.Source, k.Table, k.Column, p.part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, p.bytes, first, last, came)
+			_, err := on.Exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, data, first_key, last_key, came) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
+				k.Path, k.Source, k.Table, k.Column, p.part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), p.bytes, first, last, came)
 			return err
 		})
 	})
@@ -109,7 +104,7 @@ func ReadKeys(ctx context.Context, on *rowio.Connection, keys bool, where string
 	if known, err := HasKeys(ctx, on); err != nil || !known {
 		return nil, err
 	}
-	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, first_key, last_key"
+	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, first_key, last_key"
 	if keys {
 		query += ", data"
 	}
@@ -129,7 +124,7 @@ func ReadKeys(ctx context.Context, on *rowio.Connection, keys bool, where string
 	err = on.Rows(ctx, query+" ORDER BY path, tab, col, part", false, args, func(row []any) (bool, error) {
 		var p keyPiece
 		var err error
-		if p.ends, err = span(row[11], row[12], "first_key, last_key"); err != nil {
+		if p.ends, err = span(row[10], row[11], "first_key, last_key"); err != nil {
 			return false, err
 		}
 		if p.part, err = rowio.IntIn(row[4], KeysTable+".part"); err != nil {
@@ -144,15 +139,11 @@ func ReadKeys(ctx context.Context, on *rowio.Connection, keys bool, where string
 			if err != nil {
 				return false, err
 			}
-			undone, err := rowio.IntIn(row[10], KeysTable+".undone")
-			if err != nil {
-				return false, err
-			}
-			k.Offset, k.Undone = offset.Bits, undone != 0
+			k.Offset = offset.Bits
 			all = append(all, k)
 		}
 		if keys {
-			p.bytes = slices.Clone(rowio.Printed(row[13]))
+			p.bytes = slices.Clone(rowio.Printed(row[12]))
 		}
 		if len(all) > 0 {
 			k := &all[len(all)-1]

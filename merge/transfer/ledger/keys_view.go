@@ -28,13 +28,13 @@ func keysColumns(d rowio.Dialect, matches bool) string {
 			CAST(NULLIF(k.first_key, '') AS DECIMAL(20)) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS DECIMAL(20)) AS last_old,
 			(SELECT SUM(o.shift) FROM ` + KeysTable + ` AS o
 				WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE CONCAT(o.path, ' %'))) AS added,
-			k.n AS key_count, k.undone, k.came` + matched + from
+			k.n AS key_count, k.came` + matched + from
 	}
 	return `SELECT substr(k.path, 1, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
 		CAST(NULLIF(k.first_key, '') AS INTEGER) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS INTEGER) AS last_old,
 		(SELECT SUM(CAST(o.shift AS INTEGER)) FROM ` + KeysTable + ` AS o
 			WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE o.path || ' %')) AS added,
-		k.n AS key_count, k.undone, k.came` + matched + from
+		k.n AS key_count, k.came` + matched + from
 }
 
 // CreateKeysView are the statements that make the view, also in the place of an older one.

@@ -14,28 +14,29 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// The tables of a merge in its target. They have no data of the game.
+// The tables of a merge in the database that it makes. They have no data of the game.
 const (
 	MergesTable   = sqldb.MergesTable   // every merge, with its plan
 	ProgressTable = sqldb.ProgressTable // the checkpoint of every step, by source, table and range
-	RenamesTable  = sqldb.RenamesTable  // every value that was changed
+	RenamesTable  = sqldb.RenamesTable  // every name and number that was changed
 )
 
-// beganLayout is how the target keeps when a merge began, in UTC.
+// beganLayout is how the record keeps when a merge began, in UTC.
 const beganLayout = "2006-01-02 15:04:05.000"
 
 // mysqlEnd ends the statement that makes a table of the record. Keys of 928 bytes need the row format, which the server
 // may have another default for.
 const mysqlEnd = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
-func CreateTables(d rowio.Dialect) []string {
+// CreateTables are the statements that make the tables of the record; comment is [Manifest.Comment].
+func CreateTables(d rowio.Dialect, comment string) []string {
 	if d.MySQL() {
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd,
+				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, claim VARCHAR(32) NOT NULL DEFAULT '', plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd + " COMMENT='" + comment + "'",
 			"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL, part INT NOT NULL,
-				last_key LONGTEXT NOT NULL, done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
+				done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
 				PRIMARY KEY (merge_id, step, source, tab, part)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 				merge_id CHAR(32) NOT NULL, n INT NOT NULL, source VARCHAR(200) NOT NULL, world VARCHAR(64) NOT NULL, tab VARCHAR(200) NOT NULL, col VARCHAR(200) NOT NULL,
@@ -45,10 +46,10 @@ func CreateTables(d rowio.Dialect) []string {
 	}
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-			id TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`,
+			id TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, claim TEXT NOT NULL DEFAULT '', plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 			merge_id TEXT NOT NULL, step TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, part INTEGER NOT NULL,
-			last_key TEXT NOT NULL, done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, finished INTEGER NOT NULL,
+			done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, finished INTEGER NOT NULL,
 			PRIMARY KEY (merge_id, step, source, tab, part)) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 			merge_id TEXT NOT NULL, n INTEGER NOT NULL, source TEXT NOT NULL, world TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL,
@@ -57,17 +58,21 @@ func CreateTables(d rowio.Dialect) []string {
 	}
 }
 
-// Manifest is the record of one merge in the target.
+// Manifest is the record of one merge in the database that it makes.
 type Manifest struct {
 	On *rowio.Connection
 	ID string
+
+	Try bool // this process makes a rehearsal
+
+	Claim string // of this process on filling the tables, if it took it: see [Manifest.TakeUp]
 
 	Left State // in which this process found the merge, or left it
 
 	Removing bool // by this process, so that no record is no sign of another one
 }
 
-// Tables returns the tables of merges that the target has.
+// Tables returns the tables of merges that a database has.
 func (m *Manifest) Tables(ctx context.Context) ([]string, error) {
 	query := "SELECT LOWER(name) FROM sqlite_schema WHERE type = 'table' AND name LIKE ?"
 	if m.On.Dialect().MySQL() {
@@ -76,10 +81,36 @@ func (m *Manifest) Tables(ctx context.Context) ([]string, error) {
 	return m.On.Texts(ctx, query, "mergesafe_%")
 }
 
-// Load returns the state of the merge; "" if the target does not know of it.
+// Load returns the state of the merge; "" if there is no record of it.
 func (m *Manifest) Load(ctx context.Context) (State, error) {
 	states, err := m.Ask(ctx, "SELECT state FROM "+MergesTable+" WHERE id = ?", m.ID)
 	return State(strings.Join(states, "")), err
+}
+
+// MadeFor returns what the comment of the record says: for which merge or rehearsal it was made. It is "" without a
+// record, and in SQLite, which has no comments.
+func (m *Manifest) MadeFor(ctx context.Context) (comment string, err error) {
+	if !m.On.Dialect().MySQL() {
+		return "", nil
+	}
+	comments, err := m.On.Texts(ctx, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", MergesTable)
+	return strings.Join(comments, ""), err
+}
+
+// Comment is what the comment of the record says.
+func (m *Manifest) Comment() string {
+	if m.Try {
+		return "try " + m.ID
+	}
+	return "merge " + m.ID
+}
+
+// Working is the state while rows are copied.
+func (m *Manifest) Working() State {
+	if m.Try {
+		return StateTried
+	}
+	return StateCopying
 }
 
 // Began returns when the merge began; nil if it did not.
@@ -95,15 +126,10 @@ func (m *Manifest) Began(ctx context.Context) (*time.Time, error) {
 	return &at, nil
 }
 
-// Others returns the merges in the target that are neither this one nor
+// Others returns the merges in the database that are neither this one nor
 // completed.
 func (m *Manifest) Others(ctx context.Context) (ids []string, err error) {
-	return m.Ask(ctx, "SELECT id FROM "+MergesTable+" WHERE id <> ? AND state <> ?", m.ID, string(StateCopied))
-}
-
-// Later returns the merges that were begun after this one.
-func (m *Manifest) Later(ctx context.Context) (ids []string, err error) {
-	return m.Ask(ctx, "SELECT a.id FROM "+MergesTable+" AS a JOIN "+MergesTable+" AS b ON b.id = ? WHERE a.id <> b.id AND a.began >= b.began", m.ID)
+	return m.Ask(ctx, "SELECT id FROM "+MergesTable+" WHERE id <> ? AND state <> ?", m.ID, string(StateOpen))
 }
 
 // last returns the merge that was begun last; "" if there is none.
@@ -124,7 +150,7 @@ func (m *Manifest) Ask(ctx context.Context, query string, args ...any) ([]string
 
 // Create makes the tables of merges, if they are not there.
 func (m *Manifest) Create(ctx context.Context) error {
-	for _, s := range CreateTables(m.On.Dialect()) {
+	for _, s := range CreateTables(m.On.Dialect(), m.Comment()) {
 		if _, err := m.On.Exec(ctx, "create", s, false); err != nil {
 			return err
 		}
@@ -149,9 +175,13 @@ func (m *Manifest) after(ctx context.Context, now time.Time) (string, error) {
 	return began.Format(beganLayout), err
 }
 
-// Write records the plan and its renames, in [StatePreparing]. It may have been
+// Write records the plan and its renames, in [StatePreparing] or, of a rehearsal, [StateTried]. It may have been
 // interrupted before.
 func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error {
+	state := StatePreparing
+	if m.Try {
+		state = StateTried
+	}
 	small := *p
 	small.Renames = nil // in their own table
 	document, err := json.Marshal(&small)
@@ -169,14 +199,14 @@ func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error
 		if err := m.clear(ctx, RenamesTable, ProgressTable); err != nil {
 			return err
 		}
-		if _, err := m.On.Exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ? AND state = ?", false, m.ID, string(StatePreparing)); err != nil {
+		if _, err := m.On.Exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ? AND state = ?", false, m.ID, string(state)); err != nil {
 			return err
 		}
 		began, err := m.after(ctx, now)
 		if err != nil {
 			return err
 		}
-		_, err = m.On.Exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.ID, string(StatePreparing), string(document), began)
+		_, err = m.On.Exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.ID, string(state), string(document), began)
 		if errors.Is(err, sqldb.ErrDuplicate) {
 			err = fmt.Errorf("%w: it has begun the merge %s meanwhile", ErrBusy, m.ID)
 		}
@@ -188,7 +218,7 @@ func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error
 		}
 		return err
 	}
-	m.Left = StatePreparing
+	m.Left = state
 	const columns, most = 9, 200
 	for at := 0; at < len(p.Renames); at += most {
 		part := p.Renames[at:min(at+most, len(p.Renames))]
@@ -199,7 +229,7 @@ func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error
 		row := "(" + sqldb.Marks(columns) + ")"
 		query := "INSERT INTO " + RenamesTable + " (merge_id, n, source, world, tab, col, row_key, old_value, new_value) VALUES " + strings.Repeat(row+", ", len(part)-1) + row
 		if err := m.On.Tx(ctx, func() error {
-			if err := m.HoldState(ctx, StatePreparing, Shared); err != nil {
+			if err := m.HoldState(ctx, state, Shared); err != nil {
 				return err
 			}
 			_, err := m.On.Exec(ctx, "renames", query, len(part) == most, args...)
@@ -240,7 +270,7 @@ func (m *Manifest) Advance(ctx context.Context, from, to State) error {
 	}
 	n, err := m.On.Exec(ctx, "state", "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", false, string(to), m.ID, string(from))
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%w: its state in the target has changed", ErrBusy)
+		err = fmt.Errorf("%w: its state has changed", ErrBusy)
 	}
 	if err == nil {
 		m.Left = to
@@ -259,7 +289,7 @@ func (m *Manifest) Remove(ctx context.Context) error {
 	ends := m.On.Dialect().MySQL() // with DROP TABLE, a transaction ends
 	if slices.Contains(found, MergesTable) {
 		err = m.On.Tx(ctx, func() error {
-			is, err := m.Lock(ctx, Exclusive)
+			is, _, err := m.Lock(ctx, Exclusive)
 			if err != nil {
 				if now, unread := m.Tables(ctx); unread == nil && !slices.Contains(now, MergesTable) {
 					found = now // another process removed it since

@@ -10,7 +10,7 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// MatchesTable is the target's record of keys that became those of the same things in other
+// MatchesTable is the record of keys that became those of the same things in other
 // worlds, beside [KeysTable]. For each key of a world that came here, if adding the numbers does
 // not give the right key, it has the new key, and the key in this database.
 const MatchesTable = sqldb.MatchesTable
@@ -19,12 +19,12 @@ func CreateMatches(d rowio.Dialect) string {
 	if d.MySQL() {
 		return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
 			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, space VARCHAR(200) NOT NULL,
-			old_key DECIMAL(20) NOT NULL, new_key DECIMAL(20) NOT NULL, key_here DECIMAL(20) NOT NULL, undone INT NOT NULL,
+			old_key DECIMAL(20) NOT NULL, new_key DECIMAL(20) NOT NULL, key_here DECIMAL(20) NOT NULL,
 			PRIMARY KEY (path, tab, col, old_key), KEY came (path, tab, col, new_key)` + mysqlEnd
 	}
 	return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
 		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, space TEXT NOT NULL,
-		old_key INTEGER NOT NULL, new_key INTEGER NOT NULL, key_here INTEGER NOT NULL, undone INTEGER NOT NULL,
+		old_key INTEGER NOT NULL, new_key INTEGER NOT NULL, key_here INTEGER NOT NULL,
 		PRIMARY KEY (path, tab, col, old_key), UNIQUE (path, tab, col, new_key)) WITHOUT ROWID`
 }
 
@@ -45,7 +45,7 @@ func Oldest(all []KeySet, k *KeySet, key rekey.Integer) (rekey.Integer, bool) {
 		return key, false
 	}
 	old, _, ok := k.loadedOld(key)
-	return old, ok && k.Keys.Has(old) && !k.Undone
+	return old, ok && k.Keys.Has(old)
 }
 
 // noteMatches notes of which entries there may be matched keys.

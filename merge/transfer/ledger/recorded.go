@@ -9,18 +9,18 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Recorded is a merge as its target has it on record.
+// Recorded is a merge as the database that it made has it on record.
 type Recorded struct {
-	ID      string
-	State   State
-	Sources []string // the names of the worlds that came
-	Began   time.Time
+	ID     string
+	State  State
+	Worlds []string // the names of the worlds
+	Began  time.Time
 }
 
-// LastMerge returns the merge into a database that was begun last, and was not undone; nil
+// LastMerge returns the merge that made a database, or of its history the one that was begun last; nil
 // if there is none. It only reads.
-func LastMerge(ctx context.Context, target rowio.Database) (*Recorded, error) {
-	m := Manifest{On: &rowio.Connection{Database: target}}
+func LastMerge(ctx context.Context, d rowio.Database) (*Recorded, error) {
+	m := Manifest{On: &rowio.Connection{Database: d}}
 	defer m.On.Close()
 	var err error
 	if m.ID, err = m.last(ctx); err != nil || m.ID == "" {
@@ -36,15 +36,15 @@ func LastMerge(ctx context.Context, target rowio.Database) (*Recorded, error) {
 	}
 	r := &Recorded{ID: m.ID, State: State(fields[0])}
 	var plan struct {
-		Sources []struct {
+		Worlds []struct {
 			Name string `json:"name"`
-		} `json:"sources"`
+		} `json:"worlds"`
 	}
 	if err := json.Unmarshal([]byte(fields[1]), &plan); err != nil {
 		return nil, fmt.Errorf("the plan of the merge %s: %w", m.ID, err)
 	}
-	for _, s := range plan.Sources {
-		r.Sources = append(r.Sources, s.Name)
+	for _, w := range plan.Worlds {
+		r.Worlds = append(r.Worlds, w.Name)
 	}
 	if r.Began, err = time.Parse(beganLayout, fields[2]); err != nil {
 		return nil, fmt.Errorf("the time of the merge %s: %w", m.ID, err)

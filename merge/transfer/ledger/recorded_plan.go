@@ -15,15 +15,14 @@ import (
 // ErrPartOfPlan says that the record of a merge does not have all of its plan.
 var ErrPartOfPlan = errors.New("the record of the merge has only a part of its plan")
 
-// RecordedPlan returns the plan of a merge as its target has it on record, for when the file is
+// RecordedPlan returns the plan of a merge as the database that it made has it on record, for when the file is
 // lost: id is that of the plan, or empty for the merge that was begun last. It only reads. It
 // returns nil if there is no such merge: it was not begun, or was undone.
 //
 // The plan is complete, or the error is an [ErrPartOfPlan]: then its ID does not fit. So it is
-// for a merge with matched keys ([declare.Space.Match]) that has not come to its end, if there
-// are very many of them.
-func RecordedPlan(ctx context.Context, target rowio.Database, id string) (*plan.Plan, error) {
-	m := &Manifest{On: &rowio.Connection{Database: target}, ID: id}
+// for a merge with very many matched keys ([declare.Space.Match]) that has not come to its end.
+func RecordedPlan(ctx context.Context, into rowio.Database, id string) (*plan.Plan, error) {
+	m := &Manifest{On: &rowio.Connection{Database: into}, ID: id}
 	defer m.On.Close()
 	if id == "" {
 		var err error
@@ -39,7 +38,7 @@ func RecordedPlan(ctx context.Context, target rowio.Database, id string) (*plan.
 		return nil, err
 	}
 	if p.ID == m.ID && p.Version == plan.PlanVersion && p.ID != p.Fingerprint() {
-		return nil, fmt.Errorf("transfer: database %q: the merge %s: %w", target.Name, m.ID, ErrPartOfPlan)
+		return nil, fmt.Errorf("transfer: database %q: the merge %s: %w", into.Name, m.ID, ErrPartOfPlan)
 	}
 	return p, p.Validate()
 }
@@ -75,8 +74,8 @@ func (m *Manifest) readMatches(ctx context.Context, p *plan.Plan) error {
 	}
 	for i := range p.Rekey.Spaces {
 		s := &p.Rekey.Spaces[i]
-		for k := range s.Sources {
-			if s.Sources[k].Matched != nil {
+		for k := range s.Worlds {
+			if s.Worlds[k].Matched != nil {
 				continue
 			}
 			var pairs []rekey.Pair
@@ -97,7 +96,7 @@ func (m *Manifest) readMatches(ctx context.Context, p *plan.Plan) error {
 				continue
 			}
 			pairs = slices.Compact(pairs) // one for each key column of the space
-			if s.Sources[k].Matched, err = rekey.NewPairs(pairs); err != nil {
+			if s.Worlds[k].Matched, err = rekey.NewPairs(pairs); err != nil {
 				return err
 			}
 		}

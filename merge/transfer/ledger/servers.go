@@ -22,26 +22,31 @@ func Servers(ctx context.Context, d rowio.Database) ([]registry.Server, error) {
 	return rowio.RegistryOf(db).Servers(ctx)
 }
 
-// InUse returns, for each server of a registry that blocks a merge, the reason:
-// it runs, or another merge has fenced it. token is that of the merge's own
-// fence.
-func InUse(servers []registry.Server, token string) (reasons []string) {
+// Use is why a server of a registry blocks a merge.
+type Use struct {
+	Reason string
+	Runs   bool // the server runs; else another merge has fenced it, or is not finished
+}
+
+// InUse returns why servers of a registry block a merge. token is that of the merge's own fence.
+func InUse(servers []registry.Server, token string) (all []Use) {
+	blocked := func(format string, args ...any) { all = append(all, Use{Reason: fmt.Sprintf(format, args...)}) }
 	for _, s := range servers {
 		if f, ok := registry.FenceOf(s.Holder); ok && !s.Fenced(token) && f.Here {
-			if reason := Unfinished(f.Merge); !slices.Contains(reasons, reason) {
-				reasons = append(reasons, reason)
+			if one := (Use{Reason: Unfinished(f.Merge)}); !slices.Contains(all, one) {
+				all = append(all, one)
 			}
 		} else if ok && !s.Fenced(token) && f.State == registry.FencePrepared {
-			reasons = append(reasons, fmt.Sprintf("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f))
+			blocked("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
 		} else if ok && !s.Fenced(token) {
-			reasons = append(reasons, fmt.Sprintf("server %s is fenced: its world went to %q by another merge, on %s: leave it out, or undo that merge first",
-				s.ID, f.Into, printable.Time(f.Since)))
+			blocked("server %s is fenced: its world went to %q by another merge, on %s: leave it out, or undo that merge first",
+				s.ID, f.Into, printable.Time(f.Since))
 		} else if !s.FenceFree(token) {
-			reasons = append(reasons, fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first",
-				s.ID, s.Holder, printable.Time(s.LeaseUntil)))
+			all = append(all, Use{Runs: true, Reason: fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first",
+				s.ID, s.Holder, printable.Time(s.LeaseUntil))})
 		}
 	}
-	return reasons
+	return all
 }
 
 // Unfinished is why a database with a merge that has begun takes part in no other.
@@ -80,9 +85,9 @@ func NotKept(w plan.World, now []registry.Server, merge string) string {
 	return ""
 }
 
-// MergedServers are all servers whose rows come to the target.
+// MergedServers are the servers of all worlds but the first, which become merged servers of it.
 func MergedServers(p *plan.Plan) (all []registry.Server) {
-	for _, w := range p.Sources {
+	for _, w := range p.Worlds[1:] {
 		for _, s := range w.Servers {
 			all = append(all, registry.Server{ID: s.Server, Name: s.Name, World: s.World, Reserved: s.Reserved})
 		}

@@ -17,12 +17,12 @@ type Planned struct {
 	Merge  string `json:"merge"`
 }
 
-// ByPlan says whether the row with a key of a table of a world stayed behind by a merge that the target has on record,
+// ByPlan says whether the row with a key of a table of a world stayed behind by a merge that the database has on record,
 // last merges first. Keys that are not one column of integers have no record but the plan: of these it also says what
 // they became. They are written as [rekey.Key.String] does. It returns nil if no plan says anything, and an error if
-// one does not know whether the row stayed behind. Only the target is read.
-func ByPlan(ctx context.Context, target rowio.Database, source, table, key string) (*Planned, error) {
-	m := &Manifest{On: &rowio.Connection{Database: target}}
+// one does not know whether the row stayed behind. Only that database is read.
+func ByPlan(ctx context.Context, merged rowio.Database, source, table, key string) (*Planned, error) {
+	m := &Manifest{On: &rowio.Connection{Database: merged}}
 	defer m.On.Close()
 	ids, err := m.Ask(ctx, "SELECT id FROM "+MergesTable+" ORDER BY began DESC, id")
 	if err != nil {

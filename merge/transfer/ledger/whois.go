@@ -18,25 +18,24 @@ type Origin struct {
 	Old    rekey.Integer `json:"old"`
 	New    rekey.Integer `json:"new"`
 	Merge  string        `json:"merge"` // by which it came
-	Undone bool          `json:"undone,omitempty"`
 
 	// Matched says that the key became that of the same thing in another world, which had
 	// it before; see [declare.Space.Match].
 	Matched bool `json:"matched,omitempty"`
 }
 
-// Whois traces a key of a table of a target back to the worlds that it came from: the last
+// Whois traces a key of a table of a merged database back to the worlds that it came from: the last
 // merge first. For a key that was matched these are the origins in all worlds that have the same thing,
 // one after the other. It is empty if the key came by no merge: the game made it later, in a gap
-// between keys that came. It is an error if no merge brought keys of such a table. Only the target is
+// between keys that came. It is an error if no merge brought keys of such a table. Only that database is
 // read.
-func Whois(ctx context.Context, target rowio.Database, table string, key rekey.Integer) ([]Origin, error) {
-	return trace(ctx, target, "", table, func(on *rowio.Connection, all []KeySet) (way []Origin, err error) {
+func Whois(ctx context.Context, merged rowio.Database, table string, key rekey.Integer) ([]Origin, error) {
+	return trace(ctx, merged, "", table, func(on *rowio.Connection, all []KeySet) (way []Origin, err error) {
 		var back func(path string, key rekey.Integer) error
 		back = func(path string, key rekey.Integer) error {
 			for i := range all {
 				k := &all[i]
-				if parentOf(k.Path) != path || k.Undone {
+				if parentOf(k.Path) != path {
 					continue
 				}
 				old, matched, known, err := k.old(ctx, on, key)
@@ -58,16 +57,11 @@ func Whois(ctx context.Context, target rowio.Database, table string, key rekey.I
 	})
 }
 
-// Whereis traces a key that a table of a world had to its key in the target, the first
+// Whereis traces a key that a table of a world had to its key in the merged database, the first
 // merge first. It is empty if the world did not have the key when it was merged. It is an
 // error if no merge brought keys of such a table from a world of that name.
-func Whereis(ctx context.Context, target rowio.Database, source, table string, key rekey.Integer) ([]Origin, error) {
-	return trace(ctx, target, source, table, func(on *rowio.Connection, all []KeySet) ([]Origin, error) {
-		// A merge that was undone counts only if none came after it.
-		slices.SortStableFunc(all, func(a, b KeySet) int {
-			undone := func(k KeySet) int { return map[bool]int{true: 1}[k.Undone] }
-			return undone(a) - undone(b)
-		})
+func Whereis(ctx context.Context, merged rowio.Database, source, table string, key rekey.Integer) ([]Origin, error) {
+	return trace(ctx, merged, source, table, func(on *rowio.Connection, all []KeySet) ([]Origin, error) {
 		for i := range all {
 			k := &all[i]
 			if k.Source != source {
@@ -97,11 +91,11 @@ func Whereis(ctx context.Context, target rowio.Database, source, table string, k
 	})
 }
 
-// EachKey calls use with every key of a table of a source that came to a target by a merge
-// that was not undone, in the order of the old keys.
-func EachKey(ctx context.Context, target rowio.Database, source, table string, use func(Origin) error) error {
+// EachKey calls use with every key of a table of a world that came to a merged database by a merge,
+// in the order of the old keys.
+func EachKey(ctx context.Context, merged rowio.Database, source, table string, use func(Origin) error) error {
 	var all []KeySet
-	_, err := trace(ctx, target, source, table, func(on *rowio.Connection, _ []KeySet) (_ []Origin, err error) {
+	_, err := trace(ctx, merged, source, table, func(on *rowio.Connection, _ []KeySet) (_ []Origin, err error) {
 		if all, err = LoadKeys(ctx, on, "tab = ?", []any{table}); err == nil {
 			err = LoadMatches(ctx, on, all)
 		}
@@ -112,7 +106,7 @@ func EachKey(ctx context.Context, target rowio.Database, source, table string, u
 	}
 	for i := range all {
 		k := &all[i]
-		if k.Source != source || k.Undone {
+		if k.Source != source {
 			continue
 		}
 		for old := range k.Keys.All() {
@@ -133,33 +127,33 @@ func EachKey(ctx context.Context, target rowio.Database, source, table string, u
 	return nil
 }
 
-// trace reads what a target remembers of a table, without the keys.
+// trace reads what a database remembers of a table, without the keys.
 // source, if not "", is a world that keys must have come from.
-func trace(ctx context.Context, target rowio.Database, source, table string, way func(*rowio.Connection, []KeySet) ([]Origin, error)) ([]Origin, error) {
-	on := &rowio.Connection{Database: target}
+func trace(ctx context.Context, merged rowio.Database, source, table string, way func(*rowio.Connection, []KeySet) ([]Origin, error)) ([]Origin, error) {
+	on := &rowio.Connection{Database: merged}
 	defer on.Close()
 	all, err := ReadKeys(ctx, on, false, "tab = ?", []any{table})
 	if err == nil && len(all) > 0 {
 		err = noteMatches(ctx, on, all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+		return nil, fmt.Errorf("transfer: database %q: %w", merged.Name, err)
 	}
 	if len(all) == 0 {
 		known, err := HasKeys(ctx, on)
 		if err != nil {
-			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+			return nil, fmt.Errorf("transfer: database %q: %w", merged.Name, err)
 		}
 		if !known {
-			return nil, forgotten("%q has no record of keys: no merge that gave keys new values came into it; name the target of such a merge", target.Name)
+			return nil, forgotten("%q has no record of keys: no merge that gave keys new values came into it; name the new database of such a merge", merged.Name)
 		}
 		tables, err := on.Texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
-			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+			return nil, fmt.Errorf("transfer: database %q: %w", merged.Name, err)
 		}
-		return nil, forgotten("%q has no record of keys of a table %q, only of %s: name one of these", target.Name, table, strings.Join(tables, ", "))
+		return nil, forgotten("%q has no record of keys of a table %q, only of %s: name one of these", merged.Name, table, strings.Join(tables, ", "))
 	}
-	known := source == "" || source == target.Name
+	known := source == "" || source == merged.Name
 	var worlds []string
 	for _, k := range all {
 		if known = known || k.Source == source; !slices.Contains(worlds, k.Source) {
@@ -169,7 +163,7 @@ func trace(ctx context.Context, target rowio.Database, source, table string, way
 	if !known {
 		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the SOURCE; "+
 			"the first world of an earlier merge kept its keys: name the database that it became",
-			target.Name, source, table, strings.Join(worlds, ", "))
+			merged.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)
 	if err != nil {
@@ -178,7 +172,7 @@ func trace(ctx context.Context, target rowio.Database, source, table string, way
 	return found, nil
 }
 
-// forgotten is an [ErrNoMerge] that says what a target remembers instead.
+// forgotten is an [ErrNoMerge] that says what a database remembers instead.
 func forgotten(format string, args ...any) error {
 	return &forgottenError{fmt.Sprintf("transfer: "+format, args...)}
 }
@@ -187,10 +181,10 @@ type forgottenError struct{ text string }
 
 func (e *forgottenError) Error() string { return e.text }
 
-func (e *forgottenError) Is(target error) bool { return target == ErrNoMerge }
+func (e *forgottenError) Is(merged error) bool { return merged == ErrNoMerge }
 
 // parentOf returns the path of the world into which the keys of a path came; "" is that
-// of the target.
+// of the database.
 func parentOf(path string) string {
 	i := strings.LastIndex(path, " ")
 	return path[:max(i, 0)]
@@ -209,5 +203,5 @@ func Outer(all []KeySet, k *KeySet) *KeySet {
 
 func (k *KeySet) step(old, image rekey.Integer, matched bool) Origin {
 	merge, _, _ := strings.Cut(k.Path[strings.LastIndex(k.Path, " ")+1:], ".")
-	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: merge, Undone: k.Undone, Matched: matched}
+	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: merge, Matched: matched}
 }

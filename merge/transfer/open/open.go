@@ -38,29 +38,26 @@ type Opened struct {
 // If it is interrupted, the same call resumes. If the database is open, nothing is looked at and
 // nothing changed. A database that was not proved, or that was written to, is a
 // [*ledger.RefusedError].
-func Open(ctx context.Context, p *plan.Plan, target rowio.Database, worlds []rowio.Database, opts Options) (*Opened, error) {
-	return With(ctx, p, target, worlds, opts, job.Hooks{})
+func Open(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio.Database, opts Options) (*Opened, error) {
+	return With(ctx, p, into, worlds, opts, job.Hooks{})
 }
 
 // With is [Open] with what only tests choose.
-func With(ctx context.Context, p *plan.Plan, target rowio.Database, worlds []rowio.Database, opts Options, h job.Hooks) (*Opened, error) {
-	r, err := job.NewRun(p, target, worlds, opts.Options, h)
+func With(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio.Database, opts Options, h job.Hooks) (*Opened, error) {
+	r, err := job.NewRun(p, into, worlds, opts.Options, h)
 	if err != nil {
 		return nil, err
-	}
-	if p.Into == nil {
-		return nil, fmt.Errorf("transfer: the rows of this plan come to %q, which is open when they are there: only a new database is opened", p.Target.Name)
 	}
 	defer r.Close()
-	r.Target.Unchecked = true
-	state, err := r.Begin(ctx, ledger.StepVerify)
+	r.New.Unchecked = true
+	state, err := r.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	done := &Opened{ID: p.ID, Before: state == ledger.StateCopied}
+	done := &Opened{ID: p.ID, Before: state == ledger.StateOpen}
 	if state == ledger.StateProved {
 		err = look(ctx, r)
-	} else if state != ledger.StateCopied {
+	} else if state != ledger.StateOpen {
 		err = refuse(r, "%s", notProved(r, state))
 	}
 	if err != nil {
@@ -74,7 +71,7 @@ func With(ctx context.Context, p *plan.Plan, target rowio.Database, worlds []row
 }
 
 func refuse(r *job.Run, format string, args ...any) error {
-	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.Target.Name, Reason: fmt.Sprintf(format, args...)}}}
+	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(format, args...)}}}
 }
 
 // notProved says what has to come first.
@@ -84,7 +81,9 @@ func notProved(r *job.Run, state ledger.State) string {
 		return "it was not made: run apply, then verify"
 	case ledger.StateMade:
 		return "it was not proved: run verify, which must end with PASS"
-	case ledger.StateUndoing:
+	case ledger.StateTried:
+		return "it was made by a rehearsal, from worlds that may have run, and is never opened: run undo, which drops it"
+	case ledger.StateUndoing, ledger.StateDropping:
 		return fmt.Sprintf("the merge %s is being undone: run undo again to its end", r.Plan.ID)
 	}
 	return "it is not complete: run apply to its end, then verify"
@@ -134,18 +133,18 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 	}
 	return r.Retry(ctx, "opening the new database", func(ctx context.Context) error {
 		if !done.Before {
-			all, err := schema.Read(ctx, r.First)
+			all, err := schema.Read(ctx, r.Worlds[0])
 			if err != nil {
 				return err
 			}
-			if err := all.EnableEvents(ctx, r.Target); err != nil {
+			if err := all.EnableEvents(ctx, r.New); err != nil {
 				return err
 			}
 			done.Events = all.Enabled()
-			if err := r.Manifest.Advance(ctx, ledger.StateProved, ledger.StateCopied); err != nil {
+			if err := r.Manifest.Advance(ctx, ledger.StateProved, ledger.StateOpen); err != nil {
 				return err
 			}
 		}
-		return apply.Release(ctx, r)
+		return apply.OpenGate(ctx, r)
 	})
 }

@@ -12,8 +12,8 @@ import (
 var features = []string{
 	"2 worlds", "3 worlds", "4 worlds", "5 worlds", "chain: the first", "chain: not the first", "-rekey",
 	"an offset of its own", "when not", "a name in other case", "other types", "policy copy", "policy skip",
-	"policy same", "policy reset", "policy combine", "formula sum", "formula max", "formula min", "formula target",
-	"formula source", "formula append", "keep the first", "keep older", "keep active", "new names",
+	"policy same", "policy reset", "policy combine", "formula sum", "formula max", "formula min", "formula first",
+	"formula last", "formula append", "keep the first", "keep older", "keep active", "new names",
 	"cells that follow a name", "cells that repeat a name", "set", "rows that are renumbered",
 	"rows that are matched", "built-in rows", "space of several keys", "space without a table", "offset: a multiple",
 	"offset: chosen", "max", "none", "dangling", "when", "self reference", "cycle", "one of several keys",
@@ -235,18 +235,19 @@ func (d *draw) tag(t *Table) {
 	d.text(t, "tag", 30, func(_ Row, w int) any { n++; return fmt.Sprintf("w%d:%s:%d", w+1, t.Name, n) })
 }
 
-// key picks a number that a row of a table has, or had, or another world's row has.
+// key picks a number that a row of a table has, or had, or another world's row has. No number without a row is in many
+// rows: it would have to be declared.
 func (d *draw) key(t *Table, w int) int64 {
+	if len(t.live[w]) == 0 {
+		return one(d, t.gone[w]...) + d.Int64N(3000)
+	}
 	switch from := d.IntN(20); {
 	case from == 0:
 		if far := t.live[d.IntN(d.worlds)]; len(far) > 0 {
 			return one(d, far...) + one[int64](d, 0, 0, 100, 1000)
 		}
-	case from < 3 || len(t.live[w]) == 0:
+	case from < 3:
 		return one(d, t.gone[w]...) + one[int64](d, 0, 0, 0, 1, 2, 3, 4)*1000
-	}
-	if len(t.live[w]) == 0 {
-		return one(d, t.gone[w]...) + d.Int64N(20)
 	}
 	return one(d, t.live[w]...)
 }
@@ -272,7 +273,7 @@ func (d *draw) link(t *Table, name string, to *Table, null bool) *Column {
 			odd = append(odd, -5)
 		} else if len(r.None) == 2 {
 			odd = append(odd, -1)
-		} else if d.chance(0.3) && (name != "account" || drawDanglingBelowNone) {
+		} else if d.chance(0.3) && (name != "account" && t.Name != "relic" || drawDanglingBelowNone) {
 			d.has("dangling")
 			r.Dangling = []string{"-7"}
 			odd = append(odd, -7)
@@ -356,7 +357,7 @@ func (d *draw) heroes() {
 		d.space(account, Space{Match: []string{"account.name"}})
 		if d.chance(0.5) {
 			set := d.combined(account)
-			set["name"] = "target"
+			set["name"] = "first"
 			d.has("policy combine")
 			d.policy(Policy{Tables: []string{"account"}, Policy: "combine", Set: set})
 		} else {
@@ -734,7 +735,7 @@ func (d *draw) cells() {
 func (d *draw) combined(t *Table) map[string]string {
 	set := make(map[string]string)
 	for _, f := range []struct{ name, formula string }{
-		{"gold", "sum"}, {"vip", "max"}, {"since", "min"}, {"vote", "target"}, {"face", "source"},
+		{"gold", "sum"}, {"vip", "max"}, {"since", "min"}, {"vote", "first"}, {"face", "last"},
 	} {
 		if d.chance(0.7) {
 			set[f.name] = f.formula

@@ -278,7 +278,7 @@ func (c *oracleCase) alter(ctx context.Context, r *mathrand.Rand, m *merge) erro
 		if len(rows) > 0 && t.free(column) {
 			row = rows[r.IntN(len(rows))]
 		}
-		if row != nil && (row[at] == nil || *row[at] == "tother") {
+		if row != nil && (row[at] == nil || *row[at] == "tother" || column.Kind == "text" && column.Size == 0) {
 			row = nil
 		}
 		if try == 50 {

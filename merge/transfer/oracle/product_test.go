@@ -52,8 +52,8 @@ func planned(ctx context.Context, rules *Rules, into database, worlds []database
 	if err != nil {
 		return nil, err
 	}
-	opts.Into, opts.RangeRows = &into, 10
-	p, err := transfer.NewPlan(ctx, worlds[0], worlds[1:], opts)
+	opts.RangeRows = 10
+	p, err := transfer.NewPlan(ctx, into, worlds, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func planned(ctx context.Context, rules *Rules, into database, worlds []database
 	if p.Rekey != nil {
 		for _, s := range p.Rekey.Spaces {
 			c.Offsets[s.Name], c.own = make(map[string]int64), c.own || s.Own
-			for _, of := range s.Sources {
-				c.Offsets[s.Name][of.Source] = int64(of.Offset)
+			for _, of := range s.Worlds {
+				c.Offsets[s.Name][of.World] = int64(of.Offset)
 			}
 		}
 	}

@@ -639,7 +639,6 @@ class Merge:
             if len(group) == 1:
                 continue
             self.see("rows that are combined", len(group))
-            sources = [r for r in group if r.world > 0]
             for c in (c["name"] for c in self.schema[table]["columns"]):
                 op, _, most = self.formulas[table].get(c, "").partition(" ")
                 values = [r.v[c] for r in group if r.v[c] is not None]
@@ -649,8 +648,8 @@ class Merge:
                     one.v[c] = "".join(values) if values else None
                     if values and len(one.v[c]) > int(most):
                         raise Wrong("%r is longer than %s" % (one.v[c], most))
-                elif op == "source":
-                    one.v[c] = sources[0].v[c]
+                elif op == "last":
+                    one.v[c] = group[-1].v[c]
                 elif op == "" and any(self.folded(table, c, r.v[c]) != self.folded(table, c, one.v[c]) for r in group):
                     raise Wrong("%s.%s is not the same in all rows, and has no formula" % (table, c))
                 if op:

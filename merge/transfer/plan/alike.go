@@ -3,13 +3,13 @@ package plan
 import "mergesafe/merge/transfer/rowio"
 
 // Alike are rows that are the same in every database, as the check found: a table of the
-// policy same, or built-in rows. The target's stay, and those of the sources are not copied.
+// policy same, or built-in rows. Those of the first world come, and no others.
 type Alike struct {
 	Table  string `json:"table"`
 	Column string `json:"column,omitempty"` // of the keys of built-in rows; empty: all rows of the table
 	Keys   string `json:"keys,omitempty"`
 
-	// Rows and Sums are of each database, the target first, when the plan was made.
+	// Rows and Sums are of each world when the plan was made.
 	Rows int64       `json:"rows"`
 	Sums []rowio.Sum `json:"sums"`
 }

@@ -1,6 +1,6 @@
 package plan
 
-// RowCounter is a value in the target in which the game counts keys. It is raised above
+// RowCounter is a value in the first world in which the game counts keys. It is raised above
 // the keys that come.
 type RowCounter struct {
 	Table  string `json:"table"`

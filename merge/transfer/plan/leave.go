@@ -17,7 +17,7 @@ type Leaving struct {
 	Says  []verdict.Leave `json:"says"`
 	Stays []Stays         `json:"stays"`
 
-	// Shown is what a person looks at; nil in plans of versions that did not show it.
+	// Shown is what a person looks at.
 	Shown *verdict.Staying `json:"shown,omitempty"`
 }
 
@@ -51,7 +51,7 @@ func (p *Plan) StaysOf(world, table string) *Stays {
 	if p.Leaving == nil {
 		return nil
 	}
-	return rowio.First(p.Leaving.Stays, func(s *Stays) bool { return s.Source == world && s.Table == table })
+	return rowio.First(p.Leaving.Stays, func(s *Stays) bool { return s.World == world && s.Table == table })
 }
 
 // KeysThatStay are the keys of the rows of a table of a world that stay behind; nil if these are not known by
@@ -67,14 +67,14 @@ func (p *Plan) KeysThatStay(world, table string) *rekey.Set {
 // only those count that stay behind by the operator's statements; sifted are these again.
 func (p *Plan) WithheldOf(world string, d rowio.Dialect) (all map[string]string, sifted map[string]rowio.Sifted) {
 	all, sifted = make(map[string]string), make(map[string]rowio.Sifted)
-	if world != p.Target.Name {
+	if world != p.Worlds[0].Name {
 		all = p.Withheld(d)
 	}
 	if p.Leaving == nil {
 		return all, sifted
 	}
 	for i := range p.Leaving.Stays {
-		if s := &p.Leaving.Stays[i]; s.Source == world && s.Rows() > 0 {
+		if s := &p.Leaving.Stays[i]; s.World == world && s.Rows() > 0 {
 			sifted[s.Table] = rowio.Sifted{Rows: s.Stays, Others: all[s.Table]}
 			all[s.Table] = strings.TrimPrefix(all[s.Table]+" OR "+s.SQL(d.Quote), " OR ")
 		}
@@ -82,7 +82,7 @@ func (p *Plan) WithheldOf(world string, d rowio.Dialect) (all map[string]string,
 	return all, sifted
 }
 
-// WithheldRows are the rows of a world that do not come: the target is number 0.
+// WithheldRows are the rows of a world that do not come, by its number.
 func (p *Plan) WithheldRows(world int) (all []catalog.Withheld) {
 	if world > 0 {
 		all = p.RowsWithheld()
@@ -91,7 +91,7 @@ func (p *Plan) WithheldRows(world int) (all []catalog.Withheld) {
 		return all
 	}
 	for _, s := range p.Leaving.Stays {
-		if s.Source == p.Worlds()[world].Name && s.Rows() > 0 {
+		if s.World == p.Worlds[world].Name && s.Rows() > 0 {
 			all = append(all, s.Stays)
 		}
 	}
@@ -108,8 +108,8 @@ func (p *Plan) validateLeaving() error {
 	}
 	var all []*declare.Stays
 	for _, s := range p.Leaving.Stays {
-		if s.Stays == nil || !slices.ContainsFunc(p.Worlds(), func(w World) bool { return w.Name == s.Source }) ||
-			p.StaysOf(s.Source, s.Table).Stays != s.Stays {
+		if s.Stays == nil || p.World(s.World) < 0 ||
+			p.StaysOf(s.World, s.Table).Stays != s.Stays {
 			return fmt.Errorf("transfer: the plan contradicts itself in the rows that stay behind")
 		}
 		all = append(all, s.Stays)

@@ -20,7 +20,7 @@ import (
 // this file.
 
 // Form is how the tables of a database are made. What moves with the rows, such as counters,
-// is not in it, nor are triggers, which come and go: see [planner.TriggersNow]. What a server
+// is not in it, nor are triggers, which come and go. What a server
 // takes as one statement is no matter of tables.
 func Form(s *rowio.Source) *catalog.Catalog {
 	tables := slices.Clone(s.Known.Tables)
@@ -65,10 +65,10 @@ func unpack(text string) (*catalog.Catalog, error) {
 }
 
 // Altered says how the tables of a database differ from those that the plan found there; "" if
-// they do not. Of a source that was copied, only the tables count from which rows came.
+// they do not. Of a world but the first that was copied, only the tables count from which rows came.
 func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	const another = "its tables have another schema than when the plan was made"
-	want := p.Worlds()[i]
+	want := p.Worlds[i]
 	was, err := unpack(want.Tables)
 	if err != nil {
 		return fmt.Sprintf("the plan does not say how its tables were made: %v", err)
@@ -77,7 +77,7 @@ func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	if copied && i > 0 {
 		for _, c := range []*catalog.Catalog{was, now} {
 			c.Skipped = nil
-			c.Tables = slices.DeleteFunc(c.Tables, func(t catalog.Table) bool { return p.Table(t.Name) == nil })
+			c.Tables = slices.DeleteFunc(c.Tables, func(t catalog.Table) bool { return p.comes(i, t.Name) == nil })
 		}
 	}
 	if rowio.Fingerprint(was) == rowio.Fingerprint(now) {

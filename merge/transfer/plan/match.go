@@ -15,7 +15,6 @@ type ColumnAt struct{ Table, Column string }
 type Match struct {
 	Path, Source, Table, Column, Space string
 	Old, Image, Here                   rekey.Integer
-	Undone                             bool
 }
 
 // WithoutMatches are the new keys of a plan without those that are matched.
@@ -27,9 +26,9 @@ func WithoutMatches(r *verdict.Rekeying) *verdict.Rekeying {
 	small.Spaces = slices.Clone(r.Spaces)
 	for i := range small.Spaces {
 		s := &small.Spaces[i]
-		s.Sources = slices.Clone(s.Sources)
-		for k := range s.Sources {
-			s.Sources[k].Matched = nil
+		s.Worlds = slices.Clone(s.Worlds)
+		for k := range s.Worlds {
+			s.Worlds[k].Matched = nil
 		}
 	}
 	return &small

@@ -9,8 +9,7 @@ import (
 // Keep says which of several rows with the same unique value keeps it.
 type Keep string
 
-// The ways to choose. If two rows are equal, the target's row comes before those of
-// the sources, and these come in the order of the plan.
+// The ways to choose. If two rows are equal, they come in the order of their worlds.
 const (
 	KeepFirst  Keep = ""       // by that order
 	KeepOlder  Keep = "older"  // the smallest value of By: when it was created

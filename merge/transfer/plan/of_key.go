@@ -18,8 +18,6 @@ func (p *Plan) keyOfRows(source, table string) (key declare.RowKey) {
 	}
 	if t := p.Table(table); t != nil {
 		key.Columns = t.Key
-	} else if own := p.Own(table); own != nil {
-		key.Columns = own.Key
 	}
 	for _, name := range key.Columns {
 		kind := rekey.KeyText
@@ -72,9 +70,8 @@ func (p *Plan) Stayed(source, table, text string) (why string, err error) {
 // Became is what a key has become; "" if the plan has no such rows, or their key is one column of integers that move.
 func (p *Plan) Became(source, table, text string) (image string, err error) {
 	key := p.keyOfRows(source, table)
-	first := p.Into != nil && source == p.Target.Name
-	from := func(w World) bool { return w.Name == source }
-	comes := first || p.Table(table) != nil && slices.ContainsFunc(p.Sources, from)
+	world := p.World(source)
+	comes := world >= 0 && p.comes(world, table) != nil
 	if len(key.Columns) == 1 {
 		c := p.Rekey.Column(table, key.Columns[0])
 		comes = comes && (c == nil || !c.Key)

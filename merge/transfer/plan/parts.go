@@ -1,17 +1,20 @@
 package plan
 
-// Part is what one worker does at a time: the rows of one database in one table, or
+import "slices"
+
+// Part is what one worker does at a time: the rows of one world in one table, or
 // one range of them.
 type Part struct {
 	Table  int // of the plan
-	Source int // of the plan; or ofTarget
+	World  int // of the plan
 	Number int // of the range
 }
 
-const OfTarget = -1
-
-// Whether the rows of a source in one table are one part, or several.
-const (
-	Whole   = false
-	Divided = true
-)
+// comes returns the table of that name if rows of a world come to it, or nil.
+func (p *Plan) comes(world int, table string) *Table {
+	i := slices.IndexFunc(p.Tables, func(t Table) bool { return t.Name == table && (world == 0 || !t.Only) })
+	if i < 0 {
+		return nil
+	}
+	return &p.Tables[i]
+}

@@ -9,6 +9,7 @@ const (
 	PlaceRights  Place = "rights"
 	PlaceEngine  Place = "engine"
 	PlaceServers Place = "servers"
+	PlaceRunning Place = "running"
 	PlaceRoom    Place = "room"
 	PlaceInto    Place = "new database"
 	PlaceValues  Place = "new values"
@@ -25,8 +26,9 @@ func Places() []struct {
 	}{
 		{PlaceRights, "the account may not see something that decides whether the merge can be carried out: triggers, tables, objects of the first world"},
 		{PlaceEngine, "an engine has no transactions, or a value cannot be written to a copy as it is (JSON with dates, an ENUM's 0)"},
-		{PlaceServers, "a game server runs, a server takes no writes, a process writes to a database meanwhile, another merge is under way, or one brought the same rows before"},
-		{PlaceRoom, "a table without a key has more rows than one transaction takes (-max-keyless), or a counter has no room above the keys that come"},
+		{PlaceServers, "a server takes no writes, another merge is under way, or one brought the same rows before"},
+		{PlaceRunning, "a game server runs, an event is enabled, or a process writes to a world meanwhile; a rehearsal (apply -try) does not mind"},
+		{PlaceRoom, "a counter has no room above the keys that come"},
 		{PlaceInto, "the new database is not new, or cannot be made as the first world is"},
 		{PlaceValues, "the values that a merge makes itself were tried and do not fit: new names, rows that are combined, counters in rows"},
 	}

@@ -42,17 +42,19 @@ type Plan struct {
 	// Check is the result of package merge.
 	Check Checked `json:"check"`
 
-	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
-	Target  World    `json:"target"`
-	Into    *Into    `json:"into,omitempty"` // nil: the rows come to the target
-	Sources []World  `json:"sources"`
-	Tables  []Table  `json:"tables"`           // in the order in which copying begins: a table comes after those that it references
-	Left    []Left   `json:"left_out"`         // tables that are not copied
-	Resets  []Reset  `json:"resets,omitempty"` // tables that are empty afterwards
+	Engine string `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
+	New    New    `json:"new"`    // the database that the merge makes
+
+	// Worlds are the databases that are merged. The first one keeps its keys and names, and gives the schema, the
+	// registry and the counters.
+	Worlds  []World  `json:"worlds"`
+	Tables  []Table  `json:"tables"`           // of the new database, in the order in which copying begins: a table comes after those that it references
+	Left    []Left   `json:"left_out"`         // tables of which rows are not copied
+	Resets  []string `json:"resets,omitempty"` // tables that are empty in the new database
 	Renames []Rename `json:"renames"`
 
 	// Names is how many of Renames are new names. The others are numbers of Renumbered, and cells that follow:
-	// references to such a name, and columns that are set with it. See [Plan.Renamed].
+	// references to such a name, and columns that are set with it.
 	Names int `json:"names,omitempty"`
 
 	// Rekey are the new values of keys that may collide; nil if there are no spaces.
@@ -79,13 +81,13 @@ type Plan struct {
 	// none.
 	Fleet string `json:"fleet,omitempty"`
 
-	// Counters are the values of the target in which the game counts keys.
+	// Counters are the values of the first world in which the game counts keys.
 	Counters []RowCounter `json:"counters,omitempty"`
 
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
 
-	// Prepare are the statements to run in the target before the next plan: without
+	// Prepare are the statements to run in the first world before the next plan: without
 	// them this one is refused.
 	Prepare []string `json:"prepare,omitempty"`
 
@@ -118,6 +120,16 @@ func (r Refusal) String() string {
 		s = fmt.Sprintf("database %q: %s", r.Source, s)
 	}
 	return s
+}
+
+// Blocks are the refusals that keep the plan from being carried out; a rehearsal does not mind what runs.
+func (p *Plan) Blocks(try bool) (all []Refusal) {
+	for _, r := range p.Refusals {
+		if !try || r.Place != PlaceRunning {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // Checked is the verdict of the check that a plan rests on.
@@ -154,25 +166,22 @@ type World struct {
 	Servers []catalog.Server `json:"servers,omitempty"`
 
 	// Fence says that its own servers will be kept from being started: see
-	// [store.Registry.Fence]. It is never set for a target that rows come to, whose servers
-	// are kept from being started only until the merge is completed or undone.
+	// [store.Registry.Fence].
 	Fence bool `json:"fence,omitempty"`
 }
 
 // Table is one table of a plan.
 type Table struct {
 	Name      string   `json:"table"`
-	Key       []string `json:"key"`                 // empty: the rows are a multiset, copied in one transaction for each source
+	Key       []string `json:"key"`                 // empty: the rows are a multiset
 	Columns   []string `json:"columns"`             // those that are copied
-	Generated []string `json:"generated,omitempty"` // those that the target makes itself
+	Generated []string `json:"generated,omitempty"` // those that the new database makes itself
 
-	// UndoTriggers are the triggers that would run if the merge were undone. They
-	// do not run when it is carried out.
-	UndoTriggers []string `json:"undo_triggers,omitempty"`
+	// Worlds are the rows that come of each world, in the order of the plan.
+	Worlds []rowio.Content `json:"worlds"`
 
-	// Target are its own rows, Sources those of each source, in their order.
-	Target  rowio.Content   `json:"target"`
-	Sources []rowio.Content `json:"sources"`
+	// Only says that the rows of the first world alone come: Plan.Left says why.
+	Only bool `json:"only,omitempty"`
 
 	// Combine says how rows with the same key become one; nil if all rows are copied.
 	Combine *Combine `json:"combine,omitempty"`
@@ -183,10 +192,23 @@ type Table struct {
 
 // Rows is how many rows will be copied.
 func (t *Table) Rows() int64 {
-	return rowio.Total(t.Sources, func(c *rowio.Content) int64 { return c.Rows })
+	return rowio.Total(t.Worlds, func(c *rowio.Content) int64 { return c.Rows })
 }
 
-// Apart is what was read of a table of a database, with its groups; see [change.worldsOf].
+// Merged is what the table should hold after the merge.
+func (t *Table) Merged() rowio.Content {
+	if t.Combine != nil {
+		return rowio.Content{Rows: t.Combine.Rows, Sum: t.Combine.After}
+	}
+	var want rowio.Content
+	for _, c := range t.Worlds {
+		want.Rows += c.Rows
+		want.Sum = want.Sum.Add(c.After)
+	}
+	return want
+}
+
+// Apart is what was read of a table of a database, with its groups; see [origin.Worlds].
 type Apart struct {
 	rowio.Content
 	Groups []rowio.Content
@@ -195,11 +217,12 @@ type Apart struct {
 // Counter is an AUTO_INCREMENT.
 type Counter struct {
 	Column string `json:"column"`
-	Before uint64 `json:"before"` // the next value in the target
-	After  uint64 `json:"after"`  // the same after the merge, at least
+	Before uint64 `json:"before"` // the next value in the first world
+	After  uint64 `json:"after"`  // the same in the new database, at least
 }
 
-// Left is a table that is not copied, or not from the database that Reason names.
+// Left is a table of which rows are not copied: those of all worlds but the first, or of the database that
+// Reason names.
 type Left struct {
 	Table  string `json:"table"`
 	Reason string `json:"reason"`
@@ -207,7 +230,7 @@ type Left struct {
 
 // Rename is one value that is changed: a name, or a reference to it by name.
 type Rename struct {
-	Source string `json:"source"` // the database of the row; may be the target
+	Source string `json:"source"` // the world of the row
 	World  string `json:"world,omitempty"`
 	Table  string `json:"table"`
 	Column string `json:"column"`
@@ -237,7 +260,7 @@ func (p *Plan) Estimate(perSecond int64) time.Duration {
 	if perSecond <= 0 {
 		perSecond = 50_000
 	}
-	return time.Duration(float64(p.AllRows()) / float64(perSecond) * float64(time.Second))
+	return time.Duration(float64(p.Rows()) / float64(perSecond) * float64(time.Second))
 }
 
 // Write writes the plan as indented JSON.
@@ -282,18 +305,21 @@ func (p *Plan) Validate() error {
 	if p.ID != p.Fingerprint() {
 		return fmt.Errorf("transfer: the plan %.40q was changed after it was made: change the options and plan again", p.ID)
 	}
+	if len(p.Worlds) == 0 {
+		return errors.New("transfer: the plan contradicts itself: it has no world")
+	}
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if len(t.Sources) != len(p.Sources) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
+		if len(t.Worlds) != len(p.Worlds) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
 			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
 		}
-		for j := range t.Sources {
-			if err := t.Sources[j].ValidateRanges(t.Key); err != nil {
-				return fmt.Errorf("transfer: the plan contradicts itself in table %q of %q: %w", t.Name, p.Sources[j].Name, err)
+		for j := range t.Worlds {
+			if err := t.Worlds[j].ValidateRanges(t.Key); err != nil {
+				return fmt.Errorf("transfer: the plan contradicts itself in table %q of %q: %w", t.Name, p.Worlds[j].Name, err)
 			}
 		}
 	}
-	for _, validate := range []func() error{p.validateSevered, p.validateLeaving, p.validateKept, p.validateCombines, p.validateInto, p.validateRekeying} {
+	for _, validate := range []func() error{p.validateSevered, p.validateLeaving, p.validateCombines, p.validateNew, p.validateRekeying} {
 		if err := validate(); err != nil {
 			return err
 		}
@@ -303,15 +329,17 @@ func (p *Plan) Validate() error {
 
 // Fingerprint makes the ID.
 func (p *Plan) Fingerprint() string {
-	q := p.withoutKept()
+	q := *p
 	q.ID, q.Made, q.Program, q.Typed, q.Lacks = "", time.Time{}, "", nil, nil
 	// One list without an entry is as good as another.
-	q.Sources, q.Tables, q.Left, q.Renames = rowio.OrNil(q.Sources), rowio.OrNil(q.Tables), rowio.OrNil(q.Left), rowio.OrNil(q.Renames)
-	return rowio.Fingerprint(q)
+	q.Worlds, q.Tables, q.Left, q.Renames = rowio.OrNil(q.Worlds), rowio.OrNil(q.Tables), rowio.OrNil(q.Left), rowio.OrNil(q.Renames)
+	return rowio.Fingerprint(&q)
 }
 
-// Worlds are all databases, the target first.
-func (p *Plan) Worlds() []World { return append([]World{p.Target}, p.Sources...) }
+// World returns the number of the world of that name, or -1.
+func (p *Plan) World(name string) int {
+	return slices.IndexFunc(p.Worlds, func(w World) bool { return w.Name == name })
+}
 
 // Table returns the table of that name, or nil.
 func (p *Plan) Table(name string) *Table {

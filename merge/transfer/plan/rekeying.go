@@ -29,16 +29,14 @@ func (p *Plan) validateRekeying() error {
 		}
 	}
 	for i := range p.Rekey.Spaces {
-		if s := &p.Rekey.Spaces[i]; len(s.Sources) != len(p.Sources) || slices.ContainsFunc(s.Sources, func(of verdict.SpaceOf) bool {
-			return !slices.ContainsFunc(p.Sources, func(w World) bool { return w.Name == of.Source })
-		}) {
+		if s := &p.Rekey.Spaces[i]; !slices.EqualFunc(s.Worlds, p.Worlds, func(of verdict.SpaceOf, w World) bool { return of.World == w.Name }) {
 			return fmt.Errorf("transfer: the plan contradicts itself in the space %q", s.Name)
 		}
 	}
 	return nil
 }
 
-// RekeyOptions are what makes a check of the merged target follow the same references.
+// RekeyOptions are what makes a check of the new database follow the same references.
 func (p *Plan) RekeyOptions() *declare.Rekey {
 	if p.Rekey == nil {
 		return nil
@@ -56,5 +54,5 @@ func (p *Plan) RekeyOptions() *declare.Rekey {
 	return o
 }
 
-// Path is that of the keys of a source, in the record of the target.
-func (p *Plan) Path(source int) string { return fmt.Sprintf("%s.%d", p.ID, source) }
+// Path is that of the keys of a world, in the record of the new database.
+func (p *Plan) Path(world int) string { return fmt.Sprintf("%s.%d", p.ID, world) }

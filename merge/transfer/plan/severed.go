@@ -17,7 +17,7 @@ func (p *Plan) Severs(table, to string) bool {
 	return slices.ContainsFunc(p.Severed, func(s declare.Severed) bool { return s.Table == table && s.To == to })
 }
 
-// RowsWithheld are the rows of the sources that do not come.
+// RowsWithheld are the rows of all worlds but the first that do not come.
 func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
 	for i := range p.Severed {
 		if p.Severed[i].Rows == declare.RowsDrop {
@@ -39,7 +39,7 @@ func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
 }
 
 // StayingBehind are the tables of which it is said what becomes of rows that refer there,
-// for a check of the merged target.
+// for a check of the new database.
 func (p *Plan) StayingBehind() (all []declare.TablePolicy) {
 	for _, s := range p.Severed {
 		if s.Left != nil || s.Gone {

@@ -23,11 +23,10 @@ func refuseUnsent(ctx context.Context, p *Planner) error {
 		name := p.DBs[0].Known.Tables[i].Name
 		var from []*rowio.Source
 		switch t := p.Plan.Table(name); {
-		case t != nil && p.Plan.Into == nil && !t.WritesOver():
-			from = p.DBs[1:]
-		case t != nil || p.Same[name] && !p.excluded(name):
+		case t == nil:
+		case !t.Only || p.Same[name] && !p.excluded(name):
 			from = p.DBs
-		case p.Plan.Into != nil && p.Plan.Reset(name) == nil:
+		default:
 			from = p.DBs[:1]
 		}
 		for _, s := range from {
@@ -90,13 +89,9 @@ func (p *Planner) refuseUnsentColumn(ctx context.Context, s *rowio.Source, t *ca
 			return true, nil
 		})
 	}
-	way := "leave the table out"
-	if p.Plan.Into != nil && s == p.DBs[0] {
-		way = "merge in place, where the rows of " + s.Name() + " stay as they are"
-	}
 	charset, _, _ := strings.Cut(c.Collation, "_")
 	p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf(
 		"the column %q has text in %s that would come as another, since rows are sent in utf8mb4, in %s%s: "+
-			"correct the values that SELECT *%s finds, or %s", c.Name, charset, ledger.CountRows(lost), such, those, way)})
+			"correct the values that SELECT *%s finds", c.Name, charset, ledger.CountRows(lost), such, those)})
 	return err
 }

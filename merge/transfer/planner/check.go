@@ -25,15 +25,13 @@ func check(ctx context.Context, p *Planner) error {
 		all[i] = s
 	}
 	options := p.opts.Check
-	options.Target, options.Renames, options.Copies = p.Plan.Target.Name, plan.Renamed(p.opts.Names), p.opts.Copies
-	options.Into = p.Plan.Into != nil
-	options.FirstLeaves = p.opts.Into != nil
+	options.Renames, options.Copies = plan.Renamed(p.opts.Names), p.opts.Copies
 	if p.opts.Report == nil {
 		options.Samples = -1
 	}
 	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
 		options.Progress = func(m declare.Progress) {
-			progress(job.Progress{Step: ledger.StepCheck, Database: m.Source, Table: m.Table, Rows: m.SourceRows, Total: m.SourceTotal})
+			progress(job.Progress{Step: ledger.StepCheck, Database: m.World, Table: m.Table, Rows: m.WorldRows, Total: m.WorldTotal})
 		}
 	}
 	facts, err := read.DescribeAll(ctx, all, options)
@@ -63,7 +61,7 @@ func check(ctx context.Context, p *Planner) error {
 		s.On.Withheld, s.On.Sifted = p.Plan.WithheldOf(s.Name(), s.Dialect)
 	}
 	p.Report, p.Rows, p.Same, p.skip = report, make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
-	for _, s := range report.Sources {
+	for _, s := range report.Worlds {
 		p.Rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {
 			p.Rows[s.Name][t.Table] = t.Rows
@@ -121,8 +119,8 @@ func (p *Planner) judge(r *verdict.Result) {
 		var gaps []string
 		for _, g := range r.Gaps {
 			gap := g.Reason
-			if g.Source != "" {
-				gap = g.Source + ": " + gap
+			if g.World != "" {
+				gap = g.World + ": " + gap
 			}
 			gaps = append(gaps, gap)
 		}

@@ -18,16 +18,11 @@ import (
 // a LONGTEXT as it is (mariadb.com/kb/en/json-data-type).
 func refuseTyped(ctx context.Context, p *Planner) error {
 	for i := range p.Plan.Tables {
-		from := p.DBs[1:]
-		if p.Plan.Into != nil {
-			from = p.DBs
+		from := p.DBs
+		if p.Plan.Tables[i].Only {
+			from = p.DBs[:1]
 		}
 		if err := p.refuseTypedIn(ctx, p.DBs[0].Table(p.Plan.Tables[i].Name), from); err != nil {
-			return err
-		}
-	}
-	for _, t := range p.ownTables() {
-		if err := p.refuseTypedIn(ctx, t, p.DBs[:1]); err != nil {
 			return err
 		}
 	}

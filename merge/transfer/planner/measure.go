@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/change"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -61,8 +62,8 @@ func Measure(ctx context.Context, p *step.Planning) error {
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		for j, s := range p.DBs {
-			if c, want := t.In(j), p.Rows[s.Name()][t.Name]; s.Table(t.Name) != nil && c.Rows != want {
-				p.Refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
+			if c, want := t.Worlds[j], p.Rows[s.Name()][t.Name]; !t.Only && s.Table(t.Name) != nil && c.Rows != want {
+				p.Refuse(plan.Refusal{Place: plan.PlaceRunning, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
 			}
 		}
 	}
@@ -82,22 +83,26 @@ func ranger(p *step.Planning, l *rowio.Layout) *rowio.Ranger {
 	return &rowio.Ranger{Size: cmp.Or(p.Opts.RangeRows, rowio.RangeRows)}
 }
 
-// measureIn measures the tables of one database.
+// measureIn measures the tables of one world.
 func measureIn(ctx context.Context, p *step.Planning, database int, changes *change.Changes,
 	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
 	s := p.DBs[database]
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
-		if s.Table(t.Name) == nil {
+		if s.Table(t.Name) == nil || t.Only && database > 0 {
 			continue
 		}
 		l := rowio.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		var divide *rowio.Ranger
-		if database > 0 && t.Combine == nil || p.Plan.Into != nil && database == 0 {
+		if t.Combine == nil {
 			divide = ranger(p, l)
 		}
+		change := changes.Of(s.Name(), l)
+		if t.Only {
+			change = raised(p.Plan, l, change)
+		}
 		s.On.Stayed = new(rowio.Content)
-		c, err := rowio.Contents(ctx, s.On, l, rowio.All, changes.Of(s.Name(), l), divide, func(n int) error {
+		c, err := rowio.Contents(ctx, s.On, l, rowio.All, change, divide, func(n int) error {
 			progress(s.Name(), t.Name, n)
 			return ctx.Err()
 		})
@@ -112,7 +117,38 @@ func measureIn(ctx context.Context, p *step.Planning, database int, changes *cha
 			stays.Sum, stays.Summed = s.On.Stayed.Sum, s.On.Stayed.Rows
 		}
 		s.On.Stayed = nil
-		*t.In(database) = c
+		t.Worlds[database] = c
 	}
 	return nil
+}
+
+// raised changes the rows of a table in which the game counts keys, after another change.
+func raised(p *plan.Plan, l *rowio.Layout, before rowio.Changer) rowio.Changer {
+	next := make(map[string]map[int]uint64) // by key and column
+	for _, c := range p.Counters {
+		if c.Table != l.Table || c.Column == "" {
+			continue
+		}
+		if next[c.Key] == nil {
+			next[c.Key] = make(map[int]uint64)
+		}
+		next[c.Key][slices.Index(l.Columns, c.Column)] = c.After
+	}
+	if len(next) == 0 {
+		return before
+	}
+	return func(row []any) (bool, error) {
+		key, err := rowio.EncodeKey(l.KeyOf(row))
+		if err != nil {
+			return false, err
+		}
+		changed, err := before.Row(row)
+		for column, n := range next[key] {
+			if err == nil {
+				changed = true
+				row[column], err = rowio.As(row[column], rekey.Integer{Bits: n})
+			}
+		}
+		return changed, err
+	}
 }

@@ -14,38 +14,37 @@ import (
 	"mergesafe/merge/transfer/step"
 )
 
-// NewPlan reads all databases and plans the merge of the sources into the target: see
-// [plan.Plan]. It needs only the right to SELECT.
+// NewPlan reads all worlds and plans their merge into a new database, which is only looked at: see
+// [plan.Plan]. The first world keeps its keys and names, and gives the schema. It needs only the right
+// to SELECT.
 //
 // An error means that there is no plan, because something could not be read or
 // the options do not fit the databases. A reason that blocks the merge is not an error,
 // but one of the plan's Refusals.
-func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Database, opts PlanOptions) (*plan.Plan, error) {
+func NewPlan(ctx context.Context, into rowio.Database, worlds []rowio.Database, opts PlanOptions) (*plan.Plan, error) {
 	made := &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
-		Sources: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}
-	p := &Planner{opts: &opts, Planning: &step.Planning{Opts: &opts, Plan: made}}
+		New: plan.New{Name: into.Name}, Worlds: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}
+	p := &Planner{opts: &opts, into: into, Planning: &step.Planning{Opts: &opts, Plan: made}}
 	defer func() {
 		for _, s := range p.DBs {
 			s.Close()
 		}
 	}()
-	if err := open(ctx, p, target, sources); err != nil {
+	if err := open(ctx, p, worlds); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
 	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
-	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, measure, planInto, refuseAgain,
+	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, measure, planNew, refuseAgain,
 		measureChanges, refuseUnsent, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
 	}
-	judgeTriggers(p)
 	if p.Plan.Rekey != nil {
 		p.Plan.Fleet = p.opts.Fleet
 	}
 	p.Plan.ID = p.Plan.Fingerprint()
-	p.Plan.NameKept()
 	return p.Plan, nil
 }
 
@@ -64,19 +63,20 @@ type PlanOptions = step.PlanOptions
 type Planner struct {
 	*step.Planning
 	opts *PlanOptions      // those of Planning
+	into rowio.Database    // the new database
 	skip map[string]string // tables that stay behind, and what of them
 }
 
-func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowio.Database) error {
-	if p.opts.Into != nil {
-		p.Plan.Into = &plan.Into{Name: p.opts.Into.Name}
+func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
+	if len(worlds) < 2 {
+		return fmt.Errorf("%w: a merge is of two worlds or more, and %d is given", catalog.ErrWorlds, len(worlds))
 	}
-	if len(sources) == 0 {
-		return fmt.Errorf("%w: there is no source", catalog.ErrSources)
-	}
-	for i, d := range append([]rowio.Database{target}, sources...) {
+	for i, d := range append(slices.Clone(worlds), p.into) {
 		if d.Name == "" || len([]rune(d.Name)) > 200 {
-			return fmt.Errorf("%w: the name %.20q: want 1 to 200 characters", catalog.ErrSources, d.Name)
+			return fmt.Errorf("%w: the name %.20q: want 1 to 200 characters", catalog.ErrWorlds, d.Name)
+		}
+		if i == len(worlds) {
+			break // it may not exist yet
 		}
 		s, err := rowio.OpenSource(ctx, d)
 		if err != nil {
@@ -90,17 +90,14 @@ func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowi
 		if err := p.refuseInUse(ctx, s); err != nil {
 			return err
 		}
-		moves := i == 0 && p.Plan.Into != nil // its servers run in the new database: never in both
-		w.Fence = (moves || i > 0 && !p.opts.NoFence) && slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
+		// The first one's servers run in the new database: never in both.
+		w.Fence = (i == 0 || !p.opts.NoFence) && slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
 		if w.Fence {
 			p.refuseFrozen(s)
 		}
-		if i == 0 {
-			p.Plan.Target, p.Plan.Engine = w, s.Known.Engine // that it takes writes is a matter of the check
-			continue
-		}
-		p.Plan.Sources = append(p.Plan.Sources, w)
+		p.Plan.Worlds = append(p.Plan.Worlds, w)
 	}
+	p.Plan.Engine = p.DBs[0].Known.Engine
 	return nil
 }
 
@@ -119,25 +116,29 @@ func (p *Planner) refuseFrozen(s *rowio.Source) {
 // and is neither completed nor undone there: the plan would not fit any more when
 // that has ended.
 func (p *Planner) refuseInUse(ctx context.Context, s *rowio.Source) error {
-	var reasons []string
+	var uses []ledger.Use
 	if s.Known.HasRegistry {
 		now, err := ledger.Servers(ctx, s.On.Database)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}
-		reasons = ledger.InUse(now, "")
+		uses = ledger.InUse(now, "")
 	}
 	ids, err := (&ledger.Manifest{On: s.On}).Others(ctx)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}
 	for _, id := range ids {
-		if reason := ledger.Unfinished(id); !slices.Contains(reasons, reason) {
-			reasons = append(reasons, reason)
+		if one := (ledger.Use{Reason: ledger.Unfinished(id)}); !slices.Contains(uses, one) {
+			uses = append(uses, one)
 		}
 	}
-	for _, reason := range reasons {
-		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: reason + ", then plan again"})
+	for _, use := range uses {
+		place := plan.PlaceServers
+		if use.Runs {
+			place = plan.PlaceRunning
+		}
+		p.refuse(plan.Refusal{Place: place, Source: s.Name(), Reason: use.Reason + ", then plan again"})
 	}
 	return nil
 }

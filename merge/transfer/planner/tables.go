@@ -8,54 +8,33 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
-// choose decides which tables are copied, in which order, and refuses those that
-// cannot be copied faithfully.
+// choose decides of which tables rows are copied, from which worlds and in which order, and refuses
+// those that cannot be copied faithfully.
 func choose(ctx context.Context, p *Planner) error {
-	target := p.DBs[0]
-	for _, hidden := range target.Known.Hidden {
+	first := p.DBs[0]
+	for _, hidden := range first.Known.Hidden {
 		if hidden.What == catalog.HiddenTriggers {
-			continue // the check says so, and the operator may have looked
+			continue // they are among the hidden objects, of which planNew speaks
 		}
-		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
+		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see " + hidden.String()})
 	}
-	touched := step.Touched(all.Changes(), p.Planning)
+	only := make(map[string]bool)
 	var chosen []*catalog.Table
-	for i := range target.Known.Tables {
-		t := &target.Known.Tables[i]
-		if p.excluded(t.Name) {
-			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "excluded by the operator"})
-			continue
-		}
-		if tool := p.History(t.Name); tool != "" {
-			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "it is the history of migrations that " + tool + " keeps: the target's stays"})
-			continue
-		}
-		if why, skipped := p.skip[t.Name]; skipped {
+	for i := range first.Known.Tables {
+		t := &first.Known.Tables[i]
+		why := p.stays(t)
+		if why != "" {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})
+		}
+		if slices.Contains(p.Report.Reset, t.Name) {
 			continue
 		}
-		if p.Same[t.Name] {
-			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: "it is the same in every database, as the check found: the target's stays"})
-			continue
-		}
-		rows := int64(0)
-		for _, s := range p.DBs[1:] {
-			rows += p.Rows[s.Name()][t.Name]
-		}
-		if rows == 0 && !touched(t.Name) {
-			why := "no source has a row in it"
-			if slices.ContainsFunc(p.DBs[1:], func(s *rowio.Source) bool { return s.On.Withheld[t.Name] != "" }) {
-				why = "no source has a row to copy: all stay behind, as declared"
-			}
-			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})
-		} else if p.copyable(t) {
+		if only[t.Name] = why != ""; only[t.Name] || p.copyable(t) {
 			chosen = append(chosen, t)
 		}
 	}
@@ -63,10 +42,35 @@ func choose(ctx context.Context, p *Planner) error {
 		return err
 	}
 	for _, t := range inOrder(chosen) {
-		p.Plan.Tables = append(p.Plan.Tables, p.table(t))
+		p.Plan.Tables = append(p.Plan.Tables, p.table(t, only[t.Name]))
 	}
 	p.leaveUnread()
 	return nil
+}
+
+// stays says why no rows of a table come but those of the first world; "" if others come.
+func (p *Planner) stays(t *catalog.Table) (why string) {
+	if p.excluded(t.Name) {
+		return "excluded by the operator"
+	}
+	if tool := p.History(t.Name); tool != "" {
+		return "it is the history of migrations that " + tool + " keeps: that of the first world comes"
+	}
+	if why, skipped := p.skip[t.Name]; skipped {
+		return why
+	}
+	if p.Same[t.Name] {
+		return "it is the same in every world, as the check found: that of the first one comes"
+	}
+	for _, s := range p.DBs[1:] {
+		if p.Rows[s.Name()][t.Name] > 0 {
+			return ""
+		}
+	}
+	if slices.ContainsFunc(p.DBs[1:], func(s *rowio.Source) bool { return s.On.Withheld[t.Name] != "" }) {
+		return "no other world has a row to copy: all stay behind, as declared"
+	}
+	return "no other world has a row in it"
 }
 
 // leaveUnread lists the tables that were not read in at least one database: if the
@@ -86,9 +90,6 @@ func (p *Planner) leaveUnread() {
 // copyable reports whether the rows of a table can be copied, as the check says too.
 func (p *Planner) copyable(t *catalog.Table) bool {
 	before := len(p.Plan.Refusals)
-	if t.Key() == nil {
-		p.refuseLarge(t)
-	}
 	for _, s := range p.DBs[1:] {
 		for _, c := range t.Columns {
 			named := func(o catalog.Column) bool { return strings.EqualFold(o.Name, c.Name) }
@@ -119,15 +120,15 @@ func inOrder(tables []*catalog.Table) (sorted []*catalog.Table) {
 	return sorted
 }
 
-func (p *Planner) table(t *catalog.Table) plan.Table {
+func (p *Planner) table(t *catalog.Table, only bool) plan.Table {
 	l := rowio.NewLayout(p.DBs[0].Dialect, t)
-	out := plan.Table{Name: t.Name, Key: append([]string{}, t.Key()...), Columns: l.Columns, Sources: make([]rowio.Content, len(p.Plan.Sources))}
+	out := plan.Table{Name: t.Name, Key: append([]string{}, t.Key()...), Columns: l.Columns, Worlds: make([]rowio.Content, len(p.Plan.Worlds)), Only: only}
 	for _, c := range t.Columns {
 		if c.Generated != "" {
 			out.Generated = append(out.Generated, c.Name)
 		}
 	}
-	if t.AutoIncrement != nil {
+	if t.AutoIncrement != nil && !only {
 		out.Counter = &plan.Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}
 		for _, s := range p.DBs[1:] {
 			if other := s.Table(t.Name); other != nil && other.AutoIncrement != nil {

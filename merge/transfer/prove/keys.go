@@ -9,14 +9,13 @@ import (
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
 // proveKeys makes the parts of the proof that need what was read of the tables.
-func proveKeys(ctx context.Context, p *step.Proving, found [][]*plan.Apart) error {
+func proveKeys(ctx context.Context, p *step.Proving, found []tableRead) error {
 	r := p.Run
 	p.Parts = &evidence.KeyParts{Injective: evidence.KeyProof{Part: evidence.PartInjective, Of: "keys"}, Disjoint: evidence.KeyProof{Part: evidence.PartDisjoint, Of: "keys"},
 		Images: evidence.KeyProof{Part: evidence.PartImages, Of: "rows"}, Own: evidence.KeyProof{Part: evidence.PartOwn, Of: "rows"},
@@ -28,36 +27,40 @@ func proveKeys(ctx context.Context, p *step.Proving, found [][]*plan.Apart) erro
 		if t.Combine != nil {
 			continue
 		}
-		target := read[0]
-		if target.Groups == nil { // nothing in it moves
-			own.Checked += target.Rows
-			if want := t.Merged(); target.Rows != want.Rows || target.Sum != want.Sum {
+		now := read.now
+		if now.Groups == nil { // nothing in it moves
+			own.Checked += now.Rows
+			if want := t.Merged(); now.Rows != want.Rows || now.Sum != want.Sum {
 				own.NoteWrong(1, "table %s", t.Name)
 			}
 			continue
 		}
-		still := rowio.Content{Rows: t.Target.Rows, Sum: t.Target.After}
-		for j, name := range r.Plan.Sources {
-			here := target.Groups[1+j]
-			var of rowio.Content // its own, and those of others that have its keys, since they are matched
-			for _, source := range read[1:] {
-				of.Rows, of.Sum = of.Rows+source.Groups[1+j].Rows, of.Sum.Add(source.Groups[1+j].Sum)
+		for j, world := range r.Plan.Worlds {
+			here := now.Groups[j]
+			var of rowio.Content // its own, and those of others that have its keys, since they are matched, or none that move
+			for _, read := range read.worlds {
+				if read.Groups != nil {
+					of.Rows, of.Sum = of.Rows+read.Groups[j].Rows, of.Sum.Add(read.Groups[j].Sum)
+				}
 			}
-			still.Rows, still.Sum = still.Rows+read[1+j].Groups[0].Rows, still.Sum.Add(read[1+j].Groups[0].Sum)
+			same := here.Rows == of.Rows && here.Sum == of.Sum
+			off := max(1, here.Rows-of.Rows, of.Rows-here.Rows)
+			if j == 0 { // keys that stay
+				if own.Checked += of.Rows; !same {
+					own.NoteWrong(off, "table %s", t.Name)
+				}
+				continue
+			}
 			images.Checked += of.Rows
 			if slices.ContainsFunc(r.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool { return c.Key && c.Table == t.Name }) {
 				disjoint.Checked += here.Rows
 				if n := here.Rows - of.Rows; n != 0 {
-					disjoint.NoteWrong(max(n, -n), "table %s: %s with keys of %s, want %d", t.Name, ledger.CountRows(here.Rows), name.Name, of.Rows)
+					disjoint.NoteWrong(max(n, -n), "table %s: %s with keys of %s, want %d", t.Name, ledger.CountRows(here.Rows), world.Name, of.Rows)
 				}
 			}
-			if here.Rows != of.Rows || here.Sum != of.Sum {
-				images.NoteWrong(max(1, here.Rows-of.Rows, of.Rows-here.Rows), "table %s: the rows of %s", t.Name, name.Name)
+			if !same {
+				images.NoteWrong(off, "table %s: the rows of %s", t.Name, world.Name)
 			}
-		}
-		own.Checked += still.Rows
-		if here := target.Groups[0]; here.Rows != still.Rows || here.Sum != still.Sum {
-			own.NoteWrong(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
 		}
 	}
 	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Proving] { return c.ProveKeys }, p); err != nil {
@@ -78,17 +81,15 @@ func concluded(all []evidence.KeyProof) []evidence.KeyProof {
 	return all
 }
 
-// proveRanges makes sure that no two databases have numbers in one range.
+// proveRanges makes sure that no two worlds have numbers in one range.
 func proveRanges(r *job.Run, p *evidence.KeyProof) {
 	for _, s := range r.Plan.Rekey.Spaces {
-		taken := []verdict.SpaceOf{s.Target}
-		for _, of := range s.Sources {
-			for _, other := range taken {
+		for i, of := range s.Worlds {
+			for _, other := range s.Worlds[:i] {
 				if of.New.Meets(other.New) {
-					p.NoteWrong(1, "%s: the numbers of %s and of %s", s.Name, of.Source, other.Source)
+					p.NoteWrong(1, "%s: the numbers of %s and of %s", s.Name, of.World, other.World)
 				}
 			}
-			taken = append(taken, of)
 		}
 	}
 }

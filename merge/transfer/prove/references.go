@@ -8,8 +8,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// proveReferences compares where the references of the merged target lead with where they
-// led in all databases before.
+// proveReferences compares where the references of the new database lead with where they
+// led in all worlds before.
 func proveReferences(p *plan.Plan, now *verdict.Rekeying) *evidence.KeyProof {
 	proof := &evidence.KeyProof{Part: evidence.PartReferences, Of: "references"}
 	at := make(map[string]*verdict.RekeyedColumn)
@@ -20,7 +20,8 @@ func proveReferences(p *plan.Plan, now *verdict.Rekeying) *evidence.KeyProof {
 	}
 	for i := range p.Rekey.Columns {
 		c := &p.Rekey.Columns[i]
-		if of := p.Table(c.Table); c.Key || of != nil && of.Combine != nil {
+		of := p.Table(c.Table)
+		if c.Key || of != nil && of.Combine != nil {
 			continue // where several rows became one, each column was compared with its formula
 		}
 		name := c.Table + "." + c.Column
@@ -31,8 +32,8 @@ func proveReferences(p *plan.Plan, now *verdict.Rekeying) *evidence.KeyProof {
 		for j := range c.Cases {
 			var want verdict.CaseCounts
 			for k, n := range c.Cases[j].Counts {
-				if k > 0 && p.Table(c.Table) == nil {
-					continue // which is not copied
+				if of == nil || k > 0 && of.Only {
+					continue // which does not come
 				}
 				want.Resolved, want.Dangling, want.None = want.Resolved+n.Resolved, want.Dangling+n.Dangling, want.None+n.None
 			}

@@ -15,7 +15,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// checkResult runs the rules of the check that judge one database over the target.
+// checkResult runs the rules of the check that judge one database over the new database.
 func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof) error {
 	var allow []string
 	for _, a := range r.Plan.Check.Allowed {
@@ -35,22 +35,22 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 		uniques = append(uniques, declare.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered", Of: n.Within})
 	}
 	tables := r.Plan.StayingBehind()
-	for _, reset := range r.Plan.Resets { // as in the plan, nothing is read there: it is empty
-		known := func(p declare.TablePolicy) bool { return slices.Contains(p.Tables, declare.Name(reset.Table)) }
+	for _, table := range r.Plan.Resets { // as in the plan, nothing is read there: it is empty
+		known := func(p declare.TablePolicy) bool { return slices.Contains(p.Tables, declare.Name(table)) }
 		if !slices.ContainsFunc(tables, known) {
-			tables = append(tables, declare.TablePolicy{Tables: []string{declare.Name(reset.Table)}, Policy: declare.PolicySkip})
+			tables = append(tables, declare.TablePolicy{Tables: []string{declare.Name(table)}, Policy: declare.PolicySkip})
 		}
 	}
 	report, err := merge.CheckMerged(ctx, s, declare.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
-		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Into: r.Plan.Into != nil, Copies: r.Plan.Copies,
+		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Copies: r.Plan.Copies,
 		Progress: func(p declare.Progress) {
-			r.Beside(ledger.StepResult, p.Source, p.Table, p.SourceRows, p.SourceTotal)
+			r.Beside(ledger.StepResult, p.World, p.Table, p.WorldRows, p.WorldTotal)
 		}})
 	if err != nil {
 		return err
 	}
 	report.Results = slices.DeleteFunc(report.Results, func(result verdict.Result) bool {
-		return r.Plan.Into != nil && result.Code == verdict.CodeMergeUnfinished || // which is this one, until it is opened
+		return result.Code == verdict.CodeMergeUnfinished || // which is this one, until it is opened
 			slices.ContainsFunc(r.Plan.Left, func(l plan.Left) bool { return l.Table == result.Table })
 	})
 	report.Verdict, proof.Check = verdict.Pass, report

@@ -19,24 +19,24 @@ import (
 // Proof is the result of [Verify].
 type Proof = evidence.Proof
 
-// Verify proves that the target holds a completed merge as planned: it reads every
-// row of every copied table, in the target and in the sources, and compares the
-// sums of their contents with those of the plan. It only reads. If the game ran since,
-// or another merge came after this one, their changes are found too.
+// Verify proves that the new database holds the merge as planned: it reads every row of
+// every table, in the new database and in the worlds that may have been written to since the
+// plan, and compares the sums of their contents with those of the plan. It only reads.
+// If the game ran there since, its changes are found too.
 //
 // If sums differ it looks for the rows, and names the first of them. Finally it
 // runs the rules of the check over the result.
 //
 // It returns a proof without a verdict beside an error, unless it could not read
-// the target or the merge is not completed. Tables are then those that were read
+// the new database or the merge is not completed. Tables are then those that were read
 // completely; Missing, Changed and Own of the last ones may not be known yet.
-func Verify(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts job.Options) (*Proof, error) {
-	return VerifyWith(ctx, plan, target, sources, opts, job.Hooks{})
+func Verify(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts job.Options) (*Proof, error) {
+	return VerifyWith(ctx, plan, into, worlds, opts, job.Hooks{})
 }
 
-func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts job.Options,
+func VerifyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts job.Options,
 	h job.Hooks) (*Proof, error) {
-	r, err := job.NewRun(plan, target, sources, opts, h)
+	r, err := job.NewRun(plan, into, worlds, opts, h)
 	if err != nil {
 		return nil, err
 	}
@@ -44,16 +44,19 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 		return nil, err
 	}
 	defer r.Close()
-	r.Target.Writes = false
-	state, err := r.Begin(ctx, ledger.StepVerify)
+	r.New.Writes = false
+	state, err := r.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if state == "" {
-		return nil, fmt.Errorf("transfer: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, target.Name)
+		return nil, fmt.Errorf("transfer: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, into.Name)
 	}
-	if finished := state == ledger.StateCopied || state == ledger.StateMade || state == ledger.StateProved; !finished {
-		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, target.Name, state)
+	if state == ledger.StateTried {
+		return nil, fmt.Errorf("transfer: %q was made by a rehearsal, from worlds that may have run: there is nothing to verify", into.Name)
+	}
+	if !state.Whole() {
+		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
 	}
 	proof := &Proof{Tables: []evidence.TableProof{}}
 	proving := &step.Proving{Run: r, Proof: proof}
@@ -69,13 +72,6 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 	}
 	if proof.Verdict == verdict.Pass && state == ledger.StateMade {
 		err := r.Retry(ctx, "recording the proof", func(ctx context.Context) error { return recordProof(ctx, r) })
-		if err != nil {
-			proof.Verdict = ""
-			return proof, err
-		}
-	}
-	if proof.Verdict == verdict.Fail {
-		err := r.Retry(ctx, "looking for later merges", func(ctx context.Context) error { return noteLater(ctx, r, proof) })
 		if err != nil {
 			proof.Verdict = ""
 			return proof, err
@@ -98,21 +94,21 @@ func verify(ctx context.Context, proving *step.Proving) error {
 	}
 	found, err := readAll(ctx, r)
 	for i := range r.Plan.Tables {
-		if t := &r.Plan.Tables[i]; !slices.Contains(found[i], nil) {
-			proof.Tables = append(proof.Tables, compareSums(r, t, found[i][0], found[i][1:]))
+		if t := &r.Plan.Tables[i]; found[i].whole() {
+			proof.Tables = append(proof.Tables, compareSums(r, t, found[i]))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := proveInto(ctx, r, proof); err != nil {
+	if err := proveMade(ctx, r, proof); err != nil {
 		return err
 	}
 	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Proving] { return c.Prove }, proving); err != nil {
 		return err
 	}
 	if r.Plan.Rekey != nil {
-		err := r.Retry(ctx, "reading the target's record of keys", func(ctx context.Context) error {
+		err := r.Retry(ctx, "reading the record of keys", func(ctx context.Context) error {
 			return proveKeys(ctx, proving, found)
 		})
 		if err != nil {
@@ -122,8 +118,8 @@ func verify(ctx context.Context, proving *step.Proving) error {
 	for i := range proof.Tables {
 		if t := &proof.Tables[i]; t.Verdict != verdict.Pass && r.Plan.Tables[i].Combine == nil {
 			err := r.RetryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
-				t.Missing, t.Changed, t.Samples, t.Own = 0, 0, nil, false
-				return explain(r, ctx, soft, &r.Plan.Tables[i], t, found[i][0])
+				t.Missing, t.Changed, t.Samples, t.Others = 0, 0, nil, false
+				return explain(r, ctx, soft, &r.Plan.Tables[i], t, found[i].now)
 			})
 			if err != nil {
 				return err
@@ -142,15 +138,15 @@ func verify(ctx context.Context, proving *step.Proving) error {
 }
 
 // compareSums compares what was read of a table with the plan.
-func compareSums(r *job.Run, t *plan.Table, now *plan.Apart, sources []*plan.Apart) evidence.TableProof {
-	want := t.Merged()
+func compareSums(r *job.Run, t *plan.Table, read tableRead) evidence.TableProof {
+	want, now := t.Merged(), read.now
 	proof := evidence.TableProof{Table: t.Name, Verdict: verdict.Pass, Rows: now.Rows, Want: want.Rows}
-	for i, c := range t.Sources {
-		if sources[i].Rows != c.Rows || sources[i].Sum != c.Sum {
-			proof.Sources = append(proof.Sources, r.Sources[i].Name)
+	for i, c := range t.Worlds {
+		if read.worlds[i].Rows != c.Rows || read.worlds[i].Sum != c.Sum {
+			proof.Worlds = append(proof.Worlds, r.Worlds[i].Name)
 		}
 	}
-	if now.Rows != want.Rows || now.Sum != want.Sum || len(proof.Sources) > 0 {
+	if now.Rows != want.Rows || now.Sum != want.Sum || len(proof.Worlds) > 0 {
 		proof.Verdict = verdict.Fail
 	}
 	return proof
@@ -163,15 +159,18 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 		var err error
 		proof.Missing, err = r.Gone(soft, slices.IndexFunc(r.Plan.Tables, func(other plan.Table) bool { return other.Name == t.Name }))
 		if _, changed := errors.AsType[*ledger.ChangedError](err); changed {
-			return nil // it is named among the sources
+			return nil // it is named among the worlds
 		}
-		proof.Own = len(proof.Sources) == 0 && (proof.Missing == 0 || now.Rows != proof.Want-proof.Missing)
+		proof.Others = len(proof.Worlds) == 0 && (proof.Missing == 0 || now.Rows != proof.Want-proof.Missing)
 		return err
 	}
-	// What the rows of the sources do not explain is the target's own.
+	// What the rows of the worlds do not explain came from elsewhere.
 	left, rows := now.Sum.Sub(t.Merged().Sum), now.Rows-proof.Want
-	for i := range t.Sources {
-		err := Compare(r, ctx, soft, i, l, nil, rowio.All, func(d *evidence.Difference, source, there []any) error {
+	for i, world := range r.Worlds {
+		if t.Worlds[i].Rows == 0 {
+			continue
+		}
+		err := compare(r, ctx, soft, world, l, func(d *evidence.Difference, row, there []any) error {
 			if d.Missing {
 				proof.Missing++
 			} else {
@@ -181,7 +180,7 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 				proof.Samples = append(proof.Samples, *d)
 			}
 			var h rowio.Hasher
-			sum, err := h.Row(source)
+			sum, err := h.Row(row)
 			if err != nil {
 				return err
 			}
@@ -199,7 +198,7 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 			return err
 		}
 	}
-	// If a source was changed too, it cannot be told.
-	proof.Own = len(proof.Sources) == 0 && (left != rowio.Sum{} || rows != 0)
+	// If a world was changed too, it cannot be told.
+	proof.Others = len(proof.Worlds) == 0 && (left != rowio.Sum{} || rows != 0)
 	return nil
 }

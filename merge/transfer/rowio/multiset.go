@@ -12,12 +12,7 @@ import (
 )
 
 // A table without a key is a multiset: equal rows cannot be told apart, and need not
-// be. Its rows come in no order in which a copy could be resumed, so those of one
-// source are copied in one transaction, and removed in one. Sums prove it, as they do
-// for every table.
-
-// DefaultMaxKeyless is the default of [planner.PlanOptions.MaxKeyless].
-const DefaultMaxKeyless = 100_000
+// be. Sums prove it, as they do for every table.
 
 // Multiset reports whether the table has no key.
 func (l *Layout) Multiset() bool { return len(l.Key) == 0 }

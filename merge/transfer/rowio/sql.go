@@ -74,7 +74,7 @@ func (d Dialect) TextKeeps(c *catalog.Column) string {
 }
 
 // Layout is how the rows of one table are read and written: the columns that
-// can be written, in the order of the target, and which of them are the key.
+// can be written, in the order of the new database, and which of them are the key.
 type Layout struct {
 	Dialect Dialect
 	Table   string

@@ -17,8 +17,7 @@ import (
 
 // PlanOptions configures [planner.NewPlan]. The zero value means the defaults.
 type PlanOptions struct {
-	// Check configures the check that the plan rests on. [planner.NewPlan] sets Target, Renames
-	// and Copies.
+	// Check configures the check that the plan rests on. [planner.NewPlan] sets Renames and Copies.
 	// Tables that Exclude names are not copied. Results that Allow names may be NOT
 	// VERIFIED, and some may FAIL: none by which rows are lost or mixed up.
 	Check declare.Options
@@ -30,19 +29,10 @@ type PlanOptions struct {
 	// Copies are columns that repeat a column of Names elsewhere.
 	Copies []plan.NameCopy
 
-	// MaxKeyless is how many rows of one source a table without a key may have to be
-	// copied, in one transaction: 0 is [rowio.DefaultMaxKeyless], a negative number none.
-	MaxKeyless int64
-
-	// NoFence leaves the sources without a fence. Then nothing at all is written there,
-	// but a server that is started there makes rows that the target will never get. The
-	// target is always fenced while the merge is carried out, and so is, for good, a first
-	// world that becomes a new database.
+	// NoFence leaves the worlds but the first without a fence. Then nothing at all is written there,
+	// but a server that is started there makes rows that the new database will never get. The first
+	// one becomes the new database, so its servers must never run in both.
 	NoFence bool
-
-	// Into is the new database in which the merge is to be made; nil if the rows are to come
-	// to the target. It is only looked at.
-	Into *rowio.Database
 
 	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
 	// was read.
@@ -63,7 +53,7 @@ type PlanOptions struct {
 type Planning struct {
 	Opts *PlanOptions
 	Plan *plan.Plan
-	DBs  []*rowio.Source             // the target first
+	DBs  []*rowio.Source             // the worlds
 	Rows map[string]map[string]int64 // by database and table, as counted by the check
 
 	Report   *verdict.Report   // of the check
@@ -74,7 +64,7 @@ type Planning struct {
 // Refuse notes a reason that blocks the merge.
 func (p *Planning) Refuse(r plan.Refusal) { p.Plan.Refusals = append(p.Plan.Refusals, r) }
 
-// RefuseValues does so for values in a table of the target that the merge makes itself.
+// RefuseValues does so for values in a table of the new database that the merge makes itself.
 func (p *Planning) RefuseValues(table, format string, args ...any) {
 	p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
@@ -92,7 +82,7 @@ func (p *Planning) History(table string) (tool string) {
 	return tool
 }
 
-// RefuseOutside refuses tables of the target whose engine has no transactions, and
+// RefuseOutside refuses tables of the first world whose engine has no transactions, and
 // lists the statements that give them one that has.
 func (p *Planning) RefuseOutside(ctx context.Context, chosen []*catalog.Table) error {
 	var engines []string
@@ -112,7 +102,7 @@ func (p *Planning) RefuseOutside(ctx context.Context, chosen []*catalog.Table) e
 		p.Plan.Prepare = append(p.Plan.Prepare, statement)
 	}
 	if n > 0 {
-		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Target.Name, Reason: fmt.Sprintf(
+		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Worlds[0].Name, Reason: fmt.Sprintf(
 			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
 			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
 	}
@@ -128,7 +118,7 @@ func (p *Planning) toInnoDB(ctx context.Context, t *catalog.Table) (string, erro
 		return true, nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.Plan.Target.Name, err)
+		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.Plan.Worlds[0].Name, err)
 	}
 	statement := "ALTER TABLE " + d.Quote(t.Name) + " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0"
 	leads := func(column string) bool { // a key
@@ -138,7 +128,7 @@ func (p *Planning) toInnoDB(ctx context.Context, t *catalog.Table) (string, erro
 	}
 	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
 		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
-		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
+		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Worlds[0].Name, Table: t.Name, Reason: fmt.Sprintf(
 			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
 				"after the ALTER TABLE of this plan it counts through the whole table; "+
 				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})

@@ -1,2 +1,2 @@
-// Package undo takes a merge out of its target again.
+// Package undo takes a merge back.
 package undo

@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/change/all"
-	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/verdict"
 	"mergesafe/store/registry"
 )
 
@@ -23,85 +25,56 @@ import (
 type UndoOptions struct {
 	job.Options
 
-	// Force also removes rows that were changed since they were copied. The players'
-	// changes to them are lost.
+	// Force also drops a new database that was written to since it was made. The players' changes
+	// to it are lost.
 	Force bool
 
-	// Placing, if not nil, is called before a new database is dropped, when the first world has the
+	// Placing, if not nil, is called before the new database is dropped, when the first world has the
 	// marks and the generation to go on: to note elsewhere where the world is again. If the call is
 	// interrupted it is made again.
 	Placing func(ctx context.Context) error
 }
 
-// Undone is the result of [Undo]. Beside an error it says how far the undo came: a
-// batch whose COMMIT got no answer may be removed and not counted yet.
+// Undone is the result of [Undo].
 type Undone struct {
-	ID   string `json:"id"`
-	Rows int64  `json:"rows"` // removed, by this call
+	ID string `json:"id"`
 
-	// Parts are the rows of the sources that this call and earlier ones handled, by
-	// table and source in the order of the plan. Rows that were gone before count too.
-	Parts []job.PartResult `json:"-"`
-
-	// Changed rows are not as they were copied, Missing rows are gone. They
-	// block the undo, unless it is forced.
-	Changed int64                 `json:"changed"`
-	Missing int64                 `json:"missing"`
-	Samples []evidence.Difference `json:"samples,omitempty"` // the first of them
-
-	// SameAsBefore says that every table that was copied or emptied holds exactly the rows
-	// that the plan found in it. Tables are the others.
-	SameAsBefore bool                   `json:"same_as_before"`
-	Tables       []evidence.UndoneTable `json:"tables,omitempty"`
-
-	// Dropped says that the new database is gone, or what else is left in it. Of that one
-	// only Rows and Lifted are told besides.
+	// Dropped says that the new database is gone. Others is what else is left in it: what the merge
+	// did not make, and stays.
 	Dropped bool     `json:"dropped,omitempty"`
-	Others  []string `json:"others,omitempty"` // what the merge did not make, and stays
+	Others  []string `json:"others,omitempty"`
 
 	// Raised says that a game may have given IDs, numbers and values of counters in the new database,
 	// so that those of the first world were raised above these.
 	Raised bool `json:"raised,omitempty"`
 
-	// NoRecord says that the target has no record of the merge: it had not begun, or an
-	// earlier undo took it back and was interrupted at its very end. Lifted are the fences. If
-	// none was left, SameAsBefore is set: the rows of the target were read.
+	// NoRecord says that there was no record of the merge: it had not begun, or an earlier undo
+	// was interrupted at its very end. Lifted are the fences, by this call.
 	NoRecord bool         `json:"no_record,omitempty"`
-	Lifted   []job.Lifted `json:"lifted,omitempty"` // by this call
+	Lifted   []job.Lifted `json:"lifted,omitempty"`
 }
 
-// Undo takes a merge out of the target again, completed or not: the rows that were copied and are as
-// they were copied, the renames of the target's own rows, the rows removed from emptied tables (they
-// are put back), the entries in the registry, the fences in the sources, the record of the merge
-// itself and finally the fences in the target. Rows that a game added meanwhile stay.
+// Undo takes a merge back, completed or not: it drops what the merge made, and lifts the fences of
+// the worlds. While nobody can have entered, there is nothing to compare. What was opened is
+// compared row by row, and the first world first learns what was given there: its marks, numbers
+// and counters never fall behind, so that nothing is given twice.
 //
-// It needs the sources as they were copied: they show which rows to remove. A source
-// that was changed since is a [*ledger.ChangedError].
+// It returns a [*ledger.RefusedError] if a game server runs on the new database, if that was written
+// to since it was made and Force is not set, or if a world is gone, forced or not: then the new
+// database has the only rows of it.
 //
-// Before it writes anything it compares all rows. It returns a [*ledger.RefusedError] if
-// a game server runs on the target, if another merge came later, if the rows of an emptied
-// table are not kept any more or the game has made rows with their keys, if rows were changed
-// since and Force is not set, or if rows that did not come with the merge reference rows that
-// did.
+// If it is interrupted, the same call resumes, as with [apply.Apply]. It returns a result beside an
+// error too, unless it could not read the record.
 //
-// When all is removed, it makes sure that no row of the merge is in the target and that the own
-// rows that the merge changed are as they were; otherwise it returns a [*evidence.NotUndoneError], and the
-// record of the merge stays. Other own rows may differ: see [evidence.UndoneTable].
-//
-// If it is interrupted, the same call resumes, as with [apply.Apply]. It returns a
-// result beside an error too, unless it could not read the target.
-//
-// A target without a record of the merge may be another copy of it, while the rows are elsewhere. Undo
-// lifts fences there only if they say that no row of the merge is in the target: a campaign had only
-// prepared it, or an undo had removed them all. Other fences, and another database than the target,
-// are a [*ledger.RefusedError]. If there are no fences, all is well if the target holds what it held when
-// the merge was planned; otherwise the error is [ledger.ErrNoMerge].
-func Undo(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts UndoOptions) (*Undone, error) {
-	return UndoWith(ctx, plan, target, sources, opts, job.Hooks{})
+// Without a record of the merge, the new database may be under another name: Undo lifts fences only
+// if all of them say that no row of the merge came, or that an undo was dropping it; others are a
+// [*ledger.RefusedError]. If there are no fences, the error is [ledger.ErrNoMerge].
+func Undo(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts UndoOptions) (*Undone, error) {
+	return UndoWith(ctx, plan, into, worlds, opts, job.Hooks{})
 }
 
-func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts UndoOptions, h job.Hooks) (*Undone, error) {
-	r, err := job.NewRun(plan, target, sources, opts.Options, h)
+func UndoWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts UndoOptions, h job.Hooks) (*Undone, error) {
+	r, err := job.NewRun(plan, into, worlds, opts.Options, h)
 	if err != nil {
 		return nil, err
 	}
@@ -109,231 +82,246 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 		return nil, err
 	}
 	defer r.Close()
-	r.Target.Unchecked = true // what references the rows is looked for before
-	state, err := r.Begin(ctx, ledger.StepUndo)
+	r.New.Unchecked = true
+	state, err := r.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	u := &undo{Undoing: &step.Undoing{Run: r, Force: opts.Force}, placing: opts.Placing, done: &Undone{ID: plan.ID}}
-	if r.First != nil {
-		return u.done, u.OrBusy(ctx, undoInto(ctx, u, state))
-	}
-	if state == "" {
-		return undoWithoutRecord(ctx, r)
-	}
-	err = u.OrBusy(ctx, u.undo(ctx, state))
-	u.done.Parts, _ = r.PartResults()
-	u.done.Rows, u.done.Lifted = r.Tally.Rows, r.Lifted
-	if left, ok := errors.AsType[*evidence.NotUndoneError](err); ok && u.done.Tables == nil {
-		u.done.Tables = left.Tables // the rest was not looked at
-	}
-	return u.done, err
-}
-
-// undoWithoutRecord ends an undo that was interrupted at its very end, or takes back what was only
-// prepared.
-func undoWithoutRecord(ctx context.Context, r *job.Run) (*Undone, error) {
-	if err := r.Retry(ctx, "checking whether this is the target", func(ctx context.Context) error { return apply.IsTarget(ctx, r) }); err != nil {
-		return nil, err
-	}
-	err := r.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(ctx, r, "undo") })
-	if err == nil {
-		err = r.Retry(ctx, "removing the tables of the merge", r.Manifest.Remove)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(r.Lifted) > 0 {
-		return &Undone{ID: r.Plan.ID, NoRecord: true, Lifted: r.Lifted}, nil
-	}
-	differing, err := unlike(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	if len(differing) == 0 {
-		return &Undone{ID: r.Plan.ID, NoRecord: true, SameAsBefore: true}, nil
-	}
-	return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s, and does not hold what it held when that was planned: %v",
-		ledger.ErrNoMerge, r.Target.Name, r.Plan.ID, differing[0])
+	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
+	return u.done, u.OrBusy(ctx, u.undo(ctx, state))
 }
 
 type undo struct {
-	*step.Undoing
+	*job.Run
+	force   bool
 	placing func(ctx context.Context) error
 	done    *Undone
-	copied  map[plan.Part]*cameRows // what is to be removed, as it was read before; none if nothing was copied
-
-	dangling map[plan.ColumnAt]int64 // rows that referred to nothing when this call began
 }
 
 func (u *undo) undo(ctx context.Context, state ledger.State) error {
-	if state == ledger.StateCopying || state == ledger.StateUndoing {
-		if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*job.Run] { return c.MendBack }, u.Run); err != nil {
+	if state == "" {
+		return u.nothing(ctx)
+	}
+	if err := u.Retry(ctx, "looking at the worlds", func(ctx context.Context) error { return worldsThere(ctx, u) }); err != nil {
+		return err
+	}
+	if !state.Undoing() {
+		if err := mayDrop(ctx, u, state); err != nil {
+			return err
+		}
+		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
+			if now, err := u.Manifest.Load(ctx); err != nil {
+				return err
+			} else if state == ledger.StateMade && now == ledger.StateProved { // by the look at what was written
+				state, u.Manifest.Left = now, now
+			}
+			if state == ledger.StateOpen || u.force && state.Whole() {
+				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
+					return err
+				}
+			}
+			undoing := ledger.StateUndoing
+			if state == ledger.StateTried {
+				undoing = ledger.StateDropping
+			}
+			return u.Manifest.Advance(ctx, state, undoing)
+		}); err != nil {
 			return err
 		}
 	}
-	if err := u.prepare(ctx, state); err != nil {
-		return err
+	type action struct {
+		doing string
+		do    func(ctx context.Context, u *undo) error
 	}
-	steps := []func(context.Context) error{u.remove, u.takeBack,
-		u.compareWithBefore, u.complete, u.drop}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
+	all := []action{
+		{"raising what the first world has given", surpass},
+		{"noting where the world is again", func(ctx context.Context, u *undo) error {
+			if u.placing == nil {
+				return nil
+			}
+			return u.placing(ctx)
+		}},
+		{"marking the fences", func(ctx context.Context, u *undo) error {
+			if err := stillUndoing(ctx, u); err != nil {
+				return err
+			}
+			return apply.MarkFences(ctx, u.Run, registry.FenceDropping)
+		}},
+		{"dropping the new database", drop},
+		{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run, registry.FenceDropping) }},
+	}
+	if u.Manifest.Left == ledger.StateDropping { // a rehearsal writes nothing to the worlds
+		all = []action{{"dropping the new database", drop}}
+	}
+	for _, s := range all {
+		if err := u.Retry(ctx, s.doing, func(ctx context.Context) error { return s.do(ctx, u) }); err != nil {
 			return err
 		}
 	}
-	err := u.RetryDuring(ctx, "lifting the fences", ledger.StateUndoing, func(ctx context.Context) error { return apply.LiftFences(ctx, u.Run) })
-	if err != nil {
-		return err
-	}
-	if err := u.Retry(ctx, "noting in the fences that the rows are gone", func(ctx context.Context) error { return apply.GuardUndone(ctx, u.Run) }); err != nil {
-		return err
-	}
-	if err := u.Retry(ctx, "removing the record of the merge", u.Manifest.Remove); err != nil {
-		return err
-	}
-	return apply.Release(ctx, u.Run)
+	u.done.Lifted = u.Run.Lifted
+	return nil
 }
 
-// takeBack takes the changes back.
-func (u *undo) takeBack(ctx context.Context) error {
-	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*step.Undoing] { return c.Undo }, u.Undoing)
+// stillUndoing returns [ledger.ErrBusy] if another process came to the end of the undo meanwhile: what is there now may be
+// a later merge by the same plan. The database is opened again: a file that is open may have been removed.
+func stillUndoing(ctx context.Context, u *undo) error {
+	u.New.Close()
+	now, err := u.State(ctx)
+	if err == nil && now != u.Manifest.Left {
+		err = u.Manifest.WrongState(now, u.Manifest.Left)
+	}
+	return err
 }
 
-// drop removes what was kept, when all was put back.
-func (u *undo) drop(ctx context.Context) error {
-	return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Drop }, u.Run)
-}
-
-// complete sets back the other counters and the registry, when nothing of the merge is left.
-func (u *undo) complete(ctx context.Context) error {
-	return u.Retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
-		if err := apply.CheckReferences(ctx, u.Run, "let these rows reference other rows or remove them, then run undo again", u.dangling, nil); err != nil {
+// worldsThere refuses, forced or not, to drop the new database if a world is gone: it has the only rows of that.
+func worldsThere(ctx context.Context, u *undo) error {
+	refused := &ledger.RefusedError{Doing: "undo"}
+	for i, c := range u.Worlds {
+		there, err := schema.Exists(ctx, c.Database)
+		var found []string
+		if err == nil && there {
+			found, err = schema.Contains(ctx, c)
+		}
+		if err != nil {
 			return err
 		}
-		err := u.During(ctx, ledger.StateUndoing, func() error {
-			return step.Walk(ctx, all.Backwards(), func(c *step.Change) step.Do[*job.Run] { return c.Forget }, u.Run)
+		missing := slices.ContainsFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Worlds[i].Rows > 0 && !contains(found, t.Name) })
+		if !there || missing {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: fmt.Sprintf(
+				"its database or tables are gone, so %s has the only rows of it, and is not dropped: restore the database, then run undo again", u.New.Name)})
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
+}
+
+// nothing ends an undo that was interrupted at its very end, or takes back fences that were
+// only prepared. There is no new database, or not one of this merge.
+func (u *undo) nothing(ctx context.Context) error {
+	u.done.NoRecord = true
+	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(ctx, u.Run, "undo") })
+	u.done.Lifted = u.Run.Lifted
+	if err == nil { // an apply that was killed before it wrote its record leaves empty tables
+		err = u.Retry(ctx, "removing the tables of the merge", func(ctx context.Context) error {
+			if there, err := schema.Exists(ctx, u.New.Database); err != nil || !there {
+				return err
+			}
+			if err := u.Manifest.Remove(ctx); err != nil || u.Plan.New.There {
+				return err
+			}
+			if left, err := schema.Contains(ctx, u.New); err != nil || len(left) > 0 {
+				return err
+			}
+			u.New.Close()
+			return schema.Remove(ctx, u.New.Database)
 		})
-		if err != nil || !u.Registry {
-			return err
-		}
-		if err := u.Hooks.Fail.At("before lineage"); err != nil {
-			return err
-		}
-		u.Target.Drop() // SQLite has one writer at a time
-		return u.Target.DB.InTx(ctx, func(tx *sqldb.Tx) error {
-			if err := u.Manifest.HoldStateIn(ctx, tx, ledger.StateUndoing); err != nil {
-				return err
-			}
-			return rowio.RegistryOf(u.Target.DB).RemoveMerged(ctx, tx.Begun(), ledger.MergedServers(u.Plan)...)
+	}
+	if err == nil && len(u.done.Lifted) == 0 {
+		err = fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", ledger.ErrNoMerge, u.New.Name, u.Plan.ID)
+	}
+	return err
+}
+
+// mayDrop refuses to drop a database that a game has used since, unless that is forced.
+func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
+	if !state.Whole() {
+		return nil // an apply that was killed
+	}
+	var reasons []plan.Refusal
+	err := u.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
+		return u.Learn(ctx)
+	})
+	if err == nil && u.Registry {
+		err = u.Retry(ctx, "fencing the new database", func(ctx context.Context) error {
+			return apply.CloseGate(ctx, u.Run, "undo")
 		})
-	})
-}
-
-// prepare looks for everything that blocks the undo, and then records in the
-// target that it began.
-func (u *undo) prepare(ctx context.Context, state ledger.State) error {
-	const then = "alter them back, or restore this database from its backup; then run undo again"
-	if err := u.Unaltered(ctx, "undo", then); err != nil {
-		return err
 	}
-	var progress string // of an apply that may still run
-	err := u.Retry(ctx, "reading the databases", func(soft context.Context) (err error) {
-		u.Reasons = nil
-		if state == ledger.StateCopying {
-			if progress, err = u.Manifest.Progress(soft); err != nil {
-				return err
-			}
-		}
-		s, err := rowio.OpenSource(soft, u.Target.Database)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		u.Know(s)
-		planner.TriggersNow(u.Run, s, true, func(table, reason string) { u.Refuse(table, "%s", reason) })
-		if u.Registry {
-			now, err := ledger.Servers(soft, u.Target.Database)
-			if err != nil {
-				return err
-			}
-			for _, reason := range ledger.InUse(now, u.Plan.ID) {
-				u.Refuse("", "%s", reason)
-			}
-		}
-		if u.dangling, err = apply.DanglingRows(soft, u.Run); err != nil {
-			return err
-		}
-		lacks, err := apply.Rights(soft, u.Run)
-		if err != nil {
-			return err
-		}
-		u.Reasons = append(u.Reasons, lacks...)
-		ids, err := u.Manifest.Later(soft)
-		if len(ids) > 0 {
-			u.Refuse("", "the merge %s came later: undo that first", strings.Join(ids, ", "))
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	compares := []func(context.Context) error{
-		func(ctx context.Context) error {
-			return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Kept }, u.Undoing)
-		},
-		func(ctx context.Context) error {
-			if err := u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
-				return err
-			}
-			return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Undoing] { return c.Compare }, u.Undoing)
-		},
-	}
-	for _, compare := range compares {
-		if len(u.Reasons) > 0 || state == ledger.StatePreparing {
-			break
-		}
-		if err := compare(ctx); err != nil {
-			return err
-		}
-	}
-	if len(u.Reasons) > 0 {
-		return &ledger.RefusedError{Doing: "undo", Refusals: u.Reasons}
-	}
-	err = u.Retry(ctx, "fencing the target", func(ctx context.Context) error {
-		if err := u.Manifest.ExpectState(ctx, state); err != nil {
-			return err
-		}
-		return apply.Guard(ctx, u.Run, "undo", registry.FenceMerging, false)
-	})
-	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateCopied {
-		if lifting := apply.Release(ctx, u.Run); lifting != nil {
-			return lifting
-		}
+	// Without a registry nothing keeps a game from writing there, from the moment on that it is made.
+	if err == nil && !u.force && (state == ledger.StateOpen || !u.Registry) {
+		reasons, err = written(ctx, u)
 	}
 	if err != nil {
 		return err
 	}
-	return u.Retry(ctx, "beginning the undo", func(ctx context.Context) error { return u.beginRemoving(ctx, state, progress) })
+	if len(reasons) == 0 {
+		return nil
+	}
+	if state == ledger.StateOpen && u.Registry { // the game goes on there
+		if err := apply.OpenGate(ctx, u.Run); err != nil {
+			return err
+		}
+	}
+	return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
 }
 
-// beginRemoving records in the target that the undo began: from then on an apply copies nothing
-// more. What it copied until then is what was compared, if the progress is what it was before.
-func (u *undo) beginRemoving(ctx context.Context, state ledger.State, progress string) error {
-	if state != ledger.StateCopying {
-		return u.Manifest.Advance(ctx, state, ledger.StateUndoing)
-	}
-	return u.Target.Tx(ctx, func() error {
-		is, err := u.Manifest.Lock(ctx, ledger.Exclusive)
-		if err == nil && is == ledger.StateCopying {
-			var now string
-			if now, err = u.Manifest.Progress(ctx); err == nil && now != progress {
-				err = fmt.Errorf("%w: it copied more rows while this one compared those to be removed: end that process, then run undo again", ledger.ErrBusy)
-			}
+// written says what was written to the new database since it was proved.
+func written(ctx context.Context, u *undo) (reasons []plan.Refusal, err error) {
+	proof, err := prove.Again(ctx, u.Run)
+	if altered, is := errors.AsType[*ledger.RefusedError](err); is && proof != nil {
+		for _, r := range altered.Refusals {
+			r.Reason = "it has other tables than the merge made, which verify explains: what was written there would be lost; -force drops it"
+			reasons = append(reasons, r)
 		}
+		return reasons, nil
+	}
+	if err != nil || proof.Verdict == verdict.Pass {
+		return nil, err
+	}
+	for _, t := range proof.Tables {
+		if t.Verdict != verdict.Pass {
+			reasons = append(reasons, plan.Refusal{Source: u.New.Name, Table: t.Table, Reason: fmt.Sprintf(
+				"it has %s where %d were made, or some have other values: all of that would be lost; -force drops it", ledger.CountRows(t.Rows), t.Want)})
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = []plan.Refusal{{Source: u.New.Name, Reason: "it is not as it was made, which verify explains: all that was written since would be lost; -force drops it"}}
+	}
+	return reasons, nil
+}
+
+func contains(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// drop removes what the merge made, its record last, and the database if nothing else is in it.
+func drop(ctx context.Context, u *undo) error {
+	if there, err := schema.Exists(ctx, u.New.Database); err != nil || !there {
+		u.done.Dropped = err == nil
+		return err
+	}
+	if err := stillUndoing(ctx, u); err != nil {
+		return err
+	}
+	all, err := schema.Read(ctx, u.Worlds[0])
+	if err != nil {
+		return err
+	}
+	made := !u.Plan.New.There
+	last := []string{ledger.ProgressTable, ledger.MergesTable}
+	more := slices.Concat(
+		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
+		u.Plan.Resets,
+		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return slices.Contains(last, table) }))
+	if made && !u.New.Dialect().MySQL() { // a file goes at once
+		others, err := all.Others(ctx, u.New, append(append(last, more...), sqldb.KeysView))
 		if err != nil {
 			return err
 		}
-		return u.Manifest.Advance(ctx, state, ledger.StateUndoing)
-	})
+		if u.done.Dropped = len(others) == 0; u.done.Dropped {
+			u.New.Close()
+			return schema.Remove(ctx, u.New.Database)
+		}
+	}
+	others, err := all.Drop(ctx, u.New, more, last)
+	if err != nil {
+		return err
+	}
+	u.done.Others = slice.Map(others, printable.Text)
+	if u.done.Dropped = len(others) == 0; u.done.Dropped && made {
+		u.New.Close()
+		return schema.Remove(ctx, u.New.Database)
+	}
+	return nil
 }

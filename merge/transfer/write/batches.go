@@ -1,4 +1,4 @@
-// Package write writes rows of a merge to its target and removes them, in batches that save a checkpoint.
+// Package write writes rows of a merge to the new database, in batches.
 package write
 
 import (
@@ -13,25 +13,92 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Expected is what the rows of a table must be together.
+// Expected is what the rows of a place must be together.
 type Expected struct {
 	Rows int64
 	Sum  rowio.Sum
 	Part bool // more rows may follow, which are not read
-	Any  bool // nothing is expected
 }
 
-// Batches calls work with the rows of a table that come after a checkpoint, batch
-// by batch, each in a transaction of the target that saves the next checkpoint.
-// At the end all rows together must be the expected ones. work returns how many
-// rows it wrote.
-func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *rowio.Layout, before *ledger.Checkpoint, want Expected, work func(rows [][]any) (int64, error)) error {
+// Filling is a place that this process fills: what it wrote, and what it sent and has no answer to.
+type Filling struct {
+	ledger.Checkpoint
+	After []any // the key after which the rows go on; nil: from the first one
+
+	sent *Filling
+}
+
+// Settle finds out what became of a batch without an answer. It has to be called before more is sent.
+func (f *Filling) Settle(ctx context.Context, r *job.Run) error {
+	if f.sent == nil {
+		return nil
+	}
+	saved, err := r.Manifest.Settle(ctx, &f.Checkpoint, &f.sent.Checkpoint)
+	if err != nil {
+		return err
+	}
+	if saved {
+		f.took(r)
+	}
+	f.sent = nil
+	return nil
+}
+
+func (f *Filling) took(r *job.Run) {
+	written := f.sent.Rows - f.Rows
+	f.Checkpoint, f.After, f.sent = f.sent.Checkpoint, f.sent.After, nil
+	r.Reached(&f.Checkpoint, written)
+}
+
+// Write calls work in a transaction that saves the next checkpoint: after so many rows with this sum, the last of which
+// has the key after.
+func (f *Filling) Write(ctx context.Context, r *job.Run, rows int, sum rowio.Sum, after []any, finished bool, work func() error) error {
+	now := &Filling{Checkpoint: f.Checkpoint, After: after}
+	now.Saved, now.Finished = true, finished
+	now.Rows, now.Sum = now.Rows+int64(rows), now.Sum.Add(sum)
+	f.sent = now
+	err := r.New.Tx(ctx, func() error {
+		if err := r.Manifest.Save(ctx, &f.Checkpoint, &now.Checkpoint); err != nil {
+			return err
+		}
+		return work()
+	})
+	if errors.Is(err, sqldb.ErrDuplicate) {
+		return fmt.Errorf("transfer: table %q: a row of %q has a key or a unique value that another row has: undo the merge and plan again: %w", f.Table, f.World, err)
+	}
+	if err != nil {
+		return fmt.Errorf("writing table %q: %w", f.Table, err)
+	}
+	f.took(r)
+	r.Committed++
+	r.Progress(ledger.StepCopy, f.World, f.Table, rows)
+	return nil
+}
+
+// As returns a [*ledger.ChangedError] if the rows are not the expected ones: at the end, or if there are more. In a
+// rehearsal it notes at the end that they are others.
+func (want Expected) As(r *job.Run, c *ledger.Checkpoint) error {
+	if r.Opts.Try {
+		if c.Finished && (c.Rows != want.Rows || c.Sum != want.Sum) {
+			r.NoteChanged(job.Changed{World: c.World, Table: c.Table, Rows: c.Rows, Want: want.Rows})
+		}
+		return nil
+	}
+	if c.Rows > want.Rows || c.Finished && c.Rows < want.Rows || c.Rows == want.Rows && c.Sum != want.Sum {
+		return &ledger.ChangedError{Database: c.World, Table: c.Table, Rows: c.Rows, Want: want.Rows, Part: want.Part || !c.Finished}
+	}
+	return nil
+}
+
+// Batches calls work with the rows of a table that come after those that were written, batch by batch, each in a
+// transaction of the new database. At the end all rows together must be the expected ones.
+func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *rowio.Layout, f *Filling, want Expected, work func(rows [][]any) error) error {
 	p := rowio.NewPace(r.Hooks.Batch)
 	most := int64(rowio.All)
 	if want.Part {
-		most = want.Rows - before.Rows
+		most = want.Rows - f.Rows
 	}
-	next, stop := rowio.Pages(soft, from, l, before.After, p.Size, most, true)
+	next, stop := rowio.Pages(soft, from, l, f.After, p.Size, most, true)
 	defer stop()
 	for {
 		if err := r.Between(ctx); err != nil {
@@ -41,54 +108,21 @@ func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *r
 		if err != nil {
 			return err
 		}
-		began := time.Now()
-		now := *before
-		now.Saved, now.Finished = true, pg.Last
-		now.Rows += int64(len(pg.Rows))
-		now.Sum = now.Sum.Add(pg.Sum)
+		began, after := time.Now(), f.After
 		if n := len(pg.Rows); n > 0 {
-			now.After = l.KeyOf(pg.Rows[n-1])
+			after = l.KeyOf(pg.Rows[n-1])
 		}
-		if !want.Any && (now.Rows > want.Rows || now.Finished && now.Rows < want.Rows || now.Rows == want.Rows && now.Sum != want.Sum) {
-			return &ledger.ChangedError{Database: from.Name, Table: l.Table, Rows: now.Rows, Want: want.Rows, Part: want.Part || !now.Finished}
-		}
-		var written int64
-		err = r.Target.Tx(soft, func() (err error) {
-			if written, err = work(pg.Rows); err == nil {
-				err = r.Manifest.Save(soft, before, &now)
-			}
+		read := f.Checkpoint
+		read.Rows, read.Sum, read.Finished = read.Rows+int64(len(pg.Rows)), read.Sum.Add(pg.Sum), pg.Last
+		if err := want.As(r, &read); err != nil {
 			return err
-		})
-		if err != nil {
-			return NotWritten(soft, r, before, err)
 		}
-		r.Committed++
+		if err := f.Write(soft, r, len(pg.Rows), pg.Sum, after, pg.Last, func() error { return work(pg.Rows) }); err != nil {
+			return err
+		}
 		p.Record(len(pg.Rows), time.Since(began))
-		r.Reached(&now, written)
-		r.Progress(now.Step, from.Name, l.Table, len(pg.Rows))
 		if pg.Last {
 			return nil
 		}
-		before = &now
 	}
-}
-
-// NotWritten says why a batch could not be written. A row that is there already
-// was either copied by another process just now, or is not of this merge.
-func NotWritten(ctx context.Context, r *job.Run, before *ledger.Checkpoint, err error) error {
-	if errors.Is(err, sqldb.ErrDuplicate) && before.Step == ledger.StepRestore {
-		return fmt.Errorf("transfer: table %q of %q: a row cannot get its old value back, because a new row has it: give the new row another value or remove it, then run undo again: %w", before.Table, before.Source, err)
-	}
-	if errors.Is(err, sqldb.ErrDuplicate) {
-		now, readErr := r.Checkpoint(ctx, before.Step, before.Place, before.Begin)
-		switch {
-		case readErr != nil:
-			err = readErr
-		case now.Rows != before.Rows:
-			return ledger.MovedError(now)
-		default:
-			return fmt.Errorf("transfer: table %q: a row of %q is in the target already, and was not when the plan was made: undo the merge and plan again: %w", before.Table, before.Source, err)
-		}
-	}
-	return fmt.Errorf("writing table %q: %w", before.Table, err)
 }

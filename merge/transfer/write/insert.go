@@ -7,10 +7,10 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Insert adds rows to the target, in as few statements as possible.
+// Insert adds rows to the new database, in as few statements as possible.
 func Insert(ctx context.Context, r *job.Run, l *rowio.Layout, rows [][]any) error {
-	if r.First != nil && l.Bulk() && len(rows) > 0 {
-		return r.Target.Bulk(ctx, l, rows)
+	if l.Bulk() && len(rows) > 0 {
+		return r.New.Bulk(ctx, l, rows)
 	}
 	most := l.Dialect.Most(len(l.Columns))
 	args := make([]any, 0, most*len(l.Columns))
@@ -19,14 +19,14 @@ func Insert(ctx context.Context, r *job.Run, l *rowio.Layout, rows [][]any) erro
 		n, size := 0, 0
 		for n < min(most, len(rows)) {
 			one := RowSize(rows[n])
-			if n > 0 && size+one > r.Target.Packet {
+			if n > 0 && size+one > r.New.Packet {
 				break
 			}
 			size += one
 			args = append(args, rows[n]...)
 			n++
 		}
-		if _, err := r.Target.Exec(ctx, "insert", l.Insert(n), n == most, args...); err != nil {
+		if _, err := r.New.Exec(ctx, "insert", l.Insert(n), n == most, args...); err != nil {
 			return err
 		}
 		rows = rows[n:]

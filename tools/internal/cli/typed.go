@@ -11,11 +11,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Variables of the environment that stand for DSNs of flags; see [Typed].
-const (
-	FleetDSN     = "$FLEET_DSN"
-	RehearsalDSN = "$REHEARSAL_DSN"
-)
+// FleetDSN is the variable of the environment that stands for the DSN of -fleet; see [Typed].
+const FleetDSN = "$FLEET_DSN"
 
 // Typed is a flag as it was typed, in words for [Line]. If it has a DSN with a secret, that is
 // not shown: variable stands for it.
@@ -49,7 +46,7 @@ func Line(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		switch word {
-		case FleetDSN, RehearsalDSN:
+		case FleetDSN:
 			quoted[i] = `"` + word + `"`
 		default:
 			quoted[i] = printable.Quoted(word)

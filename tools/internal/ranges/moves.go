@@ -58,7 +58,7 @@ func (r Registry) Follow(ctx context.Context, plan *transfer.Plan, database tran
 }
 
 func hasServers(plan *transfer.Plan) bool {
-	return slices.ContainsFunc(plan.Target.Servers, func(s catalog.Server) bool { return s.Own })
+	return slices.ContainsFunc(plan.Worlds[0].Servers, func(s catalog.Server) bool { return s.Own })
 }
 
 // Required is a usage error if there is no fleet registry, though the first world of a plan, which is in
@@ -87,7 +87,7 @@ func (r Registry) MoveWorld(ctx context.Context, plan *transfer.Plan, from strin
 		return err
 	}
 	_, now := sqldb.SplitAccount(to.DSN)
-	return r.Move(ctx, plan.Target.Name, from, now, why)
+	return r.Move(ctx, plan.Worlds[0].Name, from, now, why)
 }
 
 // because is a note, cut to what the registry takes.

@@ -89,10 +89,10 @@ func (r Registry) Reserve(ctx context.Context, plan *transfer.Plan) error {
 // note is what the registry keeps with the ranges of a plan.
 func (r Registry) note(p *transfer.Plan) fleet.Note {
 	var names []string
-	for _, w := range p.Sources {
+	for _, w := range p.Worlds {
 		names = append(names, w.Name)
 	}
 	const most = 1024
-	why := []rune(printable.Text("merge " + strings.Join(names, ", ") + " into " + p.Target.Name))
+	why := []rune(printable.Text("merge " + strings.Join(names, ", ") + " into " + p.New.Name))
 	return fleet.Note{By: r.By, Why: string(why[:min(most, len(why))])}
 }

@@ -120,7 +120,7 @@ func TestSampleCheck(t *testing.T) {
 	}
 	want := declare.Options{
 		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"auctions"}, Policy: declare.PolicySkip}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
-			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
+			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "first", "log": "append 80"},
 				When: &declare.When{Column: "season", Is: []string{"3"}}},
 			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
 		Leave: []declare.Leave{{Table: "characters", Where: "level < 30 AND logout_time < :now - 90*86400", Best: &declare.Best{Of: "account", Keep: 5, By: []string{"level desc", "totaltime desc"}}, File: "config.toml"},

@@ -47,7 +47,7 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 			policy := declare.TablePolicy{
 				Tables:  s.Texts("tables", strict.Label),
 				Policy:  declare.Policy(s.Text("policy", tablePolicy)),
-				Columns: s.TextsByName("set", `{ gold = "sum", name = "target" }`, formula),
+				Columns: s.TextsByName("set", `{ gold = "sum", name = "first" }`, formula),
 				When:    when(s), File: file, Line: s.Line(""), Schema: reviewed,
 			}
 			s.Only("policy", slice.Map(declare.Policies(), func(p declare.Policy) string { return string(p) })...)

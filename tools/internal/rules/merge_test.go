@@ -90,8 +90,8 @@ func TestParseMergeProblems(t *testing.T) {
 		{name + "max=0", `3: merge.name.max 0 is out of range: want 1 to 10000`},
 		{name + "set={ flag = '|x' }", `3: merge.name.set flag is "|x": want bits to set as a decimal number from 1, such as "| 1"`},
 		{name + "set={ flag = '' }", `3: merge.name.set flag is "": want a constant without spaces around it, such as "1", or bits to set, such as "| 1"`},
-		{"[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ gold = 'add' }", `4: merge.table.set gold is "add": want "sum", "max", "min", "target", "source", or "append N" with the most characters of the result, such as "append 80"`},
-		{"[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ gold = 1 }", `4: merge.table.set has an integer in it: want a table of texts, such as set = { gold = "sum", name = "target" }`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ gold = 'add' }", `4: merge.table.set gold is "add": want "sum", "max", "min", "first", "last", or "append N" with the most characters of the result, such as "append 80"`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\nset={ gold = 1 }", `4: merge.table.set has an integer in it: want a table of texts, such as set = { gold = "sum", name = "first" }`},
 		{"[[merge.table]]\ntables=['a']\npolicy='combined'", `3: merge.table.policy is "combined": want "same", "skip", "reset", "combine" or "copy"`},
 	} {
 		_, err := parse(tt.text)

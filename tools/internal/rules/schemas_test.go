@@ -135,7 +135,7 @@ func made(t *testing.T) map[string]*node {
 	ofConfig := commented(string(sample))
 	campaign := agenda.Campaign{
 		Name: "summer", Parallel: 2, PerServer: 1, Rules: []string{"a"}, Allow: []string{"b"}, Room: agenda.ByHand,
-		Window: &agenda.Window{To: time.Hour, Zone: time.UTC}, Merges: []agenda.Merge{{Target: "a", Sources: []string{"b"}}},
+		Window: &agenda.Window{To: time.Hour, Zone: time.UTC}, Merges: []agenda.Merge{{Worlds: []string{"a", "b"}}},
 	}
 	var text bytes.Buffer
 	if _, err := campaign.WriteTo(&text); err != nil {

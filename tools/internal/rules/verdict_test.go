@@ -57,7 +57,7 @@ func TestOneVerdict(t *testing.T) {
 	if *verdictCases < 100 {
 		return
 	}
-	for what, n := range map[string]int{"READY": seen.ready, "PASS": seen.pass, "refused": seen.refused, "into READY": seen.intoReady} {
+	for what, n := range map[string]int{"READY": seen.ready, "PASS": seen.pass, "refused": seen.refused} {
 		if n*10 <= seen.cases {
 			t.Errorf("only %d of %d cases are %s: the generator is too narrow", n, seen.cases, what)
 		}
@@ -65,12 +65,12 @@ func TestOneVerdict(t *testing.T) {
 }
 
 type tally struct {
-	cases, unsuitable, ready, intoReady, pass, fail, notVerified, refused, place int
+	cases, unsuitable, ready, pass, fail, notVerified, refused, place int
 }
 
 func (n tally) String() string {
-	return fmt.Sprintf("%d cases: %d READY in place, %d READY into a new database, %d PASS, %d FAIL, %d NOT VERIFIED, %d refused (%d of PASS, for the place), %d with unsuitable rules",
-		n.cases, n.ready, n.intoReady, n.pass, n.fail, n.notVerified, n.refused, n.place, n.unsuitable)
+	return fmt.Sprintf("%d cases: %d READY, %d PASS, %d FAIL, %d NOT VERIFIED, %d refused (%d of PASS, for the place), %d with unsuitable rules",
+		n.cases, n.ready, n.pass, n.fail, n.notVerified, n.refused, n.place, n.unsuitable)
 }
 
 // judge returns in what the steps disagree.
@@ -100,22 +100,18 @@ func (c *drawn) judge(ctx context.Context, dir string, seen *tally) (wrong []str
 	if err := read.Load(file); err != nil {
 		return []string{"rules: " + err.Error()}
 	}
-	read.Check.Exclude = c.exclude
-	for _, into := range []bool{true, false} { // nothing is written to the worlds in the first
-		allow := c.allow
-		if c.lenient {
-			allow = append(slices.Clone(allow), c.flagsOf(ctx, read, all, into)...)
-		}
-		read.Check.Allow = allow
-		wrong = append(wrong, c.judgeOne(ctx, dir, read, all, into, seen)...)
+	allow := c.allow
+	if c.lenient {
+		allow = append(slices.Clone(allow), c.flagsOf(ctx, read, all)...)
 	}
-	return wrong
+	read.Check.Allow = allow
+	return c.judgeOne(ctx, dir, read, all, seen)
 }
 
 // flagsOf are those that the findings of a check name.
-func (c *drawn) flagsOf(ctx context.Context, read rules.Rules, all []transfer.Database, into bool) (flags []string) {
+func (c *drawn) flagsOf(ctx context.Context, read rules.Rules, all []transfer.Database) (flags []string) {
 	read.Check.Allow = c.allow
-	r, err := checked(ctx, read, all, into)
+	r, err := checked(ctx, read, all)
 	if err != nil {
 		return nil
 	}
@@ -131,9 +127,9 @@ func (c *drawn) flagsOf(ctx context.Context, read rules.Rules, all []transfer.Da
 }
 
 // checked is what mergecheck does.
-func checked(ctx context.Context, read rules.Rules, all []transfer.Database, into bool) (*verdict.Report, error) {
+func checked(ctx context.Context, read rules.Rules, all []transfer.Database) (*verdict.Report, error) {
 	options := read.Check
-	options.Renames, options.Copies, options.Into, options.Samples = transfer.Renamed(read.Names), read.Copies, into, -1
+	options.Renames, options.Copies, options.Samples = transfer.Renamed(read.Names), read.Copies, -1
 	var sources []catalog.Source
 	for _, d := range all {
 		s, err := sqlsource.Open(ctx, d.Name, d.DSN)
@@ -146,67 +142,51 @@ func checked(ctx context.Context, read rules.Rules, all []transfer.Database, int
 	return merge.Check(ctx, sources, options)
 }
 
-func (c *drawn) judgeOne(ctx context.Context, dir string, read rules.Rules, all []transfer.Database, into bool, seen *tally) (wrong []string) {
+func (c *drawn) judgeOne(ctx context.Context, dir string, read rules.Rules, all []transfer.Database, seen *tally) (wrong []string) {
 	disagree := func(format string, args ...any) {
-		wrong = append(wrong, fmt.Sprintf("into %v: ", into)+fmt.Sprintf(format, args...))
+		wrong = append(wrong, fmt.Sprintf(format, args...))
 	}
-	r, err := checked(ctx, read, all, into)
+	r, err := checked(ctx, read, all)
+	into := transfer.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")}
 	options := transfer.PlanOptions{Check: read.Check, Names: read.Names, Copies: read.Copies}
-	target := all[0]
-	sources := all[1:]
-	if into {
-		target = transfer.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")}
-		options.Into = &target
-	}
-	p, planErr := transfer.NewPlan(ctx, all[0], all[1:], options)
-	if into {
-		sources = all
-	}
+	p, planErr := transfer.NewPlan(ctx, into, all, options)
 	switch {
 	case err != nil && planErr != nil:
-		if !into {
-			seen.unsuitable++
-		}
+		seen.unsuitable++
 		return nil
 	case err != nil || planErr != nil:
 		disagree("mergecheck: %v; plan: %v", err, planErr)
 		return wrong
 	}
 	ready := len(p.Refusals) == 0
-	if !into {
-		switch r.Verdict {
-		case verdict.Pass:
-			seen.pass++
-		case verdict.Fail:
-			seen.fail++
-		default:
-			seen.notVerified++
-		}
-		if !ready {
-			seen.refused++
-		}
+	switch r.Verdict {
+	case verdict.Pass:
+		seen.pass++
+	case verdict.Fail:
+		seen.fail++
+	default:
+		seen.notVerified++
+	}
+	if !ready {
+		seen.refused++
 	}
 	if ready != (r.Verdict == verdict.Pass) {
 		ofPlace := !ready && !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Place == "" })
 		if ready || !ofPlace {
 			disagree("mergecheck %s (%s), plan %q", r.Verdict, notPassed(r), p.Refusals)
-		} else if !into {
+		} else {
 			seen.place++
 		}
 	}
 	if !ready {
 		return wrong
 	}
-	if into {
-		seen.intoReady++
-	} else {
-		seen.ready++
-	}
-	if _, err := transfer.Apply(ctx, p, target, sources, transfer.Options{}); err != nil {
+	seen.ready++
+	if _, err := transfer.Apply(ctx, p, into, all, transfer.Options{}); err != nil {
 		disagree("READY, and apply: %v", err)
 		return wrong
 	}
-	proof, err := transfer.Verify(ctx, p, target, sources, transfer.Options{})
+	proof, err := transfer.Verify(ctx, p, into, all, transfer.Options{})
 	if err != nil || proof.Verdict != verdict.Pass {
 		disagree("READY, and verify: %v, %v", proof, err)
 		if proof != nil {
@@ -406,7 +386,7 @@ func drawCase(seed uint64) *drawn {
 			}
 		}
 		if policy := pick("", "same", "skip", "reset", "combine", "combine"); policy == "combine" {
-			d.policy("settings", policy, "set = { v = \""+pick("sum", "max", "target", "source")+"\", hero = \"target\" }")
+			d.policy("settings", policy, "set = { v = \""+pick("sum", "max", "first", "last")+"\", hero = \"first\" }")
 		} else if policy != "" {
 			d.policy("settings", policy, "")
 		}

@@ -13,9 +13,9 @@ import (
 )
 
 // Facts makes facts of databases in which nothing was read, the first being
-// the target.
+// the first world.
 func Facts(dbs ...*declare.Database) *read.Facts {
-	f := &read.Facts{Resolved: &declare.Resolved{Opts: declare.Options{}.WithDefaults(), DBs: dbs, Target: dbs[0]}, Established: read.NewEstablished()}
+	f := &read.Facts{Resolved: &declare.Resolved{Opts: declare.Options{}.WithDefaults(), DBs: dbs}, Established: read.NewEstablished()}
 	f.Tables = declare.TablesOf(dbs)
 	return f
 }

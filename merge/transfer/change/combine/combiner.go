@@ -1,10 +1,10 @@
 package combine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/change"
@@ -19,20 +19,25 @@ type Combiner struct {
 	plan     *plan.Plan
 	Of       *plan.Combine
 	changes  *change.Changes
-	Sources  []*rowio.Connection
+	Worlds   []*rowio.Connection
 	L        *rowio.Layout
 	Formulas []declare.Formula // by column of the layout
 	When     int               // the column of the condition, or -1
+	rows     []int64           // of each world
 }
 
 // combinerOf is that of a run.
 func combinerOf(r *job.Run, table int) *Combiner {
 	t := &r.Plan.Tables[table]
-	return newCombiner(r.Plan, t, r.Changes, r.Sources, r.Layouts[t.Name])
+	return newCombiner(r.Plan, t, r.Changes, r.Worlds, r.Layouts[t.Name])
 }
 
-func newCombiner(p *plan.Plan, t *plan.Table, changes *change.Changes, sources []*rowio.Connection, l *rowio.Layout) *Combiner {
-	c := &Combiner{plan: p, Of: t.Combine, changes: changes, Sources: sources, L: l, When: -1}
+func newCombiner(p *plan.Plan, t *plan.Table, changes *change.Changes, worlds []*rowio.Connection, l *rowio.Layout) *Combiner {
+	rows := make([]int64, len(t.Worlds))
+	for i := range t.Worlds {
+		rows[i] = t.Worlds[i].Rows
+	}
+	c := &Combiner{rows: rows, plan: p, Of: t.Combine, changes: changes, Worlds: worlds, L: l, When: -1}
 	for _, name := range l.Columns {
 		c.Formulas = append(c.Formulas, t.Combine.Formula(name))
 	}
@@ -42,14 +47,14 @@ func newCombiner(p *plan.Plan, t *plan.Table, changes *change.Changes, sources [
 	return c
 }
 
-// Groups returns the rows that come with those of a source, and that no earlier source brings.
-// own finds the rows of the target with their keys. It changes the rows on their way.
-func (c *Combiner) Groups(ctx context.Context, source int, rows [][]any, own func(ctx context.Context, rows [][]any) ([][]any, error)) ([]*Group, error) {
-	if err := c.changes.Of(c.Sources[source].Name, c.L).Rows(rows); err != nil {
+// Groups returns the rows that come with those of a world, and that no earlier world brings. It
+// changes the rows on their way.
+func (c *Combiner) Groups(ctx context.Context, world int, rows [][]any) ([]Group, error) {
+	if err := c.changes.Of(c.Worlds[world].Name, c.L).Rows(rows); err != nil {
 		return nil, err
 	}
-	for i := range source {
-		there, err := c.OfSource(ctx, i, rows)
+	for i := range world {
+		there, err := c.ofWorld(ctx, i, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -61,37 +66,36 @@ func (c *Combiner) Groups(ctx context.Context, source int, rows [][]any, own fun
 		}
 		rows = rest
 	}
-	owns, err := own(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*Group, len(rows))
+	all := make([]Group, len(rows))
 	for k, row := range rows {
-		all[k] = &Group{Own: owns[k], Came: [][]any{row}}
+		all[k] = Group{row}
 	}
-	for i := source + 1; i < len(c.Sources); i++ {
-		there, err := c.OfSource(ctx, i, rows)
+	for i := world + 1; i < len(c.Worlds); i++ {
+		there, err := c.ofWorld(ctx, i, rows)
 		if err != nil {
 			return nil, err
 		}
 		for k := range rows {
 			if there[k] != nil {
-				all[k].Came = append(all[k].Came, there[k])
+				all[k] = append(all[k], there[k])
 			}
 		}
 	}
 	return all, nil
 }
 
-// OfSource returns the rows of a source that come with the keys of these, as they come; nil
+// ofWorld returns the rows of a world that come with the keys of these, as they come; nil
 // for one that it does not have.
-func (c *Combiner) OfSource(ctx context.Context, source int, rows [][]any) ([][]any, error) {
-	src, there := c.Sources[source], make([][]any, len(rows))
+func (c *Combiner) ofWorld(ctx context.Context, world int, rows [][]any) ([][]any, error) {
+	from, there := c.Worlds[world], make([][]any, len(rows))
+	if c.rows[world] == 0 || len(rows) == 0 {
+		return there, nil // it may not have the table
+	}
 	keys := make([][]any, len(rows))
 	for i, row := range rows {
 		keys[i] = c.L.KeyOf(row)
 	}
-	olds, at, err := origin.Before(c.changes, c.plan, source, c.L.KeysOnly(), keys)
+	olds, at, err := origin.Before(c.changes, c.plan, world, c.L.KeysOnly(), keys)
 	if err != nil || len(olds) == 0 {
 		return there, err
 	}
@@ -103,13 +107,13 @@ func (c *Combiner) OfSource(ctx context.Context, source int, rows [][]any) ([][]
 		}
 	}
 	query := func(n int) string {
-		return c.L.SelectFrom() + rowio.Where("("+c.L.Equal(n)+")", src.Comes(c.L.Table))
+		return c.L.SelectFrom() + rowio.Where("("+c.L.Equal(n)+")", from.Comes(c.L.Table))
 	}
-	found, err := lookUp(ctx, src, c.L, query, wanted)
+	found, err := lookUp(ctx, from, c.L, query, wanted)
 	if err != nil {
 		return nil, err
 	}
-	way := c.changes.Of(src.Name, c.L)
+	way := c.changes.Of(from.Name, c.L)
 	for i, row := range found {
 		if row == nil {
 			continue
@@ -117,11 +121,25 @@ func (c *Combiner) OfSource(ctx context.Context, source int, rows [][]any) ([][]
 		if _, err := way.Row(row); err != nil {
 			return nil, err
 		}
-		if slices.EqualFunc(c.L.KeyOf(row), keys[at[i]], rowio.Same) {
+		same, err := equalKeys(c.L.KeyOf(row), keys[at[i]])
+		if err != nil {
+			return nil, err
+		}
+		if same {
 			there[at[i]] = row
 		}
 	}
 	return there, nil
+}
+
+// equalKeys compares keys as the database does: 0 and -0 are one.
+func equalKeys(a, b []any) (bool, error) {
+	one, err := rowio.AppendKey(nil, a)
+	if err != nil {
+		return false, err
+	}
+	other, err := rowio.AppendKey(nil, b)
+	return bytes.Equal(one, other), err
 }
 
 // lookUp returns the rows with the keys of these; nil for one that is not there. query is for
@@ -152,38 +170,4 @@ func lookUp(ctx context.Context, on *rowio.Connection, l *rowio.Layout, query fu
 		}
 	}
 	return found, nil
-}
-
-// WriteOver is the statement that gives a row of the target its new values, and what its
-// arguments are before the key; "" if no row changes. A column that stays is named, too: else
-// the database would set some by itself (ON UPDATE).
-func (c *Combiner) WriteOver() (query string, args func(row []any) []any) {
-	var set []string
-	var columns []int
-	for i, name := range c.L.Columns {
-		quoted := c.L.Dialect.Quote(name)
-		switch op := c.Formulas[i].Op; {
-		case slices.Contains(c.L.Key, i):
-		case op == declare.FormulaSame || op == declare.FormulaTarget:
-			set = append(set, quoted+" = "+quoted)
-		default:
-			set, columns = append(set, quoted+" = ?"), append(columns, i)
-		}
-	}
-	if len(columns) == 0 {
-		return "", nil
-	}
-	return "UPDATE " + c.L.Dialect.Quote(c.L.Table) + " SET " + strings.Join(set, ", ") + " WHERE " + c.L.Equal(1), func(row []any) []any {
-		values := make([]any, 0, len(columns)+len(c.L.Key))
-		for _, i := range columns {
-			values = append(values, row[i])
-		}
-		return values
-	}
-}
-
-// Writes reports whether rows of the target are changed, and not only kept to be compared.
-func (c *Combiner) Writes() bool {
-	query, _ := c.WriteOver()
-	return query != ""
 }

@@ -16,22 +16,9 @@ import (
 // What becomes of rows with one key: one column after the other, by its formula. Numbers are
 // added exactly; a result that its column has no room for is refused, never cut.
 
-// Group is all rows with one key, as they are on their way into the target.
-type Group struct {
-	Own  []any   // the target's; nil if it has none
-	Came [][]any // those of the sources, in the order of the plan; there is at least one
-}
-
-// Single reports whether there is nothing to combine.
-func (g *Group) Single() bool { return g.Own == nil && len(g.Came) == 1 }
-
-// together are all of them, the target's first.
-func (g *Group) together() [][]any {
-	if g.Own == nil {
-		return g.Came
-	}
-	return append([][]any{g.Own}, g.Came...)
-}
+// Group is all rows with one key, as they are on their way into the new database, in the order of
+// their worlds. There is at least one.
+type Group [][]any
 
 // CombineError tells why the rows of a key cannot be combined. Its text has no values in it,
 // so that those of one reason can be counted.
@@ -48,8 +35,7 @@ func (e *CombineError) Error() string {
 }
 
 // Result returns what a group becomes.
-func (c *Combiner) Result(g *Group) ([]any, error) {
-	all := g.together()
+func (c *Combiner) Result(all Group) ([]any, error) {
 	if len(all) > 1 && c.When >= 0 {
 		for _, row := range all {
 			if !c.Of.When.Holds(rowio.Printed(row[c.When])) {
@@ -66,7 +52,7 @@ func (c *Combiner) Result(g *Group) ([]any, error) {
 		for k := range all {
 			values[k] = all[k][i]
 		}
-		v, why := foldColumn(c.Formulas[i], c.L.Types[i], values, g.Came[0][i])
+		v, why := foldColumn(c.Formulas[i], c.L.Types[i], values)
 		if why != "" {
 			return nil, &CombineError{c.L.Columns[i], why}
 		}
@@ -75,14 +61,13 @@ func (c *Combiner) Result(g *Group) ([]any, error) {
 	return row, nil
 }
 
-// foldColumn returns what the values of a column become, or why they cannot. The first value
-// is the target's, if it has a row, and first that of the first source.
-func foldColumn(f declare.Formula, declared string, values []any, first any) (v any, why string) {
+// foldColumn returns what the values of a column become, or why they cannot.
+func foldColumn(f declare.Formula, declared string, values []any) (v any, why string) {
 	switch f.Op {
-	case declare.FormulaTarget:
+	case declare.FormulaFirst:
 		return values[0], ""
-	case declare.FormulaSource:
-		return first, ""
+	case declare.FormulaLast:
+		return values[len(values)-1], ""
 	case declare.FormulaSame:
 		if slices.ContainsFunc(values, func(v any) bool { return !rowio.Same(v, values[0]) }) {
 			return nil, "it has no formula, and its values differ"

@@ -22,7 +22,7 @@ import (
 // choose notes of the tables of a plan that they are combined.
 func choose(_ context.Context, p *step.Planning) error {
 	for _, c := range p.Report.Combined {
-		if t := p.Plan.Table(c.Table); t != nil {
+		if t := p.Plan.Table(c.Table); t != nil && !t.Only {
 			t.Combine = &plan.Combine{Combining: c.Combining}
 		}
 	}
@@ -30,7 +30,7 @@ func choose(_ context.Context, p *step.Planning) error {
 }
 
 // measure works out what becomes of the rows of tables that are combined, and refuses
-// those of which the formulas have no result that the target takes.
+// those of which the formulas have no result that the new database takes.
 func measure(ctx context.Context, p *step.Planning) error {
 	for _, i := range p.Plan.Combines() {
 		t := &p.Plan.Tables[i]
@@ -42,22 +42,22 @@ func measure(ctx context.Context, p *step.Planning) error {
 }
 
 func measureTable(ctx context.Context, p *step.Planning, t *plan.Table) error {
-	target := p.DBs[0]
-	of := target.Table(t.Name)
-	l := rowio.NewLayout(target.Dialect, of)
-	var sources []*rowio.Connection
-	for _, s := range p.DBs[1:] {
-		sources = append(sources, s.On)
+	first := p.DBs[0]
+	of := first.Table(t.Name)
+	l := rowio.NewLayout(first.Dialect, of)
+	var worlds []*rowio.Connection
+	for _, s := range p.DBs {
+		worlds = append(worlds, s.On)
 	}
-	m := &measuring{p: p, t: t, of: of, Combiner: newCombiner(p.Plan, t, change.NewChanges(p.Plan, p.Opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
+	m := &measuring{p: p, t: t, of: of, Combiner: newCombiner(p.Plan, t, change.NewChanges(p.Plan, p.Opts.Check.Codecs), worlds, l), refused: make(map[string]*rowio.RowSamples)}
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	for i, s := range p.DBs[1:] {
+	for i, s := range p.DBs {
 		if s.Table(t.Name) == nil {
 			continue
 		}
-		err := m.source(ctx, i)
+		err := m.world(ctx, i)
 		if why, is := errors.AsType[*CombineError](err); is {
 			p.RefuseValues(t.Name, "%s", why.Error())
 			return nil
@@ -82,35 +82,30 @@ type measuring struct {
 	refused map[string]*rowio.RowSamples
 }
 
-// begin adds up what all databases have.
+// begin adds up what all worlds have.
 func (m *measuring) begin(ctx context.Context) error {
 	for i, f := range m.Formulas {
 		if f.Op != declare.FormulaSum {
 			continue
 		}
-		sum := plan.CombinedSum{Column: m.L.Columns[i], Sources: []string{}}
-		n, err := m.totalIn(ctx, m.p.DBs[0], i)
-		if err != nil {
-			return err
-		}
-		sum.Target = text(typeOf(m.L.Types[i]), n)
-		m.sums, m.after = append(m.sums, i), append(m.after, n)
-		for _, s := range m.p.DBs[1:] {
+		sum := plan.CombinedSum{Column: m.L.Columns[i], Worlds: []string{}}
+		for _, s := range m.p.DBs {
 			n := new(big.Int)
 			if s.Table(m.t.Name) != nil {
+				var err error
 				if n, err = m.totalIn(ctx, s, i); err != nil {
 					return err
 				}
 			}
-			sum.Sources = append(sum.Sources, text(typeOf(m.L.Types[i]), n))
+			sum.Worlds = append(sum.Worlds, text(typeOf(m.L.Types[i]), n))
 		}
+		m.sums, m.after = append(m.sums, i), append(m.after, new(big.Int))
 		m.t.Combine.Sums = append(m.t.Combine.Sums, sum)
 	}
-	m.t.Combine.After = m.t.Target.Sum
 	return nil
 }
 
-// totalIn adds up a column in one database, and refuses values that cannot be added exactly.
+// totalIn adds up a column in one world, and refuses values that cannot be added exactly.
 func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*big.Int, error) {
 	n, odd, err := totalOf(ctx, s.On, m.L, column)
 	if odd > 0 {
@@ -119,15 +114,10 @@ func (m *measuring) totalIn(ctx context.Context, s *rowio.Source, column int) (*
 	return n, err
 }
 
-// source works out what the rows of one source bring.
-func (m *measuring) source(ctx context.Context, source int) error {
-	return rowio.EachPage(ctx, m.Sources[source], m.L, rowio.All, func(page *rowio.Page) error {
-		groups, err := m.Groups(ctx, source, page.Rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
-			own := m.p.DBs[0].On
-			return lookUp(ctx, own, m.L, func(n int) string {
-				return m.L.SelectFrom() + rowio.Where("("+m.L.Equal(n)+")", own.Comes(m.L.Table))
-			}, rows)
-		})
+// world works out what the rows of one world bring.
+func (m *measuring) world(ctx context.Context, world int) error {
+	return rowio.EachPage(ctx, m.Worlds[world], m.L, rowio.All, func(page *rowio.Page) error {
+		groups, err := m.Groups(ctx, world, page.Rows)
 		if err != nil {
 			return err
 		}
@@ -135,7 +125,7 @@ func (m *measuring) source(ctx context.Context, source int) error {
 		for _, g := range groups {
 			row, err := m.Result(g)
 			if why, is := errors.AsType[*CombineError](err); is {
-				m.refuse(why.Error(), g.Came[0])
+				m.refuse(why.Error(), g[0])
 				continue
 			}
 			if err == nil {
@@ -144,7 +134,7 @@ func (m *measuring) source(ctx context.Context, source int) error {
 			if err != nil {
 				return err
 			}
-			if !g.Single() {
+			if len(g) > 1 {
 				tried = append(tried, row)
 			}
 		}
@@ -160,37 +150,19 @@ func (m *measuring) refuse(reason string, row []any) {
 }
 
 // add counts what becomes of a group.
-func (m *measuring) add(g *Group, row []any) error {
+func (m *measuring) add(g Group, row []any) error {
 	c := m.t.Combine
 	sum, err := rowio.SumOf([][]any{row})
 	if err != nil {
 		return err
 	}
-	c.After = c.After.Add(sum)
-	if g.Own == nil {
-		c.Copied++
-		c.Combined += int64(len(g.Came) - 1)
-	} else {
-		was, err := rowio.SumOf([][]any{g.Own})
-		if err != nil {
-			return err
-		}
-		c.After, c.Was, c.Result = c.After.Sub(was), c.Was.Add(was), c.Result.Add(sum)
-		c.Changed++
-		c.Combined += int64(len(g.Came))
-	}
-	if !g.Single() {
-		c.Keys++
+	c.Rows, c.After = c.Rows+1, c.After.Add(sum)
+	if len(g) > 1 {
+		c.Keys, c.Combined = c.Keys+1, c.Combined+int64(len(g)-1)
 	}
 	for k, i := range m.sums {
-		t := typeOf(m.L.Types[i])
-		if n, ok := t.Parse(row[i]); ok {
+		if n, ok := typeOf(m.L.Types[i]).Parse(row[i]); ok {
 			m.after[k].Add(m.after[k], n)
-		}
-		if g.Own != nil {
-			if n, ok := t.Parse(g.Own[i]); ok {
-				m.after[k].Sub(m.after[k], n)
-			}
 		}
 	}
 	return nil
@@ -209,12 +181,12 @@ func (m *measuring) end() {
 		sum := &m.t.Combine.Sums[k]
 		sum.After = text(typeOf(m.L.Types[i]), m.after[k])
 		if !sum.Conserved(sum.After) {
-			m.p.RefuseValues(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)
+			m.p.RefuseValues(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all worlds: another process writes to one of them", sum.Column, sum.After)
 		}
 	}
 }
 
-// try tries rows that were combined against what the target wants of a row: the check tried
+// try tries rows that were combined against what the new database wants of a row: the check tried
 // them as they were.
 func (m *measuring) try(ctx context.Context, rows [][]any) error {
 	on := m.p.DBs[0].On

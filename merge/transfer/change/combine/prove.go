@@ -18,14 +18,13 @@ import (
 )
 
 // The proof of the tables that are combined shares no formula with how they were: it reads all
-// rows of the target, of the sources and of those that the target keeps, puts the rows of each
-// key together in memory, some keys at a time, and asks of each column whether the value is what
-// its formula promises.
+// rows of the new database and of the worlds, puts the rows of each key together in memory, some
+// keys at a time, and asks of each column whether the value is what its formula promises.
 
-// rowsOfKey is all rows of one key.
+// rowsOfKey is all rows of one key: that of the new database, and those of the worlds in their order.
 type rowsOfKey struct {
-	was, now []any
-	came     [][]any
+	now  []any
+	came [][]any
 }
 
 // rowsTogether is the most rows that are in memory, more or less.
@@ -40,22 +39,13 @@ func prove(ctx context.Context, p *step.Proving) error {
 }
 
 func proofs(ctx context.Context, r *job.Run) (all []evidence.CombineProof, err error) {
-	there, err := r.Manifest.Tables(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for _, i := range r.Plan.Combines() {
 		t := &r.Plan.Tables[i]
 		proof := evidence.CombineProof{Table: t.Name, Verdict: verdict.Pass, Columns: []evidence.ColumnProof{}}
 		for _, c := range t.Combine.Columns {
 			proof.Columns = append(proof.Columns, evidence.ColumnProof{Column: c.Column, Formula: c.Formula})
 		}
-		if slices.Contains(there, t.Combine.Kept) {
-			err = proveTable(ctx, r, t, &proof)
-		} else {
-			proof.Detail("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
-		}
-		if err != nil {
+		if err := proveTable(ctx, r, t, &proof); err != nil {
 			return nil, err
 		}
 		if len(proof.Details) > 0 {
@@ -68,22 +58,10 @@ func proofs(ctx context.Context, r *job.Run) (all []evidence.CombineProof, err e
 
 func proveTable(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.CombineProof) error {
 	l := r.Layouts[t.Name]
-	seed, passes := maphash.MakeSeed(), uint64((t.Target.Rows+2*t.Rows())/rowsTogether+1)
-	var own, kept rowio.Content
-	before := make([]*big.Rat, len(t.Combine.Sums)) // of the target
-	for i := range before {
-		before[i] = new(big.Rat)
-	}
-	addUp := func(row []any) {
-		for i, s := range t.Combine.Sums {
-			if n := rational(row[slices.Index(l.Columns, s.Column)]); n != nil {
-				before[i].Add(before[i], n)
-			}
-		}
-	}
+	seed, passes := maphash.MakeSeed(), uint64(2*t.Rows()/rowsTogether+1)
 	for pass := range passes {
 		keys := make(map[string]*rowsOfKey)
-		read := func(on *rowio.Connection, l *rowio.Layout, way rowio.Changer, take func(k *rowsOfKey, row []any)) error {
+		read := func(on *rowio.Connection, way rowio.Changer, take func(k *rowsOfKey, row []any)) error {
 			return rowio.EachPage(ctx, on, l, rowio.All, func(page *rowio.Page) error {
 				for _, row := range page.Rows {
 					if _, err := way.Row(row); err != nil {
@@ -106,64 +84,36 @@ func proveTable(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.
 				return r.Between(ctx)
 			})
 		}
-		if err := read(r.Target, l, nil, func(k *rowsOfKey, row []any) { k.now = row }); err != nil {
+		if err := read(r.New, nil, func(k *rowsOfKey, row []any) { k.now = row }); err != nil {
 			return err
 		}
-		if err := read(r.Target, l.Of(t.Combine.Kept), nil, func(k *rowsOfKey, row []any) { k.was = row }); err != nil {
-			return err
-		}
-		for _, src := range r.Sources {
-			if err := read(src, l, r.Changes.Of(src.Name, l), func(k *rowsOfKey, row []any) { k.came = append(k.came, row) }); err != nil {
+		for i, world := range r.Worlds {
+			if t.Worlds[i].Rows == 0 {
+				continue // it may not have the table
+			}
+			if err := read(world, r.Changes.Of(world.Name, l), func(k *rowsOfKey, row []any) { k.came = append(k.came, row) }); err != nil {
 				return err
 			}
 		}
-		var h rowio.Hasher
 		for _, key := range slices.Sorted(maps.Keys(keys)) { // so that the first problems are the same every time
-			k := keys[key]
-			of := &own
-			row := k.now
-			switch {
-			case k.was != nil:
-				of, row = &kept, k.was
-				fallthrough
-			case len(k.came) > 0:
-				judge(proof, t, l, k)
-				if k.was == nil {
-					continue
-				}
-			}
-			sum, err := h.Row(row)
-			if err != nil {
-				return err
-			}
-			of.Rows, of.Sum = of.Rows+1, of.Sum.Add(sum)
-			addUp(row)
+			judge(proof, t, l, keys[key])
 		}
 	}
-	if proof.Own = own.Rows; own.Rows+kept.Rows != t.Target.Rows || own.Sum.Add(kept.Sum) != t.Target.Sum {
-		proof.Detail("the target's own rows, the kept ones included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
-	}
-	return proveSums(ctx, r, t, before, proof)
+	return proveSums(ctx, r, t, proof)
 }
 
 // judge compares the row of a key with what it should be.
 func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKey) {
-	name := func() string {
-		for _, row := range append([][]any{k.was}, k.came...) {
-			if row != nil {
-				return l.KeyText(row)
-			}
-		}
-		return ""
-	}
-	if k.now == nil || len(k.came) == 0 {
-		p.Wrong++
-		p.Detail("row %s: %s", name(), map[bool]string{true: "is missing", false: "is kept as a combined row, but no source has that key"}[k.now == nil])
-		return
-	}
 	rows := k.came
-	if k.was != nil {
-		rows = append([][]any{k.was}, rows...)
+	switch {
+	case k.now == nil:
+		p.Wrong++
+		p.Detail("row %s: is missing", l.KeyText(rows[0]))
+		return
+	case len(rows) == 0:
+		p.Wrong++
+		p.Detail("row %s: is in no world", l.KeyText(k.now))
+		return
 	}
 	if len(rows) == 1 {
 		p.Copied++
@@ -179,12 +129,12 @@ func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKe
 		at := slices.IndexFunc(p.Columns, func(c evidence.ColumnProof) bool { return c.Column == column })
 		op, most := declare.FormulaSame, 0
 		if slices.Contains(l.Key, i) {
-			op = declare.FormulaTarget // others may have the other zero
+			op = declare.FormulaFirst // others may have the other zero
 		}
 		if at >= 0 && len(rows) > 1 {
 			op, most = p.Columns[at].Formula.Op, p.Columns[at].Formula.Most
 		}
-		if !fulfils(op, most, l.Types[i], k.now[i], all, k.came[0][i]) {
+		if !fulfils(op, most, l.Types[i], k.now[i], all) {
 			if off = append(off, column); at >= 0 {
 				p.Columns[at].Wrong++
 			}
@@ -198,20 +148,19 @@ func judge(p *evidence.CombineProof, t *plan.Table, l *rowio.Layout, k *rowsOfKe
 	}
 	if len(off) > 0 {
 		p.Wrong++
-		p.Detail("row %s: %s is not as planned", name(), strings.Join(off, ", "))
+		p.Detail("row %s: %s is not as planned", l.KeyText(k.now), strings.Join(off, ", "))
 	}
 }
 
-// fulfils reports whether a value is what a formula promises of those that were combined: the
-// target's first, if it has a row. source is that of the first source.
-func fulfils(op declare.FormulaOp, most int, declared string, now any, all []any, source any) bool {
+// fulfils reports whether a value is what a formula promises of those that were combined.
+func fulfils(op declare.FormulaOp, most int, declared string, now any, all []any) bool {
 	switch op {
 	case declare.FormulaSame:
 		return !slices.ContainsFunc(all, func(v any) bool { return !rowio.Same(v, now) })
-	case declare.FormulaTarget:
+	case declare.FormulaFirst:
 		return rowio.Same(now, all[0])
-	case declare.FormulaSource:
-		return rowio.Same(now, source)
+	case declare.FormulaLast:
+		return rowio.Same(now, all[len(all)-1])
 	}
 	known := slices.DeleteFunc(slices.Clone(all), func(v any) bool { return v == nil })
 	if len(known) == 0 || now == nil {
@@ -264,28 +213,33 @@ func rational(v any) *big.Rat {
 	return n
 }
 
-// proveSums lets the databases add up themselves, and compares that with what the target had.
-func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat, proof *evidence.CombineProof) error {
+// proveSums lets the databases add up themselves.
+func proveSums(ctx context.Context, r *job.Run, t *plan.Table, proof *evidence.CombineProof) error {
 	l := r.Layouts[t.Name]
-	for i, planned := range t.Combine.Sums {
+	for _, planned := range t.Combine.Sums {
 		column := slices.Index(l.Columns, planned.Column)
-		scale := typeOf(l.Types[column]).Scale
-		s := evidence.SumProof{Column: planned.Column, Verdict: verdict.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
-		for _, on := range append([]*rowio.Connection{r.Target}, r.Sources...) {
+		total := func(on *rowio.Connection) (string, error) {
 			n, _, err := totalOf(ctx, on, l, column)
-			if err != nil {
-				return err
-			}
-			if text := text(typeOf(l.Types[column]), n); on == r.Target {
-				s.After = text
-			} else {
-				s.Sources = append(s.Sources, text)
-			}
+			return text(typeOf(l.Types[column]), n), err
 		}
-		now := plan.CombinedSum{Target: s.Target, Sources: s.Sources}
-		if s.Target != planned.Target || !slices.Equal(s.Sources, planned.Sources) || !now.Conserved(s.After) {
+		s := evidence.SumProof{Column: planned.Column, Verdict: verdict.Pass, Worlds: []string{}}
+		var err error
+		if s.After, err = total(r.New); err != nil {
+			return err
+		}
+		for i, world := range r.Worlds {
+			of := text(typeOf(l.Types[column]), new(big.Int))
+			if t.Worlds[i].Rows > 0 {
+				if of, err = total(world); err != nil {
+					return err
+				}
+			}
+			s.Worlds = append(s.Worlds, of)
+		}
+		now := plan.CombinedSum{Worlds: s.Worlds}
+		if !slices.Equal(s.Worlds, planned.Worlds) || !now.Conserved(s.After) {
 			s.Verdict = verdict.Fail
-			proof.Detail("the sum of %s is %s, want %s, of %s before and %s that came", s.Column, s.After, planned.After, planned.Target, strings.Join(planned.Sources, ", "))
+			proof.Detail("the sum of %s is %s, want %s, of %s in the worlds", s.Column, s.After, planned.After, strings.Join(planned.Worlds, ", "))
 		}
 		proof.Sums = append(proof.Sums, s)
 	}
@@ -294,9 +248,9 @@ func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat
 
 // proveKeys adds to the parts about new keys: each column of the rows was compared with its formula.
 func proveKeys(_ context.Context, p *step.Proving) error {
-	own, images, sums := &p.Parts.Own, &p.Parts.Images, &p.Parts.Sums
+	images, sums := &p.Parts.Images, &p.Parts.Sums
 	for _, c := range p.Proof.Combines {
-		own.Checked, images.Checked = own.Checked+c.Own, images.Checked+c.Copied+c.Keys
+		images.Checked += c.Copied + c.Keys
 		if c.Verdict != verdict.Pass {
 			images.NoteWrong(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
 		}

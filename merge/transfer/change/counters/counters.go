@@ -17,9 +17,8 @@ import (
 func Change() step.Change {
 	return step.Change{
 		Plan:   choose,
-		Probes: probes,
 		Finish: finish, ProveKeys: proveKeys,
-		Undo: lower, Forget: forget, Surpass: surpass,
+		Surpass: surpass,
 	}
 }
 
@@ -33,14 +32,14 @@ func reachedBy(ctx context.Context, r *job.Run, c *plan.RowCounter) (bool, error
 	return found && n >= c.After, err
 }
 
-// valueOf is the value of a counter in a row of the target, if there is one.
+// valueOf is the value of a counter in a row of the new database, if there is one.
 func valueOf(ctx context.Context, r *job.Run, c *plan.RowCounter) (n uint64, found bool, err error) {
-	d := r.Target.Dialect()
+	d := r.New.Dialect()
 	where, args, err := keyOf(r, c)
 	if err != nil {
 		return 0, false, err
 	}
-	err = r.Target.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
+	err = r.New.Rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
 		value, ok := rekey.ParseInteger(rowio.Printed(row[0]))
 		n, found = value.Bits, ok && !value.Negative
 		return true, nil
@@ -62,16 +61,16 @@ func keyOf(r *job.Run, c *plan.RowCounter) (where string, args []any, err error)
 
 // sequenceAt returns the number that a sequence has certainly not given.
 func sequenceAt(ctx context.Context, r *job.Run, c *plan.RowCounter) (uint64, error) {
-	values, err := r.Target.Texts(ctx, "SELECT CAST(next_not_cached_value AS CHAR) FROM "+r.Target.Dialect().Quote(c.Table))
+	values, err := r.New.Texts(ctx, "SELECT CAST(next_not_cached_value AS CHAR) FROM "+r.New.Dialect().Quote(c.Table))
 	if err != nil {
 		return 0, fmt.Errorf("reading the sequence %q: %w", c.Table, err)
 	}
 	if len(values) != 1 {
-		return 0, fmt.Errorf("the sequence %q of %q has %d rows, want one", c.Table, r.Target.Name, len(values))
+		return 0, fmt.Errorf("the sequence %q of %q has %d rows, want one", c.Table, r.New.Name, len(values))
 	}
 	next, ok := rekey.ParseInteger([]byte(values[0]))
 	if !ok || next.Negative {
-		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.Target.Name, values[0])
+		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.New.Name, values[0])
 	}
 	return next.Bits, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -13,31 +12,26 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// choose reads the counters in rows of the target that are to be raised.
+// choose reads the counters in rows of the first world that are to be raised.
 func choose(ctx context.Context, p *step.Planning) error {
 	if p.Plan.Rekey == nil {
 		return nil
 	}
-	target := p.DBs[0]
+	first := p.DBs[0]
 	for _, c := range p.Plan.Rekey.Counters {
 		refuse := func(format string, args ...any) {
-			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
+			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: first.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
 		}
 		if c.Column == "" {
 			chooseSequence(p, &c, refuse)
 			continue
 		}
-		t := target.Table(c.Table)
+		t := first.Table(c.Table)
 		if t == nil || t.Key() == nil {
 			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
 			continue
 		}
-		for _, trigger := range t.Triggers {
-			if trigger.On(catalog.OnUpdate) {
-				refuse(plan.ForCounters, trigger.Name, trigger.Event)
-			}
-		}
-		l := rowio.NewLayout(target.Dialect, t)
+		l := rowio.NewLayout(first.Dialect, t)
 		at, on := slices.Index(l.Columns, c.Column), -1
 		if c.When != nil {
 			on = slices.Index(l.Columns, c.When.Column)
@@ -46,7 +40,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 			refuse("its column %s counts keys, and cannot be written", c.Column)
 			continue
 		}
-		err := rowio.Every(ctx, target.On, l, func(row []any) error {
+		err := rowio.Every(ctx, first.On, l, func(row []any) error {
 			if c.When != nil && (on < 0 || !c.When.Holds(rowio.Printed(row[on]))) {
 				return nil
 			}
@@ -72,10 +66,10 @@ func choose(ctx context.Context, p *step.Planning) error {
 	return nil
 }
 
-// chooseSequence notes how far a sequence of the target is to be raised.
+// chooseSequence notes how far a sequence of the first world is to be raised.
 func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter, refuse func(format string, args ...any)) {
-	target := p.DBs[0]
-	s := target.Known.Sequence(c.Table)
+	first := p.DBs[0]
+	s := first.Known.Sequence(c.Table)
 	switch {
 	case s == nil:
 		refuse("the sequence does not exist any more")
@@ -91,20 +85,8 @@ func chooseSequence(p *step.Planning, c *verdict.RekeyedCounter, refuse func(for
 	switch {
 	case after <= s.Next.Bits:
 	case s.Max.Less(rekey.Integer{Bits: after}):
-		refuse("the sequence would be raised to %d, and ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, target.Dialect.Quote(s.Name))
+		refuse("the sequence would be raised to %d, and ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, first.Dialect.Quote(s.Name))
 	default:
 		p.Plan.Counters = append(p.Plan.Counters, plan.RowCounter{Table: c.Table, Before: s.Next.Bits, After: after})
 	}
-}
-
-// probes need the rights to raise a sequence and to set it back, and change nothing: a sequence is
-// not set to less than it stands at.
-func probes(p *plan.Plan, d rowio.Dialect, _ func(table string) *rowio.Layout) (all []step.Probe) {
-	for _, c := range p.Counters {
-		if c.Column == "" {
-			name := d.Quote(c.Table)
-			all = append(all, step.Probe{Table: c.Table, Statement: fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, int64(c.Before)-1)}, step.Probe{Table: c.Table, Statement: "ALTER TABLE " + name})
-		}
-	}
-	return all
 }

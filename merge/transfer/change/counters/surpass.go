@@ -18,13 +18,14 @@ func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
 	if err != nil {
 		return err
 	}
-	var counted []plan.Counted // also tables without a row: there may be some now
+	type column struct{ Table, Column string }
+	var counted []column // also tables without a row: there may be some now
 	err = r.LookAt(ctx, func(s *rowio.Source) error {
 		r.Know(s)
 		counted = nil
 		for _, t := range s.Known.Tables {
 			if t.AutoIncrement != nil && slices.Contains(there, t.Name) {
-				counted = append(counted, plan.Counted{Table: t.Name, Column: t.AutoIncrement.Column})
+				counted = append(counted, column{t.Name, t.AutoIncrement.Column})
 			}
 		}
 		return nil
@@ -33,41 +34,41 @@ func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
 		return err
 	}
 	for _, t := range counted {
-		if err := raiseCounter(ctx, r, first, t); err != nil {
+		if err := raiseCounter(ctx, r, first, t.Table, t.Column); err != nil {
 			return err
 		}
 	}
 	for _, c := range r.Plan.Counters {
 		if err := raiseOne(ctx, r, first, &c); err != nil {
-			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.First.Name, r.Target.Name, err)
+			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.Worlds[0].Name, r.New.Name, err)
 		}
 	}
 	return nil
 }
 
 // raiseCounter raises the counter of a table of the first world to that of the new database.
-func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, t plan.Counted) error {
-	next, err := schema.Counter(ctx, r.Target, t.Table)
+func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, table, column string) error {
+	next, err := schema.Counter(ctx, r.New, table)
 	if err != nil {
 		return err
 	}
-	was, err := schema.Counter(ctx, first, t.Table)
+	was, err := schema.Counter(ctx, first, table)
 	if err != nil || next <= was {
 		return err
 	}
 	if !first.Dialect().MySQL() && was == 0 { // the table never had a row there
-		_, err := first.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, t.Table, int64(next-1))
+		_, err := first.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
 		return err
 	}
-	if err := write.SetCounter(ctx, first, t.Table, t.Column, next); err != nil {
-		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", t.Table, r.First.Name, r.Target.Name, err)
+	if err := write.SetCounter(ctx, first, table, column, next); err != nil {
+		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", table, r.Worlds[0].Name, r.New.Name, err)
 	}
 	return nil
 }
 
 // raiseOne raises a counter in a row, or a sequence, that the merge had raised.
 func raiseOne(ctx context.Context, r *job.Run, first *rowio.Connection, c *plan.RowCounter) error {
-	d := r.Target.Dialect()
+	d := r.New.Dialect()
 	if c.Column == "" {
 		next, err := sequenceAt(ctx, r, c)
 		if err == nil { // which lowers none

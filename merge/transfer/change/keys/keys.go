@@ -1,4 +1,4 @@
-// Package keys records which keys of the sources became which, and which were matched, so that
+// Package keys records which keys of the worlds became which, and which were matched, so that
 // later merges and people can follow them.
 package keys
 
@@ -23,17 +23,16 @@ func Change() step.Change {
 	return step.Change{
 		Together: together,
 		Finish:   remember, ProveKeys: proof.Keys,
-		Forget: forget,
 	}
 }
 
 // together refuses databases in which other rows are the same thing than when the plan was made.
 func together(ctx context.Context, f *step.Flight) error {
-	if f.Begun || f.Hooks.Blind || f.Plan.Rekey == nil || !slices.ContainsFunc(f.Plan.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil }) {
+	if f.Hooks.Blind || f.Plan.Rekey == nil || !slices.ContainsFunc(f.Plan.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil }) {
 		return nil
 	}
 	var all []catalog.Source
-	for i, c := range f.Worlds() {
+	for i, c := range f.Worlds {
 		s, err := rowio.OpenSource(ctx, c.Database)
 		if err != nil {
 			return err
@@ -54,11 +53,11 @@ func together(ctx context.Context, f *step.Flight) error {
 			continue
 		}
 		if twice := now[s.Name].Twice; len(twice) > 0 {
-			f.Refuse(f.Target.Name, s.By.Table, "values of %s occur more than once now, as the target compares: %s: plan again", s.By, strings.Join(twice, "; "))
+			f.Refuse(f.Plan.Worlds[0].Name, s.By.Table, "values of %s occur more than once now, as that world compares: %s: plan again", s.By, strings.Join(twice, "; "))
 		}
-		for _, of := range s.Sources {
-			if found := now[s.Name].Pairs[of.Source]; !found.Equal(of.Matched) {
-				f.Refuse(of.Source, s.By.Table, "%s of the space %s by %s, and %s when the plan was made, or others: %s: plan again", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
+		for _, of := range s.Worlds {
+			if found := now[s.Name].Pairs[of.World]; !found.Equal(of.Matched) {
+				f.Refuse(of.World, s.By.Table, "%s of the space %s by %s, and %s when the plan was made, or others: %s: plan again", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
 					s.Name, s.By, printable.Count(int64(of.Matched.Len()), "was", "were"), plan.FirstDifference(of.Matched, found))
 			}
 		}

@@ -49,9 +49,9 @@ func MapFromPlan(file, space string) (*declare.MapFrom, error) {
 		return nil, fmt.Errorf("the space %q of that plan keeps some keys (keep = %q), which a map does not support", s.Name, s.Keep)
 	}
 	m := &declare.MapFrom{File: file, Digest: hex.EncodeToString(digest[:]), Space: s.Name, Offsets: make(map[string]uint64), Matched: make(map[string]*rekey.Pairs)}
-	for _, of := range s.Sources {
-		if m.Offsets[of.Source] = of.Offset; of.Matched.Len() > 0 {
-			m.Matched[of.Source] = of.Matched
+	for _, of := range s.Worlds {
+		if m.Offsets[of.World] = of.Offset; of.Matched.Len() > 0 {
+			m.Matched[of.World] = of.Matched
 		}
 	}
 	return m, nil

@@ -14,16 +14,17 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// remember records the keys of the sources, and what these remember of theirs, when
-// all rows were copied.
+// remember records the keys of the worlds that got new ones, and what these remember of theirs, when
+// all rows were copied. The first world keeps its keys; what it remembers came with its tables.
 func remember(ctx context.Context, r *job.Run) error {
 	if r.Plan.Rekey == nil {
 		return nil
 	}
-	if _, err := r.Target.Exec(ctx, "create", ledger.CreateKeys(r.Target.Dialect()), false); err != nil {
+	if _, err := r.New.Exec(ctx, "create", ledger.CreateKeys(r.New.Dialect()), false); err != nil {
 		return err
 	}
-	for i, src := range r.Sources {
+	for i := 1; i < len(r.Worlds); i++ {
+		src := r.Worlds[i]
 		var all []ledger.KeySet
 		for _, c := range r.Plan.Rekey.Columns {
 			if !c.Key {
@@ -56,7 +57,7 @@ func remember(ctx context.Context, r *job.Run) error {
 			}
 		}
 		for i := range all {
-			if err := ledger.SaveKeys(ctx, r.Target, &all[i], r.Hooks.Clock()); err != nil {
+			if err := ledger.SaveKeys(ctx, r.New, &all[i], r.Hooks.Clock()); err != nil {
 				return err
 			}
 		}
@@ -67,17 +68,17 @@ func remember(ctx context.Context, r *job.Run) error {
 	return makeKeysView(ctx, r)
 }
 
-// keysOf returns the keys of one column of a source, and reads them unless all came by
+// keysOf returns the keys of one column of a world, and reads them unless all came by
 // while they were copied.
-func keysOf(ctx context.Context, r *job.Run, source int, c *verdict.RekeyedColumn) (*ledger.KeySet, error) {
-	src, space := r.Sources[source], r.Plan.Rekey.Space(c.Cases[0].Space)
-	k := &ledger.KeySet{Path: r.Plan.Path(source), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
-		Offset: space.Sources[source].Offset, Range: space.Sources[source].New, Keys: &rekey.Set{Exact: true}}
-	if r.Plan.Table(c.Table) == nil { // no source had a row
+func keysOf(ctx context.Context, r *job.Run, world int, c *verdict.RekeyedColumn) (*ledger.KeySet, error) {
+	src, space := r.Worlds[world], r.Plan.Rekey.Space(c.Cases[0].Space)
+	k := &ledger.KeySet{Path: r.Plan.Path(world), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
+		Offset: space.Worlds[world].Offset, Range: space.Worlds[world].New, Keys: &rekey.Set{Exact: true}}
+	if r.Plan.Table(c.Table) == nil || r.Plan.Table(c.Table).Only { // no row came
 		k.Keys.Finish()
 		return k, nil
 	}
-	if seen := r.Seen.All(source, c.Table, c.Column, r.Plan.Table(c.Table).Sources[source].Rows); seen != nil {
+	if seen := r.Seen.All(world, c.Table, c.Column, r.Plan.Table(c.Table).Worlds[world].Rows); seen != nil {
 		k.Keys = seen
 		return k, nil
 	}
@@ -97,39 +98,22 @@ func keysOf(ctx context.Context, r *job.Run, source int, c *verdict.RekeyedColum
 	return k, nil
 }
 
-// forget notes that the merge was undone. What was given stays on record, so that it
-// is not given again.
-func forget(ctx context.Context, r *job.Run) error {
-	known, err := ledger.HasKeys(ctx, r.Target)
-	if err != nil || !known {
-		return err
-	}
-	if _, err = r.Target.Exec(ctx, "keys", "UPDATE "+ledger.KeysTable+" SET undone = 1 WHERE path LIKE ?", false, r.Plan.ID+".%"); err != nil {
-		return err
-	}
-	if known, err = ledger.HasMatches(ctx, r.Target); err != nil || !known {
-		return err
-	}
-	_, err = r.Target.Exec(ctx, "keys", "UPDATE "+ledger.MatchesTable+" SET undone = 1 WHERE path LIKE ?", false, r.Plan.ID+".%")
-	return err
-}
-
 // makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
 // because the account may not or the name is taken, the merge continues and says so.
 func makeKeysView(ctx context.Context, r *job.Run) error {
-	matches, err := ledger.HasMatches(ctx, r.Target)
+	matches, err := ledger.HasMatches(ctx, r.New)
 	if err != nil {
 		return err
 	}
-	for _, statement := range ledger.CreateKeysView(r.Target.Dialect(), matches) {
-		_, err := r.Target.Exec(ctx, "create", statement, false)
+	for _, statement := range ledger.CreateKeysView(r.New.Dialect(), matches) {
+		_, err := r.New.Exec(ctx, "create", statement, false)
 		if err == nil {
 			continue
 		}
 		if meaning := sqldb.Translate(err); ctx.Err() != nil || errors.Is(meaning, sqldb.ErrUnavailable) || errors.Is(meaning, sqldb.ErrRetryable) {
 			return err
 		}
-		r.Notes = append(r.Notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; to have it for SQL, run the statements that \"servermerge whois -view\" prints", ledger.KeysView, r.Target.Name, err))
+		r.Notes = append(r.Notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; to have it for SQL, run the statements that \"servermerge whois -view\" prints", ledger.KeysView, r.New.Name, err))
 		return nil
 	}
 	return nil

@@ -5,7 +5,6 @@ package leave
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/leave"
@@ -19,24 +18,16 @@ import (
 
 // Change returns the rows that stay behind.
 func Change() step.Change {
-	return step.Change{Touches: touches, Measure: measure, Ready: ready, Prove: prove}
-}
-
-// touches reports of which tables rows of a first world stay behind, or come without a reference.
-func touches(p *step.Planning) func(table string) bool {
-	return func(table string) bool {
-		return p.Plan.Into != nil && (p.Plan.StaysOf(p.Plan.Target.Name, table) != nil ||
-			slices.ContainsFunc(p.Plan.Severed, func(s declare.Severed) bool { return s.Gone && s.Table == table }))
-	}
+	return step.Change{Measure: measure, Ready: ready, Prove: prove}
 }
 
 // contents sums up the rows of a table of a world that stay behind.
-func contents(ctx context.Context, s *plan.Stays, target, of *rowio.Source, on *rowio.Connection) (rowio.Content,
+func contents(ctx context.Context, s *plan.Stays, first, of *rowio.Source, on *rowio.Connection) (rowio.Content,
 	error) {
 	only := *job.Fork(on, 1)
 	defer only.Close()
 	only.Withheld = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}
-	l := rowio.NewLayout(target.Dialect, target.Table(s.Table))
+	l := rowio.NewLayout(first.Dialect, first.Table(s.Table))
 	l.Key = nil // a sum needs no order
 	c, err := rowio.Contents(ctx, &only, l, rowio.All, nil, nil, func(int) error { return ctx.Err() })
 	if err != nil {
@@ -52,7 +43,7 @@ func measure(ctx context.Context, p *step.Planning) error {
 	}
 	for i := range p.Plan.Leaving.Stays {
 		s := &p.Plan.Leaving.Stays[i]
-		of := rowio.First(p.DBs, func(d **rowio.Source) bool { return (*d).Name() == s.Source })
+		of := rowio.First(p.DBs, func(d **rowio.Source) bool { return (*d).Name() == s.World })
 		if s.Rows() == 0 || p.DBs[0].Table(s.Table) == nil {
 			continue
 		}
@@ -64,7 +55,7 @@ func measure(ctx context.Context, p *step.Planning) error {
 			}
 		}
 		if c.Rows != s.Rows() {
-			p.Refuse(plan.Refusal{Source: s.Source, Table: s.Table, Place: plan.PlaceServers,
+			p.Refuse(plan.Refusal{Source: s.World, Table: s.Table, Place: plan.PlaceRunning,
 				Reason: fmt.Sprintf("%s stayed behind when it was checked, and %d a moment later: another process writes to it",
 					ledger.CountRows(s.Rows()), c.Rows)})
 		}
@@ -81,10 +72,10 @@ func ready(ctx context.Context, f *step.Flight) error {
 	s := f.Source
 	for i := range f.Plan.Leaving.Stays {
 		stays := &f.Plan.Leaving.Stays[i]
-		if stays.Source != s.Name() || f.Model.Table(stays.Table) == nil || s.Table(stays.Table) == nil {
+		if stays.World != s.Name() || f.Model.Table(stays.Table) == nil || s.Table(stays.Table) == nil {
 			continue
 		}
-		if f.Plan.Table(stays.Table) == nil && f.Plan.Own(stays.Table) == nil { // others are counted with what comes
+		if t := f.Plan.Table(stays.Table); t == nil || t.Only && f.World > 0 { // others are counted with what comes
 			n, err := s.Count(ctx, stays.Table)
 			if err != nil {
 				return err
@@ -116,15 +107,15 @@ func ready(ctx context.Context, f *step.Flight) error {
 // conditions judges the conditions of a world again, and calls other for those that hold for other rows.
 func conditions(ctx context.Context, f *step.Flight, other func(said *verdict.Leave)) error {
 	s := f.Source
-	if f.Database > 0 {
+	if f.World > 0 {
 		s.Withhold(f.Plan.RowsWithheld())
 	} else {
 		s.Withhold(nil)
 	}
-	defer s.Withhold(f.Plan.WithheldRows(f.Database))
+	defer s.Withhold(f.Plan.WithheldRows(f.World))
 	for i := range f.Plan.Leaving.Says {
 		said := &f.Plan.Leaving.Says[i]
-		world := rowio.First(said.Worlds, func(w *verdict.LeaveWorld) bool { return w.Source == s.Name() })
+		world := rowio.First(said.Worlds, func(w *verdict.LeaveWorld) bool { return w.World == s.Name() })
 		stays := f.Plan.StaysOf(s.Name(), said.Table)
 		if said.Where == "" || world == nil || stays == nil {
 			continue

@@ -20,7 +20,7 @@ import (
 // they say with the plan.
 
 // prove makes sure that exactly the rows of the plan stayed behind, that they are what the conditions, the groups and
-// the references give, and that nothing in the target refers to one of them.
+// the references give, and that nothing in the new database refers to one of them.
 func prove(ctx context.Context, p *step.Proving) error {
 	if p.Plan.Leaving == nil {
 		return nil
@@ -29,7 +29,7 @@ func prove(ctx context.Context, p *step.Proving) error {
 	err := p.Retry(ctx, "the rows that stay behind", func(ctx context.Context) error {
 		p.Findings = findings
 		var worlds []*stayed.World
-		for i, on := range p.Worlds() {
+		for i, on := range p.Worlds {
 			worlds = append(worlds, stayed.In(p, i, on))
 		}
 		each := func(do func(ctx context.Context, w *stayed.World) error) func() error {
@@ -56,7 +56,7 @@ func prove(ctx context.Context, p *step.Proving) error {
 		return err
 	}
 	return p.Retry(ctx, "what refers to rows that stay behind", func(ctx context.Context) error {
-		return proveTarget(ctx, p)
+		return proveNew(ctx, p)
 	})
 }
 
@@ -115,7 +115,7 @@ func count(ctx context.Context, w *stayed.World) error {
 	d := w.On.Dialect()
 	for i := range w.Plan.Leaving.Stays {
 		s := &w.Plan.Leaving.Stays[i]
-		if s.Source != w.Name {
+		if s.World != w.Name {
 			continue
 		}
 		condition := s.SQL(d.Quote)
@@ -133,10 +133,10 @@ func count(ctx context.Context, w *stayed.World) error {
 	return nil
 }
 
-// proveTarget makes sure that no row of the target names, by a reference that was followed or cleared, a key that a
+// proveNew makes sure that no row of the new database names, by a reference that was followed or cleared, a key that a
 // row that stayed behind would have had.
-func proveTarget(ctx context.Context, p *step.Proving) error {
-	d := p.Target.Dialect()
+func proveNew(ctx context.Context, p *step.Proving) error {
+	d := p.New.Dialect()
 	refers := make(map[string]*declare.Severed)
 	for i := range p.Plan.Leaving.Stays {
 		for _, by := range p.Plan.Leaving.Stays[i].By {
@@ -151,7 +151,7 @@ func proveTarget(ctx context.Context, p *step.Proving) error {
 	for _, name := range slices.Sorted(maps.Keys(refers)) {
 		by := refers[name]
 		if p.Keys[by.Table] == nil {
-			continue // the target has no such table
+			continue // the new database has no such table
 		}
 		for i := range p.Plan.Leaving.Stays {
 			s := &p.Plan.Leaving.Stays[i]
@@ -162,15 +162,15 @@ func proveTarget(ctx context.Context, p *step.Proving) error {
 			if images.Len() == 0 {
 				continue
 			}
-			n, err := p.Target.Number(ctx, "SELECT COUNT(*) FROM "+d.Quote(by.Table)+" WHERE "+by.Naming(images).SQL(d.Quote),
+			n, err := p.New.Number(ctx, "SELECT COUNT(*) FROM "+d.Quote(by.Table)+" WHERE "+by.Naming(images).SQL(d.Quote),
 				false)
 			if err != nil {
 				return err
 			}
 			if n > 0 {
-				p.Findings = append(p.Findings, plan.Refusal{Source: p.Target.Name, Table: by.Table,
+				p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Table: by.Table,
 					Reason: fmt.Sprintf("%d rows refer by %s to rows of %s of %s that stayed behind", n, by.Column, s.Table,
-						s.Source)})
+						s.World)})
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func imagesOf(p *plan.Plan, s *plan.Stays) *rekey.Set {
 		})
 		if at >= 0 {
 			space := p.Rekey.Space(p.Rekey.Columns[at].Cases[0].Space)
-			for _, of := range space.Sources {
-				if of.Source == s.Source {
+			for _, of := range space.Worlds {
+				if of.World == s.World {
 					by, matched = of.Offset, of.Matched
 				}
 				for _, image := range of.Matched.All() {

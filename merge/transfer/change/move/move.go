@@ -25,8 +25,8 @@ func Put(row []any, all []Value) {
 	}
 }
 
-// Of returns the columns of a table of which values of a source get new ones.
-func Of(rekeying *verdict.Rekeying, codecs cell.Codecs, source string, l *rowio.Layout) (all []rowio.Move) {
+// Of returns the columns of a table of which values of a world get new ones.
+func Of(rekeying *verdict.Rekeying, codecs cell.Codecs, world string, l *rowio.Layout) (all []rowio.Move) {
 	if rekeying == nil {
 		return nil
 	}
@@ -39,7 +39,7 @@ func Of(rekeying *verdict.Rekeying, codecs cell.Codecs, source string, l *rowio.
 		m := rowio.Move{Column: at}
 		for j := range column.Cases {
 			of := &column.Cases[j]
-			shift, err := rekeying.Shift(of, source)
+			shift, err := rekeying.Shift(of, world)
 			if err != nil {
 				panic(err) // the plan was validated
 			}

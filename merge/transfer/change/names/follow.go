@@ -51,7 +51,7 @@ func (n namesakes) rename(row named, r plan.Rename) {
 func (n namesakes) any() bool { return len(n) > 0 } // of rows with one name, all but one are
 
 // find returns the row that a name means: the one with just that name, or the only one
-// whose name is equal to it as the target compares. It is nil if there is none, and sure
+// whose name is equal to it as the first world compares. It is nil if there is none, and sure
 // is false if there are several.
 func (n namesakes) find(db int, form, name string) (h *home, sure bool) {
 	all := n[db][form]
@@ -87,16 +87,6 @@ func (p *renaming) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
 		}
 	}
 	return all
-}
-
-// touches reports of which tables own rows of the target may change along with a name.
-func touches(planning *step.Planning) func(table string) bool {
-	p := newRenaming(planning)
-	return func(table string) bool {
-		return p.Rows[p.DBs[0].Name()][table] > 0 && slices.ContainsFunc(p.Opts.Names, func(n plan.NamePolicy) bool {
-			return slices.ContainsFunc(p.followersOf(&n), func(at plan.ColumnAt) bool { return at.Table == table })
-		})
-	}
 }
 
 // follow plans what becomes of the rows that refer to names of one column: each follows
@@ -175,7 +165,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *declare.NameRefer
 	}
 	switch {
 	case unclear != nil:
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the first world compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
 		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
 		return nil, nil

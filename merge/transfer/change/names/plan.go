@@ -44,7 +44,7 @@ func rename(ctx context.Context, p *renaming) error {
 		n := &p.Opts.Names[i]
 		t := p.DBs[0].Table(n.Table)
 		if t == nil || t.Column(n.Column) == nil || n.By != "" && t.Column(n.By) == nil {
-			return declare.Unsuitable("%s: the target has no table %q with the columns %q", n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
+			return declare.Unsuitable("%s: the first world has no table %q with the columns %q", n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
 		}
 		if (n.Keep != plan.KeepFirst) != (n.By != "") || !slices.Contains([]plan.Keep{plan.KeepFirst, plan.KeepOlder, plan.KeepActive}, n.Keep) {
 			return declare.Unsuitable("%s: %s.%s: keep %q by %q: want %q or %q with a column, or neither", n, n.Table, n.Column, n.Keep, n.By, plan.KeepOlder, plan.KeepActive)
@@ -67,7 +67,7 @@ func rename(ctx context.Context, p *renaming) error {
 		t, of := p.DBs[0].Table(c.Table), p.DBs[0].Table(c.OfTable)
 		switch {
 		case t == nil || t.Column(c.Column) == nil || t.Column(c.Key) == nil:
-			return declare.Unsuitable("%s: the target has no table %q with the columns %q and %q", c.What(), c.Table, c.Column, c.Key)
+			return declare.Unsuitable("%s: the first world has no table %q with the columns %q and %q", c.What(), c.Table, c.Column, c.Key)
 		case of == nil || len(of.Key()) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
 			return declare.Unsuitable("%s: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", c.What(), c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
@@ -101,7 +101,7 @@ type named struct {
 	db   int
 	key  []any
 	name string
-	form string // of the name, as the target compares; sorts
+	form string // of the name, as the first world compares; sorts
 	by   []byte // sorts; nil for NULL
 	set  [][]byte
 }
@@ -183,7 +183,7 @@ func (p *renaming) limit(n *plan.NamePolicy, t *catalog.Table) int {
 
 // serverOf returns the server that made a row, as far as can be told.
 func (p *renaming) serverOf(l named) *catalog.Server {
-	world := p.Plan.Worlds()[l.db]
+	world := p.Plan.Worlds[l.db]
 	var own *catalog.Server
 	for i := range world.Servers {
 		s := &world.Servers[i]
@@ -200,7 +200,7 @@ func (p *renaming) serverOf(l named) *catalog.Server {
 }
 
 // sameNames gives every group of rows that have the same value in a column, in
-// any of the databases, as the target compares.
+// any of the databases, as the first world compares.
 func (p *renaming) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.Table, take func([]named)) error {
 	name := t.Column(n.Column)
 	scan := catalog.Scan{Table: n.Table, Order: []catalog.Order{{Column: n.Column, Collation: name.Collation}}, SkipNull: true}

@@ -11,10 +11,10 @@ import (
 	"mergesafe/merge/transfer/step"
 )
 
-// prove compares the target's record of new names with the plan. A record that was
+// prove compares the record of new names with the plan. A record that was
 // changed is a finding, and the proof fails.
 func prove(ctx context.Context, p *step.Proving) error {
-	return p.Retry(ctx, "reading the target's record of new names", func(ctx context.Context) error { return compare(ctx, p) })
+	return p.Retry(ctx, "reading the record of new names", func(ctx context.Context) error { return compare(ctx, p) })
 }
 
 func compare(ctx context.Context, p *step.Proving) error {
@@ -31,7 +31,7 @@ func compare(ctx context.Context, p *step.Proving) error {
 	}
 	if slices.Contains(there, ledger.RenamesTable) {
 		const query = "SELECT n, source, world, tab, col, row_key, old_value, new_value FROM " + ledger.RenamesTable + " WHERE merge_id = ? ORDER BY n"
-		err := r.Target.Rows(ctx, query, false, []any{r.Plan.ID}, func(row []any) (bool, error) {
+		err := r.New.Rows(ctx, query, false, []any{r.Plan.ID}, func(row []any) (bool, error) {
 			n, err := rowio.IntIn(row[0], ledger.RenamesTable+".n")
 			if err != nil {
 				return false, err
@@ -56,7 +56,7 @@ func compare(ctx context.Context, p *step.Proving) error {
 		differs("%d of %d are missing", missing, len(r.Plan.Renames))
 	}
 	if wrong > 0 {
-		p.Findings = append(p.Findings, plan.Refusal{Source: r.Target.Name, Table: ledger.RenamesTable,
+		p.Findings = append(p.Findings, plan.Refusal{Source: r.New.Name, Table: ledger.RenamesTable,
 			Reason: "this record of the new names of the merge was changed since: " + first + "; restore it from a backup, or write it again from the plan"})
 	}
 	return nil

@@ -20,10 +20,10 @@ func renumber(p *renaming) error {
 			if err != nil {
 				return err
 			}
-			r := plan.Rename{Source: row.Source, Table: n.Table, Column: n.Column, Key: text, Old: strconv.FormatInt(row.Old, 10), New: strconv.FormatInt(row.New, 10)}
-			if i := slices.IndexFunc(p.Plan.Sources, func(w plan.World) bool { return w.Name == row.Source }); i >= 0 {
-				if j := slices.IndexFunc(p.Plan.Sources[i].Servers, func(s catalog.Server) bool { return s.Own }); j >= 0 {
-					r.World = p.Plan.Sources[i].Servers[j].World
+			r := plan.Rename{Source: row.World, Table: n.Table, Column: n.Column, Key: text, Old: strconv.FormatInt(row.Old, 10), New: strconv.FormatInt(row.New, 10)}
+			if i := p.Plan.World(row.World); i >= 0 {
+				if j := slices.IndexFunc(p.Plan.Worlds[i].Servers, func(s catalog.Server) bool { return s.Own }); j >= 0 {
+					r.World = p.Plan.Worlds[i].Servers[j].World
 				}
 			}
 			p.Plan.Renames = append(p.Plan.Renames, r)

@@ -14,7 +14,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// tryNames tries the rows that get new names against what the target wants of a
+// tryNames tries the rows that get new names against what the new database wants of a
 // row, with the new names: the check tried them with the old ones.
 func tryNames(ctx context.Context, p *renaming) error {
 	for i := range p.Plan.Tables {
@@ -30,7 +30,7 @@ func tryNames(ctx context.Context, p *renaming) error {
 			}
 			for _, copied := range p.Plan.Copies {
 				if copied.Table == of.Name && slices.Contains(c.Columns, copied.Column) && p.renamesAny(copied.OfTable, copied.OfColumn) {
-					p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
+					p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: of.Name, Code: verdict.CodeRefusedCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
 						step.ConditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
 				}
 			}
@@ -62,7 +62,7 @@ func (p *renaming) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.
 		return nil
 	}
 	refuse := func(format string, args ...any) {
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: of.Name, Code: verdict.CodeTargetCheck, Reason: fmt.Sprintf(format, args...)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: of.Name, Code: verdict.CodeRefusedCheck, Reason: fmt.Sprintf(format, args...)})
 	}
 	if c.Unclear != "" {
 		refuse("the new names cannot be tested against %s: %s", step.ConditionName(c), c.Unclear)

@@ -17,32 +17,30 @@ import (
 
 // Worlds tells the rows of a table apart by the world that they came from.
 type Worlds struct {
-	layout  *rowio.Layout
-	rename  rowio.Changer                          // of the rows of a source
-	without func([]move.Value, []any) []move.Value // what is cleared in them
-	source  int                                    // plan.OfTarget: the rows are those of the target
-	moves   [][]worldMove
+	layout   *rowio.Layout
+	moves    [][]worldMove // by world; none of one that keeps its keys
+	matching []bool        // by world: it has keys that are matched
 
-	matching []bool // by source: it has keys that are matched
+	// Of a table of a world, which is the number of that; of one of the new database, -1.
+	world   int
+	rename  rowio.Changer                          // of its rows
+	without func([]move.Value, []any) []move.Value // what is cleared in them
 }
 
-// worldMove is a column of which values of one source have moved.
+// worldMove is a column of which values of one world have moved.
 type worldMove struct {
 	rowio.Move
 	ranges []rekey.Range // of the new values, by case
 }
 
-// In tells the rows of a table of a source apart; those of the target if source is [plan.OfTarget].
-func In(c *change.Changes, p *plan.Plan, l *rowio.Layout, source int) *Worlds {
-	w := &Worlds{layout: l, source: source, moves: make([][]worldMove, len(p.Sources)), matching: make([]bool, len(p.Sources))}
-	if source != plan.OfTarget {
-		w.rename, w.without = c.InPlace(p.Sources[source].Name, l), c.WithoutCut(p.Sources[source].Name, l)
-	}
-	for i, s := range p.Sources {
-		for _, m := range c.Moves(s.Name, l) {
+// InNew tells the rows of a table of the new database apart.
+func InNew(c *change.Changes, p *plan.Plan, l *rowio.Layout) *Worlds {
+	w := &Worlds{layout: l, world: -1, moves: make([][]worldMove, len(p.Worlds)), matching: make([]bool, len(p.Worlds))}
+	for i, world := range p.Worlds {
+		for _, m := range c.Moves(world.Name, l) {
 			one := worldMove{Move: m}
 			for _, moved := range m.Cases {
-				one.ranges = append(one.ranges, p.Rekey.Space(moved.Space).Sources[i].New)
+				one.ranges = append(one.ranges, p.Rekey.Space(moved.Space).Worlds[i].New)
 				w.matching[i] = w.matching[i] || moved.Shift.Match.Len() > 0
 			}
 			w.moves[i] = append(w.moves[i], one)
@@ -51,26 +49,34 @@ func In(c *change.Changes, p *plan.Plan, l *rowio.Layout, source int) *Worlds {
 	return w
 }
 
-// group returns to which group a row belongs: 0 if it keeps its keys, or one more than
-// the number of the source whose keys moved. It gives a row of the target its old keys
-// back, and a row of a source its new names; changed tells whether it did.
+// In tells the rows of a table of a world apart: those whose keys become those of rows of another
+// world belong to that.
+func In(c *change.Changes, p *plan.Plan, l *rowio.Layout, world int) *Worlds {
+	w := InNew(c, p, l)
+	w.world, w.rename, w.without = world, c.InPlace(p.Worlds[world].Name, l), c.WithoutCut(p.Worlds[world].Name, l)
+	return w
+}
+
+// group returns to which group a row belongs: that of the world whose keys moved, or 0 if it keeps its keys, as all
+// rows of the first world do. It gives a row of the new database its old keys back, and a row of a world its new
+// names; changed tells whether it did.
 func (w *Worlds) group(row []any) (group int, changed bool, err error) {
-	if w.source == plan.OfTarget {
-		return w.groupInTarget(row)
+	if w.world < 0 {
+		return w.groupInNew(row)
 	}
 	var images []move.Value
-	for i := range w.moves[w.source] {
-		m := &w.moves[w.source][i]
+	for i := range w.moves[w.world] {
+		m := &w.moves[w.world][i]
 		if images, err = move.Images(&m.Move, images, row); err != nil {
 			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
 	images = w.without(images, row)
 	came := len(images) > 0
-	if came && w.matching[w.source] {
+	if came && w.matching[w.world] {
 		moved := slices.Clone(row)
 		move.Put(moved, images)
-		if _, came, err = w.before(w.source, moved); err != nil {
+		if _, came, err = w.before(w.world, moved); err != nil {
 			return 0, false, err
 		}
 	}
@@ -81,48 +87,48 @@ func (w *Worlds) group(row []any) (group int, changed bool, err error) {
 	}
 	switch {
 	case came:
-		return w.source + 1, changed, nil
+		return w.world, changed, nil
 	case len(images) == 0:
 		return 0, changed, nil
 	}
 	// It has only keys that are matched, as rows of other worlds may have.
 	move.Put(row, images)
-	group, _, err = w.groupInTarget(row)
+	group, _, err = w.groupInNew(row)
 	return group, true, err
 }
 
-// groupInTarget is group of a row as it is in the target. A source has numbers in a range that
-// no world before it has, and keys of those worlds, if keys are matched: so the last source with
+// groupInNew is group of a row as it is in the new database. A world has numbers in a range that
+// no world before it has, and keys of those worlds, if keys are matched: so the last world with
 // a number in its range is that of the row.
-func (w *Worlds) groupInTarget(row []any) (group int, changed bool, err error) {
-	for source := len(w.moves) - 1; source >= 0; source-- {
-		olds, apart, err := w.before(source, row)
+func (w *Worlds) groupInNew(row []any) (group int, changed bool, err error) {
+	for world := len(w.moves) - 1; world >= 0; world-- {
+		olds, apart, err := w.before(world, row)
 		if err != nil {
 			return 0, false, err
 		}
 		if !apart {
 			continue
 		}
-		if !w.matching[source] {
+		if !w.matching[world] {
 			move.Put(row, olds)
-			return source + 1, true, nil
+			return world, true, nil
 		}
 		now := slices.Clone(row)
 		move.Put(row, olds)
-		if came, err := w.comes(source, row, now); err != nil || !came {
+		if came, err := w.comes(world, row, now); err != nil || !came {
 			copy(row, now) // it would have other values
 			return 0, false, err
 		}
-		return source + 1, true, nil
+		return world, true, nil
 	}
 	return 0, false, nil
 }
 
-// comes reports whether a row of a source, with its old keys, becomes that row of the target.
-// That is looked at where keys are matched: an old key may be a key of the target, too.
-func (w *Worlds) comes(source int, row, now []any) (bool, error) {
-	for i := range w.moves[source] {
-		m := &w.moves[source][i]
+// comes reports whether a row of a world, with its old keys, becomes that row of the new database.
+// That is looked at where keys are matched: an old key may be a key of another world, too.
+func (w *Worlds) comes(world int, row, now []any) (bool, error) {
+	for i := range w.moves[world] {
+		m := &w.moves[world][i]
 		if !slices.ContainsFunc(m.Cases, func(c rowio.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
 			continue
 		}
@@ -143,12 +149,12 @@ func (w *Worlds) comes(source int, row, now []any) (bool, error) {
 	return true, nil
 }
 
-// before returns what the values of a row of the target were, if it is one of a source, and whether
-// that source's number was added to any of them.
-func (w *Worlds) before(source int, row []any) (olds []move.Value, shifted bool, err error) {
+// before returns what the values of a row of the new database were, if it is one of a world, and whether
+// that world's number was added to any of them.
+func (w *Worlds) before(world int, row []any) (olds []move.Value, shifted bool, err error) {
 	tell := func(one bool) { shifted = shifted || one }
-	for i := range w.moves[source] {
-		m := &w.moves[source][i]
+	for i := range w.moves[world] {
+		m := &w.moves[world][i]
 		if olds, err = m.appendOld(olds, row, tell); err != nil {
 			return nil, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
@@ -161,7 +167,7 @@ func (m *worldMove) before(all []move.Value, row []any) ([]move.Value, error) {
 	return m.appendOld(all, row, func(bool) {})
 }
 
-// appendOld is before; note is told, for each number that moved, whether the shift of its source was added to it.
+// appendOld is before; note is told, for each number that moved, whether the shift of its world was added to it.
 func (m *worldMove) appendOld(all []move.Value, row []any, note func(shifted bool)) ([]move.Value, error) {
 	for i := range m.Cases {
 		c := &m.Cases[i]
@@ -206,7 +212,7 @@ func (m *worldMove) appendOld(all []move.Value, row []any, note func(shifted boo
 	return all, nil
 }
 
-// old returns what a number of a case was before it moved, and whether the source's number was
+// old returns what a number of a case was before it moved, and whether the world's number was
 // added to it.
 func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, shifted, moved bool) {
 	c, r := &m.Cases[i], m.ranges[i]
@@ -228,7 +234,7 @@ func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, shifted, mov
 
 // Contents is [rowio.Contents] that also sums up the groups of [Worlds].
 func Contents(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w *Worlds, between func(rows int) error) (plan.Apart, error) {
-	c := plan.Apart{Groups: make([]rowio.Content, len(w.moves)+1)}
+	c := plan.Apart{Groups: make([]rowio.Content, len(w.moves))}
 	var h rowio.Hasher
 	add := func(row []any) error {
 		sum, err := h.Row(row)
@@ -266,10 +272,10 @@ func Contents(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w *Wor
 	return c, err
 }
 
-// Before returns the rows of the target that may have come from a source, with the keys
+// Before returns the rows of the new database that may have come from a world, with the keys
 // that they had there, and the place of each among all.
-func Before(c *change.Changes, p *plan.Plan, source int, l *rowio.Layout, rows [][]any) (olds [][]any, at []int, err error) {
-	moves := In(c, p, l, plan.OfTarget).moves[source]
+func Before(c *change.Changes, p *plan.Plan, world int, l *rowio.Layout, rows [][]any) (olds [][]any, at []int, err error) {
+	moves := InNew(c, p, l).moves[world]
 	for i, row := range rows {
 		old, came := slices.Clone(row), true
 		for k := range moves {
@@ -278,7 +284,7 @@ func Before(c *change.Changes, p *plan.Plan, source int, l *rowio.Layout, rows [
 				return nil, nil, cmp.Or(l.CodecFails(err, moves[k].Column, row), err)
 			}
 			move.Put(old, olds)
-			again, err := move.Images(&moves[k].Move, nil, old) // as a value of the source it would have moved
+			again, err := move.Images(&moves[k].Move, nil, old) // as a value of that world it would have moved
 			if failed := l.CodecFails(err, moves[k].Column, row); failed != nil {
 				return nil, nil, failed
 			}

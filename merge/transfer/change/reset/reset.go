@@ -1,17 +1,41 @@
-// Package reset empties tables of the target, and keeps their rows until the merge is undone.
+// Package reset has the policy reset: the table is empty in the new database, whatever rows the worlds have.
 package reset
 
 import (
-	"mergesafe/merge/transfer/change/reset/restore"
+	"context"
+
+	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/step"
+	"mergesafe/merge/verdict"
 )
 
-// Change returns the policy reset. The head of merge/transfer/plan/reset.go says how it works.
-func Change() step.Change {
-	c := restore.Change()
-	c.Plan, c.Measure = choose, measure
-	c.Mend, c.Ready, c.Probes = mend, ready, probes
-	c.MakeRoom, c.Confirm = empty, confirm
-	c.Prove = prove
-	return c
+// Change returns the policy reset. The table is made like all others, and no row comes.
+func Change() step.Change { return step.Change{Plan: choose, Prove: prove} }
+
+func choose(_ context.Context, p *step.Planning) error {
+	for _, name := range p.Report.Reset {
+		if p.DBs[0].Table(name) != nil {
+			p.Plan.Resets = append(p.Plan.Resets, name)
+		}
+	}
+	return nil
+}
+
+// prove makes sure that the tables are empty.
+func prove(ctx context.Context, p *step.Proving) error {
+	return p.Retry(ctx, "counting the rows of the tables that are reset", func(ctx context.Context) error {
+		p.Proof.Resets = nil
+		for _, table := range p.Plan.Resets {
+			n, err := p.Count(ctx, table)
+			if err != nil {
+				return err
+			}
+			proof := evidence.ResetProof{Table: table, Verdict: verdict.Pass, Rows: n}
+			if n > 0 {
+				proof.Verdict = verdict.Fail
+			}
+			p.Proof.Resets = append(p.Proof.Resets, proof)
+		}
+		return nil
+	})
 }

@@ -1,4 +1,4 @@
-// Package same holds rows that are the same in every database: the target's stay.
+// Package same holds rows that are the same in every world: those of the first one come.
 package same
 
 import (
@@ -53,8 +53,8 @@ func measure(ctx context.Context, p *step.Planning) error {
 }
 
 // contents sums up the rows in a database; none if it does not have the table.
-func contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
-	if s.Table(a.Table) == nil || target.Table(a.Table) == nil {
+func contents(ctx context.Context, a *plan.Alike, first, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+	if s.Table(a.Table) == nil || first.Table(a.Table) == nil {
 		return rowio.Content{}, nil
 	}
 	only := *job.Fork(on, 1)
@@ -64,7 +64,7 @@ func contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *r
 		kept := declare.KeptRows{Table: a.Table, Column: a.Column, Keys: a.Keys}
 		only.Withheld = map[string]string{a.Table: "NOT " + kept.SQL(s.Dialect.Quote)}
 	}
-	l := rowio.NewLayout(target.Dialect, target.Table(a.Table))
+	l := rowio.NewLayout(first.Dialect, first.Table(a.Table))
 	l.Key = nil // a sum needs no order, and rows that are not copied need no key
 	c, err := rowio.Contents(ctx, &only, l, rowio.All, nil, nil, func(int) error { return ctx.Err() })
 	if err != nil {
@@ -76,17 +76,17 @@ func contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *r
 // ready refuses a database in which rows that were the same in every one are not as they
 // were when the plan was made.
 func ready(ctx context.Context, f *step.Flight) error {
-	database, s := f.Database, f.Source
+	world, s := f.World, f.Source
 	for i := range f.Plan.Alike {
 		a := &f.Plan.Alike[i]
-		if database >= len(a.Sums) {
+		if world >= len(a.Sums) {
 			continue
 		}
 		c, err := contents(ctx, a, f.Model, s, s.On)
 		if err != nil {
 			return err
 		}
-		if c.Sum != a.Sums[database] {
+		if c.Sum != a.Sums[world] {
 			which := "its rows, which are the same in every database,"
 			if a.Column != "" {
 				which = fmt.Sprintf("its built-in rows (%s %s)", a.Column, a.Keys)

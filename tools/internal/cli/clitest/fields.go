@@ -8,7 +8,7 @@ import (
 )
 
 // Fields lists the fields of the JSON form of a type, as paths, such as
-// "sources[].name". What a type of its own writes as text has no fields.
+// "worlds[].name". What a type of its own writes as text has no fields.
 func Fields(t reflect.Type) []string { return fields("", t) }
 
 func fields(path string, t reflect.Type) []string {
@@ -17,7 +17,7 @@ func fields(path string, t reflect.Type) []string {
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 	case t.Kind() == reflect.Pointer:
 		return fields(path, t.Elem())
-	case t.Kind() == reflect.Slice:
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Array:
 		return fields(path+"[]", t.Elem())
 	case t.Kind() == reflect.Struct:
 		if path != "" {

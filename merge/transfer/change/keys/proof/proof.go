@@ -1,4 +1,4 @@
-// Package proof compares the keys that a target has on record with the plan, and the rows of matched keys with each other.
+// Package proof compares the keys that the new database has on record with the plan, and the rows of matched keys with each other.
 package proof
 
 import (
@@ -18,11 +18,11 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// The proof of keys that are matched does not ask how they were: the target must remember
+// The proof of keys that are matched does not ask how they were: the new database must remember
 // exactly the pairs of the plan, the two rows of each pair must have one natural key, by a
-// query in the target, and no two rows of the target may have one.
+// query there, and no two rows there may have one.
 
-// Keys compares the target's record of keys with the plan, and adds what the first two parts of
+// Keys compares the record of keys with the plan, and adds what the first two parts of
 // the proof say of matched keys.
 func Keys(ctx context.Context, p *step.Proving) error {
 	if err := proveInjective(ctx, p.Run, &p.Parts.Injective); err != nil {
@@ -31,37 +31,38 @@ func Keys(ctx context.Context, p *step.Proving) error {
 	return proveMatches(ctx, p.Run, &p.Parts.Injective, &p.Parts.Disjoint)
 }
 
-// proveInjective compares what the target remembers with the plan. That the same number
+// proveInjective compares what is on record with the plan. That the same number
 // was added to all keys of a space is how they move; that no key is there twice, before
 // and after, is what the tables rely on.
 func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error {
-	known, err := ledger.HasKeys(ctx, r.Target)
+	known, err := ledger.HasKeys(ctx, r.New)
 	if err != nil {
 		return err
 	}
 	var all []ledger.KeySet
 	if known {
-		if all, err = ledger.LoadKeys(ctx, r.Target, "path LIKE ?", []any{r.Plan.ID + ".%"}); err != nil {
+		if all, err = ledger.LoadKeys(ctx, r.New, "path LIKE ?", []any{r.Plan.ID + ".%"}); err != nil {
 			return err
 		}
 	}
-	for i, s := range r.Plan.Sources {
+	for i := 1; i < len(r.Plan.Worlds); i++ { // the first one keeps its keys
+		s := &r.Plan.Worlds[i]
 		remembered := make(map[string]int64)
 		for _, k := range all {
 			if k.Path != r.Plan.Path(i) {
 				continue
 			}
 			space := r.Plan.Rekey.Space(k.Space)
-			if space == nil || space.Sources[i].Offset != k.Offset {
-				p.NoteWrong(1, "the target's record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
+			if space == nil || space.Worlds[i].Offset != k.Offset {
+				p.NoteWrong(1, "the record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
 				continue
 			}
 			remembered[k.Space] += k.Keys.Len()
 			p.Checked += k.Keys.Len()
 		}
 		for _, space := range r.Plan.Rekey.Spaces {
-			if want := space.Sources[i].Rows; remembered[space.Name] != want {
-				p.NoteWrong(max(1, want-remembered[space.Name]), "the target has a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
+			if want := space.Worlds[i].Rows; remembered[space.Name] != want {
+				p.NoteWrong(max(1, want-remembered[space.Name]), "there is a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
 			}
 		}
 	}
@@ -70,31 +71,32 @@ func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error
 
 // proveMatches adds to the first two parts of the proof what they say of matched keys.
 func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence.KeyProof) error {
-	known, err := ledger.HasMatches(ctx, r.Target)
+	known, err := ledger.HasMatches(ctx, r.New)
 	if err != nil {
 		return err
 	}
 	for i := range r.Plan.Rekey.Spaces {
 		s := &r.Plan.Rekey.Spaces[i]
-		for k, of := range s.Sources {
+		for k := 1; k < len(s.Worlds); k++ {
+			of := &s.Worlds[k]
 			n := int64(of.Matched.Len())
 			injective.Matched, disjoint.Matched = injective.Matched+n, disjoint.Matched+n
 			for _, at := range r.Plan.MatchColumns(s.Name) {
 				var there *rekey.Pairs
 				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
 					if known {
-						written, err := ledger.WrittenPairs(ctx, r.Target, column, r.Plan.Path(k), at.Table, at.Column)
+						written, err := ledger.WrittenPairs(ctx, r.New, column, r.Plan.Path(k), at.Table, at.Column)
 						if err != nil {
-							return fmt.Errorf("reading %s of %q: %w", ledger.MatchesTable, r.Target.Name, err)
+							return fmt.Errorf("reading %s of %q: %w", ledger.MatchesTable, r.New.Name, err)
 						}
 						var damaged error
 						if there, damaged = written.Parse(); damaged != nil {
-							injective.NoteWrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, ledger.MatchesTable, damaged)
+							injective.NoteWrong(1, "%s: the record of the matched keys of %s (%s in %s): %v", s.Name, of.World, column, ledger.MatchesTable, damaged)
 							continue
 						}
 					}
 					if !there.Equal(of.Matched) {
-						injective.NoteWrong(1, "%s: the target has a record of %d matched keys of %s (%s in %s), want %d: %s", s.Name, there.Len(), of.Source, column, ledger.MatchesTable, n, plan.FirstDifference(of.Matched, there))
+						injective.NoteWrong(1, "%s: there is a record of %d matched keys of %s (%s in %s), want %d: %s", s.Name, there.Len(), of.World, column, ledger.MatchesTable, n, plan.FirstDifference(of.Matched, there))
 						break
 					}
 				}
@@ -111,7 +113,7 @@ func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence
 			}
 		}
 	}
-	for k := range r.Plan.Sources {
+	for k := 1; k < len(r.Plan.Worlds); k++ {
 		if err := proveBrought(ctx, r, k, known, injective); err != nil {
 			return err
 		}
@@ -119,10 +121,10 @@ func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *evidence
 	return nil
 }
 
-// proveBrought compares the matched keys that a source brought along from earlier merges with
-// the target's record of them.
-func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof *evidence.KeyProof) error {
-	src := r.Sources[source]
+// proveBrought compares the matched keys that a world brought along from earlier merges with
+// the record of them.
+func proveBrought(ctx context.Context, r *job.Run, world int, known bool, proof *evidence.KeyProof) error {
+	src := r.Worlds[world]
 	has, err := ledger.HasKeys(ctx, src)
 	if err != nil || !has {
 		return err
@@ -131,7 +133,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 	if err != nil {
 		return err
 	}
-	all, err := matched.Brought(ctx, r, source, theirs)
+	all, err := matched.Brought(ctx, r, world, theirs)
 	if err != nil {
 		return err
 	}
@@ -140,9 +142,9 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 		want[m] = true
 	}
 	if known {
-		const columns = "path, source, tab, col, space, old_key, new_key, key_here, undone"
-		err = r.Target.Rows(ctx, "SELECT "+columns+" FROM "+ledger.MatchesTable+" WHERE path LIKE ?", false, []any{r.Plan.Path(source) + " %"}, func(row []any) (bool, error) {
-			m := plan.Match{Path: rowio.Text(row[0]), Source: rowio.Text(row[1]), Table: rowio.Text(row[2]), Column: rowio.Text(row[3]), Space: rowio.Text(row[4]), Undone: rowio.Text(row[8]) != "0"}
+		const columns = "path, source, tab, col, space, old_key, new_key, key_here"
+		err = r.New.Rows(ctx, "SELECT "+columns+" FROM "+ledger.MatchesTable+" WHERE path LIKE ?", false, []any{r.Plan.Path(world) + " %"}, func(row []any) (bool, error) {
+			m := plan.Match{Path: rowio.Text(row[0]), Source: rowio.Text(row[1]), Table: rowio.Text(row[2]), Column: rowio.Text(row[3]), Space: rowio.Text(row[4])}
 			for i, key := range []*rekey.Integer{&m.Old, &m.Image, &m.Here} {
 				var err error
 				if *key, err = rowio.KeyIn(row[5+i], ledger.MatchesTable+".old_key, new_key, key_here"); err != nil {
@@ -150,7 +152,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 				}
 			}
 			if !want[m] {
-				proof.NoteWrong(1, "the target's record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
+				proof.NoteWrong(1, "the record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
 			}
 			delete(want, m)
 			return true, nil
@@ -161,7 +163,7 @@ func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof
 	}
 	for _, m := range all {
 		if want[m] {
-			proof.NoteWrong(1, "the target has no record that the key %s of %s.%s of %s became %s and is %s here (%s)", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
+			proof.NoteWrong(1, "there is no record that the key %s of %s.%s of %s became %s and is %s here (%s)", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, ledger.MatchesTable)
 		}
 	}
 	return nil
@@ -180,13 +182,13 @@ func by(l *rowio.Layout, s *declare.MatchedBy, natural bool) *rowio.Layout {
 	return &other
 }
 
-// proveNatural makes sure that the rows of each pair have one natural key, as the target
+// proveNatural makes sure that the rows of each pair have one natural key, as the new database
 // compares.
-func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, source int, proof *evidence.KeyProof) error {
-	src, l := r.Sources[source], r.Layouts[s.By.Table]
+func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, world int, proof *evidence.KeyProof) error {
+	src, l := r.Worlds[world], r.Layouts[s.By.Table]
 	var pairs []rekey.Pair
 	stay := r.Plan.KeysThatStay(src.Name, s.By.Table)
-	for old, image := range s.Sources[source].Matched.All() {
+	for old, image := range s.Worlds[world].Matched.All() {
 		if stay == nil || !stay.Has(old) {
 			pairs = append(pairs, rekey.Pair{Old: old, New: image})
 		}
@@ -224,7 +226,7 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 			return fmt.Errorf("reading table %q of %q: %w", s.By.Table, src.Name, err)
 		}
 		if found > 0 {
-			err = r.Target.Rows(ctx, byKey.SelectFrom()+" WHERE "+byBoth.Equal(found), false, wanted, func(row []any) (bool, error) {
+			err = r.New.Rows(ctx, byKey.SelectFrom()+" WHERE "+byBoth.Equal(found), false, wanted, func(row []any) (bool, error) {
 				n, err := number(row)
 				for _, p := range some {
 					if p.New == n {
@@ -234,7 +236,7 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 				return true, err
 			})
 			if err != nil {
-				return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.Target.Name, err)
+				return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.New.Name, err)
 			}
 		}
 		for _, p := range some {
@@ -246,17 +248,17 @@ func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, sour
 	return nil
 }
 
-// proveOnce makes sure that no two rows of the target are the same thing: then one was not
+// proveOnce makes sure that no two rows of the new database are the same thing: then one was not
 // matched that should have been.
 func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *evidence.KeyProof) error {
-	d := r.Target.Dialect()
+	d := r.New.Dialect()
 	key, columns, table := d.Quote(s.By.Key), d.QuoteAll(s.By.Columns), d.Quote(s.By.Table)
 	var some []string
 	for _, name := range s.By.Columns {
 		some = append(some, d.Quote(name)+" IS NOT NULL", "TRIM("+d.Quote(name)+") <> ''")
 	}
 	query := "SELECT COUNT(*), MIN(" + key + "), MAX(" + key + ") FROM " + table + rowio.Where(some...) + " GROUP BY " + columns + " HAVING COUNT(*) > 1"
-	err := r.Target.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+	err := r.New.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		n, err := rowio.IntIn(row[0], "the number of rows")
 		if err != nil {
 			return false, err
@@ -265,7 +267,7 @@ func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *
 		return true, nil
 	})
 	if err != nil {
-		return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.Target.Name, err)
+		return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.New.Name, err)
 	}
 	return nil
 }

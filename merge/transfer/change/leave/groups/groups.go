@@ -69,14 +69,6 @@ func imageOfKey(w *stayed.World, table string, columns []string, when *declare.W
 	}
 }
 
-// matched reports whether rows of a table become rows of another world.
-func matched(w *stayed.World, table string) bool {
-	return w.Plan.Rekey != nil && slices.ContainsFunc(w.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
-		return c.Key && c.Table == table && slices.ContainsFunc(w.Plan.Rekey.Space(c.Cases[0].Space).Sources,
-			func(s verdict.SpaceOf) bool { return s.Matched.Len() > 0 })
-	})
-}
-
 // candidate is a row that has a group.
 type candidate struct {
 	w     *stayed.World
@@ -133,8 +125,7 @@ func (a *candidate) before(b *candidate, by []declare.ByColumn, ordered *bool) i
 	return a.key.Compare(b.key)
 }
 
-// Best finds anew which rows are not among the first of their group, over all worlds. In a merge in place the
-// target's own rows of a group are those that it has without those that came.
+// Best finds anew which rows are not among the first of their group, over all worlds.
 func Best(ctx context.Context, worlds []*stayed.World) error {
 	for i := range worlds[0].Plan.Leaving.Says {
 		said := &worlds[0].Plan.Leaving.Says[i]
@@ -162,26 +153,19 @@ func bestOf(ctx context.Context, worlds []*stayed.World, said *verdict.Leave) (c
 		by, names = append(by, one), append(names, one.Column)
 	}
 	ordered := true
-	groups, own := make(map[rekey.Integer][]*candidate), make(map[rekey.Integer]int)
+	groups := make(map[rekey.Integer][]*candidate)
 	for number, w := range worlds {
 		s := w.Plan.StaysOf(w.Name, said.Table)
-		inTarget := s == nil
-		if inTarget && (number > 0 || w.Plan.Into != nil || w.Keys[said.Table] == nil) {
+		if s == nil {
 			continue // it has no such table
-		}
-		if inTarget && (matched(w, said.Table) || w.Plan.Table(said.Table) != nil && w.Plan.Table(said.Table).Combine != nil) {
-			return "rows of the target that others became cannot be told by counting", nil
 		}
 		image, able := image(w, said.Table, said.Best.Of, nil)
 		if !able || err != nil {
 			return "what its values become cannot be told", err
 		}
 		quote := w.On.Dialect().Quote
-		columns, key := w.On.Dialect().QuoteAll(names), declare.RowKey{}
-		if !inTarget {
-			key = s.RowKey()
-			columns += ", " + w.On.Dialect().QuoteAll(key.Columns)
-		}
+		key := s.RowKey()
+		columns := w.On.Dialect().QuoteAll(names) + ", " + w.On.Dialect().QuoteAll(key.Columns)
 		err = w.Rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
 			of, isNumber := rekey.ParseInteger(rowio.Printed(row[0]))
 			if !isNumber {
@@ -190,16 +174,9 @@ func bestOf(ctx context.Context, worlds []*stayed.World, said *verdict.Leave) (c
 			if !isNumber || none.HasInteger(of) {
 				return nil
 			}
-			if inTarget {
-				own[of]++
-				return nil
-			}
 			key, err := stayed.KeyIn(s, key, row[len(names):])
 			if err != nil {
 				return err
-			}
-			if !s.Keys.HasKey(key) && !cleared(w, said.Table, said.Best.Of, of) {
-				own[image(of)]-- // it is among those of the target now
 			}
 			if w.Found[s.Table][key] {
 				return nil
@@ -215,15 +192,10 @@ func bestOf(ctx context.Context, worlds []*stayed.World, said *verdict.Leave) (c
 			return "", err
 		}
 	}
-	inPlace := worlds[0].Plan.Into == nil
 	var behind []*candidate
-	for of, all := range groups {
+	for _, all := range groups {
 		slices.SortFunc(all, func(a, b *candidate) int { return a.before(b, by, &ordered) })
-		places := said.Best.Keep
-		if inPlace {
-			places = max(0, places-own[of])
-		}
-		behind = append(behind, all[min(places, len(all)):]...)
+		behind = append(behind, all[min(said.Best.Keep, len(all)):]...)
 	}
 	if cannot == "" && !ordered {
 		cannot = "its order is not of numbers, and not of times of one form"
@@ -234,17 +206,6 @@ func bestOf(ctx context.Context, worlds []*stayed.World, said *verdict.Leave) (c
 		}
 	}
 	return cannot, nil
-}
-
-// cleared reports whether a row that comes loses a value, since it names a row that stays.
-func cleared(w *stayed.World, table, column string, n rekey.Integer) bool {
-	return slices.ContainsFunc(w.Plan.Severed, func(s declare.Severed) bool {
-		if !s.Gone || s.Rows != declare.RowsNone || s.Table != table || s.Column != column {
-			return false
-		}
-		keys := w.Plan.KeysThatStay(w.Name, s.To)
-		return keys != nil && keys.Has(n)
-	})
 }
 
 // Fewer counts anew how many rows that come refer to each row that comes, and finds those to which too few do.
@@ -260,15 +221,14 @@ func Fewer(ctx context.Context, worlds []*stayed.World) error {
 		if said.Fewer == nil {
 			continue
 		}
-		inPlace := worlds[0].Plan.Into == nil
-		if said.Counted == nil || inPlace && matched(worlds[0], said.Table) {
-			fromPlan(worlds, said.Table, said.Fewer.String(), "its rows are matched with those of the target")
+		if said.Counted == nil {
+			fromPlan(worlds, said.Table, said.Fewer.String(), "its rows are matched with those of other worlds")
 			continue
 		}
 		counts := make(map[rekey.Key]int64)
-		for number, w := range worlds {
-			if inPlace && number == 0 || !slices.Contains(said.Counted.In, w.Name) {
-				continue // no row of the target names one of a source
+		for _, w := range worlds {
+			if !slices.Contains(said.Counted.In, w.Name) {
+				continue
 			}
 			if err := countNaming(ctx, w, said, counts); err != nil {
 				return err

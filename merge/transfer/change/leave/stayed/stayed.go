@@ -24,15 +24,15 @@ type World struct {
 	changed map[string]bool // tables of Found that became more since what refers to them was asked
 }
 
-// In returns the proof of a world, by its number: the target is 0.
+// In returns the proof of a world, by its number.
 func In(p *step.Proving, number int, on *rowio.Connection) *World {
-	w := &World{Proving: p, On: on, Name: p.Plan.Worlds()[number].Name, Out: make(map[string]string),
+	w := &World{Proving: p, On: on, Name: p.Plan.Worlds[number].Name, Out: make(map[string]string),
 		Found: make(map[string]map[rekey.Key]bool), changed: make(map[string]bool)}
 	if number > 0 {
 		w.Out = p.Plan.Withheld(on.Dialect())
 	}
 	for i := range p.Plan.Leaving.Stays {
-		if s := &p.Plan.Leaving.Stays[i]; s.Source == w.Name && s.Keyed() {
+		if s := &p.Plan.Leaving.Stays[i]; s.World == w.Name && s.Keyed() {
 			w.Tables, w.Found[s.Table] = append(w.Tables, s), make(map[rekey.Key]bool)
 		}
 	}

@@ -1,0 +1,132 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
+)
+
+// planNew plans the new database: what is made there.
+func planNew(ctx context.Context, p *Planner) error {
+	first := p.DBs[0]
+	all, err := schema.Read(ctx, first.On)
+	if err != nil {
+		return fmt.Errorf("database %q: %w", first.Name(), err)
+	}
+	if err := lookAtPlace(ctx, p, all); err != nil {
+		return err
+	}
+	if err := p.refuseObstacles(ctx, all); err != nil {
+		return err
+	}
+	hidden, err := first.HiddenObjects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, what := range hidden {
+		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see everything that the new database has to have: " + what})
+	}
+	for _, skipped := range first.Known.Skipped {
+		if all.Has(schema.Sequence, skipped.Table) {
+			continue
+		}
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot come into the new database: " + skipped.Reason})
+	}
+	p.Plan.New.Objects, p.Plan.New.Made = all.Besides(), all.Fingerprints()
+	if err := p.grants(ctx, all); err != nil {
+		return err
+	}
+	if lacks, err := RightsInto(ctx, p.into, all); err != nil {
+		return err
+	} else if lacks != "" {
+		p.Plan.Lacks = append(p.Plan.Lacks, p.Plan.New.Name+": "+lacks)
+	}
+	for _, s := range p.DBs {
+		running, err := schema.Running(ctx, s.On)
+		if err != nil {
+			return err
+		}
+		for _, o := range running {
+			p.refuse(plan.Refusal{Place: plan.PlaceRunning, Source: s.Name(), Reason: o.String()})
+		}
+		n, err := s.Bytes(ctx)
+		if err != nil {
+			return err
+		}
+		p.Plan.New.Bytes += n
+	}
+	return nil
+}
+
+// refuseObstacles refuses what cannot be made again in the new database as it is.
+func (p *Planner) refuseObstacles(ctx context.Context, all *schema.Schema) error {
+	obstacles, err := all.Obstacles(ctx, p.into)
+	if err != nil {
+		return err
+	}
+	for _, o := range obstacles {
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: p.DBs[0].Name(), Reason: o.String()})
+	}
+	return nil
+}
+
+// grants notes what the accounts of the game may do in the first world, as statements for the new
+// database.
+func (p *Planner) grants(ctx context.Context, all *schema.Schema) (err error) {
+	if !p.DBs[0].Dialect.MySQL() {
+		return nil
+	}
+	_, name, err := schema.Server(p.into)
+	if err == nil {
+		p.Plan.New.Grants, p.Plan.New.Unseen, err = all.Grants(ctx, p.DBs[0].On, name)
+	}
+	return err
+}
+
+// lookAtPlace refuses a database that is not new: one that has anything in it.
+func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
+	into := p.into
+	on := &rowio.Connection{Database: into}
+	defer on.Close()
+	if on.Dialect() != p.DBs[0].Dialect {
+		return fmt.Errorf("the new database %q is of another kind than the worlds, which are %s: want a DSN that begins with %q", into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
+	}
+	there, err := schema.Exists(ctx, into)
+	if err == nil && !there {
+		if why := schema.MayMake(into); why != nil {
+			p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: "the new database cannot be made: " + why.Error()})
+		}
+	}
+	if err != nil || !there {
+		return err
+	}
+	p.Plan.New.There = true
+	found, err := schema.Contains(ctx, on)
+	if err != nil {
+		return fmt.Errorf("database %q: %w", into.Name, err)
+	}
+	have, err := schema.Read(ctx, on)
+	if err == nil && len(found) == 0 && p.DBs[0].Dialect.MySQL() && have.Options != all.Options {
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: fmt.Sprintf("the new database is there, and has other defaults than %s (%s, and %s): drop it, so that apply makes it", p.DBs[0].Name(), have.Options, all.Options)})
+	}
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		ids, err := (&ledger.Manifest{On: on}).Others(ctx)
+		if err != nil {
+			return err
+		}
+		reason := fmt.Sprintf("the new database is not empty: it has %s: name one that does not exist", printable.List(found, ", ", 3))
+		for _, id := range ids {
+			reason = ledger.Unfinished(id)
+		}
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: reason})
+	}
+	return nil
+}
