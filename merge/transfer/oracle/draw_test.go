@@ -1036,7 +1036,8 @@ func (d *draw) spaces(chained bool) {
 		case d.chance(0.05):
 			d.has("offset: a multiple")
 			s.Offset = one[int64](d, 1, 100, 10_000_000)
-		case d.chance(0.05) && !chained && !d.g.Rules.Rekey && s.Match == nil && s.Name == "":
+		case d.chance(0.05) && !chained && !d.g.Rules.Rekey && s.Match == nil && s.Name == "" &&
+			(drawWhenOfTwoOffsets || table != "hero" && table != "guild"):
 			d.has("offset: chosen")
 			s.Offset = map[string]int64{"s2": 50_000_000 + d.Int64N(1000)}
 		case d.chance(0.15) && !d.g.Rules.Rekey && s.Name == "" && s.Match == nil && s.Keep == "" && d.low(t) &&
