@@ -10,7 +10,7 @@ import (
 )
 
 // Outline is how the tables of a database are made, in parts that are compared one by one:
-// what the rules about schemas compare when databases are merged. Rows, counters, triggers
+// what the rules about schemas compare when databases are merged. Rows, counters
 // and the names of indexes and foreign keys are not in it.
 type Outline struct {
 	database *outlined

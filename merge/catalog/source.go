@@ -242,9 +242,6 @@ type Table struct {
 	// AutoIncrement is the counter of the table; nil if it has none.
 	AutoIncrement *AutoIncrement
 
-	// Triggers are the triggers of the table.
-	Triggers []Trigger
-
 	// Partitions is the partitioning of the table, as the database prints
 	// it: "RANGE(year)"; "" if it is not.
 	Partitions string
@@ -265,26 +262,6 @@ type AutoIncrement struct {
 	Column string
 	Next   uint64 // the value that the next row would get
 	Max    uint64 // the largest value of the column's type
-}
-
-// Trigger is a statement that a database runs when rows of a table are
-// written.
-type Trigger struct {
-	Name  string
-	Event string // "BEFORE INSERT"
-}
-
-// The changes of rows that make a trigger run.
-const (
-	OnInsert = "INSERT"
-	OnUpdate = "UPDATE"
-	OnDelete = "DELETE"
-)
-
-// On reports whether the trigger runs at that change of a row. A trigger of an unknown
-// event always runs.
-func (t Trigger) On(what string) bool {
-	return t.Event == "" || strings.Contains(strings.ToUpper(t.Event), what)
 }
 
 // Column is one column of a [Table].

@@ -44,9 +44,6 @@ func TestOutline(t *testing.T) {
 		{"names of keys", func(c *catalog.Catalog) {
 			characters(c).Uniques[0].Name, characters(c).References[0].Name = "name", "characters_ibfk_1"
 		}, nil},
-		{"a trigger", func(c *catalog.Catalog) {
-			characters(c).Triggers = []catalog.Trigger{{Name: "t", Event: "BEFORE INSERT"}}
-		}, nil},
 		{"another order of tables", func(c *catalog.Catalog) { slices.Reverse(c.Tables) }, nil},
 		{"version", func(c *catalog.Catalog) { c.SchemaVersion = 2 }, []string{"schema version is 2, not 3"}},
 		{"no version", func(c *catalog.Catalog) { c.SchemaVersion = 0 }, []string{"schema version missing"}},

@@ -78,13 +78,6 @@ func (b *builder) view(name string) {
 	}
 }
 
-// trigger adds what fires when rows of a table are written.
-func (b *builder) trigger(table string, t catalog.Trigger) {
-	if to := b.tables[table]; to != nil {
-		to.Triggers = append(to.Triggers, t)
-	}
-}
-
 // reference adds one pair of columns to a reference.
 func (b *builder) reference(table string, r catalog.Reference, column, toColumn string) {
 	t := b.tables[table]

@@ -48,9 +48,6 @@ const (
 		FROM information_schema.KEY_COLUMN_USAGE
 		WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 		ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
-
-	mysqlTriggers = `SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)
-		FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`
 )
 
 func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, error) {
@@ -66,7 +63,7 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
 		mysqlReadTables, mysqlReadSequences, mysqlReadColumns, mysqlReadIndexes, mysqlReadReferences,
-		mysqlReadStatements, mysqlReadPartitions, mysqlReadTriggers, mysqlReadDatabase, mysqlReadServer, describeStore,
+		mysqlReadStatements, mysqlReadPartitions, mysqlReadHidden, mysqlReadDatabase, mysqlReadServer, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
 			return nil, err
@@ -275,12 +272,8 @@ func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}, &table, &index, &column, &prefix, &expression)
 }
 
-func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var table string
-	var t catalog.Trigger
-	if err := each(ctx, conn, mysqlTriggers, func() { b.trigger(table, t) }, &table, &t.Name, &t.Event); err != nil {
-		return err
-	}
+// mysqlReadHidden tells whether the account would be shown the triggers.
+func mysqlReadHidden(ctx context.Context, conn *sql.Conn, b *builder) error {
 	why, err := hides(ctx, conn, "TRIGGER")
 	if why != "" {
 		b.Hidden = append(b.Hidden, catalog.Hidden{What: catalog.HiddenTriggers, Why: why})

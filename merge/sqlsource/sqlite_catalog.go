@@ -36,8 +36,6 @@ const (
 		FROM pragma_table_list AS t JOIN pragma_foreign_key_list(t.name) AS f
 		WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.id, f.seq`
 
-	sqliteTriggers = `SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name`
-
 	// The table is there once there was a table with AUTOINCREMENT.
 	sqliteCounters = `SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'`
 	sqliteCounter  = `SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = ?`
@@ -53,7 +51,7 @@ func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	}
 	b.Now = time.UnixMilli(now).UTC()
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		d.readTables, d.readColumns, d.readCollations, d.readIndexes, d.readReferences, d.readChecks, d.readTriggers, d.readCounters,
+		d.readTables, d.readColumns, d.readCollations, d.readIndexes, d.readReferences, d.readChecks, d.readCounters,
 		d.findIDs, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
@@ -212,19 +210,6 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 		}
 	}
 	return err
-}
-
-func (d sqliteDialect) readTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var table, statement string
-	var t catalog.Trigger
-	return each(ctx, conn, sqliteTriggers, func() {
-		t.Event = triggerEvent(statement)
-		for _, to := range b.tables { // named any way in the declaration
-			if strings.EqualFold(to.name, table) {
-				b.trigger(to.name, t)
-			}
-		}
-	}, &table, &t.Name, &statement)
 }
 
 // readCounters finds what the next row would get where it does not say: one

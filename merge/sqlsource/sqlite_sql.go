@@ -7,24 +7,6 @@ import (
 	"mergesafe/internal/sqltext"
 )
 
-// triggerEvent is when a trigger fires, "BEFORE INSERT", by the statement that
-// made it.
-func triggerEvent(sql string) string {
-	when := "BEFORE"
-	for i, t := range sqltext.SQLite(sql) {
-		switch {
-		case i < 3: // CREATE TRIGGER name, which may be any word
-		case t.Keyword("AFTER"):
-			when = "AFTER"
-		case t.Keyword("INSTEAD"):
-			when = "INSTEAD OF"
-		case t.Keyword("INSERT"), t.Keyword("UPDATE"), t.Keyword("DELETE"):
-			return when + " " + strings.ToUpper(t.Text)
-		}
-	}
-	return ""
-}
-
 // generated is the expression of a generated column, by the statement that made
 // its table: name ... AS (expression).
 func generated(sql, column string) string {
