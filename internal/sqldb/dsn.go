@@ -1,9 +1,7 @@
 package sqldb
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -28,23 +26,4 @@ func SplitDSN(dsn string) (Dialect, string, error) {
 	default:
 		return d, rest, nil
 	}
-}
-
-// WithDatabase returns the DSN of a database on the server of MySQL or MariaDB that a DSN
-// without a database leads to, such as "mysql:user:password@tcp(host:3306)/".
-func WithDatabase(dsn, name string) (string, error) {
-	address := strings.TrimPrefix(dsn, string(MySQL)+":")
-	at := strings.LastIndex(address, "/") // as the driver looks for it
-	if at < 0 {
-		return "", errors.New("not the DSN of a server: want mysql:user:password@tcp(host:port)/")
-	}
-	before, params, some := strings.Cut(address[at+1:], "?")
-	if before != "" {
-		return "", errors.New("the DSN names a database: want that of a server, mysql:user:password@tcp(host:port)/")
-	}
-	address = address[:at+1] + url.PathEscape(name)
-	if some {
-		address += "?" + params
-	}
-	return string(MySQL) + ":" + address, nil
 }

@@ -145,26 +145,6 @@ func TestSecretParameters(t *testing.T) {
 	}
 }
 
-func TestWithDatabase(t *testing.T) {
-	for _, c := range []struct{ dsn, name, want string }{
-		{"mysql:u:p/w@tcp(h:3306)/", "rehearsal_w1", "mysql:u:p/w@tcp(h:3306)/rehearsal_w1"},
-		{"mysql:u@unix(/run/m.sock)/?tls=true", "a b", "mysql:u@unix(/run/m.sock)/a%20b?tls=true"},
-	} {
-		got, err := sqldb.WithDatabase(c.dsn, c.name)
-		if err != nil || got != c.want {
-			t.Errorf("got %s, %v; want %s", got, err, c.want)
-		}
-		if s, ok := sqldb.ParseServer(got); !ok || s.Database != c.name {
-			t.Errorf("%s leads to %q", got, s.Database)
-		}
-	}
-	for _, dsn := range []string{"mysql:u:secret@tcp(h)/game", "sqlite:secret"} {
-		if got, err := sqldb.WithDatabase(dsn, "x"); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: got %s, %v", dsn, got, err)
-		}
-	}
-}
-
 // An address of IPv6 without brackets is told from a host and its port: the driver would take it for the name of a host.
 func TestBareIPv6(t *testing.T) {
 	for address, want := range map[string]string{"::1:34500": "[::1]:34500", "fe80::2:3306": "[fe80::2]:3306"} {

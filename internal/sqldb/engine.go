@@ -152,7 +152,6 @@ const (
 	UnknownVariable                    // there is no such setting
 	Syntax                             // the syntax is not known
 	Incomparable                       // there is no collation to compare texts by
-	Unsafe                             // sql_safe_updates
 	Damaged                            // the file is no database
 	TableThere                         // a table, or another thing, that was to be made is there
 	StalePlan                          // a prepared statement was not carried out, and can be prepared anew

@@ -26,10 +26,6 @@ func IsSyntax(err error) bool { return says(err, Syntax) }
 // texts by. In SQLite it is one that the game defines for itself.
 func IsIncomparable(err error) bool { return says(err, Incomparable) }
 
-// IsUnsafe reports whether a statement that changes rows was refused because it would have
-// read the whole table (sql_safe_updates).
-func IsUnsafe(err error) bool { return says(err, Unsafe) }
-
 // CannotEvaluate reports whether the database answered that it cannot carry out a
 // query, because of the text of the query or of a value that it read: then the same
 // query will always fail. The connection, and its snapshot if it has one, can still be used.

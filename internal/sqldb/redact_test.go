@@ -105,6 +105,5 @@ func shownOf(ctx context.Context, dsn string) string {
 			db.Close()
 		}
 	}
-	_, err := sqldb.WithDatabase(dsn, "x")
-	return shown + fmt.Sprint(err)
+	return shown
 }

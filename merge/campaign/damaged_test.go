@@ -133,7 +133,7 @@ func TestLostState(t *testing.T) {
 }
 
 // A new database that is made and not open is proved, and not undone if that fails, after the state was
-// lost too: nobody knows what the campaign was about to do.
+// lost too: no file says what the campaign had planned.
 func TestMadeIsNotUndone(t *testing.T) {
 	p := newPlace(t, 3, 3)
 	b := p.book("undo = true", "w1 w2")

@@ -437,7 +437,7 @@ func TestHooksAreTold(t *testing.T) {
 	}
 }
 
-// What is said of a merge that was skipped after it began holds also for worlds that have no registry.
+// A merge that was skipped after it began is reported the same way if its worlds have no registry.
 func TestSkipBegun(t *testing.T) {
 	t.Parallel()
 	const want = "skipped by the operator after it began: its new database is not open; " +

@@ -33,7 +33,7 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 		return o, nil, err
 	}
 	o.Try = r.opts.Try
-	if plan.Fleet != "" && !o.Try { // a rehearsal gives no keys that last
+	if plan.Fleet != "" && !o.Try { // the keys of a rehearsal are dropped with it
 		o.Reserve = func(ctx context.Context) error {
 			if r.opts.Ranges == nil {
 				return errors.New(noRanges)

@@ -64,7 +64,7 @@ type Pair struct {
 	Results []verdict.Result `json:"results,omitempty"` // those that did not pass, without samples
 }
 
-// Pair returns what is said of two worlds, in either order; nil if it says
+// Pair returns the verdict on two worlds, in either order; nil if the report has
 // nothing.
 func (m *MatrixReport) Pair(a, b string) *Pair {
 	for i := range m.Pairs {

@@ -10,8 +10,8 @@ import (
 	"mergesafe/merge/declare"
 )
 
-// judgeBest finds the rows of each group that are not among the first ones, over all worlds. The first world's own rows
-// take their places first. Memory holds a small number for each group, and rows only of groups that may have too many.
+// judgeBest finds the rows of each group that are not among the first ones, over all worlds. Memory holds
+// a small number for each group, and rows only of groups that may have too many.
 func (r *run) judgeBest(ctx context.Context) error {
 	for _, s := range r.says {
 		if s.Best == nil {

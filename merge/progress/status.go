@@ -52,7 +52,7 @@ const (
 	Undone    Phase = "undone"
 	Skipped   Phase = "skipped" // by the operator
 
-	// Of a rehearsal. What it made is never opened, and is there until it is undone.
+	// Of a rehearsal. Its database is never opened, and stays until an undo drops it.
 	Trying Phase = "trying"
 	Tried  Phase = "tried"
 )

@@ -35,8 +35,8 @@
 //
 // The worlds are opened read-only. Only the fence in their registry is written (see
 // [store.Registry.Fence]), over a connection of its own. It keeps their servers from being started
-// from then on. In the new registry the servers of the first world have a fence too, the gate: nobody
-// can enter before [Open]. If a game still wrote to a world, because there is no registry or the fence
+// from then on. In the new registry the servers of the first world have a fence too, the gate: no game server
+// can start there before [Open]. If a game still wrote to a world, because there is no registry or the fence
 // was removed, other numbers of rows, other sums or a mark that moved tell. Then undo the merge and plan
 // again.
 //

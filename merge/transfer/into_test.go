@@ -134,11 +134,11 @@ func TestInto(t *testing.T) {
 
 // existsNow reports whether a database has anything in it.
 func existsNow(ctx context.Context, d rowio.Database) (bool, error) {
+	if there, err := schema.Exists(ctx, d); err != nil || !there {
+		return false, err
+	}
 	r := &rowio.Connection{Database: d}
 	defer r.Close()
-	if err := r.Exists(ctx); err != nil {
-		return false, nil
-	}
 	names, err := schema.Contains(ctx, r)
 	return len(names) > 0, err
 }

@@ -19,18 +19,6 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// worldNamed is how the databases are called.
-func worldNamed(w int) string { return fmt.Sprint("w", w) }
-
-// integerOf reads a number as the tests ask for it.
-func integerOf(v string) rekey.Integer {
-	n, ok := rekey.ParseInteger([]byte(v))
-	if !ok {
-		panic(v)
-	}
-	return n
-}
-
 // keyWorlds makes worlds in which chars counts 1, 2, 3 and items 1, 2, whose owner is a
 // character; further statements follow, in which %d is the number of the world.
 func keyWorlds(t testing.TB, e engine, n int, further ...string) (all []rowio.Database) {

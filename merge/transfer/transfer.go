@@ -90,7 +90,6 @@ const (
 	StepIndex       = ledger.StepIndex
 	StepMeasure     = ledger.StepMeasure
 	StepResult      = ledger.StepResult
-	StepUndo        = ledger.StepUndo
 	StepVerify      = ledger.StepVerify
 )
 

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -208,42 +207,4 @@ func (r *Registry) hold(ctx context.Context, server gameid.ServerID, holder game
 		}
 	}
 	return fmt.Errorf("store: server %s: its row in the registry keeps changing: is a game server being started?", server)
-}
-
-const (
-	insertMerged = `
-		INSERT INTO ` + Table + ` (server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms)
-		VALUES (?, ?, ?, '` + RoleMerged + `', ?, ?, '', 0, {now}, {now})`
-	deleteMerged = "DELETE FROM " + Table + " WHERE server_id = ? AND world = ? AND role = '" + RoleMerged + "'"
-)
-
-// Tx is a transaction on the database of the registry: a *sql.Tx or *sqlx.Tx.
-type Tx interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
-
-// AddMerged lists servers whose rows come to this database by a merge, with
-// their worlds and marks. tx is the transaction in which the merge begins. A
-// server or a world that is listed already is store.ErrDuplicate.
-func (r *Registry) AddMerged(ctx context.Context, tx Tx, servers ...Server) error {
-	for _, m := range servers {
-		if err := m.ID.Validate(); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, r.db.Dialect().Native(r.db.Dialect().With(insertMerged)), m.ID, m.Name, m.World, max(m.Epoch, 1), m.Reserved); err != nil {
-			return fmt.Errorf("listing server %s as merged: %w", m.ID, r.db.Fault("statement", err))
-		}
-	}
-	return nil
-}
-
-// RemoveMerged removes servers that [Registry.AddMerged] listed from the registry,
-// after their rows are gone. One that is not listed is not an error.
-func (r *Registry) RemoveMerged(ctx context.Context, tx Tx, servers ...Server) error {
-	for _, m := range servers {
-		if _, err := tx.ExecContext(ctx, r.db.Dialect().Native(deleteMerged), m.ID, m.World); err != nil {
-			return fmt.Errorf("taking server %s off the registry: %w", m.ID, r.db.Fault("statement", err))
-		}
-	}
-	return nil
 }

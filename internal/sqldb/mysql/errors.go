@@ -218,7 +218,6 @@ var conditions = map[sqldb.Condition][]uint16{
 	sqldb.LockWait:        {1205},
 	sqldb.UnknownVariable: {1193},
 	sqldb.Syntax:          {1064},
-	sqldb.Unsafe:          {1175},
 	sqldb.Incomparable: {
 		1115, // unknown character set
 		1273, // unknown collation

@@ -383,8 +383,8 @@ func raiseCounters(ctx context.Context, r *job.Run) error {
 	})
 }
 
-// complete makes sure that all is there and that nobody wrote meanwhile, in the new database
-// or in a world.
+// complete makes sure that all is there and that no other process wrote meanwhile, to the new
+// database or to a world.
 func complete(ctx context.Context, r *job.Run) error {
 	if r.Opts.Try {
 		if err := noneDangles(ctx, r); err != nil { // the worlds were read at several moments

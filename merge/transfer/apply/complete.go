@@ -63,8 +63,8 @@ func noneDanglesIn(ctx context.Context, r *job.Run, table string) error {
 	return nil
 }
 
-// Undisturbed makes sure that nobody wrote to the new database since its rows came, or ran a
-// server of a world, as far as numbers of rows and the registries tell.
+// Undisturbed makes sure that no other process wrote to the new database since its rows came, and
+// that no server of a world ran, as far as numbers of rows and the registries tell.
 func Undisturbed(ctx context.Context, r *job.Run) error {
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]

@@ -41,7 +41,7 @@ func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
 			return write.Insert(soft, r, l, rows)
 		})
 		if err != nil {
-			r.Seen.Forget(p.World, t.Name) // nobody knows which of them were written
+			r.Seen.Forget(p.World, t.Name) // some of them may be written
 		}
 		return err
 	})

@@ -19,8 +19,6 @@ import (
 // numbers, and earlier merges with their renames and keys. The first world is fenced already, so
 // no process changes these any more. In the new registry its servers have the fence of this merge
 // until it is opened: they are the same worlds, in their next generation.
-//
-// What an earlier merge kept for its undo stays behind.
 func bringRecords(ctx context.Context, r *job.Run) error {
 	there, err := r.Worlds[0].Texts(ctx, r.Worlds[0].Dialect().TableNames())
 	if err != nil {

@@ -36,11 +36,6 @@ func (r *Run) During(ctx context.Context, state ledger.State, f func() error) er
 	})
 }
 
-// RetryDuring is [Run.Retry] with [Run.During].
-func (r *Run) RetryDuring(ctx context.Context, doing string, state ledger.State, f func(ctx context.Context) error) error {
-	return r.Retry(ctx, doing, func(soft context.Context) error { return r.During(soft, state, func() error { return f(soft) }) })
-}
-
 // OrBusy returns ErrBusy in the place of an error that comes of what another process did: the
 // merge is not in the state in which this one left it. A table that is gone may be the first sign.
 func (r *Run) OrBusy(ctx context.Context, err error) error {

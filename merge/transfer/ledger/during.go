@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/rowio"
 )
 
@@ -101,19 +100,6 @@ func (m *Manifest) ExpectClaim(ctx context.Context) error {
 	claims, err := m.Ask(ctx, "SELECT claim FROM "+MergesTable+" WHERE id = ?", m.ID)
 	if err == nil && strings.Join(claims, "") != m.Claim {
 		err = m.takenUp()
-	}
-	return err
-}
-
-// HoldStateIn is [Manifest.HoldState] in a transaction of the registry.
-func (m *Manifest) HoldStateIn(ctx context.Context, tx *sqldb.Tx, want State) error {
-	var is State
-	err := tx.Get(ctx, &is, lockState(m.On.Dialect(), "state", Exclusive), m.ID)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		err = nil
-	}
-	if err == nil && is != want {
-		err = m.WrongState(is, want)
 	}
 	return err
 }

@@ -9,5 +9,4 @@ const (
 	StepFinish  = "finish" // what is looked at and made when all rows are there: references, counters, views
 	StepVerify  = "verify"
 	StepResult  = "result" // the rules of the check, over the merged database
-	StepUndo    = "undo"
 )

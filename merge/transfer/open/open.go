@@ -89,8 +89,8 @@ func notProved(r *job.Run, state ledger.State) string {
 	return "it is not complete: run apply to its end, then verify"
 }
 
-// look makes sure that nobody wrote since the proof. Where no registry keeps a game from starting,
-// that is the whole proof again.
+// look makes sure that no process wrote since the proof. If no registry keeps a game from starting, it
+// repeats the whole proof.
 func look(ctx context.Context, r *job.Run) error {
 	err := r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
 		if err := r.LookAt(ctx, func(s *rowio.Source) error {

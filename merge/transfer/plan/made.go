@@ -20,13 +20,11 @@ import (
 // this file.
 
 // Form is how the tables of a database are made. What moves with the rows, such as counters,
-// is not in it, nor are triggers, which come and go. What a server
-// takes as one statement is no matter of tables.
+// is not in it. What a server takes as one statement is no matter of tables.
 func Form(s *rowio.Source) *catalog.Catalog {
 	tables := slices.Clone(s.Known.Tables)
 	for i := range tables {
 		t := &tables[i]
-		t.Triggers = nil
 		if counter := t.AutoIncrement; counter != nil {
 			t.AutoIncrement = &catalog.AutoIncrement{Column: counter.Column, Max: counter.Max}
 		}

@@ -22,7 +22,7 @@ type tableRead struct {
 // whole reports whether all of it was read.
 func (t *tableRead) whole() bool { return t.now != nil && !slices.Contains(t.worlds, nil) }
 
-// toRead is a table to be read: that of a world, or that of the new database if it is -1.
+// newDatabase stands for the number of a world if a table of the new database is to be read.
 const newDatabase = -1
 
 // readAll reads and sums up the rows of the tables of the plan.

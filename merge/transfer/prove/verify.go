@@ -29,7 +29,7 @@ type Proof = evidence.Proof
 //
 // It returns a proof without a verdict beside an error, unless it could not read
 // the new database or the merge is not completed. Tables are then those that were read
-// completely; Missing, Changed and Own of the last ones may not be known yet.
+// completely; Missing and Changed of the last ones may not be known yet.
 func Verify(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts job.Options) (*Proof, error) {
 	return VerifyWith(ctx, plan, into, worlds, opts, job.Hooks{})
 }

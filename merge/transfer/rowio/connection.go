@@ -100,19 +100,6 @@ func (c *Connection) Drop() {
 	}
 }
 
-// Exists returns an error if there is no such database. To open an SQLite file
-// for writing would make it.
-func (c *Connection) Exists(ctx context.Context) error {
-	if c.DB != nil {
-		return nil
-	}
-	db, err := sqldb.Dial(ctx, c.DSN, true)
-	if err != nil {
-		return fmt.Errorf("database %q: %w", c.Name, err)
-	}
-	return db.Close()
-}
-
 // Open opens the database, if it is not open.
 func (c *Connection) Open(ctx context.Context) error {
 	if c.DB != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 )
 
@@ -145,26 +144,4 @@ func Total64(all map[string]int64) (n int64) {
 		n += rows
 	}
 	return n
-}
-
-// RemoveAll is the statement that removes the rows of n identities.
-func (l *Layout) RemoveAll(n int) string {
-	return "DELETE FROM " + l.Dialect.Quote(l.Table) + " WHERE " + l.Identity + " IN (" + sqldb.Marks(n) + ")"
-}
-
-// InChunks calls take with all rows of a table, in no order, so many at a time as fit into one query
-// for their keys. take must not use the connection.
-func InChunks(ctx context.Context, on *Connection, l *Layout, take func(rows [][]any) error) error {
-	var some [][]any
-	size := l.Dialect.Most(len(l.Key))
-	err := Every(ctx, on, l, func(row []any) (err error) {
-		if some = append(some, row); len(some) == size {
-			err, some = take(some), nil
-		}
-		return err
-	})
-	if err == nil && len(some) > 0 {
-		err = take(some)
-	}
-	return err
 }

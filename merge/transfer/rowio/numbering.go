@@ -110,26 +110,26 @@ func (n *numbering) bound(value any) any {
 	return number
 }
 
-// compared is the condition that a column compares with a value in that way: ">", ">=" or "<". Its arguments are
-// those of [numbering.bound].
-func (n *numbering) compared(column, how string, value any) (condition string, args []any) {
+// after is the condition that the value of a column comes after another one. Its arguments are those of
+// [numbering.bound].
+func (n *numbering) after(column string, value any) (condition string, args []any) {
 	if n == nil || n.kind == "decimal" {
-		return column + " " + how + " " + n.mark(), []any{value}
+		return column + " > " + n.mark(), []any{value}
 	}
 	number, err := n.number(value)
 	switch {
 	case err != nil:
-		return column + " " + how + " ?", []any{err}
+		return column + " > ?", []any{err}
 	case n.kind == "bit":
-		return column + " " + how + " CAST(? AS UNSIGNED)", []any{number}
+		return column + " > CAST(? AS UNSIGNED)", []any{number}
 	case n.kind == "set": // no index is searched for the SETs after one
-		return "CAST(" + column + " AS UNSIGNED) " + how + " CAST(? AS UNSIGNED)", []any{number}
+		return "CAST(" + column + " AS UNSIGNED) > CAST(? AS UNSIGNED)", []any{number}
 	}
 	// Nor for ENUMs after one, but for each of them. After the last one comes a number that none has: if it were
 	// nothing, the server would see that the column is the same in all rows, and sort them instead of reading an index.
 	var others []string
 	for i := range uint64(len(n.Members) + 2) {
-		if how == "<" && i < number || how != "<" && i > number || how == ">=" && i == number {
+		if i > number {
 			others = append(others, fmt.Sprint(i))
 		}
 	}

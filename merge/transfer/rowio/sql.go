@@ -20,25 +20,6 @@ func (d Dialect) Dangling(what, table string, r catalog.Reference) string {
 	return "SELECT " + what + " FROM " + d.Quote(table) + " AS c " + join + " WHERE " + strings.Join(set, " AND ") + " AND " + unmatched
 }
 
-// Of returns the same layout of another table with these columns.
-func (l *Layout) Of(table string) *Layout {
-	other := *l
-	other.Table = table
-	return &other
-}
-
-// InsertFrom inserts all rows of another table with these columns. how is INSERT, or what a
-// database has besides.
-func (l *Layout) InsertFrom(how, table string) string {
-	columns := l.Dialect.QuoteAll(l.Columns)
-	return how + " INTO " + l.Dialect.Quote(l.Table) + " (" + columns + ") SELECT " + columns + " FROM " + l.Dialect.Quote(table)
-}
-
-// Has reports whether the layout has these columns.
-func (l *Layout) Has(columns []string) bool {
-	return !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(l.Columns, c) })
-}
-
 // Dialect writes the statements that differ between kinds of databases.
 type Dialect struct{ sqldb.Dialect }
 
@@ -88,7 +69,6 @@ type Layout struct {
 
 	Numbers []*numbering // of the columns that are compared by a number; nil: none
 
-	index    string // of the key, as MariaDB and MySQL call it
 	Identity string // of a multiset: the expression that tells its rows apart
 }
 
@@ -114,11 +94,6 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 			l.Reads[len(l.Reads)-1] = fmt.Sprintf("IF(%s = 0, NULL, %[1]s)", d.Quote(c.Name))
 		}
 	}
-	if len(t.Primary) > 0 {
-		l.index = "PRIMARY"
-	} else if i := slices.IndexFunc(t.Uniques, func(u catalog.Unique) bool { return slices.Equal(u.Columns, t.Key()) }); i >= 0 {
-		l.index = t.Uniques[i].Name
-	}
 	for _, name := range t.Key() {
 		l.Key = append(l.Key, slices.Index(l.Columns, name))
 	}
@@ -133,9 +108,6 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 
 // Bulk reports whether [Connection.Bulk] takes rows of the table.
 func (l *Layout) Bulk() bool { return l.Dialect.MySQL() && len(l.direct) == len(l.Columns) }
-
-// ByPrimary reports whether the key is that of the table, rather than one of an index.
-func (l *Layout) ByPrimary() bool { return l.index == "PRIMARY" }
 
 func (l *Layout) KeyColumns() []string {
 	names := make([]string, len(l.Key))
@@ -179,23 +151,11 @@ func (l *Layout) page(after []any, condition string, n int) (query string, args 
 }
 
 // After is the condition for the keys after one, with its arguments.
-func (l *Layout) After(key []any) (condition string, args []any) { return l.compared(">", key) }
-
-// Within is the condition for the keys from one to before another, with its arguments.
-// MariaDB locks the first row beyond such rows too: with the last of them
-// left to [Layout.Equal], that is one of ours, and workers do not meet there.
-func (l *Layout) Within(low, high []any) (condition string, args []any) {
-	from, args := l.compared(">=", low)
-	before, more := l.compared("<", high)
-	return from + " AND " + before, append(args, more...)
-}
-
-// compared is the condition for the keys that compare with one in that way, with its arguments.
 // SQLite looks a row of values up in the index, MariaDB only single values.
-func (l *Layout) compared(how string, key []any) (condition string, args []any) {
+func (l *Layout) After(key []any) (condition string, args []any) {
 	names, bound := l.KeyColumns(), l.Bound(key)
 	if !l.Dialect.MySQL() {
-		return "(" + l.Dialect.QuoteAll(names) + ") " + how + " (" + sqldb.Marks(len(names)) + ")", bound
+		return "(" + l.Dialect.QuoteAll(names) + ") > (" + sqldb.Marks(len(names)) + ")", bound
 	}
 	var ways []string
 	for i, name := range names {
@@ -203,11 +163,7 @@ func (l *Layout) compared(how string, key []any) (condition string, args []any) 
 		for before := range i {
 			conditions, args = append(conditions, l.KeyCondition(before)), append(args, bound[before])
 		}
-		with := how[:1] // only the last column may be equal
-		if i == len(names)-1 {
-			with = how
-		}
-		beyond, more := l.numbering(i).compared(l.Dialect.Quote(name), with, key[i])
+		beyond, more := l.numbering(i).after(l.Dialect.Quote(name), key[i])
 		ways, args = append(ways, strings.Join(append(conditions, beyond), " AND ")), append(args, more...)
 	}
 	return "((" + strings.Join(ways, ") OR (") + "))", args
@@ -252,21 +208,6 @@ func (l *Layout) BoundOf(rows [][]any) (args []any) {
 		args = append(args, l.Bound(l.KeyOf(row))...)
 	}
 	return args
-}
-
-// Lock is the statement that reads rows which nothing else may change until the
-// transaction ends. It looks keys up even where to read the whole table takes less, as
-// in one that is nearly empty: it would lock, and wait for, the rows of other workers.
-// In SQLite a transaction that writes is alone.
-func (l *Layout) Lock(where, end string) string {
-	query := l.SelectFrom()
-	if l.Dialect.MySQL() {
-		if l.index != "" {
-			query += " FORCE INDEX (" + l.Dialect.Quote(l.index) + ")"
-		}
-		end += " FOR UPDATE"
-	}
-	return query + " WHERE " + where + end
 }
 
 // Insert is the statement that inserts n rows.

@@ -55,7 +55,7 @@ type Undone struct {
 }
 
 // Undo takes a merge back, completed or not: it drops what the merge made, and lifts the fences of
-// the worlds. While nobody can have entered, there is nothing to compare. What was opened is
+// the worlds. Until it was opened no player can have entered, and there is nothing to compare. What was opened is
 // compared row by row, and the first world first learns what was given there: its marks, numbers
 // and counters never fall behind, so that nothing is given twice.
 //

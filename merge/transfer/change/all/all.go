@@ -2,8 +2,6 @@
 package all
 
 import (
-	"slices"
-
 	"mergesafe/merge/transfer/change/combine"
 	"mergesafe/merge/transfer/change/counters"
 	"mergesafe/merge/transfer/change/keys"
@@ -14,20 +12,12 @@ import (
 	"mergesafe/merge/transfer/step"
 )
 
-// Changes returns all changes, in the order in which a step calls them at each moment. Names come
-// before combine: own rows give up their names before rows come that need them, and an undo, which
-// walks backwards, removes these before it gives the names back. Keys come after all others: when
-// they are on record, the merge has come to its end. The others do not depend on each other.
+// Changes returns all changes, in the order in which a step calls them at each moment. Keys come after
+// all others: when they are on record, the merge has come to its end. The others do not depend on each
+// other.
 //
 // What has to be before or after the rows are copied, or summed up, is told apart by moments: new
 // names are planned before the rows are measured, because sums are of rows with their new names.
 func Changes() []step.Change {
 	return []step.Change{leave.Change(), same.Change(), reset.Change(), counters.Change(), names.Change(), combine.Change(), keys.Change()}
-}
-
-// Backwards returns them in the order of an undo.
-func Backwards() []step.Change {
-	all := Changes()
-	slices.Reverse(all)
-	return all
 }
