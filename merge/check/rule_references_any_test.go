@@ -75,6 +75,22 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			},
 			map[string]int64{"reference-dangling": 1},
 		},
+		"for some of the rows that have a value": {
+			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
+			func(a, b *mergetest.Database) {
+				b.Rows["notes"][1]["about"] = int64(102) // of kind 1
+				b.Rows["notes"][2]["about"] = int64(102)
+			},
+			map[string]int64{"reference-dangling": 1, "reference-rebind": 1},
+		},
+		"for some of the rows that have a value, to one key": {
+			declare.DeclaredReference{At: about.At, To: about.To[:1], None: about.None, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
+			func(a, b *mergetest.Database) {
+				b.Rows["notes"][1]["about"] = int64(102) // of kind 1
+				b.Rows["notes"][2]["about"] = int64(102)
+			},
+			map[string]int64{"reference-dangling": 1, "reference-rebind": 1},
+		},
 		"and the others are open": {
 			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Not: []string{"1"}}},
 			func(a, b *mergetest.Database) { b.Rows["notes"][1]["about"] = int64(151) },

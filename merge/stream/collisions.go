@@ -21,8 +21,12 @@ type Collisions struct {
 	// counts; nil: every run does.
 	Wanted func(rows []int64) bool
 
-	// Ignore tells from any row of a run that it is none; nil: none is ignored.
+	// Ignore tells from any row of a run that it is none; nil: none is ignored. That is
+	// about the value that the rows have in common.
 	Ignore func(row Position) bool
+
+	// Skip tells of a row that it is in no run, whatever the others of its value are; nil: none is skipped.
+	Skip func(row Position) bool
 
 	// Outside tells of a row whether it is not to be in any run; nil: none is.
 	Outside func(row Position) bool
@@ -75,6 +79,9 @@ func (c *Collisions) Count(ctx context.Context, streams []*Stream) error {
 }
 
 func (c *Collisions) member(p Position) {
+	if c.Skip != nil && c.Skip(p) {
+		return
+	}
 	i := p.Stream.Index
 	c.current.Rows++
 	c.rowsNow[i]++

@@ -109,7 +109,7 @@ func (f follower) pass(ctx context.Context, db *declare.Database, views func([]*
 			return nil
 		}
 		leaves := Leaves(&f.ref.Ref, referring)
-		found.rebound.Ignore = func(p stream.Position) bool { return p.Stream == referring && leaves(p.Row) }
+		found.rebound.Skip = func(p stream.Position) bool { return p.Stream == referring && leaves(p.Row) }
 		if !f.ref.All {
 			referring.Visit = append(referring.Visit, func(b *catalog.Batch) {
 				for row := range b.Len {
