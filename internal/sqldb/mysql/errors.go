@@ -95,6 +95,11 @@ func kind(e *mysql.MySQLError) error {
 	return nil
 }
 
+// Warning is a warning of a server as the error that another statement or mode makes of it.
+func Warning(code uint16, message string) error {
+	return &mysql.MySQLError{Number: code, Message: message}
+}
+
 // deadlocked finds in the message of a COMMIT that failed that the transaction
 // was rolled back for one that came from the group.
 //

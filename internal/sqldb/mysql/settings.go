@@ -44,7 +44,9 @@ func settings(p sqldb.Purpose) []string {
 	const unlimited = "SET SESSION sql_quote_show_create = 1, sql_select_limit = 18446744073709551615, sql_big_selects = 1, " +
 		"wait_timeout = 86400, net_write_timeout = 86400, "
 	// A key has at most 3072 bytes, and is sorted by 1024 where no index is read. For more, MySQL can lack memory.
-	const asTheyAre = unlimited + "max_sort_length = 4096, " +
+	// Warnings tell that a value was changed on its way, notes that digits behind a point are rounded, as a generated
+	// column of that type asks for.
+	const asTheyAre = unlimited + "max_sort_length = 4096, max_error_count = 64, sql_notes = 0, " +
 		"sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'"
 	switch p {
 	case sqldb.ReadSorted:

@@ -3,12 +3,15 @@ package rowio
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
@@ -21,8 +24,7 @@ import (
 // Bulk adds rows to a table of MySQL or MariaDB. An error may have written some of them, unless it
 // is in a transaction. The values are those that [ReadPage] read.
 //
-// LOAD DATA LOCAL makes warnings of what INSERT refuses, so whoever calls this compares the values
-// afterwards. The number of rows is compared here.
+// What the server would change on the way is an error: LOAD DATA LOCAL makes warnings of what INSERT refuses.
 func (c *Connection) Bulk(ctx context.Context, l *Layout, rows [][]any) error {
 	if err := c.Connect(ctx); err != nil {
 		return err
@@ -35,21 +37,62 @@ func (c *Connection) Bulk(ctx context.Context, l *Layout, rows [][]any) error {
 		loads := n != 0
 		c.loads = &loads
 	}
+	rows, numbered := l.asNumbers(rows)
+	var err error
 	if *c.loads {
-		return c.load(ctx, l, rows)
+		err = c.load(ctx, l, rows, numbered)
+	} else {
+		err = c.insertText(ctx, l, rows)
 	}
-	return c.insertText(ctx, l, rows)
+	if err != nil {
+		return fmt.Errorf("table %q: %w", l.Table, err)
+	}
+	return nil
+}
+
+// asNumbers gives the values of ENUMs and SETs their numbers: as texts, two members may be equal for the server. A
+// column with a value that is not in its list stays as it is, for the server to judge.
+func (l *Layout) asNumbers(rows [][]any) (out [][]any, numbered []bool) {
+	out, numbered = rows, make([]bool, len(l.Columns))
+	for i, n := range l.Numbers {
+		if n == nil || n.Members == nil {
+			continue
+		}
+		numbers := make([]any, len(rows))
+		var err error
+		for k := 0; k < len(rows) && err == nil; k++ {
+			if v := rows[k][i]; v != nil {
+				numbers[k], err = n.number(v)
+			}
+		}
+		if err != nil {
+			continue
+		}
+		if !slices.Contains(numbered, true) { // the first one: the caller keeps its rows
+			out = slice.Map(rows, slices.Clone)
+		}
+		for k := range out {
+			out[k][i] = numbers[k]
+		}
+		numbered[i] = true
+	}
+	return out, numbered
 }
 
 // load writes rows by LOAD DATA LOCAL. All values are sent as bytes, which columns of numbers, times,
-// bytes and of our character set take as they are. The others are told what the bytes mean.
-func (c *Connection) load(ctx context.Context, l *Layout, rows [][]any) error {
+// bytes and of our character set take as they are. The others are told what the bytes mean; so is a column that
+// counts, which takes a 0 for the next number beside such a column (MariaDB), unless it is told, too.
+func (c *Connection) load(ctx context.Context, l *Layout, rows [][]any, numbered []bool) error {
 	var fields, sets []string
 	for i, name := range l.Columns {
 		field := l.Dialect.Quote(name)
 		if !l.direct[i] {
 			variable := "@v" + strconv.Itoa(i)
-			sets = append(sets, field+" = CONVERT("+variable+" USING utf8mb4)")
+			value := "CONVERT(" + variable + " USING utf8mb4)"
+			if numbered[i] {
+				value = "CAST(" + variable + " AS UNSIGNED)"
+			}
+			sets = append(sets, field+" = "+value)
 			field = variable
 		}
 		fields = append(fields, field)
@@ -75,11 +118,46 @@ func (c *Connection) load(ctx context.Context, l *Layout, rows [][]any) error {
 	if len(sets) > 0 {
 		query += " SET " + strings.Join(sets, ", ")
 	}
-	n, err := c.Exec(ctx, "insert", query, false)
-	if err == nil && n != int64(len(rows)) {
-		err = fmt.Errorf("table %q: the database took %d of %d rows: some have keys that are there already, or break a CHECK: %w", l.Table, n, len(rows), sqldb.ErrDuplicate)
+	return c.took(ctx, query, len(rows))
+}
+
+// took runs a statement that writes so many rows. A warning is an error: a value was cut, or a row left out.
+func (c *Connection) took(ctx context.Context, statement string, rows int) error {
+	n, err := c.Exec(ctx, "insert", statement, false)
+	if err == nil {
+		err = c.warned(ctx)
+	}
+	if err == nil && n != int64(rows) {
+		err = fmt.Errorf("the database took %d of %d rows", n, rows)
 	}
 	return err
+}
+
+// warned returns the first warning of the last statement as the error that it is where the server is strict.
+func (c *Connection) warned(ctx context.Context) error {
+	var found error
+	err := c.conn.Raw(func(raw any) error {
+		// As a text: to prepare a statement forgets the warnings.
+		rows, err := raw.(driver.QueryerContext).QueryContext(ctx, "SHOW WARNINGS LIMIT 1", nil)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		row := make([]driver.Value, len(rows.Columns())) // Level, Code, Message
+		switch err := rows.Next(row); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		code, err := IntIn(row[1], "the code of a warning")
+		found = mysql.Warning(uint16(code), Text(row[2]))
+		return err
+	})
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	return sqldb.Translate(found)
 }
 
 // appendField appends a value as LOAD DATA reads it.
@@ -138,10 +216,7 @@ func (c *Connection) insertText(ctx context.Context, l *Layout, rows [][]any) er
 	b := make([]byte, 0, 64<<10)
 	count := 0
 	flush := func() error {
-		n, err := c.Exec(ctx, "insert", string(b), false)
-		if err == nil && n != int64(count) {
-			err = fmt.Errorf("table %q: the database took %d of %d rows", l.Table, n, count)
-		}
+		err := c.took(ctx, string(b), count)
 		b, count = b[:0], 0
 		return err
 	}

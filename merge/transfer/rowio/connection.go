@@ -391,6 +391,25 @@ func (c *Connection) Tx(ctx context.Context, f func() error) error {
 	return err
 }
 
+// MakingMode is the mode in which servers make and alter tables that exist elsewhere. In the strict one of rows, MySQL
+// and MariaDB refuse a table that has an ENUM with two members that are equal in the collation.
+const MakingMode = "sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'"
+
+// Making calls f while the session of MySQL or MariaDB is in [MakingMode].
+func (c *Connection) Making(ctx context.Context, f func() error) error {
+	_, err := c.Exec(ctx, "session", "SET @mergesafe_mode = @@SESSION.sql_mode, SESSION "+MakingMode, false)
+	if err == nil {
+		err = f()
+	}
+	if err == nil {
+		_, err = c.Exec(ctx, "session", "SET SESSION sql_mode = @mergesafe_mode", false)
+	}
+	if err != nil {
+		c.Drop() // its mode
+	}
+	return err
+}
+
 // Failpoint lets a test fail at a point: it is called before and after each
 // request to a database, with the name of the request.
 type Failpoint func(point string) error

@@ -35,7 +35,7 @@ func (s *Schema) MakeTables(ctx context.Context, to *rowio.Connection) error {
 				return err
 			}
 		}
-		return nil
+		return m.made(func(o *Object) bool { return o.Kind == Sequence || bare(o.Kind) })
 	})
 }
 
@@ -119,6 +119,7 @@ var makeSettings = []string{
 	"restrict_fk_on_non_standard_key = 0",    // MySQL
 	"sql_require_primary_key = 0",            // MySQL
 	"innodb_compression_default = 0",         // MariaDB: no option that the world's table lacks
+	rowio.MakingMode,
 }
 
 // maker makes objects in one session. When it ends, so do its lock and its settings.
@@ -126,13 +127,14 @@ type maker struct {
 	*Schema
 	ctx       context.Context
 	to        *rowio.Connection
-	have      *Schema // what was there in the beginning: all objects, or one table
+	table     string  // "": all of the database
+	have      *Schema // what was there in the beginning: all objects, or that table
 	collation string  // of the database at present
 }
 
 // stage prepares a session, and calls f.
 func (s *Schema) stage(ctx context.Context, to *rowio.Connection, table string, f func(m *maker) error) error {
-	m := &maker{Schema: s, ctx: ctx, to: to, have: new(Schema)}
+	m := &maker{Schema: s, ctx: ctx, to: to, table: table}
 	err := error(nil)
 	if s.Engine != sqlite {
 		defer to.Drop()
@@ -146,14 +148,8 @@ func (s *Schema) stage(ctx context.Context, to *rowio.Connection, table string, 
 			}
 		}
 	}
-	switch {
-	case err != nil:
-	case table == "" || s.Engine == sqlite:
-		m.have, err = Read(ctx, to)
-	default:
-		if err = m.have.readDatabase(ctx, to); err == nil {
-			err = m.have.readObjects(ctx, to, []Object{{Kind: Table, Name: table}})
-		}
+	if err == nil {
+		m.have, err = m.look()
 	}
 	if err == nil {
 		m.collation = m.have.collation
@@ -163,6 +159,32 @@ func (s *Schema) stage(ctx context.Context, to *rowio.Connection, table string, 
 		err = fmt.Errorf("making the schema of %q: %w", to.Name, err)
 	}
 	return err
+}
+
+// look reads what is there now.
+func (m *maker) look() (*Schema, error) {
+	if m.table == "" || m.Engine == sqlite {
+		return Read(m.ctx, m.to)
+	}
+	now := new(Schema)
+	err := now.readDatabase(m.ctx, m.to)
+	if err == nil {
+		err = now.readObjects(m.ctx, m.to, []Object{{Kind: Table, Name: m.table}})
+	}
+	return now, err
+}
+
+// made returns an error if some of the objects were made otherwise than they are: a server that is not strict may
+// change what it cannot make, such as an index of more bytes than its pages take.
+func (m *maker) made(some func(*Object) bool) error {
+	now, err := m.look()
+	if err != nil {
+		return err
+	}
+	if all := m.differences(now, some); len(all) > 0 {
+		return fmt.Errorf("the server makes them otherwise: %s", strings.Join(all, "; "))
+	}
+	return nil
 }
 
 // alike returns an error if some of the objects are otherwise already.
@@ -245,7 +267,10 @@ func (m *maker) complete(table string, kind Kind) error {
 			return err
 		}
 	}
-	return nil
+	if len(statements) == 0 {
+		return nil
+	}
+	return m.made(func(o *Object) bool { return o.Kind == kind && o.Table == table })
 }
 
 // lock waits until no other session makes objects in this table, or in all of the database. A session whose process

@@ -66,6 +66,9 @@ func (f *Filling) Write(ctx context.Context, r *job.Run, rows int, sum rowio.Sum
 	if errors.Is(err, sqldb.ErrDuplicate) {
 		return fmt.Errorf("transfer: table %q: a row of %q has a key or a unique value that another row has: undo the merge and plan again: %w", f.Table, f.World, err)
 	}
+	if errors.Is(err, sqldb.ErrInvalid) {
+		return fmt.Errorf("transfer: table %q: the new database does not take a row of %q as it is: undo the merge: %w", f.Table, f.World, err)
+	}
 	if err != nil {
 		return fmt.Errorf("writing table %q: %w", f.Table, err)
 	}

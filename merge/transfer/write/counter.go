@@ -13,8 +13,10 @@ func SetCounter(ctx context.Context, c *rowio.Connection, table, column string, 
 	d := c.Dialect()
 	next = max(next, 1)
 	if d.MySQL() { // looks at the rows by itself
-		_, err := c.Exec(ctx, "counter", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", d.Quote(table), next), false)
-		return err
+		return c.Making(ctx, func() error {
+			_, err := c.Exec(ctx, "counter", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", d.Quote(table), next), false)
+			return err
+		})
 	}
 	// Only tables that were declared AUTOINCREMENT count beyond their rows.
 	counts, err := c.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'", false)
