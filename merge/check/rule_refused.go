@@ -15,7 +15,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// refusedRule looks for rows of the worlds that the first world would refuse.
+// refusedRule looks for rows of the worlds that the first world would refuse, as the new database will: some of its
+// own too, if they came while a condition was off.
 var refusedRule = rule.Rule{
 	Codes: []string{verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize},
 	Tasks: refusedTasks,
@@ -29,14 +30,14 @@ var codeOf = map[catalog.ConditionKind]string{
 func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
 		t := f.Model().Tables[table]
-		if t == nil || f.Same[table] || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize) {
+		if t == nil || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize) {
 			continue
 		}
 		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeRefusedCheck, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			all := refusals{table: table}
 			for db, of := range f.Having(table) {
-				if db == f.Model() {
-					continue
+				if f.Same[table] && db != f.Model() {
+					continue // whose rows stay
 				}
 				if err := all.look(ctx, f, r, t, db, of); err != nil {
 					return rule.Outcome{}, err
