@@ -1,13 +1,17 @@
 package transfer
 
 import (
+	"crypto/rand"
 	"strings"
 	"testing"
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 )
 
 // What the new database would refuse or change is known by the plan.
@@ -53,4 +57,49 @@ func TestRowsBreakTheirCheck(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A name of the new database that a DSN or a server does not take is an error that says what is taken, before
+// anything is read.
+func TestPlanNamesOfNew(t *testing.T) {
+	e := engines()[1]
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	for i, d := range all {
+		exec(t, d, "CREATE TABLE pl (id INT PRIMARY KEY)", "INSERT INTO pl VALUES ("+[]string{"1", "2"}[i]+")")
+	}
+	named := func(name string) rowio.Database {
+		dsn := all[0].DSN
+		database, params, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?")
+		return rowio.Database{Name: "new", DSN: strings.TrimSuffix(strings.TrimSuffix(dsn, "?"+params), database) + name + "?" + params}
+	}
+	own := "mergesafe_names_" + strings.ToLower(rand.Text()[:8])
+	for name, want := range map[string]string{
+		own + "%25":                   "want letters, digits",
+		own + "%3F":                   "want letters, digits",
+		own + "%22":                   "want letters, digits",
+		own + strings.Repeat("n", 41): "has 65 characters: want at most 64",
+		own + "%20":                   "ends with a space",
+		own + "%F0%9F%98%80":          "a character beyond U+FFFF",
+		own + strings.Repeat("n", 40): "",
+		own + "%20%60.%C3%A4":         "",
+	} {
+		into := named(name)
+		p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{})
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), `database "new": `) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil || len(p.Refusals) > 0 {
+			t.Fatalf("%s: %v, %v", name, p, err)
+		}
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		dropped(t, into)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -58,6 +59,9 @@ func mysqlConfig(dsn string, readOnly bool, files certificates.Files) (*mysql.Co
 		return nil, errors.New("the name of the database has a character in it that separates something elsewhere: want letters, digits and _-.$#+~, " +
 			"%20 for a space, and the password before the address, as in user:password@tcp(host:port)/database")
 	}
+	if err := unfit(cfg.DBName); err != nil {
+		return nil, err
+	}
 	if err := secretParameter(cfg.Params); err != nil {
 		return nil, err
 	}
@@ -83,6 +87,22 @@ func mysqlConfig(dsn string, readOnly bool, files certificates.Files) (*mysql.Co
 	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	return cfg, nil
+}
+
+// unfit returns an error for the name of a database that no server takes
+// (dev.mysql.com/doc/refman/8.4/en/identifiers.html, mariadb.com/kb/en/identifier-names).
+func unfit(name string) error {
+	const most = 64
+	n, last := utf8.RuneCountInString(name), name[len(name)-1]
+	switch {
+	case n > most:
+		return fmt.Errorf("the name of the database has %d characters: want at most %d", n, most)
+	case last == ' ' || last == '\t' || last == '\n' || last == '\r':
+		return errors.New("the name of the database ends with a space: want one that does not")
+	case strings.ContainsFunc(name, func(r rune) bool { return r > 0xFFFF }):
+		return errors.New("the name of the database has a character beyond U+FFFF, such as an emoji: want letters, digits and _-.$#+~")
+	}
+	return nil
 }
 
 // secretParameter returns an error if a parameter is named like a part of the

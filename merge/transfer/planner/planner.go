@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/transfer/step"
 )
 
@@ -75,8 +76,13 @@ func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
 		if d.Name == "" || len([]rune(d.Name)) > 200 {
 			return fmt.Errorf("%w: the name %.20q: want 1 to 200 characters", catalog.ErrWorlds, d.Name)
 		}
-		if i == len(worlds) {
-			break // it may not exist yet
+		if i == len(worlds) { // it may not exist yet
+			if (&rowio.Connection{Database: d}).Dialect().MySQL() {
+				if _, _, err := schema.Server(d); err != nil {
+					return fmt.Errorf("database %q: %w", d.Name, err)
+				}
+			}
+			break
 		}
 		s, err := rowio.OpenSource(ctx, d)
 		if err != nil {
