@@ -287,6 +287,9 @@ type Column struct {
 	// itself; "" for a column that can be written.
 	Generated string
 
+	// Virtual says that MySQL or MariaDB makes the values of a generated column anew whenever they are read.
+	Virtual bool
+
 	// Opaque says why keys may be inside the values, where no rule can read them, for
 	// example "BLOB"; "" for a plain value. An opaque column is reported as not
 	// verified, unless it is declared.

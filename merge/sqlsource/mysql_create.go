@@ -3,8 +3,10 @@ package sqlsource
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqltext"
@@ -12,10 +14,19 @@ import (
 )
 
 // mysqlReadStatements reads what the catalogue shows only to who may do more than
-// SELECT, or shows with its letters spoilt (MySQL's CHECK_CLAUSE), or not at all: the
-// CHECK constraints, what foreign keys do, and keys that keep periods from
+// SELECT, or shows with its letters spoilt (MySQL's CHECK_CLAUSE and GENERATION_EXPRESSION), or not at all: the
+// CHECK constraints, generated columns, what foreign keys do, and keys that keep periods from
 // overlapping. The statement that makes the table has all of them.
-func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error {
+func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err error) {
+	// In utf8mb4, MySQL spoils the letters of a text in another character set: _latin1'?'.
+	if _, err := conn.ExecContext(ctx, "SET SESSION character_set_results = NULL"); err != nil {
+		return err
+	}
+	defer func() {
+		if _, failed := conn.ExecContext(ctx, "SET SESSION character_set_results = utf8mb4"); err == nil {
+			err = failed
+		}
+	}()
 	for _, t := range b.tables {
 		var name, statement string
 		if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+sqldb.MySQL.Quote(t.name)).Scan(&name, &statement); err != nil {
@@ -25,18 +36,51 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error 
 			b.skip(t.name, "it has a key that keeps periods from overlapping, which is more than to be unique")
 			continue
 		}
+		statement = readable(statement)
 		all := sqltext.MySQL(statement)
 		t.checks(sqldb.MySQL, all, func(after []sqltext.Token) bool {
 			return len(after) > 1 && after[0].Keyword("NOT") && after[1].Keyword("ENFORCED")
 		})
 		open := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })
 		for _, definition := range sqltext.Parts(sqltext.InParentheses(statement, all[max(open, 0):])) {
-			if words := sqltext.MySQL(definition); len(words) > 2 && words[0].Keyword("CONSTRAINT") && words[2].Keyword("FOREIGN") {
+			words := sqltext.MySQL(definition)
+			if len(words) > 2 && words[0].Keyword("CONSTRAINT") && words[2].Keyword("FOREIGN") {
 				t.actions(words[1].Name(), words[2:])
+			}
+			if c := t.byName[words[0].Name()]; c != nil && c.Generated != "" && words[0].Text[0] == '`' {
+				c.generated(definition, words)
 			}
 		}
 	}
 	return nil
+}
+
+// readable writes a text that is not in UTF-8, as one in another character set behind its name, in hexadecimal digits.
+func readable(statement string) string {
+	if utf8.ValidString(statement) {
+		return statement
+	}
+	var b strings.Builder
+	rest := 0
+	for _, t := range sqltext.MySQL(statement) {
+		if t.Text[0] == '\'' && !utf8.ValidString(t.Text) {
+			fmt.Fprintf(&b, "%s x'%x'", statement[rest:t.Start], unquoteText.Replace(t.Text[1:len(t.Text)-1]))
+			rest = t.End()
+		}
+	}
+	return b.String() + statement[rest:]
+}
+
+var unquoteText = strings.NewReplacer("''", "'", `\'`, "'", `\\`, `\`, `\0`, "\x00", `\n`, "\n", `\r`, "\r")
+
+// generated takes the expression of a generated column from its definition: name type GENERATED ALWAYS AS (expression)
+// VIRTUAL.
+func (c *column) generated(definition string, words []sqltext.Token) {
+	at := 2 + slices.IndexFunc(words, func(t sqltext.Token) bool { return t.Keyword("ALWAYS") })
+	c.Generated = sqltext.InParentheses(definition, words[at:])
+	if end := at + sqltext.Closing(words[at:]); end+1 < len(words) {
+		c.Virtual = words[end+1].Keyword("VIRTUAL")
+	}
 }
 
 // keepsPeriods reports whether a key of the table keeps periods from overlapping. The

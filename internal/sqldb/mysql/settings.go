@@ -46,7 +46,7 @@ func settings(p sqldb.Purpose) []string {
 	// A key has at most 3072 bytes, and is sorted by 1024 where no index is read. For more, MySQL can lack memory.
 	// Warnings tell that a value was changed on its way, notes that digits behind a point are rounded, as a generated
 	// column of that type asks for.
-	const asTheyAre = unlimited + "max_sort_length = 4096, max_error_count = 64, sql_notes = 0, " +
+	const asTheyAre = unlimited + "max_sort_length = 4096, sql_notes = 0, " +
 		"sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'"
 	switch p {
 	case sqldb.ReadSorted:

@@ -87,6 +87,8 @@ func ranger(p *step.Planning, l *rowio.Layout) *rowio.Ranger {
 func measureIn(ctx context.Context, p *step.Planning, database int, changes *change.Changes,
 	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
 	s := p.DBs[database]
+	model := &rowio.Connection{Database: p.DBs[0].On.Database} // beside that of the rows that are read
+	defer model.Close()
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		if s.Table(t.Name) == nil || t.Only && database > 0 {
@@ -101,8 +103,9 @@ func measureIn(ctx context.Context, p *step.Planning, database int, changes *cha
 		if t.Only {
 			change = raised(p.Plan, l, change)
 		}
+		tried := newTrial(p, model, s.Name(), t, l)
 		s.On.Stayed = new(rowio.Content)
-		c, err := rowio.Contents(ctx, s.On, l, rowio.All, change, divide, func(n int) error {
+		c, err := rowio.Contents(ctx, s.On, l, rowio.All, tried.of(ctx, change), divide, func(n int) error {
 			progress(s.Name(), t.Name, n)
 			return ctx.Err()
 		})
@@ -118,6 +121,16 @@ func measureIn(ctx context.Context, p *step.Planning, database int, changes *cha
 		}
 		s.On.Stayed = nil
 		t.Worlds[database] = c
+		found, err := tried.end(ctx)
+		if err == nil && found == nil {
+			found, err = tryStored(ctx, s, t.Name)
+		}
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			refuse(*found)
+		}
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ type Proof = evidence.Proof
 
 // Verify proves that the new database holds the merge as planned: it reads every row of
 // every table, in the new database and in the worlds that may have been written to since the
-// plan, and compares the sums of their contents with those of the plan. It only reads.
+// plan, and compares the sums of their contents with those of the plan. Generated columns are
+// compared with what the server computes from their rows. It only reads.
 // If the game ran there since, its changes are found too.
 //
 // If sums differ it looks for the rows, and names the first of them. Finally it
@@ -102,6 +103,9 @@ func verify(ctx context.Context, proving *step.Proving) error {
 		return err
 	}
 	if err := proveMade(ctx, r, proof); err != nil {
+		return err
+	}
+	if err := proveGenerated(ctx, proving); err != nil {
 		return err
 	}
 	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Proving] { return c.Prove }, proving); err != nil {

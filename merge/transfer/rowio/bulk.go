@@ -135,29 +135,56 @@ func (c *Connection) took(ctx context.Context, statement string, rows int) error
 
 // warned returns the first warning of the last statement as the error that it is where the server is strict.
 func (c *Connection) warned(ctx context.Context) error {
-	var found error
-	err := c.conn.Raw(func(raw any) error {
-		// As a text: to prepare a statement forgets the warnings.
-		rows, err := raw.(driver.QueryerContext).QueryContext(ctx, "SHOW WARNINGS LIMIT 1", nil)
+	counted, err := c.last(ctx, "SHOW COUNT(*) WARNINGS")
+	if err != nil {
+		return err
+	}
+	n, err := IntIn(counted[0], "the number of warnings")
+	if n == 0 || err != nil {
+		return err
+	}
+	first, err := c.last(ctx, "SHOW WARNINGS LIMIT 1") // Level, Code, Message
+	if err != nil {
+		return err
+	}
+	if first == nil { // max_error_count is 0
+		return fmt.Errorf("the server warns %d times, and does not say why: %w", n, sqldb.ErrInvalid)
+	}
+	code, err := IntIn(first[1], "the code of a warning")
+	if err != nil {
+		return err
+	}
+	return sqldb.Translate(mysql.Warning(uint16(code), Text(first[2])))
+}
+
+// last returns the first row of what a question about the last statement tells. It goes as a text: to prepare a
+// statement makes the server forget.
+func (c *Connection) last(ctx context.Context, question string) (row []any, err error) {
+	err = c.conn.Raw(func(raw any) error {
+		rows, err := raw.(driver.QueryerContext).QueryContext(ctx, question, nil)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		row := make([]driver.Value, len(rows.Columns())) // Level, Code, Message
-		switch err := rows.Next(row); {
-		case err == io.EOF:
-			return nil
-		case err != nil:
+		values := make([]driver.Value, len(rows.Columns()))
+		if err := rows.Next(values); err != nil {
+			if err == io.EOF {
+				return nil
+			}
 			return err
 		}
-		code, err := IntIn(row[1], "the code of a warning")
-		found = mysql.Warning(uint16(code), Text(row[2]))
-		return err
+		for _, v := range values {
+			if b, is := v.([]byte); is { // which belongs to the driver
+				v = string(b)
+			}
+			row = append(row, v)
+		}
+		return nil
 	})
 	if err != nil {
-		return c.failed(ctx, err)
+		return nil, c.failed(ctx, err)
 	}
-	return sqldb.Translate(found)
+	return row, nil
 }
 
 // appendField appends a value as LOAD DATA reads it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Usage: run.sh BIN [NN...]
-# Runs the scripts of this folder, or those whose names begin so (01, 16b), with the tools of the
+# Runs the scripts of this folder, or those whose names begin so (01, 17a), with the tools of the
 # folder BIN, and prints a line for each: SHOWN, NOT SHOWN, or NEEDS and the server.
 # LOG=FOLDER keeps what each printed. Exit code 0 if every one is SHOWN.
 set -euo pipefail

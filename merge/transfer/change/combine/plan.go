@@ -186,10 +186,20 @@ func (m *measuring) end() {
 	}
 }
 
-// try tries rows that were combined against what the new database wants of a row: the check tried
-// them as they were.
+// try tries rows that were combined against what the new database wants of a row, and has it compute their generated
+// columns: the check tried them as they were.
 func (m *measuring) try(ctx context.Context, rows [][]any) error {
 	on := m.p.DBs[0].On
+	if g := rowio.NewGenerated(m.L, m.of); g != nil {
+		bent, err := g.BentAmong(ctx, on, rows)
+		if err != nil {
+			return err
+		}
+		if bent != nil {
+			bent.Row = "the result"
+			m.refuse(bent.String()+": change the column in all worlds: "+bent.Alter(), rows[bent.At])
+		}
+	}
 	for _, c := range m.of.Conditions {
 		if c.Off || c.Kind != catalog.ConditionCheck || len(rows) == 0 {
 			continue
