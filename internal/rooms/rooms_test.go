@@ -54,7 +54,7 @@ var arrows = map[string]string{
 	"merge/propose":           "merge/check/kinds/tell merge/check/kinds/groups gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/kinds merge/check/undeclared merge/rekey",
 	"merge":                   "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
 	"merge/sqlsource":         "gameid merge/catalog merge/declare merge/rekey internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/sqltext store/registry",
-	"merge/transfer/rowio":    "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb internal/sqldb/mysql store/registry",
+	"merge/transfer/rowio":    "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb internal/sqldb/mysql internal/sqltext store/registry",
 	"merge/transfer/schema":   "merge/transfer/rowio internal/sqldb internal/sqltext",
 	"merge/transfer/plan":     "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
 	"merge/transfer/ledger":   "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",

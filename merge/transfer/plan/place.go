@@ -25,7 +25,7 @@ func Places() []struct {
 		About string
 	}{
 		{PlaceRights, "the account may not see something that decides whether the merge can be carried out: triggers, tables, objects of the first world"},
-		{PlaceEngine, "an engine has no transactions, or a value cannot be written to a copy as it is (JSON with dates, an ENUM's 0, a generated column that only a server computes so which is not strict)"},
+		{PlaceEngine, "an engine has no transactions, or a value cannot be written to a copy as it is (JSON with dates, an ENUM's 0, a generated column with a value that a strict server does not give)"},
 		{PlaceServers, "a server takes no writes, another merge is under way, or one brought the same rows before"},
 		{PlaceRunning, "a game server runs, an event is enabled, or a process writes to a world meanwhile; a rehearsal (apply -try) does not mind"},
 		{PlaceRoom, "a counter has no room above the keys that come"},
