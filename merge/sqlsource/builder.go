@@ -22,6 +22,8 @@ type builder struct {
 type building struct {
 	catalog.Table
 	table
+
+	partitionOfRest bool // see hasPartitionOfRest
 }
 
 func newBuilder() *builder {

@@ -15,8 +15,8 @@ import (
 
 // mysqlReadStatements reads what the catalogue shows only to who may do more than
 // SELECT, or shows with its letters spoilt (MySQL's CHECK_CLAUSE and GENERATION_EXPRESSION), or not at all: the
-// CHECK constraints, generated columns, what foreign keys do, and keys that keep periods from
-// overlapping. The statement that makes the table has all of them.
+// CHECK constraints, generated columns, what foreign keys do, keys that keep periods from overlapping, and partitions of
+// the rest. The statement that makes the table has all of them.
 func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err error) {
 	// In utf8mb4, MySQL spoils the letters of a text in another character set: _latin1'?'.
 	if _, err := conn.ExecContext(ctx, "SET SESSION character_set_results = NULL"); err != nil {
@@ -38,6 +38,7 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err e
 		}
 		statement = readable(statement)
 		all := sqltext.MySQL(statement)
+		t.partitionOfRest = hasPartitionOfRest(all)
 		t.checks(sqldb.MySQL, all, func(after []sqltext.Token) bool {
 			return len(after) > 1 && after[0].Keyword("NOT") && after[1].Keyword("ENFORCED")
 		})

@@ -41,16 +41,30 @@ func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error 
 		all[table].bounds = append(all[table].bounds, bound)
 	}, &table, &p.method, &p.expression, &subMethod, &subExpression, &bound)
 	for name, p := range all {
+		t := b.tables[name]
+		if t.partitionOfRest {
+			continue
+		}
 		if c := p.condition(); c != "" {
-			t := b.tables[name]
 			t.condition(sqldb.MySQL, catalog.Condition{Kind: catalog.ConditionPartition, Name: t.Partitions}, sqltext.MySQL(c))
 		}
 	}
 	return err
 }
 
+// hasPartitionOfRest reports whether a CREATE TABLE has a partition for all rows that belong to
+// no other one: DEFAULT, of MariaDB. The catalogue shows it as VALUES IN (0).
+func hasPartitionOfRest(all []sqltext.Token) bool {
+	for i := range len(all) - 2 {
+		if all[i].Keyword("PARTITION") && all[i+2].Keyword("DEFAULT") {
+			return true
+		}
+	}
+	return false
+}
+
 // condition is what must hold of a row so that there is a partition for it; "" if
-// there is one for every row.
+// there is one for every row. A table with a partition of the rest is not asked about.
 func (p *partitioning) condition() string {
 	switch p.method {
 	case "RANGE", "RANGE COLUMNS":
@@ -61,9 +75,6 @@ func (p *partitioning) condition() string {
 		null := false
 		columns := p.columns()
 		for _, bound := range p.bounds {
-			if strings.EqualFold(bound, "DEFAULT") {
-				return ""
-			}
 			for _, v := range sqltext.Parts(bound) {
 				if strings.EqualFold(v, "NULL") {
 					null = true
