@@ -164,7 +164,7 @@ func TestNamesKeep(t *testing.T) {
 			}
 		}
 
-		// Without a policy it is a refusal, and so is a template that does not fit, or of which all
+		// Without a policy it is a refusal, and so is a template that is too long, or of which all
 		// values are taken. Then no rename is listed: none has its new value.
 		for attempt := 1; attempt <= 50; attempt++ {
 			exec(t, first, fmt.Sprintf("INSERT INTO players (id, account, name, level, gold, created_at, updated_at) "+
@@ -176,7 +176,6 @@ func TestNamesKeep(t *testing.T) {
 			want  string
 		}{
 			{nil, verdict.CodeUniqueCollision},
-			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "same"}}, "leaves no room"},
 			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
 			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "x-{name}"}}, "no free value"},
 		} {
@@ -189,7 +188,8 @@ func TestNamesKeep(t *testing.T) {
 			}
 		}
 		for _, n := range []plan.NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},
-			{Table: "players", Column: "name", Keep: plan.KeepOlder}, {Table: "players", Column: "name", MaxLength: -1}} {
+			{Table: "players", Column: "name", Keep: plan.KeepOlder}, {Table: "players", Column: "name", MaxLength: -1},
+			{Table: "players", Column: "name", MaxLength: 32, Template: "same"}, {Table: "players", Column: "name", MaxLength: 32, Template: "{name}.{n}"}} {
 			if _, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), []rowio.Database{first, two}, planner.PlanOptions{Names: []plan.NamePolicy{n}}); !errors.Is(err, declare.ErrOptions) {
 				t.Errorf("%+v: %v", n, err)
 			}

@@ -196,6 +196,9 @@ func RecordedPlan(ctx context.Context, merged Database, id string) (*Plan, error
 	return ledger.RecordedPlan(ctx, merged, id)
 }
 
+// TemplateProblem says what is wrong with a [NamePolicy.Template]; "" if nothing is.
+func TemplateProblem(template string) string { return plan.TemplateProblem(template) }
+
 // Renamed is [plan.Renamed].
 func Renamed(policies []NamePolicy) (all []declare.RenamedColumn) {
 	return plan.Renamed(policies)

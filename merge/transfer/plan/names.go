@@ -2,6 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"mergesafe/merge/declare"
 )
@@ -19,6 +22,24 @@ const (
 // DefaultTemplate is the default of [NamePolicy.Template].
 const DefaultTemplate = "{name}.s{server}"
 
+// placeholders are what [NamePolicy.Template] may have in braces.
+var placeholders = []string{"{name}", "{server}", "{source}"}
+
+var inBraces = regexp.MustCompile(`\{[^{}]*\}?|\}`)
+
+// TemplateProblem says what is wrong with a [NamePolicy.Template]; "" if nothing is.
+func TemplateProblem(template string) string {
+	for _, found := range inBraces.FindAllString(template, -1) {
+		if !slices.Contains(placeholders, found) {
+			return fmt.Sprintf("is %q: %s is not a placeholder: there are %s", template, found, strings.Join(placeholders, ", "))
+		}
+	}
+	if strings.Count(template, "{name}") != 1 {
+		return fmt.Sprintf("is %q: want {name} in it once, as in %q", template, DefaultTemplate)
+	}
+	return ""
+}
+
 // NamePolicy says how to change the values of a column that has to be unique in its
 // table, if several databases have the same value.
 type NamePolicy struct {
@@ -32,7 +53,8 @@ type NamePolicy struct {
 	// Template makes the new value of {name}, {server} (the number of the
 	// server that made the row) and {source} (the name of its database in the
 	// plan). {name} is cut if the whole would be too long. The default is
-	// [DefaultTemplate]. If the value is taken, a number is added.
+	// [DefaultTemplate]. If the value is taken, a number is added. Other text in braces is an
+	// error.
 	Template string
 
 	// None are values that are not names, as in [declare.DeclaredUnique]: several rows may have

@@ -124,10 +124,7 @@ func template(s string) string {
 	if problem := strict.Label(s); problem != "" {
 		return problem
 	}
-	if strings.Count(s, "{name}") != 1 {
-		return fmt.Sprintf("is %q: want {name} in it once, as in %q", s, transfer.DefaultTemplate)
-	}
-	return ""
+	return transfer.TemplateProblem(s)
 }
 
 // policyNames are those of all policies, the usual one last.

@@ -49,6 +49,9 @@ func rename(ctx context.Context, p *renaming) error {
 		if (n.Keep != plan.KeepFirst) != (n.By != "") || !slices.Contains([]plan.Keep{plan.KeepFirst, plan.KeepOlder, plan.KeepActive}, n.Keep) {
 			return declare.Unsuitable("%s: %s.%s: keep %q by %q: want %q or %q with a column, or neither", n, n.Table, n.Column, n.Keep, n.By, plan.KeepOlder, plan.KeepActive)
 		}
+		if why := plan.TemplateProblem(cmp.Or(n.Template, plan.DefaultTemplate)); why != "" {
+			return declare.Unsuitable("%s: %s.%s: the template %s", n, n.Table, n.Column, why)
+		}
 		if !slices.ContainsFunc(p.Plan.Tables, func(t plan.Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
 		}
@@ -324,12 +327,12 @@ func (p *renaming) expand(n *plan.NamePolicy, row named, attempt, limit int) (st
 	if attempt > 1 {
 		template += "." + strconv.Itoa(attempt)
 	}
-	before, after, found := strings.Cut(template, "{name}")
+	before, after, _ := strings.Cut(template, "{name}")
 	fill := strings.NewReplacer("{server}", server, "{source}", p.DBs[row.db].Name())
 	before, after = fill.Replace(before), fill.Replace(after)
 	room := limit - len([]rune(before)) - len([]rune(after))
 	name := []rune(row.name)
-	if !found || room < 1 {
+	if room < 1 {
 		return "", fmt.Errorf("the template %q leaves no room for the name in the %d characters of %s", template, limit, n.Column)
 	}
 	if len(name) > room {
