@@ -8,7 +8,7 @@
 //	list sep=' ' pos=0              element 0 of a list; elements are counted from 0
 //	list sep=',' every              every element of a list
 //	list sep=',' every=2+1          element 1 of every 2: elements 1, 3, 5 and so on
-//	regex 'item:([0-9]+)'           the first group of every match
+//	regex 'item:([0-9]+)'           the group of every match
 //	regex '^([0-9A-F]+):' group=1 base=16 upper width=16 pad='0'
 //	json '$.items[*].id'            the numbers at a path of JSON
 //	bits 0..31 tag 48..63=0x4000    some bits of a number, if other bits have a value

@@ -7,11 +7,12 @@ import (
 
 // regex is a regular expression of package regexp:
 //
-//	regex 'item:([0-9]+)'                     decimal, the first group
+//	regex 'item:([0-9]+)'                     decimal, the group
 //	regex '<(a|b)=([0-9a-f]+)>' group=2 base=16
 //	regex '^([0-9A-F]{8}):' base=16 upper width=8 pad='0'
 //
-// The key is one group of every match in the cell; group=0 is the whole match. A group
+// The key is one group of every match in the cell; group=0 is the whole match. With several
+// groups, group= must be there; (?:...) is none. A group
 // that takes no part in a match, as in 'id=([0-9]+)|none', is no key. A cell without any
 // match is an error: the expression must say what else there may be. Bytes that are in no
 // match may be anything, unless the expression has ^ and $.
@@ -39,11 +40,16 @@ func parseRegex(s *step) (finder, notation) {
 		return regex{}, digits{}
 	}
 	r := regex{expression, 1, digits{base: 10}}
-	if group, given := s.number("group", 0, math.MaxInt16); given {
+	group, given := s.number("group", 0, math.MaxInt16)
+	if given {
 		r.group = int(group)
 	}
-	if groups := expression.NumSubexp(); r.group > groups {
+	switch groups := expression.NumSubexp(); {
+	case r.group > groups:
 		s.fail(s.at, "want a group from 0 to %d: the expression has %d", groups, groups)
+	case groups > 1 && !given:
+		s.fail(s.at, "the expression has %d groups: say which one is the key, such as group=1; if others are keys too, they need a reference each; "+
+			"a group that is no key may be written (?:...)", groups)
 	}
 	if s.last {
 		r.number = parseDigits(s)
