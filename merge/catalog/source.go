@@ -260,8 +260,12 @@ type Routine struct {
 // AutoIncrement is a column whose values the database itself counts up.
 type AutoIncrement struct {
 	Column string
-	Next   uint64 // the value that the next row would get
-	Max    uint64 // the largest value of the column's type
+	Next   uint64 // the value that the next row would get; beyond Max there is none
+	Max    uint64 // the largest value that it gives
+
+	// Endless says that beyond Max a row gets any number that no row has, as in SQLite without
+	// AUTOINCREMENT.
+	Endless bool
 }
 
 // Column is one column of a [Table].

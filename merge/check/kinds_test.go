@@ -28,8 +28,8 @@ func eventful(label string, seed uint64, of func(rnd *rand.Rand, etype int, hero
 	db := &mergetest.Database{Label: label, Rows: make(map[string][]mergetest.Row)}
 	db.Schema.Engine = "mariadb"
 	db.Schema.Tables = []catalog.Table{
-		{Name: "heroes", Primary: []string{"id"}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 601}, Columns: []catalog.Column{integer("id", "int")}},
-		{Name: "guild_log", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 1501},
+		{Name: "heroes", Primary: []string{"id"}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 601, Max: 1<<31 - 1}, Columns: []catalog.Column{integer("id", "int")}},
+		{Name: "guild_log", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 1501, Max: 1<<31 - 1},
 			Columns: []catalog.Column{integer("n", "int"), integer("etype", "tinyint"), integer("server", "tinyint"), integer("hero2", "int")}},
 	}
 	var alive, gone []int64
@@ -159,7 +159,7 @@ func TestTwoKinds(t *testing.T) {
 // withItems adds items to a world of which half are gone, and numbers of heroes and what else hero2 is in texts and further columns.
 func withItems(db *mergetest.Database, seed uint64, more ...string) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
-	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "items", Primary: []string{"id"}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 9000},
+	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "items", Primary: []string{"id"}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 9000, Max: 1<<31 - 1},
 		Columns: []catalog.Column{{Name: "id", Kind: catalog.KindInteger, Type: "int"}}})
 	for id := int64(5001); id <= 7000; id++ {
 		if rnd.IntN(2) == 0 {

@@ -171,7 +171,7 @@ func TestKeysGetNewValues(t *testing.T) {
 		"a counter of other rows, and no other one": {someOf("others", declare.OthersPlain), nil},
 		"a counter of these rows":                   {someOf("thinga", ""), nil},
 		"a key that the database counts up, of a table that stays": {func(o *declare.Options, a, b *mergetest.Database) {
-			addTable(catalog.Table{Name: "notices", Primary: []string{"id"}, Columns: []catalog.Column{number("id")}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 1000}},
+			addTable(catalog.Table{Name: "notices", Primary: []string{"id"}, Columns: []catalog.Column{number("id")}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 1000, Max: 1<<31 - 1}},
 				func(db *mergetest.Database) []mergetest.Row {
 					return []mergetest.Row{{"id": int64(len(db.Rows["things"]) + 1)}}
 				})(o, a, b)

@@ -22,6 +22,7 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		uniqueRule,
 		accountRule,
 		counterRule,
+		fullRule,
 		servers.WorldRule,
 		sameRule,
 		references.ReferenceRule,

@@ -83,7 +83,7 @@ func TestCatalogSQLite(t *testing.T) {
 	got.Skipped = got.Skipped[:1]
 	diffCatalog(t, &catalog.Catalog{
 		Tables: []catalog.Table{
-			{Name: "children", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxInt64},
+			{Name: "children", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxInt64, Endless: true},
 				Columns: []catalog.Column{{Name: "n", Type: "INTEGER", Kind: catalog.KindInteger}, {Name: "parent", Type: "BLOB", Kind: catalog.KindBytes, IsID: true}, {Name: "Other", Type: "BLOB", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
 				References: []catalog.Reference{
 					{Name: "children_fk0", Columns: []string{"Other"}, ToTable: "parents", ToColumns: []string{"id"}},
@@ -149,7 +149,7 @@ func TestCatalogMariaDB(t *testing.T) {
 	const own, latin = "utf8mb4_bin", "latin1_swedish_ci"
 	diffCatalog(t, &catalog.Catalog{
 		Tables: []catalog.Table{
-			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
+			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64 - 1}, Primary: []string{"n"},
 				Columns:    []catalog.Column{{Name: "n", Type: "bigint(20) unsigned", Kind: catalog.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
 				References: []catalog.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
 			{Name: "grandchildren", Engine: "InnoDB",
@@ -203,7 +203,7 @@ func TestCatalogMySQL(t *testing.T) {
 	const standard = "utf8mb4_0900_ai_ci"
 	diffCatalog(t, &catalog.Catalog{
 		Tables: []catalog.Table{
-			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
+			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64 - 1}, Primary: []string{"n"},
 				Columns:    []catalog.Column{{Name: "n", Type: "bigint unsigned", Kind: catalog.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
 				References: []catalog.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
 			{Name: "keyless", Engine: "InnoDB",

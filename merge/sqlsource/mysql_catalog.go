@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 		b.Engine = "mariadb"
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		mysqlReadTables, mysqlReadSequences, mysqlReadColumns, mysqlReadIndexes, mysqlReadReferences,
+		mysqlReadTables, mysqlReadSequences, mysqlReadColumns, mysqlReadCounters, mysqlReadIndexes, mysqlReadReferences,
 		mysqlReadStatements, mysqlReadPartitions, mysqlReadHidden, mysqlReadDatabase, mysqlReadServer, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
@@ -171,7 +172,29 @@ func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 	return err
 }
 
-// mysqlMax is the largest number that a counting column of the type holds.
+// mysqlReadCounters corrects the counters that MySQL does not show beyond the end of
+// their column, or not at all once an INSERT failed there: the largest key tells.
+func mysqlReadCounters(ctx context.Context, conn *sql.Conn, b *builder) error {
+	for _, t := range b.tables {
+		c := t.AutoIncrement
+		if c == nil || c.Next > 1 && c.Next < c.Max {
+			continue
+		}
+		column := sqldb.MySQL.Quote(c.Column)
+		var largest uint64
+		err := conn.QueryRowContext(ctx, "SELECT CAST(GREATEST(COALESCE(MAX("+column+"), 0), 0) AS UNSIGNED) FROM "+sqldb.MySQL.Quote(t.name)).Scan(&largest)
+		if sqldb.IsDenied(err) {
+			continue // it stays as it is shown
+		}
+		if err != nil {
+			return fmt.Errorf("table %q: counter: %w", t.name, err)
+		}
+		c.Next = max(c.Next, min(largest, c.Max)+1)
+	}
+	return nil
+}
+
+// mysqlMax is the largest number that a column of the type counts to.
 func mysqlMax(columnType string) uint64 {
 	name, _, _ := strings.Cut(strings.ToLower(columnType), "(")
 	name, _, _ = strings.Cut(name, " ")
@@ -181,6 +204,8 @@ func mysqlMax(columnType string) uint64 {
 		return 1 << 24 // beyond, not every integer is one
 	case !ok:
 		return 1 << 53
+	case strings.Contains(strings.ToLower(columnType), "unsigned") && bits == 64:
+		return math.MaxUint64 - 1 // the last one is refused: error 1467
 	case strings.Contains(strings.ToLower(columnType), "unsigned"):
 		return 1<<bits - 1
 	default:

@@ -3,6 +3,7 @@ package sqlsource
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/sqldb"
@@ -14,8 +15,9 @@ const sqliteStrict = `SELECT name FROM pragma_table_list WHERE schema = 'main' A
 
 const sqliteStatements = `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL`
 
-// readChecks finds the CHECK constraints in the statements that made the tables.
-// CHECK is a word that SQLite takes for nothing else, unless it is quoted.
+// readChecks finds the CHECK constraints in the statements that made the tables, and
+// which of these count with AUTOINCREMENT. Both are words that SQLite takes for nothing
+// else, unless they are quoted.
 func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var table, statement string
 	err := each(ctx, conn, sqliteStrict, func() {
@@ -27,8 +29,14 @@ func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builde
 		return err
 	}
 	return each(ctx, conn, sqliteStatements, func() {
-		if t := b.tables[table]; t != nil {
-			t.checks(sqldb.SQLite, sqltext.SQLite(statement), func([]sqltext.Token) bool { return false })
+		t := b.tables[table]
+		if t == nil {
+			return
+		}
+		all := sqltext.SQLite(statement)
+		t.checks(sqldb.SQLite, all, func([]sqltext.Token) bool { return false })
+		if t.AutoIncrement != nil {
+			t.AutoIncrement.Endless = !slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("AUTOINCREMENT") })
 		}
 	}, &table, &statement)
 }

@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A counter goes on above all that came where its column ends soon, too: the game makes
@@ -26,6 +29,7 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"big.id"}}, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"tiny.id"}}, declare.Space{Keys: []string{"few.id"}, Max: 450})
 			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
 			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "guild.id"}}
+			o.Allow = append(o.Allow, verdict.CodeCounterFull) // few numbers are left
 		}))
 		exec(t, into, "INSERT INTO guild () VALUES ()", "INSERT INTO tiny () VALUES ()", "INSERT INTO few () VALUES ()")
 		for table, most := range map[string]string{"guild": "65535", "tiny": "127", "few": "450"} {
@@ -103,7 +107,7 @@ func TestRekeyCounterWithoutRoom(t *testing.T) {
 }
 
 // A space that is full after the merge, up to what clients take, refuses the plan: the game
-// could make no more rows.
+// could make no more rows. So does one with fewer numbers left than the worlds have given.
 func TestRekeyFullSpace(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		auto := "INT AUTO_INCREMENT PRIMARY KEY"
@@ -111,12 +115,51 @@ func TestRekeyFullSpace(t *testing.T) {
 			auto = "INTEGER PRIMARY KEY AUTOINCREMENT"
 		}
 		all := keyWorlds(t, e, 2, "CREATE TABLE few (id "+auto+", tag VARCHAR(20))", "INSERT INTO few VALUES (1, 'w%d'), (200, 'w%d')")
-		for most, want := range map[uint64]int{400: 1, 401: 0} {
+		for most, want := range map[uint64]string{400: "would continue at 401, and ends at 400, so the game could make no more rows", 401: "numbers left: 1; given by the worlds so far: 400", 799: "numbers left: 399;", 800: ""} {
 			p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"few.id"}, Max: most})
 			}))
-			if err != nil || len(p.Refusals) != want || want > 0 && !strings.Contains(p.Refusals[0].Reason, "would continue at 401, and ends at 400") {
+			if err != nil || (len(p.Refusals) > 0) != (want != "") || want != "" && (len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeCounterFull || !strings.Contains(p.Refusals[0].Reason, want)) {
 				t.Errorf("up to %d: %v, refused for %v", most, err, p.Refusals)
+			}
+		}
+	})
+}
+
+// A plan without new keys is refused as well if a table could get no more rows: the INSERT in such a new
+// database fails, but where SQLite looks for a number that is free.
+func TestFullCounter(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		most := "2147483647"
+		tables := map[string]string{"full": "INT AUTO_INCREMENT PRIMARY KEY"}
+		if e.name == "sqlite" {
+			most = "9223372036854775807"
+			tables = map[string]string{"full": "INTEGER PRIMARY KEY AUTOINCREMENT", "endless": "INTEGER PRIMARY KEY"}
+		}
+		all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+		for table, id := range tables {
+			for i, rows := range []string{"(1), (2)", "(100), (" + most + ")"} {
+				exec(t, all[i], "CREATE TABLE "+table+" (id "+id+", n INT)", "INSERT INTO "+table+" (id) VALUES "+rows)
+			}
+		}
+		options := planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeAutoIncrement}}}
+		refused, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, options)
+		if err != nil || len(refused.Refusals) != 1 || refused.Refusals[0].Code != verdict.CodeCounterFull || refused.Refusals[0].Table != "full" {
+			t.Fatalf("%v, refused for %v", err, refused.Refusals)
+		}
+		options.Check.Allow = append(options.Check.Allow, verdict.CodeCounterFull)
+		into := e.fresh(t, "new")
+		p := mustPlan(t, into, all, options)
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, p, into, all); proof.Verdict == verdict.Fail {
+			t.Errorf("%+v", proof)
+		}
+		for table := range tables {
+			_, err := pool(t, into).ExecContext(t.Context(), "INSERT INTO "+table+" (n) VALUES (1)")
+			if (err != nil) != (table == "full") {
+				t.Errorf("an INSERT into %s says %v", table, err)
 			}
 		}
 	})

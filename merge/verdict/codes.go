@@ -21,6 +21,7 @@ const (
 	CodeAccountOverflow     = "account-overflow"
 	CodeAccountConflict     = "account-conflict"
 	CodeAutoIncrement       = "auto-increment"
+	CodeCounterFull         = "counter-full"
 	CodeKeyWorld            = "key-world"
 	CodeTableDiffers        = "table-differs"
 	CodeReferenceRebind     = "reference-rebind"
@@ -190,6 +191,13 @@ var codes = []Code{
 		Code:       CodeAutoIncrement,
 		Meaning:    "databases number new rows in the same range, so new rows may collide at any time",
 		Unverified: "check again when the game servers are stopped; for the future, give each counter a range of its own",
+	},
+	{
+		Code:       CodeCounterFull,
+		Meaning:    "a table whose keys the database counts up has no number left for the next row after the merge, or fewer than the worlds have given so far",
+		Counts:     "counters without a number",
+		Action:     "give the column a larger type in all databases, or the rows with the largest keys smaller ones, before the merge",
+		Unverified: "give the column a larger type in all databases, or the rows with the largest keys smaller ones; or make sure that the numbers that are left last",
 	},
 	{
 		Code:       CodeKeyWorld,

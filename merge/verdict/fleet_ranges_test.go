@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 )
@@ -31,7 +32,8 @@ func TestCounterRounds(t *testing.T) {
 		}
 		space.Max = narrow
 		r := &Rekeying{Step: 1000, Spaces: []RekeyedSpace{space}, Columns: []RekeyedColumn{{Table: "a", Column: "id", Key: true, Cases: []RekeyedCase{{Space: "a"}}}}}
-		next, last := r.Counter("a", "id", column)
+		own := &catalog.AutoIncrement{Column: "id", Next: 1, Max: column}
+		next, last := r.Counter("a", own)
 		if last != most || next <= high {
 			t.Fatalf("above %d: %d, up to %d", high, next, last)
 		}
@@ -40,7 +42,7 @@ func TestCounterRounds(t *testing.T) {
 		}
 		other := of(rapid.Uint64().Draw(t, "other"))
 		r.Spaces = append(r.Spaces, RekeyedSpace{Name: "b", Keys: []string{"b.id"}, Worlds: []SpaceOf{{World: "s1", Values: other, New: other}, {World: "s2"}}})
-		if again, _ := r.Counter("a", "id", column); again != next {
+		if again, _ := r.Counter("a", own); again != next {
 			t.Fatalf("above %d: %d, and beside another space %d", high, next, again)
 		}
 	})

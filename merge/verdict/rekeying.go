@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 )
@@ -217,19 +218,21 @@ func (r *Rekeying) Moves() bool {
 	})
 }
 
-// Counter returns the least value of a column's counter after the merge, above all keys
-// of its space in any database, and the largest that it may have; 0 if it counts no keys of
-// a space, or has no end. most is the largest number of the column. The value may be one more
-// than the largest: then there is no number left.
-func (r *Rekeying) Counter(table, column string, most uint64) (next, last uint64) {
-	for _, c := range r.Columns {
-		if c.Key && c.Table == table && c.Column == column {
-			space := r.Space(c.Cases[0].Space)
-			last = Least(most, space.Max)
-			return r.Next(space, last), last
-		}
+// Counter returns where the counter of a table continues after the merge: above those of the
+// worlds whose rows come, of which the first is own, and above all keys of its space in any of
+// them. last is the largest number that it gives; next may lie beyond, and then no number is left.
+// Of a nil Rekeying no key gets a new value.
+func (r *Rekeying) Counter(table string, own *catalog.AutoIncrement, others ...*catalog.AutoIncrement) (next, last uint64) {
+	next, last = own.Next, own.Max
+	for _, c := range others {
+		next = max(next, c.Next)
 	}
-	return 0, most
+	if c := r.Column(table, own.Column); c != nil && c.Key {
+		space := r.Space(c.Cases[0].Space)
+		last = Least(last, space.Max)
+		next = max(next, r.Next(space, last))
+	}
+	return next, last
 }
 
 // high are all numbers that a space has after the merge.

@@ -10,7 +10,6 @@ const (
 	PlaceEngine  Place = "engine"
 	PlaceServers Place = "servers"
 	PlaceRunning Place = "running"
-	PlaceRoom    Place = "room"
 	PlaceInto    Place = "new database"
 	PlaceValues  Place = "new values"
 )
@@ -28,7 +27,6 @@ func Places() []struct {
 		{PlaceEngine, "an engine has no transactions, or a value cannot be written to a copy as it is (JSON with dates, an ENUM's 0, a generated column with a value that a strict server does not give)"},
 		{PlaceServers, "a server takes no writes, another merge is under way, or one brought the same rows before"},
 		{PlaceRunning, "a game server runs, an event is enabled, or a process writes to a world meanwhile; a rehearsal (apply -try) does not mind"},
-		{PlaceRoom, "a counter has no room above the keys that come"},
 		{PlaceInto, "the new database is not new, or cannot be made as the first world is"},
 		{PlaceValues, "the values that a merge makes itself were tried and do not fit: new names, generated columns, rows that are combined, counters in rows"},
 	}

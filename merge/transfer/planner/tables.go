@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -128,22 +127,15 @@ func (p *Planner) table(t *catalog.Table, only bool) plan.Table {
 			out.Generated = append(out.Generated, c.Name)
 		}
 	}
-	if t.AutoIncrement != nil && !only {
-		out.Counter = &plan.Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}
+	if own := t.AutoIncrement; own != nil && !only {
+		var others []*catalog.AutoIncrement
 		for _, s := range p.DBs[1:] {
 			if other := s.Table(t.Name); other != nil && other.AutoIncrement != nil {
-				out.Counter.After = max(out.Counter.After, other.AutoIncrement.Next)
+				others = append(others, other.AutoIncrement)
 			}
 		}
-		if p.Plan.Rekey != nil {
-			next, most := p.Plan.Rekey.Counter(t.Name, out.Counter.Column, t.AutoIncrement.Max)
-			if most == 0 || next <= most {
-				out.Counter.After = max(out.Counter.After, next)
-			} else if p.Plan.Rekey.Moves() && out.Counter.After < most { // else a world had come to the end before
-				p.refuse(plan.Refusal{Place: plan.PlaceRoom, Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: "+
-					"give it a larger type in all databases, or raise max of its space", out.Counter.Column, next, most)})
-			}
-		}
+		next, _ := p.Plan.Rekey.Counter(t.Name, own, others...)
+		out.Counter = &plan.Counter{Column: own.Column, Before: own.Next, After: next}
 	}
 	return out
 }

@@ -1,0 +1,89 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/verdict"
+)
+
+// fullRule judges whether the counters of the new database have numbers for the rows that
+// the game makes after the merge.
+var fullRule = rule.Rule{
+	Codes: []string{verdict.CodeCounterFull},
+	Key:   judgeFull,
+}
+
+// judgeFull looks at the counter of a table in the first world, which the new database has
+// too. A counter with fewer numbers left than the worlds have given so far would be full
+// before the new world is as old as they are.
+func judgeFull(f *read.Facts, k *read.KeyReading) rule.Outcome {
+	own := f.Model().Tables[k.Table]
+	if own == nil || own.AutoIncrement == nil {
+		return rule.Outcome{}
+	}
+	counter := own.AutoIncrement
+	result := verdict.Result{Code: verdict.CodeCounterFull, Table: k.Table, Subject: counter.Column, Columns: []string{counter.Column}}
+	var others []*catalog.AutoIncrement
+	var parts []string
+	given := new(big.Int)
+	for db, t := range f.Having(k.Table) {
+		c := t.AutoIncrement
+		if c == nil || db != f.Model() && (f.Same[k.Table] || db.Rows[k.Table] == 0) {
+			continue // no row of it comes
+		}
+		if db != f.Model() {
+			others = append(others, c)
+		}
+		result.Read++
+		parts = append(parts, fmt.Sprintf("%s next %s", db.Name, numeral(whole(c.Next))))
+		given.Add(given, whole(max(c.Next, 1)-1))
+	}
+	var report *verdict.Rekeying
+	if f.Rekeyed != nil {
+		report = f.Rekeyed.Report
+	}
+	next, last := report.Counter(k.Table, counter, others...)
+	left := new(big.Int).Sub(whole(last), whole(next))
+	left.Add(left, big.NewInt(1))
+	ends := fmt.Sprintf("%s would continue at %s, and ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
+	switch {
+	case counter.Endless:
+		result.Message = counter.Column + " takes any free number where the largest is taken"
+	case left.Sign() <= 0:
+		result.Count = 1
+		result.Message = ends + ", so the game could make no more rows: " + strings.Join(parts, ", ")
+	case left.Cmp(given) < 0:
+		result.Message = fmt.Sprintf("%s: numbers left: %s; given by the worlds so far: %s: %s", ends, numeral(left), numeral(given), strings.Join(parts, ", "))
+		result.Gaps = []verdict.Gap{{Reason: "the game may soon be unable to make rows"}}
+	default:
+		result.Message = fmt.Sprintf("%s continues at %s, and ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
+	}
+	if result.Count > 0 || len(result.Gaps) > 0 {
+		result.Next = roomFor(f, k.Table, counter, last)
+	}
+	return rule.Found(result)
+}
+
+// roomFor says how a counter that ends at last gets more numbers, if it can.
+func roomFor(f *read.Facts, table string, counter *catalog.AutoIncrement, last uint64) []string {
+	switch {
+	case last < counter.Max:
+		return []string{"raise max of its space, if the clients of the game take larger keys"}
+	case f.Model().Catalog.Engine == "sqlite" || counter.Max >= math.MaxInt64:
+		return nil // there is no larger type
+	}
+	larger := "BIGINT"
+	if strings.Contains(strings.ToLower(f.Model().Tables[table].Column(counter.Column).Type), "unsigned") {
+		larger += " UNSIGNED"
+	}
+	return []string{fmt.Sprintf("in all databases: ALTER TABLE %s MODIFY %s %s NOT NULL AUTO_INCREMENT; columns that refer to it need this type too",
+		catalog.SQLName(table), catalog.SQLName(counter.Column), larger)}
+}
+
+func whole(n uint64) *big.Int { return new(big.Int).SetUint64(n) }
