@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mergesafe/merge/catalog"
 )
@@ -89,10 +90,27 @@ func Characters(c *catalog.Column) (most int) {
 	return most
 }
 
-// Unbounded says why no new values can be made for a column of which nothing says how long they
-// may be; "" if something does.
-func Unbounded(c *catalog.Column, maxLength int) string {
-	if maxLength > 0 || Characters(c) > 0 {
+var (
+	typeWithBytes = regexp.MustCompile(`(?i)^\s*varbinary\s*\(\s*(\d+)\s*\)`)
+	padded        = regexp.MustCompile(`(?i)^\s*binary\b`)
+)
+
+// Bytes is how many bytes the type of a column says that it takes; 0 if it does not say, or says
+// [Characters].
+func Bytes(c *catalog.Column) (most int) {
+	if m := typeWithBytes.FindStringSubmatch(c.Type); m != nil {
+		most, _ = strconv.Atoi(m[1])
+		return most
+	}
+	return map[string]int{"tinyblob": 1<<8 - 1, "blob": 1<<16 - 1}[strings.ToLower(c.Type)]
+}
+
+// Unnamable says why no new values can be made for a column of an engine; "" if they can.
+func Unnamable(engine string, c *catalog.Column, maxLength int) string {
+	if engine != "sqlite" && padded.MatchString(c.Type) {
+		return fmt.Sprintf("the type of %s, %q, fills names up with zero bytes, so no new name can be made of one: change it to VARBINARY in all databases", c.Name, c.Type)
+	}
+	if maxLength > 0 || Characters(c) > 0 || Bytes(c) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("the type of %s, %q, does not say how many characters it holds: set max in its [[merge.name]], such as max = 32", c.Name, c.Type)

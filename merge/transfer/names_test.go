@@ -250,3 +250,87 @@ func TestManyNames(t *testing.T) {
 		}
 	})
 }
+
+// Names may be bytes: what is the same then is told byte by byte, and a new name fits into the bytes of the column.
+// What a new name cannot be made for is refused, with the reason.
+func TestNamesInBytes(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		types := map[string]string{"VARBINARY(24)": "", "TINYBLOB": "", "BINARY(24)": "fills names up with zero bytes"}
+		if e.name == "sqlite" {
+			types = map[string]string{"VARBINARY(24)": "", "BINARY(24)": "does not say how many characters it holds: set max", "BLOB": ""}
+		}
+		bytes, long := "BINARY", strings.Repeat("国", 8)
+		if e.name == "sqlite" {
+			bytes = "BLOB"
+		}
+		for kind, refused := range types {
+			for _, most := range []int{0, 24} {
+				t.Run(fmt.Sprint(kind, " max ", most), func(t *testing.T) {
+					refused := refused
+					if e.name == "sqlite" && most > 0 {
+						refused = ""
+					}
+					all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+					for i, d := range all {
+						unique := "name"
+						if kind == "TINYBLOB" { // of which the index covers all, which the check does not say
+							unique = "name(255)"
+						}
+						exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, name "+kind+" NOT NULL CHECK (name <> 'Aria.s2.2'))", "CREATE UNIQUE INDEX names ON pl ("+unique+")",
+							"CREATE TABLE mail (id INTEGER PRIMARY KEY, receiver "+kind+" NOT NULL)",
+							fmt.Sprintf("INSERT INTO pl VALUES (%d0, CAST('Aria' AS %s)), (%[1]d1, CAST('%[3]s' AS %[2]s))", i+1, bytes, long),
+							fmt.Sprintf("INSERT INTO mail VALUES (%d0, CAST('Aria' AS %s)), (%[1]d1, CAST('Bea' AS %[2]s))", i+1, bytes))
+					}
+					exec(t, all[1], "INSERT INTO pl VALUES (22, CAST('aria' AS "+bytes+")), (23, CAST('Aria.s1' AS "+bytes+"))")
+					options := planner.PlanOptions{
+						Names: []plan.NamePolicy{{Table: "pl", Column: "name", MaxLength: most, Template: "{name}.{source}"}},
+						Check: declare.Options{Allow: []string{verdict.CodeColumnOpaque, verdict.CodeAutoIncrement, verdict.CodeReferenceDangle},
+							Uniques: []declare.DeclaredUnique{{Table: "pl", Columns: []string{"name"}}},
+							Rules:   append(slices.Clone(namesNothing), declare.Declarations{References: []declare.DeclaredReference{{At: []string{"mail.receiver"}, To: []string{"pl.name"}}}})},
+					}
+					if kind == "TINYBLOB" {
+						options.Check.Allow = append(options.Check.Allow, verdict.CodeUniqueCollision)
+					}
+					into := e.fresh(t, "new")
+					p, err := planner.NewPlan(t.Context(), into, all, options)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if refused != "" {
+						if !strings.Contains(fmt.Sprint(p.Refusals), refused) {
+							t.Errorf("refused for %v, want %q", p.Refusals, refused)
+						}
+						return
+					}
+					if len(p.Refusals) > 0 {
+						t.Fatal(p.Refusals)
+					}
+					if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+						t.Fatal(err)
+					}
+					if proof := verified(t, p, into, all); proof.Verdict == verdict.Fail {
+						t.Errorf("%+v", proof)
+					}
+					cut := strings.Repeat("国", 7) + ".s2" // 24 bytes
+					if kind != "VARBINARY(24)" {
+						cut = long + ".s2"
+					}
+					want := fmt.Sprintf("[[10 Aria] [11 %s] [20 Aria.s2] [21 %s] [22 aria] [23 Aria.s1]]", long, cut)
+					if got := fmt.Sprint(readCell(t, pool(t, into), "SELECT id, name FROM pl ORDER BY id")); got != want {
+						t.Errorf("got %s\nwant %s", got, want)
+					}
+					if got := fmt.Sprint(readCell(t, pool(t, into), "SELECT id, receiver FROM mail ORDER BY id")); got != "[[10 Aria] [11 Bea] [20 Aria.s2] [21 Bea]]" {
+						t.Error(got)
+					}
+					for i, d := range all {
+						exec(t, d, fmt.Sprintf("INSERT INTO pl VALUES (%d9, x'FF01')", i+1))
+					}
+					p, err = planner.NewPlan(t.Context(), e.fresh(t, "new"), all, options)
+					if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `a row of s2 has the name "\xff\x01", which is not UTF-8`) {
+						t.Errorf("%v, refused for %v", err, p.Refusals)
+					}
+				})
+			}
+		}
+	})
+}

@@ -15,7 +15,7 @@ func (r *Result) ResolveByRenaming(f *declare.Resolved) (why string) {
 	if why = declare.Unchangeable(f.Model().Catalog, r.Table, r.Columns[0]); why != "" {
 		return why
 	}
-	if why = declare.Unbounded(f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
+	if why = declare.Unnamable(f.Model().Catalog.Engine, f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
 		return why
 	}
 	r.Renamed = r.Rows - r.Count // one row keeps each value

@@ -18,6 +18,10 @@ func ConditionName(c catalog.Condition) string {
 // Given is an argument as a value of a column.
 func Given(d rowio.Dialect, c *catalog.Column) string {
 	switch {
+	case c.Kind == catalog.KindBytes && d.MySQL():
+		return "CAST(CONVERT(? USING utf8mb4) AS BINARY)"
+	case c.Kind == catalog.KindBytes:
+		return "CAST(? AS BLOB)"
 	case c.Kind != catalog.KindInteger:
 	case !d.MySQL():
 		return "CAST(? AS INTEGER)"

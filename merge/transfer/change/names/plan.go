@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mergesafe/gameid"
 	"mergesafe/merge/catalog"
@@ -139,8 +140,12 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 		p.RefuseValues(n.Table, "%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)
 		return nil
 	}
-	if why := declare.Unbounded(t.Column(n.Column), n.MaxLength); why != "" && len(losers) > 0 {
+	if why := declare.Unnamable(p.DBs[0].Known.Engine, t.Column(n.Column), n.MaxLength); why != "" && len(losers) > 0 {
 		p.RefuseValues(n.Table, "%s", why)
+		return nil
+	}
+	if i := slices.IndexFunc(losers, func(l named) bool { return !utf8.ValidString(l.name) }); i >= 0 {
+		p.RefuseValues(n.Table, "a row of %s has the %s %q, which is not UTF-8: no new name can be made of it", p.DBs[losers[i].db].Name(), n.Column, losers[i].name)
 		return nil
 	}
 	fresh, err := p.invent(ctx, n, t.Column(n.Column), p.limit(n, t), losers)
@@ -166,22 +171,34 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	return p.follow(ctx, n, t.Column(n.Column), homes)
 }
 
-// limit is how many characters a new value may have, in the column and in those that
-// follow it.
-func (p *renaming) limit(n *plan.NamePolicy, t *catalog.Table) int {
-	limit := declare.Characters(t.Column(n.Column))
-	narrow := func(most int) {
-		if most > 0 && (limit == 0 || most < limit) {
-			limit = most
+// limit is how long a new value may be, in the column and in those that follow it; 0: nothing says.
+type limit struct{ characters, bytes int }
+
+func (l limit) holds(s string) bool {
+	return (l.characters == 0 || utf8.RuneCountInString(s) <= l.characters) && (l.bytes == 0 || len(s) <= l.bytes)
+}
+
+func (l limit) String() string {
+	if l.characters > 0 && (l.bytes == 0 || l.characters <= l.bytes) {
+		return fmt.Sprintf("%d characters", l.characters)
+	}
+	return fmt.Sprintf("%d bytes", l.bytes)
+}
+
+func (p *renaming) limit(n *plan.NamePolicy, t *catalog.Table) (l limit) {
+	narrow := func(to *int, most int) {
+		if most > 0 && (*to == 0 || most < *to) {
+			*to = most
 		}
 	}
-	narrow(n.MaxLength)
-	for _, at := range p.followersOf(n) {
+	narrow(&l.characters, n.MaxLength)
+	for _, at := range append([]plan.ColumnAt{{Table: n.Table, Column: n.Column}}, p.followersOf(n)...) {
 		if of := p.DBs[0].Table(at.Table); of != nil && of.Column(at.Column) != nil {
-			narrow(declare.Characters(of.Column(at.Column)))
+			narrow(&l.characters, declare.Characters(of.Column(at.Column)))
+			narrow(&l.bytes, declare.Bytes(of.Column(at.Column)))
 		}
 	}
-	return limit
+	return l
 }
 
 // serverOf returns the server that made a row, as far as can be told.
@@ -288,23 +305,23 @@ func keyText(t *catalog.Table, values [][]byte) (string, error) {
 // invent finds a new value for every row: not too long, and taken in no
 // database and by no other row, as the databases compare. If a row has none, the plan is
 // refused, and the result is nil.
-func (p *renaming) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, limit int, rows []named) ([]string, error) {
+func (p *renaming) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.Column, most limit, rows []named) ([]string, error) {
 	fresh := make([]string, len(rows))
 	attempt := make([]int, len(rows))
 	open := make([]int, len(rows)) // those that have no value yet
 	for i := range rows {
 		open[i] = i
 	}
-	const most = 50
+	const rounds = 50
 	for round := 0; len(open) > 0; round++ {
-		if round == most {
+		if round == rounds {
 			p.RefuseValues(n.Table, "no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)
 			return nil, nil
 		}
 		for _, i := range open {
 			attempt[i]++
 			var err error
-			if fresh[i], err = p.expand(n, rows[i], attempt[i], limit); err != nil {
+			if fresh[i], err = p.expand(n, rows[i], attempt[i], most); err != nil {
 				p.RefuseValues(n.Table, "%s", err.Error())
 				return nil, nil
 			}
@@ -318,7 +335,7 @@ func (p *renaming) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.
 	return fresh, nil
 }
 
-func (p *renaming) expand(n *plan.NamePolicy, row named, attempt, limit int) (string, error) {
+func (p *renaming) expand(n *plan.NamePolicy, row named, attempt int, most limit) (string, error) {
 	server := "0"
 	if s := p.serverOf(row); s != nil {
 		server = s.Server.String()
@@ -330,15 +347,16 @@ func (p *renaming) expand(n *plan.NamePolicy, row named, attempt, limit int) (st
 	before, after, _ := strings.Cut(template, "{name}")
 	fill := strings.NewReplacer("{server}", server, "{source}", p.DBs[row.db].Name())
 	before, after = fill.Replace(before), fill.Replace(after)
-	room := limit - len([]rune(before)) - len([]rune(after))
-	name := []rune(row.name)
-	if room < 1 {
-		return "", fmt.Errorf("the template %q leaves no room for the name in the %d characters of %s", template, limit, n.Column)
+	for name := row.name; ; {
+		fresh := before + strings.TrimRight(name, " ") + after
+		if most.holds(fresh) {
+			return fresh, nil
+		}
+		_, last := utf8.DecodeLastRuneInString(name)
+		if name = name[:len(name)-last]; name == "" {
+			return "", fmt.Errorf("the template %q leaves no room for the name in the %s of %s", template, most, n.Column)
+		}
 	}
-	if len(name) > room {
-		name = name[:room]
-	}
-	return before + strings.TrimRight(string(name), " ") + after, nil
 }
 
 // taken tells which of the new values at open exist already: in a database, or
@@ -408,13 +426,25 @@ func listed(d rowio.Dialect) string {
 	return "(SELECT key AS i, value AS t FROM json_each(?)) AS l"
 }
 
-// collated is the text t under the collation of a column.
+// collated is the text t as a value of a column of names: under its collation, or as bytes.
 func collated(d rowio.Dialect, c *catalog.Column) string {
-	if d.MySQL() {
+	switch {
+	case c.Kind == catalog.KindBytes:
+		return inBytes(d, "l.t")
+	case d.MySQL():
 		charset, _, _ := strings.Cut(c.Collation, "_")
 		return "CONVERT(l.t USING " + charset + ") COLLATE " + c.Collation
+	default:
+		return "l.t COLLATE " + d.Quote(c.Collation)
 	}
-	return "l.t COLLATE " + d.Quote(c.Collation)
+}
+
+// inBytes is a text as the bytes of its UTF-8.
+func inBytes(d rowio.Dialect, text string) string {
+	if d.MySQL() {
+		return "CAST(CONVERT(" + text + " USING utf8mb4) AS BINARY)"
+	}
+	return "CAST(" + text + " AS BLOB)"
 }
 
 // sameAmong gives for every text of a list the place of the first that is equal
@@ -432,8 +462,14 @@ func sameAmong(d rowio.Dialect, c *catalog.Column) string {
 // index.
 func thereAlready(d rowio.Dialect, table string, in, c *catalog.Column) string {
 	value := "r." + d.Quote(in.Name)
-	if charset, _, _ := strings.Cut(c.Collation, "_"); d.MySQL() && !strings.HasPrefix(in.Collation, charset+"_") {
+	switch charset, _, _ := strings.Cut(c.Collation, "_"); {
+	case c.Kind == catalog.KindBytes && in.Kind != catalog.KindBytes:
+		value = inBytes(d, value)
+	case c.Kind == catalog.KindBytes:
+	case d.MySQL() && !strings.HasPrefix(in.Collation, charset+"_"):
 		value = "CONVERT(" + value + " USING " + charset + ")" // texts of two character sets cannot be compared
+	case !d.MySQL() && in.Kind == catalog.KindBytes:
+		value = "CAST(" + value + " AS TEXT)"
 	}
 	return "SELECT l.i, -1 FROM " + listed(d) + " WHERE " + collated(d, c) + " IN (SELECT " + value + " FROM " + d.Quote(table) + " AS r)"
 }
