@@ -116,8 +116,10 @@ func (s *story) propose(ctx context.Context) error {
 		}
 	}
 	s.say("   | ...")
-	for _, c := range r.Proposed.Counters {
-		s.say("   perhaps a counter: %s", c)
+	for _, c := range r.Proposed.Columns {
+		if len(c.Counts) > 0 {
+			s.say("   perhaps a counter: %s.%s", c.Table, c.Column)
+		}
 	}
 	open := 0
 	for _, result := range r.Results {

@@ -3,6 +3,7 @@ package propose
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 // proposed puts together what the columns seem to be.
 func (c *classifier) proposed() *verdict.Proposed {
-	p := &verdict.Proposed{Gaps: gapsOf(c.roots), Rekey: c.f.Opts.Rekey != nil, Counters: countersOf(c)}
+	p := &verdict.Proposed{Gaps: gapsOf(c.roots), Rekey: c.f.Opts.Rekey != nil}
 	for _, e := range c.x.columns {
 		p.Columns = append(p.Columns, c.proposedColumns(e)...)
 	}
@@ -90,6 +91,18 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 	}
 	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared) {
 		p.Class, p.To, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, to.evidence, 0.7
+		return []verdict.ProposedColumn{p}
+	}
+	if counts := c.countedBy(e); len(counts) > 0 && !j.declared &&
+		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && spaces.NamedCounter(e.table, e.column.Name)) {
+		evidence := fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
+		if j.class == verdict.ClassUndecided {
+			evidence += "; " + p.Evidence
+			if j.to != nil {
+				p.To = j.to.String()
+			}
+		}
+		p.Class, p.Counts, p.Evidence, p.Doubt = verdict.ClassUndecided, counts, evidence, max(p.Doubt, 0.7)
 		return []verdict.ProposedColumn{p}
 	}
 	if j.kinds != nil {
@@ -185,29 +198,50 @@ func gapsOf(roots []*space) string {
 	}
 }
 
-// countersOf lists columns of small tables that hold, in every database, the largest key
-// of a space or the one after it.
-func countersOf(c *classifier) (all []string) {
-	for _, e := range c.x.columns {
-		if len(e.parts) == 0 || bitsOf(e.column) <= 8 {
+// countedBy returns the keys that a column seems to count, as the check judges it too.
+func (c *classifier) countedBy(e *examined) (all []string) {
+	named := spaces.NamedCounter(e.table, e.column.Name)
+	if bitsOf(e.column) <= 8 && !named {
+		return nil
+	}
+	for _, s := range c.roots {
+		if s.same || s.Class != undeclared.IntegerClass || s.Table == e.table {
 			continue
 		}
-		for _, s := range c.roots {
-			if s.same || s.Table == e.table || s.size < 100 {
-				continue
+		next, like := c.nextOf(s), spaces.CounterLike{Named: named}
+		for _, p := range e.parts {
+			set := s.sets[p.db]
+			if p.values.rows+p.values.others > spaces.MaxCounterRows {
+				return nil
 			}
-			above := func(p examinedPart) bool {
-				set := s.sets[p.db]
-				return set == nil || p.values.rows > spaces.MaxCounterRows || !slices.ContainsFunc(p.firsts, func(n rekey.Integer) bool {
-					return !n.Negative && (n.Bits == set.Integers.Highest() || n.Bits == set.Integers.Highest()+1)
-				})
+			if set != nil && set.Gap == "" {
+				like.Add(p.all, set.Integers.Range(), set.Integers.Len(), next)
 			}
-			if !slices.ContainsFunc(e.parts, above) {
-				all = append(all, fmt.Sprintf("%s holds the largest key of %s, or the next one", e, s))
-			}
+		}
+		if like.Looks() {
+			all = append(all, s.String())
 		}
 	}
 	return all
+}
+
+// nextOf is where the keys of a space end after a merge: with the new keys that were chosen or,
+// if none were, with those that would be usual, a step for each world.
+func (c *classifier) nextOf(s *space) uint64 {
+	if k := c.f.Rekeyed; k != nil {
+		if m := k.Moving.Columns[declare.ColumnName{Table: s.Table, Column: s.Column}]; m != nil {
+			return k.Report.Next(k.Report.Space(m.Cases[0].Space.Name), 0)
+		}
+	}
+	var ranges []rekey.Range
+	for _, set := range s.sets {
+		ranges = append(ranges, set.Integers.Range())
+	}
+	step, worlds := rekey.DefaultStep(ranges...), uint64(len(ranges))
+	if step > math.MaxUint64/worlds {
+		return math.MaxUint64
+	}
+	return step * worlds
 }
 
 // references groups the columns that seem to be references as they are declared.

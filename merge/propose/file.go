@@ -103,6 +103,7 @@ type lineOf struct {
 	name, to, when, reason string
 	none                   string // as a rule says it
 	own                    bool
+	counts                 string // keys
 	kinds                  *verdict.Kinds
 }
 
@@ -117,7 +118,7 @@ func (f rulesFile) undecided() {
 	groups := make(map[lineOf][]verdict.ProposedColumn)
 	for _, c := range columns {
 		reason, _, _ := strings.Cut(c.Evidence, "; ")
-		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: reason, own: c.Own, kinds: c.Kinds}
+		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: reason, own: c.Own, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
 		if len(c.None) > 0 {
 			at.none = ", none = " + printable.Text(verdict.TomlValues(c.None))
 		}
@@ -138,6 +139,15 @@ func (f rulesFile) undecided() {
 		f.line("")
 		f.line("  # %s", printable.Text(evidence))
 		switch {
+		case at.counts != "":
+			for _, c := range groups[at] {
+				for _, key := range c.Counts {
+					f.line("  # [[merge.counter]] at = %s, to = %s", printable.Text(printable.TOML(placeOf(c))), printable.Text(printable.TOML(key)))
+				}
+			}
+			tables := slice.Map(groups[at], func(c verdict.ProposedColumn) string { return c.Table })
+			f.line("  # and [[merge.table]] tables = %s, policy = \"skip\": the counters of the first world come, and are raised", printable.Text(printable.TOMLList(tables)))
+			f.line("  # or: plain, or shared, or [[check.reference]]")
 		case at.kinds != nil, at.when != "", at.to != "" && !at.own:
 			c, others := groups[at][0], "or: plain, or shared"
 			if strings.HasPrefix(at.reason, "numbers in its texts") {
@@ -258,9 +268,6 @@ func (f rulesFile) spaces() {
 	}
 	for _, s := range p.Spaces {
 		f.comment("  %s", s)
-	}
-	for _, s := range p.Counters {
-		f.comment("Perhaps a counter kept in a row: %s", s)
 	}
 	for _, class := range []struct {
 		class verdict.ColumnClass

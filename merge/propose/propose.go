@@ -9,6 +9,7 @@ import (
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
@@ -73,6 +74,7 @@ type examinedPart struct {
 	fits   map[*space]fit
 	firsts []rekey.Integer // the values with the most rows
 	lowest []rekey.Integer // those with the lowest hashes: a sample of the distinct ones
+	all    []rekey.Integer // all, of a table that may be one of counters
 }
 
 // columnSummary is what is kept of the values of a column.
@@ -259,7 +261,7 @@ func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination,
 }
 
 // compareWithKeys sums up what a column of a database holds.
-func compareWithKeys(db *declare.Database, c *columnValues, spaces []*space, e *examined, nobodyHere func(rekey.Integer) bool) examinedPart {
+func compareWithKeys(db *declare.Database, c *columnValues, among []*space, e *examined, nobodyHere func(rekey.Integer) bool) examinedPart {
 	p := examinedPart{db: db, fits: make(map[*space]fit), values: columnSummary{
 		rows: c.rows, others: c.others, lowest: c.lowest, highest: c.highest,
 	}}
@@ -286,12 +288,15 @@ func compareWithKeys(db *declare.Database, c *columnValues, spaces []*space, e *
 	if p.values.sampled = !counts.exact(); p.values.sampled && !p.inside {
 		p.values.top = append(p.values.top, c.highest)
 	}
+	if c.rows+c.others <= spaces.MaxCounterRows {
+		p.all = slice.Map(c.valueCounts.values(), number)
+	}
 	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })
 	p.firsts = slice.Map(values[:min(len(values), 8)], number)
 	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(hashOfInteger(a.value), hashOfInteger(b.value)) })
 	p.lowest = slice.Map(values[:min(len(values), 64)], number)
 	test := newTestable(counts, nobodyHere)
-	for _, s := range spaces {
+	for _, s := range among {
 		if s.Table == e.table && s.Column == e.column.Name {
 			continue
 		}

@@ -53,10 +53,8 @@ type Proposed struct {
 	// is listed several times.
 	Columns []ProposedColumn `json:"columns"`
 
-	// Spaces are the keys that other columns may name, with their gaps, and Counters
-	// the columns that hold a number just above a key: for people.
-	Spaces   []string `json:"spaces,omitempty"`
-	Counters []string `json:"counters,omitempty"`
+	// Spaces are the keys that other columns may name, with their gaps: for people.
+	Spaces []string `json:"spaces,omitempty"`
 
 	// Keys are the integers among these that the database does not generate: declare
 	// them for a merge that gives keys new values.
@@ -83,6 +81,9 @@ type ProposedColumn struct {
 	// Own says that an undecided column may be a key of its own, and not a reference to the
 	// rows that To names.
 	Own bool `json:"own_key,omitempty"`
+
+	// Counts are the keys that an undecided column may count, as a counter kept in a row.
+	Counts []string `json:"counts,omitempty"`
 
 	// Kinds says how another column tells apart what it names, if its rows seem to name different things; nil: they do not.
 	Kinds *Kinds `json:"kinds,omitempty"`

@@ -73,8 +73,7 @@ type Measured struct {
 	Of   map[*declare.KeySpace]map[*declare.Database]*spaceValues
 	Rows map[*declare.MovedColumn]map[*declare.Database][]CaseRows // by case
 
-	Counters []SeenCounter
-	Matched  map[*declare.KeySpace]*MatchedRows
+	Matched map[*declare.KeySpace]*MatchedRows
 }
 
 // spaceValues are the values of a space in one database.

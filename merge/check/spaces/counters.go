@@ -4,21 +4,85 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/moved"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/verdict"
 )
 
-// findCounters finds the columns of small tables that hold, in every database that has
-// keys of a space, the largest of these or the one after it.
-func (r *spaceReader) findCounters(ctx context.Context) ([]moved.SeenCounter, error) {
-	var seen []moved.SeenCounter
+// MaxCounterRows is how many rows a table of counters has at most.
+const MaxCounterRows = 64
+
+// counterNames are names of columns and tables that say that something is counted there.
+var counterNames = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:next|last|seq|counter|auto)|[a-z](?:Next|Last|Seq|Counter|Auto)`)
+
+// NamedCounter reports whether a column is called like a counter.
+func NamedCounter(table, column string) bool {
+	return counterNames.MatchString(column) || counterNames.MatchString(table)
+}
+
+// minCounted is how many keys a space has at least, so that a number above them says that they are
+// counted. If the name of a column says it, one is enough.
+const minCounted = 20
+
+// CounterLike tells whether a column looks like a counter of some keys, which is declared or open. It
+// does if in every world a value is the largest key or lies above it, at any distance (newest rows
+// are deleted, and an undo raises counters), none lies among the keys, and in one world the new keys would
+// pass it. A number that is the same in all worlds counts only if it is the largest key or the next one:
+// worlds count by themselves. In a column that is named like a counter, other rows may count other keys.
+type CounterLike struct {
+	Named bool
+
+	unlike bool
+	passed bool // the new keys pass it in one of the worlds
+	next   bool // it is the largest key or the next one in all of them
+	above  map[rekey.Integer]bool
+	worlds int
+}
+
+// Add takes the values of the column in one world and the keys there in. The new keys end at next.
+func (l *CounterLike) Add(values []rekey.Integer, keys rekey.Range, rows int64, next uint64) {
+	if !keys.Any || keys.High.Negative || rows < minCounted && !l.Named || len(values) == 0 {
+		return // too few to tell
+	}
+	if l.worlds++; l.above == nil {
+		l.above, l.next = make(map[rekey.Integer]bool), true
+	}
+	here, first := make(map[rekey.Integer]bool), false
+	for _, v := range values {
+		switch {
+		case !v.Less(keys.High):
+			here[v], l.above[v] = true, true
+			l.passed = l.passed || v.Bits <= next
+			first = first || v.Bits-keys.High.Bits <= 1
+		case !v.Less(keys.Low) && !l.Named:
+			l.unlike = true
+		}
+	}
+	l.next = l.next && first
+	l.unlike = l.unlike || len(here) == 0 || len(here) > 1 && !l.Named
+}
+
+// Looks reports what was found of the worlds together.
+func (l *CounterLike) Looks() bool {
+	return l.worlds > 0 && !l.unlike && l.passed && (l.Named || l.next || l.worlds == 1 || len(l.above) > 1)
+}
+
+// seenCounter is a column that looks like a counter of a space.
+type seenCounter struct {
+	declare.ColumnName
+	space *declare.KeySpace
+}
+
+// findCounters finds the columns of small tables that look like counters in every world that has keys
+// of a space, and that new keys would pass in one of them.
+func (r *spaceReader) findCounters(ctx context.Context, chosen *verdict.Rekeying) ([]seenCounter, error) {
+	var seen []seenCounter
 	for _, table := range declare.KeyTables(r.Facts.Resolved) {
 		_, model := declare.KeyModel(r.Facts.Resolved, table)
 		var columns []string
@@ -32,7 +96,7 @@ func (r *spaceReader) findCounters(ctx context.Context) ([]moved.SeenCounter, er
 				columns = append(columns, at.Column)
 			}
 		}
-		found, err := r.countersIn(ctx, table, columns)
+		found, err := r.countersIn(ctx, chosen, table, columns)
 		if err != nil {
 			return nil, err
 		}
@@ -42,16 +106,19 @@ func (r *spaceReader) findCounters(ctx context.Context) ([]moved.SeenCounter, er
 }
 
 // countersIn looks at the columns of one table.
-func (r *spaceReader) countersIn(ctx context.Context, table string, columns []string) (seen []moved.SeenCounter, err error) {
-	hits, asked := make(map[moved.SeenCounter]int), make(map[*declare.KeySpace]int)
+func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, table string, columns []string) (seen []seenCounter, err error) {
+	like := make(map[seenCounter]*CounterLike)
 	for _, db := range r.Facts.DBs {
 		t := db.KeyTable(table)
 		if t == nil || len(columns) == 0 {
 			return nil, nil
 		}
 		rows, err := read.Count(ctx, db, table)
-		if err != nil || rows == 0 || rows > MaxCounterRows {
+		if err != nil || rows > MaxCounterRows {
 			return nil, err
+		}
+		if rows == 0 {
+			continue
 		}
 		here := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.Column(c) == nil })
 		values := make([][]rekey.Integer, len(here))
@@ -73,50 +140,49 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 			return nil, err
 		}
 		for _, space := range r.moving.Spaces {
-			keys := r.found.Of[space][db].Keys
-			if r.found.Of[space][db].Rows < 20 || keys.High.Negative {
-				continue
+			if slices.ContainsFunc(space.Columns, func(at declare.ColumnName) bool { return at.Table == table }) {
+				continue // no table counts its own rows
 			}
-			asked[space]++
+			next, of := chosen.Next(chosen.Space(space.Name), 0), r.found.Of[space][db]
 			for i, name := range here {
-				if slices.ContainsFunc(values[i], func(n rekey.Integer) bool {
-					return !n.Negative && (n.Bits == keys.High.Bits || n.Bits == keys.High.Bits+1)
-				}) {
-					hits[moved.SeenCounter{ColumnName: declare.ColumnName{Table: table, Column: name}, Space: space}]++
+				c := seenCounter{declare.ColumnName{Table: table, Column: name}, space}
+				if like[c] == nil {
+					like[c] = &CounterLike{Named: NamedCounter(table, name)}
 				}
+				like[c].Add(values[i], of.Keys, of.Rows, next)
 			}
 		}
 	}
-	for c, n := range hits {
-		if n == asked[c.Space] {
+	for c, l := range like {
+		if l.Looks() {
 			seen = append(seen, c)
 		}
 	}
-	slices.SortFunc(seen, func(a, b moved.SeenCounter) int {
-		return cmp.Compare(a.String()+" "+a.Space.Name, b.String()+" "+b.Space.Name)
+	slices.SortFunc(seen, func(a, b seenCounter) int {
+		return cmp.Compare(a.String()+" "+a.space.Name, b.String()+" "+b.space.Name)
 	})
 	return seen, nil
 }
 
 // judgeCounters reports what seems to be a counter and is not declared, and counters
 // that cannot be raised.
-func judgeCounters(f *read.Facts, seen []moved.SeenCounter) (results []verdict.Result) {
+func judgeCounters(f *read.Facts, seen []seenCounter) (results []verdict.Result) {
 	for len(seen) > 0 {
 		c, at := seen[0], printable.TOML(declare.Place(seen[0].Table, seen[0].Column))
 		var spaces []string
 		for len(seen) > 0 && seen[0].ColumnName == c.ColumnName {
-			spaces, seen = append(spaces, seen[0].Space.Name), seen[1:]
+			spaces, seen = append(spaces, seen[0].space.Name), seen[1:]
 		}
 		results = append(results, verdict.Result{
 			Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
-			Message: "holds the largest key of " + catalog.Enumerated(spaces) + ", or the next one, in every database",
+			Message: "holds the largest key of " + catalog.Enumerated(spaces) + ", or a number above it, which the new keys would pass",
 			Gaps:    []verdict.Gap{{Reason: "if it counts these keys, it would give out numbers that came with the merge"}},
-			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, printable.TOML(spaces[0]))},
+			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, to = %s; or declare it plain", at, printable.TOML(spaces[0]))},
 		})
 		if whens, _ := f.Moving.Counted(c.ColumnName); len(whens) > 0 {
 			last := &results[len(results)-1]
 			last.Message += ", in rows that no when of its [[merge.counter]] covers"
-			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s, when = {...} for these rows; or others = %q in one that is there", at, printable.TOML(spaces[0]), declare.OthersPlain)}
+			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, to = %s, when = {...} for these rows; or others = %q in one that is there", at, printable.TOML(spaces[0]), declare.OthersPlain)}
 		}
 	}
 	results = append(results, countedElsewhere(f)...)
@@ -137,9 +203,6 @@ func judgeCounters(f *read.Facts, seen []moved.SeenCounter) (results []verdict.R
 	}
 	return results
 }
-
-// MaxCounterRows is how many rows a table of counters has at most.
-const MaxCounterRows = 200
 
 // countedBySequences adds what the sequences of a space have given to its values, so that
 // new keys lie above it.
@@ -175,7 +238,7 @@ func JudgeSequence(m *declare.Moving, f *read.Facts, r *verdict.Result) (kept bo
 			break
 		}
 	}
-	r.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or, if it counts no keys, -allow %s", printable.TOML(r.Table), printable.TOML(space), verdict.AllowIn(r.Code, r.Table))}
+	r.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, to = %s; or, if it counts no keys, -allow %s", printable.TOML(r.Table), printable.TOML(space), verdict.AllowIn(r.Code, r.Table))}
 	return true
 }
 

@@ -100,13 +100,18 @@ func judgeSpaces(ctx context.Context, f *read.Facts, r *read.Reader, read *moved
 		o.Add(rule.Found(result))
 	}
 	if chosen.Report.Moves() {
-		apart, err := (&spaceReader{r, verdict.CodeKeySpace, f.Moving, read}).columnsApart(ctx, chosen)
+		reader := &spaceReader{r, verdict.CodeKeySpace, f.Moving, read}
+		apart, err := reader.columnsApart(ctx, chosen)
 		if err != nil {
 			return o, err
 		}
 		o.Add(rule.Found(judgeApart(f, apart)...))
 		o.Add(rule.Found(append(undeclaredKeys(f), guessedKeys(f, chosen, read)...)...))
-		o.Add(rule.Found(judgeCounters(f, read.Counters)...))
+		counters, err := reader.findCounters(ctx, chosen.Report)
+		if err != nil {
+			return o, err
+		}
+		o.Add(rule.Found(judgeCounters(f, counters)...))
 	}
 	return o, nil
 }

@@ -54,12 +54,7 @@ func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
 	if err := r.readApart(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.readMatches(ctx); err != nil {
-		return nil, err
-	}
-	var err error
-	r.found.Counters, err = r.findCounters(ctx)
-	return r.found, err
+	return r.found, r.readMatches(ctx)
 }
 
 // measureComing measures again when some rows stay behind. New keys lie above those of all rows, and pairs are
