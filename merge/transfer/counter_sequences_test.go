@@ -71,7 +71,7 @@ func TestSequenceUndeclared(t *testing.T) {
 			next[r.Table] = r.Message + ": " + strings.Join(r.Next, "")
 		}
 	}
-	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would give out numbers that came with the merge: [[merge.counter]] at = "char_seq", space = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
+	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would give out numbers that came with the merge: [[merge.counter]] at = "char_seq", to = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
 		t.Errorf("got %q", next)
 	}
 	o.Allow = []string{"table-skipped:item_seq", "table-skipped:char_seq"}
