@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge/check/kinds/tell"
+	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/spaces"
 	"mergesafe/merge/check/undeclared"
 	"mergesafe/merge/declare"
@@ -93,7 +94,7 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		p.Class, p.To, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, to.evidence, 0.7
 		return []verdict.ProposedColumn{p}
 	}
-	if counts := c.countedBy(e); len(counts) > 0 && !j.declared &&
+	if counts := countedBy(c, e); len(counts) > 0 && !j.declared &&
 		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && spaces.NamedCounter(e.table, e.column.Name)) {
 		evidence := fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
 		if j.class == verdict.ClassUndecided {
@@ -199,7 +200,7 @@ func gapsOf(roots []*space) string {
 }
 
 // countedBy returns the keys that a column seems to count, as the check judges it too.
-func (c *classifier) countedBy(e *examined) (all []string) {
+func countedBy(c *classifier, e *examined) (all []string) {
 	named := spaces.NamedCounter(e.table, e.column.Name)
 	if bitsOf(e.column) <= 8 && !named {
 		return nil
@@ -208,7 +209,7 @@ func (c *classifier) countedBy(e *examined) (all []string) {
 		if s.same || s.Class != undeclared.IntegerClass || s.Table == e.table {
 			continue
 		}
-		next, like := c.nextOf(s), spaces.CounterLike{Named: named}
+		next, like := nextOf(c.f, s), spaces.CounterLike{Named: named}
 		for _, p := range e.parts {
 			set := s.sets[p.db]
 			if p.values.rows+p.values.others > spaces.MaxCounterRows {
@@ -227,8 +228,8 @@ func (c *classifier) countedBy(e *examined) (all []string) {
 
 // nextOf is where the keys of a space end after a merge: with the new keys that were chosen or,
 // if none were, with those that would be usual, a step for each world.
-func (c *classifier) nextOf(s *space) uint64 {
-	if k := c.f.Rekeyed; k != nil {
+func nextOf(f *read.Facts, s *space) uint64 {
+	if k := f.Rekeyed; k != nil {
 		if m := k.Moving.Columns[declare.ColumnName{Table: s.Table, Column: s.Column}]; m != nil {
 			return k.Report.Next(k.Report.Space(m.Cases[0].Space.Name), 0)
 		}
