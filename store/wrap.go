@@ -60,8 +60,10 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	if err != nil {
 		return nil, err
 	}
-	if same, err := sqldb.Same(ctx, game, other); err != nil {
+	if same, unclear, err := sqldb.Same(ctx, game, other); err != nil {
 		return nil, err
+	} else if unclear != "" {
+		return nil, fmt.Errorf("store: it is not known whether the two pools are of one database, the one with the game's tables: %s", unclear)
 	} else if !same {
 		return nil, fmt.Errorf("store: the two pools are of two databases, %q and %q: both must be of the one with the game's tables", game.Place(), reg.Place())
 	}

@@ -3,11 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"os"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // Adopt is [Wrap] for a pool that was opened elsewhere: it makes sure that the
@@ -59,27 +55,4 @@ func (db *DB) Named(name string) *DB {
 		}
 	}
 	return db
-}
-
-// Same reports whether two pools lead to one database.
-func Same(ctx context.Context, a, b *DB) (bool, error) {
-	if a.pool.DB == b.pool.DB {
-		return true, nil
-	}
-	if a.dialect.Words().File {
-		fileA, errA := os.Stat(a.Path)
-		fileB, errB := os.Stat(b.Path)
-		return errA == nil && errB == nil && os.SameFile(fileA, fileB), errors.Join(errA, errB)
-	}
-	placeA, errA := a.place(ctx)
-	placeB, errB := b.place(ctx)
-	return placeA.Database == placeB.Database && (placeA.Server == placeB.Server || placeA.Cluster != "" && placeA.Cluster == placeB.Cluster), errors.Join(errA, errB)
-}
-
-func (db *DB) place(ctx context.Context) (p Place, err error) {
-	err = db.Guard(ctx, func(conn *sqlx.Conn) error {
-		p, err = db.sessions.Place(ctx, conn)
-		return err
-	})
-	return p, db.Fault("look where the pool leads", err)
 }

@@ -137,6 +137,10 @@ type Words struct {
 	Backend    string // the query for a connection's number and its server; empty if there is no server
 	Server     string // the query for the server alone
 	Kill       string // ends the statement of a connection by its number
+
+	// A lock of the whole server, by its name ?: the queries that take it, say whether a session has it, and give it
+	// back. Empty if there is none.
+	Lock, Locked, Unlock string
 }
 
 // Condition is what an answer of a database says, beyond the errors of this package.
@@ -229,10 +233,6 @@ type Opened struct {
 	// Kept says that what was written is not in the file at Path; nil for a server.
 	Kept func(all bool) error
 }
-
-// Place is where a connection leads. The connections of one pool may lead to several members of a
-// cluster.
-type Place struct{ Server, Cluster, Database string }
 
 // Conn is what database/sql uses of a connection of a driver.
 type Conn interface {

@@ -11,8 +11,7 @@ import (
 
 // role is what a server is among the hosts of a DSN.
 type role struct {
-	server  string // tells it from the others
-	cluster string // of which it is a member; "" if it stands alone
+	place   sqldb.Place // without a database
 	why     string // that it does not serve; "" if it does
 	noWrite string // why it accepts no writes; "" if it does
 }
@@ -29,32 +28,64 @@ func (r *role) serves(writes bool) error {
 
 // agrees reports whether two servers that take writes take the same ones.
 func (r *role) agrees(other *role) bool {
-	return r.server == other.server || r.cluster != "" && r.cluster == other.cluster
+	a, b := r.place, other.place
+	return a.Server == b.Server && a.Address == b.Address || a.Cluster != "" && a.Cluster == b.Cluster
 }
 
 const (
 	roleVariables = `SHOW GLOBAL VARIABLES WHERE Variable_name IN (
-	'read_only', 'super_read_only', 'server_uuid', 'hostname', 'port', 'datadir', 'wsrep_on', 'group_replication_group_name')`
+	'read_only', 'super_read_only', 'server_uuid', 'hostname', 'port', 'datadir', 'server_id', 'lower_case_table_names', 'wsrep_on', 'group_replication_group_name')`
 	roleGalera = `SHOW GLOBAL STATUS WHERE Variable_name IN (
 	'wsrep_cluster_status', 'wsrep_cluster_state_uuid', 'wsrep_local_state_comment')`
 	roleGroup = `SELECT IF(MEMBER_ID = @@server_uuid, 'self', MEMBER_ID), MEMBER_STATE FROM performance_schema.replication_group_members`
 )
 
+// placeOf says where a server is, by its variables; ask runs a query of names and values.
+func placeOf(has map[string]string, ask func(query string) (map[string]string, error)) (sqldb.Place, error) {
+	p := sqldb.Place{
+		Server:  has["server_uuid"],
+		Address: strings.Join([]string{has["hostname"], has["port"], has["datadir"], has["server_id"]}, " "),
+		Folds:   has["lower_case_table_names"] != "0",
+	}
+	if group := has["group_replication_group_name"]; group != "" {
+		members, err := ask(roleGroup)
+		switch {
+		case sqldb.IsDenied(err): // then the settings have to do
+		case err != nil:
+			return p, err
+		case members["self"] != "ONLINE": // it has the settings of a member, such as a copy of one, and is none
+			return p, nil
+		}
+		p.Cluster = group
+	}
+	if strings.EqualFold(has["wsrep_on"], "ON") {
+		status, err := ask(roleGalera)
+		if err != nil {
+			return p, err
+		}
+		p.Cluster = status["wsrep_cluster_state_uuid"]
+	}
+	return p, nil
+}
+
 // readRole asks a server what it is.
 func readRole(ctx context.Context, c *watchedConn) (*role, error) {
-	has, err := readPairs(ctx, c, roleVariables)
+	ask := func(query string) (map[string]string, error) { return readPairs(ctx, c, query) }
+	has, err := ask(roleVariables)
 	if err != nil {
 		return nil, err
 	}
-	r := &role{server: strings.Join([]string{has["server_uuid"], has["hostname"], has["port"], has["datadir"]}, " ")}
+	r := new(role)
+	if r.place, err = placeOf(has, ask); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{"super_read_only", "read_only"} {
 		if value := strings.ToUpper(has[name]); value != "" && value != "OFF" && value != "0" {
 			r.noWrite = name + " is " + value
 		}
 	}
-	if group := has["group_replication_group_name"]; group != "" {
-		r.cluster = "group " + group
-		members, err := readPairs(ctx, c, roleGroup)
+	if has["group_replication_group_name"] != "" {
+		members, err := ask(roleGroup)
 		if sqldb.IsDenied(err) {
 			return nil, fmt.Errorf("the account does not see whether it is a member of its group: GRANT SELECT ON performance_schema.replication_group_members TO it: %w", err)
 		}
@@ -64,11 +95,10 @@ func readRole(ctx context.Context, c *watchedConn) (*role, error) {
 		r.why = outOfGroup(members)
 	}
 	if strings.EqualFold(has["wsrep_on"], "ON") {
-		status, err := readPairs(ctx, c, roleGalera)
+		status, err := ask(roleGalera)
 		if err != nil {
 			return nil, err
 		}
-		r.cluster = "galera " + status["wsrep_cluster_state_uuid"]
 		if of, state := status["wsrep_cluster_status"], status["wsrep_local_state_comment"]; of != "Primary" {
 			r.why = fmt.Sprintf("it has lost its cluster: wsrep_cluster_status is %s", of)
 		} else if state != "Synced" {

@@ -59,6 +59,11 @@ var words = sqldb.Words{
 	Backend: "SELECT CONNECTION_ID(), " + thisServer,
 	Server:  "SELECT " + thisServer,
 	Kill:    "KILL %d",
+
+	// Galera keeps such locks on one node, and Percona XtraDB Cluster may refuse them.
+	Lock:   "SELECT GET_LOCK(?, 0)",
+	Locked: "SELECT IS_USED_LOCK(?) IS NOT NULL",
+	Unlock: "SELECT RELEASE_LOCK(?)",
 }
 
 // Words implements [sqldb.Engine].
@@ -131,19 +136,15 @@ func (s *sessions) CheckEnds(ctx context.Context) error {
 
 // Place implements [sqldb.Sessions].
 func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err error) {
-	const query = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir), COALESCE(DATABASE(), '')"
-	if err := conn.QueryRowxContext(ctx, query).Scan(&p.Server, &p.Database); err != nil {
+	ask := func(query string) (map[string]string, error) { return sqldb.Pairs(ctx, conn, query) }
+	has, err := ask(roleVariables)
+	if err != nil {
 		return p, err
 	}
-	var name string
-	err = conn.QueryRowxContext(ctx, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'").Scan(&name, &p.Cluster) // Galera
-	if errors.Is(err, sql.ErrNoRows) {
-		err = conn.QueryRowxContext(ctx, "SELECT @@group_replication_group_name").Scan(&p.Cluster)
+	if p, err = placeOf(has, ask); err != nil {
+		return p, err
 	}
-	if sqldb.IsUnknownVariable(err) {
-		err = nil // a server that stands alone
-	}
-	return p, err
+	return p, conn.GetContext(ctx, &p.Database, "SELECT COALESCE(DATABASE(), '')")
 }
 
 // Otherwise implements [sqldb.Sessions].

@@ -104,7 +104,8 @@ func (*sessions) NoName() error { return fmt.Errorf("store: %w", session.ErrNoSc
 
 // Place implements [sqldb.Sessions].
 func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err error) {
-	err = conn.QueryRowxContext(ctx, "SELECT "+thisServer+", CONCAT(current_database(), ' ', current_schema())").Scan(&p.Server, &p.Database)
+	err = conn.QueryRowxContext(ctx, "SELECT "+thisServer+", CONCAT(current_database(), ' ', current_schema())").Scan(&p.Address, &p.Database)
+	p.Cluster = p.Address // no copy says the same
 	return p, err
 }
 

@@ -82,8 +82,11 @@ func (*sessions) NoName() error {
 	return errors.New("store: the pool is one of an SQLite database in memory, which is another one for every connection and is lost with the process: use a file")
 }
 
-// Place implements [sqldb.Sessions]. Files are compared instead.
-func (*sessions) Place(context.Context, *sqlx.Conn) (sqldb.Place, error) { return sqldb.Place{}, nil }
+// Place implements [sqldb.Sessions].
+func (s *sessions) Place(context.Context, *sqlx.Conn) (sqldb.Place, error) { return placeOf(s.db.Path) }
+
+// PlaceOf says where a file is, which need not be there.
+func (engine) PlaceOf(path string) (sqldb.Place, error) { return placeOf(path) }
 
 // Kept implements [sqldb.Sessions].
 func (s *sessions) Kept(all bool) error { return s.file.checkGame(all) }
