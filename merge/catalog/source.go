@@ -109,6 +109,13 @@ type Ender interface {
 	Ends(ctx context.Context, scan Scan) (first, last *Batch, err error)
 }
 
+// Placed is an optional interface of a [Source]: it knows whether another one is the same database.
+type Placed interface {
+	// SameDatabase reports whether another source is this very database, by whatever name; if not, unclear says
+	// why it is not known.
+	SameDatabase(ctx context.Context, other Source) (same bool, unclear string, err error)
+}
+
 // Stamper is an interface of a [Source] with tables outside of its snapshot.
 type Stamper interface {
 	// Stamp returns the state of the rows of a table at this moment: two stamps are

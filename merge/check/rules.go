@@ -14,7 +14,9 @@ import (
 // the caller, which never change the verdict, come when all others were judged.
 func Rules(extra ...rule.Rule) []rule.Rule {
 	return append(append([]rule.Rule{
+		servers.TwiceRule,
 		servers.ServerRule,
+		servers.CopiedRule,
 		unfinishedRule,
 		spaces.SpaceRule,
 		keyRule,

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ import (
 // a call on MariaDB or MySQL.
 type Source struct {
 	name    string
-	db      io.Closer
+	db      *sqldb.DB
 	pool    *sql.DB
 	conn    *sql.Conn
 	backend sqldb.Backend // of conn
@@ -42,6 +41,7 @@ type Source struct {
 var (
 	_ catalog.Source = (*Source)(nil)
 	_ catalog.Ender  = (*Source)(nil)
+	_ catalog.Placed = (*Source)(nil)
 )
 
 // Options configures a [Source]. The zero value means the
@@ -143,6 +143,17 @@ func (s *Source) Load(ctx context.Context) (int, error) {
 	}
 	return n, nil
 }
+
+// SameDatabase implements [catalog.Placed].
+func (s *Source) SameDatabase(ctx context.Context, other catalog.Source) (same bool, unclear string, err error) {
+	o, ok := other.(interface{ pools() *sqldb.DB })
+	if !ok {
+		return false, "", nil
+	}
+	return sqldb.Same(ctx, s.db, o.pools())
+}
+
+func (s *Source) pools() *sqldb.DB { return s.db }
 
 // Name implements [catalog.Source].
 func (s *Source) Name() string { return s.name }

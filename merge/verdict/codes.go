@@ -4,9 +4,11 @@ import "slices"
 
 // The codes of results, most serious first.
 const (
+	CodeWorldTwice          = "world-twice"
 	CodeServerConflict      = "server-conflict"
 	CodeWorldCloned         = "world-cloned"
 	CodeWorldMerged         = "world-merged"
+	CodeWorldCopied         = "world-copied"
 	CodeMergeUnfinished     = "merge-unfinished"
 	CodeKeySpace            = "key-space"
 	CodeKeyNobody           = "key-nobody"
@@ -82,6 +84,13 @@ func Documented(code string) Code {
 // codes is the table of all codes: the source of -codes and of its page of documentation. Its order is that of [Codes].
 var codes = []Code{
 	{
+		Code:       CodeWorldTwice,
+		Meaning:    "two names lead to one database: its rows would be merged with themselves",
+		Counts:     "pairs of names",
+		Action:     "name each database once, and look where the DSN of the other one leads",
+		Unverified: "make sure that these are two databases: look on their servers, or at their files",
+	},
+	{
 		Code:       CodeServerConflict,
 		Meaning:    "two databases list the same server number for different worlds",
 		Counts:     "server numbers",
@@ -90,7 +99,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeWorldCloned,
-		Meaning:    "two databases hold the same world: a cloned disk, a restored backup, or the same database named twice",
+		Meaning:    "two databases hold the same world: a cloned disk, or a restored backup",
 		Counts:     "worlds",
 		Action:     "find out which copy is the live one, and leave the other out",
 		Unverified: "make sure that no two of these worlds ever had the same server number",
@@ -101,6 +110,11 @@ var codes = []Code{
 		Counts:     "worlds",
 		Action:     "leave out the database whose world was merged before, or undo that merge first",
 		Unverified: "make sure that no two of these worlds ever had the same server number",
+	},
+	{
+		Code:       CodeWorldCopied,
+		Meaning:    "over half of the keys that two worlds share have equal rows: the one seems to be a copy of the other, such as a restored backup",
+		Unverified: "find out whether both are worlds in which people play; if they are, allow it",
 	},
 	{
 		Code:       CodeMergeUnfinished,

@@ -26,7 +26,35 @@ type Facts struct {
 	*declare.Resolved
 	allowances []verdict.Allowance // of opts
 
+	Twins []Twin // databases that are one, or may be
+
 	Established
+}
+
+// Twin are two databases that are one, under two names; or that may be, and Unclear says why that is not known.
+type Twin struct {
+	A, B    *declare.Database
+	Unclear string
+}
+
+// twins compares each two databases that can be compared.
+func twins(ctx context.Context, dbs []*declare.Database) (all []Twin, err error) {
+	for i, a := range dbs {
+		placed, ok := a.Opened.(catalog.Placed)
+		if !ok {
+			continue
+		}
+		for _, b := range dbs[i+1:] {
+			same, unclear, err := placed.SameDatabase(ctx, b.Opened)
+			if err != nil {
+				return nil, &catalog.ReadError{World: b.Name, Doing: "where the database is", Err: err}
+			}
+			if same || unclear != "" {
+				all = append(all, Twin{a, b, unclear})
+			}
+		}
+	}
+	return all, nil
 }
 
 // Established is what passes found out that other rules build on.
@@ -100,11 +128,16 @@ func describe(ctx context.Context, sources []catalog.Source, opts declare.Option
 			return nil, err
 		}
 	}
-	return &Facts{Resolved: resolved, allowances: allowances, Established: NewEstablished()}, nil
+	twins, err := twins(ctx, resolved.DBs)
+	if err != nil {
+		return nil, err
+	}
+	return &Facts{Resolved: resolved, allowances: allowances, Twins: twins, Established: NewEstablished()}, nil
 }
 
 // Among returns facts about some of the databases, of which nothing is established yet, with another as
 // the model.
 func (f *Facts) Among(model *declare.Database, dbs ...*declare.Database) *Facts {
-	return &Facts{Resolved: declare.Among(f.Resolved, model, dbs...), allowances: f.allowances, Established: NewEstablished()}
+	twins := slices.DeleteFunc(slices.Clone(f.Twins), func(t Twin) bool { return !slices.Contains(dbs, t.A) || !slices.Contains(dbs, t.B) })
+	return &Facts{Resolved: declare.Among(f.Resolved, model, dbs...), allowances: f.allowances, Twins: twins, Established: NewEstablished()}
 }

@@ -1,0 +1,56 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
+)
+
+// A world is a copy of another one if over half of the keys that both have, and at least 50, have equal rows.
+func TestWorldsThatAreCopies(t *testing.T) {
+	const heroes = 120
+	played := func(b *mergetest.Database, n int) { // those people play on
+		for i := range n {
+			b.Rows["heroes"][i]["level"], b.Rows["things"][i]["kind"] = int64(6), int64(7)
+		}
+	}
+	rows := func(db *mergetest.Database, n int) {
+		for table := range db.Rows {
+			db.Rows[table] = db.Rows[table][:n]
+		}
+	}
+	same := func(o *declare.Options, _, _ *mergetest.Database) {}
+	for name, tt := range map[string]struct {
+		change func(o *declare.Options, a, b *mergetest.Database)
+		want   string // a part of the reason; empty: nothing is said
+	}{
+		"a copy":                 {same, "it seems to be a copy of a: of the 120 keys of table heroes that both have, 120 have equal rows"},
+		"a copy, played":         {func(_ *declare.Options, _, b *mergetest.Database) { played(b, 59) }, "120 keys of table heroes that both have, 61 have equal rows"},
+		"half of it":             {func(_ *declare.Options, _, b *mergetest.Database) { played(b, 60) }, ""},
+		"an older, smaller copy": {func(_ *declare.Options, _, b *mergetest.Database) { rows(b, 50) }, "50 keys of table heroes that both have, 50 have equal rows"},
+		"a few rows":             {func(_ *declare.Options, _, b *mergetest.Database) { rows(b, 49) }, ""},
+		"a copy of one kind of things": {func(_ *declare.Options, _, b *mergetest.Database) {
+			for _, row := range b.Rows["heroes"] {
+				row["level"] = int64(6)
+			}
+		}, "120 keys of table things that both have, 120 have equal rows"},
+		"allowed": {func(o *declare.Options, _, _ *mergetest.Database) { o.Allow = []string{verdict.CodeWorldCopied} }, "120 have equal rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, a, b := oldWords(), oldWorld("a", heroes), oldWorld("b", heroes)
+			tt.change(&o, a, b)
+			report := mustCheck(t, o, a, b)
+			found := find(report, verdict.CodeWorldCopied, "", "")
+			switch {
+			case tt.want == "" && len(found) == 0:
+			case len(found) != 1 || found[0].Verdict != verdict.NotVerified || len(found[0].Gaps) != 1 || found[0].Gaps[0].World != "b" || !strings.Contains(found[0].Gaps[0].Reason, tt.want):
+				t.Errorf("got %+v, want %q", found, tt.want)
+			case len(o.Allow) > 0 && report.Verdict != verdict.Pass:
+				t.Errorf("allowed, and the verdict is %s: %v", report.Verdict, notPassed(report))
+			}
+		})
+	}
+}
