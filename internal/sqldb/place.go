@@ -43,18 +43,21 @@ func (p Place) Same(other Place, locked func() (bool, error)) (same bool, unclea
 	if p.Cluster != "" && p.Cluster == other.Cluster {
 		return named, "", nil
 	}
-	if locked != nil {
-		if seen, err := locked(); err != nil || seen {
-			return seen && named, "", err
-		}
-	}
 	switch {
 	case p.Server != "" && p.Server == other.Server:
-		return false, "two servers with the UUID " + p.Server + ": one is a copy of the other, or both are one", nil
+		unclear = "two servers with the UUID " + p.Server + ", of which one may be a copy, or one server"
 	case p.Address == other.Address:
-		return false, "two servers with one host name, port, data directory and number: " + p.Address, nil
+		unclear = "two servers with one host name, port, data directory and number, or one server: " + p.Address
+	default:
+		return false, "", nil
 	}
-	return false, "", nil
+	if locked == nil {
+		return false, unclear, nil
+	}
+	if seen, err := locked(); err != nil || seen {
+		return seen && named, "", err
+	}
+	return false, unclear, nil
 }
 
 func (p Place) sameFile(other Place, open bool) (same bool, unclear string) {
@@ -72,38 +75,54 @@ func (p Place) sameFile(other Place, open bool) (same bool, unclear string) {
 	return false, ""
 }
 
+// Located is a pool that was asked where its database is.
+type Located struct {
+	*DB
+	Place Place
+}
+
 // Same reports whether two pools lead to one database; if not, unclear says why it is not known. A name or a DSN
 // proves nothing: both are asked.
 func Same(ctx context.Context, a, b *DB) (same bool, unclear string, err error) {
 	if a.pool.DB == b.pool.DB {
 		return true, "", nil
 	}
-	if a.dialect != b.dialect {
-		return false, "", nil
-	}
-	placeA, errA := a.Whereabouts(ctx)
-	placeB, errB := b.Whereabouts(ctx)
+	one, errA := a.Locate(ctx)
+	other, errB := b.Locate(ctx)
 	if err := errors.Join(errA, errB); err != nil {
 		return false, "", err
 	}
-	return placeA.Same(placeB, func() (bool, error) { return locked(ctx, a, b) })
+	return one.Same(ctx, other)
+}
+
+// Same is [Same] of two that were asked.
+func (l *Located) Same(ctx context.Context, other *Located) (same bool, unclear string, err error) {
+	if l.dialect != other.dialect {
+		return false, "", nil
+	}
+	return l.Place.Same(other.Place, func() (bool, error) { return locked(ctx, l.DB, other.DB) })
 }
 
 // PlaceOfFile says where the file of a database is, or would be.
 func (d Dialect) PlaceOfFile(path string) (Place, error) {
-	return d.of().(interface{ PlaceOf(path string) (Place, error) }).PlaceOf(path)
+	return d.of().(interface {
+		PlaceOf(path string) (Place, error)
+	}).PlaceOf(path)
 }
 
-// Whereabouts asks the database where it is.
-func (db *DB) Whereabouts(ctx context.Context) (p Place, err error) {
+// Locate asks the database where it is.
+func (db *DB) Locate(ctx context.Context) (*Located, error) {
+	l := &Located{DB: db}
+	var err error
 	if db.dialect.Words().File {
-		return db.dialect.PlaceOfFile(db.Path)
+		l.Place, err = db.dialect.PlaceOfFile(db.Path)
+		return l, err
 	}
 	err = db.Guard(ctx, func(conn *sqlx.Conn) error {
-		p, err = db.sessions.Place(ctx, conn)
+		l.Place, err = db.sessions.Place(ctx, conn)
 		return err
 	})
-	return p, db.Fault("look where the database is", err)
+	return l, db.Fault("look where the database is", err)
 }
 
 // locked reports whether b sees a lock that a has. A server that refuses such locks shows none.

@@ -99,7 +99,7 @@ func looksAlike(f *read.Facts, result *verdict.Result, k *read.KeyReading) bool 
 // keyAction says what to do about keys that collide, from what is known of why
 // they do.
 func keyAction(f *read.Facts, table string) string {
-	for _, code := range []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged} {
+	for _, code := range []string{verdict.CodeWorldTwice, verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged} {
 		if f.Failed[code] {
 			return "resolve " + code + " first: it is why keys collide"
 		}

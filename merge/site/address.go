@@ -85,7 +85,8 @@ func numberIn(digits string) int {
 	return int(n)
 }
 
-// Same reports whether two DSNs name one database, by what they say.
+// Same reports whether two DSNs name one database, by what they say. It is for databases that are not there yet: others
+// are compared by [transfer.Twins], since two names may lead to one.
 func Same(a, b string) bool {
 	first, ok1 := sqldb.ParseServer(a)
 	second, ok2 := sqldb.ParseServer(b)

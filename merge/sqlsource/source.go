@@ -33,7 +33,8 @@ type Source struct {
 	dialect dialect
 	options Options
 	busy    bool
-	found   *schema // nil until it was read
+	found   *schema        // nil until it was read
+	located *sqldb.Located // nil until it was asked where it is
 
 	withheld map[string][]catalog.Withheld // by table: its rows that are left out
 }
@@ -146,14 +147,34 @@ func (s *Source) Load(ctx context.Context) (int, error) {
 
 // SameDatabase implements [catalog.Placed].
 func (s *Source) SameDatabase(ctx context.Context, other catalog.Source) (same bool, unclear string, err error) {
-	o, ok := other.(interface{ pools() *sqldb.DB })
+	o, ok := other.(interface {
+		locate(ctx context.Context) (*sqldb.Located, error)
+	})
 	if !ok {
 		return false, "", nil
 	}
-	return sqldb.Same(ctx, s.db, o.pools())
+	here, err := s.locate(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	there, err := o.locate(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	return here.Same(ctx, there)
 }
 
-func (s *Source) pools() *sqldb.DB { return s.db }
+// locate asks the first time where the database is.
+func (s *Source) locate(ctx context.Context) (*sqldb.Located, error) {
+	if s.located == nil {
+		located, err := s.db.Locate(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.located = located
+	}
+	return s.located, nil
+}
 
 // Name implements [catalog.Source].
 func (s *Source) Name() string { return s.name }

@@ -64,6 +64,7 @@ type (
 	TableProof   = evidence.TableProof
 	TableStatus  = apply.TableStatus
 	UndoOptions  = undo.UndoOptions
+	Twin         = rowio.Twin
 	Undone       = undo.Undone
 	World        = plan.World
 )
@@ -203,6 +204,9 @@ func TemplateProblem(template string) string { return plan.TemplateProblem(templ
 func Renamed(policies []NamePolicy) (all []declare.RenamedColumn) {
 	return plan.Renamed(policies)
 }
+
+// Twins is [rowio.Twins].
+func Twins(ctx context.Context, all []Database) ([]Twin, error) { return rowio.Twins(ctx, all) }
 
 // Undo is [undo.Undo].
 func Undo(ctx context.Context, plan *Plan, into Database, worlds []Database, opts UndoOptions) (*Undone, error) {

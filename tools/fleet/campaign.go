@@ -159,7 +159,6 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 // worlds finds the databases of all worlds of the campaign.
 func (n *night) worlds(ctx context.Context, config *databases.Config) (map[string]transfer.Database, error) {
 	all := make(map[string]transfer.Database)
-	var places []databases.Place
 	for _, m := range n.book.Campaign().Merges {
 		for _, world := range m.Worlds {
 			w, err := config.World(ctx, n.cmd, world)
@@ -167,10 +166,9 @@ func (n *night) worlds(ctx context.Context, config *databases.Config) (map[strin
 				return nil, err
 			}
 			all[world] = transfer.Database{Name: world, DSN: w.DSN.Reveal()}
-			places = append(places, w.Place)
 		}
 	}
-	return all, databases.Distinct(places)
+	return all, nil
 }
 
 func databaseOf(ctx context.Context, cmd *cliv3.Command, config *databases.Config, world string) (transfer.Database, error) {

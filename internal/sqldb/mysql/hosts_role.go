@@ -12,8 +12,8 @@ import (
 // role is what a server is among the hosts of a DSN.
 type role struct {
 	place   sqldb.Place // without a database
-	why     string // that it does not serve; "" if it does
-	noWrite string // why it accepts no writes; "" if it does
+	why     string      // that it does not serve; "" if it does
+	noWrite string      // why it accepts no writes; "" if it does
 }
 
 func (r *role) serves(writes bool) error {

@@ -24,6 +24,9 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 	f := &flight{Flight: &step.Flight{Run: r}, begun: state == r.Manifest.Working()}
 	err := r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		f.Reasons, f.Model = nil, nil
+		if err := r.Apart(ctx, "apply"); err != nil {
+			return err
+		}
 		for i, c := range r.Worlds {
 			if err := f.look(ctx, i, c.Database); err != nil {
 				return err

@@ -5,31 +5,56 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Unaltered returns a [*ledger.RefusedError] if tables were altered since the merge was planned. then
-// says what to do.
+// Unaltered returns a [*ledger.RefusedError] if the worlds are not those of the plan, or if their tables were altered
+// since. then says what to do about these.
 func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
+		if err := r.Apart(ctx, doing); err != nil {
+			return err
+		}
 		refused := &ledger.RefusedError{Doing: doing}
 		for i, c := range r.Worlds {
 			s, err := rowio.OpenSource(ctx, c.Database)
 			if err != nil {
 				return err
 			}
-			if what := r.Plan.Altered(i, s, true); what != "" {
+			another, err := r.another(ctx, i, s)
+			if another != "" {
+				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
+			} else if what := r.Plan.Altered(i, s, true); what != "" {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": " + then})
 			}
 			s.Close()
+			if err != nil {
+				return err
+			}
 		}
 		if len(refused.Refusals) > 0 {
 			return refused
 		}
 		return nil
 	})
+}
+
+// another is [plan.World.Another] of an open world.
+func (r *Run) another(ctx context.Context, i int, s *rowio.Source) (string, error) {
+	if len(r.Plan.Worlds[i].Servers) == 0 {
+		return "", nil
+	}
+	var now []catalog.Server
+	if s.Known.HasRegistry {
+		var err error
+		if now, err = s.Servers(ctx); err != nil {
+			return "", fmt.Errorf("database %q: %w", s.Name(), err)
+		}
+	}
+	return r.Plan.Worlds[i].Another(now), nil
 }
 
 // SameColumns returns a [*ledger.RefusedError] if a table of the new database that the merge filled is gone, or

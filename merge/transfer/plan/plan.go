@@ -170,6 +170,18 @@ type World struct {
 	Fence bool `json:"fence,omitempty"`
 }
 
+// Another says in which way a database is another world than the planned one, by the identities of its servers; "" if
+// it is not. A world without a registry is known by its schema: see [Plan.Altered].
+func (w *World) Another(now []catalog.Server) string {
+	for _, s := range w.Servers {
+		same := func(n catalog.Server) bool { return n.Server == s.Server && n.World == s.World && n.Own == s.Own }
+		if !slices.ContainsFunc(now, same) {
+			return fmt.Sprintf("it is another world than the planned one: its registry does not list server %s of world %s: look where its DSN leads", s.Server, s.World)
+		}
+	}
+	return ""
+}
+
 // Table is one table of a plan.
 type Table struct {
 	Name      string   `json:"table"`

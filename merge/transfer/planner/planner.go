@@ -76,13 +76,11 @@ func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
 		if d.Name == "" || len([]rune(d.Name)) > 200 {
 			return fmt.Errorf("%w: the name %.20q: want 1 to 200 characters", catalog.ErrWorlds, d.Name)
 		}
-		if i == len(worlds) { // it may not exist yet
-			if (&rowio.Connection{Database: d}).Dialect().MySQL() {
-				if _, _, err := schema.Server(d); err != nil {
-					return fmt.Errorf("database %q: %w", d.Name, err)
-				}
-			}
-			break
+		if slices.ContainsFunc(worlds[:i], func(other rowio.Database) bool { return other.Name == d.Name }) {
+			return fmt.Errorf("%w: two are named %q: want each once, and a new database that is no world", catalog.ErrWorlds, d.Name)
+		}
+		if i == len(worlds) {
+			break // it may not exist yet
 		}
 		s, err := rowio.OpenSource(ctx, d)
 		if err != nil {
@@ -104,7 +102,23 @@ func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
 		p.Plan.Worlds = append(p.Plan.Worlds, w)
 	}
 	p.Plan.Engine = p.DBs[0].Known.Engine
-	return nil
+	return p.refuseWorldAsNew(ctx, worlds)
+}
+
+// refuseWorldAsNew refuses a new database that is one of the worlds, by whatever name. Whether two worlds are one
+// database is a rule of the check.
+func (p *Planner) refuseWorldAsNew(ctx context.Context, worlds []rowio.Database) error {
+	there, err := schema.Exists(ctx, p.into)
+	if err != nil || !there {
+		return err
+	}
+	twins, err := rowio.Twins(ctx, append(slices.Clone(worlds), p.into))
+	for _, t := range twins {
+		if t.B == p.into.Name && t.Unclear == "" {
+			p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: t.B, Reason: fmt.Sprintf("it is the database of the world %q: name one that does not exist", t.A)})
+		}
+	}
+	return err
 }
 
 func (p *Planner) refuse(r plan.Refusal) { p.Refuse(r) }

@@ -4,7 +4,7 @@ package databases
 
 import (
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/config"
@@ -29,7 +29,13 @@ func (c *Config) Locate(args []string) ([]Place, error) {
 	if len(args) < 2 {
 		return nil, cli.Usage("got %d of the databases to merge, want two or more: each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), c.file)
 	}
-	return c.Places(args)
+	places, err := c.Places(args)
+	for i, arg := range args {
+		if err == nil && slices.Contains(args[:i], arg) {
+			err = cli.Usage("%q is given twice: want each database once", places[i].Name)
+		}
+	}
+	return places, err
 }
 
 // Places is Locate of any number of databases.
@@ -43,7 +49,7 @@ func (c *Config) Places(args []string) ([]Place, error) {
 		places = append(places, Place{Arg: arg, Name: arg, DSN: dsn})
 	}
 	nameDSNs(places)
-	return places, Distinct(places)
+	return places, nil
 }
 
 // nameDSNs names those databases that were given by DSN, as shortly as tells
@@ -97,47 +103,4 @@ func Where(dsn string) string {
 // Names returns the names of places.
 func Names(places []Place) []string {
 	return slice.Map(places, func(p Place) string { return p.Name })
-}
-
-// Distinct returns an error if two places are the same database as far as their DSNs tell.
-func Distinct(places []Place) error {
-	var leads []lead
-	for _, p := range places {
-		l := leadOf(p.DSN.Reveal())
-		for i, other := range leads {
-			if l.same(other) {
-				return cli.Usage("%q and %q are the same database: want each once", places[i].Name, p.Name)
-			}
-		}
-		leads = append(leads, l)
-	}
-	return nil
-}
-
-// lead is what a DSN tells of the database that it leads to.
-type lead struct {
-	dsn    string
-	file   os.FileInfo  // of SQLite; nil if it is not there
-	server sqldb.Server // of MySQL, without the user; zero if it is none
-}
-
-func leadOf(dsn string) lead {
-	l := lead{dsn: dsn}
-	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
-		l.file, _ = os.Stat(path)
-	} else if l.server, ok = sqldb.ParseServer(dsn); ok {
-		l.server.User = ""
-	}
-	return l
-}
-
-func (l lead) same(other lead) bool {
-	switch {
-	case l.dsn == other.dsn:
-		return true
-	case l.file != nil && other.file != nil:
-		return os.SameFile(l.file, other.file)
-	default:
-		return l.server != sqldb.Server{} && l.server == other.server
-	}
 }

@@ -1,14 +1,9 @@
 package databases
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"mergesafe/internal/config"
 )
 
 func TestNameDSNs(t *testing.T) {
@@ -45,33 +40,5 @@ func TestNameDSNs(t *testing.T) {
 	}
 	if diff := cmp.Diff(full, gotFull); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// One database is found under two names, whatever the DSNs look like.
-func TestDistinct(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a.db", "b.db"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, test := range []struct {
-		a, b string
-		same bool
-	}{
-		{"sqlite:none.db", "sqlite:none.db", true},
-		{"sqlite:" + dir + "/a.db", "sqlite:" + dir + "/./a.db", true},
-		{"sqlite:" + dir + "/a.db", "sqlite:" + dir + "/b.db", false},
-		{"sqlite:" + dir + "/none.db", "sqlite:none.db", false},
-		{"mysql:u:p@tcp(db)/x", "mysql:other:pw@tcp(db:3306)/x?tls=true", true},
-		{"mysql:u:p@tcp(db)/x", "mysql:u:p@tcp(db)/y", false},
-		{"mysql:u:p@tcp(db)/x", "mysql:u:p@tcp(db:3307)/x", false},
-		{"mysql:nonsense", "mysql:other", false},
-	} {
-		err := Distinct([]Place{{Name: "a", DSN: config.NewSecret(test.a)}, {Name: "other", DSN: config.NewSecret("sqlite:other.db")}, {Name: "b", DSN: config.NewSecret(test.b)}})
-		if (err != nil) != test.same || err != nil && !strings.Contains(err.Error(), `"a" and "b" are the same database`) {
-			t.Errorf("%s and %s: %v", test.a, test.b, err)
-		}
 	}
 }

@@ -266,9 +266,6 @@ func (c *Config) locate(all []known) ([]World, error) {
 		of = append(of, &worlds[i])
 	}
 	nameDSNs(places)
-	if err := Distinct(places); err != nil {
-		return nil, err
-	}
 	for i, p := range places {
 		of[i].Place = p
 	}
