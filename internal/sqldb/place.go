@@ -27,6 +27,14 @@ type Place struct {
 	Remote string      `json:"-"`              // the file system, if the file may be on another machine
 }
 
+// String is for people. A path that may have a secret in it is not shown.
+func (p Place) String() string {
+	if p.Path != "" {
+		return strings.TrimPrefix(Redact(string(SQLite)+":"+p.Path), string(SQLite)+":")
+	}
+	return fmt.Sprintf("%s on the server %s", p.Database, p.Address)
+}
+
 // Same reports whether two places are one database, as far as they tell; if not, unclear says why it is not known.
 //
 // locked tells whether a lock that is held by a connection to the one is seen by a connection to the other; nil if

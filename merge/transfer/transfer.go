@@ -112,6 +112,11 @@ func CodecsOf(rules []declare.Declarations) (all []string) {
 	return plan.CodecsOf(rules)
 }
 
+// Elsewhere is [apply.Elsewhere].
+func Elsewhere(ctx context.Context, plan *Plan, into Database) (*Refusal, error) {
+	return apply.Elsewhere(ctx, plan, into)
+}
+
 // EachKey is [ledger.EachKey].
 func EachKey(ctx context.Context, merged Database, source string, table string, use func(Origin) error) error {
 	return ledger.EachKey(ctx, merged, source, table, use)

@@ -1,15 +1,19 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"mergesafe/gameid"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/open"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
@@ -127,5 +131,50 @@ func TestAnotherWorldIsGiven(t *testing.T) {
 		other := gameWorld(t, e, "s2", 2, 3, "two")
 		_, err := prove.Verify(t.Context(), p, into, []rowio.Database{s1, other}, job.Options{})
 		refusedBecause(t, "verify", `database "s2": it is another world than the planned one: its registry does not list server 2 of world `+p.Worlds[1].Servers[0].World, err)
+	})
+}
+
+// A database with the record of another merge, in whatever state, is not empty and not ours: also if the name of the new
+// database leads there.
+func TestRecordOfAnotherMerge(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		var all []rowio.Database
+		for i := range 4 {
+			all = append(all, gameWorld(t, e, fmt.Sprint("s", i+1), gameid.ServerID(i+1), 2, fmt.Sprint("hero", i)))
+		}
+		theirs, in := planOf(t, e, all[:2], planner.PlanOptions{})
+		ours, _ := planOf(t, e, all[2:], planner.PlanOptions{})
+		refused := func(state string) {
+			t.Helper()
+			before := dump(t, in)
+			_, err := apply.Apply(t.Context(), ours, in, all[2:], job.Options{})
+			if _, is := errors.AsType[*ledger.RefusedError](err); !is {
+				t.Errorf("%s: apply: %v", state, err)
+			}
+			_, err = open.Open(t.Context(), ours, in, all[2:], open.Options{})
+			refusedBecause(t, state+": open", "it was not made", err)
+			if now := dump(t, in); now != before {
+				t.Errorf("%s: it was changed", state)
+			}
+		}
+		killed := errors.New("killed")
+		at := func(point string) job.Hooks {
+			return job.Hooks{Clock: fixedClock, Fail: func(at string) error {
+				if at == point {
+					return killed
+				}
+				return nil
+			}}
+		}
+		for _, point := range []string{"before fence", "after fence"} {
+			if _, err := apply.ApplyWith(t.Context(), theirs, in, all[:2], job.Options{}, at(point)); !errors.Is(err, killed) {
+				t.Fatal(err)
+			}
+			refused(point)
+		}
+		makeAll(t, theirs, in, all[:2])
+		refused("made")
+		opened(t, theirs, in, all[:2])
+		refused("open")
 	})
 }

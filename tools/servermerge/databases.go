@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,6 +77,23 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 		}
 	}
 	return j, nil
+}
+
+// asPlanned refuses a new database without the record of the merge that is not where the plan was made for: one that was
+// typed, or that the configuration names since.
+func (j *job) asPlanned(ctx context.Context, doing string) error {
+	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
+	if err != nil || at.State != transfer.StateNone {
+		return nil // the work itself waits, or says why; or the database is known by its record
+	}
+	refusal, err := transfer.Elsewhere(ctx, j.plan, j.into)
+	if err != nil || refusal == nil {
+		return err
+	}
+	if doing == "apply" {
+		refusal.Reason += ", or plan again"
+	}
+	return &transfer.RefusedError{Doing: doing, Refusals: []transfer.Refusal{*refusal}}
 }
 
 // readJob reads the plan, and leaves the databases open.

@@ -16,6 +16,9 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := j.asPlanned(ctx, "status"); err != nil {
+		return unread(ctx, err, "no status")
+	}
 	answered := cli.LogOf(cmd).Waiting(ctx, "asking "+printable.Names(j.names()))
 	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
 	answered()

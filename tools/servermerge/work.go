@@ -87,6 +87,10 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 	if j.page, err = newPage(cmd, j.file, j.all()...); err != nil {
 		return nil, err
 	}
+	if err := j.asPlanned(ctx, cmd.Name); err != nil {
+		defer j.page.Close()
+		return nil, j.failed(ctx, err, j.outcome(cmd.Name))
+	}
 	codecs, stop, err := j.codecs(ctx)
 	if err != nil {
 		j.page.Close()

@@ -9,16 +9,17 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// placeOf says where a file is. Of one that is not there, the folder has to be.
+// placeOf says where a file is, or would be.
 func placeOf(path string) (p sqldb.Place, err error) {
 	if p.Path, err = filepath.Abs(path); err != nil {
 		return p, err
 	}
 	real, err := filepath.EvalSymlinks(p.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		folder, err := filepath.EvalSymlinks(filepath.Dir(p.Path))
-		p.Path = filepath.Join(folder, filepath.Base(p.Path))
-		return p, err
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(p.Path)); err == nil {
+			p.Path = filepath.Join(folder, filepath.Base(p.Path))
+		}
+		return p, nil
 	}
 	if err != nil {
 		return p, err

@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 	"mergesafe/store/registry"
 )
 
@@ -44,6 +45,19 @@ func blocking(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []r
 		return refused.Refusals, nil
 	}
 	return nil, err
+}
+
+// Elsewhere refuses a new database that is not where the plan was made for, and nil if it is there, or if that is not
+// known. It is for one that has no record of the merge, by which it would be known.
+func Elsewhere(ctx context.Context, p *plan.Plan, into rowio.Database) (*plan.Refusal, error) {
+	now, err := schema.Where(ctx, into)
+	if err != nil || p.New.Place == (sqldb.Place{}) {
+		return nil, err
+	}
+	if same, unclear, err := p.New.Place.Same(now, nil); err != nil || same || unclear != "" {
+		return nil, err
+	}
+	return &plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the plan was made for %s, and this is %s: give the planned one", p.New.Place, now)}, nil
 }
 
 // Fence keeps the servers of the worlds of a merge from being started before [Apply]

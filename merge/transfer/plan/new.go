@@ -1,11 +1,19 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"mergesafe/internal/sqldb"
+)
 
 // New is the database that a merge makes, beside all worlds. It becomes the first world, with the rows of the
 // others.
 type New struct {
 	Name string `json:"name"`
+
+	// Place is where it is, or is to be made, until it has the record of the merge: then it is known by that. It is not
+	// part of [Plan.ID].
+	Place sqldb.Place `json:"place,omitzero"`
 
 	// There says that an empty database of the name was there when the merge was planned. An undo
 	// leaves it there, and drops one that the merge made.

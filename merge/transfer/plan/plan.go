@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/rowio"
@@ -342,7 +343,7 @@ func (p *Plan) Validate() error {
 // Fingerprint makes the ID.
 func (p *Plan) Fingerprint() string {
 	q := *p
-	q.ID, q.Made, q.Program, q.Typed, q.Lacks = "", time.Time{}, "", nil, nil
+	q.ID, q.Made, q.Program, q.Typed, q.Lacks, q.New.Place = "", time.Time{}, "", nil, nil, sqldb.Place{}
 	// One list without an entry is as good as another.
 	q.Worlds, q.Tables, q.Left, q.Renames = rowio.OrNil(q.Worlds), rowio.OrNil(q.Tables), rowio.OrNil(q.Left), rowio.OrNil(q.Renames)
 	return rowio.Fingerprint(&q)

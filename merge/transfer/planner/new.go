@@ -93,9 +93,6 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 	into := p.into
 	on := &rowio.Connection{Database: into}
 	defer on.Close()
-	if on.Dialect() != p.DBs[0].Dialect {
-		return fmt.Errorf("the new database %q is of another kind than the worlds, which are %s: want a DSN that begins with %q", into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
-	}
 	there, err := schema.Exists(ctx, into)
 	if err == nil && !there {
 		if why := schema.MayMake(into); why != nil {

@@ -105,9 +105,15 @@ func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
 	return p.refuseWorldAsNew(ctx, worlds)
 }
 
-// refuseWorldAsNew refuses a new database that is one of the worlds, by whatever name. Whether two worlds are one
-// database is a rule of the check.
-func (p *Planner) refuseWorldAsNew(ctx context.Context, worlds []rowio.Database) error {
+// refuseWorldAsNew looks where the new database is, and refuses one that is one of the worlds, by whatever name. Whether
+// two worlds are one database is a rule of the check.
+func (p *Planner) refuseWorldAsNew(ctx context.Context, worlds []rowio.Database) (err error) {
+	if on := (&rowio.Connection{Database: p.into}); on.Dialect() != p.DBs[0].Dialect {
+		return fmt.Errorf("the new database %q is of another kind than the worlds, which are %s: want a DSN that begins with %q", p.into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
+	}
+	if p.Plan.New.Place, err = schema.Where(ctx, p.into); err != nil {
+		return err
+	}
 	there, err := schema.Exists(ctx, p.into)
 	if err != nil || !there {
 		return err

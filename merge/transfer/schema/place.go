@@ -36,6 +36,34 @@ func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 	return n > 0, err
 }
 
+// Where says where a database is, or is to be made.
+func Where(ctx context.Context, d rowio.Database) (p sqldb.Place, err error) {
+	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+		if !sqldb.IsPlainPath(path) {
+			return p, nil // it is not shown
+		}
+		if p, err = sqldb.SQLite.PlaceOfFile(path); err != nil {
+			err = fmt.Errorf("database %q: %w", d.Name, withoutPath(err))
+		}
+		return p, err
+	}
+	server, name, err := Server(d)
+	if err != nil {
+		return p, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	db, err := sqldb.Dial(ctx, server.DSN, true)
+	if err != nil {
+		return p, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	defer db.Close()
+	at, err := db.Locate(ctx)
+	if err != nil {
+		return p, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	at.Place.Database = name
+	return at.Place, nil
+}
+
 // MayMake says why there cannot be a database that [Exists] did not find, as far as that is known before it is made.
 func MayMake(d rowio.Database) error {
 	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
