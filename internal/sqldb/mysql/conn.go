@@ -39,7 +39,7 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 		all.names = append(all.names, cfg.Addr)
 		_, plain := engine{}.ParseServer(dsn)
 		q := &quoting{cfg.DBName, plain, plain && shownUser(dsn, cfg) != "", slices.Sorted(maps.Keys(cfg.Params))}
-		all.servers = append(all.servers, mysqlConnector{connector, readOnly, q})
+		all.servers = append(all.servers, mysqlConnector{connector, readOnly, q, new(question)})
 	}
 	if len(each) == 1 {
 		return all.servers[0], all.plain, nil
@@ -60,6 +60,7 @@ type mysqlConnector struct {
 	driver.Connector
 	readOnly bool
 	*quoting // %#v of a pool does not show it
+	settings *question
 }
 
 // quoting is what a server may quote of a DSN when it is connected to.
@@ -120,7 +121,7 @@ func (c mysqlConnector) connect(ctx context.Context) (*watchedConn, error) {
 		return nil, c.hide(err)
 	}
 	watched := &watchedConn{mysqlConn: conn.(mysqlConn)}
-	err = settle(ctx, watched, c.database)
+	err = settle(ctx, watched, c.database, c.settings)
 	if err == nil && c.readOnly {
 		// The name of the variable differs between servers, this does not.
 		_, err = watched.ExecContext(ctx, "SET SESSION TRANSACTION READ ONLY", nil)

@@ -93,6 +93,7 @@ type sessions struct {
 	sqldb.Plain
 	db       *sqldb.DB
 	database atomic.Pointer[string] // that the first connection had selected
+	settings question
 }
 
 // NewSessions implements [sqldb.Engine].
@@ -149,8 +150,12 @@ func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err
 
 // Otherwise implements [sqldb.Sessions].
 func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
+	query, err := s.settings.of(func(query string) (map[string]string, error) { return sqldb.Pairs(ctx, conn, query) })
+	if err != nil {
+		return nil, nil, err
+	}
 	columns := make(map[string]any)
-	if err := conn.QueryRowxContext(ctx, showSettings).MapScan(columns); err != nil {
+	if err := conn.QueryRowxContext(ctx, query).MapScan(columns); err != nil {
 		return nil, nil, err
 	}
 	has := make(map[string]string)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"mergesafe/internal/sqldb"
 )
@@ -58,10 +59,54 @@ var (
 		{"tx_read_only", "0", []string{"OFF", "0"}},
 		{"max_statement_time", "0", []string{"0", "0.000000"}},
 	}
-	allSettings = slices.Concat(sessionSettings, mysqlSettings, mariadbSettings)
+	// In a cluster, what another member has committed is read
+	// (mariadb.com/kb/en/galera-cluster-system-variables, dev.mysql.com/doc/refman/8.4/en/group-replication-options.html).
+	galeraSettings = []setting{
+		{"wsrep_sync_wait", "15", []string{"15"}},
+	}
+	groupSettings = []setting{
+		{"group_replication_consistency", "'BEFORE_AND_AFTER'", []string{"BEFORE_AND_AFTER"}},
+	}
+	allSettings = slices.Concat(sessionSettings, mysqlSettings, mariadbSettings, galeraSettings, groupSettings)
 )
 
 const strictMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+
+// clusterVariables tells whether a server is in a cluster, and which settings of it a session has. sql_select_limit holds
+// for SHOW, too. Comments tell the kinds of servers apart as in showSettings.
+const clusterVariables = `SELECT VARIABLE_NAME, VARIABLE_VALUE
+	FROM /*M!100000 information_schema.SESSION_VARIABLES */ /*!50720 performance_schema.session_variables */
+	WHERE VARIABLE_NAME IN ('wsrep_on', 'wsrep_sync_wait', 'group_replication_group_name', 'group_replication_consistency') LIMIT 10`
+
+// question is the query that reads what a session has. Which variables a server has in a cluster is asked once.
+type question struct{ query atomic.Pointer[string] }
+
+// of returns the query for a server; ask runs one of names and values there.
+func (q *question) of(ask func(query string) (map[string]string, error)) (string, error) {
+	if known := q.query.Load(); known != nil {
+		return *known, nil
+	}
+	has, err := ask(clusterVariables)
+	if err != nil && !sqldb.IsNoTable(err) && !sqldb.IsSyntax(err) { // of a server that is neither of these, nor in such a cluster
+		return "", err
+	}
+	var settings []setting
+	if strings.EqualFold(has["wsrep_on"], "ON") {
+		settings = append(settings, galeraSettings...)
+	}
+	if has["group_replication_group_name"] != "" {
+		settings = append(settings, groupSettings...)
+	}
+	columns := ""
+	for _, s := range settings {
+		if _, known := has[s.name]; known {
+			columns += ", @@session." + s.name + " AS " + s.name
+		}
+	}
+	query := showSettings + columns + " LIMIT 1"
+	q.query.Store(&query)
+	return query, nil
+}
 
 // showSettings reads what a session has, its collation and its database. Comments tell the kinds of
 // servers apart: MariaDB skips those of version 5.7 and later. (SHOW VARIABLES would do that, too, but
@@ -75,7 +120,7 @@ var showSettings = func() string {
 		return columns
 	}
 	return "SELECT COALESCE(DATABASE(), '') AS selected, @@session.collation_connection AS collation_connection" + list(sessionSettings) +
-		" /*M!100000 " + list(mariadbSettings) + " */ /*!50720 " + list(mysqlSettings) + " */ LIMIT 1"
+		" /*M!100000 " + list(mariadbSettings) + " */ /*!50720 " + list(mysqlSettings) + " */"
 }()
 
 // tellsSettings returns an error if a server does not tell what a session has.
@@ -119,9 +164,13 @@ func quoteText(value string) string {
 
 // settle gives a new connection the settings, and makes sure that it has them and
 // is in its database: init_connect may set and select others.
-func settle(ctx context.Context, c *watchedConn, database string) error {
+func settle(ctx context.Context, c *watchedConn, database string, q *question) error {
+	query, err := q.of(func(query string) (map[string]string, error) { return readPairs(ctx, c, query) })
+	if err != nil {
+		return err
+	}
 	for attempt := 0; ; attempt++ {
-		has, err := readRow(ctx, c, showSettings)
+		has, err := readRow(ctx, c, query)
 		if err != nil {
 			return err
 		}

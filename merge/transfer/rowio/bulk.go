@@ -30,11 +30,10 @@ func (c *Connection) Bulk(ctx context.Context, l *Layout, rows [][]any) error {
 		return err
 	}
 	if c.loads == nil {
-		n, err := c.Number(ctx, "SELECT @@local_infile", false)
+		loads, err := c.takesLoads(ctx)
 		if err != nil {
 			return err
 		}
-		loads := n != 0
 		c.loads = &loads
 	}
 	rows, numbered := l.asNumbers(rows)
@@ -77,6 +76,16 @@ func (l *Layout) asNumbers(rows [][]any) (out [][]any, numbered []bool) {
 		numbered[i] = true
 	}
 	return out, numbered
+}
+
+// takesLoads reports whether the server takes LOAD DATA LOCAL, and as one transaction: Galera may commit it in pieces.
+func (c *Connection) takesLoads(ctx context.Context) (bool, error) {
+	has := make(map[string]bool) // variables that are on
+	err := c.Rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('local_infile', 'wsrep_load_data_splitting')", false, nil, func(row []any) (bool, error) {
+		has[strings.ToLower(Text(row[0]))] = Text(row[1]) == "ON"
+		return true, nil
+	})
+	return has["local_infile"] && !has["wsrep_load_data_splitting"], err
 }
 
 // load writes rows by LOAD DATA LOCAL. All values are sent as bytes, which columns of numbers, times,
