@@ -192,6 +192,11 @@ type Catalog struct {
 	// account; "" if it accepts them.
 	Frozen string
 
+	// Replica says that the server is a replica, and how far it has come, for people; "" if it is none, as far as the
+	// account may see. Behind says that it certainly lacks changes of its primary, or that this is not known.
+	Replica string
+	Behind  bool
+
 	// Hidden are the parts that the account cannot see: they may exist although the
 	// catalogue lacks them.
 	Hidden []Hidden

@@ -17,6 +17,7 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		servers.TwiceRule,
 		servers.ServerRule,
 		servers.CopiedRule,
+		servers.ReplicaRule,
 		unfinishedRule,
 		spaces.SpaceRule,
 		keyRule,

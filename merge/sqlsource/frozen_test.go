@@ -29,6 +29,7 @@ func TestFrozen(t *testing.T) {
 		mock.ExpectQuery("super_read_only").WillReturnError(unknown)
 		mock.ExpectQuery("read_only").WillReturnRows(sqlmock.NewRows([]string{"v"}).AddRow(tt.readOnly))
 		mock.ExpectQuery("SHOW GRANTS").WillReturnRows(sqlmock.NewRows([]string{"g"}).AddRow(tt.grant))
+		mock.ExpectQuery("SHOW ALL REPLICAS STATUS").WillReturnRows(sqlmock.NewRows([]string{"Slave_IO_Running"}))
 		mock.ExpectQuery("max_allowed_packet").WillReturnRows(sqlmock.NewRows([]string{"v"}).AddRow(int64(1 << 20)))
 		mock.ExpectQuery("information_schema.COLUMNS").WillReturnRows(sqlmock.NewRows([]string{"t"}))
 		conn, err := db.Conn(t.Context())

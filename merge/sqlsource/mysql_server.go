@@ -52,6 +52,9 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 		}
 		b.Frozen = "its server takes writes of administrators only (read_only is " + readOnly + ")"
 	}
+	if err := mysqlReadReplica(ctx, conn, b); err != nil {
+		return err
+	}
 	var packet int64
 	if err := conn.QueryRowContext(ctx, mysqlPacket).Scan(&packet); err != nil {
 		return err

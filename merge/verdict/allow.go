@@ -26,7 +26,7 @@ func AllowIn(code, table string) string {
 // unallowable are conflicts with which rows would be lost or mixed up, or the first world would
 // refuse them.
 var unallowable = []string{
-	CodeWorldTwice, CodeServerConflict, CodeWorldCloned, CodeWorldMerged, CodeKeyCollision,
+	CodeWorldTwice, CodeWorldReplica, CodeServerConflict, CodeWorldCloned, CodeWorldMerged, CodeKeyCollision,
 	CodeUniqueCollision, CodeReferenceRebind, CodeSchemaTable, CodeSchemaColumn,
 	CodeTableDiffers, CodeKeySpace, CodeCellFormat, CodeRefusedCheck, CodeRefusedPartition, CodeRefusedValue, CodeRefusedSize,
 	CodeTableUncopyable,

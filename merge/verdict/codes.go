@@ -9,6 +9,7 @@ const (
 	CodeWorldCloned         = "world-cloned"
 	CodeWorldMerged         = "world-merged"
 	CodeWorldCopied         = "world-copied"
+	CodeWorldReplica        = "world-replica"
 	CodeMergeUnfinished     = "merge-unfinished"
 	CodeKeySpace            = "key-space"
 	CodeKeyNobody           = "key-nobody"
@@ -115,6 +116,13 @@ var codes = []Code{
 		Code:       CodeWorldCopied,
 		Meaning:    "over half of the keys that two worlds share have equal rows: the one seems to be a copy of the other, such as a restored backup",
 		Unverified: "find out whether both are worlds in which people play; if they are, allow it",
+	},
+	{
+		Code:       CodeWorldReplica,
+		Meaning:    "a database is on a replica that is behind its primary",
+		Counts:     "databases",
+		Action:     "name the primary; if it is gone for good, let the replica apply all that it received, and make it a server of its own (STOP REPLICA; RESET REPLICA ALL)",
+		Unverified: "name the primary; or stop the game, wait until the replica has caught up, and allow it",
 	},
 	{
 		Code:       CodeMergeUnfinished,
