@@ -21,6 +21,9 @@ var (
 	ErrRetryable   = errors.New("in conflict with another transaction, try again") // see [Retry]
 	ErrUnavailable = errors.New("database unavailable")
 
+	// ErrDiskFull is an [ErrUnavailable]; so a server says of a limit of its own, too.
+	ErrDiskFull = fmt.Errorf("%w: the disk is full, or what the server may use of it", ErrUnavailable)
+
 	// ErrDamaged is an [ErrUnavailable] that stays: what the file of SQLite holds is no database.
 	ErrDamaged = fmt.Errorf("%w: the file is damaged: restore it from its backup", ErrUnavailable)
 

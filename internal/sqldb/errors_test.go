@@ -50,6 +50,20 @@ func TestMeaningOfMySQLErrors(t *testing.T) {
 	}
 }
 
+// A full disk is called one, also by those that speak of a table, or of a number.
+func TestFullDisks(t *testing.T) {
+	for _, cause := range []error{
+		&mysql.MySQLError{Number: 1021, Message: "m"},
+		&mysql.MySQLError{Number: 1114, Message: "The table 'pl' is full"},
+		&mysql.MySQLError{Number: 1030, Message: "Got error 28 \"No space left on device\" from storage engine Aria"},
+		faulty.SQLiteError(sqlite3.SQLITE_FULL), faulty.SQLiteError(sqlite3.SQLITE_IOERR_SHMSIZE), // 4874
+	} {
+		if got := sqldb.Translate(cause); !errors.Is(got, sqldb.ErrUnavailable) || !strings.Contains(got.Error(), "the disk is full") {
+			t.Errorf("%v: %v", cause, got)
+		}
+	}
+}
+
 // What a database answers of the words and the values of a query is told from everything that may
 // be another answer the next time.
 func TestCannotEvaluate(t *testing.T) {

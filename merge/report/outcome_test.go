@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,16 @@ func sampleUndo() *Outcome {
 	o.Command, o.Forced, o.Applied = "undo", true, nil
 	o.Undone = &transfer.Undone{Dropped: true, Raised: true, Lifted: []transfer.Lifted{{Database: "s2", Server: "2"}}}
 	return o
+}
+
+// An empty database that was there before the merge stays, and is not called dropped.
+func TestUndoneOfAnEmptyDatabase(t *testing.T) {
+	o := sampleUndo()
+	o.Plan.New.There = true
+	w := o.Words()
+	if !strings.HasPrefix(w.Sentence, "all that the merge made in new was dropped; ") || !slices.Contains(w.Details, "The database itself stays, and is empty: it was there before the merge.") {
+		t.Errorf("got %q, %q", w.Sentence, w.Details)
+	}
 }
 
 // ended is an outcome with what it says.

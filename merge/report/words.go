@@ -215,6 +215,9 @@ func (w *Words) undone(o *Outcome, place, worlds string) {
 	switch {
 	case u.NoRecord:
 		w.Sentence = "the fences were lifted; of the merge nothing is left"
+	case u.Dropped && o.Plan.New.There:
+		w.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
+		w.Details = append(w.Details, "The database itself stays, and is empty: it was there before the merge.")
 	case u.Dropped:
 		w.Sentence = fmt.Sprintf("%s was dropped; %s", place, written)
 	default:

@@ -55,6 +55,22 @@ func Size(ctx context.Context, d transfer.Database) (bytes int64, err error) {
 	return bytes, err
 }
 
+// Free returns what tells how many bytes are left where a database is, or would be made. On a server the folder is that of
+// a world, if one of the same address is there.
+func Free(world transfer.Database) func(ctx context.Context, d transfer.Database) (bytes int64, known bool) {
+	return func(ctx context.Context, d transfer.Database) (int64, bool) {
+		if Server(d) == Server(world) && Server(d) != string(sqldb.SQLite) {
+			d = world
+		}
+		folder, err := Folder(ctx, d)
+		if err != nil || folder == "" {
+			return 0, false
+		}
+		_, free, known := Disk(folder)
+		return free, known
+	}
+}
+
 // Folder is the folder of this machine that a database writes to; "" if it may be on
 // another one.
 func Folder(ctx context.Context, d transfer.Database) (string, error) {

@@ -191,12 +191,15 @@ func (c call) commands(running string) report.Commands {
 	}
 }
 
+// secretly are the variables that stand for DSNs of flags.
+var secretly = map[string]string{"fleet": cli.FleetDSN, "into": cli.NewDSN}
+
 // typedOf are the words of a command that makes a plan, for [transfer.Plan.Typed].
 func typedOf(cmd *cliv3.Command) []string {
 	words := []string{cmd.Name}
 	for _, f := range cmd.Flags {
 		if flag := f.Names()[0]; cmd.IsSet(flag) && !slices.Contains([]string{"o", "html", "json"}, flag) {
-			words = append(words, cli.Typed(cmd, f, cli.FleetDSN)...)
+			words = append(words, cli.Typed(cmd, f, secretly[flag])...)
 		}
 	}
 	return words
@@ -216,7 +219,7 @@ func planAgain(file string, plan *transfer.Plan) string {
 	words = append(words, "-o", fresh)
 	names := plan.Databases()[1:] // -into names the new one
 	if slices.ContainsFunc(names, func(name string) bool { return !findable(name) }) {
-		names = []string{"WORLD..."}
+		return cli.Line(words) + " WORLD..."
 	}
 	return cli.Line(append(words, names...))
 }

@@ -4,15 +4,37 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	cliv3 "github.com/urfave/cli/v3"
+
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
+
+// The command for a new plan has a variable in the place of a DSN with a secret, named after what it is for, and the
+// worlds as words of their own.
+func TestPlanAgainWithSecrets(t *testing.T) {
+	plan := &transfer.Plan{Typed: []string{"plan", "-into", cli.NewDSN, "-fleet", cli.FleetDSN}, Worlds: []transfer.World{{Name: "127.0.0.1:1/s1"}, {Name: "127.0.0.1:1/s2"}}}
+	if got, want := planAgain("plan.json", plan), `servermerge plan -into "$NEW_DSN" -fleet "$FLEET_DSN" -o plan-2.json WORLD...`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	cmd := command(nil, io.Discard).Command("plan")
+	cmd.Action = func(_ context.Context, cmd *cliv3.Command) error {
+		if got, want := strings.Join(typedOf(cmd), " "), "plan -into "+cli.NewDSN; got != want {
+			t.Errorf("typed %s, want %s", got, want)
+		}
+		return nil
+	}
+	if err := cmd.Run(t.Context(), []string{"plan", "-into", "mysql:game:hunter2@tcp(127.0.0.1:1)/new", "s1", "s2"}); err != nil {
+		t.Error(err)
+	}
+}
 
 // An interrupt is on the page, with where the merge is: what was begun when it
 // came was done.

@@ -10,6 +10,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/codec"
 	"mergesafe/merge/report"
+	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
@@ -60,8 +61,8 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	var checked *verdict.Report
 	options := transfer.PlanOptions{
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
-		NoFence: cmd.Bool("no-fence"),
-		Report:  func(r *verdict.Report) { checked = r },
+		NoFence: cmd.Bool("no-fence"), Free: site.Free(all[1]),
+		Report: func(r *verdict.Report) { checked = r },
 	}
 	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
 		return err

@@ -78,6 +78,9 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 			return nil, cli.Usage("-replica %s: want a database of MariaDB or MySQL", printable.Text(p.FullName()))
 		}
 	}
+	if err := reachable(ctx, slice.Map(replicas, databaseAt)); err != nil {
+		return nil, err
+	}
 	j, err := s.job(cmd)
 	if err != nil {
 		return nil, err
@@ -100,4 +103,19 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 	return &work{
 		job: j, options: options, spare: spare, replicas: slice.Map(replicas, databaseAt), close: func() { stop(); j.page.Close() },
 	}, nil
+}
+
+// reachable asks each replica once, before anything is written: a DSN may be wrong.
+func reachable(ctx context.Context, replicas []transfer.Database) error {
+	for _, d := range replicas {
+		l := &load{database: d}
+		err := l.reached(ctx)
+		if l.source != nil {
+			l.source.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

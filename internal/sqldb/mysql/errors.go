@@ -65,11 +65,13 @@ func kind(e *mysql.MySQLError) error {
 			return sqldb.ErrRetryable
 		}
 		return sqldb.ErrUnavailable
+	case 1021, 1114: // ER_DISK_FULL, ER_RECORD_FILE_FULL: "The table is full"
+		return sqldb.ErrDiskFull
 	case 14, // EE_CANT_CHSIZE: a file cannot grow, MariaDB does not say why
 		1040, 1203, 1226, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED
-		1047,             // ER_UNKNOWN_COM_ERROR: a Galera node that has lost its cluster
-		1053,             // ER_SERVER_SHUTDOWN
-		1021, 1041, 1114, // disk full, out of memory, table full
+		1047,                   // ER_UNKNOWN_COM_ERROR: a Galera node that has lost its cluster
+		1053,                   // ER_SERVER_SHUTDOWN
+		1041,                   // out of memory
 		1152, 1158, 1159, 1160, // aborted connection, network errors
 		1161,       // ER_NET_WRITE_INTERRUPTED
 		1317,       // ER_QUERY_INTERRUPTED
@@ -89,7 +91,7 @@ func kind(e *mysql.MySQLError) error {
 		1025, 1026, // ER_ERROR_ON_RENAME, ER_ERROR_ON_WRITE
 		1030: // ER_GET_ERRNO
 		if noRoom.MatchString(e.Message) {
-			return sqldb.ErrUnavailable
+			return sqldb.ErrDiskFull
 		}
 	}
 	return nil

@@ -29,6 +29,8 @@ func kind(code int) error {
 		return sqldb.ErrDuplicate
 	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return sqldb.ErrForeignKey
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE: // the second while -shm grows
+		return sqldb.ErrDiskFull
 	}
 	switch code & 0xff {
 	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH:

@@ -228,7 +228,11 @@ func AsMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 			return err
 		}
 		for _, o := range obstacles {
-			refuse(world.Name, o.String())
+			if o.There {
+				refuse(r.New.Name, o.String())
+			} else {
+				refuse(world.Name, o.String())
+			}
 		}
 	}
 	if len(refused.Refusals) == 0 {

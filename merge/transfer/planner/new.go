@@ -60,7 +60,20 @@ func planNew(ctx context.Context, p *Planner) error {
 		}
 		p.Plan.New.Bytes += n
 	}
+	p.refuseRoom(ctx)
 	return nil
+}
+
+// refuseRoom refuses a disk that has less room than the new database takes, as far as it is known: apply would stop
+// when it is full.
+func (p *Planner) refuseRoom(ctx context.Context) {
+	if p.opts.Free == nil {
+		return
+	}
+	if free, known := p.opts.Free(ctx, p.into); known && free < p.Plan.New.Bytes {
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: p.into.Name, Reason: fmt.Sprintf("its disk has %s left, and it takes about %s, and up to twice that while it is made: free some space, or name one on another disk",
+			printable.Bytes(free), printable.Bytes(p.Plan.New.Bytes))})
+	}
 }
 
 // refuseObstacles refuses what cannot be made again in the new database as it is.
@@ -70,7 +83,11 @@ func (p *Planner) refuseObstacles(ctx context.Context, all *schema.Schema) error
 		return err
 	}
 	for _, o := range obstacles {
-		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: p.DBs[0].Name(), Reason: o.String()})
+		of := p.DBs[0].Name()
+		if o.There {
+			of = p.into.Name
+		}
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: of, Reason: o.String()})
 	}
 	return nil
 }

@@ -17,13 +17,15 @@ type Obstacle struct {
 	Object string // "trigger t of table x"
 	Why    string
 	Do     string // the statement to run, which ends in ";", or another way out
+
+	There bool // it is about the server of the new database, not about the world
 }
 
 func (o Obstacle) String() string { return o.Object + ": " + o.Why + ". To do: " + o.Do }
 
 // cannot notes what reading found.
 func (s *Schema) cannot(o *Object, why, do string) {
-	s.found = append(s.found, Obstacle{o.String(), why, do})
+	s.found = append(s.found, Obstacle{Object: o.String(), Why: why, Do: do})
 }
 
 // Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: while
@@ -51,17 +53,17 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 		return s.Engine + " " + s.Version + " with lower_case_table_names=" + s.lowerCase
 	}
 	if kind(there) != kind(s) {
-		all = append(all, Obstacle{"the server", "it is " + kind(there) + ", and the world's is " + kind(s),
-			"choose a server of the same kind"})
+		all = append(all, Obstacle{Object: "the server", Why: "it is " + kind(there) + ", and the world's is " + kind(s),
+			Do: "choose a server of the same kind", There: true})
 	}
 	format, err := one(ctx, to, "SELECT LOWER(@@innodb_default_row_format)")
 	if err != nil {
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 	}
 	if is := rowio.Text(format[0]); is != "dynamic" {
-		all = append(all, Obstacle{"the server",
-			"it has innodb_default_row_format=" + is + ", in which not every table can be made",
-			"SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done"})
+		all = append(all, Obstacle{Object: "the server",
+			Why: "it has innodb_default_row_format=" + is + ", in which not every table can be made",
+			Do:  "SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done", There: true})
 	}
 	for _, refused := range []func(context.Context, *rowio.Connection) ([]Obstacle, error){s.keyless, s.compressed} {
 		tables, err := refused(ctx, to)
@@ -73,8 +75,8 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if database := s.mentions(o.SQL); database != "" {
-			all = append(all, Obstacle{o.String(), "it names the database " + printable.Text(database),
-				"make it again without the name of a database"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it names the database " + printable.Text(database),
+				Do: "make it again without the name of a database"})
 		}
 	}
 	accounts, err := s.definers(ctx, to, there.self)
@@ -104,8 +106,8 @@ func (s *Schema) keyless(ctx context.Context, to *rowio.Connection) (all []Obsta
 	}
 	for _, o := range s.Objects {
 		if o.Kind == Table && !slices.ContainsFunc(s.Objects, func(k Object) bool { return k.Kind == PrimaryKey && k.Table == o.Name }) {
-			all = append(all, Obstacle{o.String(), "it has no primary key, and the server has sql_require_primary_key=ON",
-				"SET GLOBAL sql_require_primary_key = OFF; until apply is done"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it has no primary key, and the server has sql_require_primary_key=ON",
+				Do: "SET GLOBAL sql_require_primary_key = OFF; until apply is done"})
 		}
 	}
 	return all, nil
@@ -122,8 +124,8 @@ func (s *Schema) compressed(ctx context.Context, to *rowio.Connection) (all []Ob
 			return slices.ContainsFunc(options, func(t sqltext.Token) bool { return t.Keyword(word) })
 		}
 		if o.Kind == Table && (has("COMPRESSED") || has("KEY_BLOCK_SIZE") && !has("ROW_FORMAT")) {
-			all = append(all, Obstacle{o.String(), "it is compressed, and the server has innodb_read_only_compressed=ON",
-				"SET GLOBAL innodb_read_only_compressed = OFF; until apply is done"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it is compressed, and the server has innodb_read_only_compressed=ON",
+				Do: "SET GLOBAL innodb_read_only_compressed = OFF; until apply is done"})
 		}
 	}
 	return all, nil
@@ -140,9 +142,9 @@ func Running(ctx context.Context, on *rowio.Connection) (all []Obstacle, err err
 		return nil, fmt.Errorf("reading the events of %q: %w", on.Name, err)
 	}
 	for _, name := range names {
-		all = append(all, Obstacle{(&Object{Kind: Event, Name: name}).String(),
-			"it is enabled, and the server runs events also while the world is fenced",
-			"SET GLOBAL event_scheduler = OFF; until the merge is done"})
+		all = append(all, Obstacle{Object: (&Object{Kind: Event, Name: name}).String(),
+			Why: "it is enabled, and the server runs events also while the world is fenced",
+			Do:  "SET GLOBAL event_scheduler = OFF; until the merge is done"})
 	}
 	return all, nil
 }
@@ -214,7 +216,7 @@ func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string
 		}
 		seen[written] = true
 		say := func(why, do string) {
-			all = append(all, Obstacle{o.String(), "its definer " + printable.Text(written) + " " + why, do})
+			all = append(all, Obstacle{Object: o.String(), Why: "its definer " + printable.Text(written) + " " + why, Do: do})
 		}
 		right := "SET USER"
 		if s.Engine == mysql {
@@ -243,8 +245,8 @@ func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string
 	if n, err := to.Number(ctx, logsRoutines, false); err != nil {
 		return nil, err
 	} else if o := s.of(Function, Trigger); n == 1 && len(o) > 0 && !rights["SUPER"] && !rights["ALL PRIVILEGES"] {
-		all = append(all, Obstacle{o[0].String(), "with a binary log, the server lets only SUPER make functions and triggers",
-			"SET GLOBAL log_bin_trust_function_creators = 1; until apply is done"})
+		all = append(all, Obstacle{Object: o[0].String(), Why: "with a binary log, the server lets only SUPER make functions and triggers",
+			Do: "SET GLOBAL log_bin_trust_function_creators = 1; until apply is done"})
 	}
 	return all, nil
 }

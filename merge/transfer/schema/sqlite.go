@@ -167,8 +167,8 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.IsRefused(err) {
-			all = append(all, Obstacle{o.String(), "it cannot be made again: " + err.Error(),
-				"make it in a form that needs nothing of the game's program"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it cannot be made again: " + err.Error(),
+				Do: "make it in a form that needs nothing of the game's program"})
 		} else if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,10 @@ type PlanOptions struct {
 	// one becomes the new database, so its servers must never run in both.
 	NoFence bool
 
+	// Free, if not nil, says how many bytes are left where a database is, or would be made; known is false if it does
+	// not know.
+	Free func(ctx context.Context, d rowio.Database) (bytes int64, known bool)
+
 	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
 	// was read.
 	Fleet string

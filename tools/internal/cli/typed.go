@@ -14,6 +14,9 @@ import (
 // FleetDSN is the variable of the environment that stands for the DSN of -fleet; see [Typed].
 const FleetDSN = "$FLEET_DSN"
 
+// NewDSN stands for the DSN of the database that a merge makes.
+const NewDSN = "$NEW_DSN"
+
 // Typed is a flag as it was typed, in words for [Line]. If it has a DSN with a secret, that is
 // not shown: variable stands for it.
 func Typed(cmd *cliv3.Command, f cliv3.Flag, variable string) (words []string) {
@@ -46,7 +49,7 @@ func Line(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		switch word {
-		case FleetDSN:
+		case FleetDSN, NewDSN:
 			quoted[i] = `"` + word + `"`
 		default:
 			quoted[i] = printable.Quoted(word)
