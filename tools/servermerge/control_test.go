@@ -159,7 +159,7 @@ func TestReplicaAway(t *testing.T) {
 	dsns := []string{"sqlite:" + filepath.Join(dir, "new.db"), "sqlite:" + filepath.Join(dir, "s1.db"), "sqlite:" + filepath.Join(dir, "s2.db")}
 	o := newOperator(t, dsns, "sqlite", filepath.Join(dir, "new.db"))
 	args := append([]string{"apply", "-yes", "-replica", "mysql:game:secret@tcp(127.0.0.1:1)/away", o.plan}, dsns...)
-	if out := o.run(cli.Stopped, args...); !strings.Contains(out, "-replica 127.0.0.1:1/away: ") || strings.Contains(out, "secret") {
+	if out := o.run(cli.Incomplete, args...); !strings.Contains(out, "-replica 127.0.0.1:1/away: ") || strings.Contains(out, "secret") {
 		t.Error(out)
 	}
 	o.run(cli.OK, append([]string{"apply", "-yes", o.plan}, dsns...)...)
