@@ -213,7 +213,7 @@ torture-postgres: postgres ## the same of a PostgreSQL (minutes)
 	$(WITH) postgres -- $(GO) test ./store/numbers -count=1 -v -timeout 60m -run 'Killed/wide/postgres' -numbers.kills 400 -numbers.each 2600000
 
 torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, let each of their requests fail once, and compare what comes of it (minutes)
-	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|LeaveInterrupted|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)
+	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 4h -torture.long -run 'Torture|LeaveInterrupted|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)
 	$(WITH) $(SERVER) -- $(GO) test ./merge/campaign ./merge/inventory -count=1 -v -timeout 60m -torture.long -run FailsOnce
 	$(GO) test ./tools/mergecheck ./tools/gameid ./tools/servermerge ./tools/fleet -count=1 -timeout 60m -run '^TestSecrets' -secret.runs 75000
 

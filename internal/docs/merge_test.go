@@ -124,8 +124,8 @@ func TestNight(t *testing.T) {
 			ran++
 		}
 	}
-	if ran != 7 {
-		t.Errorf("%d commands ran, want 7", ran)
+	if ran != 6 {
+		t.Errorf("%d commands ran, want 6", ran)
 	}
 	if _, err := os.Stat(filepath.Join(n.dir, "new.db")); !os.IsNotExist(err) {
 		t.Errorf("new.db is there after the undo: %v", err)
@@ -146,7 +146,7 @@ func (n night) testersPlay(t *testing.T) {
 func TestMergeCommands(t *testing.T) {
 	servertest.NotShort(t)
 	bin, pages := tools(t), pages(t)
-	for name, want := range map[string]int{"README.md": 6, "docs/merging.md": 5} {
+	for name, want := range map[string]int{"README.md": 5, "docs/merging.md": 4} {
 		ran := 0
 		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(pages[name], -1) {
 			if !strings.Contains(block[1], "servermerge plan") {

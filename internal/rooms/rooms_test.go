@@ -57,9 +57,9 @@ var arrows = map[string]string{
 	"merge/transfer/rowio":    "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb internal/sqldb/mysql internal/sqltext store/registry",
 	"merge/transfer/schema":   "merge/transfer/rowio internal/sqldb internal/sqltext",
 	"merge/transfer/plan":     "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
-	"merge/transfer/ledger":   "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
+	"merge/transfer/ledger":   "merge/catalog merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
 	"merge/transfer/change":   "merge/transfer/change/move merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",
-	"merge/transfer/job":      "internal/sqldb merge/catalog merge/cell merge/rekey merge/verdict merge/transfer/change merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema",
+	"merge/transfer/job":      "internal/sqldb store/registry merge/catalog merge/cell merge/rekey merge/verdict merge/transfer/change merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema",
 
 	// What the steps share, and the changes, which stand below them.
 	"merge/transfer/evidence":        "merge/declare merge/verdict merge/transfer/plan merge/transfer/rowio",
@@ -75,10 +75,10 @@ var arrows = map[string]string{
 	"merge/transfer/change/all":      "merge/transfer/step merge/transfer/change/",
 
 	"merge/transfer/planner": "internal/sqldb internal/sqldb/mysql merge merge/catalog merge/check/read merge/declare merge/rekey merge/sqlsource merge/verdict store/registry merge/transfer/change merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/schema merge/transfer/step",
-	"merge/transfer/prove":   "merge/transfer/change/origin gameid merge merge/catalog merge/declare merge/verdict merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
+	"merge/transfer/prove":   "merge/transfer/change/origin gameid internal/sqldb store/registry merge merge/catalog merge/declare merge/verdict merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step",
 	"merge/transfer/apply":   "gameid internal/sqldb merge/catalog merge/cell merge/rekey merge/verdict store/registry merge/transfer/change/all merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
-	"merge/transfer/undo":    "merge/transfer/change/origin internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
-	"merge/transfer/open":    "merge/verdict merge/transfer/apply merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/prove merge/transfer/rowio merge/transfer/schema",
+	"merge/transfer/undo":    "merge/transfer/change/origin gameid internal/sqldb merge/catalog merge/verdict store/registry merge/transfer/apply merge/transfer/change/all merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/planner merge/transfer/prove merge/transfer/rowio merge/transfer/schema merge/transfer/step merge/transfer/write",
+	"merge/transfer/open":    "store/registry merge/verdict merge/transfer/apply merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/prove merge/transfer/rowio merge/transfer/schema",
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
 	"merge/report":           "merge/report/timeline gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/DATA-DOG/go-sqlmock"
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/internal/sqldb"
@@ -60,7 +61,14 @@ func TestSessionsInClusters(t *testing.T) {
 			for _, c := range columns {
 				asked += "@@session." + c + " AS " + c + ".*"
 			}
-			mock.ExpectQuery("session_variables").WillReturnRows(tt.says)
+			unknown := &mysql.MySQLError{Number: 1193, Message: "Unknown system variable"}
+			if strings.Contains(name, "group") {
+				mock.ExpectQuery("wsrep_on").WillReturnError(unknown)
+				mock.ExpectQuery("group_replication_group_name").WillReturnRows(tt.says)
+			} else {
+				mock.ExpectQuery("wsrep_on").WillReturnRows(tt.says)
+				mock.ExpectQuery("group_replication_group_name").WillReturnError(unknown)
+			}
 			mock.ExpectQuery(asked + "LIMIT 1").WillReturnRows(answer(tt.has))
 			if tt.set != "" {
 				mock.ExpectExec("^" + regexp.QuoteMeta("SET SESSION "+tt.set) + "$").WillReturnResult(driver.ResultNoRows)

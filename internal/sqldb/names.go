@@ -11,7 +11,8 @@ const (
 	SchemaTable   = "mergesafe_schema"   // the parts that the database has, and their versions; see [Part]
 	RegistryTable = "gameid_servers"     // package store/registry
 	NumbersTable  = "gameid_numbers"     // package store/numbers
-	MergesTable   = "mergesafe_merges"   // package merge/transfer: every merge, with its plan
+	RecordTable   = "mergesafe_merge"    // package merge/transfer: the merge that made the database, with its plan
+	MergesTable   = "mergesafe_merges"   // earlier merges, which made the first world of that one
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed
 	KeysTable     = "mergesafe_keys"     // the source and the old value of every key that came
@@ -28,5 +29,5 @@ func Ours(table string) bool {
 
 // Tables are the tables of this project.
 func Tables() []string {
-	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable, KeysTable, MatchesTable}
+	return []string{SchemaTable, RegistryTable, NumbersTable, RecordTable, MergesTable, ProgressTable, RenamesTable, KeysTable, MatchesTable}
 }

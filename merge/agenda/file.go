@@ -28,7 +28,6 @@ type Campaign struct {
 	Rules []string // files of rules, for every merge; relative to the campaign file
 	Allow []string // findings that do not block a merge, as for servermerge plan -allow
 	Rekey bool     // give new values to keys that collide
-	Fence bool     // fence the worlds; the default is true
 
 	// Into is the new database of each merge that does not name its own: see [Merge.Into]. The default
 	// is [DefaultInto].

@@ -11,7 +11,6 @@ const (
 	KindRefused     = "refused"      // a plan, or apply, found what blocks the merge
 	KindMerging     = "merging"      // apply of a merge begins
 	KindMerged      = "merged"       // its new database is made
-	KindProved      = "proved"       // its rows are as planned, and the new database is not open yet
 	KindVerified    = "verified"     // proved, and open: the world may be started
 	KindNotVerified = "not-verified" // nothing is wrong, but not all could be proved
 	KindRetry       = "retry"        // a merge that stopped is tried again later
@@ -26,6 +25,6 @@ const (
 // Kinds are what a hook may name: questions, and kinds of events.
 var Kinds = []string{
 	AskStopped, AskBackedUp, AskRoom, AskFenced,
-	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged, KindProved,
+	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged,
 	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindTried, KindHook,
 }

@@ -34,7 +34,7 @@ func Load(path string) (*Campaign, error) {
 // name is for messages. Problems are of type [*strict.Error], joined if there are several, each
 // with its line.
 func Parse(file, text string) (*Campaign, error) {
-	c := &Campaign{Fence: true, Into: DefaultInto}
+	c := &Campaign{Into: DefaultInto}
 	if err := strict.Read(file, text, c.readFile); err != nil {
 		return nil, err
 	}
@@ -111,9 +111,6 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Room = s.Text("room", byHand)
 	for _, key := range []string{"stopped", "backup", "room"} {
 		s.Only(key, ByHand)
-	}
-	if fence := s.Boolean("fence"); s.Has("fence") {
-		c.Fence = fence
 	}
 }
 

@@ -26,7 +26,6 @@ undo = true
 rules = ["rules.toml", "more.toml"]
 allow = ["table-empty"]
 rekey = true
-fence = false
 backup = "by hand"
 stopped = "by hand"
 into = "{first}_2026"
@@ -75,7 +74,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&Campaign{Name: "x", Parallel: 1, PerServer: 1, Fence: true, Into: DefaultInto, Merges: []Merge{{[]string{"a", "b"}, "", DefaultInto}}}, least); diff != "" {
+	if diff := cmp.Diff(&Campaign{Name: "x", Parallel: 1, PerServer: 1, Into: DefaultInto, Merges: []Merge{{[]string{"a", "b"}, "", DefaultInto}}}, least); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -83,7 +82,7 @@ func TestParse(t *testing.T) {
 // What the operator has to choose stands in the file that is written, to be taken as it is.
 func TestWriteChoices(t *testing.T) {
 	t.Parallel()
-	c := &Campaign{Name: "x", Fence: true, Merges: []Merge{{Worlds: []string{"a", "b"}}}}
+	c := &Campaign{Name: "x", Merges: []Merge{{Worlds: []string{"a", "b"}}}}
 	var b strings.Builder
 	if _, err := c.WriteTo(&b); err != nil {
 		t.Fatal(err)
@@ -170,7 +169,7 @@ func TestWriteTo(t *testing.T) {
 		label := rapid.StringMatching(`[ -~ü"\\]{1,20}`).Filter(fits)
 		c := &Campaign{
 			Name: label.Draw(t, "name"), Parallel: rapid.IntRange(1, maxParallel).Draw(t, "parallel"), Retries: rapid.IntRange(0, maxRetries).Draw(t, "retries"),
-			Continue: rapid.Bool().Draw(t, "continue"), Undo: rapid.Bool().Draw(t, "undo"), Rekey: rapid.Bool().Draw(t, "rekey"), Fence: rapid.Bool().Draw(t, "fence"),
+			Continue: rapid.Bool().Draw(t, "continue"), Undo: rapid.Bool().Draw(t, "undo"), Rekey: rapid.Bool().Draw(t, "rekey"),
 		}
 		c.PerServer = rapid.IntRange(1, c.Parallel).Draw(t, "per server")
 		byHand := rapid.SampledFrom([]string{"", ByHand})

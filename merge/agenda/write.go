@@ -44,9 +44,6 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	if len(c.Allow) > 0 {
 		line("allow", printable.TOMLList(c.Allow), "findings that do not block a merge")
 	}
-	if !c.Fence {
-		line("fence", "false", "the worlds are not fenced: keep their game servers from starting yourself")
-	}
 	choice := func(key, value string, chosen bool, comment string) {
 		if !chosen {
 			key = "# " + key

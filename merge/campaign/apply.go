@@ -136,7 +136,7 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 		return false
 	}
 	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
-	if err != nil || at.State != transfer.StateNone {
+	if err != nil || !at.State.Nothing() {
 		return false
 	}
 	problem := "it was verified, and now its new database is not there, or not of this merge: it was undone by another program, or restored from a backup"
@@ -159,12 +159,12 @@ func begunState(ctx context.Context, r *runner, j *job, rec *record) (state tran
 		return "", rec.begun()
 	}
 	switch {
-	case at.State == transfer.StateNone && rec.Phase.IsTry():
+	case at.State.Nothing() && rec.Phase.IsTry():
 		r.update(j.Merge, "", "", (*record).dropped) // by another program
-	case at.State != transfer.StateNone && (rec.Plan == "" || at.State == transfer.StateTried):
+	case !at.State.Nothing() && (rec.Plan == "" || at.State == transfer.StateTried):
 		r.adopt(j, plan, at)
 	}
-	return at.State, at.State != transfer.StateNone
+	return at.State, !at.State.Nothing()
 }
 
 // makeReady makes sure before the first write that merges can be carried out, and fences their

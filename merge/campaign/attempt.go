@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"mergesafe/internal/printable"
@@ -84,6 +83,12 @@ func (t *attempt) run(ctx context.Context) ending {
 		}
 		first = rec.Began
 	})
+	if !t.r.opts.Try {
+		switch t.state(ctx) {
+		case transfer.StateOpening, transfer.StateOpen: // an earlier run made it
+			return t.open(ctx, options)
+		}
+	}
 	result, err := transfer.Apply(ctx, plan, t.job.into, t.job.databases, options)
 	if err != nil {
 		return t.fail(ctx, "apply", err)
@@ -98,35 +103,45 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	reports := t.r.report(t.job, applied, "apply")
 	text := fmt.Sprintf("%s is made, with %s", plan.New.Name, printable.Count(plan.Rows(), "row", "rows"))
-	// A game may write to a database that is open: there is nothing to be proved any more.
-	at, err := transfer.LookUp(ctx, plan, t.job.into, t.job.databases)
-	if err != nil {
-		return t.fail(ctx, "verify", err)
-	}
 	t.r.update(t.job.Merge, agenda.KindMerged, text, func(rec *record) {
 		rec.Phase = progress.Verifying
 		rec.reported(reports)
 	})
-	if at.State != transfer.StateMade {
-		return t.open(ctx, options)
-	}
-	return t.verify(ctx, options)
+	return t.open(ctx, options)
 }
 
-// verify proves a new database, and opens it.
-func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
-	o, reports, err := prove(ctx, t.r, t.job, t.plan, options)
+// open proves a new database and opens it. From then on the world may be started there.
+func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
+	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Verifying, true })
+	began := t.r.book.now()
+	opened, err := transfer.Open(ctx, t.plan, t.job.into, t.job.databases, transfer.OpenOptions{
+		Options: options,
+		Placing: func(ctx context.Context) error {
+			t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase = progress.Opening })
+			return t.r.move(ctx, t.job, t.plan, false)
+		},
+	})
+	o := t.r.outcome("open", t.plan, began, nil)
+	if errors.Is(err, transfer.ErrNotProved) {
+		o.Open(opened, false)
+		reports := t.r.report(t.job, o, "open")
+		if o.Ending == report.Differs {
+			problem, advice := explain(o, true)
+			return t.failed(ctx, nil, problem, advice, reports)
+		}
+		recordProof(t.r, t.job, o, reports, t.state(ctx))
+		return done
+	}
 	if err != nil {
-		return t.fail(ctx, "verify", err)
+		return t.fail(ctx, "open", err)
 	}
-	if o.Ending == report.Differs {
-		problem, advice := explain(o, true)
-		return t.failed(ctx, nil, problem, advice, reports)
-	}
-	recordProof(t.r, t.job, o, reports, false)
-	if o.Ending == report.Done {
-		return t.open(ctx, options)
-	}
+	o.Open(opened, true)
+	reports := t.r.report(t.job, o, "open")
+	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.New.Name)
+	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
+		rec.rest(progress.Verified, "", nil, reports)
+		rec.Open = true
+	})
 	return done
 }
 
@@ -140,7 +155,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	if t.plan != nil {
 		if o := t.r.outcome(command, t.plan, t.began, err); o != nil {
 			reports = t.r.report(t.job, o, command)
-			problem, advice = explain(o, o.Ending == report.Refused && t.state(ctx) != transfer.StateNone)
+			problem, advice = explain(o, o.Ending == report.Refused && !t.state(ctx).Nothing())
 		} else {
 			const again = "When it is fixed, run the same command again; what was done until then is kept:"
 			advice = []string{again, t.r.opts.Command(t.r.command())}
@@ -178,7 +193,7 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 		t.r.update(t.job.Merge, "", "", (*record).idle)
 		return done
 	}
-	nothing := t.state(ctx) == transfer.StateNone
+	nothing := t.state(ctx).Nothing()
 	t.r.log(func(ctx context.Context, s state) error {
 		r, err := s.merge(ctx, t.job.Merge)
 		if err != nil {
@@ -214,18 +229,18 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
 	phase, kind, state := progress.Failed, agenda.KindFailed, t.state(ctx)
 	switch {
-	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
+	case t.plan == nil && !t.r.recordOf(t.job).begun(), state.Nothing():
 		phase, kind = progress.Refused, agenda.KindRefused
 	case t.r.opts.Try:
 		phase = progress.Trying
 		advice = append(advice, "Or drop what the rehearsal made:", t.r.opts.Command("undo", t.job.Name()))
-	case state.Whole() && err != nil && !(state == transfer.StateProved && lasting(err)):
-		phase, kind, problem = progress.Made, agenda.KindNotVerified, "it could not be verified: "+problem
+	case state.Whole() && err != nil:
+		phase, kind, problem = progress.Made, agenda.KindNotVerified, "it could not be opened: "+problem
 		if state != transfer.StateMade {
-			phase, problem = progress.Opening, strings.Replace(problem, "verified", "opened", 1)
+			phase = progress.Opening
 		}
 		advice = []string{"The new database is made, and not open. When that is fixed, run the same command again, " +
-			"which proves the merge:", t.r.opts.Command("apply", t.job.Name())}
+			"which proves the merge and opens it:", t.r.opts.Command("apply", t.job.Name())}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
 		rec.rest(phase, problem, advice, reports)

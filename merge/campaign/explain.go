@@ -47,9 +47,6 @@ func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
 	case o.Ending == report.Refused:
 		problem = refused(o.Refusals)
 		advice = []string{"Nothing was written by this attempt. When it is fixed, run the same command again:", o.Then.Again}
-		if o.Lifting != nil {
-			advice = append(append([]string{words.Next[0].Text}, o.Lifting...), advice...)
-		}
 		switch {
 		case o.Command != "apply":
 		case begun:

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
 	"mergesafe/merge/site"
 	"mergesafe/merge/transfer"
 )
@@ -101,52 +99,24 @@ func (r *runner) databasesFor(
 		plan.New.Name)
 }
 
-// Places is a fleet registry that may know where the databases of worlds are.
+// Places is a fleet registry that may know where the worlds of a plan are, and where their databases.
 type Places interface {
-	// Move sets the place of a world to an address without user and password, if it has a place: if
-	// from is not empty, only if it is that.
-	Move(ctx context.Context, world, from, to, why string) error
-
-	// Follow records that the worlds of a database, which is the first world's of a plan, go on there.
-	Follow(ctx context.Context, plan *transfer.Plan, database transfer.Database, why string) error
+	// Opened records that they are in the new database from now on, and Undone that they are in their own again.
+	Opened(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error
+	Undone(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error
 }
 
-// move records that the first world goes on in the new database, or back.
+// move records that the worlds go on in the new database, or back.
 func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back bool) error {
 	if r.opts.Places == nil {
 		return nil
 	}
-	from, to, why, database := "", j.to, fmt.Sprintf("the merge %s was opened; before: %s", plan.ID, sqldb.Redact(j.was)), j.into
+	tell, why := r.opts.Places.Opened, fmt.Sprintf("the merge %s was opened; before: %s", plan.ID, sqldb.Redact(j.was))
 	if back {
-		from, to, why, database = j.to, j.was, fmt.Sprintf("the merge %s was undone", plan.ID), j.databases[0]
+		tell, why = r.opts.Places.Undone, fmt.Sprintf("the merge %s was undone", plan.ID)
 	}
-	if err := r.opts.Places.Follow(ctx, plan, database, why); err != nil {
-		return fmt.Errorf("the fleet registry could not note that %q goes on in %q: %w", j.Name(), database.Name, err)
-	}
-	if err := r.opts.Places.Move(ctx, j.Name(), from, to, why); err != nil {
-		return fmt.Errorf("the place of %q in the fleet registry could not be set: %w", j.Name(), err)
+	if err := tell(ctx, plan, j.into, j.databases, why); err != nil {
+		return fmt.Errorf("the fleet registry could not note where the worlds of %q are: %w", plan.New.Name, err)
 	}
 	return nil
-}
-
-// open opens the new database of a merge, which was proved. From then on the world may be started there.
-func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
-	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Opening, true })
-	began := t.r.book.now()
-	opened, err := transfer.Open(ctx, t.plan, t.job.into, t.job.databases, transfer.OpenOptions{
-		Options: options,
-		Placing: func(ctx context.Context) error { return t.r.move(ctx, t.job, t.plan, false) },
-	})
-	if err != nil {
-		return t.fail(ctx, "open", err)
-	}
-	o := t.r.outcome("open", t.plan, began, nil)
-	o.Opened = opened
-	reports := t.r.report(t.job, o, "open")
-	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.New.Name)
-	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
-		rec.rest(progress.Verified, "", nil, reports)
-		rec.Open = true
-	})
-	return done
 }

@@ -150,9 +150,9 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 // adopt takes a merge into the state that has begun, as when the state was lost.
 func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 	phase := map[transfer.State]progress.Phase{
-		transfer.StateNone: progress.Planned, transfer.StateMade: progress.Made, transfer.StateProved: progress.Opening,
+		transfer.StateNone: progress.Planned, transfer.StateMade: progress.Made, transfer.StateOpening: progress.Opening, transfer.StatePlanAgain: progress.Planned,
 		transfer.StateOpen: progress.Verified, transfer.StateUndoing: progress.Undoing,
-		transfer.StateTried: progress.Trying, transfer.StateDropping: progress.Trying,
+		transfer.StateTried: progress.Trying,
 	}[at.State]
 	phase = cmp.Or(phase, progress.Copying)
 	reports, isOpen := r.reportsOf(j, plan), at.State == transfer.StateOpen
@@ -182,7 +182,6 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		rec.Phases = nil
 	})
 	options := p.r.opts.Plan
-	options.NoFence = !p.r.book.campaign.Fence
 	if p.rekeys() {
 		rekey := declare.Rekey{}
 		if options.Check.Rekey != nil {

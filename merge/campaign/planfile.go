@@ -98,7 +98,7 @@ func begunAlready(
 		return nil, err
 	}
 	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced })
-	if at.State == transfer.StateNone && !fenced {
+	if at.State.Nothing() && !fenced {
 		return nil, nil
 	}
 	return at, nil

@@ -356,7 +356,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			plan, err := os.ReadFile(b.PlanFile("w1"))
 			must(t, err)
 			must(t, lose(b.PlanFile("w1")))
-			p.made("w1").exec("", `UPDATE mergesafe_merges SET plan = REPLACE(plan, '"version":1,', '"version":99,')`)
+			p.made("w1").exec("", `UPDATE mergesafe_merge SET plan = REPLACE(plan, '"version":1,', '"version":99,')`)
 			o = p.options()
 			o.Merges = []string{"w1"}
 			for what, work := range map[string]func(context.Context, *Book, Options) (*progress.Status, error){
@@ -374,7 +374,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			}
 			b = p.book("", "w1 w2")
 			must(t, os.WriteFile(b.PlanFile("w1"), plan, 0o644))
-			p.made("w1").exec("", `UPDATE mergesafe_merges SET plan = REPLACE(plan, '"version":99,', '"version":1,')`)
+			p.made("w1").exec("", `UPDATE mergesafe_merge SET plan = REPLACE(plan, '"version":99,', '"version":1,')`)
 			must(t, second(Apply(t.Context(), b, o)))
 			if got := phases(t, b); got != "w1 verified" || p.made("w1").players("") != 2003 {
 				t.Errorf("%s: got %s", name, got)

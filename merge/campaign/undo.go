@@ -56,7 +56,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	defer stop()
 	at, unread := begunAlready(ctx, plan, j.into, j.databases)
 	nothing := unread == nil && at == nil
-	tried := rec.Phase.IsTry() || at != nil && (at.State == transfer.StateTried || at.State == transfer.StateDropping)
+	tried := rec.Phase.IsTry() || at != nil && at.State == transfer.StateTried
 	switch {
 	case tried: // also after a kill
 		r.update(j.Merge, "", "", func(rec *record) { rec.Active = true })

@@ -48,7 +48,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	}
 	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
 	if err == nil && !at.State.Whole() {
-		if !j.named && (at.State == transfer.StateNone || at.State == transfer.StateTried) {
+		if !j.named && (at.State.Nothing() || at.State == transfer.StateTried) {
 			return done
 		}
 		err = fmt.Errorf("the merge is not completed (%s)", at.State)
@@ -66,7 +66,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	recordProof(r, j, o, reports, at.State == transfer.StateOpen)
+	recordProof(r, j, o, reports, at.State)
 	if o.Ending == report.Differs {
 		return failed
 	}
@@ -87,8 +87,8 @@ func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options 
 	return o, r.report(j, o, "verify"), nil
 }
 
-// recordProof records what the proof of a merge found. isOpen tells that the world may be started.
-func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen bool) {
+// recordProof records what the proof of a merge found that is in a state.
+func recordProof(r *runner, j *job, o *report.Outcome, reports []string, state transfer.State) {
 	kind, phase, text := agenda.KindVerified, progress.Verified, "every row is as it was planned"
 	problem, advice := "", []string(nil)
 	switch o.Ending {
@@ -97,12 +97,14 @@ func recordProof(r *runner, j *job, o *report.Outcome, reports []string, isOpen 
 	case report.Differs:
 		kind, phase = agenda.KindFailed, progress.Failed
 	}
-	if phase == progress.Verified && !isOpen {
-		kind, phase = agenda.KindProved, progress.Opening
+	if phase == progress.Verified && state != transfer.StateOpen {
+		if kind, phase = "", progress.Made; state == transfer.StateOpening {
+			phase = progress.Opening
+		}
 		text += fmt.Sprintf("; %s is not open yet", j.into.Name)
 		advice = []string{"To open it:", r.opts.Command("apply", j.Name())}
 	}
-	if phase != progress.Verified && phase != progress.Opening {
+	if o.Ending != report.Done {
 		problem, advice = explain(o, true)
 		text = problem
 	}

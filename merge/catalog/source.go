@@ -375,6 +375,9 @@ type Server struct {
 	// Reserved is the mark: no ID of this server in the database may have a
 	// later time, in milliseconds since gameid's epoch.
 	Reserved int64 `json:"mark"`
+
+	// Generation rises when a merge takes the world into a new database, and when an undo takes it back.
+	Generation int64 `json:"generation,omitempty"`
 }
 
 // Scan describes the rows to stream from a table.

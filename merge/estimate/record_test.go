@@ -64,7 +64,7 @@ func TestRecord(t *testing.T) {
 			}
 			into := fresh()
 			into.Name = "new"
-			plan, err := transfer.NewPlan(t.Context(), into, worlds, transfer.PlanOptions{NoFence: true})
+			plan, err := transfer.NewPlan(t.Context(), into, worlds, transfer.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,6 @@ type Outcome struct {
 	Ending   Ending             `json:"outcome"`
 	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
 	Refusals []transfer.Refusal `json:"refusals,omitempty"` // the reasons for which it did not begin
-	Lifting  []string           `json:"lifting,omitempty"`  // commands that lift the fences if the new database is gone for good
 	Applied  *Applied           `json:"applied,omitempty"`
 	Status   *transfer.Status   `json:"status,omitempty"` // for the command status
 	Proof    *transfer.Proof    `json:"proof,omitempty"`
@@ -51,8 +50,8 @@ const (
 	Refused     Ending = "refused" // before the first write
 	Changed     Ending = "changed" // a database is not as planned
 	Stopped     Ending = "stopped"
-	Differs     Ending = "differs"      // verify: FAIL
-	NotVerified Ending = "not verified" // verify: NOT VERIFIED
+	Differs     Ending = "differs"      // verify, open: FAIL
+	NotVerified Ending = "not verified" // verify, open: NOT VERIFIED
 )
 
 // Applied counts what apply did.

@@ -13,7 +13,7 @@ import (
 // error is none of these: then there is no outcome.
 func (o *Outcome) Fail(err error, interrupted bool) bool {
 	if refusal, ok := errors.AsType[*transfer.RefusedError](err); ok {
-		o.Ending, o.Refusals, o.Lifting = Refused, refusal.Refusals, refusal.Lifting
+		o.Ending, o.Refusals = Refused, refusal.Refusals
 		return true
 	}
 	if changed, ok := errors.AsType[*transfer.ChangedError](err); ok {
@@ -39,6 +39,16 @@ func (o *Outcome) Prove(proof *transfer.Proof) {
 		o.Ending = Differs
 	default:
 		o.Ending = NotVerified
+	}
+}
+
+// Open takes into the outcome what open found, and whether the database is open.
+func (o *Outcome) Open(found *transfer.Opened, is bool) {
+	if found.Proof != nil {
+		o.Prove(found.Proof)
+	}
+	if is {
+		o.Opened = found
 	}
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,9 +96,9 @@ func sampleUndo() *Outcome {
 // An empty database that was there before the merge stays, and is not called dropped.
 func TestUndoneOfAnEmptyDatabase(t *testing.T) {
 	o := sampleUndo()
-	o.Plan.New.There = true
+	o.Undone.Kept = true
 	w := o.Words()
-	if !strings.HasPrefix(w.Sentence, "all that the merge made in new was dropped; ") || !slices.Contains(w.Details, "The database itself stays, and is empty: it was there before the merge.") {
+	if !strings.HasPrefix(w.Sentence, "new is empty again, as it was before the merge; ") {
 		t.Errorf("got %q, %q", w.Sentence, w.Details)
 	}
 }
@@ -115,7 +114,7 @@ func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,907 rows, with 3 renames, in 2m0s"},
 		"FAIL":   {sampleProof(), "verify", "new is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters of s1: they continue above what was given in new"},
+		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters and marks: they continue above what was given in new"},
 	}
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
@@ -138,7 +137,6 @@ func sampleOutcomes() map[string]ended {
 	stopped.Now = &transfer.Status{State: transfer.StateUndoing, Tables: []transfer.TableStatus{{Table: "players", Copied: 99265}, {Table: "items"}}}
 	restored := sampleOutcome()
 	restored.Command, restored.Ending, restored.Applied = "undo", Refused, nil
-	restored.Lifting = []string{"gameid servers release -server 2 -fence 5b1f s2"}
 	all["RESTORED"] = ended{restored, "undo", "nothing was changed now"}
 	fences := sampleUndo()
 	fences.Forced, fences.Undone = false, &transfer.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted}
@@ -148,7 +146,7 @@ func sampleOutcomes() map[string]ended {
 	all["OTHERS"] = ended{others, "undo", "all that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
 	opened := sampleOutcome()
 	opened.Command, opened.Applied, opened.Opened = "open", nil, &transfer.Opened{Events: 2}
-	all["OPENED"] = ended{opened, "open", "new is open"}
+	all["OPENED"] = ended{opened, "open", "new is open: every row of s1, s2 and s3 is there as planned, and nothing else; it is made as s1 is"}
 	tried := sampleOutcome()
 	tried.Applied.Try, tried.Applied.Rows, tried.Now.State, tried.Now.Fences = true, 1333909, transfer.StateTried, nil
 	tried.Applied.Changed = []transfer.Changed{{World: "s2", Table: "items", Rows: 42, Want: 40}, {World: "s3", Table: "players", Rows: 500, Want: 500}}
@@ -168,9 +166,7 @@ func TestOutcomes(t *testing.T) {
 		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "OTHERS": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
 			word = as
 		}
-		for _, line := range map[string][]string{
-			"REFUSED": o.Lifting,
-		}[word] {
+		for _, line := range map[string][]string{}[word] {
 			if !strings.Contains(html, line) {
 				t.Errorf("%s: no %q in the document", word, line)
 			}
@@ -251,7 +247,7 @@ func TestOutcomeIsThere(t *testing.T) {
 	all := sampleOutcomes()
 	for outcome, wants := range map[string][]string{
 		"DONE": {
-			"<bdi>Now prove it:</bdi><pre>servermerge verify plan.json\n</pre>",
+			"<bdi>Now prove it, and let the game in:</bdi><pre>servermerge open plan.json\n</pre>",
 			`<td><bdi>s1</bdi><td class="n">1<td><bdi>realm 1</bdi><td>moves<td>fenced<td>2026-`,
 			`<td><bdi>s2</bdi><td class="n">2<td><bdi>realm 2</bdi><td>ends<td>fenced<td>2026-`,
 			`<td><bdi>s2</bdi><td class="n">9<td><bdi></bdi><td>comes with it<td><td>2026-`,

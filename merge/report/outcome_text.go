@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
@@ -147,21 +149,33 @@ func writeStatus(t *text, o *Outcome) {
 	switch at.State {
 	case transfer.StateNone:
 		word, sentence = "NOT BEGUN", "there is no record of it in "+printable.Text(o.Plan.New.Name)+"; it was not begun, or it was undone"
+		if slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced }) {
+			sentence += "; its worlds are fenced"
+			then("To lift the fences:", o.Then.Undo)
+		}
+	case transfer.StatePlanAgain:
+		word, sentence = "PLAN AGAIN", "there is no record of it in "+printable.Text(o.Plan.New.Name)+", and the worlds are not as planned any more, such as after an undo that raised their counters"
+		then("To make a new plan:", o.Then.Plan)
 	case transfer.StateTried:
 		word, sentence = "TRIED", "a rehearsal (apply -try), which can never be opened: "+copied
 		then("To drop what it made:", o.Then.Undo)
 	case transfer.StateMade:
-		word, sentence = "MADE", "made, not proved, and closed to the game"
-		then("To prove it:", o.Then.Verify)
+		word, sentence = "MADE", "made, and closed to the game until open"
+		then("To prove it and let the game in:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
-	case transfer.StateProved:
-		word, sentence, color = "PROVED", "as planned, and closed to the game until open", verdict.Pass
-		then("To let the game in:", o.Then.Open)
+	case transfer.StateOpening:
+		word, sentence = "OPENING", "proved, and being opened"
+		if at.Lost {
+			sentence = fmt.Sprintf("it was opened, as the fences of its worlds say, and %s is gone, or under another name", printable.Text(o.Plan.New.Name))
+			then("If it is gone for good, to lift the fences:", strings.Replace(o.Then.Undo, " undo", " undo -force", 1))
+			break
+		}
+		then("To go on, unless that runs elsewhere:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
 	case transfer.StateOpen:
-		word, sentence, color = "OPEN", rows+", and open to the game", verdict.Pass
+		word, sentence, color = "OPEN", rows+" came, and it is open to the game", verdict.Pass
 		then("To prove it:", o.Then.Verify)
-	case transfer.StateUndoing, transfer.StateDropping:
+	case transfer.StateUndoing:
 		word, sentence = "UNDOING", "an undo has begun to drop the new database"
 		then("To resume, unless it runs elsewhere:", o.Then.Undo)
 	default:
@@ -171,7 +185,7 @@ func writeStatus(t *text, o *Outcome) {
 	}
 	sentence = merging + ": " + sentence
 	t.verdict(word, color, sentence)
-	if at.State != transfer.StateNone {
+	if at.State != transfer.StateNone && at.State != transfer.StatePlanAgain && !at.Lost {
 		t.WriteString("\n")
 		table := [][]string{{"table", "planned", "copied"}}
 		for _, s := range at.Tables {

@@ -41,10 +41,10 @@ func (o *Outcome) Words() Words {
 		w.tried(o, place)
 	case o.Applied != nil:
 		w.applied(o, place)
-	case o.Proof != nil:
-		w.proved(o, place, worlds)
 	case o.Opened != nil:
 		w.opened(o, place, worlds)
+	case o.Proof != nil:
+		w.proved(o, place, worlds)
 	case o.Undone != nil:
 		w.undone(o, place, worlds)
 	}
@@ -60,9 +60,6 @@ func (w *Words) refused(o *Outcome) {
 	blocked := len(o.Plan.Refusals) > 0 && o.Command == "apply" // which has not begun
 	begun := slices.ContainsFunc(o.Refusals, asks(undo))
 	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
-	if o.Lifting != nil {
-		w.next("Only if the new database is gone for good, and no game had written to it, lift the fences:", o.Lifting...)
-	}
 	switch {
 	case o.Then.Again == "":
 	case fresh:
@@ -92,7 +89,7 @@ func (w *Words) applied(o *Outcome, place string) {
 		w.Sentence += o.took()
 	}
 	w.Details = texts(o.Applied.Notes)
-	w.next("Now prove it:", o.Then.Verify)
+	w.next("Now prove it, and let the game in:", o.Then.Open)
 }
 
 // made says that the new database is made, and of what.
@@ -155,7 +152,7 @@ func (w *Words) proved(o *Outcome, place, worlds string) {
 	switch o.Proof.Verdict {
 	case verdict.Pass:
 		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and nothing else; it is made as %s is", worlds, place, printable.Text(o.Plan.Worlds[0].Name))
-		w.next("To let the game in, unless that was done:", o.Then.Open)
+		w.next("To prove it once more and let the game in, unless that was done:", o.Then.Open)
 		return
 	case verdict.NotVerified:
 		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, but the check of the result could not check everything", worlds, place)
@@ -168,13 +165,20 @@ func (w *Words) proved(o *Outcome, place, worlds string) {
 	for _, d := range o.Proof.Differing {
 		w.Details = append(w.Details, "made in another way: "+printable.Text(d))
 	}
-	w.next("If it is open and the game has played there since, that is among the differences. If it is not open, it stays closed. To drop it and let the worlds start again:", o.Then.Undo)
+	if o.Command == "open" {
+		w.Sentence += ", and stays closed"
+		w.next("To drop it and let the worlds start again:", o.Then.Undo)
+		return
+	}
+	w.next("If it is open and the game has played there since, that is among the differences. If it is not open, open will not open it. To drop it and let the worlds start again:", o.Then.Undo)
 }
 
 func (w *Words) opened(o *Outcome, place, worlds string) {
 	w.Color, w.Sentence = verdict.Pass, place+" is open"
 	if o.Opened.Before {
-		w.Sentence += "; that was done before"
+		w.Sentence += "; that was done before, and nothing is proved now"
+	} else {
+		w.Sentence += fmt.Sprintf(": every row of %s is there as planned, and nothing else; it is made as %s is", worlds, printable.Text(o.Plan.Worlds[0].Name))
 	}
 	if o.Opened.Events > 0 {
 		w.Details = append(w.Details, printable.Count(int64(o.Opened.Events), "event is", "events are")+" enabled there")
@@ -210,14 +214,15 @@ func (w *Words) undone(o *Outcome, place, worlds string) {
 	u := o.Undone
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	if u.Raised {
-		written = fmt.Sprintf("nothing in %s changed except counters of %s: they continue above what was given in %s", worlds, printable.Text(o.Plan.Worlds[0].Name), place)
+		written = fmt.Sprintf("nothing in %s changed except counters and marks: they continue above what was given in %s", worlds, place)
 	}
 	switch {
+	case u.NoRecord && u.Raised:
+		w.Sentence = fmt.Sprintf("the fences were lifted, though %s is gone with all that was played there; counters and marks of the worlds continue above what may have been given there", place)
 	case u.NoRecord:
 		w.Sentence = "the fences were lifted; of the merge nothing is left"
-	case u.Dropped && o.Plan.New.There:
-		w.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
-		w.Details = append(w.Details, "The database itself stays, and is empty: it was there before the merge.")
+	case u.Kept:
+		w.Sentence = fmt.Sprintf("%s is empty again, as it was before the merge; %s", place, written)
 	case u.Dropped:
 		w.Sentence = fmt.Sprintf("%s was dropped; %s", place, written)
 	default:

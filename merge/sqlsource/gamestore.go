@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,9 +19,11 @@ import (
 const (
 	storeMarks = "SELECT application, version FROM " + sqldb.SchemaTable
 
-	storeUnfinished = "SELECT id FROM " + sqldb.MergesTable + " WHERE state <> 'open' ORDER BY began, id"
+	// storeUnfinished is the ID of the merge that made the database, unless that was opened; empty if its record
+	// has no row yet.
+	storeUnfinished = "SELECT CASE WHEN COUNT(*) = 0 THEN '' ELSE MIN(CASE WHEN state <> 'open' THEN id END) END FROM " + sqldb.RecordTable
 
-	storeServers = "SELECT server_id, name, world, role = '" + registry.RoleOwn + "', reserved_ms FROM " +
+	storeServers = "SELECT server_id, name, world, role = '" + registry.RoleOwn + "', reserved_ms, epoch FROM " +
 		registry.Table + " ORDER BY server_id"
 )
 
@@ -34,10 +37,15 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 			return fmt.Errorf("table %q: %w", sqldb.KeysTable, err)
 		}
 	}
-	if b.tables[sqldb.MergesTable] != nil {
-		var id string
-		if err := each(ctx, conn, storeUnfinished, func() { b.Unfinished = append(b.Unfinished, id) }, &id); err != nil {
-			return fmt.Errorf("table %q: %w", sqldb.MergesTable, err)
+	if b.tables[sqldb.RecordTable] != nil {
+		var id sql.NullString
+		take := func() {
+			if id.Valid {
+				b.Unfinished = append(b.Unfinished, cmp.Or(id.String, "that has just begun"))
+			}
+		}
+		if err := each(ctx, conn, storeUnfinished, take, &id); err != nil {
+			return fmt.Errorf("table %q: %w", sqldb.RecordTable, err)
 		}
 	}
 	maps.DeleteFunc(b.tables, func(name string, _ *building) bool { return sqldb.Ours(name) })
@@ -82,9 +90,11 @@ func readGiven(ctx context.Context, conn *sql.Conn, b *builder) error {
 func (s *Source) Servers(ctx context.Context) (servers []catalog.Server, err error) {
 	err = s.ask(ctx, registry.Table, func(*schema) error {
 		var server catalog.Server
+		var epoch int64
 		return each(ctx, s.conn, storeServers, func() {
+			server.Generation = registry.Generation(epoch)
 			servers = append(servers, server)
-		}, &server.Server, &server.Name, &server.World, &server.Own, &server.Reserved)
+		}, &server.Server, &server.Name, &server.World, &server.Own, &server.Reserved, &epoch)
 	})
 	return servers, err
 }

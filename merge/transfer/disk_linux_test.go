@@ -8,7 +8,9 @@ import (
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 	"mergesafe/store"
 )
@@ -37,5 +39,23 @@ func TestDiskFull(t *testing.T) {
 	}
 	if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
+	}
+}
+
+// A merge that is made and not opened is undone on a full disk: what is dropped makes room.
+func TestUndoOnAFullDisk(t *testing.T) {
+	small := smalldisk.Mount(t, "6m")
+	e := sqliteIn(func(testing.TB) string { return small.Path() })
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 10, "anna"), gameWorld(t, e, "s2", 2, 10, "bert")}
+	p, into := planOf(t, e, all, planner.PlanOptions{})
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := small.Fill(0); err != nil {
+		t.Fatal(err)
+	}
+	done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Options: once})
+	if err != nil || !done.Dropped || len(done.Lifted) != 2 {
+		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -151,7 +151,7 @@ func play(t *testing.T, d rowio.Database, server gameid.ServerID, name string, o
 func TestNewDatabaseIsFenced(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 400, "bert")}
-		p, into := planOf(t, e, all, planner.PlanOptions{NoFence: true}) // which is about the others than the first
+		p, into := planOf(t, e, all, planner.PlanOptions{})
 		halfway(t, p, into, all)
 		guarded(t, p, into, all)
 		for _, d := range []rowio.Database{into, all[0]} {
@@ -184,7 +184,7 @@ func TestNewDatabaseIsFenced(t *testing.T) {
 		opened(t, p, into, all)
 		startable(t, into, 1, true)
 		startable(t, all[0], 1, false)
-		startable(t, all[1], 2, true)
+		startable(t, all[1], 2, false)
 	})
 }
 
@@ -198,16 +198,23 @@ func TestKilledBeforeLifting(t *testing.T) {
 			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			proved(t, p, into, all)
-			exec(t, into, "UPDATE "+ledger.MergesTable+" SET state = '"+string(ledger.StateOpen)+"' WHERE id = '"+p.ID+"'")
+			_, err := open.With(t.Context(), p, into, all, open.Options{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(point string) error {
+				if point == "before unguard" {
+					return context.Canceled
+				}
+				return nil
+			}})
+			if err == nil {
+				t.Fatal("nothing went wrong")
+			}
 			startable(t, into, 1, false)
 			if again {
-				if done, err := open.Open(t.Context(), p, into, all, open.Options{}); err != nil || !done.Before {
+				if done, err := open.Open(t.Context(), p, into, all, open.Options{}); err != nil || done.Before {
 					t.Errorf("%+v, %v", done, err)
 				}
 				unguarded(t, into)
 			}
-			_, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(point string) error {
+			_, err = undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(point string) error {
 				if point == "after lifting" {
 					return context.Canceled
 				}

@@ -35,7 +35,7 @@ func interruptedAnywhere(t *testing.T, e engine, p *plan.Plan, all []rowio.Datab
 	}
 	made := func() string {
 		t.Helper() // the record of keys counts what it has
-		return strings.ReplaceAll(withoutCounters(dump(t, into, ledger.KeysTable, ledger.MergesTable, ledger.ProgressTable)), p.ID, "ID")
+		return strings.ReplaceAll(withoutCounters(dump(t, into, ledger.KeysTable, ledger.RecordTable, ledger.ProgressTable)), p.ID, "ID")
 	}
 	complete := func() {
 		t.Helper()

@@ -52,8 +52,8 @@ func TestIntoNamesTheRightsThatAreMissing(t *testing.T) {
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
 	into := e.fresh(t, "new")
 	for rights, want := range map[string]string{
-		"CREATE, DROP": "SELECT, INSERT, UPDATE, DELETE, ALTER, INDEX, REFERENCES",
-		"SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, REFERENCES": "INDEX",
+		"CREATE, DROP": "SELECT, INSERT, UPDATE, DELETE, ALTER, INDEX, REFERENCES, CREATE VIEW",
+		"SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, REFERENCES": "INDEX, CREATE VIEW",
 		"ALL": "",
 	} {
 		to := into

@@ -11,7 +11,6 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -50,7 +49,7 @@ func TestApplyRefuses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-			}, `its world went to "elsewhere" by another merge`},
+			}, `its world goes to "elsewhere" by the merge "other"`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				refillAll(t, all, worlds)
@@ -73,9 +72,12 @@ func TestApplyRefuses(t *testing.T) {
 			t.Errorf("databases in another order: %v", err)
 		}
 		// The new database has something in it: another merge, or a game.
-		exec(t, into, ledger.CreateTables(rowio.Dialect{Dialect: sqldb.Dialect(strings.SplitN(into.DSN, ":", 2)[0])}, "merge other")...)
-		exec(t, into, "INSERT INTO "+ledger.MergesTable+" (id, state, plan, began) VALUES ('other', 'copying', '', '2026-01-01 00:00:00')")
-		for _, want := range []string{"the merge other was begun", `is not empty: it has "mails"`} {
+		other := &rowio.Connection{Database: into, Writes: true}
+		err := (&ledger.Manifest{On: other, ID: "other"}).Create(t.Context(), ledger.Label{ID: "other"})
+		if other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"it has the record of another merge or rehearsal, other", `is not empty: it has "mails"`} {
 			before := []string{dump(t, worlds[0]), dump(t, worlds[1]), dump(t, into)}
 			_, err := apply.Apply(t.Context(), p, into, worlds, job.Options{})
 			if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
@@ -84,9 +86,7 @@ func TestApplyRefuses(t *testing.T) {
 			if diff := cmp.Diff(before, []string{dump(t, worlds[0]), dump(t, worlds[1]), dump(t, into)}); diff != "" {
 				t.Errorf("something was changed:\n%s", diff)
 			}
-			for _, table := range ledger.Ours {
-				exec(t, into, "DROP TABLE IF EXISTS "+table)
-			}
+			recordless(t, into)
 			exec(t, into, "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY)")
 		}
 	})
@@ -165,18 +165,17 @@ func TestApplyRights(t *testing.T) {
 		}
 		unwritten(worlds[i].Name)
 	}
-	// Without a fence, SELECT is enough for a world that is not the first.
-	worlds := []rowio.Database{with(all[0], reads+", UPDATE"), with(all[1], "SELECT")}
-	p = mustPlan(t, into, worlds, planner.PlanOptions{NoFence: true})
+	worlds := []rowio.Database{with(all[0], reads+", UPDATE"), with(all[1], "SELECT, UPDATE")}
+	p = mustPlan(t, into, worlds, planner.PlanOptions{})
 	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	// An undo takes the right to DROP, and says so before it removes anything; with the right it continues.
-	made := dump(t, into, ledger.MergesTable)
+	made := dump(t, into, ledger.RecordTable)
 	if _, err := undo.Undo(t.Context(), p, with(into, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, REFERENCES, TRIGGER"), worlds, undo.UndoOptions{}); err == nil || !strings.Contains(err.Error(), "DROP command denied") {
 		t.Errorf("%v, want the right to DROP", err)
 	}
-	if diff := cmp.Diff(made, dump(t, into, ledger.MergesTable)); diff != "" {
+	if diff := cmp.Diff(made, dump(t, into, ledger.RecordTable)); diff != "" {
 		t.Errorf("something was changed by the undo:\n%s", diff)
 	}
 	if _, err := undo.Undo(t.Context(), p, into, worlds, undo.UndoOptions{}); err != nil {

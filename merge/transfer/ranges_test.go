@@ -88,7 +88,7 @@ func TestRangesCopyTheSame(t *testing.T) {
 			if err != nil || status.Copied() != 2410 {
 				t.Errorf("%+v, %v", status, err)
 			}
-			rows = append(rows, dump(t, into, ledger.MergesTable, ledger.ProgressTable))
+			rows = append(rows, dump(t, into, ledger.RecordTable, ledger.ProgressTable))
 		}
 		if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
 			t.Error(diff)

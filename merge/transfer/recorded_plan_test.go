@@ -105,7 +105,7 @@ func record(t *testing.T, into rowio.Database, p *plan.Plan) {
 	t.Helper()
 	db := pool(t, into)
 	defer db.Close()
-	if _, err := db.Exec("UPDATE "+ledger.MergesTable+" SET plan = ?", planText(t, p)); err != nil {
+	if _, err := db.Exec("UPDATE "+ledger.RecordTable+" SET plan = ?", planText(t, p)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -67,7 +67,7 @@ func TestRekeyCountersOfMergesInARow(t *testing.T) {
 		first := all[0]
 		for i, world := range all[1:] {
 			p, into := rekeyed(t, e, []rowio.Database{first, world}, opts)
-			entered(t, p, into, []rowio.Database{first, world})
+			opened(t, p, into, []rowio.Database{first, world})
 			first = rowio.Database{Name: fmt.Sprint("n", i+1), DSN: into.DSN}
 			for _, table := range []string{"accounts", "parties"} {
 				last := number(t, first, "SELECT MAX(id) FROM "+table)

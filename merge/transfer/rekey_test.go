@@ -140,7 +140,7 @@ func TestRekey(t *testing.T) {
 			}
 		}
 		// What was given once is not given again, and after another merge a key is where that put it.
-		entered(t, p, into, all)
+		opened(t, p, into, all)
 		into.Name = "n1"
 		worlds := []rowio.Database{into, oldGame(t, e, "s4")[0]}
 		exec(t, worlds[1], "UPDATE chars SET name = REPLACE(name, 'n', 'x')")

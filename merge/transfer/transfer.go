@@ -80,10 +80,10 @@ const (
 	PlanVersion     = plan.PlanVersion
 	StateOpen       = ledger.StateOpen
 	StateMade       = ledger.StateMade
-	StateProved     = ledger.StateProved
+	StateOpening    = ledger.StateOpening
+	StatePlanAgain  = ledger.StatePlanAgain
 	StateNone       = ledger.StateNone
 	StateTried      = ledger.StateTried
-	StateDropping   = ledger.StateDropping
 	StateUndoing    = ledger.StateUndoing
 	StepCheck       = ledger.StepCheck
 	StepCopy        = ledger.StepCopy
@@ -98,6 +98,7 @@ const (
 var (
 	ErrBusy       = ledger.ErrBusy
 	ErrNoMerge    = ledger.ErrNoMerge
+	ErrNotProved  = open.ErrNotProved
 	ErrPartOfPlan = ledger.ErrPartOfPlan
 	ErrStopped    = ledger.ErrStopped
 )

@@ -3,7 +3,6 @@ package transfer
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"mergesafe/gameid"
@@ -11,6 +10,7 @@ import (
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/open"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -44,13 +44,12 @@ func startable(t *testing.T, d rowio.Database, server gameid.ServerID, want bool
 // has none.
 func recordless(t *testing.T, d rowio.Database) {
 	t.Helper()
-	for _, table := range ledger.Ours {
+	for _, table := range []string{ledger.RecordTable, ledger.MergesTable, ledger.ProgressTable, ledger.RenamesTable} {
 		exec(t, d, "DROP TABLE IF EXISTS "+table)
 	}
 }
 
-// Without a record nobody knows where the rows are: an undo leaves the fences, changes nothing and says how to lift
-// each of them, whatever is in the place of the new database. Nor is the plan carried out in another place then.
+// Without a record an undo drops nothing, and the fences decide. If nobody was let in, they are lifted.
 func TestUndoWithoutRecord(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
@@ -59,15 +58,42 @@ func TestUndoWithoutRecord(t *testing.T) {
 		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
+		recordless(t, into)
+		before := dump(t, into)
+		undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
+		if err != nil || !undone.NoRecord || undone.Dropped || len(undone.Lifted) != 2 {
+			t.Errorf("%+v, %v", undone, err)
+		}
+		if before != dump(t, into) {
+			t.Error("the database without a record was changed")
+		}
+		for i, d := range all {
+			startable(t, d, gameid.ServerID(i+1), true)
+		}
+	})
+}
+
+// If the game was let in, nobody knows where the rows are: an undo leaves the fences and changes nothing, whatever is in
+// the place of the new database; nor is the plan carried out in another place. By force the worlds live again, and give
+// nothing that may have been given there.
+func TestUndoWithoutRecordOpened(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
+		p, into := planOf(t, e, all, planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, p, into, all)
+		mint(t, into, 1)
+		given := registryIn(t, into)[0]
 		elsewhere := e.fresh(t, "new") // where there is nothing
 		recordless(t, into)
 		for what, wrong := range map[string]rowio.Database{"without its record": into, "in another place": elsewhere} {
 			before := []string{dump(t, all[0]), dump(t, all[1]), dump(t, wrong)}
+			_, err := undo.Undo(t.Context(), p, wrong, all, undo.UndoOptions{})
+			refusedBecause(t, "undo", "there is no record of it", err)
 			var refused *ledger.RefusedError
-			_, err := undo.Undo(t.Context(), p, wrong, all, undo.UndoOptions{Force: true})
-			if !errors.As(err, &refused) || len(refused.Lifting) != 2 || !strings.Contains(refused.Lifting[1], "-server 2 ") {
-				t.Errorf("an undo of a database %s: %v", what, err)
-			}
 			if _, err := apply.Apply(t.Context(), p, wrong, all, job.Options{}); !errors.As(err, &refused) {
 				t.Errorf("an apply to a database %s: %v", what, err)
 			}
@@ -77,6 +103,24 @@ func TestUndoWithoutRecord(t *testing.T) {
 			for i, d := range all {
 				startable(t, d, gameid.ServerID(i+1), false)
 			}
+			_, err = open.Open(t.Context(), p, wrong, all, open.Options{})
+			refusedBecause(t, "open", "there is no record of it", err)
+			if _, err := apply.Apply(t.Context(), p, wrong, all, job.Options{Try: true}); !errors.As(err, &refused) {
+				t.Errorf("a rehearsal in a database %s: %v", what, err)
+			}
+			if at, err := apply.LookUp(t.Context(), p, wrong, all); err != nil || at.State != ledger.StateOpening || !at.Lost {
+				t.Errorf("%s: %+v, %v", what, at, err)
+			}
+		}
+		undone, err := undo.Undo(t.Context(), p, elsewhere, all, undo.UndoOptions{Force: true})
+		if err != nil || !undone.NoRecord || !undone.Raised || len(undone.Lifted) != 2 {
+			t.Fatalf("%+v, %v", undone, err)
+		}
+		if now := registryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {
+			t.Errorf("the first world is at %d in generation %d, and had given %d in generation %d", now.Reserved, now.Generation(), given.Reserved, given.Generation())
+		}
+		for i, d := range all {
+			startable(t, d, gameid.ServerID(i+1), true)
 		}
 	})
 }

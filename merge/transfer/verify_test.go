@@ -112,7 +112,7 @@ func TestVerifyLateWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		p, into, worlds := merged(t, e, planner.PlanOptions{})
 		exec(t, worlds[1], "UPDATE items SET count = count + 1 WHERE template = 2")
-		proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{Reread: true})
+		proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

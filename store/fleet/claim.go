@@ -207,7 +207,7 @@ const (
 	retireFleet = `UPDATE fleet_servers SET state = '` + Retired + `', epoch = epoch + 1 WHERE server_id = ? AND epoch = ?`
 	rebindFleet = `
 		UPDATE fleet_servers
-		SET state = '` + Bound + `', world = ?, epoch = epoch + 1, world_epoch = 0, holder = '', place = '', lease_until_ms = 0, bound_ms = {now}
+		SET state = '` + Bound + `', world = ?, epoch = epoch + 1, world_epoch = 0, holder = '', place = '', gone_into = '', lease_until_ms = 0, bound_ms = {now}
 		WHERE server_id = ? AND epoch = ?`
 )
 

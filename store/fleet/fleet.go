@@ -128,7 +128,7 @@ func (f *Fleet) Identity(ctx context.Context) (string, error) {
 	}
 	if f.path != "" { // SQLite would make the file
 		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
-			return "", f.fault(fmt.Errorf(`no such file: make the fleet registry with "gameid servers init", or check the path: %w`, sqldb.ErrUnavailable))
+			return "", f.fault(fmt.Errorf(`no such file: make the fleet registry with "gameid servers init", or check the path: %w (%w)`, sqldb.ErrUnavailable, fs.ErrNotExist))
 		}
 	}
 	if err := f.db.Connect(ctx); err != nil {
@@ -190,6 +190,10 @@ type Server struct {
 	LeaseUntil time.Time
 	Leased     bool
 
+	// GoneInto is the database that the world came to by a merge, without secrets; empty if it did not. No copy of it
+	// starts.
+	GoneInto string `db:"gone_into"`
+
 	// When the number was claimed, when it was bound, when its world reported last,
 	// and when the row was read. All times are by the clock of the fleet registry.
 	// The time of an event that never happened is zero.
@@ -217,7 +221,7 @@ type Change struct {
 	Server gameid.ServerID
 	Epoch  int64 `db:"epoch"` // of the row, from the change on
 	At     time.Time
-	Action string `db:"action"` // "claim", "bind", "retire", "rebind", "move", "lower mark" or "release"
+	Action string `db:"action"` // "claim", "bind", "retire", "rebind", "move", "gone", "back", "lower mark" or "release"
 	World  string `db:"world"`  // that the number was bound to from then on, or empty
 	By     string `db:"who"`
 	Why    string `db:"why"`
@@ -225,7 +229,7 @@ type Change struct {
 
 const selectFleet = `
 	SELECT server_id, name, state, COALESCE(world, '') AS world, epoch, world_epoch, mark_ms,
-		holder, place, lease_until_ms, claimed_ms, bound_ms, seen_ms, {now} AS now_ms
+		holder, place, gone_into, lease_until_ms, claimed_ms, bound_ms, seen_ms, {now} AS now_ms
 	FROM fleet_servers`
 
 // fleetRow has the times of a Server as the database has them.

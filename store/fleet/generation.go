@@ -41,6 +41,56 @@ func (f *Fleet) Follow(ctx context.Context, reg *registry.Registry, note Note) e
 	return nil
 }
 
+// Gone records that the worlds of a database came to another one by a merge: from then on no copy of them starts
+// (ErrSuperseded). into is where, without secrets; empty takes it back. Like [Fleet.Follow] it leaves the others as they
+// are, and can be repeated.
+//
+// It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the number.
+func (f *Fleet) Gone(ctx context.Context, reg *registry.Registry, into string, note Note) error {
+	id, err := f.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	servers, err := reg.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	action := "gone"
+	if into == "" {
+		action = "back"
+	}
+	for _, own := range servers {
+		if own.Role != registry.RoleOwn || own.Fleet == "" {
+			continue
+		}
+		row, err := f.load(ctx, own.ID)
+		if err != nil {
+			return err
+		}
+		if row != nil && row.World == own.World && row.GoneInto == into {
+			continue
+		}
+		if row == nil || row.GoneInto == "" {
+			if err := f.claims(own.ID, row, id, own, Options{Place: reg.Place()}); err != nil {
+				return err
+			}
+		}
+		switch {
+		case row.World != own.World: // it never started with the fleet registry
+			continue
+		case into != "" && row.alive():
+			return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
+				"came to %q by a merge, and runs elsewhere: %s; stop that process", into, row.running())}
+		}
+		if err := f.fault(f.change(ctx, own.ID, action, note, func(tx *sqldb.Tx) (bool, error) {
+			return tx.Swap(ctx, "UPDATE fleet_servers SET epoch = epoch + 1, gone_into = ? WHERE server_id = ? AND epoch = ?", into, own.ID, row.Epoch)
+		})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, place string, note Note) error {
 	row, err := f.load(ctx, own.ID)
 	if err != nil {

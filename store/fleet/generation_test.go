@@ -86,3 +86,45 @@ func TestSupersededAway(t *testing.T) {
 		must(t, m.Close())
 	})
 }
+
+// A world that came to another database by a merge starts nowhere until that is taken back.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+		ctx := t.Context()
+		world := withTables(t, newDSN())
+		must(t, f.Gone(ctx, world.Registry(), "new", note)) // of a world that is bound nowhere there is nothing to record
+		claimed(t, f, 7)
+		m := join(t, world, f, 7)
+		mint(t, m)
+		says(t, f.Gone(ctx, world.Registry(), "new", note), fleet.ErrRunning, "runs elsewhere", "stop that process")
+		must(t, m.Close())
+		backup := copyOf(t, world, newDSN())
+		must(t, f.Gone(ctx, world.Registry(), "new", note))
+		must(t, f.Gone(ctx, world.Registry(), "new", note))
+		s, history := shown(t, f, 7)
+		if s.GoneInto != "new" || history[len(history)-1].Action != "gone" || len(history) != 3 {
+			t.Errorf("%+v, history %+v", s, history)
+		}
+		refused(t, backup, f, 7, fleet.ErrSuperseded, `came to "new" by a merge`, "servermerge undo", "gameid servers rebind -h")
+		must(t, f.Gone(ctx, world.Registry(), "", note))
+		m = join(t, world, f, 7)
+		must(t, m.Close())
+	})
+}
+
+// A copy of such a world that was started while the fleet registry was away ends when it comes back.
+func TestGoneAway(t *testing.T) {
+	t.Parallel()
+	onEachInOutage(t, func(t *testing.T, o *outage) {
+		o.away.Store(true)
+		m := o.join(t, o.copy)
+		mint(t, m)
+		must(t, o.fleet.Gone(t.Context(), o.db.Registry(), "new", note))
+		o.away.Store(false)
+		if m.Heartbeat(t.Context()) {
+			t.Error("it is joined")
+		}
+		stopped(t, m, fleet.ErrSuperseded, `came to "new"`)
+	})
+}

@@ -214,6 +214,9 @@ func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own regis
 		return f.notClaimed(server, options.Name, "-server "+server.String())
 	case row.State == Retired:
 		return refuse(ErrRetired, "is retired: the fleet registry %q has its number, %q, %s; claim a new number for a new world", f, row.Name, row.lastSeen())
+	case row.World == own.World && own.World != "" && row.GoneInto != "":
+		return refuse(ErrSuperseded, "must not run on the database %q: its world came to %q by a merge, which the fleet registry %q has on record: this is the database from before, or a copy of it. "+
+			"Its players are there; to take the merge back: servermerge undo; if that database is lost and this copy is to be the world from now on, see: gameid servers rebind -h", options.Place, row.GoneInto, f)
 	case row.World == own.World && own.World != "":
 		return nil
 	case row.World != "":

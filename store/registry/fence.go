@@ -2,8 +2,8 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,10 +51,10 @@ func FenceHere(token, name string, now time.Time) gameid.Holder {
 // a record can be lost, or the database be under another name, and the fence is where the world is.
 type FenceState string
 
-// The states of a fence. A state of a newer version, which is none of these, is as FenceMerging.
+// The states of a fence. A state of a newer version, which is none of these, is as FenceOpened.
 const (
-	FenceMerging  FenceState = ""         // rows of the merge may be in the new database
-	FencePrepared FenceState = "prepared" // no row has come yet
+	FenceMerging  FenceState = ""         // the merge was prepared, or has begun: nobody was let into the new database
+	FenceOpened   FenceState = "opened"   // a game may run in the new database
 	FenceDropping FenceState = "dropping" // an undo drops the new database that the rows came to
 )
 
@@ -87,11 +87,10 @@ func (f Fence) String() string {
 	switch {
 	case f.State == FenceDropping:
 		return fmt.Sprintf("an undo drops %q, which the merge %.64q had made, since %s", f.Into, f.Merge, printable.Time(f.Since))
-	case f.State == FencePrepared:
-		return fmt.Sprintf("the merge %.64q into %q was prepared on %s, and no row has come yet",
-			f.Merge, f.Into, printable.Time(f.Since))
 	case f.Here:
 		return fmt.Sprintf("the merge %.64q is being carried out in this database, %q, since %s", f.Merge, f.Into, printable.Time(f.Since))
+	case f.State == FenceMerging:
+		return fmt.Sprintf("its world goes to %q by the merge %.64q, since %s", f.Into, f.Merge, printable.Time(f.Since))
 	}
 	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Time(f.Since))
 }
@@ -118,10 +117,7 @@ func (e *FencedError) Error() string {
 	switch {
 	case e.Fence.State == FenceDropping:
 		return fmt.Sprintf("server %s is fenced: %s; to lift it: \"servermerge undo PLAN\"", e.Server, e.Fence)
-	case e.Fence.State == FencePrepared:
-		return fmt.Sprintf("server %s is fenced: %s; merge with \"servermerge apply PLAN\", "+
-			"or lift the fence with \"servermerge undo PLAN\"", e.Server, e.Fence)
-	case e.Fence.Here:
+	case e.Fence.Here || e.Fence.State == FenceMerging:
 		return fmt.Sprintf("server %s is fenced: %s; what comes next: \"servermerge status PLAN\"; to take it back: \"servermerge undo PLAN\"", e.Server, e.Fence)
 	}
 	return fmt.Sprintf("server %s is fenced: %s, and runs there; to take that merge back and lift the fence: \"servermerge undo PLAN\"", e.Server, e.Fence)
@@ -160,25 +156,42 @@ func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) erro
 // another database, or other worlds come to this one. It also stops a process that was
 // frozen. A fence is a lease that never ends: every start is refused with a
 // [*FencedError] that names the fence. If the server runs, it is not fenced, and Fence
-// returns a [*gameid.HeldError]. Fencing a server again with the same token only changes
-// the state of the fence, and never to [FencePrepared].
+// returns a [*gameid.HeldError]. A server that has a fence with the same token keeps it as it is.
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
 		if s.Holder.Token == holder.Token {
-			state := FenceState(holder.Process)
-			return state != FencePrepared && state != FenceState(s.Holder.Process), nil
+			return false, nil
 		}
 		held := s.Held()
 		return held == nil, held
 	})
 }
 
-// LiftFence lifts the fence that [Registry.Fence] made with the same token. If states are given,
-// it does so only if the fence is in one of them. If there is no such fence it changes nothing.
-func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string, states ...FenceState) error {
-	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) {
-		return s.Fenced(token) && (len(states) == 0 || slices.Contains(states, FenceState(s.Holder.Process))), nil
-	})
+// ErrNoFence says that a server has no fence of a merge.
+var ErrNoFence = errors.New("it is not fenced by this merge any more")
+
+// MarkFence changes the state of the fence that a server has with a token. Without such a fence it changes nothing,
+// and the error is [ErrNoFence].
+func (r *Registry) MarkFence(ctx context.Context, server gameid.ServerID, token string, state FenceState) error {
+	row, err := r.Server(ctx, server)
+	if err != nil {
+		return err
+	}
+	fenced := func(s *Server) (bool, error) {
+		if !s.Fenced(token) {
+			return false, fmt.Errorf("store: server %s: %w", server, ErrNoFence)
+		}
+		return FenceState(s.Holder.Process) != state, nil
+	}
+	if other, err := fenced(&row); err != nil || !other {
+		return err
+	}
+	return r.hold(ctx, server, state.In(row.Holder), fenceLease, fenced)
+}
+
+// LiftFence lifts the fence that [Registry.Fence] made with the same token. If there is no such fence it changes nothing.
+func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string) error {
+	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) { return s.Fenced(token), nil })
 }
 
 const updateHolder = `

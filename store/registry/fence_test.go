@@ -56,7 +56,7 @@ func TestFence(t *testing.T) {
 		for _, err := range []error{err, err2, r.Leave(ctx, 7), fleet.EndLeases(ctx, r, nil, leases, 0, fleet.Note{By: "anna@host-a", Why: "a test"})} {
 			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) {
 				t.Errorf("what is fenced: %v", err)
-			} else if text := err.Error(); !strings.Contains(text, `went to "s1" by the merge "m1", on 2026-11-21T03:00:00.000Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
+			} else if text := err.Error(); !strings.Contains(text, `goes to "s1" by the merge "m1", since 2026-11-21T03:00:00.000Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
 				t.Errorf("a fence is told as %q", text)
 			}
 		}
@@ -112,8 +112,8 @@ func TestFenceHere(t *testing.T) {
 	}
 }
 
-// A fence says of its merge whether rows may be in the new database, so that those that may be lifted without its
-// record are told from others.
+// A fence says how far its merge is, so that those that may be lifted without its record are told from others. Where none
+// stands, none is made by marking it.
 func TestFenceState(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
@@ -121,35 +121,39 @@ func TestFenceState(t *testing.T) {
 		node, err := db.OpenNode(ctx, 7, gameid.Options{})
 		must(t, err)
 		must(t, node.Close())
-		const merging, prepared, dropping = registry.FenceMerging, registry.FencePrepared, registry.FenceDropping
 		is := func(want registry.FenceState) {
 			t.Helper()
 			if f, ok := registry.FenceOf(servers(t, db)[0].Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
 				t.Fatalf("%+v, want %q", f, want)
 			}
 		}
-		for _, step := range []struct{ to, is registry.FenceState }{
-			{prepared, prepared}, {prepared, prepared}, {merging, merging}, {prepared, merging}, {dropping, dropping}, {dropping, dropping}, {prepared, dropping}, {merging, merging}, {dropping, dropping},
-		} {
-			must(t, r.Fence(ctx, 7, step.to.In(registry.FenceTo("m1", "s1", since))))
-			is(step.is)
+		refused := func(want string) {
+			t.Helper()
+			if _, err := db.OpenNode(ctx, 7, gameid.Options{}); err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
 		}
-		_, err = db.OpenNode(ctx, 7, gameid.Options{})
-		if want := `server 7 is fenced: an undo drops "s1", which the merge "m1" had made, since 2026-11-21T03:00:00.000Z; to lift it: "servermerge undo PLAN"`; err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+		if err := r.MarkFence(ctx, 7, "m1", registry.FenceOpened); !errors.Is(err, registry.ErrNoFence) {
+			t.Errorf("marked where there is no fence: %v", err)
 		}
-		must(t, r.LiftFence(ctx, 7, "m1", merging, prepared))
-		is(dropping)
-		must(t, r.LiftFence(ctx, 7, "m1", prepared, dropping))
-		must(t, r.Fence(ctx, 7, prepared.In(registry.FenceTo("m1", "s1", since))))
-		_, err = db.OpenNode(ctx, 7, gameid.Options{})
-		if want := `server 7 is fenced: the merge "m1" into "s1" was prepared on 2026-11-21T03:00:00.000Z, and no row has come yet; merge with "servermerge apply PLAN", or lift the fence with "servermerge undo PLAN"`; err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+		must(t, r.Fence(ctx, 7, registry.FenceTo("m1", "s1", since)))
+		is(registry.FenceMerging)
+		refused(`server 7 is fenced: its world goes to "s1" by the merge "m1", since 2026-11-21T03:00:00.000Z; what comes next: "servermerge status PLAN"; to take it back: "servermerge undo PLAN"`)
+		if err := r.MarkFence(ctx, 7, "m2", registry.FenceOpened); !errors.Is(err, registry.ErrNoFence) {
+			t.Errorf("another merge's fence was marked: %v", err)
 		}
+		for _, state := range []registry.FenceState{registry.FenceOpened, registry.FenceOpened, registry.FenceDropping} {
+			must(t, r.MarkFence(ctx, 7, "m1", state))
+			is(state)
+			must(t, r.Fence(ctx, 7, registry.FenceTo("m1", "s1", since))) // it is there
+			is(state)
+			if state == registry.FenceOpened {
+				refused(`server 7 is fenced: its world went to "s1" by the merge "m1", on 2026-11-21T03:00:00.000Z, and runs there; to take that merge back and lift the fence: "servermerge undo PLAN"`)
+			}
+		}
+		refused(`server 7 is fenced: an undo drops "s1", which the merge "m1" had made, since 2026-11-21T03:00:00.000Z; to lift it: "servermerge undo PLAN"`)
+		must(t, r.LiftFence(ctx, 7, "m1"))
 	})
-	if f, ok := registry.FenceOf(gameid.Holder{Token: "fence:m1", Host: "s1", Program: "a merge is being carried out in this database"}); !ok || f.State != registry.FenceMerging {
-		t.Errorf("of an older version: %+v", f)
-	}
 }
 
 // While one server of a database is fenced no other starts there, whether the

@@ -206,7 +206,7 @@ func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, er
 		}
 		add(file, "check", "merge", "schema")
 	}
-	_ = json.NewEncoder(h).Encode([]any{c.Rekey, c.Fence, c.Allow})
+	_ = json.NewEncoder(h).Encode([]any{c.Rekey, c.Allow})
 	r.Check.Allow = append(r.Check.Allow, c.Allow...)
 	return r, hex.EncodeToString(h.Sum(nil)[:8]), nil
 }

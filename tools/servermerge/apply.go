@@ -79,7 +79,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *
 	if err != nil {
 		return nil, false // the work itself waits, or says why
 	}
-	if at.State != transfer.StateNone {
+	if !at.State.Nothing() {
 		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
 	return at.Began, at.State.Whole()

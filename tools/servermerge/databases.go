@@ -83,7 +83,7 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 // typed, or that the configuration names since.
 func (j *job) asPlanned(ctx context.Context, doing string) error {
 	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
-	if err != nil || at.State != transfer.StateNone {
+	if err != nil || !at.State.Nothing() {
 		return nil // the work itself waits, or says why; or the database is known by its record
 	}
 	refusal, err := transfer.Elsewhere(ctx, j.plan, j.into)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -42,8 +45,10 @@ func registryOf(cmd *cliv3.Command, config *databases.Config) (ranges.Registry, 
 	return ranges.Registry{DSN: dsn, By: "servermerge " + cmd.Name}, err
 }
 
-// moving is what records that the first world of a plan goes on in a database, and where it was.
-func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, to transfer.Database, from, why string) (func(context.Context) error, error) {
+// moving is what records in the fleet registry where the worlds of a plan are from now on.
+func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, why string,
+	record func(r ranges.Registry, ctx context.Context, p *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error,
+) (func(context.Context) error, error) {
 	registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
 	if err == nil {
 		err = registry.Required(ctx, j.plan, j.worlds[0])
@@ -55,13 +60,14 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, t
 		if !registry.DSN.IsZero() {
 			defer askingFleet(ctx, cmd, registry)()
 		}
-		return registry.MoveWorld(ctx, j.plan, from, to, why)
+		return record(registry, ctx, j.plan, j.into, j.worlds, why)
 	}, nil
 }
 
-// unplaced ends a command that could not look whether the world is bound in a fleet registry.
+// unplaced ends a command that could not look whether the world is bound in a fleet registry. One that is away may come
+// back; a file that is not there was never one.
 func (j *work) unplaced(ctx context.Context, command string, err error) error {
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && (!errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
 	return j.failed(ctx, &transfer.StoppedError{Doing: "looking where the worlds are", Cause: err}, j.outcome(command))

@@ -177,7 +177,6 @@ there as it is blocks the merge, with the statement to run.
   -fleet DSN        the fleet registry (default: [registry] in config.toml): new
                     keys leave out the ranges that it gave to worlds ("gameid
                     servers ranges"); apply records the new ones there
-  -no-fence         do not keep the servers of the worlds from being started
   -recorded         make no plan: get back that of the merge that made NEW,
                     which alone is given, if its file is lost; with -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
@@ -214,28 +213,31 @@ Examples:
 
 const helpOpen = `Usage: servermerge open [flags] PLAN [NEW WORLD...]
 
-Lets the game into the new database, after verify has said PASS: looks once more
-whether any process wrote there or ran a server of a world, enables its events,
-and lifts its fence last. Before that no game server can
-start there. The servers of the worlds cannot be started on the old databases
-any more. Where no registry prevents a start, it verifies once more.
+Proves that the new database is as planned, as verify does, and lets the game in
+if it is: marks the fences of the worlds, lifts the fence of the new database,
+and enables its events, last. Before that no game server can start there. The
+servers of the worlds cannot be started on the old databases any more. If the
+proof is not PASS, it stays closed and nothing is changed. A world that has a
+registry needs its fence: it may have run without it.
 
-With a fleet registry, it records there that the world goes on in the new
-database: copies of the old one are refused from then on, wherever they are
-started, and the place of the world follows.
+With a fleet registry, it records there that the first world goes on in the new
+database, and that the others came to it: copies of the old ones are refused
+from then on, wherever they are started, and the place of the first world
+follows.
 
 Then point the game to the new database. Keep the old ones for as long as an
 undo may be wanted. If it is interrupted, run it again.
 
   -yes              do not ask; without a terminal it never asks
-  -parallel N       how many tables are read at a time, where it verifies again
+  -parallel N       how many tables, or worlds of one, are read at a time
                     (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -html FILE        write the result as one HTML file as well
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
-Exit codes: 0 it is open; 1 refused: it was not proved, or is not as it was
-then; 2 could not; 4 interrupted: run the same command again.
+Exit codes: 0 it is open; 1 refused, or FAIL; 2 could not; 3 the rows are as
+planned, but the check could not check everything in the result: it stays
+closed; 4 interrupted, or the fleet registry is away: run it again.
 
 Example:
   servermerge open plan.json
@@ -284,13 +286,16 @@ Examples:
 
 const helpStatus = `Usage: servermerge status [flags] PLAN [NEW WORLD...]
 
-Prints the state of the merge, as the new database has it on record: NOT BEGUN,
-COPYING, MADE, PROVED, OPEN, UNDOING, or TRIED after a rehearsal. It only reads,
-and may be called while apply or undo runs.
+Prints the state of the merge, as its record in the new database and the fences
+of the worlds say: NOT BEGUN, COPYING, MADE, OPENING, OPEN, UNDOING, or TRIED
+after a rehearsal. PLAN AGAIN is not begun, too, but the worlds are not as
+planned any more. It reads no rows, says nothing of earlier proofs, and may be
+called while another command runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
-Exit codes: 0 not begun, or open; 2 could not read it; 4 begun and not open.
+Exit codes: 0 not begun, or open; 2 could not read it; 4 begun and not open, or
+a fence is left.
 
 Example:
   servermerge status plan.json
@@ -298,22 +303,16 @@ Example:
 
 const helpVerify = `Usage: servermerge verify [flags] PLAN [NEW WORLD...]
 
-Proves that the merge is as planned: reads every row of the new database,
-compares numbers of rows and sums over their contents with what came, names the
-rows that differ, compares how it is made with the first world, object by
-object, and runs the check of mergecheck on the result. It only reads, but that
-PASS is noted there: then it can be opened. What a game changed in the new
-database is found too.
-
-Rows of worlds that are fenced and have not run since are not read again: what
-is in the new database is compared with what the plan read; -reread reads them
-too.
+Proves that the merge is as planned: reads every row of the new database and of
+all worlds, compares numbers of rows and sums over their contents with the plan,
+names the rows that differ, compares how it is made with the first world, object
+by object, and runs the check of mergecheck on the result. It only reads. It is
+the proof that open makes, without the opening, and about the moment at which it
+ran. What a game changed in the new database is found too.
 
   -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
-  -reread           read the rows of all worlds again, for changes by others
-                    than the game since the plan
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
@@ -327,22 +326,23 @@ Example:
 const helpUndo = `Usage: servermerge undo [flags] PLAN [NEW WORLD...]
 
 Takes the merge back, complete or not: drops what it made, and lets the servers
-of the worlds start again. If the game has written to the new database since it
-was opened, that is refused, with the tables, unless forced; and the first world
-learns which IDs, numbers and counters were given there, so that none is given
-again. While a world is gone it refuses, forced or not: the new database has the
-only rows of it. If it is interrupted, run it again to resume. On a terminal it
-asks first.
+of the worlds start again. If others than the merge wrote to the new database
+since it was made, that is refused, with the tables, unless forced. If the game
+may have entered it, the worlds first learn which IDs, numbers and counters were
+given there, so that none is given again. While a world is gone it refuses,
+forced or not: the new database has the only rows of it. If it is interrupted,
+run it again to resume. On a terminal it asks first.
 
 What was in the new database before, or was made there by others, stays and is
 listed. What a rehearsal made (apply -try) is dropped without being compared.
 
-Without a record of the merge, the new database may be under another name: then
-undo lifts only fences that say themselves that no game can have entered, and
-prints the command that lifts the others.
+Without a record of the merge, nothing is dropped, and the fences decide. If no
+game was let in, they are lifted. Otherwise the new database is gone or under
+another name: name the one that has the record.
 
   -force            drop the new database also if it was written to; the
-                    players' changes there are lost
+                    players' changes there are lost. And lift the fences of a
+                    merge that was opened and whose new database is gone
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables are compared at a time (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)

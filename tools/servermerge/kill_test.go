@@ -138,7 +138,7 @@ func kills(o *operator) {
 		t.Errorf("%d players, want 5000: %v", players, err)
 	}
 	db.Close()
-	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "PROVED") {
+	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "MADE") {
 		t.Errorf("status: %s", status)
 	}
 	if done := o.ends(o.command("undo"), cli.OK); !strings.Contains(done, "no row of ") {

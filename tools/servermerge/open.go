@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/merge/estimate"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/ranges"
 )
 
 func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
@@ -16,20 +19,20 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	placing, err := s.moving(ctx, cmd, j, j.into, "", fmt.Sprintf("the merge %s was opened", j.plan.ID))
+	placing, err := s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was opened", j.plan.ID), ranges.Registry.Opened)
 	if err != nil {
 		return j.unplaced(ctx, "open", err)
 	}
-	if err := cli.Confirm(ctx, cmd, "This lets the game into "+j.where()+"."); err != nil {
+	if err := cli.Confirm(ctx, cmd, "This proves "+j.where()+", and lets the game in."); err != nil {
 		return unconfirmed(ctx, err)
 	}
-	ctx, w := j.watch(ctx, cli.LogOf(cmd), "open")
+	ctx, w := j.watch(ctx, cli.LogOf(cmd), "open", estimate.VerifyWork(j.plan)...)
 	opened, err := transfer.Open(ctx, j.plan, j.into, j.worlds, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")
-	o.Opened = opened
-	if err != nil {
+	if err != nil && !errors.Is(err, transfer.ErrNotProved) {
 		return j.failed(ctx, err, o)
 	}
+	o.Open(opened, err == nil)
 	return j.conclude(ctx, o)
 }

@@ -135,7 +135,7 @@ func TestServerRuns(t *testing.T) {
 	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "server 2 runs") {
 		t.Errorf("%+v", r)
 	}
-	if r := ran(t, cli.OK, "status", file); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
+	if r := ran(t, cli.OK, "status", file); !strings.HasPrefix(r.stdout, "PLAN AGAIN") {
 		t.Errorf("%+v", r)
 	}
 	if r := ran(t, cli.Conflicts, "plan", "-into", into(file), s1, s2); !strings.Contains(r.stdout, "server 2 runs") || !strings.Contains(r.stdout, "then plan again") {
@@ -177,7 +177,7 @@ func TestRights(t *testing.T) {
 	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "lacks rights") {
 		t.Errorf("%+v", r)
 	}
-	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
+	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "PLAN AGAIN") {
 		t.Errorf("%+v", r)
 	}
 	// The names of the plan are no DSNs.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -27,7 +28,8 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	o := j.outcome("status")
 	o.Status = at
-	if at.State != transfer.StateNone && at.State != transfer.StateOpen {
+	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced })
+	if at.State != transfer.StateOpen && (!at.State.Nothing() || fenced) {
 		o.Ending = report.Stopped
 	}
 	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))

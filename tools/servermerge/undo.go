@@ -8,10 +8,10 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/ranges"
 )
 
 func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
@@ -30,8 +30,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if tried {
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
-		_, made := sqldb.SplitAccount(j.into.DSN)
-		if placing, err = s.moving(ctx, cmd, j, j.worlds[0], made, fmt.Sprintf("the merge %s was undone", j.plan.ID)); err != nil {
+		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), ranges.Registry.Undone); err != nil {
 			return j.unplaced(ctx, "undo", err)
 		}
 		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", printable.Text(j.into.Name))
@@ -63,5 +62,5 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 // isTried reports whether a rehearsal made the new database. If that cannot be read, undo waits or says why.
 func isTried(ctx context.Context, j *job) bool {
 	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
-	return err == nil && (at.State == transfer.StateTried || at.State == transfer.StateDropping)
+	return err == nil && at.State == transfer.StateTried
 }

@@ -16,7 +16,6 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	j.options.Reread = cmd.Bool("reread")
 	ctx, w := j.watch(ctx, cli.LogOf(cmd), "verify", estimate.VerifyWork(j.plan)...)
 	proof, err := transfer.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()

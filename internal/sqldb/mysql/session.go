@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -72,11 +73,14 @@ var (
 
 const strictMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
-// clusterVariables tells whether a server is in a cluster, and which settings of it a session has. sql_select_limit holds
-// for SHOW, too. Comments tell the kinds of servers apart as in showSettings.
-const clusterVariables = `SELECT VARIABLE_NAME, VARIABLE_VALUE
-	FROM /*M!100000 information_schema.SESSION_VARIABLES */ /*!50720 performance_schema.session_variables */
-	WHERE VARIABLE_NAME IN ('wsrep_on', 'wsrep_sync_wait', 'group_replication_group_name', 'group_replication_consistency') LIMIT 10`
+// clusterVariables tell whether a server is in a cluster of one kind or the other, and which settings of it a session has.
+// A server without one does not know the names. (SHOW VARIABLES is cut by sql_select_limit, and a table of variables is
+// refused by max_join_size.)
+var clusterVariables = []string{
+	"SELECT 'wsrep_on' AS name, @@session.wsrep_on AS value UNION ALL SELECT 'wsrep_sync_wait', @@session.wsrep_sync_wait LIMIT 10",
+	"SELECT 'group_replication_group_name' AS name, @@global.group_replication_group_name AS value " +
+		"UNION ALL SELECT 'group_replication_consistency', @@session.group_replication_consistency LIMIT 10",
+}
 
 // question is the query that reads what a session has. Which variables a server has in a cluster is asked once.
 type question struct{ query atomic.Pointer[string] }
@@ -86,12 +90,16 @@ func (q *question) of(ask func(query string) (map[string]string, error)) (string
 	if known := q.query.Load(); known != nil {
 		return *known, nil
 	}
-	has, err := ask(clusterVariables)
-	if err != nil && !sqldb.IsNoTable(err) && !sqldb.IsSyntax(err) { // of a server that is neither of these, nor in such a cluster
-		return "", err
+	has := make(map[string]string)
+	for _, query := range clusterVariables {
+		some, err := ask(query)
+		if err != nil && !sqldb.IsUnknownVariable(err) && !sqldb.IsSyntax(err) {
+			return "", err
+		}
+		maps.Copy(has, some)
 	}
 	var settings []setting
-	if strings.EqualFold(has["wsrep_on"], "ON") {
+	if on := has["wsrep_on"]; on == "1" || strings.EqualFold(on, "ON") {
 		settings = append(settings, galeraSettings...)
 	}
 	if has["group_replication_group_name"] != "" {

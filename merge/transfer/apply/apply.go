@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -16,7 +14,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/transfer/step"
-	"mergesafe/store/registry"
 )
 
 // Result is the result of [Apply]. Beside an error it says how far the merge came: a
@@ -79,7 +76,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := refuseState(r, state); err != nil {
 		return err
 	}
-	if state.Whole() {
+	if state == ledger.StateMade {
 		return r.Retry(ctx, "reading what was copied", func(ctx context.Context) error {
 			done, err := r.Manifest.Checkpoints(ctx)
 			for _, c := range done {
@@ -99,11 +96,11 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 			return err
 		}
 	}
-	if state == "" && !r.Opts.Try {
-		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return otherCopies(ctx, r, "apply") }); err != nil {
+	if state == "" {
+		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return Lost(ctx, r, "apply") }); err != nil {
 			return err
 		}
-		if r.Opts.Reserve != nil {
+		if r.Opts.Reserve != nil && !r.Opts.Try {
 			if err := r.Opts.Reserve(ctx); err != nil {
 				return err
 			}
@@ -113,12 +110,13 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	var made *schema.Schema
 	before := []action{
 		{"making the new database", func(ctx context.Context) error { return beginRecord(ctx, r) }},
+		{"closing the new database to the game", func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"fencing the worlds", func(ctx context.Context) error {
 			first.Drop() // it read what is written now
 			if r.Opts.Try {
 				return nil
 			}
-			return r.During(ctx, ledger.StateCopying, func() error { return fence(ctx, r, registry.FenceMerging) })
+			return r.During(ctx, ledger.StateCopying, func() error { return fence(ctx, r) })
 		}},
 		{"reading the tables of " + first.Name, func(ctx context.Context) (err error) {
 			made, err = schema.Read(ctx, first)
@@ -142,11 +140,15 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	})
 }
 
-// refuseState refuses what another call has to end first.
+// refuseState refuses what another command has to end first.
 func refuseState(r *job.Run, state ledger.State) error {
 	switch {
-	case state.Undoing():
-		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", r.Plan.ID)
+	case state == ledger.StateUndoing:
+		return refused(r, fmt.Sprintf("the merge %s is being undone: run undo again to its end", r.Plan.ID))
+	case state == ledger.StateOpening:
+		return refused(r, "it is being opened: run open again to its end, or undo")
+	case state == ledger.StateOpen:
+		return refused(r, "it was made and opened before: a game may run there")
 	case state == ledger.StateTried && !r.Opts.Try:
 		return refused(r, "it was made by a rehearsal, from worlds that may have run: run undo, which drops it")
 	case state != "" && state != ledger.StateTried && r.Opts.Try:
@@ -173,22 +175,6 @@ func retryAll(ctx context.Context, r *job.Run, all []action) error {
 		}
 	}
 	return nil
-}
-
-// begun reports whether the merge is recorded and copies already. If not, it makes the tables of the
-// record.
-func begun(ctx context.Context, r *job.Run) (bool, error) {
-	state, err := r.Manifest.Load(ctx)
-	switch {
-	case err != nil:
-		return false, err
-	case state == r.Manifest.Working():
-		r.Manifest.Left = state
-		return true, nil
-	case state != "" && state != ledger.StatePreparing:
-		return false, r.Manifest.WrongState(state, r.Manifest.Left)
-	}
-	return false, r.Manifest.Create(ctx)
 }
 
 // AsMade refuses if the first world was altered since the plan was made, or if events of a world run, which no fence
@@ -258,47 +244,38 @@ func isNew(ctx context.Context, r *job.Run) error {
 		if now, err := r.Manifest.Load(ctx); err != nil || now != "" { // another process began
 			return errors.Join(err, r.Manifest.ExpectState(ctx, ""))
 		}
-		ids, err := r.Manifest.Others(ctx)
-		if err != nil {
-			return err
+		if r.Manifest.Label.ID != "" {
+			return ofOther(r)
 		}
-		if len(ids) > 0 {
-			return refused(r, ledger.Unfinished(ids[0]))
-		}
-		if made, err := r.Manifest.MadeFor(ctx); err != nil || made != "" && made != r.Manifest.Comment() {
-			if err == nil {
-				err = refused(r, fmt.Sprintf("it has the record of another merge or rehearsal, which had just begun (%s): undo that, or plan again with another name", made))
-			}
-			return err
-		}
-		for _, name := range found { // made by an apply that was killed before it wrote its record
-			if !slices.Contains(ledger.Ours, strings.ToLower(name)) {
-				return refused(r, fmt.Sprintf("the new database is not empty: it has %q: plan again with the name of one that does not exist", name))
-			}
-		}
-		return nil
+		return refused(r, fmt.Sprintf("the new database is not empty: it has %q: plan again with the name of one that does not exist", found[0]))
 	})
+}
+
+// ofOther refuses a database with the record of another merge.
+func ofOther(r *job.Run) error {
+	return refused(r, fmt.Sprintf("it has the record of another merge or rehearsal, %s: undo that, or plan again with another name", r.Manifest.Label.ID))
 }
 
 // beginRecord makes the database, and records the merge there.
 func beginRecord(ctx context.Context, r *job.Run) error {
-	made, err := schema.Read(ctx, r.Worlds[0])
-	if err != nil {
-		return err
+	if r.Manifest.Left == "" {
+		s, err := schema.Read(ctx, r.Worlds[0])
+		if err != nil {
+			return err
+		}
+		made, err := s.Create(ctx, r.New.Database)
+		if err != nil {
+			return err
+		}
+		err = r.Manifest.Create(ctx, ledger.Label{ID: r.Plan.ID, Try: r.Opts.Try, Made: made})
+		if errors.Is(err, ledger.ErrOther) {
+			return ofOther(r)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if _, err := made.Create(ctx, r.New.Database); err != nil {
-		return err
-	}
-	if begun, err := begun(ctx, r); err != nil || begun {
-		return err
-	}
-	if err := r.Manifest.Write(ctx, r.Plan, r.Hooks.Clock()); err != nil {
-		return err
-	}
-	if r.Opts.Try {
-		return nil
-	}
-	return r.Manifest.Advance(ctx, ledger.StatePreparing, ledger.StateCopying)
+	return r.Manifest.Write(ctx, r.Plan, r.Hooks.Clock())
 }
 
 // bringRows copies the rows of all worlds, and makes the indexes of each table when they are there.
@@ -411,16 +388,19 @@ func complete(ctx context.Context, r *job.Run) error {
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
 }
 
-// worldsFenced makes sure that the worlds have the fences of this merge, and have not run.
-func worldsFenced(ctx context.Context, r *job.Run) error {
-	return eachFence(ctx, r, "looking at the fence of", func(db *sqldb.DB, w plan.World) error {
-		now, err := rowio.RegistryOf(db).Servers(ctx)
+// Fenced makes sure that the worlds have the fences of this merge, and have not run.
+func Fenced(ctx context.Context, r *job.Run) error {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
 		if err != nil {
-			return err
+			return fmt.Errorf("looking at the fence of %q: %w", w.Name, err)
 		}
 		if reason := ledger.NotKept(w, now, r.Plan.ID); reason != "" {
 			return &ledger.ChangedError{Database: w.Name, Reason: reason}
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -76,7 +76,7 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
-	if err := worldsFenced(ctx, r); err != nil {
+	if err := Fenced(ctx, r); err != nil {
 		return err
 	}
 	if err := r.WorldsAsCounted(ctx); err != nil || !r.Registry {
@@ -86,7 +86,7 @@ func Undisturbed(ctx context.Context, r *job.Run) error {
 	if err != nil {
 		return err
 	}
-	if reason := ledger.ChangedServers(r.Plan.Worlds[0], withoutMerged(r, now)); reason != "" {
+	if reason := ledger.ChangedServers(ledger.InNew(r.Plan.Worlds[0]), withoutMerged(r, now)); reason != "" {
 		return &ledger.ChangedError{Database: r.New.Name, Reason: reason}
 	}
 	return nil

@@ -36,7 +36,7 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 		if s.Role != registry.RoleOwn {
 			continue
 		}
-		err := reg.Fence(ctx, s.ID, registry.FenceMerging.In(registry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock())))
+		err := reg.Fence(ctx, s.ID, registry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()))
 		if _, held := errors.AsType[*gameid.HeldError](err); held {
 			break // the reasons are told below
 		} else if err != nil {
@@ -56,43 +56,74 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 	return r.Hooks.Fail.At("after guard")
 }
 
-// OpenGate lets the servers of the new database start, if the merge is as this process left it.
-func OpenGate(ctx context.Context, r *job.Run) error {
-	return r.Retry(ctx, "opening the gate of "+r.New.Name, func(ctx context.Context) error {
-		if err := r.Manifest.ExpectState(ctx, r.Manifest.Left); err != nil {
+// GateClosed makes sure that the gate is closed, in the transaction of r.New that is open.
+func GateClosed(ctx context.Context, r *job.Run) error {
+	if !r.Registry {
+		return nil
+	}
+	servers, err := Records(ctx, r.New, registry.Table)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		var holder gameid.Holder
+		if err := holder.Scan(s["holder"]); err != nil {
 			return err
 		}
-		return openGate(ctx, r)
-	})
+		if fence, _ := registry.FenceOf(holder); rowio.Text(s["role"]) == registry.RoleOwn && fence.Merge != r.Plan.ID {
+			return fmt.Errorf("%w: it opened the gate of %q again", ledger.ErrBusy, r.New.Name)
+		}
+	}
+	return nil
 }
 
-func openGate(ctx context.Context, r *job.Run) error {
+// OpenGate lets the servers of the new database start, in the transaction of r.New that is open.
+func OpenGate(ctx context.Context, r *job.Run) error {
 	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
 	if err != nil || !slices.Contains(tables, registry.Table) {
 		return err
 	}
-	if err := r.Hooks.Fail.At("before unguard"); err != nil {
+	servers, err := Records(ctx, r.New, registry.Table)
+	if err != nil {
 		return err
 	}
-	r.New.Drop() // SQLite has one writer at a time
-	if err := lift(ctx, r, rowio.RegistryOf(r.New.DB), r.New.Name, nil); err != nil {
-		return fmt.Errorf("lifting the fence of %q: %w", r.New.Name, err)
+	for _, s := range servers {
+		var holder gameid.Holder
+		if err := holder.Scan(s["holder"]); err != nil {
+			return err
+		}
+		fence, fenced := registry.FenceOf(holder)
+		if !fenced || fence.Merge != r.Plan.ID {
+			continue
+		}
+		n, err := r.New.Exec(ctx, "unguard", "UPDATE "+registry.Table+" SET epoch = epoch + 1, holder = '', lease_until_ms = 0 WHERE server_id = ? AND epoch = ?",
+			false, s["server_id"], s["epoch"])
+		if err == nil && n != 1 {
+			err = fmt.Errorf("the fence of server %v of %q changes: is a game server being started?", s["server_id"], r.New.Name)
+		}
+		if err != nil {
+			return err
+		}
+		id, err := rowio.IntIn(s["server_id"], registry.Table+".server_id")
+		if err != nil {
+			return err
+		}
+		r.Lifted = append(r.Lifted, job.Lifted{Database: r.New.Name, Server: gameid.ServerID(id).String()})
 	}
-	return r.Hooks.Fail.At("after unguard")
+	return nil
 }
 
-// lift takes the fences of this merge off a registry, those in one of the states if any is given.
-func lift(ctx context.Context, r *job.Run, reg *registry.Registry, database string, states []registry.FenceState) error {
+// lift takes the fences of this merge off a registry.
+func lift(ctx context.Context, r *job.Run, reg *registry.Registry, database string) error {
 	now, err := reg.Servers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range now {
-		f, _ := registry.FenceOf(s.Holder)
-		if !s.Fenced(r.Plan.ID) || len(states) > 0 && !slices.Contains(states, f.State) {
+		if !s.Fenced(r.Plan.ID) {
 			continue
 		}
-		if err := reg.LiftFence(ctx, s.ID, r.Plan.ID, states...); err != nil {
+		if err := reg.LiftFence(ctx, s.ID, r.Plan.ID); err != nil {
 			return err
 		}
 		r.Lifted = append(r.Lifted, job.Lifted{Database: database, Server: s.ID.String()})

@@ -104,6 +104,15 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 	if f.Model == nil {
 		return nil // the first world is refused, and tables are read as it has them
 	}
+	if i == 0 {
+		how, err := countersMoved(ctx, f.Run)
+		if err != nil {
+			return err
+		}
+		if how != "" {
+			f.Refuse(d.Name, "", "%s since the plan was made: plan again", how)
+		}
+	}
 	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Ready }, f.Flight); err != nil {
 		return err
 	}
@@ -171,7 +180,7 @@ func (f *flight) fenceRights(ctx context.Context) error {
 			db.Close()
 		}
 		if sqldb.IsDenied(err) {
-			f.Refuse(w.Name, "", "the account may not write the fence into its registry: give it the right to UPDATE %s, or plan without a fence: %v", registry.Table, err)
+			f.Refuse(w.Name, "", "the account may not write the fence into its registry: give it the right to UPDATE %s: %v", registry.Table, err)
 		} else if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}

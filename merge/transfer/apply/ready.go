@@ -32,13 +32,10 @@ func blocking(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []r
 		return nil, err
 	}
 	defer r.Close()
-	switch {
-	case state.Undoing():
-		return []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf("the merge %s is being undone: run undo again to its end first, then plan again", r.Plan.ID)}}, nil
-	case state == ledger.StateTried && opts.Try || state.Begun() && !opts.Try:
-		return nil, nil
-	}
 	if err = refuseState(r, state); err == nil {
+		if state != "" {
+			return nil, nil
+		}
 		err = preflight(ctx, r, state)
 	}
 	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
@@ -77,19 +74,17 @@ func FenceWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds
 		return err
 	}
 	defer r.Close()
-	if err := refuseState(r, state); err != nil || state.Begun() {
+	if err := refuseState(r, state); err != nil || state != "" {
 		return err
 	}
 	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
-	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error {
-		return fence(ctx, r, registry.FencePrepared)
-	})
+	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error { return fence(ctx, r) })
 }
 
 // Unfence takes back what [Fence] did, if the merge has not begun. If it has, that is a
-// [*ledger.RefusedError]: then [undo.Undo] lifts the fences. So it is if a fence does not say that no row came.
+// [*ledger.RefusedError]: then [undo.Undo] lifts the fences. So it is if a fence says that the game was let in.
 func Unfence(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio.Database, opts job.Options) ([]job.Lifted, error) {
 	r, state, err := prepare(ctx, p, into, worlds, opts, job.Writing, job.Hooks{})
 	if err != nil {
@@ -100,7 +95,10 @@ func Unfence(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []ro
 		return nil, &ledger.RefusedError{Doing: "lifting the fences", Refusals: []plan.Refusal{{Source: into.Name, Reason: fmt.Sprintf("the merge %s has begun: undo it, which lifts the fences too", p.ID)}}}
 	}
 	err = r.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		return LiftWithoutRecord(ctx, r, "lifting the fences")
+		if err := Lost(ctx, r, "lifting the fences"); err != nil {
+			return err
+		}
+		return LiftFences(ctx, r)
 	})
 	return r.Lifted, err
 }

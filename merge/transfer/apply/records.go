@@ -16,17 +16,22 @@ import (
 )
 
 // bringRecords brings what the first world has on record to the new database: its registry, its
-// numbers, and earlier merges with their renames and keys. The first world is fenced already, so
-// no process changes these any more. In the new registry its servers have the fence of this merge
-// until it is opened: they are the same worlds, in their next generation.
+// numbers, and earlier merges with their renames and keys. In the new registry its servers have the fence of this
+// merge, the gate, until it is opened: they are the same worlds, in their next generation. So it is done before
+// anything else is there, and once more when the first world is fenced and no process changes these any more.
 func bringRecords(ctx context.Context, r *job.Run) error {
 	there, err := r.Worlds[0].Texts(ctx, r.Worlds[0].Dialect().TableNames())
 	if err != nil {
 		return err
 	}
 	for _, table := range sqldb.Tables() {
-		if !slices.Contains(there, table) || table == ledger.ProgressTable {
+		if !slices.Contains(there, table) || table == ledger.ProgressTable || table == ledger.RecordTable {
 			continue
+		}
+		if table == registry.Table {
+			if err := nobodyCame(ctx, r); err != nil {
+				return err
+			}
 		}
 		if err := MakeRecord(ctx, r.Worlds[0], r.New, table); err != nil {
 			return err
@@ -45,15 +50,12 @@ func bringRecords(ctx context.Context, r *job.Run) error {
 // bringRecord brings the rows of one table of ours; those that are there are replaced, but for
 // the ones of this merge.
 func bringRecord(ctx context.Context, r *job.Run, l *rowio.Layout) error {
-	var own string // the column with the ID of a merge
-	switch l.Table {
-	case ledger.MergesTable:
-		own = "id"
-	case ledger.RenamesTable:
-		own = "merge_id"
-	}
 	var rows [][]any
-	err := r.Worlds[0].Rows(ctx, l.SelectFrom(), false, nil, func(row []any) (bool, error) {
+	query := l.SelectFrom()
+	if l.Table == ledger.MergesTable {
+		query = ledger.AllMerges(l.Reads)
+	}
+	err := r.Worlds[0].Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.Tidy(row)
 		rows = append(rows, row)
@@ -70,14 +72,30 @@ func bringRecord(ctx context.Context, r *job.Run, l *rowio.Layout) error {
 			return err
 		}
 		query, args := "DELETE FROM "+l.Table, []any(nil)
-		if own != "" {
-			query, args = query+" WHERE "+own+" <> ?", []any{r.Plan.ID}
+		if l.Table == ledger.RenamesTable {
+			query, args = query+" WHERE merge_id <> ?", []any{r.Plan.ID}
 		}
 		if _, err := r.New.Exec(ctx, "clear", query, false, args...); err != nil {
 			return err
 		}
 		return write.Insert(ctx, r, l, rows)
 	})
+}
+
+// nobodyCame refuses a new database in which a game server was started before its gate was there.
+func nobodyCame(ctx context.Context, r *job.Run) error {
+	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
+	if err != nil || !slices.Contains(tables, registry.Table) {
+		return err
+	}
+	now, err := ledger.Servers(ctx, r.New.Database)
+	if err != nil {
+		return err
+	}
+	if uses := ledger.InUse(now, r.Plan.ID); len(uses) > 0 {
+		return refused(r, uses[0].Reason+"; undo the merge, then plan again")
+	}
+	return nil
 }
 
 // asGate are the rows of the registry as the new database has them: its servers are fenced, and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
@@ -13,61 +12,98 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/schema"
 	"mergesafe/store/registry"
 )
 
-// fence keeps the servers of the worlds from being started, if the plan says
-// so, and then makes sure that their registries are those of the plan.
-func fence(ctx context.Context, r *job.Run, state registry.FenceState) error {
-	return eachFence(ctx, r, "fencing", func(db *sqldb.DB, w plan.World) error {
-		if err := r.Hooks.Fail.At("before fence"); err != nil {
-			return err
+// fence keeps the servers of the worlds from being started, and then makes sure that their registries are those
+// of the plan. If one of them is not, or a server runs, the fences that this call set are lifted again, and the error
+// is a [*ledger.RefusedError].
+func fence(ctx context.Context, r *job.Run) error {
+	type fenced struct {
+		world  int
+		server gameid.ServerID
+	}
+	var set []fenced
+	refused := &ledger.RefusedError{Doing: "apply"}
+	err := eachFence(ctx, r, "fencing", func(i int, reg *registry.Registry) error {
+		w := &r.Plan.Worlds[i]
+		refuse := func(reason string) {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: w.Name, Reason: reason})
 		}
-		if err := fenceWorld(ctx, r, db, w, state); err != nil {
-			return err
-		}
-		now, err := rowio.RegistryOf(db).Servers(ctx)
+		before, err := reg.Servers(ctx)
 		if err != nil {
 			return err
 		}
-		if reason := ledger.ChangedServers(w, now); reason != "" {
-			return fmt.Errorf("%s since the plan was made: a game server has run; undo the merge and plan again", reason)
+		if err := r.Hooks.Fail.At("before fence"); err != nil {
+			return err
+		}
+		for _, s := range before {
+			if s.Role != registry.RoleOwn || s.Fenced(r.Plan.ID) {
+				continue
+			}
+			err := reg.Fence(ctx, s.ID, registry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
+			if held, is := errors.AsType[*gameid.HeldError](err); is {
+				refuse(registry.Explain(held).Error())
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			set = append(set, fenced{i, s.ID})
+		}
+		now, err := reg.Servers(ctx)
+		if err != nil {
+			return err
+		}
+		if reason := ledger.ChangedServers(*w, now); reason != "" {
+			refuse(reason + " since the plan was made: a game server has run; undo the merge and plan again")
 		}
 		return r.Hooks.Fail.At("after fence")
 	})
+	if err != nil || len(refused.Refusals) == 0 {
+		return err
+	}
+	err = eachFence(ctx, r, "lifting the fence of", func(i int, reg *registry.Registry) error {
+		for _, f := range set {
+			if f.world != i {
+				continue
+			}
+			if err := reg.LiftFence(ctx, f.server, r.Plan.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(refused, err)
 }
 
-// MarkFences changes the state of the fences of the worlds.
+// MarkFences changes the state of the fences that the worlds have. Where one has none, nothing changes, and the error
+// is [registry.ErrNoFence].
 func MarkFences(ctx context.Context, r *job.Run, state registry.FenceState) error {
 	for _, c := range r.Worlds {
 		c.Drop()
 	}
-	return eachFence(ctx, r, "marking the fence of", func(db *sqldb.DB, w plan.World) error {
-		return fenceWorld(ctx, r, db, w, state)
-	})
-}
-
-// fenceWorld fences the own servers of a world.
-func fenceWorld(ctx context.Context, r *job.Run, db *sqldb.DB, w plan.World, state registry.FenceState) error {
-	for _, s := range w.Servers {
-		if s.Own {
-			fence := state.In(registry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
-			if err := rowio.RegistryOf(db).Fence(ctx, s.Server, fence); err != nil {
+	return eachFence(ctx, r, "marking the fence of", func(i int, reg *registry.Registry) error {
+		for _, s := range r.Plan.Worlds[i].Servers {
+			if !s.Own {
+				continue
+			}
+			if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// LiftFences lets the servers of the worlds start again, if their fences are in one of these
-// states, or if none is given.
-func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) error {
+// LiftFences lets the servers of the worlds start again.
+func LiftFences(ctx context.Context, r *job.Run) error {
 	for _, c := range r.Worlds {
 		c.Drop()
 	}
-	err := eachFence(ctx, r, "lifting the fence of", func(db *sqldb.DB, w plan.World) error {
-		return lift(ctx, r, rowio.RegistryOf(db), w.Name, states)
+	err := eachFence(ctx, r, "lifting the fence of", func(i int, reg *registry.Registry) error {
+		return lift(ctx, r, reg, r.Plan.Worlds[i].Name)
 	})
 	if err == nil {
 		err = r.Hooks.Fail.At("after lifting")
@@ -75,67 +111,40 @@ func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) 
 	return err
 }
 
-// noRowsCame are the states of fences that are lifted though there is no record of the merge.
-var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceDropping}
-
-// LiftWithoutRecord lifts all fences of a merge of which there is no record. If one of them does not
-// say that no row of the merge came, it changes nothing and returns a [*ledger.RefusedError]: the new
-// database may be under another name, and to lift the fence would let the world live twice.
-func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
-	if err := otherCopies(ctx, r, doing); err != nil {
+// Lost returns a [*ledger.RefusedError] if the fences say that a game was let into the new database, though there is no
+// record of it: its rows are in a database of another name, or it was dropped.
+func Lost(ctx context.Context, r *job.Run, doing string) error {
+	say, err := r.FencesSay(ctx)
+	if err != nil || say != ledger.StateOpening {
 		return err
-	}
-	return LiftFences(ctx, r, noRowsCame...)
-}
-
-// otherCopies returns a [*ledger.RefusedError] if a fence does not say that no row of the merge came,
-// though there is no record of it: the rows may be in a database of another name.
-func otherCopies(ctx context.Context, r *job.Run, doing string) error {
-	refused := &ledger.RefusedError{Doing: doing}
-	for i, w := range r.Plan.Worlds {
-		if !w.Fence {
-			continue
-		}
-		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
-		if err != nil {
-			return fmt.Errorf("database %q: %w", w.Name, err)
-		}
-		for _, s := range now {
-			if f, _ := registry.FenceOf(s.Holder); s.Fenced(r.Plan.ID) && !slices.Contains(noRowsCame, f.State) {
-				stillFenced(r, refused, w.Name, s.ID)
-			}
-		}
-	}
-	if len(refused.Refusals) == 0 {
-		return nil
 	}
 	if now, err := r.State(ctx); err != nil || now != "" { // another process recorded it meanwhile
 		return errors.Join(err, r.Manifest.WrongState(now, ""))
 	}
-	return refused
+	into := printable.Text(r.New.Name)
+	return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(
+		"the merge was opened, as the fences of its worlds say, and there is no record of it: %s is gone, or under another name, with all that was played there: "+
+			"name the database that has the record; if it is gone for good, undo -force lifts the fences", into)}}}
 }
 
-// stillFenced says of a fence that it stays, and how to lift it.
-func stillFenced(r *job.Run, e *ledger.RefusedError, database string, server gameid.ServerID) {
-	into := r.New.Name
-	e.Refusals = append(e.Refusals, plan.Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
-		"of which there is no record: the new database %q is not there, or is another one: its rows, and all that was played there, "+
-		"may be under another name: name the database that has the record", server, into)})
-	e.Lifting = append(e.Lifting, fmt.Sprintf("gameid servers release -server %s -apply -reason %s -fence %s %s",
-		server, printable.Quoted(into+" is gone"), r.Plan.ID, printable.Quoted(database)))
-}
-
-// eachFence calls f with every world that rows come from and that the plan fences.
-func eachFence(ctx context.Context, r *job.Run, doing string, f func(db *sqldb.DB, w plan.World) error) error {
+// eachFence calls f with the registry of every world that has own servers in one, by its number.
+func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg *registry.Registry) error) error {
 	for i, w := range r.Plan.Worlds {
 		if !w.Fence {
 			continue
+		}
+		there, err := schema.Exists(ctx, r.Worlds[i].Database)
+		if err == nil && !there { // which would be made by opening its file
+			err = errors.New("it is gone: restore it")
+		}
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", doing, w.Name, err)
 		}
 		db, err := sqldb.Dial(ctx, r.Worlds[i].DSN, false)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}
-		err = f(db, w)
+		err = f(i, rowio.RegistryOf(db))
 		db.Close()
 		if err != nil {
 			return fmt.Errorf("%s %q: %w", doing, w.Name, err)

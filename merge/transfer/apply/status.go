@@ -18,6 +18,10 @@ type Status struct {
 	ID    string       `json:"id"`
 	State ledger.State `json:"state"`
 
+	// Lost says that there is no record of the merge though its fences say that it was opened: the new database is gone,
+	// or under another name.
+	Lost bool `json:"lost,omitempty"`
+
 	// Began is when the merge began, by the clock of the process that began it; nil if it did not.
 	Began *time.Time `json:"began,omitempty"`
 
@@ -67,6 +71,9 @@ func LookUp(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []
 func status(ctx context.Context, r *job.Run) (*Status, error) {
 	s := &Status{ID: r.Plan.ID, State: ledger.StateNone, Tables: []TableStatus{}}
 	state, err := r.State(ctx)
+	if err == nil {
+		state, err = r.Later(ctx, state)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -106,5 +113,21 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 			}
 		}
 	}
-	return s, nil
+	if state == "" {
+		s.State, err = unrecorded(ctx, r)
+		s.Lost = s.State == ledger.StateOpening
+	}
+	return s, err
+}
+
+// unrecorded is the state of a merge of which there is no record.
+func unrecorded(ctx context.Context, r *job.Run) (ledger.State, error) {
+	say, err := r.FencesSay(ctx)
+	if err != nil || say == ledger.StateOpening || say == ledger.StateUndoing {
+		return say, err
+	}
+	if how, err := moved(ctx, r); err != nil || how != "" {
+		return ledger.StatePlanAgain, err
+	}
+	return ledger.StateNone, nil
 }

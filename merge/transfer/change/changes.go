@@ -59,14 +59,6 @@ func (c *Changes) MovesIn(l *rowio.Layout) bool {
 	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })
 }
 
-// OnlyMoves reports whether rows of a table of a world get new keys and nothing else, and no key
-// becomes that of another row.
-func (c *Changes) OnlyMoves(world string, l *rowio.Layout) bool {
-	return c.InPlace(world, l) == nil && !slices.ContainsFunc(c.Moves(world, l), func(m rowio.Move) bool {
-		return slices.ContainsFunc(m.Cases, func(of rowio.MoveCase) bool { return of.Shift.Match.Len() > 0 })
-	})
-}
-
 // Moves returns the columns of a table of which values of a world get new ones.
 func (c *Changes) Moves(world string, l *rowio.Layout) []rowio.Move {
 	return move.Of(c.Rekeying, c.codecs, world, l)

@@ -1,13 +1,16 @@
 package job
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/schema"
+	"mergesafe/store/registry"
 )
 
-// State returns the state of the merge; "" if the new database does not know of it, or does not exist.
+// State returns the state of the merge by its record; "" if the new database does not know of it, or does not exist.
 func (r *Run) State(ctx context.Context) (ledger.State, error) {
 	if there, err := schema.Exists(ctx, r.New.Database); err != nil || !there {
 		return "", err
@@ -15,12 +18,66 @@ func (r *Run) State(ctx context.Context) (ledger.State, error) {
 	return r.Manifest.Load(ctx)
 }
 
-// Begin returns the state of the merge.
-func (r *Run) Begin(ctx context.Context) (state ledger.State, err error) {
-	err = r.Retry(ctx, "reading the record", func(ctx context.Context) (err error) {
-		state, err = r.State(ctx)
+// Begin returns the state of the merge: the later of its record's and what the fences say, since a database can be
+// restored from a copy.
+func (r *Run) Begin(ctx context.Context) (ledger.State, error) {
+	is, err := r.Recorded(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = r.Retry(ctx, "looking at the fences", func(ctx context.Context) (err error) {
+		is, err = r.Later(ctx, is)
 		return err
 	})
-	r.Manifest.Left = state
-	return state, err
+	return is, err
+}
+
+// Recorded is [Run.State] as this process finds it when it begins.
+func (r *Run) Recorded(ctx context.Context) (is ledger.State, err error) {
+	err = r.Retry(ctx, "reading the record", func(ctx context.Context) (err error) {
+		is, err = r.State(ctx)
+		return err
+	})
+	r.Manifest.Left = is
+	return is, err
+}
+
+// Later is the later of the state of a record and what the fences say.
+func (r *Run) Later(ctx context.Context, recorded ledger.State) (ledger.State, error) {
+	if recorded != ledger.StateCopying && recorded != ledger.StateMade {
+		return recorded, nil // the fences say nothing later; without a record see [apply.Lost]
+	}
+	say, err := r.FencesSay(ctx)
+	if say == ledger.StateOpening {
+		recorded = say
+	}
+	return recorded, err
+}
+
+// FencesSay is the state of a merge as far as its fences tell: [ledger.StateOpening] if one says that the game may have
+// been let in, [ledger.StateUndoing] if one says that an undo drops the new database, [ledger.StateCopying] if there
+// are others, and "" without one.
+func (r *Run) FencesSay(ctx context.Context) (say ledger.State, err error) {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
+		if err != nil {
+			return "", fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		for _, s := range now {
+			f, _ := registry.FenceOf(s.Holder)
+			switch {
+			case !s.Fenced(r.Plan.ID):
+			case f.State == registry.FenceDropping:
+				return ledger.StateUndoing, nil // which follows all others
+			case f.State == registry.FenceMerging:
+				say = cmp.Or(say, ledger.StateCopying)
+			default:
+				say = ledger.StateOpening
+			}
+		}
+	}
+	return say, nil
 }

@@ -3,7 +3,9 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -42,15 +44,18 @@ func (r *Run) OrBusy(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, ledger.ErrStopped) || errors.Is(err, ledger.ErrBusy) {
 		return err
 	}
+	if errors.Is(err, sqldb.ErrReplaced) { // by an undo
+		return fmt.Errorf("%w: %w", ledger.ErrBusy, err)
+	}
 	is, unread := r.State(ctx)
-	begins := r.Manifest.Left == "" || r.Manifest.Left == ledger.StatePreparing
+	begins := r.Manifest.Left == ""
 	_, changed := errors.AsType[*ledger.ChangedError](err) // by the other one, if this one has not begun
 	if unread == nil && is == r.Manifest.Left {
 		if busy := r.Manifest.ExpectClaim(ctx); errors.Is(busy, ledger.ErrBusy) {
 			return busy
 		}
 	}
-	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && (is == ledger.StatePreparing || is == r.Manifest.Working() && !changed) {
+	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && is == r.Manifest.Working() && !changed {
 		return err
 	}
 	return r.Manifest.WrongState(is, r.Manifest.Left)

@@ -36,11 +36,6 @@ type Options struct {
 	// a time, by one goroutine at a time.
 	Pause func(ctx context.Context) error
 
-	// Reread lets [prove.Verify] read the rows of all worlds again, also of those that are fenced
-	// and have not run since a plan into a new database: something else than a game may have
-	// written there.
-	Reread bool
-
 	// Try makes [apply.Apply] a rehearsal: it makes the new database from worlds that may still run, and
 	// writes no fence. Rows that were changed since the plan are counted and do not stop it. What it made can
 	// never be opened; [undo.Undo] drops it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/rowio"
@@ -115,35 +114,4 @@ func (m *Manifest) Clear(ctx context.Context, table string) error {
 // moved tells that another process saved a checkpoint.
 func (c *Checkpoint) moved() error {
 	return fmt.Errorf("%w: its checkpoint in table %q of %q has moved", ErrBusy, c.Table, c.World)
-}
-
-// A Fact is noted beside the checkpoints of a merge.
-type Fact string
-
-// FactGiven is that a game may have given IDs and numbers in the new database, which the first world has to learn
-// from an undo.
-const FactGiven Fact = "given"
-
-// FactKnown is that the first world has learnt it: from then on an undo reads no table of the new
-// database, since it may have dropped some.
-const FactKnown Fact = "known"
-
-// NoteFact notes a fact, once.
-func (m *Manifest) NoteFact(ctx context.Context, f Fact) error {
-	known, err := m.HasFact(ctx, f)
-	if err != nil || known {
-		return err
-	}
-	_, err = m.On.Exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, done_rows, row_sum, finished) VALUES (?, ?, '', '', 0, 0, '', 1)", false, m.ID, string(f))
-	return err
-}
-
-// HasFact reports whether a fact was noted.
-func (m *Manifest) HasFact(ctx context.Context, f Fact) (bool, error) {
-	there, err := m.Tables(ctx)
-	if err != nil || !slices.Contains(there, ProgressTable) { // dropped by an undo
-		return false, err
-	}
-	n, err := m.On.Number(ctx, "SELECT COUNT(*) FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, m.ID, string(f))
-	return n > 0, err
 }

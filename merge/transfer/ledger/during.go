@@ -49,7 +49,7 @@ func (m *Manifest) Lock(ctx context.Context, only bool) (is State, claim string,
 }
 
 func lockState(d rowio.Dialect, columns string, only bool) string {
-	query := "SELECT " + columns + " FROM " + MergesTable + " WHERE id = ?"
+	query := "SELECT " + columns + " FROM " + RecordTable + " WHERE id = ?"
 	if d.MySQL() {
 		query += map[bool]string{Shared: " LOCK IN SHARE MODE", Exclusive: " FOR UPDATE"}[only]
 	}
@@ -83,7 +83,7 @@ func (m *Manifest) TakeUp(ctx context.Context) error {
 		if err := m.HoldState(ctx, m.Working(), Exclusive); err != nil {
 			return err
 		}
-		_, err := m.On.Exec(ctx, "claim", "UPDATE "+MergesTable+" SET claim = ? WHERE id = ?", false, claim, m.ID)
+		_, err := m.On.Exec(ctx, "claim", "UPDATE "+RecordTable+" SET claim = ? WHERE id = ?", false, claim, m.ID)
 		return err
 	})
 	if err == nil {
@@ -97,7 +97,7 @@ func (m *Manifest) ExpectClaim(ctx context.Context) error {
 	if m.Claim == "" {
 		return nil
 	}
-	claims, err := m.Ask(ctx, "SELECT claim FROM "+MergesTable+" WHERE id = ?", m.ID)
+	claims, err := m.Ask(ctx, "SELECT claim FROM "+RecordTable+" WHERE id = ?", m.ID)
 	if err == nil && strings.Join(claims, "") != m.Claim {
 		err = m.takenUp()
 	}

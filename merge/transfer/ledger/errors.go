@@ -32,10 +32,6 @@ func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []plan.Refusal
-
-	// Lifting are the commands that lift the fences, ready to paste, if there is no record of
-	// the merge. They are right only if the new database is gone for good.
-	Lifting []string
 }
 
 func (e *RefusedError) Error() string {
@@ -48,11 +44,7 @@ func (e *RefusedError) Error() string {
 		}
 		reasons = append(reasons, r.String())
 	}
-	text := fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
-	if e.Lifting != nil {
-		text += "; only if the new database is gone for good, and nobody had entered it, lift the fences: " + strings.Join(e.Lifting, "; ")
-	}
-	return text
+	return fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
 }
 
 // ChangedError says that the rows of a table were changed since the plan was made, or

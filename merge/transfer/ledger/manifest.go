@@ -16,10 +16,14 @@ import (
 
 // The tables of a merge in the database that it makes. They have no data of the game.
 const (
-	MergesTable   = sqldb.MergesTable   // every merge, with its plan
+	RecordTable   = sqldb.RecordTable   // this merge, with its plan: see [Manifest]
+	MergesTable   = sqldb.MergesTable   // earlier merges, by which the first world was made
 	ProgressTable = sqldb.ProgressTable // the checkpoint of every step, by source, table and range
 	RenamesTable  = sqldb.RenamesTable  // every name and number that was changed
 )
+
+// allMerges has this merge and earlier ones.
+const allMerges = "(SELECT id, plan, began FROM " + RecordTable + " UNION ALL SELECT id, plan, began FROM " + MergesTable + ") AS merges"
 
 // beganLayout is how the record keeps when a merge began, in UTC.
 const beganLayout = "2006-01-02 15:04:05.000"
@@ -28,12 +32,23 @@ const beganLayout = "2006-01-02 15:04:05.000"
 // may have another default for.
 const mysqlEnd = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
-// CreateTables are the statements that make the tables of the record; comment is [Manifest.Comment].
-func CreateTables(d rowio.Dialect, comment string) []string {
+// createRecord is the statement that makes the record, with its label.
+func createRecord(d rowio.Dialect, l Label) string {
+	if d.MySQL() {
+		return "CREATE TABLE " + RecordTable + ` (
+			id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, was VARCHAR(16) NOT NULL DEFAULT '', claim VARCHAR(32) NOT NULL DEFAULT '',
+			plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd + " COMMENT='" + l.String() + "'"
+	}
+	return "CREATE TABLE " + RecordTable + " (" + labelBegins + l.String() + labelEnds + `
+		id TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, was TEXT NOT NULL DEFAULT '', claim TEXT NOT NULL DEFAULT '', plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`
+}
+
+// createTables are the statements that make the tables beside the record.
+func createTables(d rowio.Dialect) []string {
 	if d.MySQL() {
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, claim VARCHAR(32) NOT NULL DEFAULT '', plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd + " COMMENT='" + comment + "'",
+				id CHAR(32) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL, part INT NOT NULL,
 				done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
@@ -46,7 +61,7 @@ func CreateTables(d rowio.Dialect, comment string) []string {
 	}
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-			id TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, claim TEXT NOT NULL DEFAULT '', plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`,
+			id TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 			merge_id TEXT NOT NULL, step TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, part INTEGER NOT NULL,
 			done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, finished INTEGER NOT NULL,
@@ -58,7 +73,9 @@ func CreateTables(d rowio.Dialect, comment string) []string {
 	}
 }
 
-// Manifest is the record of one merge in the database that it makes.
+// Manifest is the record of one merge in the database that it makes: a table of its own, made by one
+// statement that fails if it is there, so that of two merges of one database one begins. The label in that
+// statement says whose it is, and holds until there is a row.
 type Manifest struct {
 	On *rowio.Connection
 	ID string
@@ -67,7 +84,10 @@ type Manifest struct {
 
 	Claim string // of this process on filling the tables, if it took it: see [Manifest.TakeUp]
 
-	Left State // in which this process found the merge, or left it
+	row   bool  // the record has one
+	Left  State // in which this process found the merge, or left it
+	Was   State // in which the undo found it, if Left is [StateUndoing]
+	Label Label // of the record that is there, as it was read last
 
 	Removing bool // by this process, so that no record is no sign of another one
 }
@@ -81,41 +101,26 @@ func (m *Manifest) Tables(ctx context.Context) ([]string, error) {
 	return m.On.Texts(ctx, query, "mergesafe_%")
 }
 
-// Load returns the state of the merge; "" if there is no record of it.
-func (m *Manifest) Load(ctx context.Context) (State, error) {
-	states, err := m.Ask(ctx, "SELECT state FROM "+MergesTable+" WHERE id = ?", m.ID)
-	return State(strings.Join(states, "")), err
-}
-
-// MadeFor returns what the comment of the record says: for which merge or rehearsal it was made. It is "" without a
-// record, and in SQLite, which has no comments.
-func (m *Manifest) MadeFor(ctx context.Context) (comment string, err error) {
-	if !m.On.Dialect().MySQL() {
-		return "", nil
+// Load returns the state of the merge; "" if the database has no record, or that of another merge: then
+// [Manifest.Label] names it.
+func (m *Manifest) Load(ctx context.Context) (is State, err error) {
+	if m.Label, err = m.readLabel(ctx); err != nil || m.Label.ID != m.ID || m.ID == "" {
+		return "", err
 	}
-	comments, err := m.On.Texts(ctx, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", MergesTable)
-	return strings.Join(comments, ""), err
-}
-
-// Comment is what the comment of the record says.
-func (m *Manifest) Comment() string {
-	if m.Try {
-		return "try " + m.ID
-	}
-	return "merge " + m.ID
+	is, m.row = m.Label.state(), false
+	err = m.On.Rows(ctx, "SELECT state, was FROM "+RecordTable+" WHERE id = ?", false, []any{m.ID}, func(row []any) (bool, error) {
+		is, m.Was, m.row = State(rowio.Text(row[0])), State(rowio.Text(row[1])), true
+		return true, nil
+	})
+	return is, err
 }
 
 // Working is the state while rows are copied.
-func (m *Manifest) Working() State {
-	if m.Try {
-		return StateTried
-	}
-	return StateCopying
-}
+func (m *Manifest) Working() State { return Label{Try: m.Try}.state() }
 
 // Began returns when the merge began; nil if it did not.
 func (m *Manifest) Began(ctx context.Context) (*time.Time, error) {
-	texts, err := m.Ask(ctx, "SELECT CAST(began AS CHAR) FROM "+MergesTable+" WHERE id = ?", m.ID)
+	texts, err := m.Ask(ctx, "SELECT CAST(began AS CHAR) FROM "+RecordTable+" WHERE id = ?", m.ID)
 	if err != nil || len(texts) == 0 {
 		return nil, err
 	}
@@ -126,43 +131,65 @@ func (m *Manifest) Began(ctx context.Context) (*time.Time, error) {
 	return &at, nil
 }
 
-// Others returns the merges in the database that are neither this one nor
-// completed.
-func (m *Manifest) Others(ctx context.Context) (ids []string, err error) {
-	return m.Ask(ctx, "SELECT id FROM "+MergesTable+" WHERE id <> ? AND state <> ?", m.ID, string(StateOpen))
+// AllMerges is the query for the merges by which a database was made.
+func AllMerges(columns []string) string {
+	return "SELECT " + strings.Join(columns, ", ") + " FROM " + allMerges
 }
 
-// last returns the merge that was begun last; "" if there is none.
-func (m *Manifest) last(ctx context.Context) (id string, err error) {
-	ids, err := m.Ask(ctx, "SELECT id FROM "+MergesTable+" ORDER BY began DESC, id DESC LIMIT 1")
-	return strings.Join(ids, ""), err
-}
-
-// Ask returns the answer to a query for merges; none if there is no table of
-// merges.
+// Ask returns the answer to a query for merges; none if the database has no record.
 func (m *Manifest) Ask(ctx context.Context, query string, args ...any) ([]string, error) {
 	found, err := m.Tables(ctx)
-	if err != nil || !slices.Contains(found, MergesTable) {
+	if err != nil || !slices.Contains(found, RecordTable) || !slices.Contains(found, MergesTable) {
 		return nil, err
 	}
 	return m.On.Texts(ctx, query, args...)
 }
 
-// Create makes the tables of merges, if they are not there.
-func (m *Manifest) Create(ctx context.Context) error {
-	for _, s := range CreateTables(m.On.Dialect(), m.Comment()) {
-		if _, err := m.On.Exec(ctx, "create", s, false); err != nil {
+// Plans are the plans of the merges by which a database was made, the oldest first.
+func (m *Manifest) Plans(ctx context.Context) ([]string, error) {
+	return m.Ask(ctx, "SELECT plan FROM "+allMerges+" ORDER BY began, id")
+}
+
+// Create makes the record, or finds that it is there. If it is that of another merge, the label says so, and the error is
+// [ErrOther].
+func (m *Manifest) Create(ctx context.Context, l Label) error {
+	create := func() error {
+		found, err := m.readLabel(ctx)
+		if err != nil || found.ID != "" {
+			m.Label = found
 			return err
 		}
+		_, err = m.On.Exec(ctx, "create", createRecord(m.On.Dialect(), l), false)
+		if err == nil {
+			m.Label = l
+		}
+		return err
 	}
-	return nil
+	var err error
+	if m.On.Dialect().MySQL() { // where the statement is a transaction by itself
+		err = create()
+	} else {
+		err = m.On.Tx(ctx, create)
+	}
+	if err != nil { // another process may have been faster, or the answer was lost
+		if there, unread := m.readLabel(ctx); unread == nil && there.ID != "" {
+			m.Label, err = there, nil
+		}
+	}
+	if err == nil && (m.Label.ID != l.ID || m.Label.Try != l.Try) {
+		err = ErrOther
+	}
+	return err
 }
+
+// ErrOther says that a database has the record of another merge.
+var ErrOther = errors.New("transfer: the database has the record of another merge")
 
 // after returns the time at which the merge begins: now, or directly after the merge that was
 // begun last, if the clock says that this one is older. The times tell which merge came later.
 func (m *Manifest) after(ctx context.Context, now time.Time) (string, error) {
 	began := now.UTC().Truncate(time.Millisecond)
-	last, err := m.On.Texts(ctx, "SELECT CAST(MAX(began) AS CHAR) FROM "+MergesTable+" WHERE id <> ? HAVING MAX(began) IS NOT NULL", m.ID)
+	last, err := m.On.Texts(ctx, "SELECT CAST(MAX(began) AS CHAR) FROM "+MergesTable+" HAVING MAX(began) IS NOT NULL")
 	for _, text := range last {
 		at, err := time.Parse(beganLayout, text)
 		if err != nil {
@@ -175,12 +202,12 @@ func (m *Manifest) after(ctx context.Context, now time.Time) (string, error) {
 	return began.Format(beganLayout), err
 }
 
-// Write records the plan and its renames, in [StatePreparing] or, of a rehearsal, [StateTried]. It may have been
-// interrupted before.
+// Write records the plan and its renames, unless they are there: of two processes that begin, one does so.
 func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error {
-	state := StatePreparing
-	if m.Try {
-		state = StateTried
+	for _, s := range createTables(m.On.Dialect()) {
+		if _, err := m.On.Exec(ctx, "create", s, false); err != nil {
+			return err
+		}
 	}
 	small := *p
 	small.Renames = nil // in their own table
@@ -195,30 +222,42 @@ func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error
 	if err != nil {
 		return err
 	}
+	state := m.Working()
 	err = m.On.Tx(ctx, func() error {
-		if err := m.clear(ctx, RenamesTable, ProgressTable); err != nil {
+		is, _, err := m.Lock(ctx, Exclusive)
+		if err != nil || is == state {
 			return err
 		}
-		if _, err := m.On.Exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ? AND state = ?", false, m.ID, string(state)); err != nil {
+		if is != "" {
+			return m.WrongState(is, state)
+		}
+		if err := m.clear(ctx, RenamesTable, ProgressTable); err != nil {
 			return err
 		}
 		began, err := m.after(ctx, now)
 		if err != nil {
 			return err
 		}
-		_, err = m.On.Exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.ID, string(state), string(document), began)
+		_, err = m.On.Exec(ctx, "manifest", "INSERT INTO "+RecordTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.ID, string(state), string(document), began)
 		if errors.Is(err, sqldb.ErrDuplicate) {
-			err = fmt.Errorf("%w: it has begun the merge %s meanwhile", ErrBusy, m.ID)
+			return fmt.Errorf("%w: it has begun the merge %s meanwhile", ErrBusy, m.ID)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return m.writeRenames(ctx, p)
 	})
-	if err != nil {
-		if found, unread := m.Tables(ctx); unread == nil && !slices.Contains(found, MergesTable) {
-			err = fmt.Errorf("%w: it removed the tables that the merge needs: %w", ErrBusy, err)
-		}
-		return err
+	if err == nil {
+		m.Left = state
+		return nil
 	}
-	m.Left = state
+	if there, unread := m.readLabel(ctx); unread == nil && there.ID != m.ID {
+		err = fmt.Errorf("%w: it removed the record: %w", ErrBusy, err)
+	}
+	return err
+}
+
+func (m *Manifest) writeRenames(ctx context.Context, p *plan.Plan) error {
 	const columns, most = 9, 200
 	for at := 0; at < len(p.Renames); at += most {
 		part := p.Renames[at:min(at+most, len(p.Renames))]
@@ -228,16 +267,7 @@ func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error
 		}
 		row := "(" + sqldb.Marks(columns) + ")"
 		query := "INSERT INTO " + RenamesTable + " (merge_id, n, source, world, tab, col, row_key, old_value, new_value) VALUES " + strings.Repeat(row+", ", len(part)-1) + row
-		if err := m.On.Tx(ctx, func() error {
-			if err := m.HoldState(ctx, state, Shared); err != nil {
-				return err
-			}
-			_, err := m.On.Exec(ctx, "renames", query, len(part) == most, args...)
-			if errors.Is(err, sqldb.ErrDuplicate) {
-				err = fmt.Errorf("%w: it begins the merge %s too", ErrBusy, m.ID)
-			}
-			return err
-		}); err != nil {
+		if _, err := m.On.Exec(ctx, "renames", query, len(part) == most, args...); err != nil {
 			return err
 		}
 	}
@@ -257,6 +287,37 @@ func (m *Manifest) clear(ctx context.Context, tables ...string) error {
 // Advance changes the state of the merge. If it is that state already, nothing
 // changes.
 func (m *Manifest) Advance(ctx context.Context, from, to State) error {
+	return m.set(ctx, from, to, "UPDATE "+RecordTable+" SET state = ? WHERE id = ? AND state = ?", string(to), m.ID, string(from))
+}
+
+// Undo notes that an undo has begun, and the state in which the game may have left the merge. A record without a row is
+// not written to: its label says enough.
+func (m *Manifest) Undo(ctx context.Context, from, was State) error {
+	if is, err := m.Load(ctx); err != nil || is == from && !m.row {
+		m.Left = from
+		return err
+	}
+	err := m.set(ctx, from, StateUndoing, "UPDATE "+RecordTable+" SET state = ?, was = ? WHERE id = ? AND state = ?", string(StateUndoing), string(was), m.ID, string(from))
+	if err == nil {
+		m.Was = was
+	}
+	return err
+}
+
+// Raised reports whether the worlds have learnt what was given in the new database: see [Manifest.NoteRaised].
+func (m *Manifest) Raised() bool { return m.Was == raised }
+
+// NoteRaised notes, during an undo, that the worlds have learnt what was given in the new database. From then
+// on an undo reads no table of it, since it may have dropped some.
+func (m *Manifest) NoteRaised(ctx context.Context) error {
+	_, err := m.On.Exec(ctx, "state", "UPDATE "+RecordTable+" SET was = ? WHERE id = ? AND state = ?", false, string(raised), m.ID, string(StateUndoing))
+	if err == nil {
+		m.Was = raised
+	}
+	return err
+}
+
+func (m *Manifest) set(ctx context.Context, from, to State, update string, args ...any) error {
 	state, err := m.Load(ctx)
 	if err != nil {
 		return err
@@ -268,101 +329,12 @@ func (m *Manifest) Advance(ctx context.Context, from, to State) error {
 	if state != from {
 		return m.WrongState(state, from)
 	}
-	n, err := m.On.Exec(ctx, "state", "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", false, string(to), m.ID, string(from))
+	n, err := m.On.Exec(ctx, "state", update, false, args...)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%w: its state has changed", ErrBusy)
 	}
 	if err == nil {
 		m.Left = to
 	}
-	return err
-}
-
-// Remove removes the record of the merge, and with the last merge the tables. The merge is in
-// the state in which this process left it, or the record is gone already.
-func (m *Manifest) Remove(ctx context.Context) error {
-	m.Removing = true
-	found, err := m.Tables(ctx)
-	if err != nil {
-		return err
-	}
-	ends := m.On.Dialect().MySQL() // with DROP TABLE, a transaction ends
-	if slices.Contains(found, MergesTable) {
-		err = m.On.Tx(ctx, func() error {
-			is, _, err := m.Lock(ctx, Exclusive)
-			if err != nil {
-				if now, unread := m.Tables(ctx); unread == nil && !slices.Contains(now, MergesTable) {
-					found = now // another process removed it since
-					return nil
-				}
-				return err
-			}
-			if is != "" && is != m.Left {
-				return m.WrongState(is, m.Left)
-			}
-			missing := func(table string) bool { return !slices.Contains(found, table) }
-			if err := m.clear(ctx, slices.DeleteFunc([]string{RenamesTable, ProgressTable}, missing)...); err != nil {
-				return err
-			}
-			if _, err := m.On.Exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ?", false, m.ID); err != nil || ends {
-				return err
-			}
-			return m.dropEmpty(ctx, found)
-		})
-	}
-	if err == nil && (ends || !slices.Contains(found, MergesTable)) {
-		err = m.exclusively(ctx, found, func() error { return m.dropEmpty(ctx, found) })
-	}
-	if err == nil {
-		m.Left = ""
-	}
-	return err
-}
-
-// Ours are the tables of merges. load looks for the last one.
-var Ours = []string{RenamesTable, ProgressTable, MergesTable}
-
-// dropEmpty drops the tables of merges, if there is no merge.
-func (m *Manifest) dropEmpty(ctx context.Context, found []string) error {
-	if slices.Contains(found, MergesTable) {
-		if left, err := m.On.Number(ctx, "SELECT COUNT(*) FROM "+MergesTable, false); err != nil || left > 0 {
-			return err
-		}
-	}
-	for _, table := range Ours {
-		if slices.Contains(found, table) {
-			if _, err := m.On.Exec(ctx, "drop", "DROP TABLE IF EXISTS "+table, false); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// exclusively calls f while nobody else writes to the tables of merges, so that no merge begins that
-// f does not see. An account that may not lock tables does without, and so does a server that
-// locks none, as some clusters are set up.
-func (m *Manifest) exclusively(ctx context.Context, found []string, f func() error) error {
-	var locks []string
-	for _, table := range Ours {
-		if slices.Contains(found, table) {
-			locks = append(locks, table+" WRITE")
-		}
-	}
-	if !m.On.Dialect().MySQL() || len(locks) == 0 {
-		return f()
-	}
-	_, err := m.On.Exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)
-	if sqldb.IsDenied(err) || sqldb.IsRefused(err) {
-		return f()
-	}
-	if err == nil {
-		err = f()
-	}
-	if err != nil {
-		m.On.Drop() // and the locks with it
-		return err
-	}
-	_, err = m.On.Exec(ctx, "unlock", "UNLOCK TABLES", false)
 	return err
 }

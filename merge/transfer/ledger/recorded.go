@@ -17,37 +17,43 @@ type Recorded struct {
 	Began  time.Time
 }
 
-// LastMerge returns the merge that made a database, or of its history the one that was begun last; nil
-// if there is none. It only reads.
+// LastMerge returns the merge that made a database; nil if none did. Without a row in its record only ID and State
+// are known. It only reads.
 func LastMerge(ctx context.Context, d rowio.Database) (*Recorded, error) {
-	m := Manifest{On: &rowio.Connection{Database: d}}
-	defer m.On.Close()
-	var err error
-	if m.ID, err = m.last(ctx); err != nil || m.ID == "" {
+	on := &rowio.Connection{Database: d}
+	defer on.Close()
+	return RecordOf(ctx, on)
+}
+
+// RecordOf is [LastMerge] over a connection.
+func RecordOf(ctx context.Context, on *rowio.Connection) (*Recorded, error) {
+	m := Manifest{On: on}
+	l, err := m.readLabel(ctx)
+	if err != nil || l.ID == "" {
 		return nil, err
 	}
-	var fields [3]string
-	for i, column := range []string{"state", "plan", "CAST(began AS CHAR)"} {
-		found, err := m.Ask(ctx, "SELECT "+column+" FROM "+MergesTable+" WHERE id = ?", m.ID)
-		if err != nil || len(found) == 0 {
-			return nil, err // it was undone meanwhile
-		}
-		fields[i] = found[0]
+	r := &Recorded{ID: l.ID, State: l.state()}
+	var document, began string
+	err = m.On.Rows(ctx, "SELECT state, plan, CAST(began AS CHAR) FROM "+RecordTable, false, nil, func(row []any) (bool, error) {
+		r.State, document, began = State(rowio.Text(row[0])), rowio.Text(row[1]), rowio.Text(row[2])
+		return true, nil
+	})
+	if err != nil || document == "" {
+		return r, err
 	}
-	r := &Recorded{ID: m.ID, State: State(fields[0])}
 	var plan struct {
 		Worlds []struct {
 			Name string `json:"name"`
 		} `json:"worlds"`
 	}
-	if err := json.Unmarshal([]byte(fields[1]), &plan); err != nil {
-		return nil, fmt.Errorf("the plan of the merge %s: %w", m.ID, err)
+	if err := json.Unmarshal([]byte(document), &plan); err != nil {
+		return nil, fmt.Errorf("the plan of the merge %s: %w", r.ID, err)
 	}
 	for _, w := range plan.Worlds {
 		r.Worlds = append(r.Worlds, w.Name)
 	}
-	if r.Began, err = time.Parse(beganLayout, fields[2]); err != nil {
-		return nil, fmt.Errorf("the time of the merge %s: %w", m.ID, err)
+	if r.Began, err = time.Parse(beganLayout, began); err != nil {
+		return nil, fmt.Errorf("the time of the merge %s: %w", r.ID, err)
 	}
 	return r, nil
 }

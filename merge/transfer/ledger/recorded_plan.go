@@ -16,7 +16,7 @@ import (
 var ErrPartOfPlan = errors.New("the record of the merge has only a part of its plan")
 
 // RecordedPlan returns the plan of a merge as the database that it made has it on record, for when the file is
-// lost: id is that of the plan, or empty for the merge that was begun last. It only reads. It
+// lost: id is that of the plan, or empty for the merge that made the database. It only reads. It
 // returns nil if there is no such merge: it was not begun, or was undone.
 //
 // The plan is complete, or the error is an [ErrPartOfPlan]: then its ID does not fit. So it is
@@ -25,8 +25,8 @@ func RecordedPlan(ctx context.Context, into rowio.Database, id string) (*plan.Pl
 	m := &Manifest{On: &rowio.Connection{Database: into}, ID: id}
 	defer m.On.Close()
 	if id == "" {
-		var err error
-		if m.ID, err = m.last(ctx); err != nil || m.ID == "" {
+		l, err := m.readLabel(ctx)
+		if m.ID = l.ID; err != nil || m.ID == "" {
 			return nil, err
 		}
 	}
@@ -45,7 +45,7 @@ func RecordedPlan(ctx context.Context, into rowio.Database, id string) (*plan.Pl
 
 // plan reads the plan without its renames; nil if there is none.
 func (m *Manifest) plan(ctx context.Context) (*plan.Plan, error) {
-	found, err := m.Ask(ctx, "SELECT plan FROM "+MergesTable+" WHERE id = ?", m.ID)
+	found, err := m.Ask(ctx, "SELECT plan FROM "+allMerges+" WHERE id = ?", m.ID)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/store/registry"
@@ -36,7 +37,7 @@ func InUse(servers []registry.Server, token string) (all []Use) {
 			if one := (Use{Reason: Unfinished(f.Merge)}); !slices.Contains(all, one) {
 				all = append(all, one)
 			}
-		} else if ok && !s.Fenced(token) && f.State == registry.FencePrepared {
+		} else if ok && !s.Fenced(token) && f.State == registry.FenceMerging {
 			blocked("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
 		} else if ok && !s.Fenced(token) {
 			blocked("server %s is fenced: its world went to %q by another merge, on %s: leave it out, or undo that merge first",
@@ -64,11 +65,41 @@ func ChangedServers(w plan.World, now []registry.Server) string {
 		if n.ID != s.Server || n.World != s.World || (n.Role == registry.RoleOwn) != s.Own {
 			return fmt.Sprintf("the registry lists server %s (world %s) where it listed server %s (world %s)", n.ID, n.World, s.Server, s.World)
 		}
+		if n.Generation() != s.Generation {
+			return fmt.Sprintf("server %s is in generation %d of its world, and was in %d: a merge took it into another database, or an undo took it back", s.Server, n.Generation(), s.Generation)
+		}
 		if n.Reserved != s.Reserved {
 			return fmt.Sprintf("the mark of server %s moved from %d to %d", s.Server, s.Reserved, n.Reserved)
 		}
 	}
 	return ""
+}
+
+// Another is [plan.World.Another] of a registry.
+func Another(ctx context.Context, w plan.World, d rowio.Database) (string, error) {
+	if len(w.Servers) == 0 {
+		return "", nil
+	}
+	now, err := Servers(ctx, d)
+	if err != nil {
+		return "", fmt.Errorf("database %q: %w", w.Name, err)
+	}
+	var all []catalog.Server
+	for _, s := range now {
+		all = append(all, catalog.Server{Server: s.ID, World: s.World, Own: s.Role == registry.RoleOwn})
+	}
+	return w.Another(all), nil
+}
+
+// InNew is the first world as the registry of the new database has it: in its next generation.
+func InNew(w plan.World) plan.World {
+	w.Servers = slices.Clone(w.Servers)
+	for i := range w.Servers {
+		if w.Servers[i].Own {
+			w.Servers[i].Generation++
+		}
+	}
+	return w
 }
 
 // NotKept says why a world that a merge has fenced may have been written to since the plan: a server

@@ -24,7 +24,7 @@ type Planned struct {
 func ByPlan(ctx context.Context, merged rowio.Database, source, table, key string) (*Planned, error) {
 	m := &Manifest{On: &rowio.Connection{Database: merged}}
 	defer m.On.Close()
-	ids, err := m.Ask(ctx, "SELECT id FROM "+MergesTable+" ORDER BY began DESC, id")
+	ids, err := m.Ask(ctx, "SELECT id FROM "+allMerges+" ORDER BY began DESC, id")
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func TestTablesOfOldRowFormats(t *testing.T) {
 	}
 	defer db.Close()
 	d := rowio.Dialect{Dialect: sqldb.MySQL}
-	all := append([]string{"SET GLOBAL innodb_default_row_format = COMPACT"}, ledger.CreateTables(d, "merge x")...)
+	all := append([]string{"SET GLOBAL innodb_default_row_format = COMPACT"}, ledger.Statements(d)...)
 	for _, statement := range append(all, ledger.CreateKeys(d), ledger.CreateMatches(d)) {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Error(err)

@@ -2,6 +2,7 @@ package open
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"mergesafe/merge/transfer/apply"
@@ -12,14 +13,15 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/verdict"
+	"mergesafe/store/registry"
 )
 
 // Options configures [Open].
 type Options struct {
 	job.Options
 
-	// Placing, if not nil, is called when all was looked at, before anybody can enter: to note
-	// elsewhere where the world is now. If the call is interrupted it is made again.
+	// Placing, if not nil, is called when the database was proved, before anybody can enter: to note
+	// elsewhere where the worlds are now. If the call is interrupted it is made again.
 	Placing func(ctx context.Context) error
 }
 
@@ -29,15 +31,20 @@ type Opened struct {
 	Before bool         `json:"before,omitempty"` // an earlier call had opened it
 	Events int          `json:"events,omitempty"` // that run from now on
 	Lifted []job.Lifted `json:"lifted,omitempty"` // the servers that may start
+
+	// Proof is what the database was found to be, unless an earlier call had opened it.
+	Proof *prove.Proof `json:"-"`
 }
 
-// Open opens the new database of a merge, which [prove.Verify] must have found as planned: it
-// looks once more whether anybody wrote there or in a world, enables the events, and lifts the
-// fence of the new database last. The worlds stay fenced.
+// ErrNotProved says that the new database was not found to be as planned: see [Opened.Proof].
+var ErrNotProved = errors.New("transfer: the new database is not as planned, and stays closed")
+
+// Open proves that the new database is as planned, as [prove.Verify] does, and opens it: the fences of the worlds say
+// so, the gate is lifted, and the events are enabled last. The worlds stay fenced.
 //
-// If it is interrupted, the same call resumes. If the database is open, nothing is looked at and
-// nothing changed. A database that was not proved, or that was written to, is a
-// [*ledger.RefusedError].
+// If the proof does not pass, the error is [ErrNotProved] and nothing was changed. If Open is interrupted, the same
+// call resumes. If the database is open already, only what an earlier call left is done, and nothing is proved. A merge
+// in another state, or a world without its fence, is a [*ledger.RefusedError].
 func Open(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio.Database, opts Options) (*Opened, error) {
 	return With(ctx, p, into, worlds, opts, job.Hooks{})
 }
@@ -55,96 +62,110 @@ func With(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio
 		return nil, err
 	}
 	done := &Opened{ID: p.ID, Before: state == ledger.StateOpen}
-	if state == ledger.StateProved {
-		err = look(ctx, r)
-	} else if state != ledger.StateOpen {
-		err = refuse(r, "%s", notProved(r, state))
+	if state == "" {
+		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return apply.Lost(ctx, r, "open") }); err != nil {
+			return done, err
+		}
 	}
-	if err != nil {
-		return done, err
+	if !state.Whole() {
+		return done, refuse(r, "%s", notMade(r, state))
 	}
-	if err := enter(ctx, r, opts, done); err != nil {
-		return done, err
+	return done, r.OrBusy(ctx, open(ctx, r, opts, done))
+}
+
+func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
+	if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return fenced(ctx, r) }); err != nil {
+		return err
 	}
-	done.Lifted = r.Lifted
-	return done, nil
+	enters := func() error { return enter(ctx, r, opts, done) }
+	if done.Before { // an undo that was killed may have left the gate
+		enters = func() error { return openGate(ctx, r, ledger.StateOpen, done) }
+	}
+	if err := enters(); err != nil {
+		return err
+	}
+	return r.Retry(ctx, "enabling the events", func(ctx context.Context) error {
+		all, err := schema.Read(ctx, r.Worlds[0])
+		if err == nil {
+			err = all.EnableEvents(ctx, r.New)
+			done.Events = all.Enabled()
+		}
+		return err
+	})
+}
+
+// enter proves the database, and lets the game in.
+func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err error) {
+	if done.Proof, err = prove.Prove(ctx, r); err != nil {
+		return err
+	}
+	if done.Proof.Verdict != verdict.Pass {
+		return ErrNotProved
+	}
+	steps := []struct {
+		doing string
+		do    func(ctx context.Context) error
+	}{
+		{"recording that it is opened", func(ctx context.Context) error {
+			return r.Manifest.Advance(ctx, r.Manifest.Left, ledger.StateOpening)
+		}},
+		{"marking the fences", func(ctx context.Context) error { return apply.MarkFences(ctx, r, registry.FenceOpened) }},
+		{"noting where the worlds are", func(ctx context.Context) error {
+			if opts.Placing == nil {
+				return nil
+			}
+			return opts.Placing(ctx)
+		}},
+	}
+	for _, s := range steps {
+		if err := r.Retry(ctx, s.doing, s.do); err != nil {
+			return err
+		}
+	}
+	return openGate(ctx, r, ledger.StateOpening, done)
+}
+
+// openGate records that the database is open and lets its servers start, at once.
+func openGate(ctx context.Context, r *job.Run, from ledger.State, done *Opened) error {
+	return r.Retry(ctx, "opening the gate of "+r.New.Name, func(ctx context.Context) error {
+		r.Lifted = nil
+		err := r.New.Tx(ctx, func() error {
+			if err := r.Manifest.Advance(ctx, from, ledger.StateOpen); err != nil {
+				return err
+			}
+			if err := r.Manifest.HoldState(ctx, ledger.StateOpen, ledger.Exclusive); err != nil {
+				return err
+			}
+			return apply.OpenGate(ctx, r)
+		})
+		done.Lifted = r.Lifted
+		return err
+	})
+}
+
+// fenced makes sure that every world that has a registry has its fence: a world whose fence was lifted may run.
+func fenced(ctx context.Context, r *job.Run) error {
+	err := apply.Fenced(ctx, r)
+	if changed, is := errors.AsType[*ledger.ChangedError](err); is {
+		return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
+			": its game may have run since, and would live twice: undo the merge, then plan again"}}}
+	}
+	return err
 }
 
 func refuse(r *job.Run, format string, args ...any) error {
 	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(format, args...)}}}
 }
 
-// notProved says what has to come first.
-func notProved(r *job.Run, state ledger.State) string {
+// notMade says what has to come first.
+func notMade(r *job.Run, state ledger.State) string {
 	switch state {
 	case "":
-		return "it was not made: run apply, then verify"
-	case ledger.StateMade:
-		return "it was not proved: run verify, which must end with PASS"
+		return "it was not made: run apply"
 	case ledger.StateTried:
 		return "it was made by a rehearsal, from worlds that may have run, and is never opened: run undo, which drops it"
-	case ledger.StateUndoing, ledger.StateDropping:
+	case ledger.StateUndoing:
 		return fmt.Sprintf("the merge %s is being undone: run undo again to its end", r.Plan.ID)
 	}
-	return "it is not complete: run apply to its end, then verify"
-}
-
-// look makes sure that no process wrote since the proof. If no registry keeps a game from starting, it
-// repeats the whole proof.
-func look(ctx context.Context, r *job.Run) error {
-	err := r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
-		if err := r.LookAt(ctx, func(s *rowio.Source) error {
-			r.Know(s)
-			if err := r.SameColumns("open", "undo the merge, then apply it again"); err != nil {
-				return err
-			}
-			hidden, err := s.HiddenObjects(ctx) // events that are to be enabled
-			if err == nil && len(hidden) > 0 {
-				err = refuse(r, "the account cannot see all of it: %s", hidden[0])
-			}
-			return err
-		}); err != nil {
-			return err
-		}
-		if err := apply.AsMade(ctx, r, "open", false); err != nil {
-			return err
-		}
-		return apply.Undisturbed(ctx, r)
-	})
-	if err != nil || r.Registry {
-		return err
-	}
-	proof, err := prove.Again(ctx, r)
-	if err != nil {
-		return err
-	}
-	if proof.Verdict != verdict.Pass {
-		return refuse(r, "it has no registry that would keep a game from starting, so it was proved once more, and is not as planned any more: %s: undo the merge, or run verify to see how it differs", proof.Verdict)
-	}
-	return nil
-}
-
-// enter lets the game in.
-func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
-	if !done.Before && opts.Placing != nil {
-		if err := opts.Placing(ctx); err != nil {
-			return err
-		}
-	}
-	return r.Retry(ctx, "opening the new database", func(ctx context.Context) error {
-		if !done.Before {
-			all, err := schema.Read(ctx, r.Worlds[0])
-			if err != nil {
-				return err
-			}
-			if err := all.EnableEvents(ctx, r.New); err != nil {
-				return err
-			}
-			done.Events = all.Enabled()
-			if err := r.Manifest.Advance(ctx, ledger.StateProved, ledger.StateOpen); err != nil {
-				return err
-			}
-		}
-		return apply.OpenGate(ctx, r)
-	})
+	return "it is not complete: run apply to its end"
 }

@@ -21,7 +21,7 @@ func refuseAgain(ctx context.Context, p *Planner) error {
 		return nil
 	}
 	m := &ledger.Manifest{On: p.DBs[0].On}
-	plans, err := m.Ask(ctx, "SELECT plan FROM "+ledger.MergesTable+" WHERE state = ? ORDER BY began, id", string(ledger.StateOpen))
+	plans, err := m.Plans(ctx)
 	if err != nil {
 		return err
 	}

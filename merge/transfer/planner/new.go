@@ -132,13 +132,13 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 		return err
 	}
 	if len(found) > 0 {
-		ids, err := (&ledger.Manifest{On: on}).Others(ctx)
+		record, err := ledger.RecordOf(ctx, on)
 		if err != nil {
 			return err
 		}
 		reason := fmt.Sprintf("the new database is not empty: it has %s: name one that does not exist", printable.List(found, ", ", 3))
-		for _, id := range ids {
-			reason = ledger.Unfinished(id)
+		if record != nil && record.State != ledger.StateOpen {
+			reason = ledger.Unfinished(record.ID)
 		}
 		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: reason})
 	}

@@ -79,8 +79,13 @@ func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
 		if slices.ContainsFunc(worlds[:i], func(other rowio.Database) bool { return other.Name == d.Name }) {
 			return fmt.Errorf("%w: two are named %q: want each once, and a new database that is no world", catalog.ErrWorlds, d.Name)
 		}
-		if i == len(worlds) {
-			break // it may not exist yet
+		if i == len(worlds) { // it may not exist yet
+			if (&rowio.Connection{Database: d}).Dialect().MySQL() {
+				if _, _, err := schema.Server(d); err != nil {
+					return fmt.Errorf("database %q: %w", d.Name, err)
+				}
+			}
+			break
 		}
 		s, err := rowio.OpenSource(ctx, d)
 		if err != nil {
@@ -95,7 +100,7 @@ func open(ctx context.Context, p *Planner, worlds []rowio.Database) error {
 			return err
 		}
 		// The first one's servers run in the new database: never in both.
-		w.Fence = (i == 0 || !p.opts.NoFence) && slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
+		w.Fence = slices.ContainsFunc(w.Servers, func(s catalog.Server) bool { return s.Own })
 		if w.Fence {
 			p.refuseFrozen(s)
 		}
@@ -134,7 +139,7 @@ func (p *Planner) refuse(r plan.Refusal) { p.Refuse(r) }
 func (p *Planner) refuseFrozen(s *rowio.Source) {
 	if why := s.Known.Frozen; why != "" {
 		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: why + ": name the one that does, " +
-			"turn it off so that the fence can be written into its registry, or plan without a fence"})
+			"or turn it off so that the fence can be written into its registry"})
 	}
 }
 
@@ -150,12 +155,12 @@ func (p *Planner) refuseInUse(ctx context.Context, s *rowio.Source) error {
 		}
 		uses = ledger.InUse(now, "")
 	}
-	ids, err := (&ledger.Manifest{On: s.On}).Others(ctx)
+	record, err := ledger.RecordOf(ctx, s.On)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}
-	for _, id := range ids {
-		if one := (ledger.Use{Reason: ledger.Unfinished(id)}); !slices.Contains(uses, one) {
+	if record != nil && record.State != ledger.StateOpen {
+		if one := (ledger.Use{Reason: ledger.Unfinished(record.ID)}); !slices.Contains(uses, one) {
 			uses = append(uses, one)
 		}
 	}

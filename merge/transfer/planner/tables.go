@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -21,6 +22,9 @@ func choose(ctx context.Context, p *Planner) error {
 			continue // they are among the hidden objects, of which planNew speaks
 		}
 		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see " + hidden.String()})
+	}
+	if first.Table(ledger.KeysView) != nil && p.Plan.Rekey != nil {
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Table: ledger.KeysView, Reason: "the table has the name of the view in which the new database shows the keys that moved: rename it in all worlds"})
 	}
 	only := make(map[string]bool)
 	var chosen []*catalog.Table

@@ -82,24 +82,8 @@ func noteRunning(ctx context.Context, p *Proof, r *job.Run) error {
 			return err
 		}
 		for _, o := range running {
-			p.Unseen = append(p.Unseen, plan.Refusal{Source: world.Name, Reason: o.String() + "; then run verify -reread"})
+			p.Unseen = append(p.Unseen, plan.Refusal{Source: world.Name, Reason: o.String() + "; then run it again"})
 		}
 	}
 	return nil
-}
-
-// Again is [Verify] for a run.
-func Again(ctx context.Context, r *job.Run) (*Proof, error) {
-	var worlds []rowio.Database
-	for _, c := range r.Worlds {
-		worlds = append(worlds, c.Database)
-	}
-	return Verify(ctx, r.Plan, r.New.Database, worlds, r.Opts)
-}
-
-// recordProof notes in the new database that it was found as planned: then it can be opened.
-func recordProof(ctx context.Context, r *job.Run) error {
-	on := &rowio.Connection{Database: r.New.Database, Writes: true, Fail: r.New.Fail}
-	defer on.Close()
-	return (&ledger.Manifest{On: on, ID: r.Plan.ID}).Advance(ctx, ledger.StateMade, ledger.StateProved)
 }

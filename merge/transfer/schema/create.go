@@ -67,12 +67,12 @@ func (s *Schema) OnServer() bool { return s.Engine != sqlite }
 
 // Rights are the privileges of MySQL on a whole database that make what s has, fill it and drop it again.
 func (s *Schema) Rights() []string {
-	all := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES"}
+	all := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES", "CREATE VIEW"}
 	for _, more := range []struct {
 		kinds []Kind
 		right []string
 	}{
-		{[]Kind{View}, []string{"CREATE VIEW", "SHOW VIEW"}},
+		{[]Kind{View}, []string{"SHOW VIEW"}},
 		{[]Kind{Trigger}, []string{"TRIGGER"}},
 		{[]Kind{Function, Procedure, Package}, []string{"CREATE ROUTINE", "ALTER ROUTINE", "EXECUTE"}},
 		{[]Kind{Event}, []string{"EVENT"}},

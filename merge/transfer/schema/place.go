@@ -145,7 +145,9 @@ func (s *Schema) Drop(ctx context.Context, from *rowio.Connection, more, last []
 		return nil
 	}
 	if from.Dialect().MySQL() {
-		statements = append(statements, "DROP TABLE IF EXISTS "+from.Dialect().QuoteAll(last))
+		if len(last) > 0 {
+			statements = append(statements, "DROP TABLE IF EXISTS "+from.Dialect().QuoteAll(last))
+		}
 		err = run()
 		from.Drop() // its sql_mode
 	} else {
@@ -193,6 +195,9 @@ func counted(ctx context.Context, on *rowio.Connection, table string) (next uint
 // Remove removes an empty database, or the file of one with what lies beside it.
 func Remove(ctx context.Context, d rowio.Database) error {
 	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Truncate(path, 0) // gives the room back at once, also while this process has the file open
+		}
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // without the first, the others are nothing
 			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("database %q: %w", d.Name, err)
@@ -208,6 +213,17 @@ func Remove(ctx context.Context, d rowio.Database) error {
 	defer on.Close()
 	_, err = on.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
 	return err
+}
+
+// ForgetEmptyLog removes a write-ahead log without a byte beside a file, as it is left if there was no room to open the file
+// for writing: with it the file cannot be read.
+func ForgetEmptyLog(d rowio.Database) error {
+	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
+	info, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > 0 {
+		return nil
+	}
+	return errors.Join(err, os.Remove(path+"-wal"))
 }
 
 // Enabled is how many events run.

@@ -61,13 +61,7 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 			return false, err
 		}
 	}
-	if made = os.IsNotExist(err); made {
-		var file *os.File
-		if file, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
-			err = file.Close()
-		}
-	}
-	if err != nil {
+	if made = os.IsNotExist(err); err != nil && !made {
 		return false, fmt.Errorf("%q: %w", shown(path), withoutPath(err))
 	}
 	if info != nil && info.Size() > 0 {
@@ -75,7 +69,7 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 		defer to.Close()
 		return made, s.set(ctx, to)
 	}
-	return made, s.setAside(ctx, d, path)
+	return made, s.setAside(ctx, d, path, made)
 }
 
 // shown is a path without what may be a password: a DSN of a server may have been given as a file.
@@ -109,9 +103,9 @@ func mayMake(path string) error {
 	return nil
 }
 
-// setAside gives the settings of s to another file, which takes the place of the empty one at once: a process that is
-// killed leaves no journal beside it.
-func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string) error {
+// setAside gives the settings of s to another file, which takes its place at once: a process that is killed leaves no
+// journal beside it. A file that another process made meanwhile stays.
+func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, made bool) error {
 	aside := path + ".making"
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Remove(aside + suffix); err != nil && !os.IsNotExist(err) {
@@ -123,7 +117,17 @@ func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string) er
 	if to.Close(); err != nil {
 		return err
 	}
-	return os.Rename(aside, path)
+	if !made { // there is an empty one
+		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
+			return errors.Join(err, os.Remove(aside))
+		}
+		return os.Rename(aside, path)
+	}
+	err = os.Link(aside, path)
+	if os.IsExist(err) {
+		err = nil
+	}
+	return errors.Join(err, os.Remove(aside))
 }
 
 // set gives a file without tables the settings of s.

@@ -29,11 +29,6 @@ type PlanOptions struct {
 	// Copies are columns that repeat a column of Names elsewhere.
 	Copies []plan.NameCopy
 
-	// NoFence leaves the worlds but the first without a fence. Then nothing at all is written there,
-	// but a server that is started there makes rows that the new database will never get. The first
-	// one becomes the new database, so its servers must never run in both.
-	NoFence bool
-
 	// Free, if not nil, says how many bytes are left where a database is, or would be made; known is false if it does
 	// not know.
 	Free func(ctx context.Context, d rowio.Database) (bytes int64, known bool)

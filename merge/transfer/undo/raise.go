@@ -2,39 +2,25 @@ package undo
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/change/all"
-	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/store/registry"
 )
 
-// surpass raises in the first world what the new database has given since: the marks and generations of
-// its servers, short numbers, and counters.
-func surpass(ctx context.Context, u *undo) error {
-	if given, err := u.Manifest.HasFact(ctx, ledger.FactGiven); err != nil || !given {
-		return err
+// raise raises in the worlds what the new database has given since: counters and sequences of the first one, and the
+// marks and generations of the servers of all, and short numbers. Each is raised only upwards, so it can be repeated.
+func raise(ctx context.Context, u *undo) error {
+	if u.Manifest.Raised() {
+		return nil // and tables of the new database may be gone
 	}
-	u.done.Raised = true
-	if known, err := u.Manifest.HasFact(ctx, ledger.FactKnown); err != nil || known {
-		return err
-	}
-	if err := raiseAll(ctx, u); err != nil {
-		return err
-	}
-	return u.Manifest.NoteFact(ctx, ledger.FactKnown)
-}
-
-func raiseAll(ctx context.Context, u *undo) error {
-	there, err := u.New.Texts(ctx, u.New.Dialect().TableNames())
-	if err != nil {
-		return err
-	}
+	u.writing(true)
 	u.Worlds[0].Drop() // it reads what is written now
 	first := &rowio.Connection{Database: u.Worlds[0].Database, Writes: true, Fail: u.Worlds[0].Fail}
 	defer first.Close()
@@ -46,56 +32,144 @@ func raiseAll(ctx context.Context, u *undo) error {
 			return err
 		}
 	}
-	if !contains(there, registry.Table) {
-		return nil
-	}
-	var servers, numbers, marks []map[string]any
-	servers, err = apply.Records(ctx, u.New, registry.Table)
-	if err == nil && contains(there, sqldb.SchemaTable) {
-		marks, err = apply.Records(ctx, u.New, sqldb.SchemaTable)
-	}
-	if err == nil && contains(there, sqldb.NumbersTable) {
-		numbers, err = apply.Records(ctx, u.New, sqldb.NumbersTable)
+	given, err := givenIn(ctx, u.New)
+	if err == nil && u.older {
+		err = given.surpassNow(u)
 	}
 	if err != nil {
 		return err
 	}
-	if len(numbers) > 0 { // the first world may not have had any
-		if err := apply.MakeRecord(ctx, u.New, first, sqldb.NumbersTable); err != nil {
-			return fmt.Errorf("database %q: %w", u.Worlds[0].Name, err)
+	for i := range u.Worlds {
+		if err := raiseWorld(ctx, u.Run, i, given); err != nil {
+			return fmt.Errorf("database %q: %w", u.Worlds[i].Name, err)
 		}
 	}
-	err = first.Tx(ctx, func() error {
-		for _, s := range servers {
-			if rowio.Text(s["role"]) != registry.RoleOwn {
-				continue // see raiseMerged
+	return u.Manifest.NoteRaised(ctx)
+}
+
+// raiseUnseen raises the marks of a merge whose new database is gone: above all that may have been given there until
+// now.
+func raiseUnseen(ctx context.Context, u *undo) error {
+	for i := range u.Worlds {
+		c := &rowio.Connection{Database: u.Worlds[i].Database}
+		own, err := givenIn(ctx, c)
+		c.Close()
+		if err == nil {
+			err = own.surpassNow(u)
+		}
+		if err != nil {
+			return err
+		}
+		for id, s := range own.servers {
+			s.epoch = registry.NextGeneration(s.epoch) // that of the new database
+			own.servers[id] = s
+		}
+		own.marks, own.numbers = nil, nil
+		if err := raiseWorld(ctx, u.Run, i, own); err != nil {
+			return fmt.Errorf("database %q: %w", u.Worlds[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// surpassNow takes it that IDs were given until now, as far ahead of the clock as a server reserves.
+func (g *given) surpassNow(u *undo) error {
+	now, err := gameid.MillisOf(u.Hooks.Clock())
+	for id, s := range g.servers {
+		s.reserved = max(s.reserved, now+s.window)
+		g.servers[id] = s
+	}
+	return err
+}
+
+// given is what the registry of a database says that was given there.
+type given struct {
+	servers map[serverOf]server
+	marks   []map[string]any // which versions our tables have
+	numbers []map[string]any
+}
+
+// serverOf is the server of a world.
+type serverOf struct {
+	id    int64
+	world string
+}
+
+type server struct {
+	own                     bool
+	reserved, window, epoch int64
+	row                     map[string]any
+}
+
+func givenIn(ctx context.Context, on *rowio.Connection) (*given, error) {
+	g := new(given)
+	tables, err := on.Texts(ctx, on.Dialect().TableNames())
+	if err != nil || !contains(tables, registry.Table) {
+		return g, err
+	}
+	rows, err := apply.Records(ctx, on, registry.Table)
+	if err == nil && contains(tables, sqldb.SchemaTable) {
+		g.marks, err = apply.Records(ctx, on, sqldb.SchemaTable)
+	}
+	if err == nil && contains(tables, sqldb.NumbersTable) {
+		g.numbers, err = apply.Records(ctx, on, sqldb.NumbersTable)
+	}
+	g.servers = make(map[serverOf]server)
+	for _, row := range rows {
+		id, err1 := rowio.IntIn(row["server_id"], registry.Table+".server_id")
+		s := server{own: rowio.Text(row["role"]) == registry.RoleOwn, row: row}
+		var err2, err3, err4 error
+		s.reserved, err2 = rowio.IntIn(row["reserved_ms"], registry.Table+".reserved_ms")
+		s.window, err3 = rowio.IntIn(row["window_ms"], registry.Table+".window_ms")
+		s.epoch, err4 = rowio.IntIn(row["epoch"], registry.Table+".epoch")
+		err = errors.Join(err, err1, err2, err3, err4)
+		g.servers[serverOf{id, rowio.Text(row["world"])}] = s
+	}
+	return g, err
+}
+
+// raiseWorld raises, in one transaction, what a world has of what was given, and marks its fences: from then on they say
+// that it may live again.
+func raiseWorld(ctx context.Context, r *job.Run, world int, of *given) error {
+	defer r.Worlds[world].Drop()
+	tables, err := r.Worlds[world].Texts(ctx, r.Worlds[world].Dialect().TableNames())
+	if err != nil || !contains(tables, registry.Table) && len(of.servers) == 0 {
+		return err // there is nothing to write
+	}
+	r.Worlds[world].Drop()
+	to := &rowio.Connection{Database: r.Worlds[world].Database, Writes: true, Fail: r.Worlds[world].Fail}
+	defer to.Close()
+	if world == 0 && len(of.numbers) > 0 { // it may not have had any
+		if err := apply.MakeRecord(ctx, r.New, to, sqldb.NumbersTable); err != nil {
+			return err
+		}
+	}
+	return to.Tx(ctx, func() error {
+		if err := raiseServers(ctx, r, to, of); err != nil {
+			return err
+		}
+		if world > 0 { // its numbers did not go on
+			return nil
+		}
+		for at, s := range of.servers { // that ran in the new database first
+			if !s.own {
+				continue
 			}
-			epoch, err := rowio.IntIn(s["epoch"], registry.Table+".epoch")
-			if err != nil {
-				return err
+			s.row["holder"], s.row["lease_until_ms"] = "", int64(0)
+			if err := apply.AddRecord(ctx, to, registry.Table, s.row, "server_id"); err != nil {
+				return fmt.Errorf("server %d: %w", at.id, err)
 			}
-			epoch = registry.NextGeneration(epoch)
-			const raise = "UPDATE " + registry.Table + " SET reserved_ms = CASE WHEN reserved_ms < ? THEN ? ELSE reserved_ms END, " +
-				"window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, epoch = CASE WHEN epoch < ? THEN ? ELSE epoch END WHERE server_id = ? AND world = ?"
-			n, err := first.Exec(ctx, "raise", raise, false, s["reserved_ms"], s["reserved_ms"], s["window_ms"], s["window_ms"], epoch, epoch, s["server_id"], s["world"])
-			if err == nil && n == 0 { // a server that ran in the new database first, or one that is as it was
-				s["holder"], s["lease_until_ms"], s["epoch"] = "", int64(0), epoch
-				err = apply.AddRecord(ctx, first, registry.Table, s, "server_id")
-			}
-			if err != nil {
+		}
+		for _, m := range of.marks {
+			if err := apply.AddRecord(ctx, to, sqldb.SchemaTable, m, "application"); err != nil {
 				return err
 			}
 		}
-		for _, m := range marks { // which versions our tables have
-			if err := apply.AddRecord(ctx, first, sqldb.SchemaTable, m, "application"); err != nil {
-				return err
-			}
-		}
-		for _, n := range numbers {
+		for _, n := range of.numbers {
 			const raise = "UPDATE " + sqldb.NumbersTable + " SET next_number = ? WHERE server_id = ? AND name = ? AND next_number < ?"
-			changed, err := first.Exec(ctx, "raise", raise, false, n["next_number"], n["server_id"], n["name"], n["next_number"])
+			changed, err := to.Exec(ctx, "raise", raise, false, n["next_number"], n["server_id"], n["name"], n["next_number"])
 			if err == nil && changed == 0 {
-				err = apply.AddRecord(ctx, first, sqldb.NumbersTable, n, "server_id", "name")
+				err = apply.AddRecord(ctx, to, sqldb.NumbersTable, n, "server_id", "name")
 			}
 			if err != nil {
 				return err
@@ -103,41 +177,53 @@ func raiseAll(ctx context.Context, u *undo) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("database %q: %w", u.Worlds[0].Name, err)
-	}
-	return raiseMerged(ctx, u, servers)
 }
 
-// raiseMerged raises the marks of the other worlds to those in the new database, where their servers may
-// have been started, too.
-func raiseMerged(ctx context.Context, u *undo, servers []map[string]any) error {
-	for i, w := range u.Plan.Worlds {
-		if i == 0 {
-			continue // see raiseAll
+// raiseServers raises the rows of a registry.
+func raiseServers(ctx context.Context, r *job.Run, to *rowio.Connection, of *given) error {
+	tables, err := to.Texts(ctx, to.Dialect().TableNames())
+	if err != nil || !contains(tables, registry.Table) {
+		return err
+	}
+	rows, err := givenIn(ctx, to)
+	if err != nil {
+		return err
+	}
+	for at, now := range rows.servers {
+		var holder gameid.Holder
+		if err := holder.Scan(now.row["holder"]); err != nil {
+			return err
 		}
-		to := &rowio.Connection{Database: u.Worlds[i].Database, Writes: true, Fail: u.Worlds[i].Fail}
-		defer to.Close()
-		for _, s := range servers {
-			id, err := rowio.IntIn(s["server_id"], registry.Table+".server_id")
-			if err != nil {
-				return err
-			}
-			mark, err := rowio.IntIn(s["reserved_ms"], registry.Table+".reserved_ms")
-			if err != nil {
-				return err
-			}
-			came := func(known catalog.Server) bool {
-				return int64(known.Server) == id && known.World == rowio.Text(s["world"]) && known.Reserved < mark
-			}
-			if !slices.ContainsFunc(w.Servers, came) {
+		fence, fenced := registry.FenceOf(holder)
+		ours := fenced && fence.Merge == r.Plan.ID
+		then, known := of.servers[at]
+		if !known {
+			if !ours {
 				continue
 			}
-			const raise = "UPDATE " + registry.Table + " SET window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, reserved_ms = ? " +
-				"WHERE server_id = ? AND world = ? AND reserved_ms < ?"
-			if _, err := to.Exec(ctx, "raise", raise, false, s["window_ms"], s["window_ms"], mark, id, s["world"], mark); err != nil {
-				return fmt.Errorf("database %q: %w", w.Name, err)
-			}
+			then = now
+		}
+		if ours && fence.State == registry.FenceDropping && then.reserved <= now.reserved {
+			continue // an earlier call did so
+		}
+		epoch := now.epoch + 1
+		if now.own {
+			epoch = registry.NextGeneration(max(now.epoch, then.epoch))
+		}
+		if ours {
+			holder = registry.FenceDropping.In(holder)
+		}
+		value, err := holder.Value()
+		if err != nil {
+			return err
+		}
+		n, err := to.Exec(ctx, "raise", "UPDATE "+registry.Table+" SET reserved_ms = ?, window_ms = ?, epoch = ?, holder = ? WHERE server_id = ? AND epoch = ?", false,
+			max(now.reserved, then.reserved), max(now.window, then.window), epoch, value, at.id, now.epoch)
+		if err == nil && n != 1 {
+			err = fmt.Errorf("%w: the row of server %d in the registry changes", sqldb.ErrRetryable, at.id)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

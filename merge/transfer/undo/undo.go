@@ -17,20 +17,18 @@ import (
 	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
-	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // UndoOptions configures [Undo].
 type UndoOptions struct {
 	job.Options
 
-	// Force also drops a new database that was written to since it was made. The players' changes
-	// to it are lost.
+	// Force also drops a new database that was written to since it was made: the players' changes
+	// to it are lost. And it lifts the fences of a merge that was opened and whose new database is gone.
 	Force bool
 
-	// Placing, if not nil, is called before the new database is dropped, when the first world has the
-	// marks and the generation to go on: to note elsewhere where the world is again. If the call is
+	// Placing, if not nil, is called before a new database is dropped that the game may have entered, when the worlds
+	// have the marks and the generation to go on: to note elsewhere where they are again. If the call is
 	// interrupted it is made again.
 	Placing func(ctx context.Context) error
 }
@@ -39,13 +37,14 @@ type UndoOptions struct {
 type Undone struct {
 	ID string `json:"id"`
 
-	// Dropped says that the new database is gone. Others is what else is left in it: what the merge
-	// did not make, and stays.
+	// Dropped says that the new database is gone, or empty again if apply had found it so. Others is what else is left
+	// in it: what the merge did not make, and stays.
 	Dropped bool     `json:"dropped,omitempty"`
+	Kept    bool     `json:"kept,omitempty"` // it was there before the merge, and is empty again
 	Others  []string `json:"others,omitempty"`
 
 	// Raised says that a game may have given IDs, numbers and values of counters in the new database,
-	// so that those of the first world were raised above these.
+	// so that those of the worlds were raised above these.
 	Raised bool `json:"raised,omitempty"`
 
 	// NoRecord says that there was no record of the merge: it had not begun, or an earlier undo
@@ -55,20 +54,20 @@ type Undone struct {
 }
 
 // Undo takes a merge back, completed or not: it drops what the merge made, and lifts the fences of
-// the worlds. Until it was opened no player can have entered, and there is nothing to compare. What was opened is
-// compared row by row, and the first world first learns what was given there: its marks, numbers
-// and counters never fall behind, so that nothing is given twice.
+// the worlds. A database that was completed is compared with its record first. If the game may have entered it, the
+// worlds first learn what was given there: their marks, numbers and counters never fall behind, so that nothing is
+// given twice.
 //
-// It returns a [*ledger.RefusedError] if a game server runs on the new database, if that was written
-// to since it was made and Force is not set, or if a world is gone, forced or not: then the new
+// It returns a [*ledger.RefusedError] if a game server runs on the new database, if others wrote to that
+// since it was made and Force is not set, or if a world is gone, forced or not: then the new
 // database has the only rows of it.
 //
 // If it is interrupted, the same call resumes, as with [apply.Apply]. It returns a result beside an
 // error too, unless it could not read the record.
 //
-// Without a record of the merge, the new database may be under another name: Undo lifts fences only
-// if all of them say that no row of the merge came, or that an undo was dropping it; others are a
-// [*ledger.RefusedError]. If there are no fences, the error is [ledger.ErrNoMerge].
+// Without a record of the merge nothing is dropped, and the fences decide. If there are none, nothing is to be undone:
+// the error is [ledger.ErrNoMerge]. If they say that the game was let in, the new database is gone or under another
+// name: that is a [*ledger.RefusedError] unless Force is set.
 func Undo(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, opts UndoOptions) (*Undone, error) {
 	return UndoWith(ctx, plan, into, worlds, opts, job.Hooks{})
 }
@@ -83,12 +82,15 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds 
 	}
 	defer r.Close()
 	r.New.Unchecked = true
-	state, err := r.Begin(ctx)
+	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
+	u.writing(false)
+	recorded, err := r.Recorded(ctx)
 	if err != nil {
 		return nil, err
 	}
-	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
-	return u.done, u.OrBusy(ctx, u.undo(ctx, state))
+	err = u.OrBusy(ctx, u.undo(ctx, recorded))
+	u.done.Lifted = r.Lifted
+	return u.done, err
 }
 
 type undo struct {
@@ -96,70 +98,105 @@ type undo struct {
 	force   bool
 	placing func(ctx context.Context) error
 	done    *Undone
+
+	// older says that the record is behind the fences: the new database was restored from a copy, and does not know what
+	// it has given since.
+	older bool
 }
 
-func (u *undo) undo(ctx context.Context, state ledger.State) error {
-	if state == "" {
+// writing opens the new database in the other way when it is used next. A file on a full disk can be read, and removed,
+// but not be opened for writing.
+func (u *undo) writing(is bool) {
+	if is != u.New.Writes && !u.New.Dialect().MySQL() {
+		u.New.Close()
+		u.New.Writes = is
+	}
+}
+
+// action is something that is done again until it works, and what it is called then.
+type action struct {
+	doing string
+	do    func(ctx context.Context, u *undo) error
+}
+
+func (u *undo) each(ctx context.Context, all []action) error {
+	for _, a := range all {
+		if err := u.Retry(ctx, a.doing, func(ctx context.Context) error { return a.do(ctx, u) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *undo) undo(ctx context.Context, recorded ledger.State) error {
+	if recorded == "" {
 		return u.nothing(ctx)
 	}
-	if err := u.Retry(ctx, "looking at the worlds", func(ctx context.Context) error { return worldsThere(ctx, u) }); err != nil {
+	if err := u.each(ctx, []action{{"looking at the worlds", worldsThere}}); err != nil {
 		return err
 	}
-	if !state.Undoing() {
-		if err := mayDrop(ctx, u, state); err != nil {
+	was := u.Manifest.Was
+	if recorded != ledger.StateUndoing {
+		var err error
+		if was, err = u.begin(ctx, recorded); err != nil {
 			return err
 		}
-		if err := u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
-			if now, err := u.Manifest.Load(ctx); err != nil {
+	}
+	if was.Entered() {
+		u.done.Raised = true
+		if err := u.each(ctx, []action{{"looking at the registries", asPlanned}, {"raising what the worlds have given", raise}, {"noting where the worlds are again", place}}); err != nil {
+			return err
+		}
+	}
+	ends := []action{{"dropping the new database", drop}}
+	if was != ledger.StateTried { // a rehearsal writes nothing to the worlds
+		ends = append(ends, action{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run) }})
+	}
+	return u.each(ctx, ends)
+}
+
+// begin makes sure that the new database may be dropped, and records that it is. It returns the state in which the game
+// may have left it.
+func (u *undo) begin(ctx context.Context, recorded ledger.State) (was ledger.State, err error) {
+	err = u.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+		was, err = u.Later(ctx, recorded)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	u.older = was != recorded
+	if was.Whole() {
+		if err := mayDrop(ctx, u, was); err != nil {
+			return "", err
+		}
+		if u.force && was == ledger.StateMade { // nobody looked what was written there, and by whom
+			was = ledger.StateOpening
+		}
+	}
+	return was, u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
+		u.writing(true)
+		err := u.New.Tx(ctx, func() error {
+			if err := u.Manifest.Undo(ctx, recorded, was); err != nil || !was.Whole() {
 				return err
-			} else if state == ledger.StateMade && now == ledger.StateProved { // by the look at what was written
-				state, u.Manifest.Left = now, now
 			}
-			if state == ledger.StateOpen || u.force && state.Whole() {
-				if err := u.Manifest.NoteFact(ctx, ledger.FactGiven); err != nil {
-					return err
-				}
-			}
-			undoing := ledger.StateUndoing
-			if state == ledger.StateTried {
-				undoing = ledger.StateDropping
-			}
-			return u.Manifest.Advance(ctx, state, undoing)
-		}); err != nil {
-			return err
+			return apply.GateClosed(ctx, u.Run)
+		})
+		if errors.Is(sqldb.Translate(err), sqldb.ErrDiskFull) && !was.Entered() { // what is dropped makes room
+			u.Manifest.Left = recorded
+			u.writing(false)
+			return schema.ForgetEmptyLog(u.New.Database)
 		}
+		return err
+	})
+}
+
+// place notes elsewhere where the worlds are again.
+func place(ctx context.Context, u *undo) error {
+	if u.placing == nil {
+		return nil
 	}
-	type action struct {
-		doing string
-		do    func(ctx context.Context, u *undo) error
-	}
-	all := []action{
-		{"raising what the first world has given", surpass},
-		{"noting where the world is again", func(ctx context.Context, u *undo) error {
-			if u.placing == nil {
-				return nil
-			}
-			return u.placing(ctx)
-		}},
-		{"marking the fences", func(ctx context.Context, u *undo) error {
-			if err := stillUndoing(ctx, u); err != nil {
-				return err
-			}
-			return apply.MarkFences(ctx, u.Run, registry.FenceDropping)
-		}},
-		{"dropping the new database", drop},
-		{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run, registry.FenceDropping) }},
-	}
-	if u.Manifest.Left == ledger.StateDropping { // a rehearsal writes nothing to the worlds
-		all = []action{{"dropping the new database", drop}}
-	}
-	for _, s := range all {
-		if err := u.Retry(ctx, s.doing, func(ctx context.Context) error { return s.do(ctx, u) }); err != nil {
-			return err
-		}
-	}
-	u.done.Lifted = u.Run.Lifted
-	return nil
+	return u.placing(ctx)
 }
 
 // stillUndoing returns [ledger.ErrBusy] if another process came to the end of the undo meanwhile: what is there now may be
@@ -167,13 +204,13 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 func stillUndoing(ctx context.Context, u *undo) error {
 	u.New.Close()
 	now, err := u.State(ctx)
-	if err == nil && now != u.Manifest.Left {
+	if err == nil && now != u.Manifest.Left && (now != "" || !u.Manifest.Removing) {
 		err = u.Manifest.WrongState(now, u.Manifest.Left)
 	}
 	return err
 }
 
-// worldsThere refuses, forced or not, to drop the new database if a world is gone: it has the only rows of that.
+// worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
 func worldsThere(ctx context.Context, u *undo) error {
 	refused := &ledger.RefusedError{Doing: "undo"}
 	for i, c := range u.Worlds {
@@ -194,98 +231,106 @@ func worldsThere(ctx context.Context, u *undo) error {
 	if len(refused.Refusals) > 0 {
 		return refused
 	}
+	return u.Apart(ctx, "undo")
+}
+
+// asPlanned refuses to raise what another world gives: the configuration may name it since.
+func asPlanned(ctx context.Context, u *undo) error {
+	refused := &ledger.RefusedError{Doing: "undo"}
+	for i, c := range u.Worlds {
+		other, err := ledger.Another(ctx, u.Plan.Worlds[i], c.Database)
+		if err != nil {
+			return err
+		}
+		if other != "" {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: other})
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
 	return nil
 }
 
-// nothing ends an undo that was interrupted at its very end, or takes back fences that were
-// only prepared. There is no new database, or not one of this merge.
+// nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no
+// new database, or not one of this merge.
 func (u *undo) nothing(ctx context.Context) error {
 	u.done.NoRecord = true
-	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(ctx, u.Run, "undo") })
-	u.done.Lifted = u.Run.Lifted
-	if err == nil { // an apply that was killed before it wrote its record leaves empty tables
-		err = u.Retry(ctx, "removing the tables of the merge", func(ctx context.Context) error {
-			if there, err := schema.Exists(ctx, u.New.Database); err != nil || !there {
+	var say ledger.State
+	err := u.each(ctx, []action{{"looking at the fences", func(ctx context.Context, u *undo) (err error) {
+		say, err = u.FencesSay(ctx)
+		return err
+	}}})
+	if err != nil {
+		return err
+	}
+	ends := []action{{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run) }}}
+	switch {
+	case say == "":
+		return fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", ledger.ErrNoMerge, u.New.Name, u.Plan.ID)
+	case say == ledger.StateOpening && !u.force:
+		return apply.Lost(ctx, u.Run, "undo")
+	case say == ledger.StateOpening:
+		if err := u.each(ctx, []action{{"looking at the worlds", worldsThere}, {"looking at the registries", asPlanned}}); err != nil {
+			return err
+		}
+		u.done.Raised = true
+		ends = append([]action{{"raising what the worlds have given", raiseUnseen}, {"noting where the worlds are again", place}}, ends...)
+	}
+	return u.each(ctx, ends)
+}
+
+// mayDrop refuses to drop a database that a game runs on, or that others have written to since, unless that is forced.
+func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
+	err := u.Learn(ctx)
+	if err == nil && u.Registry {
+		err = u.Retry(ctx, "closing the gate of "+u.New.Name, func(ctx context.Context) error {
+			if apply.GateClosed(ctx, u.Run) == nil {
+				return nil
+			}
+			u.writing(true)
+			if err := u.New.Open(ctx); err != nil {
 				return err
 			}
-			if err := u.Manifest.Remove(ctx); err != nil || u.Plan.New.There {
-				return err
-			}
-			if left, err := schema.Contains(ctx, u.New); err != nil || len(left) > 0 {
-				return err
-			}
-			u.New.Close()
-			return schema.Remove(ctx, u.New.Database)
+			return apply.CloseGate(ctx, u.Run, "undo")
 		})
 	}
-	if err == nil && len(u.done.Lifted) == 0 {
-		err = fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", ledger.ErrNoMerge, u.New.Name, u.Plan.ID)
+	if err == nil && !u.force {
+		err = untouched(ctx, u)
+	}
+	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateOpen && u.Registry { // the game goes on there
+		opens := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
+			return u.New.Tx(ctx, func() error {
+				if err := u.Manifest.HoldState(ctx, ledger.StateOpen, ledger.Exclusive); err != nil {
+					return err
+				}
+				return apply.OpenGate(ctx, u.Run)
+			})
+		})
+		u.Run.Lifted = nil // it was this call that had closed it
+		err = errors.Join(err, opens)
 	}
 	return err
 }
 
-// mayDrop refuses to drop a database that a game has used since, unless that is forced.
-func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
-	if !state.Whole() {
-		return nil // an apply that was killed
-	}
-	var reasons []plan.Refusal
-	err := u.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
-		return u.Learn(ctx)
-	})
-	if err == nil && u.Registry {
-		err = u.Retry(ctx, "fencing the new database", func(ctx context.Context) error {
-			return apply.CloseGate(ctx, u.Run, "undo")
-		})
-	}
-	// Without a registry nothing keeps a game from writing there, from the moment on that it is made.
-	if err == nil && !u.force && (state == ledger.StateOpen || !u.Registry) {
-		reasons, err = written(ctx, u)
-	}
-	if err != nil {
+// untouched refuses if others than the merge wrote to the new database.
+func untouched(ctx context.Context, u *undo) error {
+	written, err := prove.Written(ctx, u.Run)
+	if err != nil || len(written) == 0 {
 		return err
 	}
-	if len(reasons) == 0 {
-		return nil
+	for i := range written {
+		written[i].Reason += ": what was written there would be lost; -force drops it"
 	}
-	if state == ledger.StateOpen && u.Registry { // the game goes on there
-		if err := apply.OpenGate(ctx, u.Run); err != nil {
-			return err
-		}
-	}
-	return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
-}
-
-// written says what was written to the new database since it was proved.
-func written(ctx context.Context, u *undo) (reasons []plan.Refusal, err error) {
-	proof, err := prove.Again(ctx, u.Run)
-	if altered, is := errors.AsType[*ledger.RefusedError](err); is && proof != nil {
-		for _, r := range altered.Refusals {
-			r.Reason = "it has other tables than the merge made, which verify explains: what was written there would be lost; -force drops it"
-			reasons = append(reasons, r)
-		}
-		return reasons, nil
-	}
-	if err != nil || proof.Verdict == verdict.Pass {
-		return nil, err
-	}
-	for _, t := range proof.Tables {
-		if t.Verdict != verdict.Pass {
-			reasons = append(reasons, plan.Refusal{Source: u.New.Name, Table: t.Table, Reason: fmt.Sprintf(
-				"it has %s where %d were made, or some have other values: all of that would be lost; -force drops it", ledger.CountRows(t.Rows), t.Want)})
-		}
-	}
-	if len(reasons) == 0 {
-		reasons = []plan.Refusal{{Source: u.New.Name, Reason: "it is not as it was made, which verify explains: all that was written since would be lost; -force drops it"}}
-	}
-	return reasons, nil
+	return &ledger.RefusedError{Doing: "undo", Refusals: written}
 }
 
 func contains(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// drop removes what the merge made, its record last, and the database if nothing else is in it.
+// drop removes what the merge made, and the database if the merge made that and nothing else is in it. The record goes
+// last.
 func drop(ctx context.Context, u *undo) error {
 	if there, err := schema.Exists(ctx, u.New.Database); err != nil || !there {
 		u.done.Dropped = err == nil
@@ -294,34 +339,60 @@ func drop(ctx context.Context, u *undo) error {
 	if err := stillUndoing(ctx, u); err != nil {
 		return err
 	}
+	if u.Manifest.Removing && u.Manifest.Label.ID == "" { // the answer of the last statement was lost
+		others, err := schema.Contains(ctx, u.New)
+		u.done.Others = slice.Map(others, printable.Text)
+		u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0
+		return err
+	}
+	u.Manifest.Removing = true
+	u.Worlds[0].Drop() // its registry may have been written to since
 	all, err := schema.Read(ctx, u.Worlds[0])
 	if err != nil {
 		return err
 	}
-	made := !u.Plan.New.There
-	last := []string{ledger.ProgressTable, ledger.MergesTable}
-	more := slices.Concat(
+	made := u.Manifest.Label.Made
+	ours := slices.Concat(
 		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
 		u.Plan.Resets,
-		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return slices.Contains(last, table) }))
+		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == ledger.RecordTable }))
+	record := []string{ledger.RecordTable}
+	var others []string
 	if made && !u.New.Dialect().MySQL() { // a file goes at once
-		others, err := all.Others(ctx, u.New, append(append(last, more...), sqldb.KeysView))
-		if err != nil {
-			return err
-		}
-		if u.done.Dropped = len(others) == 0; u.done.Dropped {
-			u.New.Close()
-			return schema.Remove(ctx, u.New.Database)
-		}
+		others, err = all.Others(ctx, u.New, slices.Concat(ours, record, []string{sqldb.KeysView}))
 	}
-	others, err := all.Drop(ctx, u.New, more, last)
+	if err == nil && (len(others) > 0 || !made || u.New.Dialect().MySQL()) {
+		others, err = u.dropTables(ctx, all, ours, nil)
+		others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, ledger.RecordTable) })
+	}
 	if err != nil {
 		return err
 	}
 	u.done.Others = slice.Map(others, printable.Text)
-	if u.done.Dropped = len(others) == 0; u.done.Dropped && made {
+	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !made
+	if u.done.Dropped && made {
 		u.New.Close()
 		return schema.Remove(ctx, u.New.Database)
 	}
-	return nil
+	_, err = u.dropTables(ctx, new(schema.Schema), nil, record)
+	return err
+}
+
+// dropTables drops what all has, more tables, and the last ones, unless another process came to the end of the undo. In
+// SQLite nobody comes between.
+func (u *undo) dropTables(ctx context.Context, all *schema.Schema, more, last []string) (others []string, err error) {
+	u.writing(true)
+	drop := func() error {
+		err := u.Manifest.ExpectState(ctx, u.Manifest.Left)
+		if err == nil {
+			others, err = all.Drop(ctx, u.New, more, last)
+		}
+		return err
+	}
+	if u.New.Dialect().MySQL() {
+		err = drop()
+		return others, err
+	}
+	err = u.New.Tx(ctx, drop)
+	return others, err
 }

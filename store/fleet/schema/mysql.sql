@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS fleet_servers (
   mark_ms        BIGINT        NOT NULL DEFAULT 0,
   holder         VARCHAR(4096) NOT NULL DEFAULT '',
   place          VARCHAR(512)  NOT NULL DEFAULT '',
+  gone_into      VARCHAR(512)  NOT NULL DEFAULT '',
   lease_until_ms BIGINT        NOT NULL DEFAULT 0,
   claimed_ms     BIGINT        NOT NULL,
   bound_ms       BIGINT        NOT NULL DEFAULT 0,

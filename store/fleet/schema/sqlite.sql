@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS fleet_servers (
   mark_ms        INTEGER NOT NULL DEFAULT 0,
   holder         TEXT    NOT NULL DEFAULT '',
   place          TEXT    NOT NULL DEFAULT '' CHECK (length(place) <= 512),
+  gone_into      TEXT    NOT NULL DEFAULT '' CHECK (length(gone_into) <= 512),
   lease_until_ms INTEGER NOT NULL DEFAULT 0,
   claimed_ms     INTEGER NOT NULL,
   bound_ms       INTEGER NOT NULL DEFAULT 0,

@@ -38,33 +38,23 @@ func (r Registry) Move(ctx context.Context, world, from, to, why string) error {
 	return registry.SetPlace(ctx, place, r.because(why))
 }
 
-// Follow records that the first world of a plan goes on in a database, so that copies of it from before
-// are refused: see [fleet.Fleet.Follow]. Its errors are those of [Registry.Required] as well.
-func (r Registry) Follow(ctx context.Context, plan *transfer.Plan, database transfer.Database, why string) error {
-	if r.DSN.IsZero() || !hasServers(plan) {
-		return r.Required(ctx, plan, database)
-	}
-	db, err := store.OpenReadOnly(ctx, database.DSN)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	f, err := fleet.Open(r.DSN.Reveal())
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Follow(ctx, db.Registry(), r.because(why))
-}
-
 func hasServers(plan *transfer.Plan) bool {
 	return slices.ContainsFunc(plan.Worlds[0].Servers, func(s catalog.Server) bool { return s.Own })
 }
 
-// Required is a usage error if there is no fleet registry, though the first world of a plan, which is in
-// a database, is bound in one.
+// Required is an error if the fleet registry cannot be read, or if there is none though the first world of a plan, which
+// is in a database, is bound in one: that is a usage error.
 func (r Registry) Required(ctx context.Context, plan *transfer.Plan, database transfer.Database) error {
-	if !r.DSN.IsZero() || !hasServers(plan) {
+	if !r.DSN.IsZero() {
+		f, err := fleet.Open(r.DSN.Reveal())
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.Identity(ctx)
+		return err
+	}
+	if !hasServers(plan) {
 		return nil
 	}
 	db, err := store.OpenReadOnly(ctx, database.DSN)
@@ -81,10 +71,50 @@ func (r Registry) Required(ctx context.Context, plan *transfer.Plan, database tr
 		"want -fleet and its DSN, or the section [registry] in the configuration; if that registry is lost: gameid servers leave", servers[bound].ID, database.Name, servers[bound].Fleet)
 }
 
-// MoveWorld does both for the first world of a plan.
-func (r Registry) MoveWorld(ctx context.Context, plan *transfer.Plan, from string, to transfer.Database, why string) error {
-	if err := r.Follow(ctx, plan, to, why); err != nil {
+// Opened records that the worlds of a plan are in the new database from now on: the first one goes on there, so that
+// copies of it from before are refused, and the others came to it. See [fleet.Fleet.Follow] and [fleet.Fleet.Gone].
+// Its errors are those of [Registry.Required] as well.
+func (r Registry) Opened(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error {
+	_, place := sqldb.SplitAccount(into.DSN)
+	return r.moved(ctx, plan, into, worlds, "", place, why)
+}
+
+// Undone records that they are in their own databases again.
+func (r Registry) Undone(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error {
+	_, made := sqldb.SplitAccount(into.DSN)
+	return r.moved(ctx, plan, worlds[0], worlds, made, "", why)
+}
+
+func (r Registry) moved(ctx context.Context, plan *transfer.Plan, to transfer.Database, worlds []transfer.Database, from, gone, why string) error {
+	if err := r.Required(ctx, plan, worlds[0]); err != nil || r.DSN.IsZero() {
 		return err
+	}
+	f, err := fleet.Open(r.DSN.Reveal())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	note := r.because(why)
+	tell := func(d transfer.Database, tell func(*registry.Registry) error) error {
+		db, err := store.OpenReadOnly(ctx, d.DSN)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return tell(db.Registry())
+	}
+	if hasServers(plan) {
+		if err := tell(to, func(reg *registry.Registry) error { return f.Follow(ctx, reg, note) }); err != nil {
+			return err
+		}
+	}
+	for i, w := range plan.Worlds {
+		if i == 0 || !w.Fence {
+			continue
+		}
+		if err := tell(worlds[i], func(reg *registry.Registry) error { return f.Gone(ctx, reg, gone, note) }); err != nil {
+			return err
+		}
 	}
 	_, now := sqldb.SplitAccount(to.DSN)
 	return r.Move(ctx, plan.Worlds[0].Name, from, now, why)

@@ -12,9 +12,10 @@ import (
 	"mergesafe/merge/transfer/write"
 )
 
-// surpass raises the counters of the first world above what the new database has given.
+// surpass raises the counters of the first world above what the new database has given. first is opened only if there is
+// something to raise.
 func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
-	there, err := first.Texts(ctx, first.Dialect().TableNames())
+	there, err := r.Worlds[0].Texts(ctx, first.Dialect().TableNames())
 	if err != nil {
 		return err
 	}
@@ -52,10 +53,11 @@ func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, tabl
 	if err != nil {
 		return err
 	}
-	was, err := schema.Counter(ctx, first, table)
+	was, err := schema.Counter(ctx, r.Worlds[0], table)
 	if err != nil || next <= was {
 		return err
 	}
+	defer r.Worlds[0].Drop()                  // it is read anew
 	if !first.Dialect().MySQL() && was == 0 { // the table never had a row there
 		_, err := first.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
 		return err
@@ -81,7 +83,12 @@ func raiseOne(ctx context.Context, r *job.Run, first *rowio.Connection, c *plan.
 		return err
 	}
 	where, args, err := keyOf(r, c)
-	if err == nil {
+	if err != nil {
+		return err
+	}
+	behind, err := r.Worlds[0].Number(ctx, fmt.Sprintf("SELECT COUNT(*) FROM %s%s AND %s < %d", d.Quote(c.Table), where, d.Quote(c.Column), n), false, args...)
+	if err == nil && behind > 0 {
+		defer r.Worlds[0].Drop() // it is read anew
 		_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %d%s AND %[2]s < %[3]d", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
 	}
 	return err

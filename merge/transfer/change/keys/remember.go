@@ -2,10 +2,8 @@ package keys
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/change/keys/matched"
 	"mergesafe/merge/transfer/job"
@@ -98,23 +96,16 @@ func keysOf(ctx context.Context, r *job.Run, world int, c *verdict.RekeyedColumn
 	return k, nil
 }
 
-// makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
-// because the account may not or the name is taken, the merge continues and says so.
+// makeKeysView makes the view. A plan makes sure that the account may, and that the name is free.
 func makeKeysView(ctx context.Context, r *job.Run) error {
 	matches, err := ledger.HasMatches(ctx, r.New)
 	if err != nil {
 		return err
 	}
 	for _, statement := range ledger.CreateKeysView(r.New.Dialect(), matches) {
-		_, err := r.New.Exec(ctx, "create", statement, false)
-		if err == nil {
-			continue
+		if _, err := r.New.Exec(ctx, "create", statement, false); err != nil {
+			return fmt.Errorf("making the view %s: %w", ledger.KeysView, err)
 		}
-		if meaning := sqldb.Translate(err); ctx.Err() != nil || errors.Is(meaning, sqldb.ErrUnavailable) || errors.Is(meaning, sqldb.ErrRetryable) {
-			return err
-		}
-		r.Notes = append(r.Notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; to have it for SQL, run the statements that \"servermerge whois -view\" prints", ledger.KeysView, r.New.Name, err))
-		return nil
 	}
 	return nil
 }

@@ -1,0 +1,322 @@
+package transfer
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/open"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
+	"mergesafe/store/registry"
+)
+
+// Sequences of commands that opened, dropped or lost the wrong thing once are in this file; package life generates others.
+
+// killedBefore ends the work at a point for the first time that it comes.
+func killedBefore(point string) job.Hooks {
+	return job.Hooks{Fail: func(p string) error {
+		if p == point {
+			return context.Canceled
+		}
+		return nil
+	}}
+}
+
+var once = job.Options{RetryFor: -1}
+
+// Two merges that name one database: the one that began first has it, and the undo of the other drops nothing.
+func TestTwoMergesOfOneName(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		s1, s2, s3 := manyRows(t, e, "s1", 1, 5), manyRows(t, e, "s2", 100, 5), manyRows(t, e, "s3", 200, 5)
+		a, into := planOf(t, e, []rowio.Database{s1, s2}, manyOptions)
+		b := mustPlan(t, into, []rowio.Database{s1, s3}, manyOptions)
+		ofA, ofB := []rowio.Database{s1, s2}, []rowio.Database{s1, s3}
+		if _, err := apply.ApplyWith(t.Context(), b, into, ofB, once, killedBefore("before manifest")); err == nil {
+			t.Fatal("nothing went wrong") // only the record is there, without a row
+		}
+		_, err := apply.Apply(t.Context(), a, into, ofA, job.Options{})
+		refusedBecause(t, "apply", "it has the record of another merge", err)
+		if _, err := undo.Undo(t.Context(), a, into, ofA, undo.UndoOptions{Force: true}); !errors.Is(err, ledger.ErrNoMerge) {
+			t.Errorf("the undo of the merge that did not begin: %v", err)
+		}
+		if at, err := apply.LookUp(t.Context(), b, into, ofB); err != nil || at.State != ledger.StateCopying {
+			t.Errorf("%+v, %v", at, err)
+		}
+		if done, err := undo.Undo(t.Context(), b, into, ofB, undo.UndoOptions{}); err != nil || !done.Dropped {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		if _, err := apply.Apply(t.Context(), a, into, ofA, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, a, into, ofA)
+		if _, err := undo.Undo(t.Context(), b, into, ofB, undo.UndoOptions{Force: true}); !errors.Is(err, ledger.ErrNoMerge) {
+			t.Errorf("the undo of the other merge: %v", err)
+		}
+		if there, err := existsNow(t.Context(), into); err != nil || !there {
+			t.Errorf("%s was dropped by the undo of another merge: %v", into.Name, err)
+		}
+	})
+}
+
+// A database that this merge did not make is not dropped, though it is empty.
+func TestUndoOfAnEmptyDatabase(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{manyRows(t, e, "s1", 1, 5), manyRows(t, e, "s2", 100, 5)}
+		p, into := planOf(t, e, all, manyOptions)
+		exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)", "DROP TABLE mine")
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); !errors.Is(err, ledger.ErrNoMerge) {
+			t.Errorf("undone: %v", err)
+		}
+		exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)", "DROP TABLE mine")
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Kept || len(done.Others) > 0 {
+			t.Errorf("%+v, %v", done, err)
+		}
+		exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)") // it is there
+	})
+}
+
+// An open that is killed, wherever, is gone on with by itself, or taken back by an undo that raises what the worlds give.
+func TestOpenKilled(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		for _, undone := range []bool{false, true} {
+			for _, c := range []struct {
+				point string // "": in the call that tells the fleet registry
+				state ledger.State
+			}{{"before state", ledger.StateMade}, {"", ledger.StateOpening}, {"before unguard", ledger.StateOpening}} {
+				all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+				p, into := planOf(t, e, all, planner.PlanOptions{})
+				if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+					t.Fatal(err)
+				}
+				told := 0
+				_, err := open.With(t.Context(), p, into, all, open.Options{Options: once, Placing: func(context.Context) error {
+					if told++; c.point == "" {
+						return context.Canceled
+					}
+					return nil
+				}}, killedBefore(c.point))
+				if err == nil {
+					t.Fatal("nothing went wrong")
+				}
+				if at, err := apply.LookUp(t.Context(), p, into, all); err != nil || at.State != c.state {
+					t.Errorf("%s: %+v, %v", c.point, at, err)
+				}
+				startable(t, into, 1, false)
+				if !undone {
+					opened(t, p, into, all)
+					startable(t, into, 1, true)
+					continue
+				}
+				before := registryIn(t, all[0])[0].Generation()
+				done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Placing: func(context.Context) error { told = -1; return nil }})
+				entered := c.state == ledger.StateOpening
+				if err != nil || !done.Dropped || done.Raised != entered || (told < 0) != entered {
+					t.Fatalf("%s: %+v, told %d, %v", c.point, done, told, err)
+				}
+				if after := registryIn(t, all[0])[0].Generation(); entered && after < before+2 {
+					t.Errorf("%s: the first world is in generation %d, and the new database was in %d", c.point, after, before+1)
+				}
+				for i, d := range all {
+					startable(t, d, gameid.ServerID(i+1), true)
+				}
+			}
+		}
+	})
+}
+
+// A killed undo of an opened merge leaves the gate closed; open lifts it, and undo goes on.
+func TestUndoKilledBehindTheGate(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := planOf(t, e, all, planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, p, into, all)
+		mint(t, into, 1)
+		for range 2 {
+			if _, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+				t.Fatal("nothing went wrong")
+			}
+			startable(t, into, 1, false)
+			if at, err := apply.LookUp(t.Context(), p, into, all); err != nil || at.State != ledger.StateOpen {
+				t.Errorf("%+v, %v", at, err)
+			}
+			if done, err := open.Open(t.Context(), p, into, all, open.Options{}); err != nil || !done.Before || len(done.Lifted) != 1 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			startable(t, into, 1, true)
+		}
+		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// What hangs on the database beside its rows is proved too: the servers that came, the gate, and the view of the keys.
+func TestOursAreProved(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := planOf(t, e, all, planner.PlanOptions{})
+		fails := func(want string) {
+			t.Helper()
+			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
+			found := func(r plan.Refusal) bool { return strings.Contains(r.Reason, want) }
+			if err != nil || proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Findings, found) {
+				t.Errorf("%s: %+v, %v", want, proof, err)
+			}
+			if _, err := open.Open(t.Context(), p, into, all, open.Options{}); !errors.Is(err, open.ErrNotProved) {
+				t.Errorf("%s: opened: %v", want, err)
+			}
+		}
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, into, "UPDATE gameid_servers SET server_id = 77 WHERE server_id = 2")
+		fails(`its registry does not list server 2 of "s2"`)
+		exec(t, into, "UPDATE gameid_servers SET server_id = 2 WHERE server_id = 77")
+		proved(t, p, into, all)
+		exec(t, into, "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE server_id = 1")
+		fails("server 1 has no fence of this merge")
+
+		keyed := []rowio.Database{viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7)}
+		all = keyed
+		p, into = planOf(t, e, keyed, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Auto: true}}})
+		if _, err := apply.Apply(t.Context(), p, into, keyed, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, into, "DROP VIEW "+ledger.KeysView)
+		fails("the view mergesafe_moved is gone")
+	})
+}
+
+// A world whose fence was lifted may have run: the merge is not opened, and no fence is made where none stands.
+func TestOpenDemandsFences(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := planOf(t, e, all, planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		force(t, p, all[1])
+		_, err := open.Open(t.Context(), p, into, all, open.Options{})
+		refusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
+		for i := range all {
+			f, fenced := registry.FenceOf(registryIn(t, all[i])[0].Holder)
+			if fenced != (i == 0) || fenced && f.State != registry.FenceMerging {
+				t.Errorf("world %d: %+v", i, f)
+			}
+		}
+		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// An undo compares the new database with its record, whatever became of the worlds.
+func TestUndoComparesNoWorld(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{manyRows(t, e, "s1", 1, 5), manyRows(t, e, "s2", 100, 5)}
+		p, into := planOf(t, e, all, manyOptions)
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, all[1], "UPDATE things SET note = 'later'")
+		exec(t, all[0], "ALTER TABLE things ADD COLUMN more INTEGER")
+		exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
+		_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
+		refusedBecause(t, "undo", `database "new": table "things": it has 10 rows as it was made with, and some were changed`, err)
+		exec(t, into, "UPDATE things SET note = (SELECT note FROM (SELECT note FROM things WHERE id = 2) AS other) WHERE id = 1")
+		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// What an undo need not write it does not open for writing: a world without a registry whose counters are not behind stays
+// as it is, byte by byte.
+func TestUndoWritesNothingNeedlessly(t *testing.T) {
+	e := engines()[0]
+	all := []rowio.Database{manyRows(t, e, "s1", 1, 5), manyRows(t, e, "s2", 100, 5)}
+	for _, d := range all {
+		exec(t, d, "PRAGMA journal_mode = DELETE")
+	}
+	before := untouched(t, all[0]) + untouched(t, all[1])
+	p, into := planOf(t, e, all, manyOptions)
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	opened(t, p, into, all)
+	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Dropped {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if before != untouched(t, all[0])+untouched(t, all[1]) {
+		t.Error("a world was written to")
+	}
+	if _, err := os.Stat(strings.TrimPrefix(into.DSN, "sqlite:")); !os.IsNotExist(err) {
+		t.Errorf("the file of the new database: %v", err)
+	}
+}
+
+// An open whose database cannot be reached stops, and is resumed by the same call.
+func TestOpenStops(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := planOf(t, e, all, planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		cut := job.Hooks{Fail: func(string) error { return driver.ErrBadConn }}
+		if _, err := open.With(t.Context(), p, into, all, open.Options{Options: once}, cut); !errors.Is(err, ledger.ErrStopped) {
+			t.Errorf("got %v, want that it stopped", err)
+		}
+		opened(t, p, into, all)
+	})
+}
+
+// A new database that was restored from before its opening is one that may have been entered: the fences say so.
+func TestRestoredFromBefore(t *testing.T) {
+	e := engines()[0]
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := planOf(t, e, all, planner.PlanOptions{})
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	copied := clone(t, e, into)
+	opened(t, p, into, all)
+	mint(t, into, 1)
+	given := registryIn(t, into)[0].Reserved
+	refill(t, copied, into)
+	if at, err := apply.LookUp(t.Context(), p, into, all); err != nil || at.State != ledger.StateOpening || at.Lost {
+		t.Errorf("%+v, %v", at, err)
+	}
+	_, err := apply.Apply(t.Context(), p, into, all, job.Options{})
+	refusedBecause(t, "apply", "it is being opened", err)
+	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Raised {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if now := registryIn(t, all[0])[0].Reserved; now < given {
+		t.Errorf("the first world is at %d, and %d was given", now, given)
+	}
+}
