@@ -105,6 +105,7 @@ test-beside:
 	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations -vet=off -tags nomsgpack ./...
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
+	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge/life -run '^TestLife$$/^sqlite$$'
 
 .PHONY: test-merges test-others test-raced test-merges-mysql test-mysql test-beside
 
@@ -120,10 +121,23 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	go run ./internal/servertest/with-server mariadb -- go test ./merge/transfer/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
 	go run ./internal/servertest/with-server mysql -- go test ./merge/transfer/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
 	$(GO) run ./merge/transfer/oracle/mutate
+	$(MAKE) life
 	go run ./internal/servertest/with-server mariadb -- go test ./tools/servermerge -run TestPlayedLeaving -played-leaving
 	$(GO) test ./tools/mergecheck -run TestProfilesClassifyEveryColumn/landsandboat -profiles.mutations=-1
 
 .PHONY: prove
+
+# Another seed each time.
+LIFE = ./tools/servermerge/life -v -timeout 4h -life.seed $$(date +%s)
+
+life: mariadb mysql ## lives of merges: over 11,000 generated sequences of commands, kills and accidents, judged by SQL (two hours)
+	$(GO) test $(LIFE) -run '^TestLife$$/sqlite' -life.sequences 10000
+	$(WITH) mariadb -- $(GO) test $(LIFE) -run '^TestLife$$/server' -life.sequences 500
+	$(WITH) mysql -- $(GO) test $(LIFE) -run '^TestLife$$/server' -life.sequences 500
+	$(GO) test $(LIFE) -run '^TestLifeKilled$$' -life.sequences 200
+	$(GO) run ./tools/servermerge/life/mutate
+
+.PHONY: life
 
 verdicts: ## 2,000 random rule files and worlds: mergecheck, plan, apply and verify say the same (minutes)
 	$(GO) test ./tools/internal/rules -run TestOneVerdict -v -timeout 60m -verdict.cases=2000

@@ -1,7 +1,6 @@
 package main
 
-// fault is a text of a file that is there once, and what it becomes.
-type fault struct{ name, file, old, new string }
+import "mergesafe/internal/mutant"
 
 const (
 	fold    = "merge/transfer/change/combine/fold.go"
@@ -18,7 +17,7 @@ const (
 )
 
 // faults has at least one for each formula, policy and change, and for what is added to keys.
-var faults = []fault{
+var faults = mutant.Faults([][4]string{
 	{"formula sum", fold, "sum.Add(sum, n)", "sum.Set(n)"},
 	{"formula max", fold, "declare.FormulaMax && order > 0", "declare.FormulaMax && order < 0"},
 	{"formula min", fold, "declare.FormulaMin && order < 0", "declare.FormulaMin && order > 0"},
@@ -149,4 +148,4 @@ var faults = []fault{
 	{"counters of tables", count,
 		"write.SetCounter(ctx, r.New, t.Name, c.Column, c.After)",
 		"write.SetCounter(ctx, r.New, t.Name, c.Column, c.Before)"},
-}
+})

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mergesafe/internal/mutant"
 )
 
 func main() {
@@ -37,20 +38,12 @@ func run(cases int, only, from string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	b, err := mutant.NewBuilder(faults)
 	if err != nil {
 		return err
 	}
-	m := &mutator{root: strings.TrimSpace(string(root)), cases: cases, seed: seed}
-	if m.folder, err = os.MkdirTemp("", "mutate"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(m.folder)
-	for _, f := range faults { // all texts are there before the first is tried
-		if _, err := m.changed(&f); err != nil {
-			return err
-		}
-	}
+	defer b.Close()
+	m := &mutator{b, cases, seed}
 	fmt.Printf("%d cases from seed %d\n", cases, seed)
 	fmt.Printf("%-34s %-46s %-24s %s\n", "fault", "file", "with the proof", "the reference alone")
 	proved, alone, err := m.try(nil) // what is found without a fault would be found with each
@@ -62,14 +55,14 @@ func run(cases int, only, from string, seed uint64) error {
 	}
 	missed := 0
 	for _, f := range faults {
-		if from = strings.TrimPrefix(from, f.name); from != "" || !wanted.MatchString(f.name) {
+		if from = strings.TrimPrefix(from, f.Name); from != "" || !wanted.MatchString(f.Name) {
 			continue
 		}
 		proved, alone, err := m.try(&f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		fmt.Printf("%-34s %-46s %-24s %s\n", f.name, f.file, proved, alone)
+		fmt.Printf("%-34s %-46s %-24s %s\n", f.Name, f.File, proved, alone)
 		if alone == notFound {
 			missed++
 		}
@@ -81,52 +74,19 @@ func run(cases int, only, from string, seed uint64) error {
 }
 
 type mutator struct {
-	root, folder string
-	cases        int
-	seed         uint64
-}
-
-// changed is the file with the fault in it.
-func (m *mutator) changed(f *fault) (string, error) {
-	text, err := os.ReadFile(filepath.Join(m.root, f.file))
-	if err != nil {
-		return "", err
-	}
-	if n := strings.Count(string(text), f.old); n != 1 {
-		return "", fmt.Errorf("%s: %s has %d times, want once: %s", f.name, f.file, n, f.old)
-	}
-	return strings.Replace(string(text), f.old, f.new, 1), nil
+	*mutant.Builder
+	cases int
+	seed  uint64
 }
 
 // notFound is the result of a fault that no case shows.
 const notFound = "NOT FOUND"
 
 // try builds the test with the fault, if there is one, and runs it with the program's proof and without.
-func (m *mutator) try(f *fault) (proved, alone string, err error) {
-	in := func(name string) string { return filepath.Join(m.folder, name) }
-	file, overlay, test := in("changed.go"), in("overlay.json"), in("oracle.test")
-	replace := make(map[string]string)
-	if f != nil {
-		text, err := m.changed(f)
-		if err != nil {
-			return "", "", err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			return "", "", err
-		}
-		replace[filepath.Join(m.root, f.file)] = file
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
+func (m *mutator) try(f *mutant.Fault) (proved, alone string, err error) {
+	test, err := m.Test(f, "merge/transfer/oracle")
 	if err != nil {
 		return "", "", err
-	}
-	if err := os.WriteFile(overlay, text, 0o666); err != nil {
-		return "", "", err
-	}
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", test, "./merge/transfer/oracle")
-	build.Dir = m.root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("%w\n%s", err, out)
 	}
 	return m.look(test), m.look(test, "-oracle.blind"), nil
 }
@@ -141,7 +101,7 @@ func (m *mutator) look(test string, flags ...string) string {
 	args := append([]string{"-test.run", "TestOracle/sqlite", "-oracle.first", "-oracle.cases", strconv.Itoa(m.cases),
 		"-oracle.seed", strconv.FormatUint(m.seed, 10)}, flags...)
 	cmd := exec.Command(test, args...)
-	cmd.Dir = filepath.Join(m.root, "merge/transfer/oracle")
+	cmd.Dir = filepath.Join(m.Root, "merge/transfer/oracle")
 	out, err := cmd.CombinedOutput()
 	after, why := wrongAfter.FindSubmatch(out), because.FindSubmatch(out)
 	switch {

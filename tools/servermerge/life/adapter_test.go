@@ -1,0 +1,61 @@
+package life
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What this file has is all that the model reads of the product's own tables, and the faults that the product is known to
+// have.
+
+// recordTable is that of a merge in its new database.
+const recordTable = "mergesafe_merge"
+
+var label = regexp.MustCompile(`(merge|try) ([0-9a-f]{32}) (made|found)`)
+
+// recorded is the merge that a database has on record, with its state; a record without a row is COPYING or TRIED.
+func (i *image) recorded() map[string]string {
+	of := label.FindStringSubmatch(i.objects["table "+recordTable])
+	if of == nil {
+		return nil
+	}
+	state := copying
+	if of[1] == "try" {
+		state = tried
+	}
+	for _, row := range i.rows[recordTable] {
+		state = words[cells(row)[1]]
+	}
+	return map[string]string{of[2]: state}
+}
+
+// words are the states of the record as the design names them.
+var words = map[string]string{"none": none, "tried": tried, "copying": copying, "made": made, "opening": opening, "open": opened, "undoing": undoing, "plan again": planAgain}
+
+// fenceOf is the merge of a fence, and what the fence says of it; no merge if the holder is no fence.
+func fenceOf(holder string) (merge, says string) {
+	var h struct {
+		Token, Process string
+	}
+	if json.Unmarshal([]byte(holder), &h) != nil {
+		return "", ""
+	}
+	merge, is := strings.CutPrefix(h.Token, "fence:")
+	if !is {
+		return "", ""
+	}
+	return merge, h.Process
+}
+
+// known reports whether the product is known to break an invariant so.
+func known(text string) bool {
+	return slices.ContainsFunc(notYet, func(r *regexp.Regexp) bool { return r.MatchString(text) })
+}
+
+var notYet = []*regexp.Regexp{
+	// A file of SQLite that is opened to be written to is made if it is not there, and comes into WAL mode.
+	regexp.MustCompile(`^(open|undo|undo -force|apply|try) of . changed database  of (s.|new|other|copy)$`),
+	regexp.MustCompile(`^(open|undo|undo -force|apply|try) of . changed WAL mode  of `),
+}

@@ -1,0 +1,229 @@
+package life
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mergesafe/internal/config"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
+	"mergesafe/tools/internal/ranges"
+)
+
+// The words of the design for the state of a merge.
+const (
+	none      = "NOT BEGUN"
+	tried     = "TRIED"
+	copying   = "COPYING"
+	made      = "MADE"
+	opening   = "OPENING"
+	opened    = "OPEN"
+	undoing   = "UNDOING"
+	planAgain = "PLAN AGAIN"
+)
+
+// The words with which a command ends.
+const (
+	ready       = "READY"
+	done        = "DONE"
+	pass        = "PASS"
+	fail        = "FAIL"
+	notVerified = "NOT VERIFIED"
+	refused     = "REFUSED"
+	changed     = "CHANGED" // a world is not as planned
+	nothing     = "NOTHING" // to undo
+	stopped     = "STOPPED" // the same command continues
+	failed      = "ERROR"
+	killed      = "KILLED"
+)
+
+// merge is a plan, with what the operator knows of it.
+type merge struct {
+	name   string // for messages
+	worlds []string
+	into   string // the name of the new database
+
+	plan *transfer.Plan
+	chosen
+	file    string    // of the plan, for the program
+	planned []content // the worlds as they were then
+	raised  bool      // an undo may have raised something since
+	odd     bool      // an event came in between: nothing has to work any more
+
+	given       bool // another merge has given keys of the fleet since the plan
+	open        bool // it was, after the last step
+	interrupted bool // the last command that began did not come to its end
+}
+
+// answer is how a command ended.
+type answer struct {
+	word   string
+	reason string
+	about  []string // the databases that its refusals are about
+}
+
+// tools are the commands, as a library in this process or as the program.
+type tools interface {
+	plan(l *life, m *merge, f *fault) answer
+	run(l *life, m *merge, command string, f *fault) answer
+	status(l *life, m *merge) (string, error)
+}
+
+// ---------------------------------------------------------------- the library
+
+type library struct {
+	requests map[string]int // of each command that is not disturbed, by the kind of the game and the state of the merge
+	learnt   bool           // all of them are known
+}
+
+// points is how many requests a command has.
+func (lib *library) points(l *life, command string) int {
+	if n := lib.requests[l.kind+command+l.was]; n > 0 {
+		return n
+	}
+	most := 0 // in a state in which it was not measured
+	for what, n := range lib.requests {
+		if strings.HasPrefix(what, l.kind+command) {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// rules are how the game of the reference is merged; the program has them as text.
+func rules() transfer.PlanOptions {
+	counter := declare.CounterRow{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"pl"}}, Space: "pl.id"}
+	return transfer.PlanOptions{
+		Check: declare.Options{
+			Rules: []declare.Declarations{{
+				Plain:      []string{"pl.gold", "item.n"},
+				References: []declare.DeclaredReference{{At: []string{"item.owner"}, To: []string{"pl.id"}}},
+			}},
+			Rekey:  &declare.Rekey{Auto: true, Counters: []declare.CounterRow{counter}},
+			Tables: []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}},
+		},
+		Names: []transfer.NamePolicy{{Table: "pl", Column: "name", Template: "{name}.{source}"}},
+	}
+}
+
+func (lib *library) start(l *life, command string, f *fault) (context.Context, func(answer) answer) {
+	if l.diskFull {
+		f.full = func() bool { return l.there(l.config[l.current.into]) }
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if l.beside { // it may wait for a lock of the process that is frozen
+		ctx, stop = context.WithTimeout(ctx, time.Second)
+	}
+	return f.in(ctx, lib.points(l, command)), func(a answer) answer {
+		stop()
+		if !lib.learnt {
+			lib.requests[l.kind+command+l.was] = f.count
+		}
+		if f.died {
+			a = answer{word: killed}
+		}
+		return a
+	}
+}
+
+func (lib *library) plan(l *life, m *merge, f *fault) answer {
+	ctx, end := lib.start(l, "plan", f)
+	into, worlds := l.databases(m)
+	options := rules()
+	registry := ranges.Registry{DSN: config.NewSecret(l.fleetDSN()), By: "life"}
+	if l.kind == fleetKind {
+		if err := registry.LeaveOthers(ctx, &options); err != nil {
+			return end(ended(err))
+		}
+	}
+	p, err := transfer.NewPlan(ctx, into, worlds, options)
+	if err != nil {
+		return end(ended(err))
+	}
+	m.plan = p
+	if len(p.Refusals) > 0 {
+		return end(answer{word: refused, reason: fmt.Sprint(p.Refusals)})
+	}
+	return end(answer{word: ready})
+}
+
+func (lib *library) run(l *life, m *merge, command string, f *fault) answer {
+	ctx, end := lib.start(l, command, f)
+	into, worlds := l.databases(m)
+	options := transfer.Options{RetryFor: -1, Parallel: 1, Grace: time.Millisecond}
+	if l.calm(f) {
+		options.RetryFor = time.Minute
+	}
+	registry := ranges.Registry{By: "life"}
+	if l.kind == fleetKind {
+		registry.DSN = config.NewSecret(l.fleetDSN())
+	}
+	var err error
+	switch command {
+	case "try", "apply":
+		if options.Try = command == "try"; !options.Try && m.plan.Fleet != "" {
+			options.Reserve = func(ctx context.Context) error { return registry.Reserve(ctx, m.plan) }
+		}
+		_, err = transfer.Apply(ctx, m.plan, into, worlds, options)
+	case "verify":
+		var proof *transfer.Proof
+		if proof, err = transfer.Verify(ctx, m.plan, into, worlds, options); err == nil {
+			return end(proved(proof))
+		}
+	case "open":
+		placing := func(ctx context.Context) error { return registry.Opened(ctx, m.plan, into, worlds, "it was opened") }
+		var opened *transfer.Opened
+		opened, err = transfer.Open(ctx, m.plan, into, worlds, transfer.OpenOptions{Options: options, Placing: f.mortal(placing)})
+		if errors.Is(err, transfer.ErrNotProved) {
+			return end(proved(opened.Proof))
+		}
+	case "undo", "undo -force":
+		placing := func(ctx context.Context) error { return registry.Undone(ctx, m.plan, into, worlds, "it was undone") }
+		_, err = transfer.Undo(ctx, m.plan, into, worlds, transfer.UndoOptions{Options: options, Force: command == "undo -force", Placing: f.mortal(placing)})
+	}
+	return end(ended(err))
+}
+
+func (lib *library) status(l *life, m *merge) (string, error) {
+	into, worlds := l.databases(m)
+	at, err := transfer.LookUp(context.Background(), m.plan, into, worlds)
+	if err != nil {
+		return "", err
+	}
+	return words[string(at.State)], nil
+}
+
+func proved(p *transfer.Proof) answer {
+	text, _ := json.Marshal(p)
+	word := map[verdict.Verdict]string{verdict.Pass: pass, verdict.Fail: fail, verdict.NotVerified: notVerified}[p.Verdict]
+	return answer{word: word, reason: string(text)}
+}
+
+// ended is what the tool says of an error.
+func ended(err error) answer {
+	if err == nil {
+		return answer{word: done}
+	}
+	a := answer{word: failed, reason: err.Error()}
+	no, isRefused := errors.AsType[*transfer.RefusedError](err)
+	_, isChanged := errors.AsType[*transfer.ChangedError](err)
+	switch {
+	case isChanged:
+		a.word = changed
+	case isRefused:
+		a.word = refused
+		for _, r := range no.Refusals {
+			a.about = append(a.about, r.Source)
+		}
+	case errors.Is(err, transfer.ErrNoMerge):
+		a.word = nothing
+	case errors.Is(err, transfer.ErrStopped):
+		a.word = stopped
+	}
+	return a
+}

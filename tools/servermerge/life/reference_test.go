@@ -1,0 +1,126 @@
+package life
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The game of every world: players with a name of their own, their items, and a counter in a row. It is small, since
+// what values a merge gives is the matter of package oracle.
+
+// tables are those of the game, as a kind of database makes them.
+func tables(server bool) []string {
+	auto, end := "INTEGER PRIMARY KEY AUTOINCREMENT", ""
+	if server {
+		auto, end = "INT NOT NULL AUTO_INCREMENT PRIMARY KEY", " ENGINE=InnoDB"
+	}
+	return []string{
+		"CREATE TABLE pl (id " + auto + ", name VARCHAR(20) NOT NULL UNIQUE, gold INT NOT NULL)" + end,
+		"CREATE INDEX gold ON pl (gold)",
+		"CREATE TABLE item (id " + auto + ", owner INT NOT NULL, n INT NOT NULL)" + end,
+		"CREATE TABLE seq (name VARCHAR(20) NOT NULL PRIMARY KEY, next INT NOT NULL)" + end,
+	}
+}
+
+// rows are those of world number n: names that all have, names of its own, and a counter that is at its next player.
+func rows(n, players int) (all []string) {
+	for i := 1; i <= players; i++ {
+		name := fmt.Sprint("p", i) // in every world
+		if i > 2 {
+			name = fmt.Sprintf("w%dp%d", n, i)
+		}
+		all = append(all, fmt.Sprintf("INSERT INTO pl (name, gold) VALUES ('%s', %d)", name, 100*n+i),
+			fmt.Sprintf("INSERT INTO item (owner, n) VALUES (%d, %d)", i, i%3))
+	}
+	return append(all, fmt.Sprintf("INSERT INTO seq VALUES ('pl', %d)", players+1))
+}
+
+// theGame are the tables of which the reference knows what becomes.
+var theGame = []string{"pl", "item", "seq"}
+
+// content is what these tables have, by table: the rows, sorted.
+type content map[string][]string
+
+// contentOf is nil if a table is not there.
+func contentOf(i *image) content {
+	c := make(content)
+	for _, table := range theGame {
+		if !i.has(table) {
+			return nil
+		}
+		c[table] = i.rows[table]
+	}
+	return c
+}
+
+func (c content) equal(other content) bool {
+	return c != nil && other != nil && maps.EqualFunc(c, other, slices.Equal[[]string])
+}
+
+// differs says where one content is not another one.
+func (c content) differs(want content) string {
+	var all []string
+	for _, table := range theGame {
+		if !slices.Equal(c[table], want[table]) {
+			all = append(all, fmt.Sprintf("%s has %q, want %q", table, c[table], want[table]))
+		}
+	}
+	return strings.ReplaceAll(strings.Join(all, "; "), "\x1f", " ")
+}
+
+// chosen is what of a plan the reference may know: offsets, new names, and the value of the counter.
+type chosen struct {
+	offsets map[string]map[string]int64 // by key and world
+	names   map[string]string           // by world, table and key
+	counter int64
+}
+
+// merged are worlds, in their order, as one.
+func merged(names []string, worlds []content, by chosen) content {
+	c := content{"pl": {}, "item": {}}
+	for i, w := range worlds {
+		pl, item := by.offsets["pl.id"][names[i]], by.offsets["item.id"][names[i]]
+		for _, row := range w["pl"] {
+			v := cells(row)
+			if name, renamed := by.names[names[i]+" pl "+v[0]]; renamed {
+				v[1] = name
+			}
+			c["pl"] = append(c["pl"], line(number(v[0])+pl, v[1], v[2]))
+		}
+		for _, row := range w["item"] {
+			v := cells(row)
+			c["item"] = append(c["item"], line(number(v[0])+item, number(v[1])+pl, v[2]))
+		}
+	}
+	slices.Sort(c["pl"])
+	slices.Sort(c["item"])
+	for _, row := range worlds[0]["seq"] { // those of the others stay behind
+		if v := cells(row); v[0] == "pl" {
+			row = line(v[0], max(number(v[1]), by.counter))
+		}
+		c["seq"] = append(c["seq"], row)
+	}
+	return c
+}
+
+func line(values ...any) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, fmt.Sprint(v))
+	}
+	return strings.Join(all, "\x1f")
+}
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
