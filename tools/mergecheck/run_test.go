@@ -473,8 +473,8 @@ func TestInterruptedHalfWay(t *testing.T) {
 	go func() {
 		done <- mergecheck(ctx, "-max-load", "3", "-html", page, "mysql:"+readers[0], "mysql:"+readers[1])
 	}()
-	// The load is asked for over a second connection, once rows are to be read.
-	servertest.AwaitConnections(t, dsn, 2, "USER = ?", account.User)
+	// Before rows are to be read it rests, since the server is busy: only then has a connection nothing to do.
+	servertest.AwaitConnections(t, dsn, 1, "USER = ? AND COMMAND = 'Sleep' AND TIME >= 1", account.User)
 	cancel()
 	var got result
 	select {

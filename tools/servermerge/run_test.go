@@ -177,7 +177,7 @@ func TestRights(t *testing.T) {
 	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "lacks rights") {
 		t.Errorf("%+v", r)
 	}
-	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "PLAN AGAIN") {
+	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
 		t.Errorf("%+v", r)
 	}
 	// The names of the plan are no DSNs.
