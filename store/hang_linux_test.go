@@ -40,9 +40,9 @@ func serverHangs(t *testing.T, server interface {
 		want    []error
 		not     []error
 	}{
-		{name: "at the commit", timeout: time.Second, end: func(func()) error { return nil },
+		{name: "at the commit", timeout: 4 * time.Second, end: func(func()) error { return nil },
 			want: []error{context.DeadlineExceeded, store.ErrOutcomeUnknown}},
-		{name: "at the rollback", timeout: time.Second, end: func(func()) error { return boom },
+		{name: "at the rollback", timeout: 4 * time.Second, end: func(func()) error { return boom },
 			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
 		{name: "at the rollback, without a deadline", end: func(func()) error { return boom },
 			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
@@ -50,7 +50,7 @@ func serverHangs(t *testing.T, server interface {
 			want: []error{context.Canceled}, not: []error{store.ErrOutcomeUnknown}},
 		{name: "the context ends before the rollback", end: func(cancel func()) error { cancel(); return boom },
 			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
-		{name: "a snapshot", timeout: time.Second, end: func(func()) error { return nil }, run: db.Snapshot},
+		{name: "a snapshot", timeout: 4 * time.Second, end: func(func()) error { return nil }, run: db.Snapshot},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			thaw := func() { server.Thaw() }
