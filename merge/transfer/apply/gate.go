@@ -61,20 +61,39 @@ func GateClosed(ctx context.Context, r *job.Run) error {
 	if !r.Registry {
 		return nil
 	}
-	servers, err := Records(ctx, r.New, registry.Table)
+	servers, err := entriesOf(ctx, r)
 	if err != nil {
 		return err
 	}
 	for _, s := range servers {
-		var holder gameid.Holder
-		if err := holder.Scan(s["holder"]); err != nil {
-			return err
-		}
-		if fence, _ := registry.FenceOf(holder); rowio.Text(s["role"]) == registry.RoleOwn && fence.Merge != r.Plan.ID {
+		if rowio.Text(s.row["role"]) == registry.RoleOwn && s.fence.Merge != r.Plan.ID {
 			return fmt.Errorf("%w: it opened the gate of %q again", ledger.ErrBusy, r.New.Name)
 		}
 	}
 	return nil
+}
+
+// entry is a row of the registry of the new database, with its fence; none is the zero fence.
+type entry struct {
+	row   map[string]any
+	fence registry.Fence
+}
+
+// entriesOf reads the registry over r.New, so that a transaction that is open there has it.
+func entriesOf(ctx context.Context, r *job.Run) (all []entry, err error) {
+	rows, err := Records(ctx, r.New, registry.Table)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		var holder gameid.Holder
+		if err := holder.Scan(row["holder"]); err != nil {
+			return nil, err
+		}
+		fence, _ := registry.FenceOf(holder)
+		all = append(all, entry{row, fence})
+	}
+	return all, nil
 }
 
 // OpenGate lets the servers of the new database start, in the transaction of r.New that is open.
@@ -83,28 +102,23 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 	if err != nil || !slices.Contains(tables, registry.Table) {
 		return err
 	}
-	servers, err := Records(ctx, r.New, registry.Table)
+	servers, err := entriesOf(ctx, r)
 	if err != nil {
 		return err
 	}
 	for _, s := range servers {
-		var holder gameid.Holder
-		if err := holder.Scan(s["holder"]); err != nil {
-			return err
-		}
-		fence, fenced := registry.FenceOf(holder)
-		if !fenced || fence.Merge != r.Plan.ID {
+		if s.fence.Merge != r.Plan.ID {
 			continue
 		}
 		n, err := r.New.Exec(ctx, "unguard", "UPDATE "+registry.Table+" SET epoch = epoch + 1, holder = '', lease_until_ms = 0 WHERE server_id = ? AND epoch = ?",
-			false, s["server_id"], s["epoch"])
+			false, s.row["server_id"], s.row["epoch"])
 		if err == nil && n != 1 {
-			err = fmt.Errorf("the fence of server %v of %q changes: is a game server being started?", s["server_id"], r.New.Name)
+			err = fmt.Errorf("the fence of server %v of %q changes: is a game server being started?", s.row["server_id"], r.New.Name)
 		}
 		if err != nil {
 			return err
 		}
-		id, err := rowio.IntIn(s["server_id"], registry.Table+".server_id")
+		id, err := rowio.IntIn(s.row["server_id"], registry.Table+".server_id")
 		if err != nil {
 			return err
 		}
