@@ -50,10 +50,26 @@ const BusyTimeout = 5 * time.Second
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, readOnly, nil) }
+func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, accessOf(readOnly), nil) }
 
-func open(dsn string, readOnly bool, through Through) (*DB, error) {
-	made, err := NewConnector(dsn, readOnly)
+// Access is what may be done to a database that is opened.
+type Access int
+
+const (
+	ReadWrite Access = iota // a file of SQLite is made if it is not there, and comes into WAL mode
+	ReadOnly
+	WriteExisting // a file of SQLite must be there, and is not changed by its opening
+)
+
+func accessOf(readOnly bool) Access {
+	if readOnly {
+		return ReadOnly
+	}
+	return ReadWrite
+}
+
+func open(dsn string, access Access, through Through) (*DB, error) {
+	made, err := newConnector(dsn, access)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +109,13 @@ func (t Through) With(ctx context.Context) context.Context {
 
 // Dial is [Open] for a database that must answer.
 func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
+	return DialFor(ctx, dsn, accessOf(readOnly))
+}
+
+// DialFor is [Dial] for any access.
+func DialFor(ctx context.Context, dsn string, access Access) (*DB, error) {
 	through, _ := ctx.Value(throughKey{}).(Through)
-	db, err := open(dsn, readOnly, through)
+	db, err := open(dsn, access, through)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +148,10 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 // tests that put something between the pool and the connections, and for
 // [Open].
 func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
+	return newConnector(dsn, accessOf(readOnly))
+}
+
+func newConnector(dsn string, access Access) (driver.Connector, error) {
 	dialect, rest, err := SplitDSN(dsn)
 	if err != nil {
 		return nil, openError(dsn, err)
@@ -134,8 +159,8 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 	if err := dialect.Linked(); err != nil {
 		return nil, err
 	}
-	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: readOnly}}
-	if c.Opened, err = dialect.of().Open(rest, readOnly); err != nil {
+	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: access == ReadOnly}}
+	if c.Opened, err = dialect.of().Open(rest, access); err != nil {
 		return nil, openError(dsn, err)
 	}
 	c.Connector = c.opened.Connector

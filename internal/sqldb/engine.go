@@ -20,7 +20,7 @@ type Engine interface {
 	Words() *Words
 
 	// Open reads what stands in a DSN behind the name of the dialect. It does not connect.
-	Open(rest string, readOnly bool) (Opened, error)
+	Open(rest string, access Access) (Opened, error)
 
 	// Shown returns that as it may be shown; ok is false if a part of it may be secret.
 	Shown(rest string) (shown string, ok bool)

@@ -35,7 +35,7 @@ func TestKeyPieces(t *testing.T) {
 					k.Keys.Add(n)
 				}
 				k.Keys.Finish()
-				on := &rowio.Connection{Database: e.fresh(t, "s1"), Writes: true}
+				on := &rowio.Connection{Database: there(t, e.fresh(t, "s1")), Writes: true}
 				defer on.Close()
 				if _, err := on.Exec(t.Context(), "create", ledger.CreateKeys(on.Dialect()), false); err != nil {
 					t.Fatal(err)

@@ -72,7 +72,7 @@ func TestApplyRefuses(t *testing.T) {
 			t.Errorf("databases in another order: %v", err)
 		}
 		// The new database has something in it: another merge, or a game.
-		other := &rowio.Connection{Database: into, Writes: true}
+		other := &rowio.Connection{Database: there(t, into), Writes: true}
 		err := (&ledger.Manifest{On: other, ID: "other"}).Create(t.Context(), ledger.Label{ID: "other"})
 		if other.Close(); err != nil {
 			t.Fatal(err)

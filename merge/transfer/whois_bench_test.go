@@ -27,7 +27,7 @@ func BenchmarkWhois(b *testing.B) {
 		for _, name := range []string{"dense", "half deleted", "a tenth left"} {
 			b.Run(e.name+"/"+name, func(b *testing.B) {
 				target := e.fresh(b, "s1")
-				on := &rowio.Connection{Database: target, Writes: true}
+				on := &rowio.Connection{Database: there(b, target), Writes: true}
 				defer on.Close()
 				if _, err := on.Exec(b.Context(), "create", ledger.CreateKeys(on.Dialect()), false); err != nil {
 					b.Fatal(err)

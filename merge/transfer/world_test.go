@@ -336,6 +336,17 @@ func refillAll(t testing.TB, from, to []rowio.Database) {
 	}
 }
 
+// there makes a database that is not there yet, empty.
+func there(t testing.TB, d rowio.Database) rowio.Database {
+	t.Helper()
+	if path, ok := strings.CutPrefix(d.DSN, "sqlite:"); ok {
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
 func clones(t testing.TB, e engine, all []rowio.Database) (copies []rowio.Database) {
 	for _, d := range all {
 		copies = append(copies, clone(t, e, d))

@@ -70,8 +70,8 @@ var words = sqldb.Words{
 func (engine) Words() *sqldb.Words { return &words }
 
 // Open implements [sqldb.Engine].
-func (engine) Open(dsn string, readOnly bool) (o sqldb.Opened, err error) {
-	o.Connector, o.Plain, err = openMySQL(dsn, readOnly)
+func (engine) Open(dsn string, access sqldb.Access) (o sqldb.Opened, err error) {
+	o.Connector, o.Plain, err = openMySQL(dsn, access == sqldb.ReadOnly)
 	return o, err
 }
 

@@ -45,7 +45,8 @@ const wantDSN = "want postgres://user:password@host:port/database?param=value, w
 const pooler = "pooler"
 
 // Open implements [sqldb.Engine].
-func (engine) Open(rest string, readOnly bool) (o sqldb.Opened, err error) {
+func (engine) Open(rest string, access sqldb.Access) (o sqldb.Opened, err error) {
+	readOnly := access == sqldb.ReadOnly
 	u, err := url.Parse("postgres:" + rest)
 	if err != nil {
 		return o, errors.New("not a URL: " + wantDSN) // the error would quote it

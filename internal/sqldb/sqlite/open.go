@@ -20,7 +20,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, err error) {
+func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() error, err error) {
+	readOnly := access == sqldb.ReadOnly
 	info, err := os.Stat(path)
 	switch {
 	case path == "":
@@ -35,8 +36,11 @@ func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, 
 		if dir, err := os.Stat(cmp.Or(filepath.Dir(path), ".")); err != nil || !dir.IsDir() {
 			return nil, nil, fmt.Errorf("no directory %q: create it first, or correct the path", filepath.Dir(path))
 		}
-		if readOnly {
+		switch access {
+		case sqldb.ReadOnly:
 			return nil, nil, errors.New("no such file: check the path; a database opened read-only must exist")
+		case sqldb.WriteExisting:
+			return nil, nil, errors.New("no such file: check the path")
 		}
 	case err != nil:
 		return nil, nil, err
@@ -56,8 +60,12 @@ func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, 
 	if readOnly {
 		return openSQLiteReadOnly(path, options)
 	}
-	options.Set("mode", "rwc")
-	options.Set("_journal_mode", "WAL")
+	if access == sqldb.WriteExisting {
+		options.Set("mode", "rw")
+	} else {
+		options.Set("mode", "rwc")
+		options.Set("_journal_mode", "WAL")
+	}
 	options.Set("_foreign_keys", "1")
 	// A transaction is on the disk before its commit returns. The registry
 	// relies on it.

@@ -39,8 +39,8 @@ var words = sqldb.Words{
 func (engine) Words() *sqldb.Words { return &words }
 
 // Open implements [sqldb.Engine].
-func (engine) Open(path string, readOnly bool) (sqldb.Opened, error) {
-	file, check, err := openSQLite(path, readOnly)
+func (engine) Open(path string, access sqldb.Access) (sqldb.Opened, error) {
+	file, check, err := openSQLite(path, access)
 	switch {
 	case err == nil:
 		return sqldb.Opened{Connector: file, Path: file.path, Check: check, Kept: file.check}, nil

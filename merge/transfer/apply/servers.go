@@ -12,7 +12,6 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/transfer/schema"
 	"mergesafe/store/registry"
 )
 
@@ -133,14 +132,7 @@ func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg 
 		if !w.Fence {
 			continue
 		}
-		there, err := schema.Exists(ctx, r.Worlds[i].Database)
-		if err == nil && !there { // which would be made by opening its file
-			err = errors.New("it is gone: restore it")
-		}
-		if err != nil {
-			return fmt.Errorf("%s %q: %w", doing, w.Name, err)
-		}
-		db, err := sqldb.Dial(ctx, r.Worlds[i].DSN, false)
+		db, err := sqldb.DialFor(ctx, r.Worlds[i].DSN, sqldb.WriteExisting)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}

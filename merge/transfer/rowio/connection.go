@@ -105,7 +105,11 @@ func (c *Connection) Open(ctx context.Context) error {
 	if c.DB != nil {
 		return nil
 	}
-	db, err := sqldb.Dial(ctx, c.DSN, !c.Writes)
+	access := sqldb.ReadOnly
+	if c.Writes {
+		access = sqldb.WriteExisting
+	}
+	db, err := sqldb.DialFor(ctx, c.DSN, access)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", c.Name, err)
 	}

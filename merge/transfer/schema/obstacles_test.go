@@ -3,6 +3,7 @@ package schema_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -241,6 +242,26 @@ func TestCreateFile(t *testing.T) {
 			t.Errorf("%s: the file was made", suffix)
 		}
 		os.Remove(dir + "/beside" + suffix)
+	}
+	// A path is taken as connections take it, and what is there keeps who may read it.
+	if made, err := s.Create(t.Context(), to("gone/../near")); err != nil || !made {
+		t.Errorf("a path through a folder that is not there: %t, %v", made, err)
+	}
+	if all := s.Differences(read(t, to("near")), false); len(all) == 0 {
+		t.Error("it is empty, and like the world")
+	}
+	write("mine", "")
+	if err := os.Chmod(dir+"/mine", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(t.Context(), to("mine")); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(dir + "/mine"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if left, _ := filepath.Glob(dir + "/*.making*"); len(left) > 0 {
+		t.Error(left)
 	}
 	run(t, to("other"), "CREATE TABLE t (a)")
 	if _, err := s.Create(t.Context(), to("other")); err == nil || !strings.Contains(err.Error(), "8192") {

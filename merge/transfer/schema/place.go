@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,9 +15,17 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
+// filePath is the path of a database that is a file, as connections find it.
+func filePath(d rowio.Database) (path string, is bool) {
+	if path, is = strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); is && path != "" {
+		path = filepath.Clean(path)
+	}
+	return path, is
+}
+
 // Exists reports whether there is such a database. A file of 0 bytes is none yet.
 func Exists(ctx context.Context, d rowio.Database) (bool, error) {
-	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+	if path, file := filePath(d); file {
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -38,7 +47,7 @@ func Exists(ctx context.Context, d rowio.Database) (bool, error) {
 
 // Where says where a database is, or is to be made.
 func Where(ctx context.Context, d rowio.Database) (p sqldb.Place, err error) {
-	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+	if path, file := filePath(d); file {
 		if !sqldb.IsPlainPath(path) {
 			return p, nil // it is not shown
 		}
@@ -66,7 +75,7 @@ func Where(ctx context.Context, d rowio.Database) (p sqldb.Place, err error) {
 
 // MayMake says why there cannot be a database that [Exists] did not find, as far as that is known before it is made.
 func MayMake(d rowio.Database) error {
-	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+	if path, file := filePath(d); file {
 		return mayMake(path)
 	}
 	return nil
@@ -194,7 +203,7 @@ func counted(ctx context.Context, on *rowio.Connection, table string) (next uint
 
 // Remove removes an empty database, or the file of one with what lies beside it.
 func Remove(ctx context.Context, d rowio.Database) error {
-	if path, file := strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); file {
+	if path, file := filePath(d); file {
 		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 			_ = os.Truncate(path, 0) // gives the room back at once, also while this process has the file open
 		}
@@ -218,7 +227,7 @@ func Remove(ctx context.Context, d rowio.Database) error {
 // ForgetEmptyLog removes a write-ahead log without a byte beside a file, as it is left if there was no room to open the file
 // for writing: with it the file cannot be read.
 func ForgetEmptyLog(d rowio.Database) error {
-	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
+	path, _ := filePath(d)
 	info, err := os.Stat(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > 0 {
 		return nil

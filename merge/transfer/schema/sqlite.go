@@ -54,7 +54,7 @@ func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
 
 // createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
 func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, err error) {
-	path := strings.TrimPrefix(d.DSN, string(sqldb.SQLite)+":")
+	path, _ := filePath(d)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() == 0 {
 		if err := mayMake(path); err != nil {
@@ -69,7 +69,11 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 		defer to.Close()
 		return made, s.set(ctx, to)
 	}
-	return made, s.setAside(ctx, d, path, made)
+	mode := os.FileMode(0o666)
+	if !made {
+		mode = info.Mode().Perm()
+	}
+	return made, s.setAside(ctx, d, path, made, mode)
 }
 
 // shown is a path without what may be a password: a DSN of a server may have been given as a file.
@@ -91,9 +95,12 @@ func mayMake(path string) error {
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
 		return fmt.Errorf("there is no directory %q: make it first", shown(filepath.Dir(path)))
 	}
-	_, err := os.Stat(path)
+	is, err := os.Stat(path)
 	if link, _ := os.Lstat(path); err != nil && link != nil {
 		return fmt.Errorf("%q is a link to what is not there: name the file itself", shown(filepath.Base(path)))
+	}
+	if err == nil && !is.Mode().IsRegular() {
+		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
 	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
@@ -105,12 +112,22 @@ func mayMake(path string) error {
 
 // setAside gives the settings of s to another file, which takes its place at once: a process that is killed leaves no
 // journal beside it. A file that another process made meanwhile stays.
-func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, made bool) error {
+func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, made bool, mode os.FileMode) error {
 	aside := path + ".making"
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(aside + suffix); err != nil && !os.IsNotExist(err) {
-			return err
+	clear := func() (err error) {
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			if failed := os.Remove(aside + suffix); failed != nil && !os.IsNotExist(failed) {
+				err = withoutPath(failed)
+			}
 		}
+		return err
+	}
+	if err := clear(); err != nil {
+		return err
+	}
+	defer clear()
+	if err := os.WriteFile(aside, nil, mode); err != nil {
+		return withoutPath(err)
 	}
 	to := &rowio.Connection{Database: rowio.Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
 	err := s.set(ctx, to)
@@ -119,35 +136,40 @@ func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, ma
 	}
 	if !made { // there is an empty one
 		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
-			return errors.Join(err, os.Remove(aside))
+			return err
 		}
-		return os.Rename(aside, path)
+		return errors.Join(os.Chmod(aside, mode), os.Rename(aside, path))
 	}
-	err = os.Link(aside, path)
-	if os.IsExist(err) {
-		err = nil
+	if err = os.Link(aside, path); os.IsExist(err) {
+		return nil
 	}
-	return errors.Join(err, os.Remove(aside))
+	return err
 }
 
-// set gives a file without tables the settings of s.
+// set gives a file without tables the settings of s, and WAL mode.
 func (s *Schema) set(ctx context.Context, to *rowio.Connection) error {
 	have := new(Schema)
-	if err := have.readSQLite(ctx, to); err != nil || have.Options == s.Options {
+	if err := have.readSQLite(ctx, to); err != nil {
 		return err
 	}
-	if tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false); err != nil {
+	switch tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false); {
+	case err != nil:
 		return err
-	} else if tables > 0 {
+	case tables > 0 && have.Options != s.Options:
 		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, have.Options))
+	case tables > 0:
+		return nil
 	}
 	// In WAL mode a file keeps the size of its pages. It gets its encoding by its first table.
 	encoding, others, _ := strings.Cut(s.Options, "; ")
 	statements := []string{
 		"PRAGMA journal_mode = DELETE", "PRAGMA " + encoding, "BEGIN; CREATE TABLE t (a); DROP TABLE t; COMMIT",
-		"PRAGMA " + strings.ReplaceAll(others, "; ", "; PRAGMA "), "VACUUM", "PRAGMA journal_mode = WAL",
+		"PRAGMA " + strings.ReplaceAll(others, "; ", "; PRAGMA "), "VACUUM",
 	}
-	for _, statement := range statements {
+	if have.Options == s.Options {
+		statements = nil
+	}
+	for _, statement := range append(statements, "PRAGMA journal_mode = WAL") {
 		if _, err := to.Exec(ctx, "create", statement, false); err != nil {
 			return err
 		}
