@@ -170,10 +170,20 @@ func writeStatus(t *text, o *Outcome) {
 			then("If it is gone for good, to lift the fences:", strings.Replace(o.Then.Undo, " undo", " undo -force", 1))
 			break
 		}
+		if at.Behind {
+			sentence = fmt.Sprintf("it was opened, as the fences of its worlds say, and %s is a copy from before that", printable.Text(o.Plan.New.Name))
+			then("If the database that was opened is gone, to go back to the worlds:", o.Then.Undo)
+			break
+		}
 		then("To go on, unless that runs elsewhere:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
 	case transfer.StateOpen:
 		word, sentence, color = "OPEN", rows+" came, and it is open to the game", verdict.Pass
+		if slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return !f.Fenced }) {
+			sentence, color = fmt.Sprintf("as its record says; but the worlds are not all fenced: either they may run beside it, or %s is a copy from before an undo",
+				printable.Text(o.Plan.New.Name)), verdict.Fail
+			break
+		}
 		then("To prove it:", o.Then.Verify)
 	case transfer.StateUndoing:
 		word, sentence = "UNDOING", "an undo has begun to drop the new database"

@@ -60,8 +60,9 @@ func (w *Words) refused(o *Outcome) {
 	blocked := len(o.Plan.Refusals) > 0 && o.Command == "apply" // which has not begun
 	begun := slices.ContainsFunc(o.Refusals, asks(undo))
 	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
+	final := slices.ContainsFunc(o.Refusals, func(r transfer.Refusal) bool { return r.Final })
 	switch {
-	case o.Then.Again == "":
+	case o.Then.Again == "" || final:
 	case fresh:
 		w.next("When that is fixed, run the same command again:", o.Then.Again)
 	case begun:
@@ -110,9 +111,13 @@ func (w *Words) tried(o *Outcome, place string) {
 	w.Sentence = o.made(place) + o.took() + "; it is a rehearsal and can never be opened"
 	w.Details = texts(o.Applied.Notes)
 	changed := o.Applied.Changed
-	if len(changed) == 0 {
+	switch {
+	case o.Applied.Before || o.Applied.Resumed:
+		w.Details = append(w.Details, "Rows that an earlier call copied were not compared with the worlds again.")
+	case len(changed) == 0:
 		w.Details = append(w.Details, "No row was changed since the plan was made.")
-	} else {
+	}
+	if len(changed) > 0 {
 		w.Details = append(w.Details, fmt.Sprintf("In %s rows were changed since the plan was made. Make a new plan before the merge:",
 			printable.Count(int64(len(changed)), "table", "tables")))
 	}
@@ -214,7 +219,7 @@ func (w *Words) undone(o *Outcome, place, worlds string) {
 	u := o.Undone
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	if u.Raised {
-		written = fmt.Sprintf("nothing in %s changed except counters and marks: they continue above what was given in %s", worlds, place)
+		written = fmt.Sprintf("nothing in %s changed except marks and the counters of %s: they continue above what was given in %s", worlds, printable.Text(o.Plan.Worlds[0].Name), place)
 	}
 	switch {
 	case u.NoRecord && u.Raised:

@@ -513,14 +513,17 @@ func TestMatchResumed(t *testing.T) {
 			defer db.Close()
 			rows := readCell(t, db, "SELECT path, source, tab, col, part, space, shift, low, high, n, data, first_key, last_key, came FROM "+
 				ledger.KeysTable+" ORDER BY path, tab, col, part")
-			return dump(t, into, ledger.KeysTable) + fmt.Sprint(rows)
+			// An apply that ends after it made the database and before its record finds an empty one.
+			return strings.Replace(dump(t, into, ledger.KeysTable), p.ID+" found", p.ID+" made", 1) + fmt.Sprint(rows)
 		}
 		want, step := held(), map[bool]int{true: 43, false: 211}[e.name == "sqlite"]
 		if *long {
 			step = 1
 		}
+		var reached atomic.Bool
 		lost := func(n int) job.Hooks {
-			return small(job.Hooks{Fail: at(int64(n), func() error { return context.Canceled })})
+			reached.Store(false)
+			return small(job.Hooks{Fail: at(int64(n), func() error { reached.Store(true); return context.Canceled })})
 		}
 		undone := func(n int) {
 			t.Helper()
@@ -531,7 +534,8 @@ func TestMatchResumed(t *testing.T) {
 		}
 		undone(0)
 		for n := points % step; n < points; n += step {
-			if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, lost(n)); err == nil {
+			// An answer that was lost may have been found out, and then apply goes on.
+			if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, lost(n)); err == nil && !reached.Load() {
 				if n < points*9/10 { // how many there are depends on the sizes of batches
 					t.Fatalf("point %d of %d was not reached", n, points)
 				}

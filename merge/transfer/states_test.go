@@ -308,11 +308,14 @@ func TestRestoredFromBefore(t *testing.T) {
 	mint(t, into, 1)
 	given := registryIn(t, into)[0].Reserved
 	refill(t, copied, into)
-	if at, err := apply.LookUp(t.Context(), p, into, all); err != nil || at.State != ledger.StateOpening || at.Lost {
+	if at, err := apply.LookUp(t.Context(), p, into, all); err != nil || at.State != ledger.StateOpening || at.Lost || !at.Behind {
 		t.Errorf("%+v, %v", at, err)
 	}
 	_, err := apply.Apply(t.Context(), p, into, all, job.Options{})
 	refusedBecause(t, "apply", "it is being opened", err)
+	_, err = open.Open(t.Context(), p, into, all, open.Options{})
+	refusedBecause(t, "open", "this database is a copy from before that", err)
+	startable(t, into, 1, false)
 	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Raised {
 		t.Errorf("%+v, %v", done, err)
 	}

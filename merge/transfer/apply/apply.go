@@ -159,7 +159,7 @@ func refuseState(r *job.Run, state ledger.State) error {
 
 // refused is an error of apply about the new database.
 func refused(r *job.Run, reason string) error {
-	return &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason}}}
+	return &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Final: true}}}
 }
 
 // action is something that is done again until it works, and what it is called then.

@@ -21,7 +21,7 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 	if blocks := r.Plan.Blocks(r.Opts.Try); len(blocks) > 0 {
 		return &ledger.RefusedError{Doing: "apply", Refusals: blocks}
 	}
-	f := &flight{Flight: &step.Flight{Run: r}, begun: state == r.Manifest.Working()}
+	f := &flight{Flight: &step.Flight{Run: r, Then: "plan again"}, begun: state == r.Manifest.Working()}
 	err := r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		f.Reasons, f.Model = nil, nil
 		if err := r.Apart(ctx, "apply"); err != nil {
@@ -104,17 +104,13 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 	if f.Model == nil {
 		return nil // the first world is refused, and tables are read as it has them
 	}
-	if i == 0 {
-		how, err := countersMoved(ctx, f.Run)
-		if err != nil {
+	for _, moment := range []func(c *step.Change) step.Do[*step.Flight]{
+		func(c *step.Change) step.Do[*step.Flight] { return c.Ready },
+		func(c *step.Change) step.Do[*step.Flight] { return c.Unchanged },
+	} {
+		if err := step.Walk(ctx, all.Changes(), moment, f.Flight); err != nil {
 			return err
 		}
-		if how != "" {
-			f.Refuse(d.Name, "", "%s since the plan was made: plan again", how)
-		}
-	}
-	if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Ready }, f.Flight); err != nil {
-		return err
 	}
 	for _, t := range f.Plan.Tables {
 		if s.Table(t.Name) == nil || i > 0 && t.Only {

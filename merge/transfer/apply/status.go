@@ -22,6 +22,9 @@ type Status struct {
 	// or under another name.
 	Lost bool `json:"lost,omitempty"`
 
+	// Behind says that the new database is a copy from before the merge was opened, as its fences say it was.
+	Behind bool `json:"behind,omitempty"`
+
 	// Began is when the merge began, by the clock of the process that began it; nil if it did not.
 	Began *time.Time `json:"began,omitempty"`
 
@@ -70,13 +73,15 @@ func LookUp(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []
 
 func status(ctx context.Context, r *job.Run) (*Status, error) {
 	s := &Status{ID: r.Plan.ID, State: ledger.StateNone, Tables: []TableStatus{}}
-	state, err := r.State(ctx)
-	if err == nil {
-		state, err = r.Later(ctx, state)
-	}
+	recorded, err := r.State(ctx)
 	if err != nil {
 		return nil, err
 	}
+	state, err := r.Later(ctx, recorded)
+	if err != nil {
+		return nil, err
+	}
+	s.Behind = state != recorded
 	copied := make(map[ledger.Place]int64)
 	if state != "" {
 		s.State = state

@@ -54,6 +54,12 @@ func (r *Run) Later(ctx context.Context, recorded ledger.State) (ledger.State, e
 	return recorded, err
 }
 
+// Behind reports whether the new database is a copy from before the opening of the merge, which is in that state: open
+// writes its record before it marks the fences.
+func (r *Run) Behind(state ledger.State) bool {
+	return state == ledger.StateOpening && r.Manifest.Left != ledger.StateOpening
+}
+
 // FencesSay is the state of a merge as far as its fences tell: [ledger.StateOpening] if one says that the game may have
 // been let in, [ledger.StateUndoing] if one says that an undo drops the new database, [ledger.StateCopying] if there
 // are others, and "" without one.

@@ -40,7 +40,7 @@ func InUse(servers []registry.Server, token string) (all []Use) {
 		} else if ok && !s.Fenced(token) && f.State == registry.FenceMerging {
 			blocked("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
 		} else if ok && !s.Fenced(token) {
-			blocked("server %s is fenced: its world went to %q by another merge, on %s: leave it out, or undo that merge first",
+			blocked("server %s is fenced: its world went to %q by another merge, on %s: undo that merge, or leave it out, then plan again",
 				s.ID, f.Into, printable.Time(f.Since))
 		} else if !s.FenceFree(token) {
 			all = append(all, Use{Runs: true, Reason: fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first",

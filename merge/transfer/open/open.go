@@ -70,6 +70,10 @@ func With(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio
 	if !state.Whole() {
 		return done, refuse(r, "%s", notMade(r, state))
 	}
+	if r.Behind(state) {
+		return done, refuse(r, "the merge was opened before, as the fences of its worlds say, and this database is a copy from before that: "+
+			"name the one that was opened; if it is gone, undo the merge, which keeps what it gave, then plan again")
+	}
 	return done, r.OrBusy(ctx, open(ctx, r, opts, done))
 }
 
@@ -154,7 +158,7 @@ func fenced(ctx context.Context, r *job.Run) error {
 }
 
 func refuse(r *job.Run, format string, args ...any) error {
-	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(format, args...)}}}
+	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(format, args...), Final: true}}}
 }
 
 // notMade says what has to come first.

@@ -63,7 +63,8 @@ func unpack(text string) (*catalog.Catalog, error) {
 }
 
 // Altered says how the tables of a database differ from those that the plan found there; "" if
-// they do not. Of a world but the first that was copied, only the tables count from which rows came.
+// they do not. Of a world but the first that was copied, only the tables count from which rows came, and those that are
+// new.
 func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	const another = "its tables have another schema than when the plan was made"
 	want := p.Worlds[i]
@@ -73,9 +74,15 @@ func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	}
 	now := Form(s)
 	if copied && i > 0 {
+		var stayed []string
+		for _, t := range was.Tables {
+			if p.comes(i, t.Name) == nil {
+				stayed = append(stayed, t.Name)
+			}
+		}
 		for _, c := range []*catalog.Catalog{was, now} {
 			c.Skipped = nil
-			c.Tables = slices.DeleteFunc(c.Tables, func(t catalog.Table) bool { return p.comes(i, t.Name) == nil })
+			c.Tables = slices.DeleteFunc(c.Tables, func(t catalog.Table) bool { return slices.Contains(stayed, t.Name) })
 		}
 	}
 	if rowio.Fingerprint(was) == rowio.Fingerprint(now) {

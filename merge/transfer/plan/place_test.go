@@ -56,7 +56,7 @@ func TestRefusalsSayWhatTheyAreOf(t *testing.T) {
 					name := e.(*ast.KeyValueExpr).Key.(*ast.Ident).Name
 					said = said || name == "Place" || name == "Code"
 				}
-				if found++; !said && !strings.HasSuffix(file, "prove.go") { // a finding of verify
+				if found++; !said && !strings.HasSuffix(file, "prove.go") { // where the findings of a proof are
 					t.Errorf("%s: a reason without a place and a code", file)
 				}
 				return true

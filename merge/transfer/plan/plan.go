@@ -105,6 +105,9 @@ type Refusal struct {
 	Code   string `json:"code,omitempty"`   // of the rule of the check that found it
 	Reason string `json:"reason"`
 
+	// Final says that the same command will do no more: Reason says which command comes next.
+	Final bool `json:"-"`
+
 	// Place is the kind of a reason that no rule of the check knows; "" for those that have one.
 	Place Place `json:"place,omitempty"`
 }
@@ -165,6 +168,9 @@ type World struct {
 
 	// Servers are those of its registry; none if it keeps no registry.
 	Servers []catalog.Server `json:"servers,omitempty"`
+
+	// Given are its counters.
+	Given []Given `json:"given,omitempty"`
 
 	// Fence says that its own servers will be kept from being started: see
 	// [store.Registry.Fence].

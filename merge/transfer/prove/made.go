@@ -5,12 +5,14 @@ import (
 	"errors"
 	"slices"
 
+	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
+	"mergesafe/merge/transfer/step"
 	"mergesafe/merge/verdict"
 )
 
@@ -86,4 +88,30 @@ func noteRunning(ctx context.Context, p *Proof, r *job.Run) error {
 		}
 	}
 	return nil
+}
+
+// proveUnchanged compares what the worlds have beside the rows that come with the plan, as apply did before its first
+// write.
+func proveUnchanged(ctx context.Context, proving *step.Proving) error {
+	r, f := proving.Run, new(step.Flight)
+	err := r.Retry(ctx, "reading the worlds", func(ctx context.Context) error {
+		*f = step.Flight{Run: r, Then: "undo the merge, then plan again"}
+		for i, c := range r.Worlds {
+			s, err := rowio.OpenSource(ctx, c.Database)
+			if err != nil {
+				return err
+			}
+			if f.World, f.Source = i, s; i == 0 {
+				f.Model = s // its catalogue, also when it is closed
+			}
+			s.Withhold(r.Plan.WithheldRows(i))
+			err = step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Unchanged }, f)
+			if s.Close(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	proving.Findings = append(proving.Findings, f.Reasons...)
+	return err
 }

@@ -56,7 +56,13 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, world
 	case !state.Whole():
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
 	}
-	return Prove(ctx, r)
+	proof, err := Prove(ctx, r)
+	if err == nil && proof.Verdict != verdict.Pass { // open or undo may have gone on meanwhile
+		if now, unread := r.State(ctx); unread == nil && now != r.Manifest.Left {
+			return nil, r.Manifest.WrongState(now, r.Manifest.Left)
+		}
+	}
+	return proof, err
 }
 
 // Prove is [Verify] for a run that has begun.
@@ -101,6 +107,9 @@ func verify(ctx context.Context, proving *step.Proving) error {
 		return err
 	}
 	if err := proveMade(ctx, r, proof); err != nil {
+		return err
+	}
+	if err := proveUnchanged(ctx, proving); err != nil {
 		return err
 	}
 	if err := proveOurs(ctx, proving); err != nil {

@@ -19,8 +19,9 @@ type Change struct {
 	Plan, Measure Do[*Planning]
 
 	// Look before the first write. Ready compares one world after the other with the plan, and
-	// Together all at once.
-	Ready, Together Do[*Flight]
+	// Together all at once. Unchanged does what Ready does, and is called at the proof too: it compares what a world has
+	// beside the rows that come.
+	Ready, Unchanged, Together Do[*Flight]
 
 	// Carry out. Bring writes the rows of tables that are not copied part by part. Finish ends the merge.
 	Bring, Finish Do[*job.Run]

@@ -299,7 +299,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 		err = untouched(ctx, u)
 	}
 	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateOpen && u.Registry { // the game goes on there
-		opens := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
+		failed := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
 			return u.New.Tx(ctx, func() error {
 				if err := u.Manifest.HoldState(ctx, ledger.StateOpen, ledger.Exclusive); err != nil {
 					return err
@@ -308,7 +308,9 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 			})
 		})
 		u.Run.Lifted = nil // it was this call that had closed it
-		err = errors.Join(err, opens)
+		if failed != nil { // the refusal would say that nothing was changed
+			return failed
+		}
 	}
 	return err
 }

@@ -16,8 +16,8 @@ import (
 // Change returns the counters of a plan.
 func Change() step.Change {
 	return step.Change{
-		Plan:   choose,
-		Finish: finish, ProveKeys: proveKeys,
+		Plan: choose, Measure: measure, Unchanged: unchanged,
+		Finish: finish, Prove: prove, ProveKeys: proveKeys,
 		Surpass: surpass,
 	}
 }
@@ -73,22 +73,4 @@ func sequenceAt(ctx context.Context, r *job.Run, c *plan.RowCounter) (uint64, er
 		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.New.Name, values[0])
 	}
 	return next.Bits, nil
-}
-
-// proveKeys makes sure that no counter lies below the keys that came.
-func proveKeys(ctx context.Context, proving *step.Proving) error {
-	r, p := proving.Run, &proving.Parts.Disjoint
-	for _, c := range r.Plan.Counters {
-		reached, err := reachedBy(ctx, r, &c)
-		switch {
-		case err != nil:
-			return err
-		case reached:
-		case c.Column == "":
-			p.NoteWrong(1, "the sequence %s is below keys that came", c.Table)
-		default:
-			p.NoteWrong(1, "table %s: row %s: the counter %s is below keys that came", c.Table, rowio.KeyText(c.Key), c.Column)
-		}
-	}
-	return nil
 }

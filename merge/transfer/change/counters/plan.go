@@ -26,25 +26,15 @@ func choose(ctx context.Context, p *step.Planning) error {
 			chooseSequence(p, &c, refuse)
 			continue
 		}
-		t := first.Table(c.Table)
-		if t == nil || t.Key() == nil {
+		switch t := first.Table(c.Table); {
+		case t == nil || t.Key() == nil:
 			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
 			continue
-		}
-		l := rowio.NewLayout(first.Dialect, t)
-		at, on := slices.Index(l.Columns, c.Column), -1
-		if c.When != nil {
-			on = slices.Index(l.Columns, c.When.Column)
-		}
-		if at < 0 {
+		case !slices.Contains(rowio.NewLayout(first.Dialect, t).Columns, c.Column):
 			refuse("its column %s counts keys, and cannot be written", c.Column)
 			continue
 		}
-		err := rowio.Every(ctx, first.On, l, func(row []any) error {
-			if c.When != nil && (on < 0 || !c.When.Holds(rowio.Printed(row[on]))) {
-				return nil
-			}
-			n, ok := rekey.ParseInteger(rowio.Printed(row[at]))
+		err := rowsOf(ctx, first, &c, func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error {
 			if !ok || n.Negative {
 				refuse("row %s: its column %s counts keys, and is not a number above 0", l.KeyText(row), c.Column)
 				return nil
@@ -64,6 +54,30 @@ func choose(ctx context.Context, p *step.Planning) error {
 		}
 	}
 	return nil
+}
+
+// rowsOf calls f for each row of a world that is a counter: with its number, if it is one. A world without the table, or
+// without its column or key, has none.
+func rowsOf(ctx context.Context, s *rowio.Source, c *verdict.RekeyedCounter, f func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error) error {
+	t := s.Table(c.Table)
+	if t == nil || t.Key() == nil {
+		return nil
+	}
+	l := rowio.NewLayout(s.Dialect, t)
+	at, on := slices.Index(l.Columns, c.Column), -1
+	if c.When != nil {
+		on = slices.Index(l.Columns, c.When.Column)
+	}
+	if at < 0 {
+		return nil
+	}
+	return rowio.Every(ctx, s.On, l, func(row []any) error {
+		if c.When != nil && (on < 0 || !c.When.Holds(rowio.Printed(row[on]))) {
+			return nil
+		}
+		n, ok := rekey.ParseInteger(rowio.Printed(row[at]))
+		return f(l, row, n, ok)
+	})
 }
 
 // chooseSequence notes how far a sequence of the first world is to be raised.

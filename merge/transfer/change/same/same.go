@@ -17,7 +17,7 @@ import (
 // Change returns the policy same, and that of built-in rows. Their rows are not copied, so there is
 // nothing to carry out: they only have to be as they were.
 func Change() step.Change {
-	return step.Change{Measure: measure, Ready: ready}
+	return step.Change{Measure: measure, Unchanged: unchanged}
 }
 
 // alikes are those of the plan, without their sums.
@@ -73,9 +73,9 @@ func contents(ctx context.Context, a *plan.Alike, first, s *rowio.Source, on *ro
 	return c, err
 }
 
-// ready refuses a database in which rows that were the same in every one are not as they
+// unchanged refuses a database in which rows that were the same in every one are not as they
 // were when the plan was made.
-func ready(ctx context.Context, f *step.Flight) error {
+func unchanged(ctx context.Context, f *step.Flight) error {
 	world, s := f.World, f.Source
 	for i := range f.Plan.Alike {
 		a := &f.Plan.Alike[i]
@@ -91,7 +91,7 @@ func ready(ctx context.Context, f *step.Flight) error {
 			if a.Column != "" {
 				which = fmt.Sprintf("its built-in rows (%s %s)", a.Column, a.Keys)
 			}
-			f.Refuse(s.Name(), a.Table, "%s are not the same as when the plan was made: plan again", which)
+			f.Changed(s.Name(), a.Table, "%s are not the same as when the plan was made", which)
 		}
 	}
 	return nil
