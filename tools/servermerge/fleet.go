@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -65,9 +64,9 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 }
 
 // unplaced ends a command that could not look whether the world is bound in a fleet registry. One that is away may come
-// back; a file that is not there was never one.
+// back.
 func (j *work) unplaced(ctx context.Context, command string, err error) error {
-	if ctx.Err() == nil && (!errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, fs.ErrNotExist)) {
+	if ctx.Err() == nil && !errors.Is(err, sqldb.ErrUnavailable) {
 		return err
 	}
 	return j.failed(ctx, &transfer.StoppedError{Doing: "looking where the worlds are", Cause: err}, j.outcome(command))

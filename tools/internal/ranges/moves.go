@@ -20,7 +20,7 @@ func (r Registry) Move(ctx context.Context, world, from, to, why string) error {
 	if r.DSN.IsZero() {
 		return nil
 	}
-	registry, err := fleet.Open(r.DSN.Reveal())
+	registry, err := r.open()
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func hasServers(plan *transfer.Plan) bool {
 // is in a database, is bound in one: that is a usage error.
 func (r Registry) Required(ctx context.Context, plan *transfer.Plan, database transfer.Database) error {
 	if !r.DSN.IsZero() {
-		f, err := fleet.Open(r.DSN.Reveal())
+		f, err := r.open()
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (r Registry) moved(ctx context.Context, plan *transfer.Plan, to transfer.Da
 	if err := r.Required(ctx, plan, worlds[0]); err != nil || r.DSN.IsZero() {
 		return err
 	}
-	f, err := fleet.Open(r.DSN.Reveal())
+	f, err := r.open()
 	if err != nil {
 		return err
 	}
