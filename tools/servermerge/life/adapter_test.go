@@ -3,12 +3,10 @@ package life
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// What this file has is all that the model reads of the product's own tables, and the faults that the product is known to
-// have.
+// What this file has is all that the model reads of the product's own tables.
 
 // recordTable is that of a merge in its new database.
 const recordTable = "mergesafe_merge"
@@ -47,15 +45,4 @@ func fenceOf(holder string) (merge, says string) {
 		return "", ""
 	}
 	return merge, h.Process
-}
-
-// known reports whether the product is known to break an invariant so.
-func known(text string) bool {
-	return slices.ContainsFunc(notYet, func(r *regexp.Regexp) bool { return r.MatchString(text) })
-}
-
-var notYet = []*regexp.Regexp{
-	// A file of SQLite that is opened to be written to is made if it is not there, and comes into WAL mode.
-	regexp.MustCompile(`^(open|undo|undo -force|apply|try) of . changed database  of (s.|new|other|copy)$`),
-	regexp.MustCompile(`^(open|undo|undo -force|apply|try) of . changed WAL mode  of `),
 }

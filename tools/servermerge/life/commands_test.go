@@ -50,10 +50,11 @@ type merge struct {
 
 	plan *transfer.Plan
 	chosen
-	file    string    // of the plan, for the program
-	planned []content // the worlds as they were then
-	raised  bool      // an undo may have raised something since
-	odd     bool      // an event came in between: nothing has to work any more
+	file    string            // of the plan, for the program
+	planned []content         // the worlds as they were then
+	led     map[string]string // where the names of config.toml led then
+	raised  bool              // an undo may have raised something since
+	odd     bool              // an event came in between: nothing has to work any more
 
 	given       bool // another merge has given keys of the fleet since the plan
 	open        bool // it was, after the last step
@@ -77,19 +78,19 @@ type tools interface {
 // ---------------------------------------------------------------- the library
 
 type library struct {
-	requests map[string]int // of each command that is not disturbed, by the kind of the game and the state of the merge
-	learnt   bool           // all of them are known
+	requests map[string][]bool // of each command that is not disturbed, by the kind of the game and the state of the merge
+	learnt   bool              // all of them are known
 }
 
-// points is how many requests a command has.
-func (lib *library) points(l *life, command string) int {
-	if n := lib.requests[l.kind+command+l.was]; n > 0 {
-		return n
+// of are the requests of a command, and whether each changes something.
+func (lib *library) of(l *life, command string) []bool {
+	if all := lib.requests[l.kind+command+l.was]; len(all) > 0 {
+		return all
 	}
-	most := 0 // in a state in which it was not measured
-	for what, n := range lib.requests {
-		if strings.HasPrefix(what, l.kind+command) {
-			most = max(most, n)
+	var most []bool // in a state in which it was not measured
+	for what, all := range lib.requests {
+		if strings.HasPrefix(what, l.kind+command) && len(all) > len(most) {
+			most = all
 		}
 	}
 	return most
@@ -119,10 +120,10 @@ func (lib *library) start(l *life, command string, f *fault) (context.Context, f
 	if l.beside { // it may wait for a lock of the process that is frozen
 		ctx, stop = context.WithTimeout(ctx, time.Second)
 	}
-	return f.in(ctx, lib.points(l, command)), func(a answer) answer {
+	return f.in(ctx, lib.of(l, command)), func(a answer) answer {
 		stop()
 		if !lib.learnt {
-			lib.requests[l.kind+command+l.was] = f.count
+			lib.requests[l.kind+command+l.was] = f.all
 		}
 		if f.died {
 			a = answer{word: killed}

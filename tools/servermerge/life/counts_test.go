@@ -11,7 +11,7 @@ type counts struct {
 	judged    map[string]int
 	has       map[string]int // sequences that contain a command
 	killed    map[string]int // sequences in which it was killed
-	known     map[string]int // faults that are known
+	found     map[string]int // what breaks an invariant, in a survey
 }
 
 // floors are how often, in 1,000 sequences, something has to be reached or judged, so that no change of the generator
@@ -35,7 +35,7 @@ var floors = map[string]int{
 func (c *counts) report(t *testing.T) {
 	t.Logf("%d sequences", c.sequences)
 	all := make(map[string]int)
-	for prefix, of := range map[string]map[string]int{"reached ": c.reached, "judged ": c.judged, "known ": c.known} {
+	for prefix, of := range map[string]map[string]int{"reached ": c.reached, "judged ": c.judged, "found ": c.found} {
 		for what, n := range of {
 			all[prefix+what] = n
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,12 +15,13 @@ import (
 
 // fault is what happens to a command at one of its requests to databases. The zero fault is none.
 type fault struct {
-	at   int // permille of the requests that the command has if nothing happens
-	kind string
-	do   func() // meanwhile
+	at     int  // permille of the requests that the command has if nothing happens
+	writes bool // of those alone that change something
+	kind   string
+	do     func() // meanwhile
 
 	mu    sync.Mutex
-	count int
+	all   []bool // its requests until now, and whether each changes something
 	point int
 	died  bool
 	busy  bool // with what happens meanwhile
@@ -39,7 +41,7 @@ func (f *fault) String() string {
 	if f.kind == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (%s, at %d of 1000)", f.kind, f.at)
+	return fmt.Sprintf(" (%s, at %d of 1000%s)", f.kind, f.at, map[bool]string{true: " of its writes"}[f.writes])
 }
 
 var (
@@ -47,10 +49,17 @@ var (
 	errFull   = faulty.SQLiteError(13)
 )
 
-// in returns the context of a command that has so many requests.
-func (f *fault) in(ctx context.Context, requests int) context.Context {
-	if f.kind != "" {
-		f.point = 1 + f.at*requests/1000
+// in returns the context of a command that has these requests if nothing happens.
+func (f *fault) in(ctx context.Context, requests []bool) context.Context {
+	f.writes = f.writes && slices.Contains(requests, true)
+	var points []int
+	for i, changes := range requests {
+		if changes || !f.writes {
+			points = append(points, i+1)
+		}
+	}
+	if f.kind != "" && len(points) > 0 {
+		f.point = points[f.at*len(points)/1000]
 	}
 	return sqldb.Through(func(dsn string, c driver.Connector) driver.Connector {
 		lost := error(faulty.SQLiteError(10))
@@ -87,8 +96,8 @@ func (f *fault) now(what string, lost error) (error, bool) {
 	if f.full != nil && writes(what) && f.full() {
 		return errFull, false
 	}
-	f.count++
-	if f.count != f.point {
+	f.all = append(f.all, changesSomething(what))
+	if len(f.all) != f.point {
 		return nil, false
 	}
 	switch f.kind {
@@ -117,6 +126,11 @@ func (f *fault) aside() {
 func writes(what string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(what), " ")
 	return strings.Contains("INSERT UPDATE DELETE CREATE DROP ALTER", strings.ToUpper(word))
+}
+
+// changesSomething tells of a request, or of a question to the fleet registry, whether it may.
+func changesSomething(what string) bool {
+	return writes(what) || what == "COMMIT" || strings.HasPrefix(what, "the fleet")
 }
 
 // mortal makes what asks the fleet registry, over connections that know of no fault, end with its process.

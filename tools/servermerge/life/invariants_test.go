@@ -198,8 +198,6 @@ func (l *life) untouched(m *merge, command string, a answer, before, after image
 				case "open":
 					may = ours && (c.what == "rows" && strings.HasPrefix(c.name, "mergesafe_") || c.what == "fence" || c.what == "events")
 				}
-			case world && c.what == "WAL mode":
-				may = len(changes(before[at], after[at])) > 1 || l.fenced(m) > 0 && was == none
 			case world && c.what == "fence":
 				may = (c.from[0] == "" || c.from[0] == m.plan.ID) && (c.to[0] == "" || c.to[0] == m.plan.ID)
 			case world && raises:

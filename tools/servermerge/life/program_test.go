@@ -85,9 +85,13 @@ func (p *program) call(l *life, command string, f *fault, args ...string) (out [
 	go func() { ended <- cmd.Wait() }()
 	var err error
 	if f.kind != "" {
+		at := f.at
+		if f.writes { // most often at its end
+			at = 1000 - f.at*f.at*f.at/1e6
+		}
 		select {
 		case err = <-ended:
-		case <-time.After(p.took[command] * time.Duration(f.at) / 1000):
+		case <-time.After(p.took[command] * time.Duration(at) / 1000):
 			switch f.kind {
 			case killBefore, killAfter:
 				cmd.Process.Kill()

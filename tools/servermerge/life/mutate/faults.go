@@ -13,6 +13,7 @@ const (
 	fleets = "tools/internal/ranges/moves.go"
 	begins = "merge/transfer/job/begin.go"
 	asks   = "merge/transfer/apply/status.go"
+	twins  = "merge/transfer/rowio/twins.go"
 	ours   = "merge/transfer/prove/ours.go"
 )
 
@@ -21,11 +22,13 @@ var faults = mutant.Faults([][4]string{
 	{"1: open opens after a FAIL", opens, "if done.Proof.Verdict != verdict.Pass {", "if done.Proof.Verdict == verdict.NotVerified {"},
 	{"2: a change of the first world is lost", proves, "for _, part := range proof.Verdicts() {", "if slices.ContainsFunc(proof.Tables, func(t evidence.TableProof) bool { return len(t.Worlds) == 1 && t.Worlds[0] == r.Worlds[0].Name }) {\n\t\treturn proof, nil\n\t}\n\tfor _, part := range proof.Verdicts() {"},
 	{"3: the record of another merge is taken", ledger, "err != nil || m.Label.ID != m.ID || m.ID == \"\" {", "err != nil || m.Label.ID == \"\" || m.ID == \"\" {"},
+	{"3: two applies make one record", ledger, "return \"CREATE TABLE \" + RecordTable + \" (\" + labelBegins", "return \"CREATE TABLE IF NOT EXISTS \" + RecordTable + \" (\" + labelBegins"},
 	{"4: nothing is raised from OPENING", states, "return s == StateOpening || s == StateOpen || s == raised", "return s == StateOpen || s == raised"},
 	{"4: an undo leaves the gate", undoes, "refused && state == ledger.StateOpen && u.Registry {", "refused && state == ledger.StateOpening && u.Registry {"},
 	{"4: open leaves the gate of a killed undo", opens, "enters = func() error { return openGate(ctx, r, ledger.StateOpen, done) }", "enters = func() error { return nil }"},
 	{"5: a copy of a world starts", fleets, "if i == 0 || !w.Fence {", "if i >= 0 || !w.Fence {"},
 	{"5: open opens without a fence", opens, "if err := r.Retry(ctx, \"looking at the fences\", func(ctx context.Context) error { return fenced(ctx, r) }); err != nil {", "if err := ctx.Err(); err != nil {"},
+	{"6: one database is two worlds", twins, "same, unclear, failed := other.Same(ctx, at)", "same, unclear, failed := other.Same(ctx, at)\n\t\t\tsame = false"},
 	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tschema.Remove(ctx, u.New.Database)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
 	{"8: undo compares with the worlds", "merge/transfer/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
