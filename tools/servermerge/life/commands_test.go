@@ -52,6 +52,7 @@ type merge struct {
 	chosen
 	file    string            // of the plan, for the program
 	planned []content         // the worlds as they were then
+	tables  []string          // of each world, then: its number and name
 	led     map[string]string // where the names of config.toml led then
 	raised  bool              // an undo may have raised something since
 	odd     bool              // an event came in between: nothing has to work any more
@@ -106,7 +107,7 @@ func rules() transfer.PlanOptions {
 				References: []declare.DeclaredReference{{At: []string{"item.owner"}, To: []string{"pl.id"}}},
 			}},
 			Rekey:  &declare.Rekey{Auto: true, Counters: []declare.CounterRow{counter}},
-			Tables: []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}},
+			Tables: []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}, {Tables: []string{"kind"}, Policy: declare.PolicySame}},
 		},
 		Names: []transfer.NamePolicy{{Table: "pl", Column: "name", Template: "{name}.{source}"}},
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mergesafe/gameid"
 	"mergesafe/store"
@@ -200,6 +201,8 @@ var changesOfRows = []string{
 	"INSERT INTO item (owner, n) VALUES (1, 77)",
 	"DELETE FROM item WHERE n = 1",
 	"UPDATE seq SET next = next + 1",
+	"UPDATE kind SET what = 'c' WHERE id = 1",
+	"INSERT INTO kind VALUES (3, 'c')",
 	"UPDATE pl SET gold = gold + 1000 WHERE id > 1000",
 }
 
@@ -217,6 +220,7 @@ func (l *life) changeRows(at string, n int) {
 
 var alterations = []string{
 	"DROP INDEX gold", "CREATE TRIGGER extra AFTER UPDATE ON pl FOR EACH ROW BEGIN DELETE FROM item WHERE id = 0; END",
+	"UPDATE sqlite_sequence SET seq = 0 WHERE name = 'item'",
 	"DELETE FROM gameid_servers WHERE role = 'merged'", "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE role = 'own'", "DROP VIEW mergesafe_moved",
 }
 
@@ -226,11 +230,13 @@ func (l *life) alter(at string, n int) {
 		return
 	}
 	s := alterations[n%len(alterations)]
-	if s == "DROP INDEX gold" && l.server {
-		s += " ON pl"
-	}
-	if l.kind == bare && n%len(alterations) >= 2 && n%len(alterations) <= 3 {
+	switch {
+	case l.kind == bare && strings.Contains(s, "gameid_servers"):
 		return
+	case s == "DROP INDEX gold" && l.server:
+		s += " ON pl"
+	case strings.Contains(s, "sqlite_sequence") && l.server:
+		s = "ALTER TABLE item AUTO_INCREMENT = 1"
 	}
 	l.said("on %s: %s", at, s)
 	l.write(at, s)
@@ -239,6 +245,22 @@ func (l *life) alter(at string, n int) {
 			m.odd = true
 		}
 	}
+}
+
+// spend has a world give numbers to rows that are gone again, or get a table more.
+func (l *life) spend(at string, n int) {
+	if !l.look()[at].has("item") {
+		return
+	}
+	s := "UPDATE sqlite_sequence SET seq = seq + 100 WHERE name = 'item'"
+	switch {
+	case n%3 == 0:
+		s = "CREATE TABLE more (id INT NOT NULL PRIMARY KEY)"
+	case l.server:
+		s = fmt.Sprint("ALTER TABLE item AUTO_INCREMENT = ", l.look()[at].counts["item"]+100)
+	}
+	l.said("on %s: %s", at, s)
+	l.write(at, s)
 }
 
 // unfence lifts the fences of a world by hand.

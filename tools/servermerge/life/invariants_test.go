@@ -59,12 +59,27 @@ func (l *life) reference(m *merge, now images) content {
 
 // asPlanned reports whether the worlds are as they were at the plan.
 func (l *life) asPlanned(m *merge, now images) bool {
-	for i, w := range m.worlds {
-		if !contentOf(now[l.config[w]]).equal(m.planned[i]) {
+	for i := range m.worlds {
+		if !l.worldAsPlanned(m, i, now) {
 			return false
 		}
 	}
 	return true
+}
+
+func (l *life) worldAsPlanned(m *merge, i int, now images) bool {
+	is := now[l.config[m.worlds[i]]]
+	for _, g := range m.plan.Worlds[i].Given {
+		if g.Key == "" && is.counts[g.Table]+1 > int64(g.Next) {
+			return false
+		}
+	}
+	for o := range is.objects {
+		if strings.HasPrefix(o, "table ") && !slices.Contains(m.tables, m.worlds[i]+" "+o) {
+			return false
+		}
+	}
+	return contentOf(is).equal(m.planned[i])
 }
 
 // raised reports whether a command raised something in a world.
@@ -286,6 +301,17 @@ func (l *life) truthful(m *merge, command string, a answer, before, after images
 		for _, why := range l.lacks(m, before) {
 			lie(1, "%s", why)("")
 		}
+		for _, w := range m.worlds {
+			for o := range before[l.config[w]].objects {
+				if strings.HasPrefix(o, "table ") && !slices.Contains(m.tables, w+" "+o) {
+					lie(1, "%s has a %s that did not come", w, o)("")
+				}
+			}
+		}
+		l.count.judged["3 what the first world gave is not given again"]++
+		if table := l.behind(before[l.config[m.worlds[0]]], after[new]); table != "" && table != "the server" {
+			lie(3, "the counter of %s is behind what the first world gave", table)("")
+		}
 		if len(l.fences(m, after)) < l.fenced(m) {
 			lie(3, "a world has no fence")("")
 		}
@@ -367,7 +393,7 @@ func (l *life) blamed(m *merge, command string, a answer, before images) {
 		case i >= 0 && command == "undo":
 			right = contentOf(before[at]) == nil
 		case i >= 0:
-			right = !contentOf(before[at]).equal(m.planned[i]) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none
+			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none
 		case command == "undo":
 			right = l.running(at) || !contentOf(before[at]).equal(merged(m.worlds, m.planned, m.chosen)) || !before[at].there
 		default:

@@ -204,9 +204,12 @@ func (l *life) do(m *merge, command string, f *fault) answer {
 }
 
 func (l *life) planned(m *merge, a answer, before, after images) {
-	m.chosen, m.planned, m.given, m.led = chosenOf(m.plan), nil, false, maps.Clone(l.config)
+	m.chosen, m.planned, m.tables, m.given, m.led = chosenOf(m.plan), nil, nil, false, maps.Clone(l.config)
 	for _, w := range m.worlds {
 		m.planned = append(m.planned, contentOf(before[l.config[w]]))
+		for o := range before[l.config[w]].objects {
+			m.tables = append(m.tables, w+" "+o)
+		}
 	}
 	l.count.reached["plan"]++
 	l.untouched(m, "plan", a, before, after)
@@ -270,6 +273,7 @@ var kinds = []kind{
 	{"start of a copy", 2, func(l *life, o op) { l.start("copy"); l.stop("copy") }},
 	{"stop", 1, func(l *life, o op) { l.stop(locations[o.a%len(locations)]) }},
 	{"alter", 1, func(l *life, o op) { l.alter("new", o.b) }},
+	{"count", 2, func(l *life, o op) { l.spend(locations[o.a%3], o.b) }},
 	{"unfence", 1, func(l *life, o op) { l.unfence(locations[o.a%3]) }},
 	{"create", 1, func(l *life, o op) { l.createDatabase(locations[3+o.a%2], o.b%3 > 0) }},
 	{"drop", 1, func(l *life, o op) { l.dropDatabase(locations[o.a%5]) }},

@@ -51,6 +51,10 @@ to = "pl.id"
 tables = ["seq"]
 policy = "skip"
 
+[[merge.table]]
+tables = ["kind"]
+policy = "same"
+
 [[merge.name]]
 at = "pl.name"
 template = "{name}.{source}"

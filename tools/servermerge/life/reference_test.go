@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// The game of every world: players with a name of their own, their items, and a counter in a row. It is small, since
+// The game of every world: players with a name of their own, their items, kinds that are the same everywhere, and a counter in
+// a row. It is small, since
 // what values a merge gives is the matter of package oracle.
 
 // tables are those of the game, as a kind of database makes them.
@@ -22,6 +23,7 @@ func tables(server bool) []string {
 		"CREATE TABLE pl (id " + auto + ", name VARCHAR(20) NOT NULL UNIQUE, gold INT NOT NULL)" + end,
 		"CREATE INDEX gold ON pl (gold)",
 		"CREATE TABLE item (id " + auto + ", owner INT NOT NULL, n INT NOT NULL)" + end,
+		"CREATE TABLE kind (id INT NOT NULL PRIMARY KEY, what VARCHAR(9) NOT NULL)" + end,
 		"CREATE TABLE seq (name VARCHAR(20) NOT NULL PRIMARY KEY, next INT NOT NULL)" + end,
 	}
 }
@@ -36,11 +38,11 @@ func rows(n, players int) (all []string) {
 		all = append(all, fmt.Sprintf("INSERT INTO pl (name, gold) VALUES ('%s', %d)", name, 100*n+i),
 			fmt.Sprintf("INSERT INTO item (owner, n) VALUES (%d, %d)", i, i%3))
 	}
-	return append(all, fmt.Sprintf("INSERT INTO seq VALUES ('pl', %d)", players+1))
+	return append(all, "INSERT INTO kind VALUES (1, 'a'), (2, 'b')", fmt.Sprintf("INSERT INTO seq VALUES ('pl', %d)", players+1))
 }
 
 // theGame are the tables of which the reference knows what becomes.
-var theGame = []string{"pl", "item", "seq"}
+var theGame = []string{"pl", "item", "kind", "seq"}
 
 // content is what these tables have, by table: the rows, sorted.
 type content map[string][]string
@@ -96,6 +98,11 @@ func merged(names []string, worlds []content, by chosen) content {
 			c["item"] = append(c["item"], line(number(v[0])+item, number(v[1])+pl, v[2]))
 		}
 	}
+	for _, w := range worlds { // if one has other rows, no merge has them all
+		c["kind"] = append(c["kind"], w["kind"]...)
+	}
+	slices.Sort(c["kind"])
+	c["kind"] = slices.Compact(c["kind"])
 	slices.Sort(c["pl"])
 	slices.Sort(c["item"])
 	for _, row := range worlds[0]["seq"] { // those of the others stay behind
