@@ -4,24 +4,34 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 )
 
-// machineName tells apart what must be the same for a PID to mean the same
-// process: the boot of the kernel and the PID namespace. It is empty where
-// the kernel does not say.
+// machineName tells apart what must be the same for a PID and a start time to mean
+// the same process: the boot of the kernel, the PID namespace, and the time namespace,
+// in which /proc says when a process began. It is empty if the kernel does not say, or
+// if /proc shows another PID namespace.
 func machineName() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
-	namespace, err := os.Readlink("/proc/self/ns/pid")
+	pids, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return ""
 	}
-	return string(bytes.TrimSpace(boot)) + "/" + namespace
+	times, err := os.Readlink("/proc/self/ns/time")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without time namespaces
+		return ""
+	}
+	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
+		return ""
+	}
+	return string(bytes.TrimSpace(boot)) + "/" + pids + "/" + times
 }
 
 // processState returns the state letter and the start time of a process, from

@@ -1,6 +1,7 @@
 package gameid
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -43,7 +44,7 @@ func TestHolderEnded(t *testing.T) {
 	if !h.Ended() || h.Running() {
 		t.Error("a killed process is said to run")
 	}
-	for _, process := range []string{"", "other-boot" + h.Process, strings.Replace(h.Process, "pid:[", "pid:[9", 1)} {
+	for _, process := range []string{"", "other-boot" + h.Process, strings.Replace(h.Process, "pid:[", "pid:[9", 1), strings.Replace(h.Process, "time:[", "time:[9", 1)} {
 		elsewhere := h
 		elsewhere.Process = process
 		if elsewhere.Ended() || elsewhere.Running() {
@@ -53,5 +54,43 @@ func TestHolderEnded(t *testing.T) {
 	self := newHolder(Epoch())
 	if self.Ended() || !self.Running() || self.PID != os.Getpid() || self.Token == newHolder(Epoch()).Token {
 		t.Errorf("this process is %+v", self)
+	}
+}
+
+// Where a PID or a start time means something else, no process of this one counts as ended, or as running:
+// in another time namespace, and where /proc shows the processes of another PID namespace.
+func TestHolderOfAnotherNamespace(t *testing.T) {
+	const asks = "GAMEID_TEST_HOLDER"
+	if text := os.Getenv(asks); text != "" {
+		var h Holder
+		if err := h.Scan(text); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("ended %t, running %t; itself named %t\n", h.Ended(), h.Running(), processName(os.Getpid()) != "")
+		return
+	}
+	self, err := newHolder(Epoch()).Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		namespace []string
+		named     bool
+	}{
+		{[]string{"--time", "--boottime", "100000"}, true},
+		{[]string{"--pid", "--fork"}, false},
+	} {
+		namespace := test.namespace
+		t.Run(namespace[0], func(t *testing.T) {
+			if err := exec.Command("unshare", append(namespace, "true")...).Run(); err != nil {
+				t.Skip("no namespace can be made here: ", err)
+			}
+			cmd := exec.Command("unshare", append(namespace, os.Args[0], "-test.run=^TestHolderOfAnotherNamespace$")...)
+			cmd.Env = append(os.Environ(), asks+"="+self.(string))
+			out, err := cmd.CombinedOutput()
+			if want := fmt.Sprintf("ended false, running false; itself named %t\n", test.named); err != nil || !strings.HasPrefix(string(out), want) {
+				t.Errorf("got %q, %v, want %q", out, err, want)
+			}
+		})
 	}
 }

@@ -101,8 +101,8 @@ type Holder struct {
 	Since time.Time `json:"since"`
 
 	// Process names the process so exactly that another process on the same
-	// machine can tell that it has ended: boot, PID namespace, PID and start
-	// time. It is empty if the system has no such identity.
+	// machine can tell that it has ended: boot, PID and time namespace, PID and
+	// start time. It is empty if the system has no such identity.
 	Process string `json:"process,omitempty"`
 }
 
