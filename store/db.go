@@ -55,8 +55,9 @@ type DB struct {
 //     the one that takes writes then. See docs/new-games.md.
 //
 //   - "postgres://user:password@host:port/database?param=value", as pgx takes it. Tables are
-//     those of the first schema of the search_path that exists. A server that may lose what it
-//     confirms, a standby, and a pooler whose mode is not said (pooler=session) are refused.
+//     those of the first schema of the search_path that exists; if that is pg_temp, the error is
+//     [ErrSchema]. A server that may lose what it confirms, a standby, and a pooler whose mode is
+//     not said (pooler=session) are refused.
 //
 // Errors are one line that tells what to do, and never contain the password.
 func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, false) }

@@ -23,7 +23,8 @@ import (
 // methods of a Table with times return an error. In a pool of autocommit=0, each read outside a transaction runs in
 // one of its own, which costs two round trips. The driver also decides how the end of a context ends a transaction.
 //
-// A pool of MySQL whose sessions have a completion_type other than NO_CHAIN is refused.
+// A pool of MySQL whose sessions have a completion_type other than NO_CHAIN is refused, and one of PostgreSQL
+// whose search_path leads to temporary tables first ([ErrSchema]).
 //
 // A pool that may open only one connection is refused: when a transaction has that
 // connection, minting in it would wait for itself. Give a second pool to [WrapTwo]. Do

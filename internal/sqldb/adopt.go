@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -20,6 +21,8 @@ func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	}
 	name, manual, err := db.sessions.Adopt(ctx)
 	switch {
+	case errors.Is(err, ErrSchema):
+		return nil, fmt.Errorf("store: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("store: the pool is not one of a %s database, or the database does not answer: %w", dialect, Explain(Translate(err), false))
 	case name == "":

@@ -13,6 +13,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
@@ -283,4 +284,32 @@ func TestIsolation(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Temporary tables are another registry for each connection. Where a search_path leads to them first, because the
+// schemas before do not exist or may not be used, all that makes tables is refused, with the schema and the search_path.
+func TestTemporarySchema(t *testing.T) {
+	ctx := t.Context()
+	for _, path := range []string{"game, pg_temp", "pg_temp, public", `"pg_temp"`} {
+		dsn := servertest.PostgresDSN(t)
+		storetest.Exec(t, storetest.Open(t, dsn), `DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET search_path = `+path+`'', current_database()); END'`)
+		pool, err := sql.Open("pgx", dsn)
+		must(t, err)
+		defer pool.Close()
+		shared, err := fleet.Open(dsn)
+		must(t, err)
+		defer shared.Close()
+		for what, err := range map[string]error{
+			"Open":         storetest.Second(store.Open(ctx, dsn)),
+			"OpenReadOnly": storetest.Second(store.OpenReadOnly(ctx, dsn)),
+			"Wrap":         storetest.Second(store.Wrap(ctx, pool, store.PostgreSQL)),
+			"Registry":     storetest.Second(registry.Open(ctx, pool, store.PostgreSQL)),
+			"New":          registry.New(pool, store.PostgreSQL).Create(ctx),
+			"Fleet":        shared.Create(ctx),
+		} {
+			if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "pg_temp_") || !strings.Contains(err.Error(), path) {
+				t.Errorf("search_path %s: %s: got %v, want the schema and the search_path", path, what, err)
+			}
+		}
+	}
 }

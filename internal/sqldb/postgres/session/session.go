@@ -77,11 +77,14 @@ var ErrNoSchema = errors.New("no schema of the search_path exists: create one, o
 // schema stands first in the search_path, and stays that if another one is made that would come before.
 func (h *Home) differing(has map[string]string, fixed bool) (set, was []string, err error) {
 	at := &where{has["database"], has["schema"], has["search_path"]}
-	if at.Schema != "" {
+	if at.Schema != "" && !at.temporary() {
 		h.first.CompareAndSwap(nil, at)
 	}
 	first := h.first.Load()
 	switch {
+	case first == nil && at.temporary():
+		return nil, nil, fmt.Errorf("%w: the search_path %q leads to %s, the schema for temporary tables of this one connection, because no schema before pg_temp exists or may be used: "+
+			"create one, grant USAGE on it, or set search_path", sqldb.ErrSchema, at.Path, at.Schema)
 	case first == nil:
 		return nil, nil, ErrNoSchema
 	case first.Database != at.Database:
@@ -97,6 +100,9 @@ func (h *Home) differing(has map[string]string, fixed bool) (set, was []string, 
 	}
 	return set, was, nil
 }
+
+// temporary reports whether tables would be those of the connection, and gone with it.
+func (w *where) temporary() bool { return strings.HasPrefix(w.Schema, "pg_temp_") } // a prefix that no other schema may have
 
 // fixed reports whether the schema stands first in the search_path.
 func (w *where) fixed() bool {
