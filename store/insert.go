@@ -24,9 +24,10 @@ const (
 	maxKeys         = 500       // in one IN (...)
 )
 
-// Insert adds rows: all of them, or none if it returns an error. They may be
-// in any order, and are written in that of their keys. Within a transaction an
-// error may leave some of them in it, so let it roll back.
+// Insert adds rows: all of them, or none if it returns an error. If a trigger
+// leaves out a row, that is an error. The rows may be in any order, and are written
+// in that of their keys. Within a transaction an error may leave some of them in it,
+// so let it roll back.
 func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	if len(rows) == 0 {
 		return nil
@@ -43,8 +44,8 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	if err := b.next(); err != nil {
 		return err
 	}
-	if len(b.rest) == 0 {
-		return b.send(ctx, s.of()) // one statement is atomic by itself
+	if len(b.rest) == 0 && len(rows) <= sqldb.Dialect(s.Dialect()).Words().Atomic {
+		return b.send(ctx, s.of())
 	}
 	all := func(s *sqldb.Session) error {
 		for {

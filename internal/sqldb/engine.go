@@ -118,6 +118,7 @@ type Words struct {
 	Idle       time.Duration // after which a connection of it is closed; 0 is never
 	ShortPlain bool          // to prepare a short query within a transaction takes longer than it saves
 	Returning  bool          // UPDATE knows RETURNING
+	Atomic     int           // an INSERT of up to so many rows adds all or none, whatever its triggers do
 	Explicit   bool          // a change on a pool that is not ours needs a transaction, which autocommit may not give
 
 	// The unique keys of a table, the primary one first, with the columns name, col, i and k; the

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -36,6 +37,7 @@ var words = sqldb.Words{
 
 	ShortPlain: true,
 	Explicit:   true,
+	Atomic:     math.MaxInt,
 
 	// The limits are for a pool whose sql_select_limit would hide some.
 	Unique: `

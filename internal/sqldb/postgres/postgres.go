@@ -43,6 +43,7 @@ var words = sqldb.Words{
 	Conns:     32,
 	Idle:      3 * time.Minute,
 	Returning: true,
+	Atomic:    1, // a trigger may leave out a row
 
 	Unique: `
 		SELECT CASE WHEN i.indisprimary THEN 'PRIMARY' ELSE c.relname END AS name, a.attname AS col, 0 AS i, k.n AS k

@@ -24,6 +24,7 @@ var words = sqldb.Words{
 	Tables: "SELECT name FROM sqlite_schema WHERE type = 'table'",
 	Hex:    "HEX(%s)", Largest: "MAX(%s)",
 	File: true, Conns: 8, Returning: true,
+	Atomic: 0, // RAISE(IGNORE) leaves out a row, RAISE(FAIL) leaves those that were added
 	Unique: `
 		SELECT '' AS name, name AS col, 0 AS i, pk AS k FROM pragma_table_info(?1) WHERE pk > 0
 		UNION ALL SELECT l.name, COALESCE(c.name, ''), l.seq + 1, c.seqno FROM pragma_index_list(?1) AS l JOIN pragma_index_info(l.name) AS c
