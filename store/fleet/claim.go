@@ -74,44 +74,70 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 	if _, err := f.Identity(ctx); err != nil {
 		return Server{}, err
 	}
-	for {
-		number, err := server, error(nil)
-		if number == 0 {
+	number := server
+	err := f.contend(ctx, "server number", func() (int64, bool, error) {
+		if server == 0 {
 			if err := f.db.Get(ctx, &number, nextFleet); err != nil {
-				return Server{}, f.fault(err)
+				return 0, false, f.fault(err)
 			}
 			if !number.IsValid() {
-				return Server{}, f.fault(fmt.Errorf("all %d server numbers are claimed", gameid.MaxServer))
+				return 0, false, f.fault(fmt.Errorf("all %d server numbers are claimed", gameid.MaxServer))
 			}
 		}
-		err = f.change(ctx, number, "claim", note, func(tx *sqldb.Tx) (bool, error) {
+		err := f.change(ctx, number, "claim", note, func(tx *sqldb.Tx) (bool, error) {
 			_, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), number, name)
 			return true, err
 		})
-		switch duplicate, ok := errors.AsType[*sqldb.DuplicateError](err); {
+		duplicate, ok := errors.AsType[*sqldb.DuplicateError](err)
+		switch {
 		case ok && duplicate.Key == "name":
-			return Server{}, f.taken(ctx, number, "name = ?", name, fmt.Sprintf("cannot have the name %q", name), err)
+			return 0, false, f.taken(ctx, number, "name = ?", name, fmt.Sprintf("cannot have the name %q", name), err)
 		case ok && server != 0:
-			return Server{}, f.taken(ctx, number, "server_id = ?", server, "cannot be claimed", err)
-		case ok, errors.Is(err, sqldb.ErrRetryable) && server == 0:
-			// Somebody else was faster. Let others, who are as late, spread.
-			select {
-			case <-ctx.Done():
-				return Server{}, f.fault(err)
-			case <-time.After(rand.N(10 * time.Millisecond)):
-			}
-		case err != nil:
-			return Server{}, f.fault(err)
-		default:
-			found, err := f.load(ctx, number)
-			if err == nil && found == nil {
-				err = f.fault(fmt.Errorf("server %s: %w after it was claimed", number, sqldb.ErrNotFound))
-			}
-			if err != nil {
-				return Server{ID: number}, err
-			}
-			return *found, nil
+			return 0, false, f.taken(ctx, number, "server_id = ?", server, "cannot be claimed", err)
 		}
+		return int64(number), server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), f.fault(err)
+	})
+	if err != nil {
+		return Server{}, err
+	}
+	found, err := f.load(ctx, number)
+	if err == nil && found == nil {
+		err = f.fault(fmt.Errorf("server %s: %w after it was claimed", number, sqldb.ErrNotFound))
+	}
+	if err != nil {
+		return Server{ID: number}, err
+	}
+	return *found, nil
+}
+
+// contend calls try again if it says so: another caller was faster. try returns the number that it has found free.
+// While that rises, others get theirs; if it does not, contend gives up.
+func (f *Fleet) contend(ctx context.Context, what string, try func() (free int64, again bool, err error)) error {
+	const most = 5
+	highest := int64(-1)
+	for stuck := 0; ; stuck++ {
+		free, again, err := try()
+		switch {
+		case !again:
+			return err
+		case free > highest:
+			highest, stuck = free, 0
+		case stuck == most:
+			return fmt.Errorf("%s %d is free, and could not be taken: %w", what, free, err)
+		}
+		if !pause(ctx, 10*time.Millisecond<<stuck) {
+			return err
+		}
+	}
+}
+
+// pause waits for a random time, so that callers that are as late spread. It returns false if ctx ends meanwhile.
+func pause(ctx context.Context, most time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(rand.N(most)):
+		return true
 	}
 }
 
@@ -199,7 +225,7 @@ func (f *Fleet) note(ctx context.Context, tx *sqldb.Tx, server gameid.ServerID, 
 	if err := note.check(); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, f.db.Dialect().With(insertHistory), action, note.By, note.Why, server)
+	_, err := tx.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("history of server %s", server), f.db.Dialect().With(insertHistory), action, note.By, note.Why, server)
 	return err
 }
 

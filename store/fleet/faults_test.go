@@ -11,8 +11,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/store"
 	"mergesafe/store/fleet"
+	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
 
@@ -186,6 +189,98 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 		time.Sleep(250 * time.Millisecond)
 		if again, _ := shown(t, f, 7); again.Epoch != after.Epoch {
 			t.Errorf("a member that was closed goes on: %+v, was %+v", again, after)
+		}
+	})
+}
+
+// A fleet registry that can be read and takes no changes, because it is read-only or the account has no right to,
+// is not asked without end: a world that was bound starts and says why it is away, another one does not start.
+func TestFleetTakesNoChanges(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, newDSN func() string) {
+		dsn := newDSN()
+		operator := newFleet(t, dsn)
+		for _, refusal := range []*mysql.MySQLError{
+			{Number: 1290, Message: "The MariaDB server is running with the --read-only option"},
+			{Number: 1142, Message: "UPDATE command denied to user"},
+		} {
+			claimed(t, operator, gameid.ServerID(refusal.Number))
+			db := withTables(t, newDSN())
+			var refuses atomic.Bool
+			var writes atomic.Int64
+			f := openFleetOver(t, dsn, func(what string) (error, bool) {
+				if refuses.Load() && strings.Contains(what, "UPDATE fleet_servers") {
+					writes.Add(1)
+					return refusal, false
+				}
+				return nil, false
+			})
+			start := func() (*fleet.Member, error) {
+				writes.Store(0)
+				m, err := f.Join(t.Context(), db.Registry(), gameid.ServerID(refusal.Number), nodeOptions, byHand)
+				if n := writes.Load(); refuses.Load() && (n < 1 || n > 10) {
+					t.Errorf("it tried %d times", n)
+				}
+				return m, err
+			}
+			refuses.Store(true)
+			_, err := start()
+			says(t, err, refusal, refusal.Message)
+			refuses.Store(false)
+			m, err := start()
+			must(t, err)
+			must(t, m.Close())
+			refuses.Store(true)
+			m, err = start()
+			must(t, err)
+			state(t, m, fleet.Away, refusal.Message)
+			refuses.Store(false)
+			if !m.Heartbeat(t.Context()) {
+				t.Error(m.Status().Err)
+			}
+			must(t, m.Close())
+		}
+	})
+}
+
+// What is free and cannot be taken is not tried without end, and the error says why.
+func TestFleetNothingCanBeTaken(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, newDSN func() string) {
+		dsn := newDSN()
+		operator := newFleet(t, dsn)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var refuses atomic.Bool
+		f := openFleetOver(t, dsn, func(what string) (error, bool) {
+			if refuses.Load() && strings.Contains(what, "INSERT") {
+				return deadlock, false
+			}
+			return nil, false
+		})
+		ways := map[string]func() error{
+			"claim": func() error { return storetest.Second(f.Claim(ctx, "s9", 0, note)) },
+			"lease": func() error {
+				return storetest.Second(f.LeaseRange(ctx, fleet.RangeWish{World: "w1", Size: 100, At: -1}, note))
+			},
+		}
+		refuses.Store(true)
+		for what, way := range ways {
+			says(t, way(), deadlock, "is free, and could not be taken")
+			if ctx.Err() != nil {
+				t.Fatalf("%s was tried without end", what)
+			}
+		}
+		refuses.Store(false)
+		for _, way := range ways {
+			must(t, way())
+		}
+
+		// The table of numbers was restored from an older copy than their history.
+		exec(t, operator.DB(), "DELETE FROM fleet_servers")
+		says(t, ways["claim"](), store.ErrDuplicate, "is free, and could not be taken", "history of server 1")
+		if ctx.Err() != nil {
+			t.Error("a number with a history was tried without end")
 		}
 	})
 }

@@ -26,8 +26,8 @@ import (
 // the database of the game may lose confirmed changes, it returns a
 // [*registry.LossyError].
 //
-// If the fleet registry cannot be reached, a world that was bound before still starts,
-// and a world that runs keeps running; the status is then Away. A world that was never
+// If the fleet registry cannot be reached, or takes no changes, a world that was bound
+// before still starts, and a world that runs keeps running; the status is then Away. A world that was never
 // bound does not start (ErrNotBound). When the fleet registry can be reached again, and
 // another copy of the world, or another world, has the number, the node is stopped: of
 // two copies that started meanwhile, one keeps running.
@@ -131,13 +131,14 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server game
 }
 
 // join takes the lease for a node that has just been opened, if the row is
-// still the one that admitted it, and returns registry.ErrMoved if it is not. Where the
-// fleet registry went away meanwhile it returns why, if the world may start
-// nevertheless.
+// still the one that admitted it, and returns registry.ErrMoved if it is not. If the
+// fleet registry went away meanwhile, or takes no changes, it returns why, if the world
+// may start nevertheless.
 func (m *Member) join(ctx context.Context, row *Server) (away, err error) {
 	call, cancel := context.WithTimeout(ctx, m.options.Timeout)
 	defer cancel()
-	for epoch := row.Epoch; ; {
+	const attempts = 4
+	for attempt := 1; ; attempt++ {
 		err := m.take(call, row)
 		if err == nil {
 			return nil, m.remember(call)
@@ -155,8 +156,13 @@ func (m *Member) join(ctx context.Context, row *Server) (away, err error) {
 		case found != nil && found.Holder.Token == m.reserver.holder().Token:
 			m.epoch, m.sure, m.base = found.Epoch, true, row.Mark
 			return nil, m.remember(call)
-		case found == nil || found.Epoch != epoch:
+		case found == nil || found.Epoch != row.Epoch:
 			return nil, registry.ErrMoved
+		case attempt < attempts && pause(call, 100*time.Millisecond<<attempt):
+		case m.bound != "" && ctx.Err() == nil:
+			return err, nil
+		default:
+			return nil, err
 		}
 	}
 }

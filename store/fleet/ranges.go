@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -270,17 +269,17 @@ func (f *Fleet) addRanges(ctx context.Context, note Note, choose func(have []Key
 	if err := note.check(); err != nil {
 		return err
 	}
-	for {
+	return f.contend(ctx, "range", func() (int64, bool, error) {
 		have, err := f.Ranges(ctx)
 		if err != nil {
-			return err
+			return 0, false, err
 		}
 		next := len(have) + 1
 		added, err := choose(have)
 		if err != nil || len(added) == 0 {
-			return f.fault(err)
+			return 0, false, f.fault(err)
 		}
-		err = f.db.InTx(ctx, func(tx *sqldb.Tx) error {
+		err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
 			for i, r := range added {
 				_, err := tx.Exec(ctx, f.db.Dialect().With(`
 					INSERT INTO `+RangesTable+` (number, world, space, first_key, last_key, merge_id, given_ms, who, why)
@@ -291,15 +290,8 @@ func (f *Fleet) addRanges(ctx context.Context, note Note, choose func(have []Key
 			}
 			return nil
 		})
-		if !errors.Is(err, sqldb.ErrDuplicate) && !errors.Is(err, sqldb.ErrRetryable) {
-			return f.fault(err)
-		}
-		select { // let others, who are as late, spread
-		case <-ctx.Done():
-			return f.fault(err)
-		case <-time.After(rand.N(10 * time.Millisecond)):
-		}
-	}
+		return int64(next), errors.Is(err, sqldb.ErrDuplicate) || errors.Is(err, sqldb.ErrRetryable), f.fault(err)
+	})
 }
 
 // ReleaseRange records that a world does not use its range any more. It stays on record, and
