@@ -12,6 +12,15 @@ import (
 // Its own methods are those of sqlx, for queries that no Table has, with the
 // errors of this package. Values are passed as arguments for the ? in a
 // query, never within its text.
+//
+// A statement that begins or ends a transaction is refused: on a [*DB] it would leave
+// one open, in which what others write is lost, and a [*Tx] is ended by those who
+// began it. Savepoints in a Tx are not refused. LOCK and UNLOCK TABLES, USE, and SET of
+// autocommit, completion_type or search_path are refused, too, because they change a
+// connection that the pool gives to others; and in a Tx of MySQL what commits it, such
+// as CREATE or TRUNCATE. What a routine does, or a text that the server runs as a
+// statement (EXECUTE, set_config), is not seen, and must not do any of this. To do it,
+// take a connection of [DB.Pool], and put it back as it was.
 type Session interface {
 	// Exec runs a statement that returns no rows.
 	Exec(ctx context.Context, query string, args ...any) (sql.Result, error)
@@ -39,16 +48,25 @@ func (s session) Dialect() Dialect { return Dialect(s.on.Dialect()) }
 
 // Exec implements [Session].
 func (s session) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := s.on.Control(query); err != nil {
+		return nil, err
+	}
 	return s.on.Exec(ctx, query, args...)
 }
 
 // Get implements [Session].
 func (s session) Get(ctx context.Context, dest any, query string, args ...any) error {
+	if err := s.on.Control(query); err != nil {
+		return err
+	}
 	return s.on.Get(ctx, dest, query, args...)
 }
 
 // Select implements [Session].
 func (s session) Select(ctx context.Context, dest any, query string, args ...any) error {
+	if err := s.on.Control(query); err != nil {
+		return err
+	}
 	return s.on.Select(ctx, dest, query, args...)
 }
 

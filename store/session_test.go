@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -82,6 +83,86 @@ func TestInTx(t *testing.T) {
 		wg.Wait()
 		if count() != 101 {
 			t.Errorf("%d players, want 101", count())
+		}
+	})
+}
+
+// No statement takes a transaction out of the hands of a DB or of InTx: what is acknowledged is there, what is not
+// is not, and the connections of the pool stay as they are.
+func TestNoTransactionByHand(t *testing.T) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
+		dsn := newDSN()
+		db := withTables(t, dsn)
+		ctx := t.Context()
+		statements := []string{"BEGIN", "-- now\nbegin", "SAVEPOINT one", "COMMIT", "/* now */ ROLLBACK"}
+		switch db.Dialect() {
+		case store.MySQL:
+			statements = append(statements, "START TRANSACTION", "SET autocommit=0", "/*!50000 SET @@session.autocommit = 0 */", "LOCK TABLES players WRITE", "USE information_schema", "XA START 'one'")
+		case store.SQLite:
+			statements = append(statements, "SELECT 1; BEGIN", "END")
+		case store.PostgreSQL:
+			statements = append(statements, "START TRANSACTION", "ABORT", "SET search_path = pg_catalog", "SELECT 1; BEGIN")
+		}
+		n := 0
+		add := func(s store.Session) error { n++; return starter.Players.Insert(ctx, s, player(n)) }
+		var want []entity.Player
+		for _, statement := range statements {
+			for how, run := range map[string]func(store.Session) error{
+				"Exec":   func(s store.Session) error { return storetest.Second(s.Exec(ctx, statement)) },
+				"Get":    func(s store.Session) error { return s.Get(ctx, new(int), statement) },
+				"Select": func(s store.Session) error { return s.Select(ctx, new([]int), statement) },
+				"Where": func(s store.Session) error {
+					return storetest.Second(starter.Players.Where(ctx, s, "1 = 1; "+statement))
+				},
+				"Lookup": func(s store.Session) error {
+					return storetest.Second(starter.Players.Lookup(ctx, s, "one", "1 = 1; "+statement))
+				},
+			} {
+				refused := func(what string, err error) {
+					if err == nil || !strings.Contains(err.Error(), "store: statement: ") {
+						t.Errorf("%s %q by %s: %v", statement, what, how, err)
+					}
+				}
+				refused("on the DB", run(db))
+				must(t, add(db))
+				want = append(want, player(n))
+				if strings.HasPrefix(statement, "SAVEPOINT") {
+					continue // within a transaction it is of use
+				}
+				failed := errors.New("it failed")
+				is(t, db.InTx(ctx, func(tx *store.Tx) error {
+					must(t, add(tx))
+					refused("in a transaction that fails", run(tx))
+					must(t, add(tx))
+					return failed
+				}), []error{failed})
+				must(t, db.InTx(ctx, func(tx *store.Tx) error {
+					must(t, add(tx))
+					want = append(want, player(n))
+					refused("in a transaction", run(tx))
+					return nil
+				}))
+			}
+		}
+		must(t, db.InTx(ctx, func(tx *store.Tx) error {
+			exec(t, tx, "SAVEPOINT one")
+			must(t, add(tx))
+			exec(t, tx, "ROLLBACK TO SAVEPOINT one")
+			exec(t, tx, "RELEASE SAVEPOINT one")
+			return nil
+		}))
+		if db.Dialect() == store.MySQL {
+			must(t, db.InTx(ctx, func(tx *store.Tx) error {
+				exec(t, tx, "CREATE TEMPORARY TABLE one (a INT)")
+				if _, err := tx.Exec(ctx, "TRUNCATE items"); err == nil || !strings.Contains(err.Error(), "TRUNCATE commits the transaction") {
+					t.Error(err)
+				}
+				return nil
+			}))
+		}
+		must(t, db.Close())
+		if got := collect(t, starter.Players.All(ctx, open(t, dsn))); !slices.Equal(got, want) {
+			t.Errorf("%d rows are there, want the %d that were acknowledged", len(got), len(want))
 		}
 	})
 }

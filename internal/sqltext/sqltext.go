@@ -2,7 +2,10 @@
 // database knows of its schema it tells in the words of a statement only.
 package sqltext
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Token is a word, a name, a literal or a sign of a statement.
 type Token struct {
@@ -35,35 +38,59 @@ func (t Token) Name() string {
 }
 
 // SQLite takes a statement of SQLite apart, which is one that it has accepted.
-func SQLite(sql string) []Token { return take(sql, false) }
+func SQLite(sql string) []Token { return take(sql, sqlite) }
 
 // MySQL takes a statement apart that a server of MySQL or MariaDB has printed, or accepted as the body of
 // a routine. What stands in a comment for some servers, as in /*!80023 INVISIBLE */, is taken for part of it.
-func MySQL(sql string) []Token { return take(sql, true) }
+func MySQL(sql string) []Token { return take(sql, mysql) }
 
-func take(sql string, mysql bool) (all []Token) {
+// PostgreSQL takes a statement of PostgreSQL apart, whose names may also stand in backquotes.
+func PostgreSQL(sql string) []Token { return take(sql, postgres) }
+
+type kind int
+
+const (
+	sqlite kind = iota
+	mysql
+	postgres
+)
+
+const byteOrderMark = "\ufeff"
+
+func take(sql string, of kind) (all []Token) {
 	for i := 0; i < len(sql); {
 		start, rest := i, sql[i:]
 		switch c := sql[i]; {
-		case strings.IndexByte(" \t\n\r\f", c) >= 0:
+		case c <= ' ':
 			i++
 			continue
-		case mysql && versioned(rest) > 0:
+		case of == sqlite && strings.HasPrefix(rest, byteOrderMark): // which it takes for a space
+			i += len(byteOrderMark)
+			continue
+		case of == mysql && versioned(rest) > 0:
 			i += versioned(rest)
 			continue
-		case mysql && strings.HasPrefix(rest, "*/"):
+		case of == mysql && strings.HasPrefix(rest, "*/"):
 			i += len("*/")
 			continue
-		case strings.HasPrefix(rest, "--") && (!mysql || len(rest) == 2 || rest[2] <= ' '), mysql && c == '#': // 1--1 is no comment
+		case strings.HasPrefix(rest, "--") && (of != mysql || len(rest) == 2 || rest[2] <= ' '), of == mysql && c == '#': // 1--1 is no comment
 			i += through(rest, "\n", 1)
+			continue
+		case of == postgres && strings.HasPrefix(rest, "/*"):
+			i += nested(rest)
 			continue
 		case strings.HasPrefix(rest, "/*"):
 			i += through(rest, "*/", 2)
 			continue
-		case c == '[' && !mysql:
+		case c == '[' && of == sqlite:
 			i += through(rest, "]", 1)
-		case (c == '\'' || c == '"') && mysql:
+		case (c == '\'' || c == '"') && of == mysql:
 			i += mysqlText(rest)
+		case of == postgres && (strings.HasPrefix(rest, "E'") || strings.HasPrefix(rest, "e'")):
+			i += 1 + mysqlText(rest[1:])
+		case of == postgres && dollars.MatchString(rest):
+			quote := dollars.FindString(rest)
+			i += through(rest, quote, len(quote))
 		case c == '\'' || c == '"' || c == '`':
 			for i += through(rest, rest[:1], 1); i < len(sql) && sql[i] == c; { // a doubled quote stands for one
 				i += through(sql[i:], rest[:1], 1)
@@ -108,6 +135,28 @@ func mysqlText(s string) int {
 		case s[i] == s[0] && i+1 < len(s) && s[i+1] == s[0]:
 			i++
 		case s[i] == s[0]:
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// dollars begins, and ends, a text literal of PostgreSQL.
+var dollars = regexp.MustCompile(`^\$([A-Za-z_\x80-\x{10FFFF}][A-Za-z0-9_\x80-\x{10FFFF}]*)?\$`)
+
+// nested is the length of the comment that s begins with, and of those within it.
+func nested(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], "/*"):
+			depth++
+			i++
+		case strings.HasPrefix(s[i:], "*/"):
+			depth--
+			i++
+		}
+		if depth == 0 {
 			return i + 1
 		}
 	}

@@ -15,6 +15,8 @@ func TestTokens(t *testing.T) {
 		{MySQL, "`a``b` INT COMMENT 'it''s \\'KEY (' -- )\n, c", "`a``b`|INT|COMMENT|'it''s \\'KEY ('|,|c"},
 		{MySQL, `SELECT "a\"b" # end` + "\n1--1 /* x */", `SELECT|"a\"b"|1|-|-|1`},
 		{MySQL, "a /*!80023 INVISIBLE */ /*M!100301 COMPRESSED*/ /*T![feature] CLUSTERED */ /*MT! x*/", "a|INVISIBLE|COMPRESSED|CLUSTERED"},
+		{PostgreSQL, `/* a /* b */ c */ E'it\'s ;' 'x\' $1 $$;$$ $a$ $$;' $a$ a$b "c"";" -- end`, `E'it\'s ;'|'x\'|$1|$$;$$|$a$ $$;' $a$|a$b|"c"";"`},
+		{SQLite, "\ufeff\v-- x\nCOMMIT", "COMMIT"},
 		{SQLite, `"a""b" [c d] 'x\' -- end`, `"a""b"|[c d]|'x\'`},
 	} {
 		var got []string

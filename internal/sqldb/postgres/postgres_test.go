@@ -80,12 +80,12 @@ func TestRowLock(t *testing.T) {
 	if must(t, db.Get(t.Context(), &most, "SELECT current_setting('max_prepared_transactions')::INT")); most == 0 {
 		return
 	}
-	must(t, db.InTx(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), update)
-		must(t, err)
-		_, err = tx.Exec(t.Context(), "PREPARE TRANSACTION 'game'")
-		return err
-	}))
+	conn, err := db.Pool().Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	for _, statement := range []string{"BEGIN", update, "PREPARE TRANSACTION 'game'"} {
+		must(t, storetest.Second(conn.ExecContext(t.Context(), statement)))
+	}
 	if by, err := db.Registry().RowLock(t.Context(), 7); err != nil || !strings.Contains(by, "ROLLBACK PREPARED") {
 		t.Errorf("a prepared transaction: %q, %v", by, err)
 	}

@@ -1,0 +1,122 @@
+package sqldb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mergesafe/internal/sqltext"
+)
+
+// Control returns an error if a text has a statement that begins or ends a transaction, or that changes its
+// connection for all that the pool runs on it later: rows that others write would not be committed, or would go
+// elsewhere. It sees statements, and not what a routine, a trigger or a text that is run as a statement does.
+func (s *Session) Control(query string) error {
+	if plain(query) {
+		return nil
+	}
+	for statement := range s.statements(query) {
+		if err := s.control(statement); err != nil {
+			return &OpError{"statement", err}
+		}
+	}
+	return nil
+}
+
+// plain reports whether a text is one statement of the most frequent kinds: no other takes it apart.
+func plain(query string) bool {
+	query = strings.TrimSpace(query)
+	end := strings.IndexFunc(query, func(r rune) bool { return !unicode.IsLetter(r) })
+	return end > 0 && !strings.Contains(query, ";") && slices.ContainsFunc([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"},
+		func(word string) bool { return strings.EqualFold(query[:end], word) })
+}
+
+type statement []sqltext.Token
+
+// begins reports whether a statement begins with one of these texts, in capital letters.
+func (s statement) begins(texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		i := 0
+		for word := range strings.SplitSeq(text, " ") {
+			if i == len(s) || !s[i].Keyword(word) {
+				return false
+			}
+			i++
+		}
+		return true
+	})
+}
+
+// statements divides a text at its semicolons, but for those in the body of a routine or a trigger.
+func (s *Session) statements(query string) func(yield func(statement) bool) {
+	all := map[Dialect]func(string) []sqltext.Token{MySQL: sqltext.MySQL, SQLite: sqltext.SQLite, PostgreSQL: sqltext.PostgreSQL}[s.Dialect()](query)
+	return func(yield func(statement) bool) {
+		start, depth, routine := 0, 0, false
+		for i, t := range all {
+			switch {
+			case t.Text == ";" && depth == 0:
+				if start < i && !yield(all[start:i]) {
+					return
+				}
+				start, routine = i+1, false
+			case !routine:
+				routine = all[start].Keyword("CREATE") && statement{t}.begins("TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE") && !all[start+1].Keyword("TABLE")
+			case s.Dialect() == MySQL:
+				depth = 1 // to the end: a body has an END of many kinds, and a driver takes no two statements unless it is told to
+			case t.Keyword("BEGIN"), t.Keyword("CASE") && depth > 0:
+				depth++
+			case t.Keyword("END") && depth > 0:
+				depth--
+			}
+		}
+		if start < len(all) {
+			yield(all[start:])
+		}
+	}
+}
+
+// control returns an error if a statement is not one for the session.
+func (s *Session) control(a statement) error {
+	what, mysql := strings.ToUpper(a[0].Text), s.Dialect() == MySQL
+	switch {
+	case a.begins("COMMIT PREPARED", "ROLLBACK PREPARED", "XA COMMIT", "XA ROLLBACK", "XA RECOVER"): // a transaction that another connection has left
+	case s.tx != nil && a.begins("SAVEPOINT", "RELEASE", "ROLLBACK TO", "ROLLBACK WORK TO", "ROLLBACK TRANSACTION TO"):
+	case s.tx != nil && !mysql && a.begins("LOCK"):
+	case a.begins("BEGIN", "START TRANSACTION", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE TRANSACTION", "XA"), !mysql && a.begins("LOCK"):
+		if s.tx != nil {
+			return fmt.Errorf("%s would end the transaction, or begin another one: in InTx, return nil to commit or an error to roll back; a transaction of the game's own ends by its own methods", what)
+		}
+		return fmt.Errorf("%s belongs to InTx: each call on a DB is a transaction of its own, and the next one may have another connection", what)
+	case a.begins("LOCK", "UNLOCK", "USE"), a.begins("SET") && a.sets(s.Dialect()):
+		return fmt.Errorf("%s would change the connection for all that the pool runs on it later: take a connection of DB.Pool for that, and put it back as it was", what)
+	case s.tx != nil && mysql && a.begins("ALTER", "ANALYZE TABLE", "CREATE", "DROP", "FLUSH", "GRANT", "OPTIMIZE", "RENAME", "REPAIR", "REVOKE", "TRUNCATE") &&
+		!a.begins("CREATE TEMPORARY", "CREATE OR REPLACE TEMPORARY", "DROP TEMPORARY"):
+		return fmt.Errorf("%s commits the transaction in MySQL: call it on the DB, outside of the transaction", what)
+	}
+	return nil
+}
+
+// sets reports whether a SET is of where a session commits or finds its tables.
+func (a statement) sets(d Dialect) bool {
+	if d == PostgreSQL {
+		return a.begins("SET SEARCH_PATH", "SET SCHEMA", "SET SESSION SEARCH_PATH", "SET SESSION SCHEMA")
+	}
+	for i, t := range a[1:] {
+		name := strings.ToLower(t.Name())
+		if name != "autocommit" && name != "completion_type" || i+2 >= len(a) || a[i+2].Text != "=" && a[i+2].Text != ":" {
+			continue
+		}
+		before := a[:i+1] // SET @@ SESSION .
+		if before[len(before)-1].Text == "." {
+			before = before[:len(before)-1]
+		}
+		switch last := before[len(before)-1]; {
+		case last.Keyword("GLOBAL"), last.Keyword("PERSIST"), last.Keyword("PERSIST_ONLY"): // not of this session
+		case last.Text == "@" && before[len(before)-2].Text != "@": // a variable of the game's own
+		default:
+			return true
+		}
+	}
+	return false
+}
