@@ -178,6 +178,22 @@ func TestDeadlockThenSuccess(t *testing.T) {
 	}))
 }
 
+// A deadlock ends the transaction in MySQL, and the next statement would be one of its own. So a function that goes on
+// after it changes nothing more, and nothing is committed.
+func TestDeadlockSwallowed(t *testing.T) {
+	db, m := mock(t)
+	m.ExpectBegin()
+	m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(1))
+	m.ExpectExec("UPDATE").WillReturnError(deadlock)
+	m.ExpectRollback()
+	is(t, db.InTx(t.Context(), func(tx *store.Tx) error {
+		must(t, starter.Players.Insert(t.Context(), tx, player(1)))
+		is(t, starter.Players.Update(t.Context(), tx, player(1)), []error{store.ErrRetryable})
+		is(t, starter.Players.Insert(t.Context(), tx, player(2)), []error{store.ErrRetryable})
+		return nil
+	}), []error{store.ErrRetryable, deadlock})
+}
+
 func TestRowsAffectedLies(t *testing.T) {
 	db, m := mock(t)
 	m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(1))

@@ -91,6 +91,11 @@ func begun(f func(*Tx) error) func(*sqldb.Tx) error {
 // not answer: the connection is closed, and the server then rolls back what was
 // not committed. Nor does a rollback wait for longer than 2 seconds.
 //
+// If a deadlock has ended the transaction in MySQL, f can change nothing more, and InTx
+// returns the deadlock even if f returns nil. In SQLite a trigger or a constraint may end
+// the transaction (RAISE(ROLLBACK), ON CONFLICT ROLLBACK): f must return the error of
+// that statement, because what f changes after it is not undone.
+//
 // SQLite has one transaction at a time: InTx waits for its turn.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error { return db.db.InTx(ctx, begun(f)) }
 

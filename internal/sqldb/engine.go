@@ -154,6 +154,7 @@ const (
 	LacksARight                        // the account has no right
 	NoTable                            // there is no such table
 	LockWait                           // it gave up waiting for the lock of a row
+	RolledBack                         // the transaction has ended: a further statement would be one of its own
 	UnknownVariable                    // there is no such setting
 	Syntax                             // the syntax is not known
 	Incomparable                       // there is no collation to compare texts by

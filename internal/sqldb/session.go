@@ -55,6 +55,9 @@ func (s *Session) mayChange(ctx context.Context, what string) error {
 	if s.db.readOnly || s.tx != nil && s.tx.readOnly {
 		return &OpError{what, ErrReadOnly}
 	}
+	if s.tx != nil && s.tx.ended != nil {
+		return &OpError{what, s.tx.ended}
+	}
 	if err := ctx.Err(); err != nil {
 		return &OpError{what, err} // rather than ErrOutcomeUnknown
 	}
@@ -88,6 +91,9 @@ func (s *Session) Fault(what string, err error) error {
 		return nil
 	}
 	err = Translate(err)
+	if s.tx != nil && says(err, RolledBack) {
+		s.tx.ended = err
+	}
 	if err != ErrNotFound {
 		if replaced := s.db.Kept(); replaced != nil && !errors.Is(err, ErrReplaced) { // which is why
 			err = fmt.Errorf("%w: %w", replaced, err)
@@ -102,6 +108,7 @@ type Tx struct {
 	Session
 	begun    *sqlx.Tx
 	readOnly bool
+	ended    error // with which the database has rolled it back
 	prepared map[string]*sqlx.Stmt
 }
 
@@ -206,7 +213,9 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 			rollback() // f panicked, or ended the goroutine
 		}
 	}()
-	err = f(tx)
+	if err = f(tx); err == nil && tx.ended != nil {
+		err = &OpError{cmp.Or(what, "commit"), tx.ended}
+	}
 	done = true
 	if err != nil {
 		rollback() // an error means that the connection is gone, and the transaction with it

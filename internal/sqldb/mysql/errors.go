@@ -223,6 +223,7 @@ var conditions = map[sqldb.Condition][]uint16{
 	},
 	sqldb.NoTable:         {1146},
 	sqldb.LockWait:        {1205},
+	sqldb.RolledBack:      {1213},
 	sqldb.UnknownVariable: {1193},
 	sqldb.Syntax:          {1064},
 	sqldb.Incomparable: {
