@@ -43,7 +43,7 @@ func TestControl(t *testing.T) {
 		}},
 		{lite, neither, []string{"\ufeffCOMMIT", "COMMIT TRANSACTION", "END TRANSACTION", "ROLLBACK TRANSACTION", "SELECT '\\'; COMMIT",
 			"CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET a = CASE a WHEN 1 THEN 2 ELSE 3 END; DELETE FROM u; END; BEGIN"}},
-		{pg, neither, []string{"ABORT", "/* a /* b */ c */ COMMIT", "SELECT E'\\';'; COMMIT", "SELECT '\\'; COMMIT", "SELECT $$;$$; COMMIT", "SELECT $a$ $$ ; $a$; COMMIT",
+		{pg, neither, []string{"ABORT", "-- a\rCOMMIT", "/* a /* b */ c */ COMMIT", "SELECT E'\\';'; COMMIT", "SELECT '\\'; COMMIT", "SELECT $$;$$; COMMIT", "SELECT $a$ $$ ; $a$; COMMIT",
 			"SET search_path = other", "SET SESSION search_path TO other", "SET SCHEMA 'other'",
 			"CREATE FUNCTION f() RETURNS INT BEGIN ATOMIC SELECT CASE 1 WHEN 1 THEN 2 END; SELECT 1; END; COMMIT"}},
 

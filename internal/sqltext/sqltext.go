@@ -73,6 +73,9 @@ func take(sql string, of kind) (all []Token) {
 		case of == mysql && strings.HasPrefix(rest, "*/"):
 			i += len("*/")
 			continue
+		case of == postgres && strings.HasPrefix(rest, "--"):
+			i += strings.IndexAny(rest+"\n", "\r\n")
+			continue
 		case strings.HasPrefix(rest, "--") && (of != mysql || len(rest) == 2 || rest[2] <= ' '), of == mysql && c == '#': // 1--1 is no comment
 			i += through(rest, "\n", 1)
 			continue
