@@ -249,7 +249,7 @@ func TestFleetNothingCanBeTaken(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		operator := newFleet(t, dsn)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
 		var refuses atomic.Bool
 		f := openFleetOver(t, dsn, func(what string) (error, bool) {
