@@ -21,7 +21,7 @@ var arrows = map[string]string{
 	"gameid/metrics":          "gameid",
 	"number":                  "",
 	"entity":                  "gameid number",
-	"internal/sqldb":          "",
+	"internal/sqldb":          "internal/sqltext",
 	"internal/sqldb/mysql":    "internal/sqldb internal/sqldb/mysql/",
 	"internal/sqldb/sqlite":   "internal/sqldb internal/sqldb/sqlite/",
 	"internal/sqldb/postgres": "internal/sqldb internal/sqldb/postgres/",
