@@ -2,7 +2,12 @@ package ranges
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
@@ -13,6 +18,16 @@ import (
 	"mergesafe/store/registry"
 	"mergesafe/tools/internal/cli"
 )
+
+// open opens the registry that knows the worlds of a plan. A file that is not there is one that is away.
+func (r Registry) open() (*fleet.Fleet, error) {
+	if path, file := strings.CutPrefix(r.DSN.Reveal(), string(sqldb.SQLite)+":"); file {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("the fleet registry: %w: there is no file at its place: bring it back, or correct [registry] in config.toml", sqldb.ErrUnavailable)
+		}
+	}
+	return fleet.Open(r.DSN.Reveal())
+}
 
 // Move sets the place of a world to an address without user and password, if the registry has a place of
 // it: if from is not empty, only if it is that.

@@ -6,14 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"strings"
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
@@ -27,19 +24,9 @@ type Registry struct {
 	By  string // the program that records, such as "servermerge apply"
 }
 
-// open opens the registry. A file that is not there is one that is away: it would be made, empty.
-func (r Registry) open() (*fleet.Fleet, error) {
-	if path, file := strings.CutPrefix(r.DSN.Reveal(), string(sqldb.SQLite)+":"); file {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("the fleet registry: %w: there is no file at its place: bring it back, or correct [registry] in config.toml", sqldb.ErrUnavailable)
-		}
-	}
-	return fleet.Open(r.DSN.Reveal())
-}
-
 // Given are the ranges that the registry gave to worlds, and its identity.
 func (r Registry) Given(ctx context.Context) (given []declare.FleetRange, identity string, err error) {
-	registry, err := r.open()
+	registry, err := fleet.Open(r.DSN.Reveal())
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,7 +59,7 @@ func (r Registry) Reserve(ctx context.Context, plan *transfer.Plan) error {
 	if r.DSN.IsZero() {
 		return cli.Usage("the plan was made with the fleet registry of the identity %s: want -fleet and its DSN, or the section [registry] in the configuration", plan.Fleet)
 	}
-	registry, err := r.open()
+	registry, err := fleet.Open(r.DSN.Reveal())
 	if err != nil {
 		return err
 	}
