@@ -84,11 +84,7 @@ func (p *Part) Create(ctx context.Context, db *DB) error {
 		if db.dialect.Words().Together {
 			return db.InTx(ctx, func(tx *Tx) error { return p.create(ctx, &tx.Session, found) })
 		}
-		err = p.create(ctx, &db.Session, found) // MySQL commits after every CREATE, so this may end half-way
-		if says(err, TableThere) {              // in spite of IF NOT EXISTS: another process was faster
-			err = fmt.Errorf("%w: %w", ErrRetryable, err)
-		}
-		if err != nil {
+		if err := p.create(ctx, &db.Session, found); err != nil { // MySQL commits after every CREATE, so this may end half-way
 			return err
 		}
 		return p.Check(ctx, db) // the server may have taken another engine
@@ -104,7 +100,7 @@ func (p *Part) Check(ctx context.Context, db *DB) error {
 
 func (p *Part) create(ctx context.Context, s *Session, found state) error {
 	if !found.marks { // where there are some, the right to make tables may not be needed
-		if _, err := s.Exec(ctx, createMark+s.Dialect().Words().MarkEngine); err != nil {
+		if err := makes(ctx, s, createMark+s.Dialect().Words().MarkEngine); err != nil {
 			return err
 		}
 	}
@@ -112,7 +108,7 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 		return err
 	}
 	for statement := range strings.SplitSeq(strings.TrimSpace(p.SQL[s.Dialect()]), ";\n") {
-		if _, err := s.Exec(ctx, statement); err != nil {
+		if err := makes(ctx, s, statement); err != nil {
 			return p.nameTaken(ctx, s, err)
 		}
 	}
@@ -123,6 +119,23 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 	}
 	_, err := s.Exec(ctx, raiseMark, p.Version, p.Mark, p.Version)
 	return err
+}
+
+// makes runs a statement that makes something unless it exists. If another process makes the same at that moment, the
+// server may answer that it exists: then the statement runs again, and finds it. Each statement has tries of its own,
+// because a process may be late at each.
+func makes(ctx context.Context, s *Session, statement string) error {
+	run := func() error {
+		_, err := s.Exec(ctx, statement)
+		if says(err, TableThere) {
+			return fmt.Errorf("%w: %w", ErrRetryable, err)
+		}
+		return err
+	}
+	if s.IsTx() { // which is tried again as a whole
+		return run()
+	}
+	return Retry(ctx, run)
 }
 
 // nameTaken returns the error of a statement, or what to do if it says that another table of the
