@@ -20,7 +20,7 @@ import (
 func TestGuard(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 		must(t, err)
 		tx, err := db.Pool().BeginTx(ctx, nil)
 		must(t, err)
@@ -51,7 +51,7 @@ func TestGuardWithSelectLimit(t *testing.T) {
 		db, err := store.Wrap(ctx, game.open(t, "&sql_select_limit=0"), game.dialect)
 		must(t, err)
 		must(t, db.CreateRegistry(ctx))
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 		must(t, err)
 		defer node.Close()
 		must(t, db.InTx(ctx, func(tx *store.Tx) error { return tx.Guard(ctx, node) }))
@@ -71,7 +71,7 @@ func TestGuardDeferred(t *testing.T) {
 			must(t, err)
 			must(t, game.CreateRegistry(ctx))
 			exec(t, game, "CREATE TABLE things (n BIGINT)")
-			node, err := game.OpenNode(ctx, 7, gameid.Options{})
+			node, err := game.OpenNode(ctx, 7, storetest.NodeOptions)
 			must(t, err)
 			must(t, node.Close()) // nothing is renewed behind the test
 			must(t, take(ctx, game, node.Holder()))
@@ -79,7 +79,7 @@ func TestGuardDeferred(t *testing.T) {
 			must(t, err)
 			defer tx.Rollback()
 			must(t, game.Over(tx).Guard(ctx, node))
-			short, cancel := context.WithTimeout(ctx, time.Second)
+			short, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
 			taken := take(short, game, gameid.Holder{Token: "other"}) == nil
 			_, err = tx.ExecContext(ctx, "INSERT INTO things VALUES (1)")
@@ -117,7 +117,7 @@ func BenchmarkGuard(b *testing.B) {
 				}
 				db := storetest.WithTables(b, dsn)
 				ctx := b.Context()
-				node, err := db.OpenNode(ctx, 7, gameid.Options{})
+				node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 				must(b, err)
 				defer node.Close()
 				exec(b, db, "CREATE TABLE things (n BIGINT)")

@@ -26,6 +26,23 @@ func TestServerHangs(t *testing.T) {
 	})
 }
 
+// lateContext is a context whose deadline passes when the channel is closed.
+type lateContext struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (c lateContext) Done() <-chan struct{} { return c.passed }
+
+func (c lateContext) Err() error {
+	select {
+	case <-c.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 func serverHangs(t *testing.T, server interface {
 	Freeze() error
 	Thaw() error
@@ -33,16 +50,16 @@ func serverHangs(t *testing.T, server interface {
 	db := withTables(t, dsn)
 	boom := errors.New("boom")
 	for n, test := range []struct {
-		name    string
-		timeout time.Duration // of the context; 0: none
-		end     func(cancel func()) error
-		run     func(context.Context, func(*store.Tx) error) error // instead of InTx
-		want    []error
-		not     []error
+		name string
+		late bool // the context has a deadline, which passes while the server hangs
+		end  func(cancel func()) error
+		run  func(context.Context, func(*store.Tx) error) error // instead of InTx
+		want []error
+		not  []error
 	}{
-		{name: "at the commit", timeout: 4 * time.Second, end: func(func()) error { return nil },
+		{name: "at the commit", late: true, end: func(func()) error { return nil },
 			want: []error{context.DeadlineExceeded, store.ErrOutcomeUnknown}},
-		{name: "at the rollback", timeout: 4 * time.Second, end: func(func()) error { return boom },
+		{name: "at the rollback", late: true, end: func(func()) error { return boom },
 			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
 		{name: "at the rollback, without a deadline", end: func(func()) error { return boom },
 			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
@@ -50,21 +67,24 @@ func serverHangs(t *testing.T, server interface {
 			want: []error{context.Canceled}, not: []error{store.ErrOutcomeUnknown}},
 		{name: "the context ends before the rollback", end: func(cancel func()) error { cancel(); return boom },
 			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
-		{name: "a snapshot", timeout: 4 * time.Second, end: func(func()) error { return nil }, run: db.Snapshot},
+		{name: "a snapshot", late: true, end: func(func()) error { return nil }, run: db.Snapshot},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			thaw := func() { server.Thaw() }
 			defer thaw()
+			passed := make(chan struct{})
 			freeze := func() {
 				if err := server.Freeze(); err != nil {
 					t.Error(err)
 				}
+				if test.late { // what precedes takes as long as it does, and the commit has time to begin
+					time.AfterFunc(4*time.Second, func() { close(passed) })
+				}
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			if test.timeout > 0 {
-				ctx, cancel = context.WithTimeout(ctx, test.timeout)
-				defer cancel()
+			if test.late {
+				ctx = lateContext{ctx, passed}
 			}
 			done := make(chan error, 1)
 			go func() {

@@ -129,8 +129,7 @@ func TestFileReplaced(t *testing.T) {
 					db = open(t, "sqlite:"+path)
 				}
 				must(t, storetest.Create(ctx, db))
-				node, err := db.OpenNode(ctx, 7, gameid.Options{Window: 300 * time.Millisecond})
-				must(t, err)
+				node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, 300*time.Millisecond)
 				defer node.Close()
 				n := 0
 				changes := map[string]func() error{
@@ -212,7 +211,7 @@ func TestFileStays(t *testing.T) {
 			if err := errors.Join(db.Ping(ctx), starter.Players.Insert(ctx, db, player(next(&n)))); err != nil {
 				t.Errorf("after %s: %v", after, err)
 			}
-			node, err := db.OpenNode(ctx, 7, gameid.Options{})
+			node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 			if err != nil {
 				t.Fatalf("after %s: %v", after, err)
 			}
@@ -248,7 +247,7 @@ func TestFileStays(t *testing.T) {
 	memory := registry.New(pool, store.SQLite)
 	must(t, memory.Create(ctx))
 	memory.AcceptLossyDatabase() // it has no journal
-	node, err := memory.OpenNode(ctx, 7, gameid.Options{})
+	node, err := memory.OpenNode(ctx, 7, storetest.NodeOptions)
 	must(t, err)
 	must(t, node.Close())
 }

@@ -98,9 +98,9 @@ func TestWrap(t *testing.T) {
 		for run := range 3 {
 			db, err := store.Wrap(ctx, pool, game.dialect)
 			must(t, err)
-			node, err := db.OpenNode(ctx, 7, gameid.Options{})
+			node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 			must(t, err)
-			if _, err := db.OpenNode(ctx, 7, gameid.Options{}); err == nil {
+			if _, err := db.OpenNode(ctx, 7, storetest.NodeOptions); err == nil {
 				t.Error("a second node of the server was opened")
 			}
 			next := gameid.NewGenerator[character](node).Next
@@ -169,7 +169,7 @@ func TestWrapName(t *testing.T) {
 		defer worlds.Close()
 		must(t, worlds.Create(ctx))
 		must(t, storetest.Second(worlds.Claim(ctx, "s7", 1, fleet.Note{})))
-		member, err := worlds.Join(ctx, db.Registry(), 1, gameid.Options{}, fleet.Options{Name: "s7"})
+		member, err := worlds.Join(ctx, db.Registry(), 1, storetest.NodeOptions, fleet.Options{Name: "s7"})
 		must(t, err)
 		servers, err := worlds.List(ctx)
 		must(t, err)
@@ -220,7 +220,7 @@ func TestWrapRefuses(t *testing.T) {
 	must(t, err)
 	must(t, db.CreateRegistry(ctx))
 	later.SetMaxOpenConns(1)
-	wants(storetest.Second(db.OpenNode(ctx, 7, gameid.Options{})), "one connection only")
+	wants(storetest.Second(db.OpenNode(ctx, 7, storetest.NodeOptions)), "one connection only")
 
 	noDatabase, err := mysql.ParseDSN(servertest.DSN(t)) // or skip
 	must(t, err)
@@ -243,7 +243,7 @@ func TestWrapTwo(t *testing.T) {
 		db, err := store.WrapTwo(ctx, pool, second, game.dialect)
 		must(t, err)
 		must(t, db.CreateRegistry(ctx))
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 		must(t, err)
 		next := gameid.NewGenerator[character](node).Next
 		must(t, db.InTx(ctx, func(tx *store.Tx) error {
@@ -309,7 +309,7 @@ func TestWrapKeepsSettings(t *testing.T) {
 				must(t, err)
 				must(t, db.CreateRegistry(ctx))
 				server := gameid.ServerID(i + 1)
-				node, err := db.OpenNode(ctx, server, gameid.Options{})
+				node, err := db.OpenNode(ctx, server, storetest.NodeOptions)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -384,7 +384,7 @@ func TestWrapRefusesChains(t *testing.T) {
 		reg, err := registry.Open(ctx, pool, store.MySQL) // sets what it needs
 		must(t, err)
 		must(t, reg.Create(ctx))
-		node, err := reg.OpenNode(ctx, 7, gameid.Options{})
+		node, err := reg.OpenNode(ctx, 7, storetest.NodeOptions)
 		must(t, err)
 		must(t, node.Close())
 	}

@@ -9,27 +9,28 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mergesafe/gameid"
 )
 
 // A body that comes too slowly, or in a wrong framing, is the client's fault.
 func TestBadBody(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	slow := httptest.NewUnstartedServer(s.server)
-	slow.Config.ReadTimeout = 200 * time.Millisecond
+	slow.Config.ReadTimeout, slow.Config.ReadHeaderTimeout = 200*time.Millisecond, patience
 	slow.Start()
 	defer slow.Close()
+	ordinary := httptest.NewServer(s.server)
+	defer ordinary.Close()
 	for name, tt := range map[string]struct {
+		server        *httptest.Server
 		framing, body string
 		status        int
 		detail        string
 	}{
-		"slow":          {"Content-Length: 100", `{"account":`, http.StatusRequestTimeout, "the body did not come within"},
-		"slow, chunked": {"Transfer-Encoding: chunked", "b\r\n{\"account\":\r\n", http.StatusRequestTimeout, "the body did not come within"},
-		"wrong chunk":   {"Transfer-Encoding: chunked", "xyz\r\n", http.StatusBadRequest, "the body could not be read to its end"},
+		"slow":          {slow, "Content-Length: 100", `{"account":`, http.StatusRequestTimeout, "the body did not come within"},
+		"slow, chunked": {slow, "Transfer-Encoding: chunked", "b\r\n{\"account\":\r\n", http.StatusRequestTimeout, "the body did not come within"},
+		"wrong chunk":   {ordinary, "Transfer-Encoding: chunked", "xyz\r\n", http.StatusBadRequest, "the body could not be read to its end"},
 	} {
-		conn, err := net.Dial("tcp", slow.Listener.Addr().String())
+		conn, err := net.Dial("tcp", tt.server.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func metricsText(s *testServer) string {
 
 // Names and units are as Prometheus wants them.
 func TestMetricNames(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	var ignored any
 	s.ask("POST", "/players", `{"account":"a","name":"Aria"}`, &ignored)
 	problems, err := promlint.New(strings.NewReader(metricsText(s))).Lint()
@@ -42,7 +42,7 @@ func TestMetricNames(t *testing.T) {
 }
 
 func TestMetricsCount(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	var player struct{ ID string }
 	s.ask("POST", "/players", `{"account":"a","name":"Aria"}`, &player)
 	s.ask("POST", "/players/"+player.ID+"/items", loot(30), new(any))

@@ -78,7 +78,7 @@ func TestNumbers(t *testing.T) {
 // A number that is mistyped finds nobody, and never somebody else: with one
 // digit wrong, or two neighbours swapped.
 func TestMistypedNumber(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	numbers := join(s.client, "p", 30)
 	try := func(text string) {
 		t.Helper()
@@ -113,7 +113,7 @@ func TestMistypedNumber(t *testing.T) {
 // Who was here before there were numbers has none, and is found by name.
 func TestPlayerWithoutNumber(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, gameid.Options{})
+		s := newTestServer(t, dsn, nil, time.Minute)
 		for _, name := range []string{"Old", "Older"} {
 			id, err := s.players.Next()
 			if err != nil {
@@ -164,7 +164,7 @@ func TestNextNumber(t *testing.T) {
 
 // Without numbers nobody can join, and everything else goes on.
 func TestNoMoreNumbers(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	join(s.client, "p", 1)
 	if err := s.numbers.Close(); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ type testServer struct {
 
 // newTestServer serves a fresh world. The reserver is that of the database if
 // it is nil. Unless a test takes the log away, an error in it fails the test.
-func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts gameid.Options) *testServer {
+func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, window time.Duration) *testServer {
 	t.Helper()
 	ctx := t.Context()
 	db, err := store.Open(ctx, dsn)
@@ -55,16 +55,9 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts game
 	if reserver == nil {
 		reserver = db.Registry()
 	} else { // numbers are for a server that has run on the database
-		node, err := db.OpenNode(ctx, 7, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		node.Close()
+		storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, window).Close()
 	}
-	node, err := gameid.OpenNode(ctx, 7, reserver, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return gameid.OpenNode(ctx, 7, reserver, o) }, window)
 	t.Cleanup(func() { node.Close() })
 	numbers, err := numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{CheckDigit: true})
 	if err != nil {
@@ -122,7 +115,7 @@ func loot(n int) map[string]any {
 
 func TestPlay(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, gameid.Options{})
+		s := newTestServer(t, dsn, nil, time.Minute)
 		var aria, bo publicPlayer
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Bo 🗡"}`, &bo)
@@ -191,7 +184,7 @@ func TestPlay(t *testing.T) {
 
 func TestAnswersToWhatIsWrong(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, gameid.Options{})
+		s := newTestServer(t, dsn, nil, time.Minute)
 		var aria, bo publicPlayer
 		var owls publicGuild
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
@@ -320,7 +313,7 @@ func rows(t *testing.T, db *store.DB) map[string]int64 {
 }
 
 func TestHeaders(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	post := func(contentType, body string) *http.Response {
 		resp, err := http.Post(s.base+"/players", contentType, strings.NewReader(body))
 		if err != nil {
@@ -353,7 +346,7 @@ func TestHeaders(t *testing.T) {
 
 // A panic is a bug: it ends one request, and nobody can overlook it.
 func TestPanic(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	s.mux.HandleFunc("GET /before", func(http.ResponseWriter, *http.Request) { panic("a bug") })
 	s.mux.HandleFunc("GET /halfway", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, strings.Repeat("x", 100_000))
@@ -377,7 +370,7 @@ func TestPanic(t *testing.T) {
 
 // What is none of the client's business is in the log only.
 func TestInternalError(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, gameid.Options{})
+	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
 	if _, err := s.db.Exec(t.Context(), "ALTER TABLE players RENAME TO secrets"); err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +406,7 @@ func (r *shakyReserver) Load(ctx context.Context, server gameid.ServerID) (gamei
 // Without a reservation there are no IDs: 503, until there are again.
 func TestNoMoreIDs(t *testing.T) {
 	registry := &shakyReserver{Memory: gameidtest.NewMemory()}
-	s := newTestServer(t, sqliteDSN(t), registry, gameid.Options{Window: time.Second})
+	s := newTestServer(t, sqliteDSN(t), registry, time.Second)
 	var n int
 	create := func() int {
 		n++
@@ -430,9 +423,7 @@ func TestNoMoreIDs(t *testing.T) {
 		status, _, _ := s.send("GET", "/healthz", nil)
 		return status
 	}
-	if status := create(); status != http.StatusCreated {
-		t.Fatalf("at first: %d", status)
-	}
+	storetest.Await(t, "201 at first", func() bool { return create() == http.StatusCreated })
 	registry.away.Store(true)
 	storetest.Await(t, "503 when the reservation has run out", func() bool { return create() == http.StatusServiceUnavailable })
 	storetest.Await(t, "503 from /healthz when the lease has run out", func() bool { return health() == http.StatusServiceUnavailable })
@@ -452,7 +443,7 @@ func TestNoMoreIDs(t *testing.T) {
 // If the file of the database goes, /healthz says so, and not where it was.
 func TestFileGone(t *testing.T) {
 	dsn := sqliteDSN(t)
-	s := newTestServer(t, dsn, nil, gameid.Options{Window: time.Second})
+	s := newTestServer(t, dsn, nil, time.Second)
 	path := strings.TrimPrefix(dsn, "sqlite:")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -471,7 +462,7 @@ func TestFileGone(t *testing.T) {
 // A name can be given once, however many ask for it at once.
 func TestRaceForOneName(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, gameid.Options{})
+		s := newTestServer(t, dsn, nil, time.Minute)
 		statuses := make(chan int)
 		const rivals = 8
 		for range rivals {

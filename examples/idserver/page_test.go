@@ -11,6 +11,7 @@ import (
 	"mergesafe/examples/idserver/answers"
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/store/storetest"
 )
 
 // The commands in docs/other-languages.md work as they are written, and answer in
@@ -27,7 +28,7 @@ func TestPage(t *testing.T) {
 	if _, err := parse(strings.Fields(string(start[1]))); err != nil {
 		t.Errorf("%s: %v", start[0], err)
 	}
-	node, err := gameid.OpenNode(t.Context(), 7, gameidtest.NewMemory(), gameid.Options{})
+	node, err := gameid.OpenNode(t.Context(), 7, gameidtest.NewMemory(), storetest.NodeOptions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func (p *Postgres) Kill() error {
 	err := p.each((*os.Process).Kill)
 	<-p.run.exited
 	p.run = nil
-	deadline := time.Now().Add(10 * time.Second) // where no process waits for orphans, they stay
+	deadline := time.Now().Add(time.Minute) // where no process waits for orphans, they stay
 	for _, pid := range backends {
 		for backend, _ := os.FindProcess(pid); backend.Signal(syscall.Signal(0)) == nil && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
@@ -225,13 +225,11 @@ func children(pid int) (all []int) {
 func (p *Postgres) Stop() error {
 	p.Kill()
 	p.lock.Close()
-	for range 50 { // backends end by themselves soon after
-		if os.RemoveAll(p.dir) == nil {
-			return nil
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // backends end by themselves soon after
+		if err := os.RemoveAll(p.dir); err == nil || time.Now().After(deadline) {
+			return err
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	return os.RemoveAll(p.dir)
 }
 
 // PrivatePostgres starts a server with those settings for a test, which is skipped where there is none.

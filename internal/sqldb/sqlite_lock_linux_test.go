@@ -42,8 +42,7 @@ func TestFileIsLocked(t *testing.T) {
 	dsn := "sqlite:" + filepath.Join(t.TempDir(), "game.db")
 	db := withTables(t, dsn)
 	pool := dial(t, dsn)
-	node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: time.Second, MaxSkew: time.Minute})
-	must(t, err)
+	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
 	defer node.Close()
 	changes := map[string]func(context.Context) error{
 		"begin":  func(ctx context.Context) error { return db.InTx(ctx, func(*store.Tx) error { return nil }) },

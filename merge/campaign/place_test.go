@@ -117,7 +117,7 @@ func (p *place) starts(world string, server gameid.ServerID) (err error, stop fu
 	p.Helper()
 	db, err := store.Open(context.Background(), p.server(world))
 	must(p, err)
-	node, err := db.OpenNode(context.Background(), server, gameid.Options{})
+	node, err := db.OpenNode(context.Background(), server, storetest.NodeOptions)
 	if err != nil {
 		db.Close()
 		return err, func() {}
@@ -133,7 +133,7 @@ func (p *place) world(server, players int) {
 	must(p, err)
 	defer db.Close()
 	must(p, storetest.Create(ctx, db))
-	node, err := db.OpenNode(ctx, gameid.ServerID(server), gameid.Options{})
+	node, err := db.OpenNode(ctx, gameid.ServerID(server), storetest.NodeOptions)
 	must(p, err)
 	_, err = gameid.NewGenerator[entity.Player](node).Next() // raises the mark above those below
 	must(p, err)

@@ -19,10 +19,12 @@ func TestHangingFile(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	worlds := []Database{at("hangs", "sqlite:"+pipe), sqlite(t, "w1", characters)}
-	inv := Read(t.Context(), worlds, Options{Parallel: 1, Connect: 50 * time.Millisecond})
-	if w := inv.Worlds; w[0].Problem != "it did not answer within 50ms" || w[1].Problem != "" {
-		t.Errorf("got %q", problems(inv))
+	oneAtATime := newGate(1, 1)
+	if w := readWorld(t.Context(), at("hangs", "sqlite:"+pipe), Options{Connect: 50 * time.Millisecond}.withDefaults(), oneAtATime); w.Problem != "it did not answer within 50ms" {
+		t.Errorf("got %q", w.Problem)
+	}
+	if w := readWorld(t.Context(), sqlite(t, "w1", characters), Options{Connect: time.Minute}.withDefaults(), oneAtATime); w.Problem != "" {
+		t.Errorf("the next world: %q", w.Problem)
 	}
 	release, err := os.OpenFile(pipe, os.O_RDWR, 0) // whoever still opens it gets it now
 	if err != nil {

@@ -135,7 +135,7 @@ func TestState(t *testing.T) {
 			return d
 		}
 		node := func(r *registry.Registry, server gameid.ServerID) *gameid.Node {
-			n, err := r.OpenNode(t.Context(), server, gameid.Options{})
+			n, err := r.OpenNode(t.Context(), server, storetest.NodeOptions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,6 @@ func TestUnreadable(t *testing.T) {
 	}
 	worlds := []Database{
 		sqlite(t, "first", characters),
-		at("silent", "mysql:u:hunter2@tcp("+nobody+")/w"),
 		at("closed", "mysql:u:hunter2@tcp("+closed.Addr().String()+")/w"),
 		corrupt,
 		at("text", "sqlite:"+noDatabase),
@@ -245,8 +244,12 @@ func TestUnreadable(t *testing.T) {
 		at("wrong", "oracle:u:hunter2@host"),
 		sqlite(t, "last", characters),
 	}
-	inv := Read(t.Context(), worlds, Options{Connect: 100 * time.Millisecond})
-	for i, want := range []string{"", "it did not answer within 100ms", "refused", "malformed", "not an SQLite database", "no such file", "unknown kind of database", ""} {
+	inv := Read(t.Context(), worlds, Options{Connect: time.Minute})
+	// This one alone has a short limit: a busy machine may reach it anywhere.
+	silent := at("silent", "mysql:u:hunter2@tcp("+nobody+")/w")
+	worlds = append(worlds, silent)
+	inv.Worlds = append(inv.Worlds, Read(t.Context(), []Database{silent}, Options{Connect: 100 * time.Millisecond}).Worlds...)
+	for i, want := range []string{"", "refused", "malformed", "not an SQLite database", "no such file", "unknown kind of database", "", "it did not answer within 100ms"} {
 		w := inv.Worlds[i]
 		if (w.Problem == "") != (want == "") || !strings.Contains(w.Problem, want) || strings.Contains(fmt.Sprintf("%+v %#v %v", w, worlds, worlds), "hunter2") {
 			t.Errorf("%s: got %q, want %q", w.Name, w.Problem, want)
@@ -255,7 +258,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: reached: %v", w.Name, w.Reached())
 		}
 	}
-	if w := inv.Worlds[1]; w.State != Unknown || w.Server != nobody {
+	if w := inv.Worlds[len(worlds)-1]; w.State != Unknown || w.Server != nobody {
 		t.Errorf("got %+v", w)
 	}
 }
@@ -313,7 +316,7 @@ func TestSilentServer(t *testing.T) {
 			t.Errorf("%s: got %q", w.Name, w.Problem)
 		}
 	}
-	if asked != silences || accepted.Load() != silences {
+	if asked != silences || accepted.Load() > silences { // on a busy machine the limit may come before the connection
 		t.Errorf("asked for %d worlds over %d connections, want %d", asked, accepted.Load(), silences)
 	}
 }

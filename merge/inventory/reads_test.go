@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"mergesafe/gameid"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -19,7 +18,7 @@ func TestEveryReadFailsOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, world func(string, ...string) Database) {
 		worlds := []Database{world("w1", characters, logins(1, 0, 25, 50)), world("w2", characters, "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY)"), world("w3", characters)}
 		db := storetest.WithTables(t, worlds[2].DSN)
-		node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+		node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 		storetest.Must(t, err)
 		storetest.Must(t, node.Close())
 		db.Close()

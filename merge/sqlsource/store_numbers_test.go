@@ -80,7 +80,7 @@ func fillWorld(t *testing.T, dsn string, server gameid.ServerID, has []number.Nu
 	must(err)
 	defer db.Close()
 	must(storetest.Create(t.Context(), db))
-	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), server, storetest.NodeOptions)
 	must(err)
 	defer node.Close()
 	sequence, err := numbers.Open(t.Context(), db.Registry(), server, "player", numbers.Options{})

@@ -35,7 +35,7 @@ func TestStoreDatabase(t *testing.T) {
 			if err := storetest.Create(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+			node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 			if err != nil {
 				t.Fatal(err)
 			}

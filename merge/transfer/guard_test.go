@@ -21,6 +21,7 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/registry"
 	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // registryIn is the registry of a database; none if it keeps none.
@@ -128,7 +129,7 @@ func play(t *testing.T, d rowio.Database, server gameid.ServerID, name string, o
 		t.Fatal(err)
 	}
 	defer db.Close()
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, storetest.NodeOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestNewDatabaseIsFenced(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			_, err = db.OpenNode(t.Context(), 1, gameid.Options{})
+			_, err = db.OpenNode(t.Context(), 1, storetest.NodeOptions)
 			fenced := new(registry.FencedError)
 			if !errors.As(err, &fenced) || fenced.Fence.Merge != p.ID || d == into && !strings.Contains(err.Error(), "servermerge status PLAN") || !strings.Contains(err.Error(), "servermerge undo PLAN") {
 				t.Errorf("the server of %s starts: %v", d.Name, err)

@@ -44,7 +44,7 @@ func bigintWorld(t testing.TB, e engine, name string, server gameid.ServerID, fo
 	defer db.Close()
 	storetest.Must(t, db.CreateRegistry(t.Context()))
 	storetest.Must(t, numbers.Create(t.Context(), db.Registry()))
-	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), server, storetest.NodeOptions)
 	storetest.Must(t, err)
 	defer node.Close()
 	exec(t, d,

@@ -34,6 +34,7 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/numbers"
 	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // steadyRows is steady without the tables of the record, and without what is another in every merge.
@@ -332,7 +333,7 @@ func newPlayer(t testing.TB, d rowio.Database, server gameid.ServerID, name stri
 		t.Fatal(err)
 	}
 	defer db.Close()
-	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), server, storetest.NodeOptions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
 	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 // What is no longer as planned, or must not be touched, is refused before
@@ -121,7 +122,7 @@ func mint(t *testing.T, d rowio.Database, server gameid.ServerID) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), server, storetest.NodeOptions)
 	if err == nil {
 		_, err = gameid.NewGenerator[entity.Player](node).Next()
 		err = errors.Join(err, node.Close())
@@ -138,7 +139,7 @@ func serve(t *testing.T, d rowio.Database, server gameid.ServerID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), server, storetest.NodeOptions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/gameid"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -21,6 +20,7 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 // A rehearsal makes the new database while the worlds run. Rows that changed since the plan come as they are now and
@@ -33,7 +33,7 @@ func TestTry(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		node, err := db.OpenNode(t.Context(), 2, gameid.Options{}) // the game runs
+		node, err := db.OpenNode(t.Context(), 2, storetest.NodeOptions) // the game runs
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 var keepActive = planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}}}
@@ -28,7 +29,7 @@ func startable(t *testing.T, d rowio.Database, server gameid.ServerID, want bool
 		t.Fatal(err)
 	}
 	defer db.Close()
-	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), server, storetest.NodeOptions)
 	if err == nil {
 		node.Close()
 	}

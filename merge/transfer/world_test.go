@@ -131,7 +131,7 @@ func gameWorld(t testing.TB, e engine, name string, server gameid.ServerID, play
 	if err := storetest.Create(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, storetest.NodeOptions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package fleet_test
 import (
 	"testing"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
@@ -26,7 +25,7 @@ func TestDefaultEngines(t *testing.T) {
 			f := storetest.NewFleet(t, shared)
 			must(t, storetest.Second(f.Claim(ctx, "s1", 7, fleet.Note{})))
 			db := withTables(t, world)
-			node, err := f.Join(ctx, db.Registry(), 7, gameid.Options{}, fleet.Options{Name: "s1"})
+			node, err := f.Join(ctx, db.Registry(), 7, nodeOptions, fleet.Options{Name: "s1"})
 			must(t, err)
 			defer node.Close()
 			n, err := numbers.OpenShared(ctx, f, "player", numbers.Options{})

@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"mergesafe/gameid"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -19,4 +18,4 @@ var (
 	deadlock         = faulty.Deadlock
 )
 
-var nodeOptions = gameid.Options{}
+var nodeOptions = storetest.NodeOptions

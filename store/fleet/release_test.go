@@ -12,6 +12,7 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 // elsewhere is a process on another machine, of which nothing can be told.
@@ -114,8 +115,7 @@ func TestEndLeases(t *testing.T) {
 func TestEndedLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: time.Second, MaxSkew: time.Minute})
-		must(t, err)
+		node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
 		defer node.Close()
 		last, err := gameid.NewGenerator[struct{}](node).Next()
 		must(t, err)

@@ -52,8 +52,7 @@ func recovered(t testing.TB, n *numbers.Sequence) number.Number {
 // memory, and gives it back.
 func numbersOutage(t *testing.T, n *numbers.Sequence, cause error, take, back func()) {
 	t.Helper()
-	first, err := n.Next(t.Context())
-	must(t, err)
+	first := recovered(t, n) // a busy machine may take longer than Timeout for the first block
 	take()
 	got, err := exhausted(t, n)
 	e, ok := errors.AsType[*numbers.Error](err)
@@ -72,7 +71,7 @@ func numbersOutage(t *testing.T, n *numbers.Sequence, cause error, take, back fu
 			t.Fatalf("asked again: %v", err)
 		}
 	}
-	if took := time.Since(start); took > 10*time.Second { // an attempt takes longer
+	if took := time.Since(start); took > time.Minute { // as many attempts take longer
 		t.Errorf("1000 refusals took %s", took)
 	}
 	back()

@@ -1,7 +1,6 @@
 package numbers_test
 
 import (
-	"mergesafe/gameid"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -17,4 +16,4 @@ var (
 	deadlock   = faulty.Deadlock
 )
 
-var nodeOptions = gameid.Options{}
+var nodeOptions = storetest.NodeOptions

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
 )
@@ -24,7 +23,7 @@ func TestWaitsInGamesPool(t *testing.T) {
 			must(t, err)
 			must(t, db.CreateRegistry(ctx))
 			must(t, numbers.Create(ctx, db.Registry()))
-			node, err := db.OpenNode(ctx, 7, gameid.Options{})
+			node, err := db.OpenNode(ctx, 7, nodeOptions)
 			must(t, err)
 			must(t, node.Close())
 			must(t, openKeys(t, db, 7, numbers.KeyOptions{}).Close()) // which makes its row

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
@@ -44,7 +43,7 @@ func TestUnsoundTables(t *testing.T) {
 			}
 		}
 		exec(t, db, "ALTER TABLE gameid_servers DROP PRIMARY KEY")
-		refused(t, func() error { return storetest.Second(db.OpenNode(ctx, 7, gameid.Options{})) }, `"gameid_servers" has no primary key`)
+		refused(t, func() error { return storetest.Second(db.OpenNode(ctx, 7, nodeOptions)) }, `"gameid_servers" has no primary key`)
 		refused(t, func() error { return reg.Create(ctx) }, `"gameid_servers" has no primary key`)
 	})
 	t.Run("sqlite", func(t *testing.T) {

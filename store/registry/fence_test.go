@@ -24,7 +24,7 @@ func TestFence(t *testing.T) {
 		if err := r.Fence(ctx, 7, ours); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
 		}
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,8 +49,8 @@ func TestFence(t *testing.T) {
 		}
 		// Whoever wants it to start learns of the merge, not of a process.
 		fenced := new(registry.FencedError)
-		_, err = db.OpenNode(ctx, 7, gameid.Options{})
-		_, err2 := db.Registry().RaiseMark(ctx, 7, time.Now(), gameid.Options{})
+		_, err = db.OpenNode(ctx, 7, nodeOptions)
+		_, err2 := db.Registry().RaiseMark(ctx, 7, time.Now(), nodeOptions)
 		leases, err3 := fleet.FindLeases(ctx, r, nil, 7)
 		must(t, err3)
 		for _, err := range []error{err, err2, r.Leave(ctx, 7), fleet.EndLeases(ctx, r, nil, leases, 0, fleet.Note{By: "anna@host-a", Why: "a test"})} {
@@ -71,7 +71,7 @@ func TestFence(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if node, err = db.OpenNode(ctx, 7, gameid.Options{}); err != nil {
+		if node, err = db.OpenNode(ctx, 7, nodeOptions); err != nil {
 			t.Fatal(err)
 		}
 		if err := node.Close(); err != nil {
@@ -87,11 +87,11 @@ func TestFenceHere(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
 		must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", since)))
-		_, err = db.OpenNode(ctx, 7, gameid.Options{})
+		_, err = db.OpenNode(ctx, 7, nodeOptions)
 		fenced := new(registry.FencedError)
 		if !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestFenceHere(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", fenced, want)
 		}
 		must(t, r.LiftFence(ctx, 7, "m1"))
-		node, err = db.OpenNode(ctx, 7, gameid.Options{})
+		node, err = db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
 	})
@@ -118,7 +118,7 @@ func TestFenceState(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
 		is := func(want registry.FenceState) {
@@ -129,7 +129,7 @@ func TestFenceState(t *testing.T) {
 		}
 		refused := func(want string) {
 			t.Helper()
-			if _, err := db.OpenNode(ctx, 7, gameid.Options{}); err == nil || err.Error() != want {
+			if _, err := db.OpenNode(ctx, 7, nodeOptions); err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		}
@@ -161,7 +161,7 @@ func TestFenceState(t *testing.T) {
 func TestFenceOfTheDatabase(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
 		must(t, r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "w12", Reserved: 1}))
@@ -169,11 +169,11 @@ func TestFenceOfTheDatabase(t *testing.T) {
 			must(t, r.Fence(ctx, 7, holder))
 			fenced := new(registry.FencedError)
 			for _, server := range []gameid.ServerID{8, 12} {
-				if _, err := db.OpenNode(ctx, server, gameid.Options{}); !errors.As(err, &fenced) || fenced.Server != server {
+				if _, err := db.OpenNode(ctx, server, nodeOptions); !errors.As(err, &fenced) || fenced.Server != server {
 					t.Errorf("server %s: %v", server, err)
 				}
 			}
-			if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 5, Last: 9}, gameid.Options{}); !errors.As(err, &fenced) || strings.Contains(err.Error(), "more numbers") {
+			if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 5, Last: 9}, nodeOptions); !errors.As(err, &fenced) || strings.Contains(err.Error(), "more numbers") {
 				t.Errorf("any of a range: %v", err)
 			}
 			if n := len(servers(t, db)); n != 2 {
@@ -182,7 +182,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
 		for _, server := range []gameid.ServerID{8, 12} {
-			node, err := db.OpenNode(ctx, server, gameid.Options{})
+			node, err := db.OpenNode(ctx, server, nodeOptions)
 			must(t, err)
 			must(t, node.Close())
 		}
@@ -193,12 +193,12 @@ func TestFenceOfTheDatabase(t *testing.T) {
 func TestFenceWhileOpening(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), db.Registry()
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
 		through := fencing{r, func() { must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", time.Now()))) }}
 		fenced := new(registry.FencedError)
-		if _, err := r.Start(ctx, 8, through, gameid.Options{}); !errors.As(err, &fenced) {
+		if _, err := r.Start(ctx, 8, through, nodeOptions); !errors.As(err, &fenced) {
 			t.Errorf("started: %v", err)
 		}
 		if s := servers(t, db); len(s) != 2 || s[1].Leased {
@@ -241,7 +241,7 @@ func TestMergedServers(t *testing.T) {
 		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "other"}); !errors.Is(err, store.ErrDuplicate) {
 			t.Errorf("the same number again: %v", err)
 		}
-		node, err := db.OpenNode(ctx, 12, gameid.Options{})
+		node, err := db.OpenNode(ctx, 12, nodeOptions)
 		if err != nil {
 			t.Fatal(err)
 		}

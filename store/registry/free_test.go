@@ -48,7 +48,7 @@ func TestOpenFreeNode(t *testing.T) {
 		numbers := store.NumberRange{First: 40, Last: 43}
 		nodes := make(map[gameid.ServerID]*gameid.Node)
 		for range numbers.Len() {
-			node, err := db.OpenFreeNode(ctx, numbers, gameid.Options{})
+			node, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 			must(t, err)
 			t.Cleanup(func() { node.Close() })
 			if s := node.Server(); s < numbers.First || s > numbers.Last || nodes[s] != nil {
@@ -56,7 +56,7 @@ func TestOpenFreeNode(t *testing.T) {
 			}
 			nodes[node.Server()] = node
 		}
-		_, err := db.OpenFreeNode(ctx, numbers, gameid.Options{})
+		_, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 		full, ok := errors.AsType[*registry.NoneFreeError](err)
 		if !ok || len(full.Holders()) != numbers.Len() || full.Numbers != numbers {
 			t.Fatalf("with all numbers taken: %v", err)
@@ -76,7 +76,7 @@ func TestOpenFreeNode(t *testing.T) {
 		newest, err := gameid.NewGenerator[entity.Player](nodes[42]).Next()
 		must(t, err)
 		must(t, nodes[42].Close())
-		node, err := db.OpenFreeNode(ctx, numbers, gameid.Options{})
+		node, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 		must(t, err)
 		defer node.Close()
 		if id, err := gameid.NewGenerator[entity.Player](node).Next(); err != nil || node.Server() != 42 || id.ID().Compare(newest.ID()) <= 0 {
@@ -100,14 +100,14 @@ func TestOpenFreeNodePassesOver(t *testing.T) {
 		must(t, err)
 
 		for range 8 {
-			node, err := db.OpenFreeNode(ctx, store.NumberRange{First: 41, Last: 43}, gameid.Options{})
+			node, err := db.OpenFreeNode(ctx, store.NumberRange{First: 41, Last: 43}, nodeOptions)
 			must(t, err)
 			if node.Server() != 43 {
 				t.Errorf("took %s", node.Server())
 			}
 			must(t, node.Close())
 		}
-		_, err = db.OpenFreeNode(ctx, store.NumberRange{First: 41, Last: 42}, gameid.Options{})
+		_, err = db.OpenFreeNode(ctx, store.NumberRange{First: 41, Last: 42}, nodeOptions)
 		if _, ok := errors.AsType[*registry.NoneFreeError](err); !ok {
 			t.Fatalf("no number is usable: %v", err)
 		}
@@ -128,19 +128,19 @@ func TestOpenFreeNodeRefuses(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		numbers := store.NumberRange{First: 40, Last: 49}
-		if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 9, Last: 8}, gameid.Options{}); err == nil {
+		if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 9, Last: 8}, nodeOptions); err == nil {
 			t.Error("took a number of an empty range")
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := db.OpenFreeNode(ended, numbers, gameid.Options{}); !errors.Is(err, context.Canceled) {
+		if _, err := db.OpenFreeNode(ended, numbers, nodeOptions); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a context that has ended: %v", err)
 		}
 		_, err := db.Registry().Make(ctx, 47)
 		must(t, err)
 		must(t, db.Registry().Bind(ctx, 47, strings.Repeat("ab", 16)))
 		for range 5 {
-			_, err := db.OpenFreeNode(ctx, numbers, gameid.Options{})
+			_, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 			if bound, ok := errors.AsType[*registry.BoundError](err); !ok || bound.Server != 47 {
 				t.Fatalf("without its fleet registry: %v", err)
 			}

@@ -62,7 +62,7 @@ func TestLossyServer(t *testing.T) {
 	_, err = f.Claim(ctx, "s1", 9, fleet.Note{})
 	must(t, err)
 
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, nodeOptions)
 	must(t, err)
 	must(t, node.Close())
 	if w := db.Registry().Warnings(); len(w) > 0 {
@@ -73,12 +73,12 @@ func TestLossyServer(t *testing.T) {
 		want := []string{"innodb_flush_log_at_trx_commit is " + value, risk, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"}
 		accept := append(want, "accept_lossy_database = true", "AcceptLossyDatabase")
 		db := open(t, dsn)
-		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, gameid.Options{})), accept...)
-		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, registry.NumberRange{First: 30, Last: 31}, gameid.Options{})), accept...)
-		refusedBy(t, storetest.Second(f.Join(ctx, db.Registry(), 9, gameid.Options{}, fleet.Options{Name: "s1"})), accept...)
+		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, nodeOptions)), accept...)
+		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, registry.NumberRange{First: 30, Last: 31}, nodeOptions)), accept...)
+		refusedBy(t, storetest.Second(f.Join(ctx, db.Registry(), 9, nodeOptions, fleet.Options{Name: "s1"})), accept...)
 
 		db.AcceptLossyDatabase()
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		if w := db.Registry().Warnings(); len(w) != 1 || w[0].Value != value || !w[0].Serious {
 			t.Errorf("with %s accepted: %v", value, w)
@@ -104,7 +104,7 @@ func TestLossyServer(t *testing.T) {
 // What cannot be changed while a server runs; and what is a warning only.
 func TestLossyConfiguration(t *testing.T) {
 	_, _, db := private(t, "--skip-innodb-doublewrite", "--innodb-flush-method=nosync", "--log-bin=bin", "--sync-binlog=0", "--server-id=1")
-	_, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	_, err := db.OpenNode(t.Context(), 7, nodeOptions)
 	refusedBy(t, err, "innodb_flush_method is nosync", "set innodb_flush_method = fsync", "innodb_doublewrite is off", "set innodb_doublewrite = ON")
 	if err != nil && strings.Contains(err.Error(), "sync_binlog") {
 		t.Errorf("a warning refuses: %v", err)
@@ -114,7 +114,7 @@ func TestLossyConfiguration(t *testing.T) {
 	}
 
 	_, _, logs := private(t, "--log-bin=bin", "--sync-binlog=0", "--server-id=1")
-	node, err := logs.OpenNode(t.Context(), 7, gameid.Options{})
+	node, err := logs.OpenNode(t.Context(), 7, nodeOptions)
 	must(t, err)
 	defer node.Close()
 	n, err := numbers.Open(t.Context(), logs.Registry(), 7, "player", numbers.Options{})
@@ -132,7 +132,7 @@ func TestLossyRedoLog(t *testing.T) {
 	dsn, err := server.Database(ctx)
 	must(t, err)
 	db := withTables(t, "mysql:"+dsn)
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, nodeOptions)
 	must(t, err)
 	defer node.Close()
 	for _, enable := range []string{"DISABLE", "ENABLE"} {
@@ -142,7 +142,7 @@ func TestLossyRedoLog(t *testing.T) {
 			return (len(db.Registry().Warnings()) == 1) == (enable == "DISABLE")
 		})
 		_, err = numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{})
-		other, nodeErr := open(t, "mysql:"+dsn).OpenNode(ctx, 8, gameid.Options{})
+		other, nodeErr := open(t, "mysql:"+dsn).OpenNode(ctx, 8, nodeOptions)
 		if enable == "ENABLE" {
 			must(t, errors.Join(err, nodeErr))
 			must(t, other.Close())
@@ -158,8 +158,7 @@ func TestLossyRedoLog(t *testing.T) {
 func TestLossyWhileRunning(t *testing.T) {
 	_, _, db := private(t)
 	reg := db.Registry()
-	node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: 300 * time.Millisecond})
-	must(t, err)
+	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, 300*time.Millisecond)
 	defer node.Close()
 	for _, value := range []string{"2", "1", "0"} {
 		exec(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = "+value)
@@ -186,7 +185,7 @@ func TestLossySQLite(t *testing.T) {
 			r, err := registry.Open(t.Context(), pool, registry.SQLite)
 			must(t, err)
 			must(t, r.Create(t.Context()))
-			node, err := r.OpenNode(t.Context(), 7, gameid.Options{})
+			node, err := r.OpenNode(t.Context(), 7, nodeOptions)
 			if !refused {
 				must(t, err)
 				must(t, node.Close())
@@ -194,7 +193,7 @@ func TestLossySQLite(t *testing.T) {
 			}
 			refusedBy(t, err, "journal_mode is "+strings.ToLower(mode), "PRAGMA journal_mode = WAL")
 			r.AcceptLossyDatabase()
-			node, err = r.OpenNode(t.Context(), 7, gameid.Options{})
+			node, err = r.OpenNode(t.Context(), 7, nodeOptions)
 			must(t, err)
 			must(t, node.Close())
 		})

@@ -31,10 +31,9 @@ func TestRowIsLocked(t *testing.T) {
 		plain, err = servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
 		must(t, err)
 	}
-	options := gameid.Options{Window: time.Second, Timeout: 100 * time.Millisecond}
+	options := gameid.Options{Timeout: time.Second}
 	frozen := withTables(t, "mysql:"+plain)
-	node, err := frozen.OpenNode(ctx, 7, gameid.Options{Window: time.Second})
-	must(t, err)
+	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return frozen.OpenNode(ctx, 7, o) }, time.Second)
 	defer node.Close()
 	tx, err := frozen.Pool().BeginTx(ctx, nil)
 	must(t, err)
@@ -57,7 +56,7 @@ func TestRowIsLocked(t *testing.T) {
 	must(t, err)
 	few := open(t, "mysql:"+servertest.Grant(t, "ALL", plain))
 	short := func(change func(context.Context) error) error {
-		ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		return change(ctx)
 	}
@@ -109,7 +108,7 @@ func TestRowIsLocked(t *testing.T) {
 	exec(t, db, "KILL "+connection)
 	storetest.Await(t, "the successor starts", func() bool {
 		must(t, db.Registry().LiftFence(ctx, 7, "m")) // the fence may come now: its outcome was unknown
-		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		return err == nil && node.Close() == nil
 	})
 	if by, err := db.Registry().RowLock(ctx, 7); by != "" || err != nil {
@@ -130,7 +129,7 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	db := withTables(t, dsn)
 	exec(t, db, "CREATE TABLE others (id INT PRIMARY KEY)")
 	exec(t, db, "INSERT INTO others VALUES (1), (2)")
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, nodeOptions)
 	must(t, err)
 	defer node.Close()
 	begin := func() (*sqlx.Tx, string) {

@@ -44,7 +44,7 @@ func TestTwoWorldsBecomeOne(t *testing.T) {
 	storetest.Exec(t, storetest.Open(t, dsn), "CREATE SCHEMA w2")
 	worlds := []*store.DB{storetest.WithTables(t, dsn), storetest.WithTables(t, dsn+"?search_path=w2")}
 	for i, name := range []string{"Aria", "Brun"} {
-		node, err := worlds[i].OpenNode(t.Context(), gameid.ServerID(7+i), gameid.Options{})
+		node, err := worlds[i].OpenNode(t.Context(), gameid.ServerID(7+i), storetest.NodeOptions)
 		storetest.Must(t, err)
 		defer node.Close()
 		now := entity.Time(time.Now())

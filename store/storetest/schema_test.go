@@ -84,7 +84,7 @@ func (p part) unfit(t *testing.T, db *store.DB, reason string) {
 	if p.mark != sqldb.RegistryMark {
 		return
 	}
-	if _, err := db.OpenNode(t.Context(), 7, gameid.Options{}); !errors.Is(err, store.ErrSchema) {
+	if _, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("OpenNode: %v", err)
 	}
 }

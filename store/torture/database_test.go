@@ -25,7 +25,6 @@ func outage(t *testing.T, w *World, p *Process, take, back func() error) {
 	p.AwaitMore(1000)
 	must(t, take())
 	w.Fault()
-	p.AwaitMore(1000)
 	e := p.Await(Exhausted)
 	if e.Type != "*gameid.ExhaustedError" || e.At.Before(e.Until) {
 		t.Errorf("without a database: %+v; want an ExhaustedError, and not before the end of the reservation", e)

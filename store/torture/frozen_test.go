@@ -37,15 +37,19 @@ func frozen(t *testing.T, w *World, dsn string) {
 		w.Fault()
 		servers, err := db.Registry().Servers(t.Context())
 		must(t, err)
+		until := servers[0].LeaseUntil
 		mark := servers[0].Reserved // all IDs of the first one lie up to it, all of the next one beyond
-		refused := w.Start(cfg)
-		if e := refused.Await(Opened, Refused); e.Type != "*gameid.HeldError" || e.Holder.PID != first.PID || e.Holder.Host != host {
-			t.Fatalf("while the lease of %d lasts: %+v", first.PID, e)
-		}
-		awaitEndOfLease(t, db)
 		second := w.Start(cfg)
-		if e := second.Await(Opened, Refused); e.What != Opened {
-			t.Fatalf("after the end of the lease: %+v", e)
+		switch e := second.Await(Opened, Refused); {
+		case e.What == Opened && e.At.After(until): // on a busy machine it came that late
+		case e.Type != "*gameid.HeldError" || e.Holder.PID != first.PID || e.Holder.Host != host:
+			t.Fatalf("while the lease of %d lasts: %+v", first.PID, e)
+		default:
+			awaitEndOfLease(t, db)
+			second = w.Start(cfg)
+			if e := second.Await(Opened, Refused); e.What != Opened {
+				t.Fatalf("after the end of the lease: %+v", e)
+			}
 		}
 		second.AwaitMore(1000)
 		inserted := playersUpTo(t, db, mark)

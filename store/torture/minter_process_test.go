@@ -24,7 +24,7 @@ import (
 
 // patience is how long a test waits for what must happen, on a slow and busy
 // machine.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // Process is one process that a [World] started. Its methods end the test
 // where the process does not do what is asked of it.

@@ -124,7 +124,7 @@ func makeFenced(dsn string, fence gameid.Holder) error {
 	}
 	defer db.Close()
 	ctx := context.Background()
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func makeFleet(dsn, game string) (closeAll func(), err error) {
 		if _, err := shared.Claim(ctx, "s"+server.String(), server, note); err != nil {
 			return closeAll, err
 		}
-		member, err := shared.Join(ctx, db.Registry(), server, gameid.Options{}, fleet.Options{Heartbeat: time.Hour})
+		member, err := shared.Join(ctx, db.Registry(), server, storetest.NodeOptions, fleet.Options{Heartbeat: time.Hour})
 		if err != nil {
 			return closeAll, err
 		}
@@ -184,12 +184,12 @@ func makeLive(dsn string) (closeAll func(), err error) {
 		return func() {}, err
 	}
 	closeAll = func() { db.Close() }
-	live, err := db.OpenNode(ctx, 7, gameid.Options{})
+	live, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 	if err != nil {
 		return closeAll, err
 	}
 	closeAll = func() { live.Close(); db.Close() }
-	ended, err := db.OpenNode(ctx, 8, gameid.Options{})
+	ended, err := db.OpenNode(ctx, 8, storetest.NodeOptions)
 	if err != nil {
 		return closeAll, err
 	}

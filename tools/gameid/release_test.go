@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -30,7 +30,7 @@ func TestReleaseLooksForLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			node, err := db.OpenNode(ctx, 7, gameid.Options{})
+			node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 			if err != nil {
 				t.Fatal(err)
 			}

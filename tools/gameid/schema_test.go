@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
@@ -44,7 +43,7 @@ func TestSchema(t *testing.T) {
 			t.Errorf("the statements make %v, want %v", names, want)
 		}
 		for range 2 {
-			node, err := db.OpenNode(ctx, 7, gameid.Options{})
+			node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
 			storetest.Must(t, err)
 			storetest.Must(t, node.Close())
 			storetest.Must(t, db.CreateRegistry(ctx))

@@ -103,7 +103,7 @@ func (o *operator) halfway(more int64, signal syscall.Signal) (output string, co
 	signalled := time.Now()
 	cmd.Process.Signal(signal)
 	<-ended
-	if signal != syscall.SIGKILL && time.Since(signalled) > 10*time.Second {
+	if signal != syscall.SIGKILL && time.Since(signalled) > time.Minute {
 		o.t.Errorf("it took %s to stop", time.Since(signalled))
 	}
 	return out.String(), cmd.ProcessState.ExitCode()

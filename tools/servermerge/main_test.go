@@ -17,6 +17,7 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
@@ -93,7 +94,7 @@ func play(ctx context.Context, dsn string, server gameid.ServerID, name string) 
 		return err
 	}
 	defer db.Close()
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, storetest.NodeOptions)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func join(ctx context.Context, f *fleet.Fleet, dsn string, server gameid.ServerI
 		return err
 	}
 	defer db.Close()
-	node, err := f.Join(ctx, db.Registry(), server, gameid.Options{}, fleet.Options{})
+	node, err := f.Join(ctx, db.Registry(), server, storetest.NodeOptions, fleet.Options{})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/throttle"
@@ -126,7 +127,7 @@ func TestServerRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	node, err := db.OpenNode(t.Context(), 2, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), 2, storetest.NodeOptions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,10 +171,9 @@ func (a *away) CompareAndSet(ctx context.Context, server gameid.ServerID, row ga
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	registry := &away{Memory: gameidtest.NewMemory()}
-	node, err := gameid.OpenNode(t.Context(), 7, registry, gameid.Options{Window: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) {
+		return gameid.OpenNode(t.Context(), 7, registry, o)
+	}, 100*time.Millisecond)
 	defer node.Close()
 	var log bytes.Buffer // the requests come one after another
 	s := New(node, []string{"item"}, slog.New(slog.NewTextHandler(&log, nil)))
@@ -207,10 +206,9 @@ func TestDatabaseAway(t *testing.T) {
 func TestTooLate(t *testing.T) {
 	t.Parallel()
 	registry := &away{Memory: gameidtest.NewMemory()}
-	node, err := gameid.OpenNode(t.Context(), 7, registry, gameid.Options{Window: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) {
+		return gameid.OpenNode(t.Context(), 7, registry, o)
+	}, 100*time.Millisecond)
 	defer node.Close()
 	s := New(node, []string{"item"}, slog.New(slog.DiscardHandler))
 	registry.now.Store(true)

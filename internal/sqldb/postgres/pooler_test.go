@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
@@ -50,7 +49,7 @@ func TestPooler(t *testing.T) {
 		t.Errorf("a pooler: %v", err)
 	}
 	db := storetest.WithTables(t, dsn+"?pooler=session")
-	node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 	must(t, err)
 	must(t, node.Close())
 }

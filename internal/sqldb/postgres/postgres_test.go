@@ -26,7 +26,7 @@ var must = storetest.Must
 func TestLossyServer(t *testing.T) {
 	server := servertest.PrivatePostgres(t, "fsync=off", "full_page_writes=off", "synchronous_commit=off")
 	db := storetest.WithTables(t, servertest.PostgresDatabase(t, server.DSN()))
-	_, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	_, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 	lossy, ok := errors.AsType[*registry.LossyError](err)
 	if !ok || len(lossy.Settings) != 3 {
 		t.Fatalf("got %v, want three settings refused", err)
@@ -42,7 +42,7 @@ func TestLossyServer(t *testing.T) {
 		t.Errorf("synchronous_commit of a session is %s", has)
 	}
 	db.AcceptLossyDatabase()
-	node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 	must(t, err)
 	must(t, node.Close())
 }
@@ -50,7 +50,7 @@ func TestLossyServer(t *testing.T) {
 // A process that is frozen in a transaction with Guard is named, with what ends it, and no other that waits for it.
 func TestRowLock(t *testing.T) {
 	db := storetest.WithTables(t, servertest.PostgresDSN(t))
-	node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 	must(t, err)
 	defer node.Close()
 	const update = "UPDATE gameid_servers SET name = 'seven' WHERE server_id = 7"
@@ -141,7 +141,7 @@ func TestSchemasThatComeLater(t *testing.T) {
 	db.Pool().SetMaxIdleConns(0)
 	reg.Pool().SetMaxIdleConns(0)
 	for _, db := range []*store.DB{db, wrapped} {
-		node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+		node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
 		must(t, err)
 		must(t, node.Close())
 	}
@@ -256,7 +256,7 @@ func TestForms(t *testing.T) {
 // Whatever isolation the game's sessions have, blocks of numbers are taken one after the other, without an error.
 func TestIsolation(t *testing.T) {
 	dsn := servertest.PostgresDSN(t)
-	node, err := storetest.WithTables(t, dsn).OpenNode(t.Context(), 7, gameid.Options{})
+	node, err := storetest.WithTables(t, dsn).OpenNode(t.Context(), 7, storetest.NodeOptions)
 	must(t, err)
 	must(t, node.Close())
 	pool, err := sql.Open("pgx", dsn+"?default_transaction_isolation=serializable")

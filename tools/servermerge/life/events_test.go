@@ -12,6 +12,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
+	"mergesafe/store/storetest"
 )
 
 // What the world does to the databases of a merge, beside its commands.
@@ -58,12 +59,12 @@ func (l *life) starts(at string, number int64) error {
 	g := &game{db: db}
 	if l.kind == fleetKind {
 		if g.fleet, err = fleet.Open(l.fleetDSN()); err == nil {
-			if g.m, err = g.fleet.Join(ctx, db.Registry(), gameid.ServerID(number), gameid.Options{}, fleet.Options{}); err == nil {
+			if g.m, err = g.fleet.Join(ctx, db.Registry(), gameid.ServerID(number), storetest.NodeOptions, fleet.Options{}); err == nil {
 				g.node = g.m.Node
 			}
 		}
 	} else {
-		g.node, err = db.OpenNode(ctx, gameid.ServerID(number), gameid.Options{})
+		g.node, err = db.OpenNode(ctx, gameid.ServerID(number), storetest.NodeOptions)
 	}
 	if err != nil {
 		if g.fleet != nil {

@@ -62,7 +62,7 @@ func MakeWorld(ctx context.Context, dsn string, server gameid.ServerID, count in
 	if err := storetest.Create(ctx, db); err != nil {
 		return err
 	}
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, storetest.NodeOptions)
 	if err != nil {
 		return err
 	}
