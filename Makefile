@@ -11,6 +11,9 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod))
 WITH = $(GO) run ./internal/servertest/with-server -optional
 WITH_MARIADB = $(WITH) mariadb --
 
+# No test hangs for ever, and none fails because the machine is busy.
+LIMIT = -timeout 4h
+
 # torture and torture-merge take another one, e.g. SERVER=mysql.
 SERVER ?= mariadb
 
@@ -25,7 +28,7 @@ DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^Tes
 
 # The longest packages. Those tests in which several goroutines, or two processes, meet run with the race detector, and all others without it.
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
-MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|TwoCursors|Cancel
+MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|Cancel
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql postgres test-postgres
 
@@ -82,30 +85,30 @@ test-postgres: postgres ## the suites of store on PostgreSQL alone
 
 # The longest begins first.
 test-merges:
-	$(GO) test -p 2 -parallel 4 -vet=off -timeout 30m -skip '$(MEET)' $(LONGEST)
+	$(GO) test -p 2 -parallel 4 -vet=off $(LIMIT) -skip '$(MEET)' $(LONGEST)
 
 test-others:
-	$(GO) test -p 1 -parallel 4 -vet=off -timeout 30m $(OTHERS)
-	$(GO) test -vet=off ./gameid -run '$(ALONE)'
+	$(GO) test -p 1 -parallel 4 -vet=off $(LIMIT) $(OTHERS)
+	$(GO) test $(LIMIT) -vet=off ./gameid -run '$(ALONE)'
 
 test-raced:
-	$(GO) test -p 2 -parallel 4 $(RACE) -vet=off -timeout 30m -run '$(MEET)' $(LONGEST)
-	$(GO) test -p 3 $(RACE) -skip '$(ALONE)|$(TORTURES_POSTGRES)' -vet=off -timeout 30m $(RACED)
+	$(GO) test -p 2 -parallel 4 $(RACE) -vet=off $(LIMIT) -run '$(MEET)' $(LONGEST)
+	$(GO) test -p 3 $(RACE) -skip '$(ALONE)|$(TORTURES_POSTGRES)' -vet=off $(LIMIT) $(RACED)
 
 test-merges-mysql:
-	$(GO) test -parallel 4 -vet=off -timeout 30m -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
+	$(GO) test -parallel 4 -vet=off $(LIMIT) -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
 
 test-mysql:
-	$(GO) test -p 3 -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) ./internal/sqldb/postgres $(SERIAL)
-	$(GO) test -vet=off -timeout 30m -skip '$(IN_MEMORY)|$(LONG)' -run '$(TOLD)' ./merge/check
+	$(GO) test -p 3 -vet=off $(LIMIT) -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) ./internal/sqldb/postgres $(SERIAL)
+	$(GO) test -vet=off $(LIMIT) -skip '$(IN_MEMORY)|$(LONG)' -run '$(TOLD)' ./merge/check
 
 # Modules of their own, which do not need that server, and what -skip left out above. (Without its MessagePack, gin is compiled in half the time.)
 test-beside:
-	$(GO) test -C bench -vet=off -skip '$(MEASURING)' ./...
-	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations -vet=off -tags nomsgpack ./...
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge/life -run '^TestLife$$/^sqlite$$'
+	$(GO) test -C bench $(LIMIT) -vet=off -skip '$(MEASURING)' ./...
+	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations $(LIMIT) -vet=off -tags nomsgpack ./...
+	TEST_SERVERS_REQUIRED= $(GO) test $(LIMIT) -vet=off ./examples/gameserver -run '.*/^sqlite$$'
+	TEST_SERVERS_REQUIRED= $(GO) test $(LIMIT) -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
+	TEST_SERVERS_REQUIRED= $(GO) test $(LIMIT) -vet=off ./tools/servermerge/life -run '^TestLife$$/^sqlite$$'
 
 .PHONY: test-merges test-others test-raced test-merges-mysql test-mysql test-beside
 
@@ -157,7 +160,11 @@ test-short: ## a look at all packages, without a server
 workflows: ## check .github by actionlint
 	cd integrations && $(GO) tool actionlint ../.github/workflows/*.yml
 
-.PHONY: test-on test-short workflows
+staticcheck: ## staticcheck, in all modules (minutes)
+	@set -e; program=$$($(GO) tool -C integrations -n staticcheck); for dir in $(MODULES); do \
+		echo "# staticcheck in $$dir"; (cd $$dir && "$$program" -tags nomsgpack ./...); done
+
+.PHONY: test-on test-short workflows staticcheck
 
 # Where one is not to be had, with-server says what is not tested.
 mariadb mariadb-11.8 mysql postgres:
@@ -172,11 +179,11 @@ check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothi
 	$(GO) mod tidy -C bench -diff
 	$(GO) vet -C integrations -tags nomsgpack ./...
 	$(GO) mod tidy -C integrations -diff
-	$(GO) run ./internal/platforms -on windows/amd64,darwin/arm64 . bench
+	$(GO) run ./internal/platforms -on windows/amd64,darwin/arm64,linux/386 . bench
 
 # check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.
-platforms: ## go build and go vet for Windows, macOS, FreeBSD and Linux on ARM (minutes)
-	@set -e; for p in windows/amd64 darwin/arm64 freebsd/amd64 linux/arm64; do for dir in $(MODULES); do \
+platforms: ## go build and go vet for Windows, macOS, FreeBSD, Linux on ARM and on 32 bits (minutes)
+	@set -e; for p in windows/amd64 darwin/arm64 freebsd/amd64 linux/arm64 linux/386; do for dir in $(MODULES); do \
 		echo "# $$p in $$dir"; (export GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0; $(GO) build -C $$dir -o /dev/null ./... && $(GO) vet -C $$dir ./...); done; done
 
 .PHONY: platforms

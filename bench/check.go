@@ -16,7 +16,6 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
-	reports "mergesafe/merge/verdict"
 	verdicts "mergesafe/merge/verdict"
 )
 
@@ -155,7 +154,7 @@ func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err 
 	}
 	began := time.Now()
 	keys := began
-	report, err := merge.Check(ctx, sources, declare.Options{Only: only}, func(*reports.Report) { keys = time.Now() })
+	report, err := merge.Check(ctx, sources, declare.Options{Only: only}, func(*verdicts.Report) { keys = time.Now() })
 	if err != nil {
 		return o, err
 	}

@@ -39,7 +39,7 @@ func testCap(t *testing.T, late time.Duration) {
 				t.Fatal("the IDs do not rise")
 			}
 			last = ids[len(ids)-1]
-			if ahead := last.Time().Sub(time.Now()); ahead > most {
+			if ahead := time.Until(last.Time()); ahead > most {
 				t.Fatalf("%s ahead of the clock", ahead)
 			}
 		}

@@ -43,7 +43,7 @@ func processState(pid int) (state, start string, err error) {
 		return "", "", err
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const stateField, startField = 3 - 3, 22 - 3
+	const stateField, startField = 0, 19 // 3 and 22 in proc(5), where the name is 2
 	if len(fields) <= startField {
 		return "", "", fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
 	}

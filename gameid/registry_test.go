@@ -60,14 +60,14 @@ func (r *registry) spoil(before, after error) {
 	r.with(func(r *registry) { r.before, r.after = before, after })
 }
 
-func (r *registry) faults() (before, after error, delay time.Duration) {
+func (r *registry) faults() (delay time.Duration, before, after error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.before, r.after, r.delay
+	return r.delay, r.before, r.after
 }
 
 func (r *registry) Load(ctx context.Context, s gameid.ServerID) (gameid.Record, error) {
-	before, _, delay := r.faults()
+	delay, before, _ := r.faults()
 	if before != nil {
 		return gameid.Record{}, before
 	}
@@ -78,7 +78,7 @@ func (r *registry) Load(ctx context.Context, s gameid.ServerID) (gameid.Record, 
 }
 
 func (r *registry) CompareAndSet(ctx context.Context, s gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
-	before, after, delay := r.faults()
+	delay, before, after := r.faults()
 	if before != nil {
 		return false, before
 	}
@@ -138,7 +138,7 @@ func next(t *testing.T, g *gameid.Generator[player]) gameid.ID {
 // given back. Within one process its lease still has to run out.
 func crash(t *testing.T, r *registry, n *gameid.Node) {
 	t.Helper()
-	before, after, _ := r.faults()
+	_, before, after := r.faults()
 	r.spoil(errors.New("crashed"), nil)
 	n.Close()
 	r.spoil(before, after)

@@ -25,7 +25,7 @@ func TestRestart(t *testing.T) {
 		}
 		n = open(t, r, gameid.Options{})
 		b := next(t, gameid.NewGenerator[player](n))
-		if b.Compare(a) <= 0 || b.Time().Sub(time.Now()) > 10*time.Second {
+		if b.Compare(a) <= 0 || time.Until(b.Time()) > 10*time.Second {
 			t.Errorf("%s, after a clean restart at %s %s", a, time.Now(), b)
 		}
 

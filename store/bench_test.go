@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -104,7 +103,7 @@ func BenchmarkStream(b *testing.B) {
 		fillItems(b, db, n)
 		done := func(b *testing.B, seen int) {
 			if seen != n*b.N {
-				b.Fatal(fmt.Sprintf("%d rows", seen))
+				b.Fatalf("%d rows", seen)
 			}
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		}

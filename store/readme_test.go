@@ -1,3 +1,5 @@
+//lint:file-ignore SA5001 the program in the README leaves out what it does about errors
+
 package store_test
 
 import (

@@ -286,16 +286,17 @@ func TestStream(t *testing.T) {
 
 // A game's own table, with all kinds of columns.
 type parcel struct {
-	ID      gameid.Of[parcel]           `db:"id"`
-	From    *gameid.Of[entity.Player]   `db:"from_id"`
-	To      sql.Null[gameid.Of[parcel]] `db:"to_id"`
-	Note    *string                     `db:"note"`
-	Raw     []byte                      `db:"raw"`
-	Tags    tags                        `db:"tags"`
-	Open    bool                        `db:"open"`
-	Weight  float64                     `db:"weight"`
-	Size    uint16                      `db:"size"`
-	Stamp                               // its columns are ours
+	ID     gameid.Of[parcel]           `db:"id"`
+	From   *gameid.Of[entity.Player]   `db:"from_id"`
+	To     sql.Null[gameid.Of[parcel]] `db:"to_id"`
+	Note   *string                     `db:"note"`
+	Raw    []byte                      `db:"raw"`
+	Tags   tags                        `db:"tags"`
+	Open   bool                        `db:"open"`
+	Weight float64                     `db:"weight"`
+	Size   uint16                      `db:"size"`
+	Stamp                              // its columns are ours
+	//lint:ignore U1000 a field that is no column
 	scratch int
 	Cache   map[string]int `db:"-"`
 }

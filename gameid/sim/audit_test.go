@@ -273,16 +273,6 @@ func (p *process) granted(first, last int64) bool {
 	return false
 }
 
-// top is the last time that the process was granted.
-func (p *process) top() (top int64) {
-	for _, g := range p.w.grants {
-		if g.p == p {
-			top = max(top, g.to)
-		}
-	}
-	return top
-}
-
 // stats returns the node's statistics.
 func (p *process) stats() gameid.Stats {
 	p.w.mu.Lock()

@@ -148,7 +148,7 @@ func (w *world) start(db *database, machine int, opts gameid.Options, wall time.
 	p.conn = &conn{p: p, db: db, rnd: w.random()}
 	p.opts.Clock = p.clock
 	w.procs = append(w.procs, p)
-	w.log(p, "starts on machine %d at database %d, its clock %s off", machine, db.name, wall.Sub(time.Now()))
+	w.log(p, "starts on machine %d at database %d, its clock %s off", machine, db.name, time.Until(wall))
 	w.mu.Unlock()
 
 	go func() {

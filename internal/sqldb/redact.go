@@ -35,7 +35,7 @@ func IsPlainPath(path string) bool {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return true
 		}
-		folder, name := filepath.Split(strings.TrimRight(path, string(filepath.Separator)+"/"))
+		folder, name := filepath.Split(strings.TrimRightFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' }))
 		if !IsPlain(name) {
 			return false
 		}

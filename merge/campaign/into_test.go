@@ -100,7 +100,7 @@ func TestCampaign(t *testing.T) {
 		if n := in.players("w1"); n != 60 {
 			t.Errorf("the new database has %d players", n)
 		}
-		if failure, stop := in.starts("w1", 1); failure != nil {
+		if stop, failure := in.starts("w1", 1); failure != nil {
 			t.Errorf("the world cannot be started in its new database: %v", failure)
 		} else {
 			stop()
@@ -110,7 +110,7 @@ func TestCampaign(t *testing.T) {
 				t.Errorf("%s has %d players", w, n)
 			}
 		}
-		if failure, stop := p.starts("w1", 1); failure == nil {
+		if stop, failure := p.starts("w1", 1); failure == nil {
 			stop()
 			t.Error("the world can be started in its old database")
 		}
@@ -143,7 +143,7 @@ func TestCampaign(t *testing.T) {
 			t.Errorf("after the undo the place is %s, and the state %+v", places["w1"], s.Merges[0])
 		}
 		for i, w := range worlds {
-			if failure, stop := p.starts(w, []gameid.ServerID{1, 2, 3, 4, 5}[i]); failure != nil {
+			if stop, failure := p.starts(w, []gameid.ServerID{1, 2, 3, 4, 5}[i]); failure != nil {
 				t.Errorf("%s cannot be started after the undo: %v", w, failure)
 			} else {
 				stop()
@@ -224,7 +224,7 @@ func TestOpenLater(t *testing.T) {
 	if places["w1"] != p.server("w1") {
 		t.Error("the place was set")
 	}
-	if failure, stop := (&place{TB: t, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}).starts("w1", 1); failure == nil {
+	if stop, failure := (&place{TB: t, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}).starts("w1", 1); failure == nil {
 		stop()
 		t.Error("the world can be started before its database is open")
 	}

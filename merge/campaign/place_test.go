@@ -113,16 +113,16 @@ func (p *place) jobOf(first, second transfer.Database) *job {
 }
 
 // starts tells whether the game server of a world starts. If it does, it runs until stop is called.
-func (p *place) starts(world string, server gameid.ServerID) (err error, stop func()) {
+func (p *place) starts(world string, server gameid.ServerID) (stop func(), err error) {
 	p.Helper()
 	db, err := store.Open(context.Background(), p.server(world))
 	must(p, err)
 	node, err := db.OpenNode(context.Background(), server, storetest.NodeOptions)
 	if err != nil {
 		db.Close()
-		return err, func() {}
+		return func() {}, err
 	}
-	return nil, func() { node.Close(); db.Close() }
+	return func() { node.Close(); db.Close() }, nil
 }
 
 // world makes the world of a server with some players, who have an item each.

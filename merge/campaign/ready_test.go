@@ -35,7 +35,7 @@ func TestReady(t *testing.T) {
 			t.Errorf("got %q, want %q", notes, want)
 		}
 
-		failure, stop := p.starts("w2", 2)
+		stop, failure := p.starts("w2", 2)
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -131,7 +131,7 @@ func TestFenceAll(t *testing.T) {
 		c := &agenda.Campaign{Name: "autumn", Parallel: 2}
 		must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
-			if err, stop := p.starts(w, gameid.ServerID(i+1)); err == nil {
+			if stop, err := p.starts(w, gameid.ServerID(i+1)); err == nil {
 				stop()
 				t.Errorf("%s starts", w)
 			}
@@ -144,7 +144,7 @@ func TestFenceAll(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for i, w := range worlds {
-			err, stop := p.starts(w, gameid.ServerID(i+1))
+			stop, err := p.starts(w, gameid.ServerID(i+1))
 			stop()
 			if err != nil {
 				t.Errorf("%s is still fenced: %v", w, err)
@@ -183,7 +183,7 @@ func TestPlanOfFenced(t *testing.T) {
 	_, err = Undo(t.Context(), b, p.options())
 	must(t, err)
 	for i, name := range []string{"w1", "w2"} {
-		failure, stop := p.starts(name, gameid.ServerID(i+1))
+		stop, failure := p.starts(name, gameid.ServerID(i+1))
 		stop()
 		must(t, failure)
 	}

@@ -32,7 +32,7 @@ func TestTry(t *testing.T) {
 		b := p.book("parallel = 2\nwindow = '02:00-02:01'\nzone = 'UTC'", "w1 w2", "w3 w4")
 		b.campaign.Backup, b.campaign.Stopped = "", ""
 		planned(t, b, p.options())
-		failure, stop := p.starts("w2", 2)
+		stop, failure := p.starts("w2", 2)
 		must(t, failure)
 		p.exec("w2", "UPDATE players SET gold = gold + 1")
 		p.exec("w4", "DELETE FROM items")
@@ -144,7 +144,7 @@ func TestTryInterrupted(t *testing.T) {
 	if _, err := os.Stat(p.dir + "/w1_m2.db"); err == nil {
 		t.Error("the new database is there after the undo")
 	}
-	if failure, stop := p.starts("w2", gameid.ServerID(2)); failure != nil {
+	if stop, failure := p.starts("w2", gameid.ServerID(2)); failure != nil {
 		t.Error(failure)
 	} else {
 		stop()

@@ -13,14 +13,14 @@ func TestBits(t *testing.T) {
 		{format: "bits 0..31 tag 48..63=0x4000", cell: creature, keys: "77", shifted: fmt.Sprint(uint64(0x4000)<<48 | 20_000_077)},
 		{format: "bits 0..31 tag 48..63=0x4000", cell: player, shifted: player},
 		{format: "bits 0..31 tag 48..63=0", cell: player, keys: "5", shifted: "20000005"},
-		{format: "bits 32..63", cell: fmt.Sprint(7<<32 | 9), keys: "7", shifted: fmt.Sprint(20_000_007<<32 | 9)},
+		{format: "bits 32..63", cell: fmt.Sprint(int64(7<<32 | 9)), keys: "7", shifted: fmt.Sprint(int64(20_000_007<<32 | 9))},
 		{format: "bits 32..63", cell: fmt.Sprint(uint64(0xF0000000)<<32 | 9), keys: "4026531840", shifted: fmt.Sprint(uint64(0xF0000000+20_000_000)<<32 | 9)},
 		{format: "bits 0..31", cell: "-1", keys: "4294967295", fault: "new value 4314967295: does not fit into the bits 0..31"},
 		{format: "bits 0..31", cell: "-4294967296", keys: "0", shifted: "-4274967296"},
 		{format: "bits 0..63", cell: "-20000000", keys: "18446744073689551616", fault: "too large"},
 		{format: "bits 0..23", cell: "16777215", keys: "16777215", fault: `byte 0: "16777215": new value 36777215: does not fit into the bits 0..23`},
 		{format: "bits 0..31", cell: "x", fault: "want a whole number"},
-		{format: "list sep=' ' every then bits 0..31 tag 40..41=1", cell: fmt.Sprint(1<<40|5, 2<<40|6, 1<<40|7), keys: "5 7", shifted: fmt.Sprint(1<<40|20_000_005, 2<<40|6, 1<<40|20_000_007)},
+		{format: "list sep=' ' every then bits 0..31 tag 40..41=1", cell: fmt.Sprint(int64(1<<40|5), int64(2<<40|6), int64(1<<40|7)), keys: "5 7", shifted: fmt.Sprint(int64(1<<40|20_000_005), int64(2<<40|6), int64(1<<40|20_000_007))},
 		{format: "regex '^([0-9A-F]{16}):' base=16 upper width=16 then bits 0..31 tag 48..63=0x4000", cell: "400000000000004D:9", keys: "77", shifted: "4000000001312D4D:9"},
 	})
 	refused(t, map[string]string{
@@ -40,7 +40,7 @@ func TestBits(t *testing.T) {
 
 func TestOthers(t *testing.T) {
 	f := must(t, "list sep=' ' every then bits 0..31 tag 40..47=1")
-	cell := fmt.Appendf(nil, "%d %d", 1<<40|5, 2<<40|6)
+	cell := fmt.Appendf(nil, "%d %d", int64(1<<40|5), int64(2<<40|6))
 	others, err := f.Others(cell)
 	if err != nil || len(others) != 1 || others[0].Value.Bits != 6 || others[0].Tag != 2 || others[0].Start != 14 {
 		t.Error(others, err)

@@ -119,7 +119,6 @@ type drawnColumn struct {
 	declared      string       // reference, plain, shared; "" nothing
 	others        bool         // declared plain in the other rows
 	inside        [][][]any    // of each world and row, what it names inside its text
-	words         func(w int) string
 	danger        bool
 	nocase        bool
 }
@@ -844,7 +843,6 @@ func (g *drawnGame) countedInTexts(t fatal, w *sqlWorlds, table *drawnTable, c *
 
 var (
 	part     = regexp.MustCompile(`\b(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b|(?:[0-9A-Za-z_]|[^\x00-\x7f])+`)
-	address  = regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+$`)
 	decimals = regexp.MustCompile(`^[0-9]+$`)
 	mixedHex = regexp.MustCompile(`(?i)^([0-9a-f]*[0-9][0-9a-f]*[a-f][0-9a-f]*|[0-9a-f]*[a-f][0-9a-f]*[0-9][0-9a-f]*)$`)
 	allHex   = regexp.MustCompile(`(?i)^(0x)?[0-9a-f]{1,16}$`)

@@ -221,17 +221,3 @@ func openColumns(report *verdict.Report) map[string]int64 {
 	}
 	return open
 }
-
-// onEngines runs a test on SQLite and on the server of MariaDB or MySQL that there is.
-func onEngines(t *testing.T, worlds int, test func(t *testing.T, w *sqlWorlds)) {
-	t.Run("sqlite", func(t *testing.T) {
-		w := sqliteWorlds(t, t.TempDir(), worlds)
-		defer w.close()
-		test(t, w)
-	})
-	t.Run("server", func(t *testing.T) {
-		w := serverWorlds(t, serverDatabases(t, worlds), worlds)
-		defer w.close()
-		test(t, w)
-	})
-}

@@ -61,7 +61,7 @@ func TestAnyNumbersCompareExactly(t *testing.T) {
 	t.Parallel()
 	number := rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) any {
-			return int64(rapid.SampledFrom([]int{math.MinInt64, math.MaxInt64, 0, 1 << 53, -1 << 53, 1 << 62, -1 << 62}).Draw(t, "base") + rapid.IntRange(-3, 3).Draw(t, "off"))
+			return rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 0, 1 << 53, -1 << 53, 1 << 62, -1 << 62}).Draw(t, "base") + rapid.Int64Range(-3, 3).Draw(t, "off")
 		}),
 		rapid.Custom(func(t *rapid.T) any { return rapid.Int64().Draw(t, "n") }),
 		rapid.Custom(func(t *rapid.T) any { return rapid.Float64().Draw(t, "f") }),

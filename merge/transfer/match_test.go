@@ -166,7 +166,7 @@ func TestMatch(t *testing.T) {
 		for query, want := range map[string]string{
 			"SELECT id, name, email FROM accounts WHERE id IN (5, 17) ORDER BY id":                                 "[[5 alice s1-5@x] [17 bob s1-17@x]]",
 			fmt.Sprintf("SELECT name, email FROM accounts WHERE id = %d", 9+d2):                                    "[[eve s2-9@x]]",
-			fmt.Sprintf("SELECT account FROM characters WHERE name = 'gone-s3'"):                                   fmt.Sprintf("[[%d]]", 777+d3),
+			"SELECT account FROM characters WHERE name = 'gone-s3'":                                                fmt.Sprintf("[[%d]]", 777+d3),
 			"SELECT members FROM clubs ORDER BY id":                                                                fmt.Sprintf("[[5 19] [17 %d] [%d 5]]", 19+d2, 9+d2),
 			"SELECT account, theme FROM settings ORDER BY account":                                                 fmt.Sprintf("[[5 dark-s1] [17 dark-s2] [%d dark-s3]]", 9+d2),
 			"SELECT source, old_key, new_key, key_here FROM mergesafe_matches ORDER BY source, old_key":            fmt.Sprintf("[[s2 5 17 17] [s3 1 %d %[1]d] [s3 2 17 17] [s3 17 5 5]]", 9+d2),

@@ -133,8 +133,8 @@ func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]rowio.Database, pla
 		exec(t, d, "CREATE TABLE online (id "+auto+", name VARCHAR(20) UNIQUE)",
 			"CREATE TABLE visits (n BIGINT NOT NULL PRIMARY KEY, prev BIGINT, FOREIGN KEY (prev) REFERENCES visits (n))")
 		for k := range rnd.IntN(30) {
-			n := 9_000_000_000_000_000 + k // which nothing else names
-			exec(t, d, fmt.Sprintf("INSERT INTO online VALUES (%d, 'n%d')", n, k), fmt.Sprintf("INSERT INTO visits VALUES (%d, %d)", n, n-k%2))
+			n := 9_000_000_000_000_000 + int64(k) // which nothing else names
+			exec(t, d, fmt.Sprintf("INSERT INTO online VALUES (%d, 'n%d')", n, k), fmt.Sprintf("INSERT INTO visits VALUES (%d, %d)", n, n-int64(k%2)))
 		}
 	}
 	options.Check.Tables = append(options.Check.Tables[:0:0], declare.TablePolicy{Tables: []string{"online", "visits"}, Policy: declare.PolicyReset})

@@ -32,7 +32,7 @@ func claimed(t testing.TB, f *fleet.Fleet, server gameid.ServerID) {
 
 // byHand are options with which no heartbeat comes by itself. The first one comes at a random
 // moment of Heartbeat: within an hour, it met one made by hand about once in twenty runs.
-var byHand = fleet.Options{Name: "s7", Heartbeat: 10 * 365 * 24 * time.Hour, Timeout: 20 * time.Second}
+var byHand = fleet.Options{Name: "s7", Heartbeat: 10 * 365 * 24 * time.Hour, Timeout: time.Minute}
 
 func join(t testing.TB, db *store.DB, f *fleet.Fleet, server gameid.ServerID) *fleet.Member {
 	t.Helper()

@@ -118,7 +118,7 @@ func TestLiveCopy(t *testing.T) {
 		}
 		// Once it has changed more, the copy is the older one.
 		must(t, m.Close())
-		m = join(t, db, f, 7)
+		join(t, db, f, 7)
 		refused(t, clone, f, 7, fleet.ErrRunning, "This database is an older copy, such as a cloned disk or a restored backup")
 
 		// A process that has ended holds nobody up, wherever its lease ends.
@@ -147,18 +147,20 @@ func TestRestoredBackup(t *testing.T) {
 		m = join(t, db, f, 7)
 		last := mint(t, m)
 		must(t, m.Close())
-		// Its last report was a minute ago, and 20 s ahead of the clock.
-		exec(t, f.DB(), f.DB().Dialect().With("UPDATE fleet_servers SET seen_ms = {now} - 60000, mark_ms = {now} - ? - 40000"), gameid.EpochMillis)
+		// Its last report was a minute ago, and two windows ahead of the clock.
+		ahead := 2 * nodeOptions.Window
+		exec(t, f.DB(), f.DB().Dialect().With("UPDATE fleet_servers SET seen_ms = {now} - 60000, mark_ms = {now} - ? - 60000"), gameid.EpochMillis-ahead.Milliseconds())
 		start := time.Now()
-		options := gameid.Options{Clock: storetest.SlowClock()}
+		options := nodeOptions
+		options.Clock = storetest.SlowClock()
 		m, err := f.Join(t.Context(), backup.Registry(), 7, options, byHand)
 		must(t, err)
 		defer m.Close()
 		if !m.Status().OlderCopy {
 			t.Error("a restored backup was not noticed")
 		}
-		if next := mint(t, m); next.Compare(last) <= 0 || next.Time().Before(start.Add(19*time.Second)) {
-			t.Errorf("%s (%s) after %s: the world may have used times up to %s", next, next.Time(), last, start.Add(20*time.Second))
+		if next := mint(t, m); next.Compare(last) <= 0 || next.Time().Before(start.Add(ahead-time.Second)) {
+			t.Errorf("%s (%s) after %s: the world may have used times up to %s", next, next.Time(), last, start.Add(ahead))
 		}
 	})
 }

@@ -143,7 +143,7 @@ func TestEndFleetLease(t *testing.T) {
 		if _, err := fleet.FindLeases(ctx, db.Registry(), nil, 7); err == nil || !strings.Contains(err.Error(), "want its DSN") {
 			t.Errorf("without the fleet registry: %v", err)
 		}
-		const far = 1 << 42
+		const far = int64(1) << 42
 		exec(t, f.DB(), `UPDATE fleet_servers SET lease_until_ms = ?, holder = '{"token":"ABC","host":"host-b","pid":4711,"program":"game"}'`, far)
 		refused(t, db, f, 7, fleet.ErrRunning, "gameid servers release -h")
 		l := leases(t, db, f)

@@ -5,7 +5,6 @@ import "mergesafe/store/storetest"
 var (
 	onEach           = storetest.OnEach
 	onEachWithTables = storetest.OnEachWithTables
-	withTables       = storetest.WithTables
 	open             = storetest.Open
 	exec             = storetest.Exec
 	must             = storetest.Must

@@ -88,6 +88,7 @@ func forward(t *testing.T, from, to *network, port int, gates ...*gate) {
 	pass := func() {
 		for _, g := range gates {
 			g.RLock()
+			//lint:ignore SA2001 it waits until the gate is open
 			g.RUnlock()
 		}
 	}

@@ -73,7 +73,7 @@ func (n *fleetNight) run(want cli.Code, args ...string) (out string) {
 
 func (n *fleetNight) note(cmd *exec.Cmd) {
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		n.peak = max(n.peak, usage.Maxrss)
+		n.peak = max(n.peak, int64(usage.Maxrss))
 	}
 }
 

@@ -720,7 +720,6 @@ func (w *fullWorlds) tablesDiffer(pattern, policy string) func(before, after pla
 		if after.Plan == nil {
 			return "the rules are not taken"
 		}
-		was := make(map[string]bool)
 		is := func(p planned) map[string]bool {
 			all := make(map[string]bool)
 			for _, t := range p.Tables {

@@ -25,7 +25,7 @@ func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() e
 	info, err := os.Stat(path)
 	switch {
 	case path == "":
-		return nil, nil, errors.New("no path after sqlite:")
+		return nil, nil, errors.New("no path after \"sqlite:\"")
 	case path == ":memory:":
 		return nil, nil, errors.New("a database in memory would be another one for every connection: use a file, in a temporary directory if need be")
 	case err == nil && info.IsDir():

@@ -39,7 +39,6 @@ type Table struct {
 	Next    []int64 // of each world, where its counter is set to; 0: where it is
 
 	live, gone [][]int64 // of each world: keys of rows, and keys that are not there
-	sparse     bool
 	rows       func(w int) int
 	builtIn    int64 // keys below it are the same in every world
 	same       bool
