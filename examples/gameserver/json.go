@@ -42,8 +42,15 @@ func decode(r *http.Request, v any) error {
 	}
 }
 
+const (
+	maxDepth    = 8
+	nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+)
+
 // plain refuses bodies that encoding/json would change without a word: it puts U+FFFD in the place of bytes that are no
-// UTF-8 and of half a pair of surrogates, and of a key that comes twice it takes the last. Any other mistake is left to it.
+// UTF-8 and of half a pair of surrogates, it takes a key for a field of the same letters in another case, such as "itemſ" for
+// items, and of a key that comes twice the last. It also refuses what is nested deeper than any body of this game: levels
+// cost more memory than bytes. Any other mistake is left to encoding/json.
 func plain(body []byte) error {
 	if !utf8.Valid(body) {
 		return newProblem(http.StatusBadRequest, "", "the body is not valid UTF-8")
@@ -67,13 +74,18 @@ func plain(body []byte) error {
 		}
 		if end := len(open) - 1; end >= 0 && open[end].keys != nil && token != json.Delim('}') {
 			if at := &open[end]; at.key {
-				name := strings.ToLower(text) // a field takes both
-				if at.keys[name] {
-					return newProblem(http.StatusBadRequest, name, "%s is in the body twice", name)
+				if strings.Trim(text, nameLetters) != "" { // a field takes its name in other cases, too
+					return newProblem(http.StatusBadRequest, text, "%s is not a known field", text)
 				}
-				at.keys[name] = true
+				if at.keys[text] {
+					return newProblem(http.StatusBadRequest, text, "%s is in the body twice", text)
+				}
+				at.keys[text] = true
 			}
 			open[end].key = !open[end].key
+		}
+		if len(open) == maxDepth && (token == json.Delim('{') || token == json.Delim('[')) {
+			return newProblem(http.StatusBadRequest, "", "the body is nested more than %d deep", maxDepth)
 		}
 		switch token {
 		case json.Delim('{'):

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxBody        = 1 << 20 // bytes of a request's body
-	maxLoot        = 1000    // items in one call
+	maxBody        = 64 << 10 // bytes of a request's body
+	maxLoot        = 1000     // items in one call
 	requestTimeout = 10 * time.Second
 	healthTimeout  = time.Second
 )

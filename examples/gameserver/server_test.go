@@ -221,7 +221,7 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 			{"POST /players", `{"account":"a","name":"X"} {}`, 400, "", "continues after its JSON value"},
 			{"POST /players", `{"account":"a","name":"X"} x`, 400, "", "the body is not JSON"},
 			{"POST /players", `{"account":"a","name":"aRIA"}`, 409, "name", `name "aRIA" is taken`},
-			{"POST /players", `{"account":"` + strings.Repeat("a", maxBody) + `"}`, 413, "", "more than 1048576 bytes"},
+			{"POST /players", `{"account":"` + strings.Repeat("a", maxBody) + `"}`, 413, "", "more than 65536 bytes"},
 			{"GET /players/nonsense", ``, 400, "id", `id: "nonsense" ` + noPublicID},
 			{"GET /players/" + ariaID[1:], ``, 400, "id", noPublicID},
 			{"GET /players/0" + ariaID, ``, 400, "id", noPublicID},
@@ -339,7 +339,7 @@ func TestHeaders(t *testing.T) {
 	if resp.StatusCode != http.StatusConflict || resp.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%s, %v", resp.Status, resp.Header)
 	}
-	if resp = post("application/json", strings.Repeat(" ", 2*maxBody)); resp.StatusCode != http.StatusRequestEntityTooLarge || !resp.Close {
+	if resp = post("application/json", strings.Repeat(" ", 16*maxBody)); resp.StatusCode != http.StatusRequestEntityTooLarge || !resp.Close {
 		t.Errorf("an oversized body: %s, connection closed: %t", resp.Status, resp.Close)
 	}
 }
