@@ -30,9 +30,9 @@ func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 func (id *ID) UnmarshalBSONValue(typ byte, data []byte) (err error) {
 	*id = ID{}
 	switch {
-	case typ == bsonString && len(data) == 4+TextSize+1:
+	case typ == bsonString && len(data) == 4+TextSize+1 && binary.LittleEndian.Uint32(data) == TextSize+1 && data[4+TextSize] == 0:
 		return id.UnmarshalText(data[4 : 4+TextSize])
-	case typ == bsonBinary && len(data) == 5+Size && data[4] == bsonGeneric:
+	case typ == bsonBinary && len(data) == 5+Size && binary.LittleEndian.Uint32(data) == Size && data[4] == bsonGeneric:
 		return id.UnmarshalBinary(data[5:])
 	}
 	return fmt.Errorf("gameid: a BSON value of type 0x%02x and %d bytes is not an ID: want a string of %d hexadecimal digits or %d bytes of binary data", typ, len(data), TextSize, Size)

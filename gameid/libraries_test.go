@@ -42,6 +42,11 @@ func TestBSON(t *testing.T) {
 		{0x02, "\x15\x00\x00\x00" + strings.Repeat("0", 20) + "\x00"}, // server 0
 		{0x05, "\x0a\x00\x00\x00\x04" + string(raw[:])},               // a UUID's subtype
 		{0x05, "\x09\x00\x00\x00\x00" + string(raw[:9])},
+		{0x02, "\x14\x00\x00\x00" + someText + "\x00"}, // a length of 20
+		{0x02, "\x15\x01\x00\x00" + someText + "\x00"},
+		{0x02, "\x15\x00\x00\x00" + someText + "\x01"}, // no zero at the end
+		{0x05, "\x0b\x00\x00\x00\x00" + string(raw[:])},
+		{0x05, "\x00\x00\x00\x00\x00" + string(raw[:])},
 		{0x07, "123456789012"}, // an ObjectID
 		{0x03, "\x05\x00\x00\x00\x00"},
 		{0x12, "\x01\x00\x00\x00\x00\x00\x00\x00"},
