@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -118,11 +120,38 @@ func oneLine(err error, secret []string) string {
 	text := strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")
 	for _, part := range secret {
 		if part != "" {
-			text = strings.ReplaceAll(text, part, "***")
+			text = hide(text, part)
 		}
 	}
 	return text
 }
+
+// hide puts *** in the place of a part of a text, except inside words: a name of one letter is in many.
+func hide(text, part string) string {
+	var b strings.Builder
+	for last, rest := rune(0), text; ; {
+		before, after, found := strings.Cut(rest, part)
+		if !found {
+			b.WriteString(rest)
+			return b.String()
+		}
+		if before != "" {
+			last, _ = utf8.DecodeLastRuneInString(before)
+		}
+		first, _ := utf8.DecodeRuneInString(part)
+		end, _ := utf8.DecodeLastRuneInString(part)
+		next, _ := utf8.DecodeRuneInString(after)
+		b.WriteString(before)
+		if inWord(last) && inWord(first) || inWord(end) && inWord(next) {
+			b.WriteString(part)
+		} else {
+			b.WriteString("***")
+		}
+		last, rest = end, after
+	}
+}
+
+func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // connector is that of the driver, which has the password in it: %#v of a pool does not show it.
 type connector struct {

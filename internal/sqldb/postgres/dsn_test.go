@@ -13,6 +13,7 @@ func TestConnectErrors(t *testing.T) {
 		"postgres://game:hunter2@127.0.0.1:1/s1":            "user=game database=s1",
 		"postgres://hunter2@127.0.0.1:1/s1":                 "user=*** database=s1",
 		"postgres://127.0.0.1:1/s1?user=hunter2":            "user=*** database=s1",
+		"postgres://r@127.0.0.1:1/s1":                       "user=*** database=s1`: 127.0.0.1:1 (127.0.0.1): dial error", // no "e***o***"
 		"postgres://127.0.0.1:1/game:hunter2@db":            "database=***",
 		"postgres://game:pass@127.0.0.1:1/s1;pw=hunter2":    "database=***",
 		"postgres://game:hunter2@nohost.invalid:1/s1":       "nohost.invalid",
