@@ -40,7 +40,7 @@ type DB struct {
 // Open opens the database that dsn names and makes sure that it answers. The
 // caller closes it.
 //
-//   - "sqlite:" and a path: the file is made if there is none. It is kept in
+//   - "sqlite:" and a path, without parameters: the file is made if there is none. It is kept in
 //     WAL mode, with foreign keys enforced; a writer waits for another one for
 //     up to 5 seconds. If the file is removed or replaced later, changes return
 //     [ErrReplaced].

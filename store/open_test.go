@@ -47,8 +47,15 @@ func TestOpenErrors(t *testing.T) {
 		{"postgres://u:s3cr3t@h", "no database named", false},
 		{"data/s1.db", "unknown kind of database: want", false},
 		{"sqlite://data/s1.db", `no // after "sqlite:"`, false},
-		{"sqlite:", "no path after sqlite:", false},
+		{"sqlite:", `no path after "sqlite:"`, false},
 		{"sqlite::memory:", "use a file", false},
+		{"sqlite:" + dir + "/x.db?mode=memory", "takes no parameters", false},
+		{"sqlite:" + dir + "/x.db?nolock=1", "takes no parameters", false},
+		{"sqlite:" + dir + "/x.db?_pragma=synchronous(0)", "takes no parameters", true},
+		{"sqlite:" + dir + "/?mode=ro", "takes no parameters", true},
+		{"sqlite:file::memory:", "want the path alone", false},
+		{"sqlite:file:" + dir + "/x.db", "want the path alone", false},
+		{"sqlite:" + dir + "/x\x00.db", "a zero byte", false},
 		{"sqlite:" + dir, "it is a directory", false},
 		{"sqlite:" + dir + "/no/s1.db", `no directory "` + dir + `/no": create it first`, false},
 		{"sqlite:" + dir + "/no/s1.db", `no directory "` + dir + `/no": create it first`, true},
@@ -155,7 +162,7 @@ func TestSettings(t *testing.T) {
 
 func TestOddPaths(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a b.db", "what?.db", "100%.db", "%41.db", "hash#1.db", "ü世界.db", "a&b=c;d.db", "colon:x.db", "?mode=ro"} {
+	for _, name := range []string{"a b.db", "what?.db", "100%.db", "%41.db", "hash#1.db", "ü世界.db", "a&b=c;d.db", "colon:x.db", "?", "a=b?c"} {
 		path := filepath.Join(dir, name)
 		withTables(t, "sqlite:"+path).Close()
 		if _, err := os.Stat(path); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,6 +20,23 @@ import (
 
 	"mergesafe/internal/sqldb"
 )
+
+// parameter matches what comes behind the path in a URI.
+var parameter = regexp.MustCompile(`\?\w+=`)
+
+// isPath returns an error, which quotes nothing, for what other programs take beside a path: a file of that name would be
+// made, which is not what was asked for.
+func isPath(path string) error {
+	switch {
+	case strings.HasPrefix(path, "file:"):
+		return errors.New("it is a URI: want the path alone, without \"file:\"")
+	case parameter.MatchString(path):
+		return errors.New("want the path of a file: it takes no parameters, such as ?mode=ro")
+	case strings.Contains(path, "\x00"):
+		return errors.New("want the path of a file: this one has a zero byte in it")
+	}
+	return nil
+}
 
 func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() error, err error) {
 	readOnly := access == sqldb.ReadOnly

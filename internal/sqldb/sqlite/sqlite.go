@@ -41,6 +41,9 @@ func (engine) Words() *sqldb.Words { return &words }
 
 // Open implements [sqldb.Engine].
 func (engine) Open(path string, access sqldb.Access) (sqldb.Opened, error) {
+	if err := isPath(path); err != nil {
+		return sqldb.Opened{}, err
+	}
 	file, check, err := openSQLite(path, access)
 	switch {
 	case err == nil:
