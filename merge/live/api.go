@@ -2,9 +2,11 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -85,9 +87,29 @@ func number(r *http.Request, name string, otherwise int64) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// wish is the body of a request that asks for an action.
-type wish struct {
-	Merge string `json:"merge"` // to skip
+// errWish is a request that names a merge to what is of the whole campaign, or none to what is of one.
+type errWish string
+
+func (e errWish) Error() string { return string(e) }
+
+// whole is an action on the whole campaign.
+func whole(do func(context.Context) error) func(context.Context, string) error {
+	return func(ctx context.Context, merge string) error {
+		if merge != "" {
+			return errWish("this is of the whole campaign, not of one merge: want no body")
+		}
+		return do(ctx)
+	}
+}
+
+// one is an action on one merge.
+func one(do func(context.Context, string) error) func(context.Context, string) error {
+	return func(ctx context.Context, merge string) error {
+		if merge == "" {
+			return errWish(`want the merge: {"merge": "NAME"}`)
+		}
+		return do(ctx, merge)
+	}
 }
 
 // action lets an operator who has the token do something.
@@ -102,10 +124,8 @@ func (h *Handler) action(do func(ctx context.Context, merge string) error) http.
 			refuse(w, http.StatusUnauthorized, "the token is missing or wrong: want Authorization: Bearer TOKEN")
 			return
 		}
-		var want wish
-		body := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-		body.DisallowUnknownFields()
-		if err := body.Decode(&want); err != nil && err != io.EOF {
+		merge, err := wanted(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
 			code := http.StatusBadRequest
 			if _, is := errors.AsType[*http.MaxBytesError](err); is {
 				code = http.StatusRequestEntityTooLarge
@@ -115,11 +135,33 @@ func (h *Handler) action(do func(ctx context.Context, merge string) error) http.
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), patience)
 		defer cancel()
-		if err := do(ctx, want.Merge); err != nil {
-			refuse(w, http.StatusConflict, trim(err))
+		if err := do(ctx, merge); err != nil {
+			code := http.StatusConflict
+			if _, is := errors.AsType[errWish](err); is {
+				code = http.StatusBadRequest
+			}
+			refuse(w, code, trim(err))
 			return
 		}
 		h.feed.refresh()
 		w.WriteHeader(http.StatusNoContent)
 	}
+}
+
+// wanted reads the merge that the body of a request names, or "" if there is no body.
+func wanted(body io.Reader) (merge string, err error) {
+	var fields map[string]string // a struct would take its names in any case
+	d := json.NewDecoder(body)
+	if err := d.Decode(&fields); err != nil && err != io.EOF {
+		return "", err
+	}
+	for name := range fields {
+		if name != "merge" {
+			return "", fmt.Errorf("unknown field %q", name)
+		}
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return "", cmp.Or(err, errors.New("it goes on after its value"))
+	}
+	return fields["merge"], nil
 }

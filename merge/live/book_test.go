@@ -58,8 +58,8 @@ func (b *book) Resume(context.Context) error {
 }
 
 func (b *book) Skip(_ context.Context, merge string) error {
-	if merge == "" {
-		return errors.New(`no merge "": want the name of its first world`)
+	if merge == "unknown" {
+		return errors.New(`no merge "unknown": want the name of its first world`)
 	}
 	return b.wish("skip " + merge)
 }

@@ -104,7 +104,14 @@ func TestControl(t *testing.T) {
 		{"large", "POST", "/api/skip", `{"merge":"` + strings.Repeat("x", 1<<20) + `"}`, bearer, 413},
 		{"other field", "POST", "/api/skip", `{"merges":"w1"}`, bearer, 400},
 		{"no JSON", "POST", "/api/skip", `target=w1`, bearer, 400},
-		{"refused by the campaign", "POST", "/api/skip", `{}`, bearer, 409},
+		{"skip nothing", "POST", "/api/skip", `{}`, bearer, 400},
+		{"skip without a body", "POST", "/api/skip", "", bearer, 400},
+		{"pause one merge", "POST", "/api/pause", `{"merge":"eu-w1"}`, bearer, 400},
+		{"resume one merge", "POST", "/api/resume", `{"merge":"eu-w1"}`, bearer, 400},
+		{"pause with another field", "POST", "/api/pause", `{"target":"eu-w1"}`, bearer, 400},
+		{"other case", "POST", "/api/skip", `{"Merge":"eu-w1"}`, bearer, 400},
+		{"more than one value", "POST", "/api/skip", `{"merge":"eu-w1"} {}`, bearer, 400},
+		{"refused by the campaign", "POST", "/api/skip", `{"merge":"unknown"}`, bearer, 409},
 	} {
 		if w := ask(h, c.method, c.path, c.body, c.headers...); w.Code != c.want {
 			t.Errorf("%s: %d, want %d: %s", c.name, w.Code, c.want, w.Body)

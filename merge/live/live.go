@@ -90,9 +90,9 @@ func New(source Source, o Options) *Handler {
 		h.mux.Handle("GET /api/players", o.Players)
 	}
 	if o.Control != nil {
-		h.mux.HandleFunc("POST /api/pause", h.action(func(ctx context.Context, _ string) error { return o.Control.Pause(ctx) }))
-		h.mux.HandleFunc("POST /api/resume", h.action(func(ctx context.Context, _ string) error { return o.Control.Resume(ctx) }))
-		h.mux.HandleFunc("POST /api/skip", h.action(o.Control.Skip))
+		h.mux.HandleFunc("POST /api/pause", h.action(whole(o.Control.Pause)))
+		h.mux.HandleFunc("POST /api/resume", h.action(whole(o.Control.Resume)))
+		h.mux.HandleFunc("POST /api/skip", h.action(one(o.Control.Skip)))
 	}
 	return h
 }
