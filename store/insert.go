@@ -171,7 +171,7 @@ func value(p any) (arg driver.Value, size int, err error) {
 	case *int64:
 		return *p, 8, nil
 	case *time.Time:
-		return *p, 8, storable(*p)
+		return whole(*p), 8, storable(*p)
 	case driver.Valuer:
 		arg, err = p.Value()
 	default:
@@ -182,7 +182,7 @@ func value(p any) (arg driver.Value, size int, err error) {
 	}
 	switch v := arg.(type) {
 	case time.Time:
-		return v, 8, cmp.Or(err, storable(v))
+		return whole(v), 8, cmp.Or(err, storable(v))
 	case []byte:
 		size = len(v)
 	case string:
@@ -192,6 +192,9 @@ func value(p any) (arg driver.Value, size int, err error) {
 	}
 	return arg, size, err
 }
+
+// whole drops what is finer than a millisecond. Of the servers one would round it up and another down, and SQLite keep it.
+func whole(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
 
 // storable returns an error for a time that drivers, which count microseconds, would store as another one.
 func storable(t time.Time) error {

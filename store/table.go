@@ -56,8 +56,8 @@ type column struct {
 // alone, every method returns an error. The catalogue of the database is read when the
 // table is used there for the first time.
 //
-// A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, and comes back in
-// UTC and to the millisecond. Every method returns an error if a column could not be read as a time.
+// A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, or TIMESTAMPTZ(3) in PostgreSQL. Insert and
+// Update write it in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column could not be read as a time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`

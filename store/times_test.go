@@ -71,6 +71,36 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// What is finer than a millisecond is dropped, in every database, by Insert and Update alike: servers would round it, one up
+// and the other down, and SQLite would keep it.
+func TestTimesAreWholeMilliseconds(t *testing.T) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
+		db := open(t, newDSN())
+		declared := "DATETIME(3)"
+		if db.Dialect() == store.PostgreSQL {
+			declared = "TIMESTAMPTZ(3)"
+		}
+		createVisits(t, db, declared)
+		for _, at := range []time.Time{born.Add(999_999), born.Add(499_999), time.Date(1960, 1, 1, 0, 0, 0, 1_999_999, time.UTC)} {
+			whole := at.Truncate(time.Millisecond)
+			want := visit{At: whole, Maybe: &whole, Null: sql.NullTime{Time: whole, Valid: true}, Any: sql.Null[time.Time]{V: whole, Valid: true}}
+			for _, write := range []func(visit) error{
+				func(v visit) error { return visits.Insert(t.Context(), db, v) },
+				func(v visit) error { return visits.Update(t.Context(), db, v) },
+			} {
+				want.ID = storetest.ID[visit](1)
+				must(t, write(visit{want.ID, at, &at, sql.NullTime{Time: at, Valid: true}, sql.Null[time.Time]{V: at, Valid: true}}))
+				got, err := visits.Get(t.Context(), db, want.ID)
+				must(t, err)
+				if diff := cmp.Diff(want, got, compareVisits); diff != "" {
+					t.Errorf("%s: %s", at, diff)
+				}
+			}
+			exec(t, db, "DELETE FROM visits")
+		}
+	})
+}
+
 // times writes and reads visits of several times; narrow says that the column takes only those of
 // the type TIMESTAMP of MySQL.
 func times(t *testing.T, db *store.DB, narrow bool) {
