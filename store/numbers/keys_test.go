@@ -1,12 +1,14 @@
 package numbers_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -22,6 +24,7 @@ type item struct {
 
 func openKeys(t testing.TB, db *store.DB, server gameid.ServerID, o numbers.KeyOptions) *numbers.Keys[item] {
 	t.Helper()
+	o.Timeout = cmp.Or(o.Timeout, time.Minute) // on a busy machine 10 s may be too short
 	k, err := numbers.OpenKeys[item](t.Context(), db.Registry(), server, "item", o)
 	must(t, err)
 	t.Cleanup(func() { k.Close() })

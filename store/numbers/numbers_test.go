@@ -1,6 +1,7 @@
 package numbers_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ func shared(t testing.TB, f *fleet.Fleet) sequence {
 
 func (s sequence) open(t testing.TB, o numbers.Options) *numbers.Sequence {
 	t.Helper()
+	o.Timeout = cmp.Or(o.Timeout, time.Minute) // on a busy machine 10 s may be too short
 	n, err := s(o)
 	must(t, err)
 	t.Cleanup(func() { n.Close() }) // tests that care look at the error themselves
