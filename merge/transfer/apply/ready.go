@@ -11,7 +11,6 @@ import (
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
-	"mergesafe/store/registry"
 )
 
 // Ready says what blocks [Apply] now: it makes the checks that Apply makes before its first
@@ -127,24 +126,9 @@ func prepare(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds [
 // runs, or another merge than that of the ID has fenced it. known is false if the database
 // keeps no registry: then only the operator knows whether a game uses it.
 func InUse(ctx context.Context, d rowio.Database, merge string) (reasons []string, known bool, err error) {
-	db, err := sqldb.Dial(ctx, d.DSN, true)
+	now, err := ledger.Servers(ctx, d)
 	if err != nil {
 		return nil, false, fmt.Errorf("database %q: %w", d.Name, err)
-	}
-	defer db.Close()
-	var tables []string
-	if err := db.Select(ctx, &tables, db.Dialect().TableNames()); err != nil {
-		return nil, false, fmt.Errorf("database %q: %w", d.Name, err)
-	}
-	for _, t := range tables {
-		known = known || t == registry.Table
-	}
-	if !known {
-		return nil, false, nil
-	}
-	now, err := rowio.RegistryOf(db).Servers(ctx)
-	if err != nil {
-		return nil, true, fmt.Errorf("database %q: %w", d.Name, err)
 	}
 	for _, use := range ledger.InUse(now, merge) {
 		reasons = append(reasons, use.Reason)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
@@ -24,7 +23,7 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 			if err != nil {
 				return err
 			}
-			another, err := r.another(ctx, i, s)
+			another, err := ledger.Another(ctx, r.Plan.Worlds[i], c.Database)
 			if another != "" {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
 			} else if what := r.Plan.Altered(i, s, true); what != "" {
@@ -40,21 +39,6 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 		}
 		return nil
 	})
-}
-
-// another is [plan.World.Another] of an open world.
-func (r *Run) another(ctx context.Context, i int, s *rowio.Source) (string, error) {
-	if len(r.Plan.Worlds[i].Servers) == 0 {
-		return "", nil
-	}
-	var now []catalog.Server
-	if s.Known.HasRegistry {
-		var err error
-		if now, err = s.Servers(ctx); err != nil {
-			return "", fmt.Errorf("database %q: %w", s.Name(), err)
-		}
-	}
-	return r.Plan.Worlds[i].Another(now), nil
 }
 
 // SameColumns returns a [*ledger.RefusedError] if a table of the new database that the merge filled is gone, or

@@ -13,13 +13,17 @@ import (
 	"mergesafe/store/registry"
 )
 
-// Servers reads the registry of a database.
+// Servers reads the registry of a database: none if it has none.
 func Servers(ctx context.Context, d rowio.Database) ([]registry.Server, error) {
 	db, err := sqldb.Dial(ctx, d.DSN, true)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
+	var tables []string
+	if err := db.Select(ctx, &tables, db.Dialect().TableNames()); err != nil || !slices.Contains(tables, registry.Table) {
+		return nil, err
+	}
 	return rowio.RegistryOf(db).Servers(ctx)
 }
 
