@@ -298,7 +298,8 @@ func TestAlteredSincePlan(t *testing.T) {
 					touches := func(t plan.Table) bool {
 						return strings.HasPrefix(a.want, "table "+t.Name) && t.Worlds[place].Rows > 0
 					}
-					if !made && place > 0 && step.name == "verify" && !slices.ContainsFunc(step.plan.Tables, touches) {
+					more := strings.HasPrefix(a.want, "table rich") || strings.HasPrefix(a.want, "table conf") // a table more; one that is the same in all
+					if !made && place > 0 && step.name == "verify" && !more && !slices.ContainsFunc(step.plan.Tables, touches) {
 						a.want = "" // no rows came from it
 					}
 					if !*long && int64(i+place+number)%(24/e.short(12)) != 0 && (a.want != "" || made) {

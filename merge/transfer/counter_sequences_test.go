@@ -138,12 +138,8 @@ func TestSequenceInTheWay(t *testing.T) {
 	_, err := apply.Apply(t.Context(), p, writer, all, job.Options{})
 	refusedBecause(t, "without ALTER", "the account lacks rights on it", err)
 	exec(t, all[0], "DO NEXTVAL(char_seq)")
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err == nil || !strings.Contains(err.Error(), `the sequence "char_seq" of "new" is not at 4 any more`) {
-		t.Errorf("used: %v", err)
-	}
-	if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = apply.Apply(t.Context(), p, into, all, job.Options{})
+	refusedBecause(t, "used", `the sequence "char_seq" was 4 and is 1004 since the plan was made`, err)
 	exec(t, all[0], "ALTER SEQUENCE char_seq RESTART 4")
 	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
 		t.Fatal(err)

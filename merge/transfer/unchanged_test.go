@@ -10,8 +10,11 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/open"
+	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
 )
 
@@ -83,4 +86,27 @@ func TestUnchangedBesideTheRows(t *testing.T) {
 			t.Errorf("a lowered counter: %+v, %v", proof, err)
 		}
 	})
+}
+
+// A merge that is opened while it is verified is not said to have failed.
+func TestVerifyBesideOpen(t *testing.T) {
+	e := engines()[0]
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := planOf(t, e, all, planner.PlanOptions{})
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	proof, err := prove.VerifyWith(t.Context(), p, into, all, job.Options{Parallel: 1}, job.Hooks{Fail: func(what string) error {
+		if what == "read" {
+			if reads++; reads == 12 { // it has begun
+				opened(t, p, into, all)
+			}
+		}
+		return nil
+	}})
+	if !errors.Is(err, ledger.ErrBusy) {
+		t.Errorf("%+v, %v", proof, err)
+	}
+	proved(t, p, into, all)
 }

@@ -63,8 +63,8 @@ func unpack(text string) (*catalog.Catalog, error) {
 }
 
 // Altered says how the tables of a database differ from those that the plan found there; "" if
-// they do not. Of a world but the first that was copied, only the tables count from which rows came, and those that are
-// new.
+// they do not. Of a world but the first that was copied, only the tables count from which rows came, those that are the
+// same in every world, and new ones.
 func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	const another = "its tables have another schema than when the plan was made"
 	want := p.Worlds[i]
@@ -76,7 +76,8 @@ func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
 	if copied && i > 0 {
 		var stayed []string
 		for _, t := range was.Tables {
-			if p.comes(i, t.Name) == nil {
+			same := slices.ContainsFunc(p.Alike, func(a Alike) bool { return a.Table == t.Name })
+			if p.comes(i, t.Name) == nil && !same {
 				stayed = append(stayed, t.Name)
 			}
 		}

@@ -57,6 +57,8 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, world
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
 	}
 	proof, err := Prove(ctx, r)
+	r.New.Close() // a file that was written to meanwhile is read anew
+	err = r.OrBusy(ctx, err)
 	if err == nil && proof.Verdict != verdict.Pass { // open or undo may have gone on meanwhile
 		if now, unread := r.State(ctx); unread == nil && now != r.Manifest.Left {
 			return nil, r.Manifest.WrongState(now, r.Manifest.Left)
