@@ -45,6 +45,8 @@ func parseRegex(s *step) (finder, notation) {
 		r.group = int(group)
 	}
 	switch groups := expression.NumSubexp(); {
+	case groups == 0 && !given:
+		s.fail(s.at, "the expression has no group: put the key in parentheses, or write group=0 if all that matches is the key")
 	case r.group > groups:
 		s.fail(s.at, "want a group from 0 to %d: the expression has %d", groups, groups)
 	case groups > 1 && !given:

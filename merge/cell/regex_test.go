@@ -48,7 +48,7 @@ func TestRegex(t *testing.T) {
 		"regex id=([0-9]+)":                      "want an expression in quotes",
 		"regex [0-9]+":                           "want a space",
 		"regex '('":                              "missing closing )",
-		"regex '[0-9]+'":                         "want a group from 0 to 0: the expression has 0",
+		"regex '[0-9]+'":                         "the expression has no group: put the key in parentheses, or write group=0",
 		"regex '(a)' group=2":                    "want a group from 0 to 1",
 		"regex 'from ([0-9]+) to ([0-9]+)'":      "at character 1: the expression has 2 groups: say which one is the key, such as group=1",
 		"regex '(a)(b)' then list sep=' ' every": "the expression has 2 groups",

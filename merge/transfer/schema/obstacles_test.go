@@ -260,6 +260,13 @@ func TestCreateFile(t *testing.T) {
 	if info, err := os.Stat(dir + "/mine"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
+	write("two", "")
+	if err := os.Link(dir+"/two", dir+"/names"); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.MayMake(to("two")); err == nil || !strings.Contains(err.Error(), "another name") {
+		t.Errorf("a file of two names: %v", err)
+	}
 	if left, _ := filepath.Glob(dir + "/*.making*"); len(left) > 0 {
 		t.Error(left)
 	}

@@ -102,6 +102,11 @@ func mayMake(path string) error {
 	if err == nil && !is.Mode().IsRegular() {
 		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
 	}
+	if err == nil { // a file of two names would be replaced under one of them
+		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, false); err != nil {
+			return err
+		}
+	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
 			return fmt.Errorf("%q is beside it and belongs to another database: move it away", shown(filepath.Base(path)+suffix))
