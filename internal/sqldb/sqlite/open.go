@@ -40,6 +40,9 @@ func isPath(path string) error {
 
 func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() error, err error) {
 	readOnly := access == sqldb.ReadOnly
+	if path != "" {
+		path = filepath.Clean(path) // as in filepath.Abs below
+	}
 	info, err := os.Stat(path)
 	switch {
 	case path == "":
