@@ -114,7 +114,7 @@ func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,907 rows, with 3 renames, in 2m0s"},
 		"FAIL":   {sampleProof(), "verify", "new is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except marks and the counters of s1: they continue above what was given in new"},
+		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters and marks: they continue above what was given in new"},
 	}
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()

@@ -219,7 +219,7 @@ func (w *Words) undone(o *Outcome, place, worlds string) {
 	u := o.Undone
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	if u.Raised {
-		written = fmt.Sprintf("nothing in %s changed except marks and the counters of %s: they continue above what was given in %s", worlds, printable.Text(o.Plan.Worlds[0].Name), place)
+		written = fmt.Sprintf("nothing in %s changed except counters and marks: they continue above what was given in %s", worlds, place)
 	}
 	switch {
 	case u.NoRecord && u.Raised:

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/prove"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
 )
 
@@ -109,4 +111,33 @@ func TestVerifyBesideOpen(t *testing.T) {
 		t.Errorf("%+v, %v", proof, err)
 	}
 	proved(t, p, into, all)
+}
+
+// Worlds whose keys were disjoint keep theirs: after an undo none of them gives a number that the new database gave.
+func TestUndoRaisesDisjointWorlds(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		auto := map[string]string{"sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT"}[e.name]
+		all := []rowio.Database{e.fresh(t, "w0"), e.fresh(t, "w1")}
+		for i, d := range all {
+			exec(t, d, "CREATE TABLE chars (id "+cmp.Or(auto, "INT NOT NULL AUTO_INCREMENT PRIMARY KEY")+", name VARCHAR(9) NOT NULL)",
+				fmt.Sprintf("INSERT INTO chars VALUES (%d, 'a'), (%d, 'b')", 1000*i+1, 1000*i+2))
+		}
+		p, into := planOf(t, e, all, planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeAutoIncrement}}})
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, p, into, all)
+		exec(t, into, "INSERT INTO chars (name) VALUES ('c'), ('d')")
+		given := number(t, into, "SELECT MAX(id) FROM chars")
+		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			exec(t, d, "INSERT INTO chars (name) VALUES ('e')")
+			if next := number(t, d, "SELECT MAX(id) FROM chars"); next <= given {
+				t.Errorf("%s gives %d, and %d was given in the new database", d.Name, next, given)
+			}
+		}
+	})
 }

@@ -29,8 +29,8 @@ type Change struct {
 	// Prove. ProveKeys adds to the parts of the proof about new keys.
 	Prove, ProveKeys Do[*Proving]
 
-	// Surpass raises in the first world what a new database has given that is dropped.
-	Surpass func(ctx context.Context, r *job.Run, first *rowio.Connection) error
+	// Surpass raises in a world what a new database has given that is dropped. It is opened only if there is something to raise.
+	Surpass func(ctx context.Context, r *job.Run, world int, to *rowio.Connection) error
 }
 
 // Walk calls one moment of all changes, in their order.

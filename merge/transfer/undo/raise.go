@@ -14,23 +14,26 @@ import (
 	"mergesafe/store/registry"
 )
 
-// raise raises in the worlds what the new database has given since: counters and sequences of the first one, and the
-// marks and generations of the servers of all, and short numbers. Each is raised only upwards, so it can be repeated.
+// raise raises in the worlds what the new database has given since: counters, sequences of the first one, the
+// marks and generations of servers, and short numbers. Each is raised only upwards, so it can be repeated.
 func raise(ctx context.Context, u *undo) error {
 	if u.Manifest.Raised() {
 		return nil // and tables of the new database may be gone
 	}
 	u.writing(true)
-	u.Worlds[0].Drop() // it reads what is written now
-	first := &rowio.Connection{Database: u.Worlds[0].Database, Writes: true, Fail: u.Worlds[0].Fail}
-	defer first.Close()
-	for _, c := range all.Changes() {
-		if c.Surpass == nil {
-			continue
+	for i, w := range u.Worlds {
+		w.Drop() // it reads what is written now
+		to := &rowio.Connection{Database: w.Database, Writes: true, Fail: w.Fail}
+		for _, c := range all.Changes() {
+			if c.Surpass == nil {
+				continue
+			}
+			if err := c.Surpass(ctx, u.Run, i, to); err != nil {
+				to.Close()
+				return err
+			}
 		}
-		if err := c.Surpass(ctx, u.Run, first); err != nil {
-			return err
-		}
+		to.Close()
 	}
 	given, err := givenIn(ctx, u.New)
 	if err == nil && u.older {

@@ -133,7 +133,7 @@ func (l *life) start(at string) {
 			continue
 		}
 		for _, w := range m.worlds {
-			if came, _ := own(before[l.config[w]]); came.world == s.world && (at == l.config[w] && !l.copied || l.kind == fleetKind && !l.fleetAway) {
+			if came, _ := own(before[m.led[w]]); came.world == s.world && (at == m.led[w] && !l.copied || l.kind == fleetKind && !l.fleetAway) {
 				l.broken(3, "the world of %s came to %s by %s in %s, and starts on %s", w, new, m.name, state, at)("")
 			}
 		}

@@ -12,10 +12,10 @@ import (
 	"mergesafe/merge/transfer/write"
 )
 
-// surpass raises the counters of the first world above what the new database has given. first is opened only if there is
-// something to raise.
-func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
-	there, err := r.Worlds[0].Texts(ctx, first.Dialect().TableNames())
+// surpass raises the counters of a world above what the new database has given: of another than the first, those of tables
+// whose rows kept their keys.
+func surpass(ctx context.Context, r *job.Run, world int, to *rowio.Connection) error {
+	there, err := r.Worlds[world].Texts(ctx, to.Dialect().TableNames())
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
 		r.Know(s)
 		counted = nil
 		for _, t := range s.Known.Tables {
-			if t.AutoIncrement != nil && slices.Contains(there, t.Name) {
+			if t.AutoIncrement != nil && slices.Contains(there, t.Name) && (world == 0 || stays(r.Plan, world, t.Name, t.AutoIncrement.Column)) {
 				counted = append(counted, column{t.Name, t.AutoIncrement.Column})
 			}
 		}
@@ -35,35 +35,48 @@ func surpass(ctx context.Context, r *job.Run, first *rowio.Connection) error {
 		return err
 	}
 	for _, t := range counted {
-		if err := raiseCounter(ctx, r, first, t.Table, t.Column); err != nil {
+		if err := raiseCounter(ctx, r, r.Worlds[world], to, t.Table, t.Column); err != nil {
 			return err
 		}
 	}
+	if world > 0 {
+		return nil
+	}
 	for _, c := range r.Plan.Counters {
-		if err := raiseOne(ctx, r, first, &c); err != nil {
+		if err := raiseOne(ctx, r, to, &c); err != nil {
 			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.Worlds[0].Name, r.New.Name, err)
 		}
 	}
 	return nil
 }
 
-// raiseCounter raises the counter of a table of the first world to that of the new database.
-func raiseCounter(ctx context.Context, r *job.Run, first *rowio.Connection, table, column string) error {
+// stays reports whether the keys that a counter of a world counts came as they were.
+func stays(p *plan.Plan, world int, table, column string) bool {
+	if !p.Gives(world, table) || p.Rekey == nil {
+		return p.Gives(world, table)
+	}
+	c := p.Rekey.Column(table, column)
+	return c == nil || p.Rekey.Offset(c.Cases[0].Space, p.Worlds[world].Name) == 0
+}
+
+// raiseCounter raises the counter of a table of a world, which is read by one connection and written by another, to that of
+// the new database.
+func raiseCounter(ctx context.Context, r *job.Run, world, to *rowio.Connection, table, column string) error {
 	next, err := schema.Counter(ctx, r.New, table)
 	if err != nil {
 		return err
 	}
-	was, err := schema.Counter(ctx, r.Worlds[0], table)
+	was, err := schema.Counter(ctx, world, table)
 	if err != nil || next <= was {
 		return err
 	}
-	defer r.Worlds[0].Drop()                  // it is read anew
-	if !first.Dialect().MySQL() && was == 0 { // the table never had a row there
-		_, err := first.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
+	defer world.Drop()                     // it is read anew
+	if !to.Dialect().MySQL() && was == 0 { // the table never had a row there
+		_, err := to.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
 		return err
 	}
-	if err := write.SetCounter(ctx, first, table, column, next); err != nil {
-		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", table, r.Worlds[0].Name, r.New.Name, err)
+	if err := write.SetCounter(ctx, to, table, column, next); err != nil {
+		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", table, world.Name, r.New.Name, err)
 	}
 	return nil
 }
