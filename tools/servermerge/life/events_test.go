@@ -133,7 +133,8 @@ func (l *life) start(at string) {
 			continue
 		}
 		for _, w := range m.worlds {
-			if came, _ := own(before[m.led[w]]); came.world == s.world && (at == m.led[w] && !l.copied || l.kind == fleetKind && !l.fleetAway) {
+			told := l.kind == fleetKind && !l.fleetAway && state == opened // open tells the fleet registry before it lets the game in
+			if came, _ := own(before[m.led[w]]); came.world == s.world && (at == m.led[w] && !l.copied || told) {
 				l.broken(3, "the world of %s came to %s by %s in %s, and starts on %s", w, new, m.name, state, at)("")
 			}
 		}
