@@ -323,3 +323,21 @@ func TestRestoredFromBefore(t *testing.T) {
 		t.Errorf("the first world is at %d, and %d was given", now, given)
 	}
 }
+
+// An undo that is killed at its end leaves fences. A rehearsal after it is undone with them.
+func TestTryBehindFences(t *testing.T) {
+	e := engines()[0]
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := planOf(t, e, all, planner.PlanOptions{})
+	if err := apply.Fence(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{Try: true}); err != nil {
+		t.Fatal(err)
+	}
+	startable(t, all[0], 1, false)
+	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || len(done.Lifted) != 2 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	startable(t, all[0], 1, true)
+}

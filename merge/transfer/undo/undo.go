@@ -148,11 +148,14 @@ func (u *undo) undo(ctx context.Context, recorded ledger.State) error {
 			return err
 		}
 	}
-	ends := []action{{"dropping the new database", drop}}
-	if was != ledger.StateTried { // a rehearsal writes nothing to the worlds
-		ends = append(ends, action{"lifting the fences", func(ctx context.Context, u *undo) error { return apply.LiftFences(ctx, u.Run) }})
-	}
-	return u.each(ctx, ends)
+	return u.each(ctx, []action{{"dropping the new database", drop}, {"lifting the fences", func(ctx context.Context, u *undo) error {
+		if was == ledger.StateTried { // which writes nothing to the worlds; but an undo that was killed may have left fences
+			if say, err := u.FencesSay(ctx); err != nil || say == "" {
+				return err
+			}
+		}
+		return apply.LiftFences(ctx, u.Run)
+	}}})
 }
 
 // begin makes sure that the new database may be dropped, and records that it is. It returns the state in which the game
