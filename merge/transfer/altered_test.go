@@ -365,6 +365,11 @@ func TestAlteredSincePlan(t *testing.T) {
 				}
 			}
 			worlds, into := step.all[:len(step.all)-1], step.all[len(step.all)-1]
+			for _, table := range step.plan.Tables { // a column that was altered back has lost its counter
+				if c := table.Counter; c != nil && step.name == "verify" && e.name != "sqlite" {
+					exec(t, into, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", table.Name, c.After))
+				}
+			}
 			for _, a := range harmless {
 				exec(t, worlds[1], a.do...)
 			}

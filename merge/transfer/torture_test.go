@@ -191,16 +191,19 @@ func TestTortureDatabase(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(*seed+1, uint64(w)))
 		all, options := randomWorlds(t, e, rnd)
 		p, into := planOf(t, e, all, options)
-		var points atomic.Int64
-		if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}); err != nil {
+		var ofApply, ofUndo atomic.Int64 // points
+		counting := func(points *atomic.Int64) job.Hooks {
+			return job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}
+		}
+		if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{}, counting(&ofApply)); err != nil {
 			t.Fatal(err)
 		}
 		want := rowsMade(t, p, clone(t, e, into))
-		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
+		if _, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{}, counting(&ofUndo)); err != nil {
 			t.Fatal(err)
 		}
 		// The server is killed at a random point, and up again when settled returns.
-		kill := func() (killing job.Hooks, settled func()) {
+		kill := func(points *atomic.Int64) (killing job.Hooks, settled func()) {
 			var dead atomic.Bool
 			restarted := make(chan error, 1)
 			killing = job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: at(rnd.Int64N(points.Load()), func() error {
@@ -222,7 +225,7 @@ func TestTortureDatabase(t *testing.T) {
 			}
 		}
 		for range kills {
-			killing, settled := kill()
+			killing, settled := kill(&ofApply)
 			_, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: time.Minute}, killing)
 			settled()
 			if err != nil {
@@ -231,7 +234,7 @@ func TestTortureDatabase(t *testing.T) {
 			if diff := cmp.Diff(want, rowsMade(t, p, clone(t, e, into))); diff != "" {
 				t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
 			}
-			killing, settled = kill()
+			killing, settled = kill(&ofUndo)
 			_, err = undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: job.Options{RetryFor: time.Minute}}, killing)
 			settled()
 			if err != nil && !errors.Is(err, ledger.ErrNoMerge) {

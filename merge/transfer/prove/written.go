@@ -48,7 +48,11 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 		if r.Keys[table] == nil {
 			continue // it was dropped
 		}
-		n, err := r.Count(ctx, table)
+		var n int64
+		err := r.Retry(ctx, fmt.Sprintf("counting the rows of table %q", table), func(ctx context.Context) (err error) {
+			n, err = r.Count(ctx, table)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -272,7 +272,7 @@ func (u *undo) nothing(ctx context.Context) error {
 	case say == "":
 		return fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", ledger.ErrNoMerge, u.New.Name, u.Plan.ID)
 	case say == ledger.StateOpening && !u.force:
-		return apply.Lost(ctx, u.Run, "undo")
+		return u.each(ctx, []action{{"looking at the fences", func(ctx context.Context, u *undo) error { return apply.Lost(ctx, u.Run, "undo") }}})
 	case say == ledger.StateOpening:
 		if err := u.each(ctx, []action{{"looking at the worlds", worldsThere}, {"looking at the registries", asPlanned}}); err != nil {
 			return err
