@@ -324,7 +324,7 @@ func TestRestoredFromBefore(t *testing.T) {
 	}
 }
 
-// An undo that is killed at its end leaves fences. A rehearsal after it is undone with them.
+// An undo that is killed at its end leaves fences. A rehearsal after it is undone with them. It is of the worlds of the plan.
 func TestTryBehindFences(t *testing.T) {
 	e := engines()[0]
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
@@ -336,6 +336,9 @@ func TestTryBehindFences(t *testing.T) {
 		t.Fatal(err)
 	}
 	startable(t, all[0], 1, false)
+	other := gameWorld(t, e, "s2", 3, 4, "bert")
+	_, err := apply.Apply(t.Context(), p, e.fresh(t, "new"), []rowio.Database{all[0], other}, job.Options{Try: true})
+	refusedBecause(t, "try", `database "s2": it is another world than the planned one`, err)
 	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || len(done.Lifted) != 2 {
 		t.Errorf("%+v, %v", done, err)
 	}

@@ -94,7 +94,11 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 		}
 	}
 	if f.Opts.Try { // a game may run, and change rows
-		return nil
+		other, err := ledger.Another(ctx, want, d)
+		if err == nil && other != "" {
+			f.Refuse(d.Name, "", "%s", other)
+		}
+		return err
 	}
 	if s.Known.HasRegistry {
 		if err := f.servers(ctx, d, want); err != nil {
