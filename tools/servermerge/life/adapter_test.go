@@ -29,6 +29,12 @@ func (i *image) recorded() map[string]string {
 	return map[string]string{of[2]: state}
 }
 
+// found reports whether a database was there, empty, before its merge, which then drops its tables and not the file.
+func (i *image) found() bool {
+	of := label.FindStringSubmatch(i.objects["table "+recordTable])
+	return of != nil && of[3] == "found"
+}
+
 // words are the states of the record as the design names them.
 var words = map[string]string{"none": none, "tried": tried, "copying": copying, "made": made, "opening": opening, "open": opened, "undoing": undoing, "plan again": planAgain}
 

@@ -134,7 +134,7 @@ func (l *life) start(at string) {
 		}
 		for _, w := range m.worlds {
 			told := l.kind == fleetKind && !l.fleetAway && state == opened // open tells the fleet registry before it lets the game in
-			if came, _ := own(before[m.led[w]]); came.world == s.world && (at == m.led[w] && !l.copied || told) {
+			if came, _ := own(before[m.led[w]]); came.world == s.world && (at == m.led[w] && !l.copied && !m.odd || told) {
 				l.broken(3, "the world of %s came to %s by %s in %s, and starts on %s", w, new, m.name, state, at)("")
 			}
 		}

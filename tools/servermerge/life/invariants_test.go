@@ -490,7 +490,7 @@ func (l *life) works(m *merge, command string, a answer, f *fault, before images
 	}
 	_, where := l.tools.(*library)
 	switch {
-	case l.diskFull && command == "undo" && (was == copying || was == made || was == tried): // what it drops makes room
+	case l.diskFull && command == "undo" && (was == copying || was == made || was == tried) && !before[new].found(): // what it drops makes room
 	case l.diskFull && command != "verify", l.fleetAway && command == "apply":
 		return
 	case l.fleetAway && command == "open" && l.kind == fleetKind && where:
