@@ -70,7 +70,7 @@ func judgeFull(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	return rule.Found(result)
 }
 
-// roomFor says how a counter that ends at last gets more numbers, if it can.
+// roomFor says how to give a counter whose largest number is last more numbers, if that is possible.
 func roomFor(f *read.Facts, table string, counter *catalog.AutoIncrement, last uint64) []string {
 	switch {
 	case last < counter.Max:

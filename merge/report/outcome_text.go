@@ -180,7 +180,7 @@ func writeStatus(t *text, o *Outcome) {
 	case transfer.StateOpen:
 		word, sentence, color = "OPEN", rows+" came, and it is open to the game", verdict.Pass
 		if slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return !f.Fenced }) {
-			sentence, color = fmt.Sprintf("as its record says; but the worlds are not all fenced: either they may run beside it, or %s is a copy from before an undo",
+			sentence, color = fmt.Sprintf("so says its record, but not all worlds are fenced: they may be running too, or %s is a copy from before an undo",
 				printable.Text(o.Plan.New.Name)), verdict.Fail
 			break
 		}

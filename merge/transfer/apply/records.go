@@ -29,7 +29,7 @@ func bringRecords(ctx context.Context, r *job.Run) error {
 			continue
 		}
 		if table == registry.Table {
-			if err := nobodyCame(ctx, r); err != nil {
+			if err := noGameStarted(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -82,8 +82,8 @@ func bringRecord(ctx context.Context, r *job.Run, l *rowio.Layout) error {
 	})
 }
 
-// nobodyCame refuses a new database in which a game server was started before its gate was there.
-func nobodyCame(ctx context.Context, r *job.Run) error {
+// noGameStarted refuses a new database in which a game server was started before its gate was there.
+func noGameStarted(ctx context.Context, r *job.Run) error {
 	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
 	if err != nil || !slices.Contains(tables, registry.Table) {
 		return err

@@ -54,8 +54,8 @@ func (r *Run) Later(ctx context.Context, recorded ledger.State) (ledger.State, e
 	return recorded, err
 }
 
-// Behind reports whether the new database is a copy from before the opening of the merge, which is in that state: open
-// writes its record before it marks the fences.
+// Behind reports whether the new database is a copy from before the opening of the merge, which is in that state:
+// open writes its record before it marks the fences.
 func (r *Run) Behind(state ledger.State) bool {
 	return state == ledger.StateOpening && r.Manifest.Left != ledger.StateOpening
 }

@@ -168,7 +168,7 @@ func (u *undo) begin(ctx context.Context, recorded ledger.State) (was ledger.Sta
 	if err != nil {
 		return "", err
 	}
-	u.older = was != recorded
+	u.older = u.Behind(was)
 	if was.Whole() {
 		if err := mayDrop(ctx, u, was); err != nil {
 			return "", err

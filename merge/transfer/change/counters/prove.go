@@ -3,6 +3,7 @@ package counters
 import (
 	"context"
 	"fmt"
+
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
