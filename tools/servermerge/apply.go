@@ -35,7 +35,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		}
 	}
 	log := cli.LogOf(cmd)
-	ctx, w := j.watch(ctx, log, "apply", estimate.ApplyWork(j.plan)...)
+	w := j.watch(log, estimate.ApplyWork(j.plan)...)
 	began, before := announceApply(ctx, log, j.job, try)
 	if err := cli.Confirm(ctx, cmd, "This makes "+j.where()+"."); err != nil {
 		w.close()

@@ -15,10 +15,6 @@ Commands:
                          for people to review
   apply PLAN             carry out that plan and no other; if interrupted, run
                          the same command again to resume
-  pause PLAN             let it rest, from another terminal
-  resume PLAN            end the pause
-  limit PLAN             slow it, or let it go faster
-  stop PLAN              end it; run the same command again to resume
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
   open PLAN              let the game into the new database
@@ -81,55 +77,6 @@ const helpReplicas = `  -replica DSN      rest while this replica lags, or does 
                     DSN, or its name in the configuration; once for each
   -max-lag TIME     how far it may lag (default 5s), besides a delay that it is
                     told to keep (MASTER_DELAY)
-`
-
-const helpConfigTaken = `  -config FILE      taken as by the other commands; nothing in it is needed
-`
-
-const helpPause = `Usage: servermerge pause PLAN
-
-Lets the apply, verify, open or undo that works on PLAN rest before its next
-batch, from another terminal. A statement that runs, such as one that makes an
-index, ends first. The process keeps its connections and its fences. It goes on
-with "servermerge resume PLAN". While it works, the file PLAN.control is beside
-PLAN: other terminals write there.
-
-` + helpConfigTaken + `
-Example:
-  servermerge pause plan.json
-`
-
-const helpResume = `Usage: servermerge resume PLAN
-
-Ends a pause.
-
-` + helpConfigTaken + `
-Example:
-  servermerge resume plan.json
-`
-
-const helpStop = `Usage: servermerge stop PLAN
-
-Ends the apply, verify, open or undo that works on PLAN before its next batch,
-as Ctrl-C in its terminal does: nothing is lost, and the same command resumes
-it.
-
-` + helpConfigTaken + `
-Example:
-  servermerge stop plan.json
-`
-
-const helpLimit = `Usage: servermerge limit [flags] PLAN
-
-Changes the limits of the apply, verify, open or undo that works on PLAN, until
-it ends. Limits that are not named stay.
-
-  -max-load N       rest while a database server runs more than N threads
-  -pause DURATION   rest before every batch of rows, such as 20ms; 0s for none
-  -max-lag TIME     rest while a replica of -replica lags more than that
-` + helpConfigTaken + `
-Example:
-  servermerge limit -pause 20ms -max-load 20 plan.json
 `
 
 const helpPlaces = `  -config FILE      with [[source]] (default "config.toml")

@@ -35,7 +35,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 	cmd := &cliv3.Command{
 		Name:        "servermerge",
 		Description: help,
-		Commands: append([]*cliv3.Command{
+		Commands: []*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
 			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "try"}, fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
@@ -45,7 +45,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
 			{Name: "left", Description: helpLeft, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.StringFlag{Name: "names"}}, Action: s.left},
 			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: s.renames},
-		}, controlCommands()...),
+		},
 	}
 	cli.Topics(cmd, map[string]string{"json": helpJSON, "safety": helpSafety})
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })

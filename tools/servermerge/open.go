@@ -26,7 +26,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 	if err := cli.Confirm(ctx, cmd, "This proves "+j.where()+", and lets the game in."); err != nil {
 		return unconfirmed(ctx, err)
 	}
-	ctx, w := j.watch(ctx, cli.LogOf(cmd), "open", estimate.VerifyWork(j.plan)...)
+	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
 	opened, err := transfer.Open(ctx, j.plan, j.into, j.worlds, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")

@@ -84,9 +84,6 @@ func (p *display) judges(world, condition string, took time.Duration) {
 	p.wait(report.Judging(world, condition, took), false)
 }
 
-// pauses notes that another terminal has paused the work.
-func (p *display) pauses(why string) { p.wait(why, true) }
-
 // waits notes that a database is away.
 func (p *display) waits(err error) {
 	p.wait("waiting for a database: "+report.Plainly(err).Error(), true)

@@ -34,10 +34,6 @@ func TestSecrets(t *testing.T) {
 		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
 		"servermerge renames": {"plan.json"},
 		"servermerge left":    {"plan.json"},
-		"servermerge pause":   {"plan.json"},
-		"servermerge resume":  {"plan.json"},
-		"servermerge limit":   {"plan.json"},
-		"servermerge stop":    {"plan.json"},
 	}
 	secrets.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }

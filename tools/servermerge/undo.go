@@ -38,7 +38,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 			log.Say("forced: it is dropped also if it was written to")
 		}
 	}
-	ctx, w := j.watch(ctx, log, "undo")
+	w := j.watch(log)
 	if err := cli.Confirm(ctx, cmd, "This drops "+j.where()+"."); err != nil {
 		w.close()
 		return unconfirmed(ctx, err)

@@ -16,7 +16,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	ctx, w := j.watch(ctx, cli.LogOf(cmd), "verify", estimate.VerifyWork(j.plan)...)
+	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
 	proof, err := transfer.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +22,6 @@ import (
 type watch struct {
 	progress *display
 	sparer   *sparer
-	control  *controlled // nil for work that cannot be steered
 }
 
 // newWatch begins with the databases being opened.
@@ -33,24 +31,15 @@ func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch
 	return &watch{progress: p, sparer: newSparer(t, all, p.rests)}
 }
 
-// watch begins, with the databases being opened. Its context ends when another terminal stops the work.
-func (j *work) watch(ctx context.Context, log *cli.Log, command string, all ...estimate.Amount) (context.Context, *watch) {
-	ctx, stop := context.WithCancel(ctx)
+// watch begins, with the databases being opened.
+func (j *work) watch(log *cli.Log, all ...estimate.Amount) *watch {
 	w := newWatch(log, j.spare, j.all())
+	w.sparer.follow(j.spare, j.replicas, w.progress.lags)
 	w.progress.meter.Engine = j.plan.Engine
+	w.progress.meter.Pause = j.spare.Pause
 	w.progress.meter.Expect(all...)
-	pace := func(t throttle.Throttle) {
-		w.progress.measure(func(m *estimate.Meter, _ time.Time) { m.Pause = t.Pause })
-	}
-	pace(j.spare)
 	j.phases = w.progress.all
-	w.sparer.follow(j.replicas, w.progress.lags)
-	w.sparer.set(j.spare)
-	w.control = &controlled{
-		command: command, plan: j.file, spare: j.spare, stop: stop, waits: w.progress.pauses, say: func(text string) { log.Say(text) },
-		changed: func(t throttle.Throttle) { w.sparer.set(t); pace(t) },
-	}
-	return ctx, w
+	return w
 }
 
 // planning is what is told how far a plan has come, after every batch that is
@@ -73,23 +62,12 @@ func (w *watch) working(o transfer.Options) transfer.Options {
 }
 
 func (w *watch) wait(ctx context.Context) error {
-	if w.control != nil {
-		w.progress.measure((*estimate.Meter).Hold)
-		err := w.control.wait(ctx)
-		w.progress.measure((*estimate.Meter).Release)
-		if err != nil {
-			return err
-		}
-	}
 	began := time.Now()
 	defer w.progress.measure(func(m *estimate.Meter, now time.Time) { m.Rested(now.Sub(began)) })
 	return w.sparer.wait(ctx)
 }
 
 func (w *watch) close() {
-	if w.control != nil {
-		w.control.close()
-	}
 	w.sparer.close()
 	w.progress.display.Stop()
 }
@@ -98,44 +76,31 @@ func (w *watch) close() {
 // servers.
 type sparer struct {
 	pauses []func(context.Context) error
-	loads  []*load
-	rests  func(database string, threads int)
-
-	replicas []*load
-	lags     func(replica string, lag time.Duration, err error)
+	asked  []*load
 }
 
 // newSparer spares the servers of some databases. rests is told of every look
 // that finds one of them too busy.
 func newSparer(t throttle.Throttle, all []transfer.Database, rests func(database string, threads int)) *sparer {
-	s := &sparer{rests: rests}
-	for _, d := range all {
-		s.loads = append(s.loads, &load{database: d})
+	s := &sparer{}
+	if t.Pause == 0 && t.MaxLoad == 0 {
+		return s
 	}
-	s.set(t)
+	for _, d := range all {
+		l := &load{database: d}
+		s.asked = append(s.asked, l)
+		s.pauses = append(s.pauses, t.Pauser(l.threads, func(n int) { rests(d.Name, n) }))
+		t.Pause = 0 // once for all
+	}
 	return s
 }
 
 // follow has the sparer wait for replicas too. lags is told of every look that finds one too far behind.
-func (s *sparer) follow(replicas []transfer.Database, lags func(replica string, lag time.Duration, err error)) {
-	s.lags = lags
+func (s *sparer) follow(t throttle.Throttle, replicas []transfer.Database, lags func(replica string, lag time.Duration, err error)) {
 	for _, d := range replicas {
-		s.replicas = append(s.replicas, &load{database: d})
-	}
-}
-
-// set changes the limits. It is called by the goroutine that waits, or before there is one.
-func (s *sparer) set(t throttle.Throttle) {
-	s.pauses = nil
-	for i, l := range s.loads {
-		if t == (throttle.Throttle{MaxLag: t.MaxLag}) {
-			break
-		}
-		s.pauses = append(s.pauses, t.Pauser(l.threads, func(n int) { s.rests(s.loads[i].database.Name, n) }))
-		t.Pause = 0 // once for all
-	}
-	for _, l := range s.replicas {
-		s.pauses = append(s.pauses, l.reached, t.Follower(l.lag, func(lag time.Duration, err error) { s.lags(l.database.Name, lag, err) }))
+		l := &load{database: d}
+		s.asked = append(s.asked, l)
+		s.pauses = append(s.pauses, l.reached, t.Follower(l.lag, func(lag time.Duration, err error) { lags(d.Name, lag, err) }))
 	}
 }
 
@@ -150,7 +115,7 @@ func (s *sparer) wait(ctx context.Context) error {
 }
 
 func (s *sparer) close() {
-	for _, l := range slices.Concat(s.loads, s.replicas) {
+	for _, l := range s.asked {
 		if l.source != nil {
 			l.source.Close() // nothing was written that could be lost
 		}

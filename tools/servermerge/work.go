@@ -30,7 +30,7 @@ func workFlags() []cliv3.Flag {
 	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(), codecFlag(),
 		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
 		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
-		&cliv3.StringSliceFlag{Name: "replica"}, lagFlag(),
+		&cliv3.StringSliceFlag{Name: "replica"}, &cliv3.DurationFlag{Name: "max-lag"},
 		&cliv3.StringFlag{Name: "html"})
 }
 
