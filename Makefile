@@ -42,7 +42,7 @@ help: ## print this list
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
 # Documents, pages, and what looks at the repository.
-SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/platforms ./internal/rooms ./internal/setmodule
+SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/rooms
 
 # What is raced whole: the rooms that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
 # which one goroutine makes millions of IDs.
@@ -50,7 +50,7 @@ RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sql
 ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjustmentsDoNotCreep$$|^TestForgottenEnds$$|^TestOpaqueDoesNotMix$$
 
 # All other rooms. The commands and examples, whose goroutines are those of the rooms, run on MySQL alone.
-OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|platforms|rooms|setmodule|sqldb|sqldb/postgres|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
+OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|rooms|sqldb|sqldb/postgres|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
 
 # Tests of checks that touch a server. All others read databases in memory.
 TOLD = OpenColumns|OnRealDatabases
@@ -113,11 +113,9 @@ test-beside:
 .PHONY: test-merges test-others test-raced test-merges-mysql test-mysql test-beside
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
-	$(GO) run ./internal/platforms . bench
 	$(MAKE) test-servers
 	$(MAKE) test-postgres torture torture-postgres sim test-cluster night verdicts
 	$(GO) test -C bench ./...
-	$(GO) test ./internal/release -count=1 -v -timeout 60m -release.twice
 	$(MAKE) torture-merge
 	$(MAKE) torture-merge SERVER=mysql
 	$(GO) test ./merge/transfer/oracle -run TestOracle/sqlite -v -oracle.cases 2000 -timeout 4h
@@ -170,7 +168,7 @@ staticcheck: ## staticcheck, in all modules (minutes)
 mariadb mariadb-11.8 mysql postgres:
 	@.ci/server $@ || true
 
-check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothing
+check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) vet ./...
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
 		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
@@ -179,9 +177,7 @@ check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothi
 	$(GO) mod tidy -C bench -diff
 	$(GO) vet -C integrations -tags nomsgpack ./...
 	$(GO) mod tidy -C integrations -diff
-	$(GO) run ./internal/platforms -on windows/amd64,darwin/arm64,linux/386 . bench
 
-# check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.
 platforms: ## go build and go vet for Windows, macOS, FreeBSD, Linux on ARM and on 32 bits (minutes)
 	@set -e; for p in windows/amd64 darwin/arm64 freebsd/amd64 linux/arm64 linux/386; do for dir in $(MODULES); do \
 		echo "# $$p in $$dir"; (export GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0; $(GO) build -C $$dir -o /dev/null ./... && $(GO) vet -C $$dir ./...); done; done
@@ -191,9 +187,8 @@ platforms: ## go build and go vet for Windows, macOS, FreeBSD, Linux on ARM and 
 tools: ## build the operators' commands into bin/
 	$(GO) build -o bin/ ./tools/mergecheck ./tools/servermerge ./tools/fleet ./tools/gameid
 
-release: ## archives of the tools for all platforms, in dist: make release VERSION=v0.1.0 (minutes; needs the module proxy)
-	@test -n '$(VERSION)' || { echo 'usage: make release VERSION=v0.1.0' >&2; exit 2; }
-	$(GO) run ./internal/release -version '$(VERSION)'
+release: ## archives of the tools for all platforms, in dist, at a commit with a tag such as v0.1.0 (minutes)
+	.ci/release
 
 .PHONY: release
 
@@ -256,24 +251,6 @@ sim: ## simulate nodes under faults: ten thousand worlds in virtual time, every 
 	$(GO) test ./gameid/sim -count=1 -v -timeout 60m -run '^Test(Simulation|CycleCounter|MutationsAreFound)$$' -sim.seeds 10000 -sim.mutations 0 $(SIMFLAGS)
 
 .PHONY: sim
-
-# PATH= on make's command line names the module, and hides all programs from the recipe: the shell
-# gets the one of the environment again. (A make from 4.4 on gives $(shell) the new one as well: then
-# the system is asked for the environment that make was started with.) MODULE= does the same.
-ifneq ($(filter module,$(MAKECMDGOALS)),)
-ifeq ($(origin PATH),command line)
-MODULE := $(PATH)
-override PATH := $(shell case $$PATH in (/*|*:*) echo "$$PATH" ;; (*) PATH=/usr/bin:/bin; \
-	tr '\0' '\n' </proc/$$PPID/environ | sed -n 's/^PATH=//p' ;; esac)
-export PATH
-endif
-endif
-
-module: ## change the module's path everywhere: make module PATH=github.com/owner/mergesafe
-	@test -n '$(MODULE)' || { echo 'usage: make module PATH=github.com/owner/mergesafe' >&2; exit 2; }
-	@$(GO) run ./internal/setmodule '$(MODULE)'
-
-.PHONY: module
 
 example-outside: ## use the packages from a module outside of this one, as README.md tells
 	$(GO) test -vet=off ./examples/quickstart -count=1 -v -run TestOutside

@@ -114,7 +114,7 @@ func flagNames(root, cmd *cli.Command) (names []string) {
 	}
 	names = append(names, "h")
 	if root == cmd {
-		names = append(names, "version", "completion", "man")
+		names = append(names, "version", "completion")
 	}
 	return names
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// manProgram has a help of every kind.
-func manProgram() *cli.Command {
+// helpProgram has a help of every kind.
+func helpProgram() *cli.Command {
 	root := &cli.Command{
 		Name:    "prog",
 		Version: "prog v1",
@@ -76,7 +76,7 @@ func TestCompletions(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"prog", "-complete"}, strings.Split(words, " ")...)
-		if code := Run(t.Context(), manProgram(), args, &stdout, &stderr); code != OK || stderr.Len() > 0 {
+		if code := Run(t.Context(), helpProgram(), args, &stdout, &stderr); code != OK || stderr.Len() > 0 {
 			t.Errorf("%q: exit code %d, %s", words, code, &stderr)
 		}
 		if diff := cmp.Diff(want, stdout.String()); diff != "" {
@@ -129,40 +129,5 @@ complete -C 'prog c'; complete -C 'prog copy -'`,
 	}
 	if _, err := completionScript("prog", "tcsh"); err == nil {
 		t.Error("tcsh has a script")
-	}
-}
-
-// The manual page says all that the help says.
-func TestManual(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	if code := Run(t.Context(), manProgram(), []string{"prog", "-man"}, &stdout, &stderr); code != OK {
-		t.Fatalf("exit code %d, %s", code, &stderr)
-	}
-	if _, err := exec.LookPath("groff"); err != nil {
-		t.Skip(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "groff", "-man", "-Tascii", "-wall", "-P-cbou")
-	cmd.Stdin = &stdout
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := strings.Join(strings.Fields(string(out)), " ")
-	for _, want := range []string{
-		"prog - Does things DESCRIPTION Usage: prog COMMAND [flags] Does things. It isn't \"magic\".",
-		"Commands: copy FILE... copy files, one by one check look at them",
-		`.dots and \ strokes \--- here`, "-color auto|always|never mark verdicts",
-		"PROG COPY Usage: prog copy [flags] FILE... Copies.",
-		"-mode fast|slow how -force also over other files -to FILE where",
-		"PROG -H FILES What prog writes: a b",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in the page:\n%s", want, out)
-		}
-	}
-	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, "warning") {
-			t.Errorf("groff says: %s", line)
-		}
 	}
 }

@@ -124,8 +124,6 @@ func about(root, selected *cli.Command, args []string) (text string, err error) 
 		switch flagOf(arg) {
 		case "version":
 			return root.Version + "\n", nil
-		case "man":
-			return manual(root), nil
 		case "completion":
 			return completionScript(root.Name, strings.Join(args[i+1:min(i+2, len(args))], ""))
 		}
@@ -187,7 +185,7 @@ func flagOf(arg string) string {
 
 // flagsOf are the names of all flags of a command and of those below it.
 func flagsOf(cmd *cli.Command) []string {
-	names := []string{"version", "man", "completion", "complete", "help", "h"} // see about
+	names := []string{"version", "completion", "complete", "help", "h"} // see about
 	for _, f := range cmd.Flags {
 		names = append(names, f.Names()...)
 	}

@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// release is the version and the commit of a program of a release, such as "v0.1.0 commit 0123456789ab":
-// internal/release has the linker write it. It is empty in all others.
-var release string
-
 // versionText is what -version prints, and what names the program in a report: its name,
 // the version and path of its module, the commit that it was built from, and Go's version.
 func versionText(name string, info *debug.BuildInfo) string {
@@ -18,9 +14,6 @@ func versionText(name string, info *debug.BuildInfo) string {
 		return name + " of an unknown version"
 	}
 	facts := []string{cmp.Or(info.Main.Path, info.Path)}
-	if version, commit, ok := strings.Cut(release, " "); ok {
-		return fmt.Sprintf("%s %s (%s)", name, version, strings.Join(append(facts, commit, info.GoVersion), ", "))
-	}
 	var commit string
 	for _, s := range info.Settings {
 		switch {

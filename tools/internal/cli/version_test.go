@@ -21,9 +21,4 @@ func TestProgram(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	release = "v1.0.0 commit 0123456789ab"
-	defer func() { release = "" }()
-	if got := versionText("prog", &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Path: "example.org/m"}}); got != "prog v1.0.0 (example.org/m, commit 0123456789ab, go1.26.0)" {
-		t.Errorf("of a release: %q", got)
-	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The Description of a command is its help, and the only table of its flags: completions and
-// manual pages are made from it.
+// The Description of a command is its help, and the only table of its flags: completions are made from it.
 
 // general is part of the help of every tool.
 const general = `Every command takes these too:
@@ -26,7 +24,6 @@ const general = `Every command takes these too:
   -completion bash|zsh|fish
                     print what completes command lines in that shell, such as
                     for: source <(%[1]s -completion bash)
-  -man              print the manual page, such as for: %[1]s -man | man -l -
 
 `
 
@@ -89,38 +86,4 @@ func commandText(root, cmd *cli.Command, name string) string {
 		}
 	}
 	return ""
-}
-
-// manual is the manual page of a tool, in the language of man: the helps as they are.
-func manual(root *cli.Command) string {
-	var b strings.Builder
-	help := helpOf(root, root)
-	first := strings.Split(help, "\n\n")[1] // behind the usage
-	sentence, _, _ := strings.Cut(strings.ReplaceAll(first, "\n", " "), ". ")
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s\"\n", strings.ToUpper(root.Name), escaped(root.Version))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", root.Name, escaped(strings.TrimSuffix(sentence, ".")))
-	section := func(title, text string) {
-		fmt.Fprintf(&b, ".SH \"%s\"\n.in 0\n", escaped(strings.ToUpper(title)))
-		fmt.Fprintf(&b, ".nf\n%s\n.fi\n", escaped(strings.TrimSpace(text)))
-	}
-	section("Description", help)
-	var sections func(of string, cmd *cli.Command)
-	sections = func(of string, cmd *cli.Command) {
-		for _, sub := range cmd.Commands {
-			section(of+" "+sub.Name, helpOf(root, sub))
-			sections(of+" "+sub.Name, sub)
-		}
-	}
-	sections(root.Name, root)
-	topics := ownOf(root).topics
-	for _, topic := range slices.Sorted(maps.Keys(topics)) {
-		section(root.Name+" -h "+topic, topics[topic])
-	}
-	return b.String()
-}
-
-// escaped is a text in which nothing means anything to man.
-func escaped(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`, "'", `\(aq`, `"`, `\(dq`).Replace(text)
-	return strings.ReplaceAll(text, "\n.", "\n\\&.")
 }
