@@ -2,7 +2,10 @@ package sqldb
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"mergesafe/internal/sqltext"
 )
 
 // Dialect is a kind of database.
@@ -34,6 +37,36 @@ func (d Dialect) QuoteAll(names []string) string {
 		quoted[i] = d.Quote(name)
 	}
 	return strings.Join(quoted, ", ")
+}
+
+// Native writes a query as the driver of the dialect takes it. Queries have a ? for each argument, and
+// may have names in backquotes. A dialect that numbers its arguments gets $1, $2 and double quotes. A
+// query that has $1 already is left as it is, and so is what stands in quotes or in a comment.
+func (d Dialect) Native(query string) string {
+	if !d.Words().Dollars || !strings.ContainsAny(query, "?`") {
+		return query
+	}
+	var b strings.Builder
+	b.Grow(len(query) + 64)
+	n, end := 0, 0
+	for _, t := range sqltext.PostgreSQL(query) {
+		b.WriteString(query[end:t.Start]) // spaces and comments
+		end = t.End()
+		switch {
+		case t.Text == "?":
+			n++
+			b.WriteByte('$')
+			b.WriteString(strconv.Itoa(n))
+		case t.Text == "$1":
+			return query
+		case t.Text[0] == '`':
+			b.WriteString(d.Quote(t.Name()))
+		default:
+			b.WriteString(t.Text)
+		}
+	}
+	b.WriteString(query[end:])
+	return b.String()
 }
 
 // Marks writes n question marks: "?, ?, ?".

@@ -26,7 +26,7 @@ func (db *DB) Once(key any, f func() error) error {
 // known: that counts as unique. A table that does not exist is [ErrNotFound].
 func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary []string, unique bool, err error) {
 	words := s.Dialect().Words()
-	query := s.db.native(words.Unique)
+	query := s.Dialect().Native(words.Unique)
 	what := fmt.Sprintf("look at the keys of %s", table)
 	var rows []struct {
 		Name string

@@ -42,12 +42,12 @@ func (s *Session) Get(ctx context.Context, dest any, query string, args ...any) 
 
 // GetAs is Get with the name of the operation (what), for the error message.
 func (s *Session) GetAs(ctx context.Context, what string, dest any, query string, args ...any) error {
-	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, s.db.native(query), args...) }))
+	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, s.Dialect().Native(query), args...) }))
 }
 
 // Select reads all rows into dest, a pointer to a slice of such.
 func (s *Session) Select(ctx context.Context, dest any, query string, args ...any) error {
-	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, s.db.native(query), args...) }))
+	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, s.Dialect().Native(query), args...) }))
 }
 
 // mayChange returns an error if nothing may be changed.
@@ -336,7 +336,7 @@ func (s *Session) queryOnce(ctx context.Context, k Kind, query string, args ...a
 	if err != nil && !says(err, TooManyStatements) {
 		return nil, err
 	}
-	return s.on.QueryContext(ctx, s.db.native(query), args...)
+	return s.on.QueryContext(ctx, s.Dialect().Native(query), args...)
 }
 
 // ExecKind runs a statement that changes something. The parameter what names the
@@ -362,7 +362,7 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 	}
 	if stmt == nil || says(err, TooManyStatements) {
 		err = s.with(ctx, func(on queryer) error {
-			result, err = on.ExecContext(ctx, s.db.native(query), args...)
+			result, err = on.ExecContext(ctx, s.Dialect().Native(query), args...)
 			return err
 		})
 	}
@@ -400,7 +400,7 @@ func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.St
 		return nil, nil
 	default:
 		var err error
-		if stmt, err = s.tx.begun.PreparexContext(ctx, s.db.native(query)); err != nil {
+		if stmt, err = s.tx.begun.PreparexContext(ctx, s.Dialect().Native(query)); err != nil {
 			return nil, err
 		}
 	}
@@ -409,7 +409,7 @@ func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.St
 }
 
 func (db *DB) prepare(ctx context.Context, query string) (*sqlx.Stmt, error) {
-	stmt, err := db.pool.PreparexContext(ctx, db.native(query))
+	stmt, err := db.pool.PreparexContext(ctx, db.dialect.Native(query))
 	if err != nil {
 		return nil, err
 	}

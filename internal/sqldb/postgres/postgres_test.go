@@ -116,6 +116,10 @@ func TestNative(t *testing.T) {
 		"SELECT '?', \"?\", ? -- why?\n, ?":       "SELECT '?', \"?\", $1 -- why?\n, $2",
 		"SELECT $1 WHERE doc ? 'key'":             "SELECT $1 WHERE doc ? 'key'",
 		"SELECT 'it''s ?', ?":                     "SELECT 'it''s ?', $1",
+		"SELECT /* why? /* ? */ ? */ ?":           "SELECT /* why? /* ? */ ? */ $1",
+		"SELECT $$it's ?$$, $a$ $$? $a$, ?":       "SELECT $$it's ?$$, $a$ $$? $a$, $1",
+		`SELECT E'\' ?', ?, '\', ?`:               `SELECT E'\' ?', $1, '\', $2`,
+		"SELECT `a?`, `b\"c`, ? FROM t":           `SELECT "a?", "b""c", $1 FROM t`,
 	} {
 		if got := sqldb.PostgreSQL.Native(query); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)
