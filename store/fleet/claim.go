@@ -60,7 +60,7 @@ const (
 //
 // The name, of 1 to 64 characters, is for people. If the name or the number is taken,
 // even by a server that is retired, Claim returns [ErrTaken]. So a claim that ended with
-// [store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken has
+// [mergesafe/store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken has
 // the number.
 func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, note Note) (Server, error) {
 	if err := checkName(name); err != nil {

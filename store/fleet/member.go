@@ -163,7 +163,7 @@ func (m *Member) leave(ctx context.Context) error {
 		if interrupted {
 			// The last heartbeat may have renewed the lease, or may do so now.
 			row, failed := m.fleet.load(ctx, m.Server())
-			if failed == nil && row.Holder.Token != m.reserver.holder().Token {
+			if failed == nil && (row == nil || row.Holder.Token != m.reserver.holder().Token) {
 				return nil
 			} else if err = failed; err != nil {
 				break

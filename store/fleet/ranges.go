@@ -102,7 +102,7 @@ func (e *RangeError) Is(target error) bool { return target == ErrTaken }
 // LeaseRange gives a world the lowest range that does not overlap another one, or the range
 // that the world wants. Any number of callers may do so at the same time: no two get the
 // same number. If the wanted range overlaps one that was given before, even if that one is
-// released, LeaseRange returns a [*RangeError]. After [store.ErrOutcomeUnknown],
+// released, LeaseRange returns a [*RangeError]. After [mergesafe/store.ErrOutcomeUnknown],
 // [Fleet.Ranges] tells whether the range was given.
 func (f *Fleet) LeaseRange(ctx context.Context, wish RangeWish, note Note) (KeyRange, error) {
 	switch {
