@@ -196,7 +196,8 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // Kept returns [ErrReplaced] if the file of an SQLite database was removed or replaced: what
-// was written is not in the database that others open. Ask after a commit, before it counts.
+// was written is not in the database that others open. If the file cannot be looked at, it returns
+// [ErrUnavailable]. Ask after a commit, before it counts.
 // For a database in memory, and for a server, it returns nil.
 func (db *DB) Kept() error { return db.keeps(true) }
 
@@ -207,6 +208,16 @@ func (db *DB) keeps(all bool) error {
 		return nil
 	}
 	return db.opened.Kept(all)
+}
+
+// confirmed is what is known of a change that the database has confirmed: if its file cannot be looked at, nothing tells
+// whether the change is in the one that others open.
+func (db *DB) confirmed(what string, all bool) error {
+	err := db.keeps(all)
+	if errors.Is(err, ErrUnavailable) {
+		return &OpError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
+	}
+	return err
 }
 
 // Connect is the first ping; its error says what to do. To turn a new file to

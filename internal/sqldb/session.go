@@ -94,8 +94,8 @@ func (s *Session) Fault(what string, err error) error {
 	if s.tx != nil && says(err, RolledBack) {
 		s.tx.ended = err
 	}
-	if err != ErrNotFound {
-		if replaced := s.db.Kept(); replaced != nil && !errors.Is(err, ErrReplaced) { // which is why
+	if err != ErrNotFound && !errors.Is(err, ErrReplaced) {
+		if replaced := s.db.Kept(); errors.Is(replaced, ErrReplaced) { // which is why
 			err = fmt.Errorf("%w: %w", replaced, err)
 		}
 	}
@@ -232,7 +232,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	case tx.readOnly:
 		return db.Unchanged()
 	case err == nil:
-		return db.keeps(what != "") // a change that uniqueness rests on has a name
+		return db.confirmed(cmp.Or(what, "commit"), what != "") // a change that uniqueness rests on has a name
 	case !unanswered && (refused(err) || IsContext(err)): // a context that ends before the commit rolls back
 		return db.Fault(cmp.Or(what, "commit"), err)
 	default:
@@ -367,7 +367,7 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 		})
 	}
 	if err = s.ChangeFault(what, err); err == nil && s.tx == nil {
-		err = s.db.keeps(false)
+		err = s.db.confirmed(what, false)
 	}
 	return result, err
 }

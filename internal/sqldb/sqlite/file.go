@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -44,8 +43,8 @@ func lookAt(path string) (seenFile, error) {
 	return seenFile{path, info}, err
 }
 
-// check returns [sqldb.ErrReplaced] if the file is not where it was. With all it looks also at what
-// SQLite keeps next to it: -wal has the newest rows, and -shm the locks. Both stay what they
+// check returns [sqldb.ErrReplaced] if the file is not where it was, and [sqldb.ErrUnavailable] if that
+// cannot be looked at. With all it looks also at what SQLite keeps next to it: -wal has the newest rows, and -shm the locks. Both stay what they
 // are as long as a connection is open. A look takes about a microsecond.
 func (f *sqliteFile) check(all bool) error {
 	seen := f.seen.Load()
@@ -60,7 +59,7 @@ func (f *sqliteFile) check(all bool) error {
 		now, err := os.Stat(was.path)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("store: is the file still there: %w", err)
+			return unseen(was.path, err)
 		case err != nil || !os.SameFile(was.info, now):
 			return fmt.Errorf("store: the file %q: %w", shownPath(was.path), sqldb.ErrReplaced)
 		}
@@ -82,10 +81,16 @@ func (f *sqliteFile) checkGame(all bool) error {
 	return nil
 }
 
-// shownPath is a path without what is secret.
-func shownPath(path string) string {
-	return strings.TrimPrefix(sqldb.Redact(string(sqldb.SQLite)+":"+path), string(sqldb.SQLite)+":")
+// unseen is the error of a file that cannot be looked at, and so may be there or not.
+func unseen(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // without the path
+	}
+	return fmt.Errorf("store: is the file %q still there: %w: %w", shownPath(path), sqldb.ErrUnavailable, err)
 }
+
+// shownPath is a path without what is secret.
+func shownPath(path string) string { return sqldb.Place{Path: path}.String() }
 
 // Connect implements [driver.Connector].
 func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {

@@ -126,8 +126,11 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 		options.Set("immutable", "1")
 		check = func() error {
 			now, err := os.Stat(path)
-			if err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before) {
-				return fmt.Errorf("store: %q: %w", sqldb.Redact(path), sqldb.ErrChanged)
+			switch {
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
+				return unseen(path, err)
+			case err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before):
+				return fmt.Errorf("store: the file %q: %w", shownPath(path), sqldb.ErrChanged)
 			}
 			return nil
 		}
