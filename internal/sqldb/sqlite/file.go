@@ -24,7 +24,7 @@ type sqliteFile struct {
 	driver.Connector
 	path string // absolute
 
-	mu   sync.Mutex // held while a connection opens or closes
+	mu   sync.Mutex // never held while the file is used, which may take long
 	open int        // connections
 	seen atomic.Pointer[[]seenFile]
 }
@@ -61,6 +61,9 @@ func (f *sqliteFile) check(all bool) error {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return unseen(was.path, err)
 		case err != nil || !os.SameFile(was.info, now):
+			if f.seen.Load() != seen { // the last connection was closed meanwhile, and took -wal and -shm along
+				return f.check(all)
+			}
 			return fmt.Errorf("store: the file %q: %w", shownPath(was.path), sqldb.ErrReplaced)
 		}
 	}
@@ -94,8 +97,6 @@ func shownPath(path string) string { return sqldb.Place{Path: path}.String() }
 
 // Connect implements [driver.Connector].
 func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.seen.Load() == nil {
 		if err := f.find(ctx); err != nil {
 			return nil, err
@@ -112,7 +113,11 @@ func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	if f.open++; f.open == 1 {
+	f.mu.Lock()
+	f.open++
+	first := f.open == 1
+	f.mu.Unlock()
+	if first {
 		f.addCompanions(ctx, conn.(driver.QueryerContext))
 	}
 	return &fileConn{conn.(sqldb.Conn), f}, nil
@@ -134,7 +139,7 @@ func (f *sqliteFile) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.seen.Store(&[]seenFile{file})
+	f.seen.CompareAndSwap(nil, &[]seenFile{file}) // the first look counts
 	return nil
 }
 
@@ -166,10 +171,10 @@ type fileConn struct {
 func (c *fileConn) Close() error {
 	f := c.file
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.open--; f.open == 0 {
 		main := (*f.seen.Load())[:1:1]
 		f.seen.Store(&main)
 	}
+	f.mu.Unlock()
 	return c.Conn.Close()
 }
