@@ -34,6 +34,7 @@ type hosts struct {
 	plain    bool                   // without TLS
 	chosen   atomic.Pointer[choice] // nil before the first
 	doubts   atomic.Uint64          // how often the chosen one became doubtful
+	asking   atomic.Bool            // see suspect
 }
 
 // choice is the server that was chosen after so many doubts.
@@ -46,6 +47,23 @@ type choice struct {
 // a reason to look again which server takes writes. Connections from before are
 // not used again.
 func (h *hosts) doubtful(made uint64) { h.doubts.CompareAndSwap(made, made+1) }
+
+// suspect is called when a context ended before the chosen server answered. That may be due to the server, or to the
+// time that there was: a new connection tells, for which nobody waits.
+func (h *hosts) suspect(made uint64) {
+	if !h.asking.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer h.asking.Store(false)
+		conn, _, err := h.try(context.Background(), h.chosen.Load().server)
+		if err != nil {
+			h.doubtful(made)
+			return
+		}
+		conn.Close()
+	}()
+}
 
 // Driver implements [driver.Connector].
 func (h *hosts) Driver() driver.Driver { return h.servers[0].Driver() }
@@ -67,14 +85,18 @@ func (h *hosts) connect(ctx context.Context, made uint64) (*watchedConn, error) 
 		return h.choose(ctx, made)
 	}
 	conn, _, err := h.try(ctx, chosen.server)
+	late := ctx.Err() != nil
 	switch {
 	case err == nil:
 		return conn, nil
-	case h.readOnly: // the next server may be in another state
-		return nil, &hostsError{true, h.plain, h.names[chosen.server : chosen.server+1], []error{err}}
+	case late:
+		h.suspect(made)
+	case !h.readOnly:
+		h.doubtful(made)
 	}
-	// It may have taken all the time that there was: then the next call chooses.
-	h.doubtful(made)
+	if late || h.readOnly { // what only reads does not go to another server, which may be in another state
+		return nil, &hostsError{h.readOnly, h.plain, h.names[chosen.server : chosen.server+1], []error{err}}
+	}
 	return h.choose(ctx, made+1)
 }
 
