@@ -414,11 +414,14 @@ func (db *DB) prepare(ctx context.Context, query string) (*sqlx.Stmt, error) {
 		return nil, err
 	}
 	db.mu.Lock()
-	defer db.mu.Unlock()
-	if first := db.prepared[query]; first != nil { // somebody else was faster
-		stmt.Close()
-		return first, nil
+	first := db.prepared[query]
+	if first == nil {
+		db.prepared[query] = stmt
 	}
-	db.prepared[query] = stmt
-	return stmt, nil
+	db.mu.Unlock()
+	if first == nil {
+		return stmt, nil
+	}
+	stmt.Close()      // without the lock: it may ask the server
+	return first, nil // another goroutine was faster
 }
