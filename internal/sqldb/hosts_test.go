@@ -145,7 +145,9 @@ func TestSlowHost(t *testing.T) {
 	must(t, err)
 	db := sqldb.Wrap(sql.OpenDB(connector), sqldb.MySQL)
 	defer db.Close()
-	soon := func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), 100*time.Millisecond) }
+	soon := func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(t.Context(), 100*time.Millisecond)
+	}
 	for what, slow := range map[string]func() error{
 		"a query": func() error {
 			ctx, cancel := soon()

@@ -12,12 +12,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // openMySQL also reports whether connections are plain, without TLS.
 func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err error) {
-	dsn, files, err := certificates.Split(dsn)
+	dsn, files, err := splitCertificates(dsn)
 	if err != nil {
 		return nil, false, err
 	}
