@@ -53,7 +53,7 @@ const BusyTimeout = 5 * time.Second
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, accessOf(readOnly), nil) }
+func Open(dsn string, access Access) (*DB, error) { return open(dsn, access, nil) }
 
 // Access is what may be done to a database that is opened.
 type Access int
@@ -64,15 +64,8 @@ const (
 	WriteExisting // a file of SQLite must be there, and is not changed by its opening
 )
 
-func accessOf(readOnly bool) Access {
-	if readOnly {
-		return ReadOnly
-	}
-	return ReadWrite
-}
-
 func open(dsn string, access Access, through Through) (*DB, error) {
-	made, err := newConnector(dsn, access)
+	made, err := NewConnector(dsn, access)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +104,7 @@ func (t Through) With(ctx context.Context) context.Context {
 }
 
 // Dial is [Open] for a database that must answer.
-func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	return DialFor(ctx, dsn, accessOf(readOnly))
-}
-
-// DialFor is [Dial] for any access.
-func DialFor(ctx context.Context, dsn string, access Access) (*DB, error) {
+func Dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 	through, _ := ctx.Value(throughKey{}).(Through)
 	db, err := open(dsn, access, through)
 	if err != nil {
@@ -150,11 +138,7 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 // NewConnector returns what connects to the database that dsn names. It is for
 // tests that put something between the pool and the connections, and for
 // [Open].
-func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
-	return newConnector(dsn, accessOf(readOnly))
-}
-
-func newConnector(dsn string, access Access) (driver.Connector, error) {
+func NewConnector(dsn string, access Access) (driver.Connector, error) {
 	dialect, rest, err := SplitDSN(dsn)
 	if err != nil {
 		return nil, openError(dsn, err)

@@ -89,7 +89,7 @@ func TestRedact(t *testing.T) {
 		// Nor does it show in what Dial says, if Dial fails.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := sqldb.Dial(ctx, dsn, false); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
+		if _, err := sqldb.Dial(ctx, dsn, sqldb.ReadWrite); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
 			t.Errorf("Dial(%q): %v", dsn, err)
 		}
 	}
@@ -123,10 +123,10 @@ func FuzzRedact(f *testing.F) {
 		}
 		for _, dsn := range whole {
 			shown := []string{sqldb.Redact(dsn)}
-			if _, err := sqldb.Dial(ended, dsn, false); err != nil {
+			if _, err := sqldb.Dial(ended, dsn, sqldb.ReadWrite); err != nil {
 				shown = append(shown, fmt.Sprintf("%v %+v %#v", err, err, err))
 			}
-			if db, err := sqldb.Open(dsn, true); err == nil {
+			if db, err := sqldb.Open(dsn, sqldb.ReadOnly); err == nil {
 				pool := db.Pool()
 				shown = append(shown, fmt.Sprintf("%v %+v %#v %s %v %+v %#v %#v", db, db, db, db.Place(), pool, pool, pool, pool.DB), fmt.Sprint(db.Ping(ended)))
 				db.Close()
@@ -144,7 +144,7 @@ func FuzzRedact(f *testing.F) {
 // server could quote it. Its value is not shown, nor is the rest of its name.
 func TestSecretParameters(t *testing.T) {
 	for _, name := range []string{"password", "Passwd", "pwd", "PASS", "user", "uid", "@@session.password", "s3cr3t_password", "token", "secret"} {
-		_, err := sqldb.Open("mysql:tcp(db1:3306)/s1?"+name+"=s3cr3t", false)
+		_, err := sqldb.Open("mysql:tcp(db1:3306)/s1?"+name+"=s3cr3t", sqldb.ReadWrite)
 		if err == nil || !strings.Contains(err.Error(), "belong before the address") || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -154,12 +154,12 @@ func TestSecretParameters(t *testing.T) {
 // An address of IPv6 without brackets is told from a host and its port: the driver would take it for the name of a host.
 func TestBareIPv6(t *testing.T) {
 	for address, want := range map[string]string{"::1:34500": "[::1]:34500", "fe80::2:3306": "[fe80::2]:3306"} {
-		_, err := sqldb.Open("mysql:g:s3cr3t@tcp("+address+")/s1", false)
+		_, err := sqldb.Open("mysql:g:s3cr3t@tcp("+address+")/s1", sqldb.ReadWrite)
 		if err == nil || !strings.HasSuffix(err.Error(), "the port of an IPv6 address comes after brackets: want tcp("+want+")") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if db, err := sqldb.Open("mysql:g:s3cr3t@tcp([::1]:34500)/s1", false); err != nil {
+	if db, err := sqldb.Open("mysql:g:s3cr3t@tcp([::1]:34500)/s1", sqldb.ReadWrite); err != nil {
 		t.Error(err)
 	} else {
 		db.Close()
@@ -228,7 +228,7 @@ func TestServersQuoteNoSecrets(t *testing.T) {
 			account + rest + cfg.DBName + " " + password,
 			account + "@tcp/" + password,
 		} {
-			_, err := sqldb.Dial(t.Context(), "mysql:"+dsn, true)
+			_, err := sqldb.Dial(t.Context(), "mysql:"+dsn, sqldb.ReadOnly)
 			if part := odddsn.Shown(fmt.Sprintf("%v %+v %#v", err, err, err)); part != "" || err == nil {
 				t.Errorf("%q is shown: ...%s... (%v)", dsn, part, err)
 			}
@@ -246,10 +246,10 @@ func TestServersQuoteNoSecrets(t *testing.T) {
 func shownOf(ctx context.Context, dsn string) string {
 	server, _ := sqldb.ParseServer(dsn)
 	shown := fmt.Sprintln(sqldb.Redact(dsn), server)
-	for _, readOnly := range []bool{true, false} {
-		_, err := sqldb.Dial(ctx, dsn, readOnly)
+	for _, access := range []sqldb.Access{sqldb.ReadOnly, sqldb.ReadWrite} {
+		_, err := sqldb.Dial(ctx, dsn, access)
 		shown += fmt.Sprintf("%v %+v %#v\n", err, err, err)
-		if db, err := sqldb.Open(dsn, readOnly); err == nil {
+		if db, err := sqldb.Open(dsn, access); err == nil {
 			pool := db.Pool()
 			shown += fmt.Sprintf("%v %+v %#v %s %v %+v %#v %#v", db, db, db, db.Place(), pool, pool, pool,
 				pool.DB) + fmt.Sprint(db.Ping(ctx))

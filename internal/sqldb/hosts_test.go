@@ -86,7 +86,7 @@ func TestHosts(t *testing.T) {
 	}
 	writes(b)
 	busy()
-	reader, err := sqldb.Dial(t.Context(), dsn, true)
+	reader, err := sqldb.Dial(t.Context(), dsn, sqldb.ReadOnly)
 	must(t, err)
 	defer reader.Close()
 	if got := addressOf(t, reader); got != a.address {
@@ -118,7 +118,7 @@ func TestHosts(t *testing.T) {
 
 	a.set(t, writable)
 	b.set(t, writable)
-	_, err = sqldb.Dial(t.Context(), dsn, false)
+	_, err = sqldb.Dial(t.Context(), dsn, sqldb.ReadWrite)
 	if err == nil || !strings.Contains(err.Error(), a.address+" and "+b.address+" both take writes") {
 		t.Errorf("two servers take writes: %v", err)
 	}
@@ -141,7 +141,7 @@ func TestHosts(t *testing.T) {
 func TestSlowHost(t *testing.T) {
 	a, b := newHost(t), newHost(t)
 	b.set(t, "SET GLOBAL read_only = ON")
-	connector, err := sqldb.NewConnector(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", a.address, b.address), false)
+	connector, err := sqldb.NewConnector(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", a.address, b.address), sqldb.ReadWrite)
 	must(t, err)
 	db := sqldb.Wrap(sql.OpenDB(connector), sqldb.MySQL)
 	defer db.Close()
@@ -215,7 +215,7 @@ func TestSlowHost(t *testing.T) {
 // A host that takes connections and says nothing holds up nothing beyond the
 // context.
 func TestSilentHosts(t *testing.T) {
-	db, err := sqldb.Open(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", silentAddress(t), silentAddress(t)), false)
+	db, err := sqldb.Open(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", silentAddress(t), silentAddress(t)), sqldb.ReadWrite)
 	must(t, err)
 	defer db.Close()
 	for range 2 {
@@ -278,7 +278,7 @@ func TestHostsOfDSN(t *testing.T) {
 			t.Errorf("%s: %q, %t, want %q", dsn, server.Address, ok, want)
 		}
 		shown := sqldb.Redact(dsn)
-		if _, err := sqldb.Open(dsn, false); (err == nil) != ok {
+		if _, err := sqldb.Open(dsn, sqldb.ReadWrite); (err == nil) != ok {
 			t.Errorf("%s: %v", dsn, err)
 		} else if err != nil {
 			shown += err.Error()

@@ -30,12 +30,12 @@ func TestParametersThatFight(t *testing.T) {
 		"collation=gbk_chinese_ci": "collation", "character_set_client=gbk": "character_set_client",
 		"character_set_results=latin1": "character_set_results", "character_set_connection=gbk": "character_set_connection",
 	} {
-		_, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?"+parameter, false)
+		_, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?"+parameter, sqldb.ReadWrite)
 		if err == nil || !strings.Contains(err.Error(), "the DSN sets "+name+", and this program needs ") || !strings.Contains(err.Error(), "take it out of the DSN") || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", parameter, err)
 		}
 	}
-	readOnly, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?transaction_read_only=1", true)
+	readOnly, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?transaction_read_only=1", sqldb.ReadOnly)
 	if err != nil {
 		t.Errorf("a pool that is read-only may be told so: %v", err)
 	} else {
@@ -45,7 +45,7 @@ func TestParametersThatFight(t *testing.T) {
 		"autocommit=1", "autocommit=ON", "time_zone=%27%2B00:00%27", "charset=utf8mb4", "charset=utf8mb4,utf8", "collation=utf8mb4_bin", "max_statement_time=0",
 		"tx_isolation=%27REPEATABLE-READ%27", "timeout=5s&tls=true", "wait_timeout=100", "parseTime=true&loc=UTC",
 	} {
-		db, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?"+parameter, false)
+		db, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?"+parameter, sqldb.ReadWrite)
 		if err != nil {
 			t.Errorf("%s: %v", parameter, err)
 			continue
@@ -195,7 +195,7 @@ func testGuarded(t *testing.T, pool *sql.DB, d sqldb.Dialect, want map[string]st
 // A statement that changes a table does not wait a day for whoever reads it: it fails with an
 // error that is tried again, and told.
 func TestLockWaitEnds(t *testing.T) {
-	db, err := sqldb.Dial(t.Context(), "mysql:"+servertest.DSN(t), false)
+	db, err := sqldb.Dial(t.Context(), "mysql:"+servertest.DSN(t), sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func TestOpeningKeepsLocks(t *testing.T) {
 		if journal == "DELETE" {
 			must(t, made.Close())
 		}
-		reader, err := sqldb.Dial(t.Context(), "sqlite:"+path, true)
+		reader, err := sqldb.Dial(t.Context(), "sqlite:"+path, sqldb.ReadOnly)
 		must(t, err)
 		defer reader.Close()
 		tx, err := reader.Pool().BeginTxx(t.Context(), nil)
@@ -148,7 +148,7 @@ func TestOpeningKeepsLocks(t *testing.T) {
 			t.Fatalf("%s: a transaction that reads has no lock", journal)
 		}
 		for range 2 {
-			other, err := sqldb.Dial(t.Context(), "sqlite:"+path, true)
+			other, err := sqldb.Dial(t.Context(), "sqlite:"+path, sqldb.ReadOnly)
 			must(t, err)
 			must(t, other.Close())
 		}

@@ -84,7 +84,7 @@ func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, 
 	if dialect, _, err := sqldb.SplitDSN(dsn); err == nil && dialect == sqldb.PostgreSQL {
 		return nil, errors.New("checks and merges are of MariaDB, MySQL and SQLite: how worlds on PostgreSQL are checked and merged is in docs/postgresql.md")
 	}
-	db, err := sqldb.Dial(ctx, dsn, true)
+	db, err := sqldb.Dial(ctx, dsn, sqldb.ReadOnly)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ type Fleet struct {
 // Connections to MySQL are closed after each use, because thousands of game servers, each
 // with two calls a minute, may share one database.
 func Open(dsn string) (*Fleet, error) {
-	db, err := sqldb.Open(dsn, false)
+	db, err := sqldb.Open(dsn, sqldb.ReadWrite)
 	if err != nil {
 		return nil, err
 	}

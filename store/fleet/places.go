@@ -104,7 +104,7 @@ func (p Place) openable() error {
 		}
 		return nil
 	}
-	db, err := sqldb.Open(p.DSN, false)
+	db, err := sqldb.Open(p.DSN, sqldb.ReadWrite)
 	if err != nil {
 		return fmt.Errorf("the place of %q: %w", p.World, err)
 	}

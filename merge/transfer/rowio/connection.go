@@ -109,7 +109,7 @@ func (c *Connection) Open(ctx context.Context) error {
 	if c.Writes {
 		access = sqldb.WriteExisting
 	}
-	db, err := sqldb.DialFor(ctx, c.DSN, access)
+	db, err := sqldb.Dial(ctx, c.DSN, access)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", c.Name, err)
 	}

@@ -103,7 +103,7 @@ func mayMake(path string) error {
 		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
 	}
 	if err == nil { // a file of two names would be replaced under one of them
-		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, false); err != nil {
+		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, sqldb.ReadWrite); err != nil {
 			return err
 		}
 	}
