@@ -74,12 +74,6 @@ func (d Dialect) Native(query string) string {
 // Marks writes n question marks: "?, ?, ?".
 func Marks(n int) string { return strings.Repeat(", ?", n)[2:] }
 
-// MaxArgs is how many values may go into one statement.
-func (d Dialect) MaxArgs() int { return d.Words().MaxArgs }
-
-// Begin opens a transaction that will write.
-func (d Dialect) Begin() string { return d.Words().Begin }
-
 // With puts the clock of the database into a query, in the place of {now}: in
 // milliseconds of Unix time, the same throughout one statement.
 func (d Dialect) With(query string) string { return strings.ReplaceAll(query, "{now}", d.Words().Now) }

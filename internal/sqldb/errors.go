@@ -138,37 +138,35 @@ func Explain(err error, plain bool) error {
 
 // IsDenied reports whether the account has no right to do something, or the
 // server accepts no writes.
-func IsDenied(err error) bool { return errors.Is(err, ErrReadOnly) || LacksRight(err) }
+func IsDenied(err error) bool { return errors.Is(err, ErrReadOnly) || Says(err, LacksARight) }
 
-// LacksRight reports whether this server says that the account has no right to
-// do something, also if it could not be done for another reason.
-func LacksRight(err error) bool { return says(err, LacksARight) }
+// Condition is what an answer of a database says, beyond the errors of this package.
+type Condition int
 
-// IsNoTable reports whether a table does not exist on a server.
-func IsNoTable(err error) bool { return says(err, NoTable) }
+// The conditions. An error that is no answer of a database, or that a dialect does not know, has none of them.
+const (
+	// Refused: a statement is not carried out, for whatever reason that is not the server's state. Rights and
+	// conflicts are others.
+	Refused Condition = iota
 
-// IsLockWait reports whether this server gave up waiting for the lock of a row.
-func IsLockWait(err error) bool { return says(err, LockWait) }
+	// NeverEvaluates: a query cannot be carried out because of its text, or of a value that it read: the same query
+	// will always fail. The connection, and its snapshot if it has one, can still be used.
+	NeverEvaluates
 
-// IsUnknownVariable reports whether this server has no such setting.
-func IsUnknownVariable(err error) bool { return says(err, UnknownVariable) }
+	LacksARight       // the account has no right, also if it could not be done for another reason
+	NoTable           // there is no such table
+	LockWait          // it gave up waiting for the lock of a row
+	RolledBack        // the transaction has ended: a further statement would be one of its own
+	UnknownVariable   // there is no such setting
+	Syntax            // the syntax is not known
+	Incomparable      // there is no collation to compare texts by; in SQLite it is one that the game defines for itself
+	Damaged           // the file is no database, or one that is damaged
+	TableThere        // a table, or another thing, that was to be made is there
+	StalePlan         // a prepared statement was not carried out, and can be prepared anew
+	TooManyStatements // no further statement can be prepared
+)
 
-// IsSyntax reports whether this server does not know the syntax.
-func IsSyntax(err error) bool { return says(err, Syntax) }
-
-// IsIncomparable reports whether the database has no collation to compare
-// texts by. In SQLite it is one that the game defines for itself.
-func IsIncomparable(err error) bool { return says(err, Incomparable) }
-
-// CannotEvaluate reports whether the database answered that it cannot carry out a
-// query, because of the text of the query or of a value that it read: then the same
-// query will always fail. The connection, and its snapshot if it has one, can still be used.
-// Of an error that it does not know it is false: that is an error, and no finding.
-func CannotEvaluate(err error) bool { return says(err, NeverEvaluates) }
-
-// IsRefused reports whether the database answered that it does not carry out a statement,
-// for whatever reason that is not its state. Rights and conflicts have functions of their own.
-func IsRefused(err error) bool { return says(err, Refused) }
-
-// IsDamaged reports whether SQLite says that a file is no database, or one that is damaged.
-func IsDamaged(err error) bool { return says(err, Damaged) }
+// Says reports whether any database answers that.
+func Says(err error, c Condition) bool {
+	return err != nil && each(func(e Engine) bool { return e.Says(err, c) })
+}

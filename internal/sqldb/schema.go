@@ -130,7 +130,7 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 func makes(ctx context.Context, s *Session, statement string) error {
 	run := func() error {
 		_, err := s.Exec(ctx, statement)
-		if says(err, TableThere) {
+		if Says(err, TableThere) {
 			return fmt.Errorf("%w: %w", ErrRetryable, err)
 		}
 		return err

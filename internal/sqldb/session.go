@@ -64,11 +64,11 @@ func (s *Session) mayChange(ctx context.Context, what string) error {
 	return nil
 }
 
-// ChangeFault is Fault for a change: it says of an error whether the change
+// changeFault is Fault for a change: it says of an error whether the change
 // may have been made.
-func (s *Session) ChangeFault(what string, err error) error {
+func (s *Session) changeFault(what string, err error) error {
 	if s.tx == nil {
-		err = s.db.LockFault(err)
+		err = s.db.sessions.LockFault(err)
 	}
 	if err != nil && s.tx == nil && !refused(err) {
 		if err := Translate(err); errors.Is(err, ErrUnavailable) || IsContext(err) {
@@ -91,7 +91,7 @@ func (s *Session) Fault(what string, err error) error {
 		return nil
 	}
 	err = Translate(err)
-	if s.tx != nil && says(err, RolledBack) {
+	if s.tx != nil && Says(err, RolledBack) {
 		s.tx.ended = err
 	}
 	if err != ErrNotFound && !errors.Is(err, ErrReplaced) {
@@ -188,7 +188,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	begun, err := on.BeginTxx(ctx, options)
 	if err != nil {
 		if !readOnly {
-			err = db.LockFault(err)
+			err = db.sessions.LockFault(err)
 		}
 		return db.Fault(cmp.Or(what, "begin"), err)
 	}
@@ -239,10 +239,6 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		return &OpError{cmp.Or(what, "commit"), fmt.Errorf("%w: %w", ErrOutcomeUnknown, Translate(err))}
 	}
 }
-
-// LockFault says of the error of a change whether it waited in vain for the
-// one lock that SQLite has for writers, and if possible who has that.
-func (db *DB) LockFault(err error) error { return db.sessions.LockFault(err) }
 
 // mustForbid reports whether a transaction is to be read-only and the database
 // does not see to that: drivers of SQLite leave it to the caller.
@@ -312,7 +308,7 @@ func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) 
 // forgets closes a statement of the pool, if err says that it was prepared for other columns, or that it was closed
 // so while another goroutine used it.
 func (db *DB) forgets(query string, err error) bool {
-	if !says(err, StalePlan) {
+	if !Says(err, StalePlan) {
 		return err.Error() == "sql: statement is closed"
 	}
 	db.mu.Lock()
@@ -333,7 +329,7 @@ func (s *Session) queryOnce(ctx context.Context, k Kind, query string, args ...a
 			return rows, nil
 		}
 	}
-	if err != nil && !says(err, TooManyStatements) {
+	if err != nil && !Says(err, TooManyStatements) {
 		return nil, err
 	}
 	return s.on.QueryContext(ctx, s.Dialect().Native(query), args...)
@@ -354,19 +350,19 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 		return result, err
 	}
 	stmt, err := s.Statement(ctx, k, query)
-	if err != nil && !says(err, TooManyStatements) {
+	if err != nil && !Says(err, TooManyStatements) {
 		return nil, s.Fault(what, err) // nothing was changed yet
 	}
 	if stmt != nil {
 		result, err = stmt.ExecContext(ctx, args...)
 	}
-	if stmt == nil || says(err, TooManyStatements) {
+	if stmt == nil || Says(err, TooManyStatements) {
 		err = s.with(ctx, func(on queryer) error {
 			result, err = on.ExecContext(ctx, s.Dialect().Native(query), args...)
 			return err
 		})
 	}
-	if err = s.ChangeFault(what, err); err == nil && s.tx == nil {
+	if err = s.changeFault(what, err); err == nil && s.tx == nil {
 		err = s.db.confirmed(what, false)
 	}
 	return result, err

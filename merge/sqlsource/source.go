@@ -256,7 +256,7 @@ func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) er
 		u.Table = scan.Table
 		return u
 	}
-	if sqldb.IsIncomparable(err) {
+	if sqldb.Says(err, sqldb.Incomparable) {
 		return &catalog.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
 	return fmt.Errorf("sqlsource: scan: %w", err)

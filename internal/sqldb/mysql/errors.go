@@ -250,7 +250,7 @@ func (engine) Says(err error, c sqldb.Condition) bool {
 }
 
 func cannotEvaluate(e *mysql.MySQLError, err error) bool {
-	if !sqldb.IsRefused(err) || answered(err, conditions[sqldb.TooManyStatements]...) {
+	if !sqldb.Says(err, sqldb.Refused) || answered(err, conditions[sqldb.TooManyStatements]...) {
 		return false
 	}
 	switch string(e.SQLState[:2]) {

@@ -80,7 +80,7 @@ func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...a
 		}()
 		return blocker(ctx, db, waiter.ID), nil
 	}
-	if sqldb.IsLockWait(err) {
+	if sqldb.Says(err, sqldb.LockWait) {
 		return blocker(ctx, db, waiter.ID), nil
 	}
 	return "", db.Fault("look for a lock", err)

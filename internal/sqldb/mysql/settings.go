@@ -94,7 +94,7 @@ func (q *question) of(ask func(query string) (map[string]string, error)) (string
 	has := make(map[string]string)
 	for _, query := range clusterVariables {
 		some, err := ask(query)
-		if err != nil && !sqldb.IsUnknownVariable(err) && !sqldb.IsSyntax(err) {
+		if err != nil && !sqldb.Says(err, sqldb.UnknownVariable) && !sqldb.Says(err, sqldb.Syntax) {
 			return "", err
 		}
 		maps.Copy(has, some)
@@ -305,13 +305,13 @@ func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) erro
 		// (dev.mysql.com/doc/refman/8.4/en/create-table-gipks.html).
 		"show_gipk_in_create_table_and_information_schema = 1",
 	} {
-		if _, err := conn.ExecContext(ctx, "SET SESSION "+setting); err != nil && !sqldb.IsUnknownVariable(err) {
+		if _, err := conn.ExecContext(ctx, "SET SESSION "+setting); err != nil && !sqldb.Says(err, sqldb.UnknownVariable) {
 			return err
 		}
 	}
 	// MariaDB: a table has the engine that it names. An account that may not set it can still read and write rows.
 	_, err := conn.ExecContext(ctx, "SET SESSION enforce_storage_engine = NULL")
-	if sqldb.IsUnknownVariable(err) || sqldb.IsDenied(err) {
+	if sqldb.Says(err, sqldb.UnknownVariable) || sqldb.IsDenied(err) {
 		return nil
 	}
 	return err

@@ -381,7 +381,7 @@ func (c *Connection) Tx(ctx context.Context, f func() error) error {
 	}
 	c.within = true
 	defer func() { c.within = false }()
-	_, err := c.Exec(ctx, "begin", c.Dialect().Begin(), false)
+	_, err := c.Exec(ctx, "begin", c.Dialect().Words().Begin, false)
 	if err == nil {
 		if err = f(); err == nil {
 			if _, err = c.Exec(ctx, "commit", "COMMIT", false); err == nil {

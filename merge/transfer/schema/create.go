@@ -108,7 +108,7 @@ func (s *Schema) Grants(ctx context.Context, on *rowio.Connection, name string) 
 		return nil, "", nil
 	}
 	_, err = on.Number(ctx, "SELECT COUNT(*) FROM mysql.user, mysql.procs_priv", false)
-	if sqldb.LacksRight(err) {
+	if sqldb.Says(err, sqldb.LacksARight) {
 		return nil, "other accounts are hidden from this one: GRANT SELECT ON mysql.* TO " + account(s.self) + ";", nil
 	}
 	pattern := strings.NewReplacer("_", `\_`, "%", `\%`).Replace(name) // both are wildcards in GRANT

@@ -153,7 +153,7 @@ func load(t *testing.T, d rowio.Database, text string) (refused int) {
 			continue
 		}
 		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
-			if !sqldb.IsRefused(sqldb.Translate(err)) && !errors.Is(err, context.Canceled) {
+			if !sqldb.Says(sqldb.Translate(err), sqldb.Refused) && !errors.Is(err, context.Canceled) {
 				t.Fatalf("%.200s: %v", statement, err)
 			}
 			refused++
