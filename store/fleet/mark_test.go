@@ -116,7 +116,9 @@ func TestRepairMark(t *testing.T) {
 			t.Errorf("got %+v", p)
 		}
 		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
-		_, err = db.OpenNode(ctx, 7, gameid.Options{MaxSkew: broken})
+		options := nodeOptions
+		options.MaxSkew = broken
+		_, err = db.OpenNode(ctx, 7, options)
 		must(t, err)
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
 		exec(t, db, "DELETE FROM mails WHERE id > 3")

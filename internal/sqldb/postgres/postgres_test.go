@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"strings"
@@ -90,23 +89,6 @@ func TestRowLock(t *testing.T) {
 		t.Errorf("a prepared transaction: %q, %v", by, err)
 	}
 	storetest.Exec(t, db, "ROLLBACK PREPARED 'game'")
-}
-
-// A commit whose answer does not come has an unknown outcome.
-func TestUnansweredCommit(t *testing.T) {
-	server := servertest.PrivatePostgres(t)
-	db := storetest.Open(t, servertest.PostgresDatabase(t, server.DSN()))
-	storetest.Exec(t, db, "CREATE TABLE notes (n INT PRIMARY KEY)")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	err := db.InTx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO notes VALUES (?)", 1); err != nil {
-			return err
-		}
-		return server.Freeze()
-	})
-	must(t, server.Thaw())
-	storetest.Is(t, err, []error{store.ErrOutcomeUnknown, context.DeadlineExceeded})
 }
 
 // Arguments and names are written as the driver takes them, and what is quoted stays.
