@@ -75,7 +75,9 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 // In MySQL and MariaDB all transactions of the session are READ ONLY. Of several
 // hosts in the DSN the first that answers is used, to the end: the next one may
 // be in another state.
-func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, sqldb.ReadOnly) }
+func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) {
+	return open(ctx, dsn, sqldb.ReadOnly)
+}
 
 func open(ctx context.Context, dsn string, access sqldb.Access) (*DB, error) {
 	pool, err := sqldb.Dial(ctx, dsn, access)

@@ -47,7 +47,7 @@ var part = &sqldb.Part{
 	Mark:    sqldb.FleetMark,
 	Absent:  `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
 	Unready: `run "gameid servers init" once more`,
-	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history", NumbersTable, RangesTable, PlacesTable},
+	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history", NumbersTable, rangesTable, placesTable},
 	Version: 1,
 	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 	Fill:    nameFleet,
