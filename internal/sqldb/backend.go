@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -86,4 +87,48 @@ func (h Holder) Locks(end string) string {
 // the lock.
 func (db *DB) RowLock(ctx context.Context, query string, args ...any) (string, error) {
 	return db.dialect.of().RowLock(ctx, db, query, args...)
+}
+
+// WaitForLock is [DB.RowLock] on a server: it begins a transaction by these statements, on a connection of its own, and
+// locks the rows. If it waits, tell says for whom a connection does, by its number.
+func (db *DB) WaitForLock(ctx context.Context, begin []string, tell func(waiter int64) string, query string, args ...any) (string, error) {
+	const what = "look for a lock"
+	conn, err := db.pool.Connx(ctx)
+	if err != nil {
+		return "", db.Fault(what, err)
+	}
+	defer conn.Close()
+	defer Discard(conn) // ends its transaction, and its settings are not those of others
+	waiter, err := db.dialect.BackendOf(ctx, conn.Conn)
+	if err == nil {
+		err = ExecAll(ctx, conn, begin)
+	}
+	if err != nil {
+		return "", db.Fault(what, err)
+	}
+	got := make(chan error, 1)
+	go func() {
+		rows, err := conn.QueryContext(ctx, db.dialect.Native(query+" FOR UPDATE"), args...)
+		if err == nil {
+			for rows.Next() {
+			}
+			err = errors.Join(rows.Err(), rows.Close())
+		}
+		got <- err
+	}()
+	timer := time.NewTimer(RowLockTimeout)
+	defer timer.Stop()
+	select {
+	case err = <-got:
+	case <-timer.C:
+		defer func() {
+			waiter.Kill(db.pool.DB)
+			<-got
+		}()
+		return tell(waiter.ID), nil
+	}
+	if Says(err, LockWait) {
+		return tell(waiter.ID), nil
+	}
+	return "", db.Fault(what, err)
 }
