@@ -60,7 +60,7 @@ type DB struct {
 //     not said (pooler=session) are refused.
 //
 // Errors are one line that tells what to do, and never contain the password.
-func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, false) }
+func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, sqldb.ReadWrite) }
 
 // OpenReadOnly is [Open] for a database that must not change: the database
 // itself refuses every write. The account needs no right but SELECT.
@@ -75,10 +75,12 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 // In MySQL and MariaDB all transactions of the session are READ ONLY. Of several
 // hosts in the DSN the first that answers is used, to the end: the next one may
 // be in another state.
-func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, true) }
+func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) {
+	return open(ctx, dsn, sqldb.ReadOnly)
+}
 
-func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	pool, err := sqldb.Dial(ctx, dsn, readOnly)
+func open(ctx context.Context, dsn string, access sqldb.Access) (*DB, error) {
+	pool, err := sqldb.Dial(ctx, dsn, access)
 	if err != nil {
 		return nil, err
 	}

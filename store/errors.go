@@ -29,9 +29,10 @@ var (
 	// cannot serve.
 	ErrUnavailable = sqldb.ErrUnavailable
 
-	// ErrOutcomeUnknown: a change was requested and the answer did not come: it may
-	// have been made or not. Check before you repeat it. It comes together with
-	// [ErrUnavailable] or the error of a context that ended.
+	// ErrOutcomeUnknown: a change was requested and may have been made or not: the answer did
+	// not come, or SQLite confirmed the change and nothing told whether its file is still at its
+	// path. Check before you repeat it. It comes together with [ErrUnavailable] or the error of
+	// a context that ended.
 	ErrOutcomeUnknown = sqldb.ErrOutcomeUnknown
 
 	// ErrReadOnly: the database or the transaction is read-only.

@@ -3,6 +3,11 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +56,7 @@ func serverHangs(t *testing.T, server interface {
 	boom := errors.New("boom")
 	for n, test := range []struct {
 		name string
-		late bool // the context has a deadline, which passes while the server hangs
+		late bool // the context has a deadline, which passes when a server that hangs was asked
 		end  func(cancel func()) error
 		run  func(context.Context, func(*store.Tx) error) error // instead of InTx
 		want []error
@@ -77,8 +82,13 @@ func serverHangs(t *testing.T, server interface {
 				if err := server.Freeze(); err != nil {
 					t.Error(err)
 				}
-				if test.late { // what precedes takes as long as it does, and the commit has time to begin
-					time.AfterFunc(4*time.Second, func() { close(passed) })
+				if test.late { // what precedes takes as long as it does
+					go func() {
+						defer close(passed)
+						for !unread(t, dsn) && t.Context().Err() == nil {
+							time.Sleep(10 * time.Millisecond)
+						}
+					}()
 				}
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -126,4 +136,22 @@ func serverHangs(t *testing.T, server interface {
 			}
 		})
 	}
+}
+
+// unread reports whether a request has reached the server of a DSN, which has not read it: see proc_net_tcp(5).
+func unread(t *testing.T, dsn string) bool {
+	at, err := netip.ParseAddrPort(regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(dsn))
+	table, failed := os.ReadFile("/proc/net/tcp")
+	if err := errors.Join(err, failed); err != nil {
+		t.Error(err)
+		return true
+	}
+	for line := range strings.Lines(string(table)) {
+		fields := strings.Fields(line) // sl local_address rem_address st tx_queue:rx_queue
+		const established = "01"
+		if strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", at.Port())) && fields[3] == established && !strings.HasSuffix(fields[4], ":00000000") {
+			return true
+		}
+	}
+	return false
 }

@@ -22,9 +22,9 @@ var arrows = map[string]string{
 	"number":                  "",
 	"entity":                  "gameid number",
 	"internal/sqldb":          "internal/sqltext",
-	"internal/sqldb/mysql":    "internal/sqldb internal/sqldb/mysql/",
-	"internal/sqldb/sqlite":   "internal/sqldb internal/sqldb/sqlite/",
-	"internal/sqldb/postgres": "internal/sqldb internal/sqldb/postgres/",
+	"internal/sqldb/mysql":    "internal/sqldb",
+	"internal/sqldb/sqlite":   "internal/sqldb",
+	"internal/sqldb/postgres": "internal/sqldb",
 	"internal/sqltext":        "",
 	"internal/masked":         "internal/sqldb",
 	"internal/config":         "gameid internal/strict",
@@ -116,12 +116,6 @@ var arrows = map[string]string{
 	"docs/schema":          "",
 	"tools/":               "*",
 	"examples/":            "*",
-
-	// What is below a dialect.
-	"internal/sqldb/mysql/certificates": "internal/sqldb",
-	"internal/sqldb/sqlite/holder":      "",
-	"internal/sqldb/postgres/answers":   "internal/sqldb",
-	"internal/sqldb/postgres/session":   "internal/sqldb",
 
 	// For tests only; see onlyTests.
 	"gameid/sim":                    "",

@@ -20,7 +20,7 @@ func TestControl(t *testing.T) {
 	my, lite, pg := all[:1], all[1:2], all[2:]
 	pools := make(map[sqldb.Dialect]*sqldb.DB) // that connect to nothing
 	for _, dsn := range []string{"mysql:game@tcp(127.0.0.1:1)/s1", "sqlite:" + filepath.Join(t.TempDir(), "s1.db"), "postgres://game@127.0.0.1:1/s1"} {
-		db, err := sqldb.Open(dsn, false)
+		db, err := sqldb.Open(dsn, sqldb.ReadWrite)
 		must(t, err)
 		defer db.Close()
 		pools[db.Dialect()] = db

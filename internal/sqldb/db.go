@@ -1,3 +1,6 @@
+// Package sqldb is what the databases have in common: DSNs, connections, transactions, the meaning
+// of errors, and the names of all tables that belong to this project. What they do not have in common
+// is one folder per dialect below it, an [Engine] that links the driver.
 package sqldb
 
 import (
@@ -50,7 +53,7 @@ const BusyTimeout = 5 * time.Second
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, accessOf(readOnly), nil) }
+func Open(dsn string, access Access) (*DB, error) { return open(dsn, access, nil) }
 
 // Access is what may be done to a database that is opened.
 type Access int
@@ -61,15 +64,8 @@ const (
 	WriteExisting // a file of SQLite must be there, and is not changed by its opening
 )
 
-func accessOf(readOnly bool) Access {
-	if readOnly {
-		return ReadOnly
-	}
-	return ReadWrite
-}
-
 func open(dsn string, access Access, through Through) (*DB, error) {
-	made, err := newConnector(dsn, access)
+	made, err := NewConnector(dsn, access)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +104,7 @@ func (t Through) With(ctx context.Context) context.Context {
 }
 
 // Dial is [Open] for a database that must answer.
-func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	return DialFor(ctx, dsn, accessOf(readOnly))
-}
-
-// DialFor is [Dial] for any access.
-func DialFor(ctx context.Context, dsn string, access Access) (*DB, error) {
+func Dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 	through, _ := ctx.Value(throughKey{}).(Through)
 	db, err := open(dsn, access, through)
 	if err != nil {
@@ -147,11 +138,7 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 // NewConnector returns what connects to the database that dsn names. It is for
 // tests that put something between the pool and the connections, and for
 // [Open].
-func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
-	return newConnector(dsn, accessOf(readOnly))
-}
-
-func newConnector(dsn string, access Access) (driver.Connector, error) {
+func NewConnector(dsn string, access Access) (driver.Connector, error) {
 	dialect, rest, err := SplitDSN(dsn)
 	if err != nil {
 		return nil, openError(dsn, err)
@@ -196,7 +183,8 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // Kept returns [ErrReplaced] if the file of an SQLite database was removed or replaced: what
-// was written is not in the database that others open. Ask after a commit, before it counts.
+// was written is not in the database that others open. If the file cannot be looked at, it returns
+// [ErrUnavailable]. Ask after a commit, before it counts.
 // For a database in memory, and for a server, it returns nil.
 func (db *DB) Kept() error { return db.keeps(true) }
 
@@ -209,6 +197,16 @@ func (db *DB) keeps(all bool) error {
 	return db.opened.Kept(all)
 }
 
+// confirmed is what is known of a change that the database has confirmed: if its file cannot be looked at, nothing tells
+// whether the change is in the one that others open.
+func (db *DB) confirmed(what string, all bool) error {
+	err := db.keeps(all)
+	if errors.Is(err, ErrUnavailable) {
+		return &OpError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
+	}
+	return err
+}
+
 // Connect is the first ping; its error says what to do. To turn a new file to
 // WAL mode SQLite needs it alone, and does not wait as it does for other locks;
 // so Connect waits.
@@ -219,6 +217,18 @@ func (db *DB) Connect(ctx context.Context) error {
 			return Explain(err, db.Plain)
 		}
 	}
+}
+
+// Once runs f, unless it returned nil for the same key on this DB before.
+func (db *DB) Once(key any, f func() error) error {
+	if _, done := db.done.Load(key); done {
+		return nil
+	}
+	err := f()
+	if err == nil {
+		db.done.Store(key, true)
+	}
+	return err
 }
 
 // ReadOnly reports whether the pool was opened read-only.
@@ -247,4 +257,57 @@ func (db *DB) Place() string {
 		}
 	}
 	return db.name
+}
+
+// Adopt is [Wrap] for a pool that was opened elsewhere: it makes sure that the
+// database answers and is of that kind, and asks for its name.
+//
+// Such a pool of MySQL may be one of autocommit=0. Each call on the DB must still be a
+// transaction of its own. So a change runs in a transaction that is begun and
+// committed. A query does so too if the first connection has autocommit=0: otherwise it
+// would leave a transaction open, with its snapshot and its locks.
+func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
+	db := Wrap(pool, dialect)
+	if db.ours {
+		return db, nil
+	}
+	name, manual, err := db.sessions.Adopt(ctx)
+	switch {
+	case errors.Is(err, ErrSchema):
+		return nil, fmt.Errorf("store: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("store: the pool is not one of a %s database, or the database does not answer: %w", dialect, Explain(Translate(err), false))
+	case name == "":
+		return nil, db.sessions.NoName()
+	case dialect.Words().File:
+		_, db.Path, _ = SplitDSN(name)
+		name = Redact(name)
+	}
+	db.name, db.manual, db.adopted = name, manual, true
+	return db, nil
+}
+
+// CheckEnds returns an error unless a transaction on the pool ends with its commit: what the game writes
+// next, as a statement of its own, would be part of another one, and be lost.
+func (db *DB) CheckEnds(ctx context.Context) error {
+	if db.ours {
+		return nil
+	}
+	return db.sessions.CheckEnds(ctx)
+}
+
+// Adopted reports whether the pool was opened elsewhere, with settings of its
+// own.
+func (db *DB) Adopted() bool { return db.adopted }
+
+// Named gives a pool that was opened elsewhere the name that another DB of the
+// same pool found.
+func (db *DB) Named(name string) *DB {
+	if !db.ours {
+		db.name = name
+		if db.dialect.Words().File {
+			_, db.Path, _ = SplitDSN(name)
+		}
+	}
+	return db
 }

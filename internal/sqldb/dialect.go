@@ -1,8 +1,13 @@
 package sqldb
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
+
+	"mergesafe/internal/sqltext"
 )
 
 // Dialect is a kind of database.
@@ -36,14 +41,38 @@ func (d Dialect) QuoteAll(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// Native writes a query as the driver of the dialect takes it. Queries have a ? for each argument, and
+// may have names in backquotes. A dialect that numbers its arguments gets $1, $2 and double quotes. A
+// query that has $1 already is left as it is, and so is what stands in quotes or in a comment.
+func (d Dialect) Native(query string) string {
+	if !d.Words().Dollars || !strings.ContainsAny(query, "?`") {
+		return query
+	}
+	var b strings.Builder
+	b.Grow(len(query) + 64)
+	n, end := 0, 0
+	for _, t := range sqltext.PostgreSQL(query) {
+		b.WriteString(query[end:t.Start]) // spaces and comments
+		end = t.End()
+		switch {
+		case t.Text == "?":
+			n++
+			b.WriteByte('$')
+			b.WriteString(strconv.Itoa(n))
+		case t.Text == "$1":
+			return query
+		case t.Text[0] == '`':
+			b.WriteString(d.Quote(t.Name()))
+		default:
+			b.WriteString(t.Text)
+		}
+	}
+	b.WriteString(query[end:])
+	return b.String()
+}
+
 // Marks writes n question marks: "?, ?, ?".
 func Marks(n int) string { return strings.Repeat(", ?", n)[2:] }
-
-// MaxArgs is how many values may go into one statement.
-func (d Dialect) MaxArgs() int { return d.Words().MaxArgs }
-
-// Begin opens a transaction that will write.
-func (d Dialect) Begin() string { return d.Words().Begin }
 
 // With puts the clock of the database into a query, in the place of {now}: in
 // milliseconds of Unix time, the same throughout one statement.
@@ -70,4 +99,44 @@ func (d Dialect) Unmatched(from string, columns []string, toTable, to string, to
 	}
 	return "LEFT JOIN " + d.Quote(toTable) + " AS " + to + " ON " + strings.Join(pairs, " AND "),
 		to + "." + d.Quote(toColumns[0]) + " IS NULL" // no row that equals something has that
+}
+
+// Purpose is what a connection is used for by a merge, or the check before it.
+type Purpose int
+
+// The purposes.
+const (
+	// ReadSorted: rows are read in order, all of them from one snapshot.
+	ReadSorted Purpose = iota
+	// ReadRows: rows are read as they are, to be copied or summed up.
+	ReadRows
+	// WriteRows: rows are written as they are.
+	WriteRows
+	// WriteUnchecked is WriteRows without a look at the foreign keys.
+	WriteUnchecked
+)
+
+// Prepare makes a connection independent of how the server, the account or the
+// pool is set up: rows must not be left out (sql_select_limit), statements not
+// be refused for being large, and a stream that waits while other databases are
+// read must not be cut off.
+//
+// Values are read and written as they are: zero dates and dates that do not
+// exist are values like others, and 0 in a counted column is 0. A value that does
+// not fit its column is an error. Texts are sorted by all of their weights.
+func (d Dialect) Prepare(ctx context.Context, conn *sql.Conn, p Purpose) error {
+	return d.of().(merger).Prepare(ctx, conn, p)
+}
+
+// merger is an [Engine] whose databases can be checked and merged.
+type merger interface {
+	Prepare(ctx context.Context, conn *sql.Conn, p Purpose) error
+	Snapshot(snapshot bool) []string // the statements of [Dialect.BeginSnapshot]
+}
+
+// BeginSnapshot opens the transaction on a connection that reads one state of
+// the database. Without it, every statement reads what is committed when it
+// begins; then only the isolation is set.
+func (d Dialect) BeginSnapshot(ctx context.Context, conn *sql.Conn, snapshot bool) error {
+	return ExecAll(ctx, conn, d.of().(merger).Snapshot(snapshot))
 }

@@ -2,11 +2,17 @@ package sqldb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/odddsn"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 )
 
@@ -83,7 +89,7 @@ func TestRedact(t *testing.T) {
 		// Nor does it show in what Dial says, if Dial fails.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := sqldb.Dial(ctx, dsn, false); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
+		if _, err := sqldb.Dial(ctx, dsn, sqldb.ReadWrite); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
 			t.Errorf("Dial(%q): %v", dsn, err)
 		}
 	}
@@ -117,10 +123,10 @@ func FuzzRedact(f *testing.F) {
 		}
 		for _, dsn := range whole {
 			shown := []string{sqldb.Redact(dsn)}
-			if _, err := sqldb.Dial(ended, dsn, false); err != nil {
+			if _, err := sqldb.Dial(ended, dsn, sqldb.ReadWrite); err != nil {
 				shown = append(shown, fmt.Sprintf("%v %+v %#v", err, err, err))
 			}
-			if db, err := sqldb.Open(dsn, true); err == nil {
+			if db, err := sqldb.Open(dsn, sqldb.ReadOnly); err == nil {
 				pool := db.Pool()
 				shown = append(shown, fmt.Sprintf("%v %+v %#v %s %v %+v %#v %#v", db, db, db, db.Place(), pool, pool, pool, pool.DB), fmt.Sprint(db.Ping(ended)))
 				db.Close()
@@ -138,7 +144,7 @@ func FuzzRedact(f *testing.F) {
 // server could quote it. Its value is not shown, nor is the rest of its name.
 func TestSecretParameters(t *testing.T) {
 	for _, name := range []string{"password", "Passwd", "pwd", "PASS", "user", "uid", "@@session.password", "s3cr3t_password", "token", "secret"} {
-		_, err := sqldb.Open("mysql:tcp(db1:3306)/s1?"+name+"=s3cr3t", false)
+		_, err := sqldb.Open("mysql:tcp(db1:3306)/s1?"+name+"=s3cr3t", sqldb.ReadWrite)
 		if err == nil || !strings.Contains(err.Error(), "belong before the address") || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -148,14 +154,115 @@ func TestSecretParameters(t *testing.T) {
 // An address of IPv6 without brackets is told from a host and its port: the driver would take it for the name of a host.
 func TestBareIPv6(t *testing.T) {
 	for address, want := range map[string]string{"::1:34500": "[::1]:34500", "fe80::2:3306": "[fe80::2]:3306"} {
-		_, err := sqldb.Open("mysql:g:s3cr3t@tcp("+address+")/s1", false)
+		_, err := sqldb.Open("mysql:g:s3cr3t@tcp("+address+")/s1", sqldb.ReadWrite)
 		if err == nil || !strings.HasSuffix(err.Error(), "the port of an IPv6 address comes after brackets: want tcp("+want+")") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if db, err := sqldb.Open("mysql:g:s3cr3t@tcp([::1]:34500)/s1", false); err != nil {
+	if db, err := sqldb.Open("mysql:g:s3cr3t@tcp([::1]:34500)/s1", sqldb.ReadWrite); err != nil {
 		t.Error(err)
 	} else {
 		db.Close()
+	}
+}
+
+// Of a DSN that is written wrongly in any of a thousand ways nothing shows its password.
+func TestOddDSNs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, dsn := range odddsn.Each() {
+		shown := shownOf(ended, dsn)
+		if part := odddsn.Shown(shown); part != "" {
+			t.Errorf("%q is shown: ...%s...", dsn, part)
+		}
+	}
+}
+
+// The same with any password.
+func FuzzOddDSNs(f *testing.F) {
+	for _, around := range []string{"", "@", "/", ":", "(", ")", "?", "&", "=", "%", "#", "'", "\"", "\\", "\n",
+		"\x00", "@tcp", "//", "/../", " ", "-p", "sqlite:", "\xff"} {
+		f.Add(around, "")
+		f.Add("", around)
+		f.Add(around, around)
+	}
+	ended, cancel := context.WithCancel(f.Context())
+	cancel()
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if around := before + after; len(around) > 200 || strings.Contains(around, "tcp(") ||
+			strings.Contains(around, "unix(") {
+			t.Skip() // a password that itself ends a DSN is one address or another
+		}
+		t.Chdir(t.TempDir())
+		for _, dsn := range odddsn.With(before, after) {
+			if strings.HasPrefix(dsn, "mysql:g"+before) && strings.Contains(before+after, ":") {
+				continue // no one can tell where the name of the account ends
+			}
+			if part := odddsn.Shown(shownOf(ended, dsn)); part != "" {
+				t.Errorf("%q is shown: ...%s...", dsn, part)
+			}
+		}
+	})
+}
+
+// Nor does it show in what a server says of the account, the database or a parameter.
+func TestServersQuoteNoSecrets(t *testing.T) {
+	cfg, err := mysql.ParseDSN(servertest.DSN(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, rest := cfg.User+":"+cfg.Passwd, "@tcp("+cfg.Addr+")/"
+	asked := 0
+	for _, password := range []string{odddsn.Password, "'" + odddsn.Password + "'", odddsn.Password + " x", "(" +
+		odddsn.Password, odddsn.Password + strings.Repeat("x", 200)} {
+		for _, dsn := range []string{
+			password + rest + cfg.DBName, "g;password=" + password + ":x" + rest + cfg.DBName, account + "x" +
+				rest + cfg.DBName + "?a=" + url.QueryEscape(password),
+			account + rest + cfg.DBName + "?wait_timeout=" + url.QueryEscape(password), account + rest +
+				cfg.DBName + "?unknown=" + url.QueryEscape(password),
+			account + rest + cfg.DBName + "?max_error_count=" + url.QueryEscape(password), account + rest +
+				cfg.DBName + "?character_set_filesystem=" + url.QueryEscape(password),
+			account + rest + cfg.DBName + "?lc_messages=" + url.QueryEscape(password), account + rest + cfg.DBName +
+				"?default_storage_engine=" + url.QueryEscape(password),
+			account + rest + cfg.DBName + " " + password,
+			account + "@tcp/" + password,
+		} {
+			_, err := sqldb.Dial(t.Context(), "mysql:"+dsn, sqldb.ReadOnly)
+			if part := odddsn.Shown(fmt.Sprintf("%v %+v %#v", err, err, err)); part != "" || err == nil {
+				t.Errorf("%q is shown: ...%s... (%v)", dsn, part, err)
+			}
+			if _, ok := errors.AsType[*mysql.MySQLError](err); ok {
+				asked++
+			}
+		}
+	}
+	if asked < 40 {
+		t.Errorf("the server was asked only %d times", asked)
+	}
+}
+
+// shownOf is everything that this package shows of a DSN.
+func shownOf(ctx context.Context, dsn string) string {
+	server, _ := sqldb.ParseServer(dsn)
+	shown := fmt.Sprintln(sqldb.Redact(dsn), server)
+	for _, access := range []sqldb.Access{sqldb.ReadOnly, sqldb.ReadWrite} {
+		_, err := sqldb.Dial(ctx, dsn, access)
+		shown += fmt.Sprintf("%v %+v %#v\n", err, err, err)
+		if db, err := sqldb.Open(dsn, access); err == nil {
+			pool := db.Pool()
+			shown += fmt.Sprintf("%v %+v %#v %s %v %+v %#v %#v", db, db, db, db.Place(), pool, pool, pool,
+				pool.DB) + fmt.Sprint(db.Ping(ctx))
+			db.Close()
+		}
+	}
+	return shown
+}
+
+// Whoever names a dialect that there is not is told which there are.
+func TestUnknownDialect(t *testing.T) {
+	const want = `store: unknown dialect "oracle": want store.MySQL (also for MariaDB), store.SQLite or store.PostgreSQL`
+	if err := sqldb.Dialect("oracle").Linked(); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

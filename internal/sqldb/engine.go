@@ -73,7 +73,8 @@ type Sessions interface {
 	// Kept is [DB.Kept] of a pool that was opened elsewhere.
 	Kept(all bool) error
 
-	// LockFault is [DB.LockFault].
+	// LockFault says of the error of a change whether it waited in vain for the one lock that SQLite has for
+	// writers, and if possible who has that.
 	LockFault(err error) error
 
 	// Forbid has a connection refuse writes, until allow is called; it is nil if the database
@@ -144,26 +145,6 @@ type Words struct {
 	Lock, Locked, Unlock string
 }
 
-// Condition is what an answer of a database says, beyond the errors of this package.
-type Condition int
-
-// The conditions.
-const (
-	Refused           Condition = iota // a statement is not carried out, for a reason that is not the server's state
-	NeverEvaluates                     // the same query will always fail
-	LacksARight                        // the account has no right
-	NoTable                            // there is no such table
-	LockWait                           // it gave up waiting for the lock of a row
-	RolledBack                         // the transaction has ended: a further statement would be one of its own
-	UnknownVariable                    // there is no such setting
-	Syntax                             // the syntax is not known
-	Incomparable                       // there is no collation to compare texts by
-	Damaged                            // the file is no database
-	TableThere                         // a table, or another thing, that was to be made is there
-	StalePlan                          // a prepared statement was not carried out, and can be prepared anew
-	TooManyStatements                  // no further statement can be prepared
-)
-
 var engines struct {
 	sync.RWMutex
 	of map[Dialect]Engine
@@ -217,11 +198,6 @@ func each(f func(Engine) bool) bool {
 		}
 	}
 	return false
-}
-
-// says reports whether any database answers that.
-func says(err error, c Condition) bool {
-	return err != nil && each(func(e Engine) bool { return e.Says(err, c) })
 }
 
 // Opened is how a pool was opened.

@@ -135,3 +135,38 @@ func Explain(err error, plain bool) error {
 	}
 	return err
 }
+
+// IsDenied reports whether the account has no right to do something, or the
+// server accepts no writes.
+func IsDenied(err error) bool { return errors.Is(err, ErrReadOnly) || Says(err, LacksARight) }
+
+// Condition is what an answer of a database says, beyond the errors of this package.
+type Condition int
+
+// The conditions. An error that is no answer of a database, or that a dialect does not know, has none of them.
+const (
+	// Refused: a statement is not carried out, for whatever reason that is not the server's state. Rights and
+	// conflicts are others.
+	Refused Condition = iota
+
+	// NeverEvaluates: a query cannot be carried out because of its text, or of a value that it read: the same query
+	// will always fail. The connection, and its snapshot if it has one, can still be used.
+	NeverEvaluates
+
+	LacksARight       // the account has no right, also if it could not be done for another reason
+	NoTable           // there is no such table
+	LockWait          // it gave up waiting for the lock of a row
+	RolledBack        // the transaction has ended: a further statement would be one of its own
+	UnknownVariable   // there is no such setting
+	Syntax            // the syntax is not known
+	Incomparable      // there is no collation to compare texts by; in SQLite it is one that the game defines for itself
+	Damaged           // the file is no database, or one that is damaged
+	TableThere        // a table, or another thing, that was to be made is there
+	StalePlan         // a prepared statement was not carried out, and can be prepared anew
+	TooManyStatements // no further statement can be prepared
+)
+
+// Says reports whether any database answers that.
+func Says(err error, c Condition) bool {
+	return err != nil && each(func(e Engine) bool { return e.Says(err, c) })
+}

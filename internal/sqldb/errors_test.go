@@ -80,19 +80,19 @@ func TestCannotEvaluate(t *testing.T) {
 		for want, numbers := range numbers {
 			for _, number := range numbers {
 				err := fmt.Errorf("wrapped: %w", &mysql.MySQLError{Number: number, SQLState: [5]byte([]byte(state)), Message: "m"})
-				if got := sqldb.CannotEvaluate(err); got != want {
+				if got := sqldb.Says(err, sqldb.NeverEvaluates); got != want {
 					t.Errorf("%d: %t", number, got)
 				}
 			}
 		}
 	}
 	for code, want := range map[int]bool{sqlite3.SQLITE_ERROR: true, sqlite3.SQLITE_ERROR_SNAPSHOT: false, sqlite3.SQLITE_ERROR_RETRY: false, sqlite3.SQLITE_BUSY: false, sqlite3.SQLITE_IOERR_READ: false, sqlite3.SQLITE_INTERRUPT: false, sqlite3.SQLITE_INTERNAL: false} {
-		if got := sqldb.CannotEvaluate(faulty.SQLiteError(code)); got != want {
+		if got := sqldb.Says(faulty.SQLiteError(code), sqldb.NeverEvaluates); got != want {
 			t.Errorf("SQLite %d: %t", code, got)
 		}
 	}
 	for _, err := range []error{nil, mysql.ErrInvalidConn, errors.New("odd")} {
-		if sqldb.CannotEvaluate(err) {
+		if sqldb.Says(err, sqldb.NeverEvaluates) {
 			t.Error(err)
 		}
 	}

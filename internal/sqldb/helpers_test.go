@@ -19,7 +19,7 @@ var (
 // dial opens a database until the end of the test.
 func dial(t testing.TB, dsn string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), dsn, false)
+	db, err := sqldb.Dial(t.Context(), dsn, sqldb.ReadWrite)
 	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db

@@ -19,6 +19,7 @@ import (
 // host is a private server with a database and an account that is bound by
 // read_only.
 type host struct {
+	*servertest.Server
 	address string
 	admin   *sql.DB
 }
@@ -31,11 +32,12 @@ func (h host) set(t *testing.T, statement string) {
 
 func newHost(t *testing.T) host {
 	t.Helper()
-	cfg, err := mysql.ParseDSN(servertest.Private(t).DSN())
+	server := servertest.Private(t)
+	cfg, err := mysql.ParseDSN(server.DSN())
 	must(t, err)
 	connector, err := mysql.NewConnector(cfg)
 	must(t, err)
-	h := host{cfg.Addr, sql.OpenDB(connector)}
+	h := host{server, cfg.Addr, sql.OpenDB(connector)}
 	t.Cleanup(func() { h.admin.Close() })
 	for _, statement := range []string{
 		"CREATE DATABASE game", "CREATE TABLE game.notes (n INT PRIMARY KEY)",
@@ -84,7 +86,7 @@ func TestHosts(t *testing.T) {
 	}
 	writes(b)
 	busy()
-	reader, err := sqldb.Dial(t.Context(), dsn, true)
+	reader, err := sqldb.Dial(t.Context(), dsn, sqldb.ReadOnly)
 	must(t, err)
 	defer reader.Close()
 	if got := addressOf(t, reader); got != a.address {
@@ -116,7 +118,7 @@ func TestHosts(t *testing.T) {
 
 	a.set(t, writable)
 	b.set(t, writable)
-	_, err = sqldb.Dial(t.Context(), dsn, false)
+	_, err = sqldb.Dial(t.Context(), dsn, sqldb.ReadWrite)
 	if err == nil || !strings.Contains(err.Error(), a.address+" and "+b.address+" both take writes") {
 		t.Errorf("two servers take writes: %v", err)
 	}
@@ -134,10 +136,86 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// A query that takes longer than its context says nothing of the host: the other connections stay, those of the registry
+// among them. A host that does not answer is left.
+func TestSlowHost(t *testing.T) {
+	a, b := newHost(t), newHost(t)
+	b.set(t, "SET GLOBAL read_only = ON")
+	connector, err := sqldb.NewConnector(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", a.address, b.address), sqldb.ReadWrite)
+	must(t, err)
+	db := sqldb.Wrap(sql.OpenDB(connector), sqldb.MySQL)
+	defer db.Close()
+	soon := func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(t.Context(), 100*time.Millisecond)
+	}
+	for what, slow := range map[string]func() error{
+		"a query": func() error {
+			ctx, cancel := soon()
+			defer cancel()
+			return db.Get(ctx, new(int), "SELECT SLEEP(60)")
+		},
+		"a query within a transaction": func() error {
+			return db.InTx(t.Context(), func(tx *sqldb.Tx) error {
+				ctx, cancel := soon()
+				defer cancel()
+				return tx.Get(ctx, new(int), "SELECT SLEEP(60)")
+			})
+		},
+		"a query of which a transaction reads some rows": func() error {
+			return db.InTx(t.Context(), func(tx *sqldb.Tx) error {
+				ctx, cancel := context.WithCancel(t.Context())
+				return tx.Query(ctx, sqldb.Seldom, func(rows *sql.Rows) error {
+					rows.Next()
+					cancel()
+					for rows.Next() {
+					}
+					return rows.Err()
+				}, "SELECT 1 FROM information_schema.columns AS a, information_schema.columns AS b")
+			})
+		},
+		"a query whose error a transaction passes over": func() error {
+			return db.InTx(t.Context(), func(tx *sqldb.Tx) error {
+				ctx, cancel := soon()
+				defer cancel()
+				tx.Get(ctx, new(int), "SELECT SLEEP(60)")
+				return nil
+			})
+		},
+		"a new connection": func() error {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err := connector.Connect(ctx)
+			return err
+		},
+	} {
+		held, err := db.Pool().Conn(t.Context())
+		must(t, err)
+		var id int
+		must(t, held.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+		if err := slow(); err == nil {
+			t.Errorf("%s was not slow", what)
+		}
+		must(t, held.Close())
+		if now := connection(t, db); now != id {
+			t.Errorf("after %s that was slow the pool has the connection %d, want %d", what, now, id)
+		}
+	}
+
+	must(t, a.Freeze())
+	defer a.Thaw()
+	b.set(t, "SET GLOBAL read_only = OFF")
+	await(t, "the host that does not answer is left", func() bool {
+		ctx, cancel := soon()
+		defer cancel()
+		_, err := db.Exec(ctx, "INSERT INTO notes VALUES (1)")
+		return err == nil
+	})
+}
+
 // A host that takes connections and says nothing holds up nothing beyond the
 // context.
 func TestSilentHosts(t *testing.T) {
-	db, err := sqldb.Open(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", silentAddress(t), silentAddress(t)), false)
+	db, err := sqldb.Open(fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", silentAddress(t), silentAddress(t)), sqldb.ReadWrite)
 	must(t, err)
 	defer db.Close()
 	for range 2 {
@@ -200,7 +278,7 @@ func TestHostsOfDSN(t *testing.T) {
 			t.Errorf("%s: %q, %t, want %q", dsn, server.Address, ok, want)
 		}
 		shown := sqldb.Redact(dsn)
-		if _, err := sqldb.Open(dsn, false); (err == nil) != ok {
+		if _, err := sqldb.Open(dsn, sqldb.ReadWrite); (err == nil) != ok {
 			t.Errorf("%s: %v", dsn, err)
 		} else if err != nil {
 			shown += err.Error()

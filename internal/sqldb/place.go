@@ -151,7 +151,7 @@ func locked(ctx context.Context, a, b *DB) (seen bool, err error) {
 		}
 		return err
 	})
-	if err = Translate(err); IsRefused(err) {
+	if err = Translate(err); Says(err, Refused) {
 		return false, nil
 	}
 	if err != nil {

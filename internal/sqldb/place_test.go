@@ -120,7 +120,7 @@ func TestOneDatabaseUnderTwoNames(t *testing.T) {
 
 func dialed(t *testing.T, dsn string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), dsn, true)
+	db, err := sqldb.Dial(t.Context(), dsn, sqldb.ReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}

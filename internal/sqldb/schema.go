@@ -1,11 +1,14 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // Part is a group of tables that are made, versioned and used together. Each
@@ -127,7 +130,7 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 func makes(ctx context.Context, s *Session, statement string) error {
 	run := func() error {
 		_, err := s.Exec(ctx, statement)
-		if says(err, TableThere) {
+		if Says(err, TableThere) {
 			return fmt.Errorf("%w: %w", ErrRetryable, err)
 		}
 		return err
@@ -286,4 +289,52 @@ func (p *Part) sound(ctx context.Context, s *Session) error {
 		}
 	}
 	return nil
+}
+
+// Text returns the statements that make the tables of the part in a database
+// that has none of them, with their mark, for tools that run migrations. They do
+// no harm when they run again. A part with rows of its own ([Part.Fill]) has no
+// such text.
+func (p *Part) Text(d Dialect) string {
+	words := d.Words()
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(p.SQL[d]))
+	b.WriteString("\n\n")
+	mark := strings.ReplaceAll(createMark, "\n\t", "\n") + words.MarkEngine
+	fmt.Fprintf(&b, "-- Which version the tables have.\n%s;\n\nINSERT %sINTO %s (application, version) VALUES ('%s', %d)%s;\n",
+		strings.ReplaceAll(mark, "\t", "  "), words.Ignore, SchemaTable, p.Mark, p.Version, words.OnConflict)
+	return b.String()
+}
+
+// KeyColumns looks whether a column of a table is unique by itself. If it is
+// not, it returns the columns of the primary key and false. Of a view nothing is
+// known: that counts as unique. A table that does not exist is [ErrNotFound].
+func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary []string, unique bool, err error) {
+	words := s.Dialect().Words()
+	query := s.Dialect().Native(words.Unique)
+	what := fmt.Sprintf("look at the keys of %s", table)
+	var rows []struct {
+		Name string
+		Col  *string // an index of an expression has no column
+		I, K int     // the order of SQLite
+	}
+	err = s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, &rows, query, table) })
+	if err != nil {
+		return nil, false, s.Fault(what, err)
+	}
+	keys := make(map[string][]string)
+	for _, row := range rows {
+		keys[row.Name] = append(keys[row.Name], *cmp.Or(row.Col, new(string)))
+	}
+	for _, columns := range keys {
+		if len(columns) == 1 && strings.EqualFold(columns[0], column) {
+			return nil, true, nil
+		}
+	}
+	if len(rows) > 0 && (rows[0].Name == "" || rows[0].Name == "PRIMARY") {
+		primary = keys[rows[0].Name]
+	}
+	var is string
+	err = s.GetAs(ctx, what, &is, words.TableType, table)
+	return primary, strings.Contains(strings.ToLower(is), "view"), err
 }

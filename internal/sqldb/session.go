@@ -42,12 +42,12 @@ func (s *Session) Get(ctx context.Context, dest any, query string, args ...any) 
 
 // GetAs is Get with the name of the operation (what), for the error message.
 func (s *Session) GetAs(ctx context.Context, what string, dest any, query string, args ...any) error {
-	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, s.db.native(query), args...) }))
+	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, s.Dialect().Native(query), args...) }))
 }
 
 // Select reads all rows into dest, a pointer to a slice of such.
 func (s *Session) Select(ctx context.Context, dest any, query string, args ...any) error {
-	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, s.db.native(query), args...) }))
+	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, s.Dialect().Native(query), args...) }))
 }
 
 // mayChange returns an error if nothing may be changed.
@@ -64,11 +64,11 @@ func (s *Session) mayChange(ctx context.Context, what string) error {
 	return nil
 }
 
-// ChangeFault is Fault for a change: it says of an error whether the change
+// changeFault is Fault for a change: it says of an error whether the change
 // may have been made.
-func (s *Session) ChangeFault(what string, err error) error {
+func (s *Session) changeFault(what string, err error) error {
 	if s.tx == nil {
-		err = s.db.LockFault(err)
+		err = s.db.sessions.LockFault(err)
 	}
 	if err != nil && s.tx == nil && !refused(err) {
 		if err := Translate(err); errors.Is(err, ErrUnavailable) || IsContext(err) {
@@ -91,11 +91,11 @@ func (s *Session) Fault(what string, err error) error {
 		return nil
 	}
 	err = Translate(err)
-	if s.tx != nil && says(err, RolledBack) {
+	if s.tx != nil && Says(err, RolledBack) {
 		s.tx.ended = err
 	}
-	if err != ErrNotFound {
-		if replaced := s.db.Kept(); replaced != nil && !errors.Is(err, ErrReplaced) { // which is why
+	if err != ErrNotFound && !errors.Is(err, ErrReplaced) {
+		if replaced := s.db.Kept(); errors.Is(replaced, ErrReplaced) { // which is why
 			err = fmt.Errorf("%w: %w", replaced, err)
 		}
 	}
@@ -188,7 +188,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	begun, err := on.BeginTxx(ctx, options)
 	if err != nil {
 		if !readOnly {
-			err = db.LockFault(err)
+			err = db.sessions.LockFault(err)
 		}
 		return db.Fault(cmp.Or(what, "begin"), err)
 	}
@@ -232,17 +232,13 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	case tx.readOnly:
 		return db.Unchanged()
 	case err == nil:
-		return db.keeps(what != "") // a change that uniqueness rests on has a name
+		return db.confirmed(cmp.Or(what, "commit"), what != "") // a change that uniqueness rests on has a name
 	case !unanswered && (refused(err) || IsContext(err)): // a context that ends before the commit rolls back
 		return db.Fault(cmp.Or(what, "commit"), err)
 	default:
 		return &OpError{cmp.Or(what, "commit"), fmt.Errorf("%w: %w", ErrOutcomeUnknown, Translate(err))}
 	}
 }
-
-// LockFault says of the error of a change whether it waited in vain for the
-// one lock that SQLite has for writers, and if possible who has that.
-func (db *DB) LockFault(err error) error { return db.sessions.LockFault(err) }
 
 // mustForbid reports whether a transaction is to be read-only and the database
 // does not see to that: drivers of SQLite leave it to the caller.
@@ -312,7 +308,7 @@ func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) 
 // forgets closes a statement of the pool, if err says that it was prepared for other columns, or that it was closed
 // so while another goroutine used it.
 func (db *DB) forgets(query string, err error) bool {
-	if !says(err, StalePlan) {
+	if !Says(err, StalePlan) {
 		return err.Error() == "sql: statement is closed"
 	}
 	db.mu.Lock()
@@ -333,10 +329,10 @@ func (s *Session) queryOnce(ctx context.Context, k Kind, query string, args ...a
 			return rows, nil
 		}
 	}
-	if err != nil && !says(err, TooManyStatements) {
+	if err != nil && !Says(err, TooManyStatements) {
 		return nil, err
 	}
-	return s.on.QueryContext(ctx, s.db.native(query), args...)
+	return s.on.QueryContext(ctx, s.Dialect().Native(query), args...)
 }
 
 // ExecKind runs a statement that changes something. The parameter what names the
@@ -354,20 +350,20 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 		return result, err
 	}
 	stmt, err := s.Statement(ctx, k, query)
-	if err != nil && !says(err, TooManyStatements) {
+	if err != nil && !Says(err, TooManyStatements) {
 		return nil, s.Fault(what, err) // nothing was changed yet
 	}
 	if stmt != nil {
 		result, err = stmt.ExecContext(ctx, args...)
 	}
-	if stmt == nil || says(err, TooManyStatements) {
+	if stmt == nil || Says(err, TooManyStatements) {
 		err = s.with(ctx, func(on queryer) error {
-			result, err = on.ExecContext(ctx, s.db.native(query), args...)
+			result, err = on.ExecContext(ctx, s.Dialect().Native(query), args...)
 			return err
 		})
 	}
-	if err = s.ChangeFault(what, err); err == nil && s.tx == nil {
-		err = s.db.keeps(false)
+	if err = s.changeFault(what, err); err == nil && s.tx == nil {
+		err = s.db.confirmed(what, false)
 	}
 	return result, err
 }
@@ -400,7 +396,7 @@ func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.St
 		return nil, nil
 	default:
 		var err error
-		if stmt, err = s.tx.begun.PreparexContext(ctx, s.db.native(query)); err != nil {
+		if stmt, err = s.tx.begun.PreparexContext(ctx, s.Dialect().Native(query)); err != nil {
 			return nil, err
 		}
 	}
@@ -409,16 +405,19 @@ func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.St
 }
 
 func (db *DB) prepare(ctx context.Context, query string) (*sqlx.Stmt, error) {
-	stmt, err := db.pool.PreparexContext(ctx, db.native(query))
+	stmt, err := db.pool.PreparexContext(ctx, db.dialect.Native(query))
 	if err != nil {
 		return nil, err
 	}
 	db.mu.Lock()
-	defer db.mu.Unlock()
-	if first := db.prepared[query]; first != nil { // somebody else was faster
-		stmt.Close()
-		return first, nil
+	first := db.prepared[query]
+	if first == nil {
+		db.prepared[query] = stmt
 	}
-	db.prepared[query] = stmt
-	return stmt, nil
+	db.mu.Unlock()
+	if first == nil {
+		return stmt, nil
+	}
+	stmt.Close()      // without the lock: it may ask the server
+	return first, nil // another goroutine was faster
 }

@@ -1,46 +1,143 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
 )
 
-// Purpose is what a connection is used for by a merge, or the check before it.
-type Purpose int
+// queryer is what runs queries: a pool, a connection, a transaction.
+type queryer interface {
+	sqlx.QueryerContext
+	sqlx.ExecerContext
+}
 
-// The purposes.
-const (
-	// ReadSorted: rows are read in order, all of them from one snapshot.
-	ReadSorted Purpose = iota
-	// ReadRows: rows are read as they are, to be copied or summed up.
-	ReadRows
-	// WriteRows: rows are written as they are.
-	WriteRows
-	// WriteUnchecked is WriteRows without a look at the foreign keys.
-	WriteUnchecked
-)
+// Guarded returns db for statements that rely on the settings of their session, such as
+// those on which uniqueness rests. On a pool that is not ours each call then takes a
+// connection, gives it the settings that the code relies on, and restores the former
+// settings before the game has the connection again.
+func (db *DB) Guarded() *DB {
+	if !db.ours {
+		db.guard = true
+	}
+	return db
+}
 
-// Prepare makes a connection independent of how the server, the account or the
-// pool is set up: rows must not be left out (sql_select_limit), statements not
-// be refused for being large, and a stream that waits while other databases are
-// read must not be cut off.
+// with runs f on what the session works on.
+func (s *Session) with(ctx context.Context, f func(on queryer) error) error {
+	switch {
+	case s.tx != nil:
+		return f(s.on)
+	case s.db.guard:
+		return s.db.Guard(ctx, func(conn *sqlx.Conn) error { return f(conn) })
+	case s.db.manual:
+		return s.db.exclusively(ctx, f)
+	}
+	return f(s.on)
+}
+
+// exclusively runs f in a transaction of its own.
+func (db *DB) exclusively(ctx context.Context, f func(on queryer) error) error {
+	begun, err := db.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer begun.Rollback() // does nothing after the commit
+	if err := f(begun); err != nil {
+		return err
+	}
+	err = begun.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		err = ctx.Err() // which is why it was rolled back
+	}
+	return err
+}
+
+// Guard runs f on a connection with the right settings.
+func (db *DB) Guard(ctx context.Context, f func(*sqlx.Conn) error) error {
+	conn, err := db.pool.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	set, was, err := db.sessions.Otherwise(ctx, conn)
+	if err != nil {
+		Discard(conn)
+		return err
+	}
+	if len(set) == 0 {
+		return f(conn)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RestoreTimeout)
+		defer cancel()
+		if ExecAll(ctx, conn, was) != nil {
+			Discard(conn)
+		}
+	}()
+	if err := ExecAll(ctx, conn, set); err != nil {
+		return CannotSet(was, set, err)
+	}
+	if still, _, err := db.sessions.Otherwise(ctx, conn); err != nil || len(still) > 0 {
+		return cmp.Or(err, fmt.Errorf("the session does not keep its settings: after %q it needs %q; is there a proxy that changes them?", set, still))
+	}
+	return f(conn)
+}
+
+// RestoreTimeout is how long a connection may take to get back its settings. One
+// that takes longer is closed.
+const RestoreTimeout = 2 * time.Second
+
+// CannotSet is the error of a session that did not take its settings.
+func CannotSet(was, want []string, err error) error {
+	return fmt.Errorf("the session has %s, and this program needs %s: %w", strings.Join(was, ", "), strings.Join(want, ", "), err)
+}
+
+// Lossy is one setting with which a database may lose confirmed changes.
+type Lossy struct {
+	Variable string // as the database calls it
+	Value    string
+	Risk     string // which changes may be lost, and when
+	Mend     string // the statement that corrects the setting
+
+	// Serious says that the setting is refused; otherwise it is only worth a
+	// warning.
+	Serious bool
+}
+
+func (l Lossy) String() string {
+	return fmt.Sprintf("%s is %s: %s. To correct it: %s", l.Variable, l.Value, l.Risk, l.Mend)
+}
+
+// Durability returns the settings with which the database may lose what it
+// confirmed; none if it keeps it.
 //
-// Values are read and written as they are: zero dates and dates that do not
-// exist are values like others, and 0 in a counted column is 0. A value that does
-// not fit its column is an error. Texts are sorted by all of their weights.
-func (d Dialect) Prepare(ctx context.Context, conn *sql.Conn, p Purpose) error {
-	return d.of().(merger).Prepare(ctx, conn, p)
+// A cluster that replicates a transaction to another member before it confirms
+// it (Galera, Group Replication) keeps it when one of them fails. There the
+// settings of one server are worth a warning only, while it has two members.
+func (db *DB) Durability(ctx context.Context) ([]Lossy, error) {
+	return db.dialect.of().Durability(ctx, &db.Session)
 }
 
-// merger is an [Engine] whose databases can be checked and merged.
-type merger interface {
-	Prepare(ctx context.Context, conn *sql.Conn, p Purpose) error
-	Snapshot(snapshot bool) []string // the statements of [Dialect.BeginSnapshot]
-}
+// AcceptLossy has [DB.Change] work also on a connection without a journal.
+func (db *DB) AcceptLossy() { db.lossy.Store(true) }
 
-// BeginSnapshot opens the transaction on a connection that reads one state of
-// the database. Without it, every statement reads what is committed when it
-// begins; then only the isolation is set.
-func (d Dialect) BeginSnapshot(ctx context.Context, conn *sql.Conn, snapshot bool) error {
-	return ExecAll(ctx, conn, d.of().(merger).Snapshot(snapshot))
+// journaled returns an error if the connection of a transaction has no journal,
+// which each connection of a pool may have otherwise.
+func (tx *Tx) journaled(ctx context.Context) error {
+	db := tx.db
+	if !db.dialect.Words().File || !db.guard || db.lossy.Load() {
+		return nil
+	}
+	found, err := db.dialect.of().Durability(ctx, &tx.Session)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("store: a connection of the pool would lose what it confirms: %s", found[0])
+	}
+	return err
 }

@@ -139,7 +139,7 @@ func TestTLS(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		db, err := sqldb.Dial(ctx, dsn, true)
+		db, err := sqldb.Dial(ctx, dsn, sqldb.ReadOnly)
 		if err == nil {
 			var row struct {
 				Name  string `db:"Variable_name"`
@@ -169,7 +169,7 @@ func TestCertificatesAreNotShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"g:hUnt3r", "ca.pem"} {
 		must(t, os.WriteFile(name, []byte("none"), 0o600))
-		_, err := sqldb.Open("mysql:g:x@tcp(127.0.0.1:1)/a?tls-ca="+name, false)
+		_, err := sqldb.Open("mysql:g:x@tcp(127.0.0.1:1)/a?tls-ca="+name, sqldb.ReadWrite)
 		if err == nil || !strings.Contains(err.Error(), "want") || strings.Contains(err.Error(), "hUnt3r") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -91,7 +91,7 @@ func take(sql string, of kind) (all []Token) {
 			i += mysqlText(rest)
 		case of == postgres && (strings.HasPrefix(rest, "E'") || strings.HasPrefix(rest, "e'")):
 			i += 1 + mysqlText(rest[1:])
-		case of == postgres && dollars.MatchString(rest):
+		case of == postgres && c == '$' && dollars.MatchString(rest):
 			quote := dollars.FindString(rest)
 			i += through(rest, quote, len(quote))
 		case c == '\'' || c == '"' || c == '`':

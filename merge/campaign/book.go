@@ -42,7 +42,7 @@ func Open(ctx context.Context, c *agenda.Campaign, file string) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Dial(ctx, "sqlite:"+b.statePath(), false)
+	db, err := sqldb.Dial(ctx, "sqlite:"+b.statePath(), sqldb.ReadWrite)
 	if err != nil {
 		return nil, b.fault("read", err)
 	}

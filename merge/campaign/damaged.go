@@ -32,7 +32,7 @@ func (b *Book) fault(doing string, err error) error {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, typ := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case sqldb.IsDamaged(err), sqldb.IsRefused(err), errors.Is(err, sqldb.ErrNotFound), syntax, typ, errors.Is(err, io.ErrUnexpectedEOF):
+	case sqldb.Says(err, sqldb.Damaged), sqldb.Says(err, sqldb.Refused), errors.Is(err, sqldb.ErrNotFound), syntax, typ, errors.Is(err, io.ErrUnexpectedEOF):
 		return &DamagedError{b.file, b.statePath(), err}
 	case errors.Is(err, sqldb.ErrReadOnly):
 		return fmt.Errorf("campaign: the state %s cannot be %s: %w: give this account the right to write to it, and to its folder", b.statePath(), doing, err)

@@ -55,7 +55,7 @@ func TestDamagedState(t *testing.T) {
 
 func changeState(t *testing.T, file, statement string) {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), "sqlite:"+file, false)
+	db, err := sqldb.Dial(t.Context(), "sqlite:"+file, sqldb.ReadWrite)
 	must(t, err)
 	defer db.Close()
 	_, err = db.Exec(t.Context(), statement)

@@ -155,7 +155,7 @@ func TestCampaign(t *testing.T) {
 			}
 		}
 		must(t, second(Undo(t.Context(), b, o))) // again: nothing is to do
-		db, err := sqldb.Dial(t.Context(), merged.DSN, true)
+		db, err := sqldb.Dial(t.Context(), merged.DSN, sqldb.ReadOnly)
 		if err == nil {
 			db.Close()
 			t.Error("the new database is there after the undo")

@@ -51,7 +51,7 @@ func newServerPlace(t testing.TB, players ...int) *place {
 	at, _ := sqldb.ParseServer(p.server("w1"))
 	p.into = at.Database + "_{first}_m{n}"
 	t.Cleanup(func() {
-		db, err := sqldb.Dial(context.Background(), p.server("w1"), false)
+		db, err := sqldb.Dial(context.Background(), p.server("w1"), sqldb.ReadWrite)
 		must(t, err)
 		defer db.Close()
 		var left []string
@@ -191,7 +191,7 @@ func (p *place) options() Options {
 // exec changes a world.
 func (p *place) exec(world, statement string) {
 	p.Helper()
-	db, err := sqldb.Dial(context.Background(), p.server(world), false)
+	db, err := sqldb.Dial(context.Background(), p.server(world), sqldb.ReadWrite)
 	must(p, err)
 	defer db.Close()
 	_, err = db.Exec(context.Background(), statement)
@@ -201,7 +201,7 @@ func (p *place) exec(world, statement string) {
 // dump is everything in the tables of the game in a world, and its registry.
 func (p *place) dump(world string) string {
 	p.Helper()
-	db, err := sqldb.Dial(context.Background(), p.server(world), false)
+	db, err := sqldb.Dial(context.Background(), p.server(world), sqldb.ReadWrite)
 	must(p, err)
 	defer db.Close()
 	var b strings.Builder
@@ -227,7 +227,7 @@ func (p *place) content(world string) string {
 
 func (p *place) players(world string) (n int) {
 	p.Helper()
-	db, err := sqldb.Dial(context.Background(), p.server(world), false)
+	db, err := sqldb.Dial(context.Background(), p.server(world), sqldb.ReadWrite)
 	must(p, err)
 	defer db.Close()
 	must(p, db.Get(context.Background(), &n, "SELECT COUNT(*) FROM players"))

@@ -102,7 +102,7 @@ func TestRangesOfOneCampaign(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for i := range 6 {
-		db, err := sqldb.Dial(t.Context(), p.server(fmt.Sprint("w", i+1)), false)
+		db, err := sqldb.Dial(t.Context(), p.server(fmt.Sprint("w", i+1)), sqldb.ReadWrite)
 		must(t, err)
 		for _, statement := range []string{
 			"CREATE TABLE heroes (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL)",

@@ -89,7 +89,7 @@ func TestTry(t *testing.T) {
 		if got := phases(t, b); got != "w1 waiting, w3 waiting" || statusOf(t, b).Merges[1].Changed != nil {
 			t.Errorf("got %s", got)
 		}
-		if db, err := sqldb.Dial(t.Context(), p.newDatabase("w1").DSN, true); err == nil {
+		if db, err := sqldb.Dial(t.Context(), p.newDatabase("w1").DSN, sqldb.ReadOnly); err == nil {
 			db.Close()
 			t.Error("the new database is there after the undo")
 		}

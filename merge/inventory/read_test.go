@@ -121,7 +121,7 @@ func TestState(t *testing.T) {
 	onEach(t, func(t *testing.T, world func(string, ...string) Database) {
 		opened := func(name string, use func(r *registry.Registry)) Database {
 			d := world(name, characters)
-			db, err := sqldb.Dial(t.Context(), d.DSN, false)
+			db, err := sqldb.Dial(t.Context(), d.DSN, sqldb.ReadWrite)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,7 +45,7 @@ func Size(ctx context.Context, d transfer.Database) (bytes int64, err error) {
 		}
 		return bytes, nil
 	}
-	db, err := sqldb.Dial(ctx, d.DSN, true)
+	db, err := sqldb.Dial(ctx, d.DSN, sqldb.ReadOnly)
 	if err != nil {
 		return 0, err
 	}
@@ -87,7 +87,7 @@ func Folder(ctx context.Context, d transfer.Database) (string, error) {
 	if server, ok := sqldb.ParseServer(d.DSN); !ok || !here(server) {
 		return "", nil
 	}
-	db, err := sqldb.Dial(ctx, d.DSN, true)
+	db, err := sqldb.Dial(ctx, d.DSN, sqldb.ReadOnly)
 	if err != nil {
 		return "", err
 	}

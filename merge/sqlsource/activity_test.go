@@ -15,7 +15,7 @@ import (
 // activityOf reads the activity of a table with these values in a column of a type.
 func activityOf(ctx context.Context, t *testing.T, dsn, columnType string, now time.Time, values ...string) (Activity, error) {
 	t.Helper()
-	db, err := sqldb.Dial(ctx, dsn, false)
+	db, err := sqldb.Dial(ctx, dsn, sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (s *Source) Failing(ctx context.Context, table string, conditions []catalog
 
 // refuses reports whether the answer is about the conditions: another error is no result.
 func (s *Source) refuses(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && sqldb.CannotEvaluate(err)
+	return ctx.Err() == nil && sqldb.Says(err, sqldb.NeverEvaluates)
 }
 
 func said(err error) string {

@@ -50,7 +50,7 @@ type asker interface {
 func channels(ctx context.Context, on asker) (all []channel, err error) {
 	var rows *sql.Rows
 	for _, statement := range replicaStatus {
-		if rows, err = on.QueryContext(ctx, statement); !sqldb.IsSyntax(err) {
+		if rows, err = on.QueryContext(ctx, statement); !sqldb.Says(err, sqldb.Syntax) {
 			break
 		}
 	}

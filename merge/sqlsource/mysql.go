@@ -53,7 +53,7 @@ func mayReadAll(ctx context.Context, conn *sql.Conn) error {
 	var one int
 	err := conn.QueryRowContext(ctx, mysqlProbe).Scan(&one)
 	switch {
-	case sqldb.IsNoTable(err):
+	case sqldb.Says(err, sqldb.NoTable):
 		return nil
 	case sqldb.IsDenied(err):
 		var database, account string

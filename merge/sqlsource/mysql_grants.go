@@ -60,7 +60,7 @@ func hides(ctx context.Context, conn *sql.Conn, privilege string) (why string, e
 // literalNames reports whether a name in a grant of this server is no pattern.
 func literalNames(ctx context.Context, conn *sql.Conn) (literal bool, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT @@partial_revokes").Scan(&literal)
-	if sqldb.IsUnknownVariable(err) {
+	if sqldb.Says(err, sqldb.UnknownVariable) {
 		return false, nil // not MySQL 8
 	}
 	return literal, err

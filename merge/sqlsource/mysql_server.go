@@ -70,7 +70,7 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 // mysqlSwitch reads a switch of the server; one that it does not know is off.
 func mysqlSwitch(ctx context.Context, conn *sql.Conn, query string) (value string, err error) {
 	if err := conn.QueryRowContext(ctx, query).Scan(&value); err != nil {
-		if sqldb.IsUnknownVariable(err) {
+		if sqldb.Says(err, sqldb.UnknownVariable) {
 			err = nil
 		}
 		return "OFF", err

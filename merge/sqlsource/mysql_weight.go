@@ -324,7 +324,7 @@ func findWeight(ctx context.Context, conn *sql.Conn, collation string, collated 
 		w := &weight{levels: candidate.levels}
 		forms, err := w.probe(ctx, conn, collated, candidate.padded)
 		switch {
-		case sqldb.IsSyntax(err): // MySQL 8 knows no levels
+		case sqldb.Says(err, sqldb.Syntax): // MySQL 8 knows no levels
 		case err != nil:
 			return nil, err
 		case !slices.ContainsFunc(pairs, func(p [3]int) bool { return bytes.Compare(forms[p[0]], forms[p[1]]) != p[2] }):

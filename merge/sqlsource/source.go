@@ -84,7 +84,7 @@ func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, 
 	if dialect, _, err := sqldb.SplitDSN(dsn); err == nil && dialect == sqldb.PostgreSQL {
 		return nil, errors.New("checks and merges are of MariaDB, MySQL and SQLite: how worlds on PostgreSQL are checked and merged is in docs/postgresql.md")
 	}
-	db, err := sqldb.Dial(ctx, dsn, true)
+	db, err := sqldb.Dial(ctx, dsn, sqldb.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) er
 		u.Table = scan.Table
 		return u
 	}
-	if sqldb.IsIncomparable(err) {
+	if sqldb.Says(err, sqldb.Incomparable) {
 		return &catalog.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
 	return fmt.Errorf("sqlsource: scan: %w", err)

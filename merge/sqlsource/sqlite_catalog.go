@@ -154,7 +154,7 @@ func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *bu
 				}
 			}, &skip, &opcode, &skip, &skip, &skip, &p4, &skip, &skip)
 			switch {
-			case sqldb.IsIncomparable(err):
+			case sqldb.Says(err, sqldb.Incomparable):
 				c.Collation = "unknown"
 			case err != nil:
 				return err

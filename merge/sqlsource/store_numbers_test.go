@@ -9,6 +9,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -48,7 +49,7 @@ func TestStoreNumbers(t *testing.T) {
 				}
 				var found verdict.Result
 				for _, r := range report.Results {
-					if r.Table == numbers.Table {
+					if r.Table == sqldb.NumbersTable {
 						t.Errorf("%s is taken for a table of the game: %+v", r.Table, r)
 					}
 					if r.Code == verdict.CodeUniqueCollision && r.Table == "players" && r.Subject != "name" {

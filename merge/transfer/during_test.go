@@ -41,7 +41,7 @@ func racedWorlds(t *testing.T, e engine) ([]rowio.Database, planner.PlanOptions)
 		"CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('char', 4)",
 		"CREATE TABLE log (what VARCHAR(9) NOT NULL)", "INSERT INTO log VALUES ('w%d'), ('again')")
 	for i, d := range all {
-		db, err := sqldb.Dial(t.Context(), d.DSN, false)
+		db, err := sqldb.Dial(t.Context(), d.DSN, sqldb.ReadWrite)
 		if err != nil {
 			t.Fatal(err)
 		}

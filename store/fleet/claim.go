@@ -60,7 +60,7 @@ const (
 //
 // The name, of 1 to 64 characters, is for people. If the name or the number is taken,
 // even by a server that is retired, Claim returns [ErrTaken]. So a claim that ended with
-// [store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken has
+// [mergesafe/store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken has
 // the number.
 func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, note Note) (Server, error) {
 	if err := checkName(name); err != nil {
@@ -84,10 +84,7 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 				return 0, false, f.fault(fmt.Errorf("all %d server numbers are claimed", gameid.MaxServer))
 			}
 		}
-		err := f.change(ctx, number, "claim", note, func(tx *sqldb.Tx) (bool, error) {
-			_, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), number, name)
-			return true, err
-		})
+		err := f.change(ctx, number, "claim", note, insertFleet, number, name)
 		duplicate, ok := errors.AsType[*sqldb.DuplicateError](err)
 		switch {
 		case ok && duplicate.Key == "name":
@@ -95,7 +92,7 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 		case ok && server != 0:
 			return 0, false, f.taken(ctx, number, "server_id = ?", server, "cannot be claimed", err)
 		}
-		return int64(number), server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), f.fault(err)
+		return int64(number), server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), err
 	})
 	if err != nil {
 		return Server{}, err
@@ -160,24 +157,21 @@ func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers registry.Nu
 		return nil, err
 	}
 	var at gameid.ServerID
-	err := f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
+	err := f.fault(f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
 		for at = numbers.First; at <= numbers.Last; at++ {
-			if _, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), at, rangeName(name, at)); err != nil {
-				return err
-			}
-			if err := f.note(ctx, tx, at, "claim", note); err != nil {
+			if err := changeIn(ctx, tx, at, "claim", note, insertFleet, at, rangeName(name, at)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}))
 	switch duplicate, ok := errors.AsType[*sqldb.DuplicateError](err); {
 	case ok && duplicate.Key == "name":
 		return nil, f.taken(ctx, at, "name = ?", rangeName(name, at), fmt.Sprintf("cannot have the name %q, and nothing was claimed", rangeName(name, at)), err)
 	case ok:
 		return nil, f.taken(ctx, at, "server_id = ?", at, fmt.Sprintf("cannot be claimed, and no other of the range %s was", numbers), err)
 	case err != nil:
-		return nil, f.fault(err)
+		return nil, err
 	}
 	return f.inRange(ctx, numbers)
 }
@@ -192,24 +186,29 @@ func (f *Fleet) inRange(ctx context.Context, numbers registry.NumberRange) ([]Se
 func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string, value any, what string, cause error) error {
 	found, err := f.find(ctx, " WHERE "+where, value)
 	if err != nil || len(found) == 0 {
-		return f.fault(cause) // it has no more to say than the database
+		return cause // it has no more to say than the database
 	}
 	row := found[0]
 	return &Error{Server: server, Row: row, kind: ErrTaken, reason: fmt.Sprintf(
 		"%s: server %s, %q, has been claimed on %s, and is %s now", what, row.ID, row.Name, printable.Time(row.ClaimedAt), row.State)}
 }
 
-// change makes a change to the row of a server together with its entry in the
-// history. do reports whether it found the row as it wanted it; if not,
-// nothing is changed, and neither is there an entry.
-func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, do func(*sqldb.Tx) (bool, error)) error {
-	return f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
-		err := moved(do(tx))
-		if err == nil {
-			err = f.note(ctx, tx, server, action, note)
-		}
+// change makes a change to the row of a server together with its entry in the history. If the statement does not find the
+// row as it wants it, nothing is changed, and the error is [registry.ErrMoved].
+func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, query string, args ...any) error {
+	return f.fault(f.db.RetryTx(ctx, func(tx *sqldb.Tx) error { return changeIn(ctx, tx, server, action, note, query, args...) }))
+}
+
+// changeIn is change within a transaction.
+func changeIn(ctx context.Context, tx *sqldb.Tx, server gameid.ServerID, action string, note Note, query string, args ...any) error {
+	if err := note.check(); err != nil {
 		return err
-	})
+	}
+	if err := moved(tx.Swap(ctx, query, args...)); err != nil {
+		return err
+	}
+	_, err := tx.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("history of server %s", server), tx.Dialect().With(insertHistory), action, note.By, note.Why, server)
+	return err
 }
 
 // moved is [registry.ErrMoved] of a change that did not find the row as it wanted it.
@@ -220,13 +219,15 @@ func moved(ok bool, err error) error {
 	return err
 }
 
-// note makes an entry in the history of a server.
-func (f *Fleet) note(ctx context.Context, tx *sqldb.Tx, server gameid.ServerID, action string, note Note) error {
-	if err := note.check(); err != nil {
-		return err
+// unmoved calls try again while others change the row between its look and its change.
+func (f *Fleet) unmoved(try func() error) error {
+	const attempts = 4
+	for range attempts {
+		if err := try(); !errors.Is(err, registry.ErrMoved) {
+			return err
+		}
 	}
-	_, err := tx.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("history of server %s", server), f.db.Dialect().With(insertHistory), action, note.By, note.Why, server)
-	return err
+	return f.fault(registry.ErrMoved)
 }
 
 const (
@@ -248,9 +249,7 @@ func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) e
 	case row.State == Retired:
 		return &Error{Server: server, Row: *row, kind: ErrRetired, reason: "is retired already"}
 	}
-	return f.fault(f.change(ctx, server, "retire", note, func(tx *sqldb.Tx) (bool, error) {
-		return tx.Swap(ctx, retireFleet, server, row.Epoch)
-	}))
+	return f.change(ctx, server, "retire", note, retireFleet, server, row.Epoch)
 }
 
 // Rebind gives a number to the world of that identity (see [registry.Server.World]),
@@ -274,13 +273,11 @@ func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string
 	if err != nil {
 		return err
 	}
-	err = f.change(ctx, server, "rebind", note, func(tx *sqldb.Tx) (bool, error) {
-		return tx.Swap(ctx, rebindFleet, world, server, row.Epoch)
-	})
+	err = f.change(ctx, server, "rebind", note, rebindFleet, world, server, row.Epoch)
 	if errors.Is(err, sqldb.ErrDuplicate) {
 		return f.taken(ctx, server, "world = ?", world, "cannot be given to that world, which has a number", err)
 	}
-	return f.fault(err)
+	return err
 }
 
 // idle returns the row of a number, which must exist and not be in use.

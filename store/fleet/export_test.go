@@ -16,7 +16,7 @@ func OpenVia(dsn string, wrap func(driver.Connector) driver.Connector) (*Fleet, 
 	if err != nil {
 		return nil, err
 	}
-	connector, err := sqldb.NewConnector(dsn, false)
+	connector, err := sqldb.NewConnector(dsn, sqldb.ReadWrite)
 	if err != nil {
 		return nil, err
 	}

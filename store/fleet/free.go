@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,34 +62,32 @@ func (j *freeJoin) answer(_ context.Context, server gameid.ServerID, _ time.Dura
 
 // look asks the fleet registry about the range, binds what is not bound yet, and
 // returns which numbers cannot be taken.
-func (j *freeJoin) look(ctx context.Context) (map[gameid.ServerID]error, error) {
-	const attempts = 4
-	for range attempts {
+func (j *freeJoin) look(ctx context.Context) (not map[gameid.ServerID]error, err error) {
+	err = j.fleet.unmoved(func() error {
 		if err := j.ask(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		// After the fleet registry was asked: what a process of this database
 		// reported there is in these rows.
 		servers, err := j.reg.InRange(ctx, j.numbers)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		own := make(map[gameid.ServerID]registry.Server)
 		for _, s := range servers {
 			own[s.ID] = s
 		}
 		if j.away != nil {
-			return j.unbound(own)
+			not, err = j.unbound(own)
+			return err
 		}
-		not, bound, err := j.judge(own)
-		if err != nil || bound {
-			return not, err
+		var bound bool
+		if not, bound, err = j.judge(own); err != nil || bound {
+			return err
 		}
-		if err := j.bind(ctx); err != nil && !errors.Is(err, registry.ErrMoved) {
-			return nil, err
-		}
-	}
-	return nil, j.fleet.fault(registry.ErrMoved)
+		return cmp.Or(j.bind(ctx), registry.ErrMoved) // what is bound now is judged once more
+	})
+	return not, err
 }
 
 // ask reads what the fleet registry says of all numbers of the range. Once it is
@@ -196,11 +195,7 @@ func (j *freeJoin) bind(ctx context.Context) error {
 			if own.Role == registry.RoleMerged || row.World != "" || row.State != Claimed {
 				continue
 			}
-			err := moved(tx.Swap(ctx, bindFleet, own.World, own.ID, row.Epoch))
-			if err == nil {
-				err = f.note(ctx, tx, own.ID, "bind", note)
-			}
-			if err != nil {
+			if err := changeIn(ctx, tx, own.ID, "bind", note, bindFleet, own.World, own.ID, row.Epoch); err != nil {
 				return err
 			}
 		}

@@ -3,15 +3,18 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/store/registry"
 )
 
-const followFleet = `
-	UPDATE fleet_servers
-	SET epoch = epoch + 1, world_epoch = ?, mark_ms = CASE WHEN mark_ms < ? THEN ? ELSE mark_ms END
-	WHERE server_id = ? AND epoch = ?`
+const (
+	followFleet = `
+		UPDATE fleet_servers
+		SET epoch = epoch + 1, world_epoch = ?, mark_ms = CASE WHEN mark_ms < ? THEN ? ELSE mark_ms END
+		WHERE server_id = ? AND epoch = ?`
+	goneFleet = "UPDATE fleet_servers SET epoch = epoch + 1, gone_into = ? WHERE server_id = ? AND epoch = ?"
+)
 
 // Follow records that the worlds of a database go on there, because a merge took them into it or an undo
 // took them back: from then on no world of an earlier generation starts (ErrSuperseded), such as a
@@ -22,18 +25,11 @@ const followFleet = `
 // the fleet registry has seen a later generation than that of this database, and with ErrOtherWorld and the like if
 // the number is not, or not any more, that of the world.
 func (f *Fleet) Follow(ctx context.Context, reg *registry.Registry, note Note) error {
-	id, err := f.Identity(ctx)
+	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
 		return err
 	}
-	servers, err := reg.Servers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, own := range servers {
-		if own.Role != registry.RoleOwn || own.Fleet == "" {
-			continue
-		}
+	for _, own := range worlds {
 		if err := f.follow(ctx, id, own, reg.Place(), note); err != nil {
 			return err
 		}
@@ -47,11 +43,7 @@ func (f *Fleet) Follow(ctx context.Context, reg *registry.Registry, note Note) e
 //
 // It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the number.
 func (f *Fleet) Gone(ctx context.Context, reg *registry.Registry, into string, note Note) error {
-	id, err := f.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	servers, err := reg.Servers(ctx)
+	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
 		return err
 	}
@@ -59,10 +51,7 @@ func (f *Fleet) Gone(ctx context.Context, reg *registry.Registry, into string, n
 	if into == "" {
 		action = "back"
 	}
-	for _, own := range servers {
-		if own.Role != registry.RoleOwn || own.Fleet == "" {
-			continue
-		}
+	for _, own := range worlds {
 		row, err := f.load(ctx, own.ID)
 		if err != nil {
 			return err
@@ -82,13 +71,19 @@ func (f *Fleet) Gone(ctx context.Context, reg *registry.Registry, into string, n
 			return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 				"came to %q by a merge, and runs elsewhere: %s; stop that process", into, row.running())}
 		}
-		if err := f.fault(f.change(ctx, own.ID, action, note, func(tx *sqldb.Tx) (bool, error) {
-			return tx.Swap(ctx, "UPDATE fleet_servers SET epoch = epoch + 1, gone_into = ? WHERE server_id = ? AND epoch = ?", into, own.ID, row.Epoch)
-		})); err != nil {
+		if err := f.change(ctx, own.ID, action, note, goneFleet, into, own.ID, row.Epoch); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// worlds are the worlds of a database that are bound in a fleet registry, and the identity of this one.
+func (f *Fleet) worlds(ctx context.Context, reg *registry.Registry) (id string, worlds []registry.Server, err error) {
+	if id, err = f.Identity(ctx); err == nil {
+		worlds, err = reg.Servers(ctx)
+	}
+	return id, slices.DeleteFunc(worlds, func(own registry.Server) bool { return own.Role != registry.RoleOwn || own.Fleet == "" }), err
 }
 
 func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, place string, note Note) error {
@@ -108,9 +103,7 @@ func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, plac
 		return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 			"goes on in the database %q, and runs elsewhere: %s; stop that process", place, row.running())}
 	}
-	return f.fault(f.change(ctx, own.ID, "move", note, func(tx *sqldb.Tx) (bool, error) {
-		return tx.Swap(ctx, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
-	}))
+	return f.change(ctx, own.ID, "move", note, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
 }
 
 // superseded refuses the database of a world that goes on in another one.

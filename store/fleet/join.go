@@ -45,17 +45,12 @@ func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.
 	if err := reg.Check(ctx); err != nil {
 		return nil, err
 	}
-	const attempts = 4
-	for range attempts {
-		m, err := f.tryJoin(ctx, reg, server, node, options, f.ask)
-		if err == nil {
-			return m, nil
-		}
-		if !errors.Is(err, registry.ErrMoved) {
-			return nil, err
-		}
-	}
-	return nil, f.fault(registry.ErrMoved)
+	var m *Member
+	err = f.unmoved(func() (err error) {
+		m, err = f.tryJoin(ctx, reg, server, node, options, f.ask)
+		return err
+	})
+	return m, err
 }
 
 // asker reads what the fleet registry says of a number.

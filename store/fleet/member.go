@@ -163,7 +163,7 @@ func (m *Member) leave(ctx context.Context) error {
 		if interrupted {
 			// The last heartbeat may have renewed the lease, or may do so now.
 			row, failed := m.fleet.load(ctx, m.Server())
-			if failed == nil && row.Holder.Token != m.reserver.holder().Token {
+			if failed == nil && (row == nil || row.Holder.Token != m.reserver.holder().Token) {
 				return nil
 			} else if err = failed; err != nil {
 				break
@@ -249,14 +249,9 @@ func (m *Member) heartbeat(ctx context.Context) bool {
 // beat renews the lease, or takes it where that is safe. A [*Error] says
 // why it is not.
 func (m *Member) beat(ctx context.Context) error {
-	const attempts = 4
-	for range attempts {
+	err := m.fleet.unmoved(func() (err error) {
 		if m.sure {
-			ok, err := m.renew(ctx, m.options.Lease)
-			m.sure = ok
-			if ok {
-				return m.remember(ctx)
-			} else if err != nil {
+			if m.sure, err = m.renew(ctx, m.options.Lease); m.sure || err != nil {
 				return err
 			}
 		}
@@ -271,13 +266,12 @@ func (m *Member) beat(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := m.take(ctx, row); err == nil {
-			return m.remember(ctx)
-		} else if !errors.Is(err, registry.ErrMoved) {
-			return err
-		}
+		return m.take(ctx, row)
+	})
+	if err != nil {
+		return err
 	}
-	return m.fleet.fault(registry.ErrMoved)
+	return m.remember(ctx)
 }
 
 // errUnclear: another process had the lease when we came back; it is alive if
@@ -362,17 +356,17 @@ func (m *Member) take(ctx context.Context, row *Server) error {
 	args := []any{epoch, m.world, world, max(mark, base), holder, m.options.Place, m.options.Lease.Milliseconds(), row.ID, row.Epoch}
 	if row.World == "" {
 		note := Note{By: holder.String(), Why: "the first start, with the database " + m.options.Place}
-		err = m.fleet.change(ctx, row.ID, "bind", note, func(tx *sqldb.Tx) (bool, error) { return tx.Swap(ctx, takeFleet, args...) })
+		err = m.fleet.change(ctx, row.ID, "bind", note, takeFleet, args...)
 		if errors.Is(err, sqldb.ErrDuplicate) {
 			return m.fleet.taken(ctx, row.ID, "world = ?", m.world, fmt.Sprintf("is not the number of the world of %q", m.options.Place), err)
 		}
 	} else {
-		err = sqldb.Retry(ctx, func() error {
+		err = m.fleet.fault(sqldb.Retry(ctx, func() error {
 			return moved(m.fleet.db.Swap(ctx, takeFleet, args...))
-		})
+		}))
 	}
 	if err != nil {
-		return m.fleet.fault(err)
+		return err
 	}
 	m.epoch, m.sure, m.base, m.waiting = epoch, true, base, 0
 	return nil

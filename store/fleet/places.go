@@ -18,8 +18,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// PlacesTable is the table of places.
-const PlacesTable = "fleet_places"
+// placesTable is the table of places.
+const placesTable = "fleet_places"
 
 // Place is the location of a world's database, for tools that work on many worlds. It has
 // no user and no password: those come from the configuration of the tool.
@@ -104,7 +104,7 @@ func (p Place) openable() error {
 		}
 		return nil
 	}
-	db, err := sqldb.Open(p.DSN, false)
+	db, err := sqldb.Open(p.DSN, sqldb.ReadWrite)
 	if err != nil {
 		return fmt.Errorf("the place of %q: %w", p.World, err)
 	}
@@ -128,10 +128,10 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	}
 	set := func(tx *sqldb.Tx) error {
 		dialect := f.db.Dialect()
-		found, err := tx.Swap(ctx, dialect.With("UPDATE "+PlacesTable+" SET place = ?, labels = ?, set_ms = {now}, who = ?, why = ? WHERE world = ?"),
+		found, err := tx.Swap(ctx, dialect.With("UPDATE "+placesTable+" SET place = ?, labels = ?, set_ms = {now}, who = ?, why = ? WHERE world = ?"),
 			place.DSN, string(labels), note.By, note.Why, place.World)
 		if err == nil && !found {
-			_, err = tx.Exec(ctx, dialect.With("INSERT INTO "+PlacesTable+" (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, {now}, ?, ?)"),
+			_, err = tx.Exec(ctx, dialect.With("INSERT INTO "+placesTable+" (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, {now}, ?, ?)"),
 				place.World, place.DSN, string(labels), note.By, note.Why)
 		}
 		return err
@@ -162,7 +162,7 @@ func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
 		column = "CAST(world AS TEXT)" // another program may have written bytes
 	}
 	return f.fault(sqldb.Retry(ctx, func() error {
-		_, err := f.db.Exec(ctx, "DELETE FROM "+PlacesTable+" WHERE "+column+" = ?", all[i].World)
+		_, err := f.db.Exec(ctx, "DELETE FROM "+placesTable+" WHERE "+column+" = ?", all[i].World)
 		return err
 	}))
 }
@@ -174,7 +174,7 @@ func (f *Fleet) Places(ctx context.Context) ([]Place, error) {
 		return nil, err
 	}
 	var rows []placeRow
-	if err := f.db.Select(ctx, &rows, "SELECT world, place, labels, set_ms, who, why FROM "+PlacesTable+" ORDER BY world"); err != nil {
+	if err := f.db.Select(ctx, &rows, "SELECT world, place, labels, set_ms, who, why FROM "+placesTable+" ORDER BY world"); err != nil {
 		return nil, f.fault(err)
 	}
 	var all []Place

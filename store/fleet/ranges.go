@@ -15,8 +15,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// RangesTable is the table of ranges.
-const RangesTable = "fleet_ranges"
+// rangesTable is the table of ranges.
+const rangesTable = "fleet_ranges"
 
 // DefaultRangeMax is the largest number of a signed column of 32 bits.
 const DefaultRangeMax = math.MaxInt32
@@ -102,7 +102,7 @@ func (e *RangeError) Is(target error) bool { return target == ErrTaken }
 // LeaseRange gives a world the lowest range that does not overlap another one, or the range
 // that the world wants. Any number of callers may do so at the same time: no two get the
 // same number. If the wanted range overlaps one that was given before, even if that one is
-// released, LeaseRange returns a [*RangeError]. After [store.ErrOutcomeUnknown],
+// released, LeaseRange returns a [*RangeError]. After [mergesafe/store.ErrOutcomeUnknown],
 // [Fleet.Ranges] tells whether the range was given.
 func (f *Fleet) LeaseRange(ctx context.Context, wish RangeWish, note Note) (KeyRange, error) {
 	switch {
@@ -247,14 +247,14 @@ func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
 	}
 	err := f.db.Select(ctx, &rows, `
 		SELECT number, world, space, first_key, last_key, merge_id, given_ms, who, why, released_ms, released_by, released_why
-		FROM `+RangesTable+` ORDER BY number`)
+		FROM `+rangesTable+` ORDER BY number`)
 	if err != nil {
 		return nil, f.fault(err)
 	}
 	var all []KeyRange
 	for i, row := range rows {
 		if row.Number != int64(i+1) {
-			return nil, f.fault(fmt.Errorf("range %d is missing in the table %s, and would be given again: restore it from a backup", i+1, RangesTable))
+			return nil, f.fault(fmt.Errorf("range %d is missing in the table %s, and would be given again: restore it from a backup", i+1, rangesTable))
 		}
 		row.GivenAt, row.ReleasedAt = sqldb.UnixMilli(row.Given), sqldb.UnixMilli(row.Released)
 		all = append(all, row.KeyRange)
@@ -282,7 +282,7 @@ func (f *Fleet) addRanges(ctx context.Context, note Note, choose func(have []Key
 		err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
 			for i, r := range added {
 				_, err := tx.Exec(ctx, f.db.Dialect().With(`
-					INSERT INTO `+RangesTable+` (number, world, space, first_key, last_key, merge_id, given_ms, who, why)
+					INSERT INTO `+rangesTable+` (number, world, space, first_key, last_key, merge_id, given_ms, who, why)
 					VALUES (?, ?, ?, ?, ?, ?, {now}, ?, ?)`), next+i, r.World, r.Space, r.First, r.Last, r.Merge, note.By, note.Why)
 				if err != nil {
 					return err
@@ -310,7 +310,7 @@ func (f *Fleet) ReleaseRange(ctx context.Context, number int64, note Note) error
 	}
 	ok := false
 	err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) (err error) {
-		ok, err = tx.Swap(ctx, f.db.Dialect().With("UPDATE "+RangesTable+" SET released_ms = {now}, released_by = ?, released_why = ? WHERE number = ? AND released_ms = 0"),
+		ok, err = tx.Swap(ctx, f.db.Dialect().With("UPDATE "+rangesTable+" SET released_ms = {now}, released_by = ?, released_why = ? WHERE number = ? AND released_ms = 0"),
 			note.By, note.Why, number)
 		return err
 	})

@@ -179,7 +179,7 @@ func TestLostRange(t *testing.T) {
 			_, err := leaseRange(t, f, "s1", "", 100, 0, -1, 0)
 			must(t, err)
 		}
-		exec(t, f.DB(), "DELETE FROM "+fleet.RangesTable+" WHERE number = 2")
+		exec(t, f.DB(), "DELETE FROM fleet_ranges WHERE number = 2")
 		if _, err := leaseRange(t, f, "s2", "", 100, 0, -1, 0); err == nil || !strings.Contains(err.Error(), "range 2 is missing") {
 			t.Errorf("with a lost row: %v", err)
 		}

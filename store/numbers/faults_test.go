@@ -214,7 +214,7 @@ func TestNumbersLostAnswers(t *testing.T) {
 				dsn := "mysql:" + servertest.DSN(t)
 				newFleet(t, dsn)
 				var statements atomic.Int64
-				connector, err := sqldb.NewConnector(dsn, false)
+				connector, err := sqldb.NewConnector(dsn, sqldb.ReadWrite)
 				must(t, err)
 				pool := sql.OpenDB(&faulty.Wire{Connector: connector, Fault: func(what string) (error, bool) {
 					if strings.Contains(what, "LAST_INSERT_ID") && statements.Add(1)%3 == 0 {

@@ -21,16 +21,13 @@ var part = &sqldb.Part{
 	Mark:    sqldb.NumbersMark,
 	Absent:  "the database has no table of short numbers yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Tables:  []string{Table},
+	Tables:  []string{sqldb.NumbersTable},
 	Version: 1,
 	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 }
 
-// Table is the table in which a game's own database records the next number of each
-// sequence. It has no data of the game.
-const Table = sqldb.NumbersTable
-
-// Create makes that table in the database of a registry, unless it exists. It may be
+// Create makes the table in which a game's own database records the next number of each
+// sequence, in the database of a registry, unless it exists. It may be
 // called at every start and by several processes at once, and finishes the work of one
 // that was interrupted. A database in which a table of that name was made by another
 // program, or in another version, is refused with an error that is store.ErrSchema.

@@ -1,3 +1,6 @@
+// Package numbers hands out the short numbers that a game shows and players
+// read aloud, taken in blocks from a row of a database. In the same way it hands
+// out integer keys for columns that are BIGINT, which carry their server.
 package numbers
 
 import (
@@ -127,7 +130,7 @@ func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, n
 
 // ownRow is a row in a world's own database.
 func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
-	q := &row{db: database(reg), table: Table, server: server}
+	q := &row{db: database(reg), table: sqldb.NumbersTable, server: server}
 	q.admit = func(ctx context.Context) error {
 		if err := part.Check(ctx, q.db); err != nil {
 			return err

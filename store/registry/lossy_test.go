@@ -229,10 +229,11 @@ func TestLossyConnection(t *testing.T) {
 func TestWindowOfOlderRow(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		const window = 2 * time.Second
-		reg, options := db.Registry(), gameid.Options{Window: window}
-		node, err := db.OpenNode(t.Context(), 7, options)
-		must(t, err)
-		must(t, node.Close())
+		reg := db.Registry()
+		node := func() *gameid.Node {
+			return storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, window)
+		}
+		must(t, node().Close())
 		recorded := func(want time.Duration) {
 			t.Helper()
 			rec, err := reg.Load(t.Context(), 7)
@@ -246,11 +247,10 @@ func TestWindowOfOlderRow(t *testing.T) {
 		exec(t, db, "UPDATE gameid_servers SET window_ms = 0")
 		recorded(10 * time.Second)
 		before := time.Now()
-		node, err = db.OpenNode(t.Context(), 7, options)
+		late := node()
+		id, err := gameid.NewGenerator[entity.Player](late).Next()
 		must(t, err)
-		id, err := gameid.NewGenerator[entity.Player](node).Next()
-		must(t, err)
-		must(t, node.Close())
+		must(t, late.Close())
 		if ahead := id.Time().Sub(before); ahead < 9*time.Second {
 			t.Errorf("after a process of which nothing is known the first ID is %s ahead of the clock, want the default window", ahead)
 		}

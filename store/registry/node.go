@@ -90,7 +90,7 @@ func (r *Registry) RowLock(ctx context.Context, server gameid.ServerID) (string,
 
 // explainLock adds to the error of a change that did not come to an end who locks the row.
 func (r *Registry) explainLock(ctx context.Context, server gameid.ServerID, err error) error {
-	if r.Dialect() == SQLite || !errors.Is(err, context.DeadlineExceeded) && !sqldb.IsLockWait(err) {
+	if r.Dialect() == SQLite || !errors.Is(err, context.DeadlineExceeded) && !sqldb.Says(err, sqldb.LockWait) {
 		return err // in SQLite, the error says it already
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

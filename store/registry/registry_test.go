@@ -141,7 +141,9 @@ func TestOpenNode(t *testing.T) {
 		}
 		must(t, node.Close())
 		exec(t, db, "DELETE FROM gameid_servers WHERE server_id = 7")
-		node, err = db.OpenNode(ctx, 7, gameid.Options{Clock: storetest.SlowClock()})
+		options := nodeOptions
+		options.Clock = storetest.SlowClock()
+		node, err = db.OpenNode(ctx, 7, options)
 		must(t, err)
 		defer node.Close()
 		next, err := gameid.NewGenerator[entity.Player](node).Next()

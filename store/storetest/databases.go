@@ -102,7 +102,7 @@ func Exec(t testing.TB, on interface {
 // ExecAll carries out statements in a database, as they are.
 func ExecAll(t testing.TB, dsn string, statements ...string) {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), dsn, false)
+	db, err := sqldb.Dial(t.Context(), dsn, sqldb.ReadWrite)
 	Must(t, err)
 	defer db.Close()
 	for _, s := range statements {

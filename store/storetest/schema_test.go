@@ -40,7 +40,7 @@ var parts = []part{
 		},
 	},
 	{
-		"numbers", sqldb.NumbersMark, 1, "no table of short numbers yet", []string{numbers.Table},
+		"numbers", sqldb.NumbersMark, 1, "no table of short numbers yet", []string{sqldb.NumbersTable},
 		func(ctx context.Context, db *store.DB) error { return numbers.Create(ctx, db.Registry()) },
 		func(ctx context.Context, db *store.DB) error { return numbers.Check(ctx, db.Registry()) },
 		func(ctx context.Context, db *store.DB) error {

@@ -12,12 +12,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // openMySQL also reports whether connections are plain, without TLS.
 func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err error) {
-	dsn, files, err := certificates.Split(dsn)
+	dsn, files, err := splitCertificates(dsn)
 	if err != nil {
 		return nil, false, err
 	}
@@ -140,6 +139,7 @@ type watchedConn struct {
 	mysqlConn
 	broken bool // a transaction may still be open
 	leave  bool // the server does not serve, or accepts no writes
+	cut    bool // the driver has closed it because a context ended
 
 	hosts *hosts // nil if the DSN names one host
 	made  uint64 // the doubts before it was made
@@ -164,8 +164,14 @@ func (c *watchedConn) told(ctx context.Context, err error) error {
 		return nil
 	}
 	c.leave = c.leave || isElsewhere(err)
-	if c.hosts != nil && (c.leave || (sqldb.Lost(err) || errors.Is(err, mysql.ErrInvalidConn)) || errors.Is(err, context.DeadlineExceeded)) {
-		c.hosts.doubtful(c.made)
+	c.cut = c.cut || sqldb.IsContext(err) && !c.mysqlConn.IsValid()
+	if c.hosts != nil {
+		switch {
+		case c.leave, !c.cut && (sqldb.Lost(err) || errors.Is(err, mysql.ErrInvalidConn)):
+			c.hosts.doubtful(c.made)
+		case errors.Is(err, context.DeadlineExceeded):
+			c.hosts.suspect(c.made)
+		}
 	}
 	return judged(err, func() (map[string]string, error) { return readPairs(ctx, c.mysqlConn, roleGroup) })
 }
@@ -254,7 +260,8 @@ func (tx *watchedTx) Commit() error {
 		tx.conn.broken = true
 		return err
 	}
-	err := tx.end(tx.ctx, "COMMIT")
+	_, err := tx.conn.ExecContext(tx.ctx, "COMMIT", nil)
+	tx.conn.broken = err != nil
 	if sqldb.IsContext(err) {
 		return &sqldb.UnansweredError{Err: err}
 	}
@@ -262,15 +269,12 @@ func (tx *watchedTx) Commit() error {
 }
 
 // Rollback implements [driver.Tx]. Where the context has ended the server is
-// not asked: it rolls back when the connection is closed.
+// not asked: it rolls back when the connection is closed. An error says nothing of
+// the server: a context that ended while rows were read has closed the connection, too.
 func (tx *watchedTx) Rollback() error {
 	ctx, cancel := context.WithTimeout(tx.ctx, sqldb.RollbackTimeout)
 	defer cancel()
-	return tx.end(ctx, "ROLLBACK")
-}
-
-func (tx *watchedTx) end(ctx context.Context, statement string) error {
-	_, err := tx.conn.ExecContext(ctx, statement, nil)
+	_, err := tx.conn.mysqlConn.ExecContext(ctx, "ROLLBACK", nil)
 	tx.conn.broken = err != nil
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,7 +15,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // bareIPv6 matches an address of IPv6 with a port and without brackets, before the last slash.
@@ -22,9 +22,9 @@ var bareIPv6 = regexp.MustCompile(`tcp\(([0-9a-fA-F:]+):([0-9]{1,5})\)/[^/]*$`)
 
 // mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
-func mysqlConfig(dsn string, readOnly bool, files certificates.Files) (*mysql.Config, error) {
+func mysqlConfig(dsn string, readOnly bool, files certificates) (*mysql.Config, error) {
 	if plainMySQL.MatchString(dsn) { // otherwise what stands there may be a password
-		if err := certificates.Check(dsn); err != nil {
+		if err := checkTLS(dsn); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func mysqlConfig(dsn string, readOnly bool, files certificates.Files) (*mysql.Co
 	if err := fights(dsn, cfg.Params, readOnly); err != nil {
 		return nil, err
 	}
-	if err := files.Apply(cfg); err != nil {
+	if err := files.apply(cfg); err != nil {
 		return nil, err
 	}
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "")); err != nil {
@@ -121,4 +121,89 @@ func secretParameter(params map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// plainMySQL matches a DSN in which nothing but what stands before the last @
+// can be a password: where the address or the slash is missing, it could end
+// up anywhere.
+var plainMySQL = regexp.MustCompile(`^(?s:.*@)?(?:tcp\(\s*` + sqldb.PlainHost + `(?:\s*,\s*` + sqldb.PlainHost + `)*\s*\)|unix\([^()@:]*\))/[^/@()?:;=\s]*(?:\?[^@]*)?$`)
+
+// twoAddresses matches a DSN with an address inside of the account, which may be that of another DSN.
+var twoAddresses = regexp.MustCompile(`(?s)@(?:tcp|unix)\([^()]*\)/.*@`)
+
+// ParseServer reads that from a DSN, with its prefix "mysql:" or without. It is not ok if a part of
+// the DSN may be a password in the wrong place.
+func (engine) ParseServer(dsn string) (_ sqldb.Server, ok bool) {
+	dsn = strings.TrimPrefix(dsn, string(sqldb.MySQL)+":")
+	if !plainMySQL.MatchString(dsn) || twoAddresses.MatchString(dsn) {
+		return sqldb.Server{}, false
+	}
+	c, err := parseMySQL(dsn) // which may find the address elsewhere
+	if err != nil || !sqldb.IsPlain(c.DBName) || c.Net == "unix" && !sqldb.IsPlainPath(c.Addr) {
+		return sqldb.Server{}, false
+	}
+	for address := range strings.SplitSeq(c.Addr, ",") {
+		if c.Net != "unix" && !sqldb.PlainAddress.MatchString(address) {
+			return sqldb.Server{}, false
+		}
+	}
+	return sqldb.Server{User: shownUser(dsn, c), Network: c.Net, Address: c.Addr, Database: c.DBName}, true
+}
+
+// shownUser is the user of a DSN; "" if no colon is behind it, so that it may be the password.
+func shownUser(dsn string, c *mysql.Config) string {
+	if !strings.HasPrefix(dsn, c.User+":") || !sqldb.IsPlain(c.User) || strings.ContainsAny(c.User, ` /\`) {
+		return ""
+	}
+	return c.User
+}
+
+// manyHosts matches a DSN of MySQL with a list of hosts. What stands before the
+// last @ is the account.
+var manyHosts = regexp.MustCompile(`(?s)^((?:.*@)?tcp\()([^()@]*,[^()@]*)(\)/[^/]*)$`)
+
+// eachHost returns a DSN for each host that dsn names, in their order.
+func eachHost(dsn string) ([]string, error) {
+	m := manyHosts.FindStringSubmatch(dsn)
+	if m == nil {
+		return []string{dsn}, nil
+	}
+	var hosts, each []string
+	for _, host := range strings.Split(m[2], ",") {
+		host = strings.TrimSpace(host)
+		switch {
+		case host == "":
+			return nil, fmt.Errorf("the list of hosts has an empty one: want tcp(host1:port,host2:port)")
+		case slices.Contains(hosts, host):
+			return nil, fmt.Errorf("the list of hosts has %q twice: want each once", sqldb.Redact(host))
+		}
+		hosts, each = append(hosts, host), append(each, m[1]+host+m[3])
+	}
+	return each, nil
+}
+
+// parseMySQL reads a DSN for what it says. Addr lists all hosts.
+func parseMySQL(dsn string) (*mysql.Config, error) {
+	dsn, _, err := splitCertificates(dsn)
+	if err != nil {
+		return nil, err
+	}
+	each, err := eachHost(dsn)
+	if err != nil {
+		return nil, err
+	}
+	var first *mysql.Config
+	var addresses []string
+	for _, dsn := range each {
+		cfg, err := mysql.ParseDSN(dsn)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = cfg
+		}
+		addresses = append(addresses, cfg.Addr)
+	}
+	first.Addr = strings.Join(addresses, ",")
+	return first, nil
 }

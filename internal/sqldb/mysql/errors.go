@@ -10,7 +10,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/mysql/certificates"
 )
 
 // Meaning implements [sqldb.Engine].
@@ -192,7 +191,7 @@ func (engine) Explain(err error, plain bool) error {
 		return hint("the account proves its password in a way that this program does not know: give it another, such as " +
 			"caching_sha2_password on MySQL, ed25519 or mysql_native_password on MariaDB (ALTER USER)")
 	}
-	return certificates.Explain(err)
+	return explainTLS(err)
 }
 
 // answered reports whether err is one of these answers of a server.
@@ -251,7 +250,7 @@ func (engine) Says(err error, c sqldb.Condition) bool {
 }
 
 func cannotEvaluate(e *mysql.MySQLError, err error) bool {
-	if !sqldb.IsRefused(err) || answered(err, conditions[sqldb.TooManyStatements]...) {
+	if !sqldb.Says(err, sqldb.Refused) || answered(err, conditions[sqldb.TooManyStatements]...) {
 		return false
 	}
 	switch string(e.SQLState[:2]) {

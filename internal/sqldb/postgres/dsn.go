@@ -19,7 +19,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/postgres/session"
 )
 
 // plainDSN matches a DSN in which nothing but what stands before the @ can be a password.
@@ -64,7 +63,7 @@ func (engine) Open(rest string, access sqldb.Access) (o sqldb.Opened, err error)
 			return o, fmt.Errorf("the DSN has a parameter with %q in its name: user and password belong before the address", found)
 		}
 	}
-	if err := session.Refuse(query, readOnly); err != nil {
+	if err := fights(query, readOnly); err != nil {
 		return o, err
 	}
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // pgx takes a plus as it is
@@ -79,9 +78,9 @@ func (engine) Open(rest string, access sqldb.Access) (o sqldb.Opened, err error)
 	}
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, 10*time.Second)
 	o.Plain = cfg.TLSConfig == nil
-	var home session.Home
+	var at home
 	made := stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		return home.Settle(ctx, conn, readOnly, pooled != "")
+		return at.settle(ctx, conn, readOnly, pooled != "")
 	}))
 	var secret []string
 	if _, shown := (engine{}).Shown(rest); !shown {

@@ -13,13 +13,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/postgres/answers"
-	"mergesafe/internal/sqldb/postgres/session"
 )
 
 func init() { sqldb.Register(sqldb.PostgreSQL, engine{}) }
 
-type engine struct{ answers.Meanings }
+type engine struct{}
 
 // ourSchema is the one in which tables are made and looked for.
 const ourSchema = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
@@ -75,7 +73,7 @@ func (engine) Words() *sqldb.Words { return &words }
 type sessions struct {
 	sqldb.Plain
 	db   *sqldb.DB
-	home session.Home
+	home home
 }
 
 // NewSessions implements [sqldb.Engine].
@@ -94,14 +92,14 @@ func (s *sessions) Adopt(ctx context.Context) (name string, manual bool, err err
 		return conn.GetContext(ctx, &name, "SELECT CONCAT('postgres://', "+
 			"host(inet_server_addr()) || ':' || inet_server_port(), '/', current_database())")
 	})
-	if errors.Is(err, session.ErrNoSchema) {
+	if errors.Is(err, errNoSchema) {
 		return "", false, nil
 	}
 	return name, false, err
 }
 
 // NoName implements [sqldb.Sessions].
-func (*sessions) NoName() error { return fmt.Errorf("store: %w", session.ErrNoSchema) }
+func (*sessions) NoName() error { return fmt.Errorf("store: %w", errNoSchema) }
 
 // Place implements [sqldb.Sessions].
 func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err error) {
@@ -112,7 +110,7 @@ func (*sessions) Place(ctx context.Context, conn *sqlx.Conn) (p sqldb.Place, err
 
 // Otherwise implements [sqldb.Sessions].
 func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
-	return s.home.Otherwise(ctx, conn)
+	return s.home.otherwise(ctx, conn)
 }
 
 // Judged implements [sqldb.Sessions]. database/sql does not begin a commit when the context has ended, and

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"strings"
@@ -92,23 +91,6 @@ func TestRowLock(t *testing.T) {
 	storetest.Exec(t, db, "ROLLBACK PREPARED 'game'")
 }
 
-// A commit whose answer does not come has an unknown outcome.
-func TestUnansweredCommit(t *testing.T) {
-	server := servertest.PrivatePostgres(t)
-	db := storetest.Open(t, servertest.PostgresDatabase(t, server.DSN()))
-	storetest.Exec(t, db, "CREATE TABLE notes (n INT PRIMARY KEY)")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	err := db.InTx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO notes VALUES (?)", 1); err != nil {
-			return err
-		}
-		return server.Freeze()
-	})
-	must(t, server.Thaw())
-	storetest.Is(t, err, []error{store.ErrOutcomeUnknown, context.DeadlineExceeded})
-}
-
 // Arguments and names are written as the driver takes them, and what is quoted stays.
 func TestNative(t *testing.T) {
 	for query, want := range map[string]string{
@@ -116,6 +98,10 @@ func TestNative(t *testing.T) {
 		"SELECT '?', \"?\", ? -- why?\n, ?":       "SELECT '?', \"?\", $1 -- why?\n, $2",
 		"SELECT $1 WHERE doc ? 'key'":             "SELECT $1 WHERE doc ? 'key'",
 		"SELECT 'it''s ?', ?":                     "SELECT 'it''s ?', $1",
+		"SELECT /* why? /* ? */ ? */ ?":           "SELECT /* why? /* ? */ ? */ $1",
+		"SELECT $$it's ?$$, $a$ $$? $a$, ?":       "SELECT $$it's ?$$, $a$ $$? $a$, $1",
+		`SELECT E'\' ?', ?, '\', ?`:               `SELECT E'\' ?', $1, '\', $2`,
+		"SELECT `a?`, `b\"c`, ? FROM t":           `SELECT "a?", "b""c", $1 FROM t`,
 	} {
 		if got := sqldb.PostgreSQL.Native(query); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)

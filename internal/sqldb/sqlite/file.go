@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -25,7 +24,7 @@ type sqliteFile struct {
 	driver.Connector
 	path string // absolute
 
-	mu   sync.Mutex // held while a connection opens or closes
+	mu   sync.Mutex // never held while the file is used, which may take long
 	open int        // connections
 	seen atomic.Pointer[[]seenFile]
 }
@@ -44,8 +43,8 @@ func lookAt(path string) (seenFile, error) {
 	return seenFile{path, info}, err
 }
 
-// check returns [sqldb.ErrReplaced] if the file is not where it was. With all it looks also at what
-// SQLite keeps next to it: -wal has the newest rows, and -shm the locks. Both stay what they
+// check returns [sqldb.ErrReplaced] if the file is not where it was, and [sqldb.ErrUnavailable] if that
+// cannot be looked at. With all it looks also at what SQLite keeps next to it: -wal has the newest rows, and -shm the locks. Both stay what they
 // are as long as a connection is open. A look takes about a microsecond.
 func (f *sqliteFile) check(all bool) error {
 	seen := f.seen.Load()
@@ -60,8 +59,11 @@ func (f *sqliteFile) check(all bool) error {
 		now, err := os.Stat(was.path)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("store: is the file still there: %w", err)
+			return unseen(was.path, err)
 		case err != nil || !os.SameFile(was.info, now):
+			if f.seen.Load() != seen { // the last connection was closed meanwhile, and took -wal and -shm along
+				return f.check(all)
+			}
 			return fmt.Errorf("store: the file %q: %w", shownPath(was.path), sqldb.ErrReplaced)
 		}
 	}
@@ -82,15 +84,19 @@ func (f *sqliteFile) checkGame(all bool) error {
 	return nil
 }
 
-// shownPath is a path without what is secret.
-func shownPath(path string) string {
-	return strings.TrimPrefix(sqldb.Redact(string(sqldb.SQLite)+":"+path), string(sqldb.SQLite)+":")
+// unseen is the error of a file that cannot be looked at, and so may be there or not.
+func unseen(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // without the path
+	}
+	return fmt.Errorf("store: is the file %q still there: %w: %w", shownPath(path), sqldb.ErrUnavailable, err)
 }
+
+// shownPath is a path without what is secret.
+func shownPath(path string) string { return sqldb.Place{Path: path}.String() }
 
 // Connect implements [driver.Connector].
 func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.seen.Load() == nil {
 		if err := f.find(ctx); err != nil {
 			return nil, err
@@ -107,7 +113,11 @@ func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	if f.open++; f.open == 1 {
+	f.mu.Lock()
+	f.open++
+	first := f.open == 1
+	f.mu.Unlock()
+	if first {
 		f.addCompanions(ctx, conn.(driver.QueryerContext))
 	}
 	return &fileConn{conn.(sqldb.Conn), f}, nil
@@ -129,7 +139,7 @@ func (f *sqliteFile) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.seen.Store(&[]seenFile{file})
+	f.seen.CompareAndSwap(nil, &[]seenFile{file}) // the first look counts
 	return nil
 }
 
@@ -161,10 +171,34 @@ type fileConn struct {
 func (c *fileConn) Close() error {
 	f := c.file
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.open--; f.open == 0 {
 		main := (*f.seen.Load())[:1:1]
 		f.seen.Store(&main)
 	}
+	f.mu.Unlock()
 	return c.Conn.Close()
+}
+
+// placeOf says where a file is, or would be.
+func placeOf(path string) (p sqldb.Place, err error) {
+	if p.Path, err = filepath.Abs(path); err != nil {
+		return p, err
+	}
+	real, err := filepath.EvalSymlinks(p.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(p.Path)); err == nil {
+			p.Path = filepath.Join(folder, filepath.Base(p.Path))
+		}
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Path = real
+	if p.File, err = os.Stat(real); err != nil {
+		return p, err
+	}
+	os.SameFile(p.File, p.File) // Windows finds out only now which file it is
+	p.Remote = remote(real)
+	return p, nil
 }

@@ -9,7 +9,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqldb/sqlite/holder"
 )
 
 // LockFault implements [sqldb.Sessions]. A wait that a context ends says of itself only that.
@@ -17,7 +16,7 @@ func (s *sessions) LockFault(err error) error {
 	if err == nil {
 		return err
 	}
-	switch by := holder.Of(s.db.Path); {
+	switch by := holderOf(s.db.Path); {
 	case !errors.Is(err, context.DeadlineExceeded) && !isBusy(err):
 		return err
 	case by != "":
@@ -49,7 +48,7 @@ func isBusy(err error) bool {
 // RowLock implements [sqldb.Engine]. A writer that is not frozen gives the lock back soon.
 func (engine) RowLock(ctx context.Context, db *sqldb.DB, _ string, _ ...any) (string, error) {
 	for end := time.Now().Add(sqldb.RowLockTimeout); ; {
-		by := holder.Of(db.Path)
+		by := holderOf(db.Path)
 		switch {
 		case by == "":
 			return "", nil

@@ -2,21 +2,19 @@ package sqlite
 
 import (
 	"cmp"
+	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"mergesafe/internal/sqldb"
 )
@@ -111,11 +109,9 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 	}
 	_, err = os.Stat(path + "-wal")
 	closed := errors.Is(err, fs.ErrNotExist)
-	wal := !closed // to read the header of a file that a connection of this process has open would end its locks
-	if closed {
-		if wal, err = isWAL(path); err != nil {
-			return nil, nil, err
-		}
+	wal, err := isWAL(path)
+	if err != nil {
+		return nil, nil, err
 	}
 	if wal && closed {
 		// Nobody has it open: everybody who uses a database in WAL mode has a
@@ -126,8 +122,11 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 		options.Set("immutable", "1")
 		check = func() error {
 			now, err := os.Stat(path)
-			if err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before) {
-				return fmt.Errorf("store: %q: %w", sqldb.Redact(path), sqldb.ErrChanged)
+			switch {
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
+				return unseen(path, err)
+			case err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before):
+				return fmt.Errorf("store: the file %q: %w", shownPath(path), sqldb.ErrChanged)
 			}
 			return nil
 		}
@@ -136,71 +135,24 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 	return &sqliteFile{Connector: timeConnector{connector}, path: path}, check, err
 }
 
-// isWAL reads from the header whether a database is in WAL mode.
-func isWAL(path string) (bool, error) {
-	const magic = "SQLite format 3\x00"
-	var header [20]byte
-	n, err := headers.read(path, header[:])
-	if err != nil && err != io.EOF {
+// isWAL reads from the header whether a database is in WAL mode. SQLite reads it, as if nobody wrote, and makes no file:
+// if this process closed a file that it opened by itself, that would end the locks that its connections have on it.
+func isWAL(path string) (wal bool, err error) {
+	connector, err := sqlite.NewConnector(sqliteURI(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}))
+	if err != nil {
 		return false, err
 	}
-	if n == 0 {
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	const readVersion = "SELECT hex(substr(data, 20, 1)) = '02' FROM sqlite_dbpage WHERE pgno = 1"
+	err = db.QueryRow(readVersion).Scan(&wal)
+	switch e, _ := errors.AsType[*sqlite.Error](err); {
+	case errors.Is(err, sql.ErrNoRows):
 		return false, nil // an empty file is an empty database
-	}
-	if n < len(header) || !strings.HasPrefix(string(header[:]), magic) {
+	case e != nil && e.Code() == sqlite3.SQLITE_NOTADB:
 		return false, errors.New("the file is not an SQLite database")
 	}
-	const readVersion, walVersion = 19, 2
-	return header[readVersion] == walVersion, nil
-}
-
-// headers are the files of which a header was read. On Unix they stay open: closing one would end
-// the locks that other connections of this process have on the file.
-var headers openFiles
-
-type openFiles struct {
-	mu    sync.Mutex
-	files []openFile
-}
-
-type openFile struct {
-	*os.File
-	info os.FileInfo
-}
-
-func (o *openFiles) read(path string, b []byte) (int, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	if f := o.find(info); f != nil {
-		return f.ReadAt(b, 0)
-	}
-	f, err := os.Open(path) // which may hang: no lock is held
-	if err != nil {
-		return 0, err
-	}
-	if opened, err := f.Stat(); err == nil {
-		info = opened // whatever is at the path by now
-	}
-	if runtime.GOOS == "windows" { // where locks belong to the handle, and an open file cannot be moved
-		defer f.Close()
-	} else {
-		o.mu.Lock()
-		o.files = append(o.files, openFile{f, info})
-		o.mu.Unlock()
-	}
-	return f.ReadAt(b, 0)
-}
-
-func (o *openFiles) find(info os.FileInfo) *os.File {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	i := slices.IndexFunc(o.files, func(f openFile) bool { return os.SameFile(f.info, info) })
-	if i < 0 {
-		return nil
-	}
-	return o.files[i].File
+	return wal, err
 }
 
 // sqliteURI is the URI by which SQLite opens the file at path. Options are the

@@ -174,7 +174,7 @@ func (f *flight) fenceRights(ctx context.Context) error {
 		if !w.Fence {
 			continue
 		}
-		db, err := sqldb.Dial(ctx, f.Worlds[i].DSN, false)
+		db, err := sqldb.Dial(ctx, f.Worlds[i].DSN, sqldb.ReadWrite)
 		if err == nil {
 			_, err = db.Exec(ctx, "UPDATE "+registry.Table+" SET epoch = epoch WHERE 1 = 0")
 			db.Close()

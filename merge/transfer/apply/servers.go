@@ -132,7 +132,7 @@ func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg 
 		if !w.Fence {
 			continue
 		}
-		db, err := sqldb.DialFor(ctx, r.Worlds[i].DSN, sqldb.WriteExisting)
+		db, err := sqldb.Dial(ctx, r.Worlds[i].DSN, sqldb.WriteExisting)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Servers reads the registry of a database: none if it has none.
 func Servers(ctx context.Context, d rowio.Database) ([]registry.Server, error) {
-	db, err := sqldb.Dial(ctx, d.DSN, true)
+	db, err := sqldb.Dial(ctx, d.DSN, sqldb.ReadOnly)
 	if err != nil {
 		return nil, err
 	}

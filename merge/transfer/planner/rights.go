@@ -29,9 +29,9 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 		const statement = "UPDATE " + registry.Table + " SET epoch = epoch WHERE 1 = 0"
 		err := s.On.Rows(ctx, "EXPLAIN "+statement, false, nil, func([]any) (bool, error) { return true, nil })
 		switch {
-		case sqldb.LacksRight(err):
+		case sqldb.Says(err, sqldb.LacksARight):
 			p.Plan.Lacks = append(p.Plan.Lacks, fmt.Sprintf("%s: UPDATE on %s", s.Name(), registry.Table))
-		case err != nil && !sqldb.IsRefused(err) && !sqldb.IsDenied(err):
+		case err != nil && !sqldb.Says(err, sqldb.Refused) && !sqldb.IsDenied(err):
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}
 	}
@@ -60,7 +60,7 @@ func RightsInto(ctx context.Context, into rowio.Database, all *schema.Schema) (l
 		return "", err
 	}
 	literal, err := on.Number(ctx, "SELECT @@partial_revokes", false)
-	if err != nil && !sqldb.IsUnknownVariable(err) { // MySQL has it, from 8.0 on
+	if err != nil && !sqldb.Says(err, sqldb.UnknownVariable) { // MySQL has it, from 8.0 on
 		return "", err
 	}
 	list := strings.Join(sqlsource.Lacking(lines, name, literal != 0, all.Rights()), ", ")

@@ -109,7 +109,7 @@ func (c *Connection) Open(ctx context.Context) error {
 	if c.Writes {
 		access = sqldb.WriteExisting
 	}
-	db, err := sqldb.DialFor(ctx, c.DSN, access)
+	db, err := sqldb.Dial(ctx, c.DSN, access)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", c.Name, err)
 	}
@@ -381,7 +381,7 @@ func (c *Connection) Tx(ctx context.Context, f func() error) error {
 	}
 	c.within = true
 	defer func() { c.within = false }()
-	_, err := c.Exec(ctx, "begin", c.Dialect().Begin(), false)
+	_, err := c.Exec(ctx, "begin", c.Dialect().Words().Begin, false)
 	if err == nil {
 		if err = f(); err == nil {
 			if _, err = c.Exec(ctx, "commit", "COMMIT", false); err == nil {

@@ -188,7 +188,7 @@ func (g *Generated) search(ctx context.Context, on *Connection, first, n int, qu
 	ask := func(columns int) (wrong bool, why, err error) {
 		text, args := query(first, n, columns)
 		rows, err := on.Number(ctx, text, false, args...)
-		if sqldb.IsRefused(err) {
+		if sqldb.Says(err, sqldb.Refused) {
 			return true, err, nil
 		}
 		return rows > 0, nil, err
@@ -292,7 +292,7 @@ func (g *Generated) BentInTable(ctx context.Context, on *Connection) (*Bent, err
 		err = on.warned(ctx)
 	}
 	switch {
-	case err == nil && n == 0, err != nil && !sqldb.IsRefused(err):
+	case err == nil && n == 0, err != nil && !sqldb.Says(err, sqldb.Refused):
 		return nil, err
 	case err != nil:
 		converted = ""

@@ -240,5 +240,5 @@ const perStatement = 500
 
 // Most is the most rows of n values each in one statement.
 func (d Dialect) Most(n int) int {
-	return max(1, min(perStatement, d.MaxArgs()/n))
+	return max(1, min(perStatement, d.Words().MaxArgs/n))
 }

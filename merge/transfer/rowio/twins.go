@@ -21,7 +21,7 @@ func Twins(ctx context.Context, all []Database) (twins []Twin, err error) {
 	var names []string
 	var dbs []*sqldb.Located
 	for _, d := range all {
-		db, failed := sqldb.Dial(ctx, d.DSN, true)
+		db, failed := sqldb.Dial(ctx, d.DSN, sqldb.ReadOnly)
 		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("database %q: %w", d.Name, failed))
 			continue

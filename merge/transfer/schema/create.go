@@ -48,7 +48,7 @@ func Server(d rowio.Database) (server rowio.Database, name string, err error) {
 	if at < 0 || !strings.HasPrefix(d.DSN, string(sqldb.MySQL)+":") {
 		return d, "", errors.New("not the DSN of a database on a server")
 	}
-	if _, err := sqldb.NewConnector(d.DSN, false); err != nil { // or it would be made, and could not be opened
+	if _, err := sqldb.NewConnector(d.DSN, sqldb.ReadWrite); err != nil { // or it would be made, and could not be opened
 		return d, "", err
 	}
 	path, params, some := strings.Cut(d.DSN[at+1:], "?")
@@ -108,7 +108,7 @@ func (s *Schema) Grants(ctx context.Context, on *rowio.Connection, name string) 
 		return nil, "", nil
 	}
 	_, err = on.Number(ctx, "SELECT COUNT(*) FROM mysql.user, mysql.procs_priv", false)
-	if sqldb.LacksRight(err) {
+	if sqldb.Says(err, sqldb.LacksARight) {
 		return nil, "other accounts are hidden from this one: GRANT SELECT ON mysql.* TO " + account(s.self) + ";", nil
 	}
 	pattern := strings.NewReplacer("_", `\_`, "%", `\%`).Replace(name) // both are wildcards in GRANT

@@ -73,7 +73,7 @@ func (s *Schema) MakeRest(ctx context.Context, to *rowio.Connection) error {
 		for err == nil && len(missing) > 0 {
 			var again []*Object // views that read a view which is not here yet
 			for _, o := range missing {
-				if err = m.remake(o, o.SQL); err != nil && (o.Kind != View || !sqldb.IsRefused(err)) {
+				if err = m.remake(o, o.SQL); err != nil && (o.Kind != View || !sqldb.Says(err, sqldb.Refused)) {
 					return err
 				} else if err != nil {
 					again = append(again, o)
@@ -143,7 +143,7 @@ func (s *Schema) stage(ctx context.Context, to *rowio.Connection, table string, 
 			if err == nil {
 				_, err = to.Exec(ctx, "session", "SET SESSION "+setting, false)
 			}
-			if sqldb.IsRefused(err) || sqldb.IsDenied(err) {
+			if sqldb.Says(err, sqldb.Refused) || sqldb.IsDenied(err) {
 				err = nil
 			}
 		}

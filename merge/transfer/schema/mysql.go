@@ -69,7 +69,7 @@ func (s *Schema) readMySQL(ctx context.Context, on *rowio.Connection) error {
 		}
 	}
 	libraries, err := on.Texts(ctx, mysqlLibraries)
-	if err != nil && !sqldb.IsRefused(err) { // other servers have none
+	if err != nil && !sqldb.Says(err, sqldb.Refused) { // other servers have none
 		return err
 	}
 	for _, name := range libraries {
@@ -150,7 +150,7 @@ func (s *Schema) readObjects(ctx context.Context, on *rowio.Connection, all []Ob
 		if err == nil {
 			err = s.describe(ctx, on, o, told)
 		}
-		if sqldb.LacksRight(err) && o.Kind != Table && o.Kind != Sequence {
+		if sqldb.Says(err, sqldb.LacksARight) && o.Kind != Table && o.Kind != Sequence {
 			err = nil
 		}
 		if err != nil {
@@ -214,7 +214,7 @@ func (s *Schema) describe(ctx context.Context, on *rowio.Connection, o *Object, 
 func (s *Schema) tryView(ctx context.Context, on *rowio.Connection, o *Object) error {
 	name := on.Dialect().Quote(o.Name)
 	err := on.Rows(ctx, "SELECT 1 FROM "+name+" LIMIT 0", false, nil, func([]any) (bool, error) { return true, nil })
-	if err != nil && (sqldb.IsRefused(err) || sqldb.LacksRight(err)) {
+	if err != nil && (sqldb.Says(err, sqldb.Refused) || sqldb.Says(err, sqldb.LacksARight)) {
 		s.cannot(o, "it cannot be read: "+err.Error(), "DROP VIEW "+name+";")
 		return nil
 	}

@@ -89,7 +89,7 @@ func (s *Schema) Obstacles(ctx context.Context, into rowio.Database) ([]Obstacle
 // isOn reads a switch of the server; one that it does not know is off.
 func isOn(ctx context.Context, to *rowio.Connection, name string) (bool, error) {
 	on, err := to.Number(ctx, "SELECT @@"+name, false)
-	if sqldb.IsUnknownVariable(err) {
+	if sqldb.Says(err, sqldb.UnknownVariable) {
 		return false, nil
 	}
 	return on != 0, err
@@ -227,7 +227,7 @@ func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string
 		}
 		n, err := to.Number(ctx, isAccount, false, user, host)
 		switch {
-		case sqldb.LacksRight(err):
+		case sqldb.Says(err, sqldb.LacksARight):
 			say("may not exist: this account cannot read that", "GRANT SELECT ON mysql.* TO "+account(self)+";")
 		case err != nil:
 			return nil, err
@@ -235,7 +235,7 @@ func (s *Schema) definers(ctx context.Context, to *rowio.Connection, self string
 			say("does not exist on the server",
 				"make the object with another definer, or CREATE USER "+written+"; with the rights that it needs")
 		case s.Engine == mysql && !rights["SYSTEM_USER"]:
-			if n, err = to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.LacksRight(err) {
+			if n, err = to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.Says(err, sqldb.LacksARight) {
 				return nil, err
 			} else if n > 0 {
 				say("is a system user, and this account is none", grant("SYSTEM_USER"))

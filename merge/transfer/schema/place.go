@@ -60,7 +60,7 @@ func Where(ctx context.Context, d rowio.Database) (p sqldb.Place, err error) {
 	if err != nil {
 		return p, fmt.Errorf("database %q: %w", d.Name, err)
 	}
-	db, err := sqldb.Dial(ctx, server.DSN, true)
+	db, err := sqldb.Dial(ctx, server.DSN, sqldb.ReadOnly)
 	if err != nil {
 		return p, fmt.Errorf("database %q: %w", d.Name, err)
 	}

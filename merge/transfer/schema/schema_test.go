@@ -97,7 +97,7 @@ func inventory(t testing.TB, d rowio.Database) (all []string) {
 			queries[table] = "SELECT * FROM information_schema." + table + " WHERE " + column + " = '" + name(d) + "'"
 		}
 	}
-	db, err := sqldb.Dial(t.Context(), d.DSN, false)
+	db, err := sqldb.Dial(t.Context(), d.DSN, sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestAlterStillRuns(t *testing.T) {
 	run(t, there, "INSERT INTO t SELECT seq, CONCAT(REVERSE(seq), REPEAT('x', 180)), seq FROM "+servertest.Seq(1, 60000))
 
 	// The rows of the table are locked by a reader, so that the statement certainly runs when its process is gone.
-	db, err := sqldb.Dial(t.Context(), there.DSN, false)
+	db, err := sqldb.Dial(t.Context(), there.DSN, sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func load(t *testing.T, d rowio.Database, text string) (refused int) {
 			}
 		}
 	}
-	db, err := sqldb.Dial(t.Context(), d.DSN, false)
+	db, err := sqldb.Dial(t.Context(), d.DSN, sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func load(t *testing.T, d rowio.Database, text string) (refused int) {
 			continue
 		}
 		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
-			if !sqldb.IsRefused(sqldb.Translate(err)) && !errors.Is(err, context.Canceled) {
+			if !sqldb.Says(sqldb.Translate(err), sqldb.Refused) && !errors.Is(err, context.Canceled) {
 				t.Fatalf("%.200s: %v", statement, err)
 			}
 			refused++

@@ -103,7 +103,7 @@ func mayMake(path string) error {
 		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
 	}
 	if err == nil { // a file of two names would be replaced under one of them
-		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, false); err != nil {
+		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, sqldb.ReadWrite); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 	defer to.Close()
 	for i := range s.Objects {
 		o := &s.Objects[i]
-		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.IsRefused(err) {
+		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.Says(err, sqldb.Refused) {
 			all = append(all, Obstacle{Object: o.String(), Why: "it cannot be made again: " + err.Error(),
 				Do: "make it in a form that needs nothing of the game's program"})
 		} else if err != nil {

@@ -46,7 +46,7 @@ func (e engine) database(t testing.TB, statements ...string) rowio.Database {
 // run carries statements out on one connection.
 func run(t testing.TB, d rowio.Database, statements ...string) {
 	t.Helper()
-	db, err := sqldb.Dial(t.Context(), d.DSN, false)
+	db, err := sqldb.Dial(t.Context(), d.DSN, sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

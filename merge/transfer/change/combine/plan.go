@@ -225,7 +225,7 @@ func (m *measuring) try(ctx context.Context, rows [][]any) error {
 			}
 			fails, err := on.Number(ctx, "SELECT COUNT(*) FROM (SELECT "+strings.Join(append(selected, "1"), ", ")+") AS r WHERE NOT ("+c.Text+")", true, args...)
 			switch {
-			case sqldb.CannotEvaluate(err):
+			case sqldb.Says(err, sqldb.NeverEvaluates):
 				m.refuse(fmt.Sprintf("the result cannot be tested against %s: %v", name, err), row)
 			case err != nil:
 				return err

@@ -79,7 +79,7 @@ func (p *renaming) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.
 			failed = append(failed, rowio.Text(row[0]))
 			return true, nil
 		})
-		if sqldb.CannotEvaluate(err) {
+		if sqldb.Says(err, sqldb.NeverEvaluates) {
 			refuse("the new names cannot be tested against %s: %v", step.ConditionName(c), err)
 			return nil
 		}

@@ -1,6 +1,4 @@
-// Package session keeps the connections of a pool to PostgreSQL at the settings that the code relies on,
-// and in one schema.
-package session
+package postgres
 
 import (
 	"context"
@@ -41,8 +39,8 @@ var settings = []setting{
 	{"datestyle", func(value string) bool { return strings.HasPrefix(value, "ISO") }, "ISO"},
 }
 
-// Refuse returns an error if a DSN has a parameter that a session needs to be otherwise.
-func Refuse(parameters url.Values, readOnly bool) error {
+// fights returns an error if a DSN has a parameter that a session needs to be otherwise.
+func fights(parameters url.Values, readOnly bool) error {
 	for _, s := range settings {
 		value := parameters.Get(s.name)
 		if value != "" && !s.good(value) && !(readOnly && s.name == "default_transaction_read_only") {
@@ -66,16 +64,16 @@ var readSettings = func() string {
 // where is a database and a schema.
 type where struct{ Database, Schema, Path string }
 
-// Home is where the first connection of a pool was. All others are kept there, whatever schemas and settings come
+// home is where the first connection of a pool was. All others are kept there, whatever schemas and settings come
 // later: tables that a search_path does not lead to any more would be made again, and numbers given out twice.
-type Home struct{ first atomic.Pointer[where] }
+type home struct{ first atomic.Pointer[where] }
 
-// ErrNoSchema says that tables would be made nowhere.
-var ErrNoSchema = errors.New("no schema of the search_path exists: create one, or set search_path")
+// errNoSchema says that tables would be made nowhere.
+var errNoSchema = errors.New("no schema of the search_path exists: create one, or set search_path")
 
 // differing returns what sets the settings of a session that are otherwise, and what puts them back. With fixed the
 // schema stands first in the search_path, and stays that if another one is made that would come before.
-func (h *Home) differing(has map[string]string, fixed bool) (set, was []string, err error) {
+func (h *home) differing(has map[string]string, fixed bool) (set, was []string, err error) {
 	at := &where{has["database"], has["schema"], has["search_path"]}
 	if at.Schema != "" && !at.temporary() {
 		h.first.CompareAndSwap(nil, at)
@@ -86,7 +84,7 @@ func (h *Home) differing(has map[string]string, fixed bool) (set, was []string, 
 		return nil, nil, fmt.Errorf("%w: the search_path %q leads to %s, the schema for temporary tables of this one connection, because no schema before pg_temp exists or may be used: "+
 			"create one, grant USAGE on it, or set search_path", sqldb.ErrSchema, at.Path, at.Schema)
 	case first == nil:
-		return nil, nil, ErrNoSchema
+		return nil, nil, errNoSchema
 	case first.Database != at.Database:
 		return nil, nil, fmt.Errorf("a connection of the pool is in the database %q, want %q", at.Database, first.Database)
 	case first.Schema != at.Schema || fixed && !at.fixed():
@@ -114,8 +112,8 @@ func config(name, value string) string {
 	return fmt.Sprintf("SET SESSION %s = '%s'", name, strings.ReplaceAll(value, "'", "''"))
 }
 
-// Otherwise returns what sets the settings of a session of the game that are otherwise, and what puts them back.
-func (h *Home) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
+// otherwise returns what sets the settings of a session of the game that are otherwise, and what puts them back.
+func (h *home) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
 	has, err := sqldb.Pairs(ctx, conn, readSettings)
 	if err != nil {
 		return nil, nil, err
@@ -123,8 +121,8 @@ func (h *Home) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []strin
 	return h.differing(has, false)
 }
 
-// Settle gives a new connection the settings, and makes sure that it has them.
-func (h *Home) Settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool) error {
+// settle gives a new connection the settings, and makes sure that it has them.
+func (h *home) settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
 		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 	if !pooled {

@@ -1,10 +1,10 @@
-// Package holder names the process that has the lock of an SQLite file.
-package holder
+package sqlite
 
 import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,10 +19,10 @@ const (
 	secondFileLock = 0x40000001
 )
 
-// Of names the process that keeps others from writing to a database,
+// holderOf names the process that keeps others from writing to a database,
 // or is empty if that is not known. It reads what the kernel says of all locks:
 // to open a file oneself and close it would drop this process's locks on it.
-func Of(path string) string {
+func holderOf(path string) string {
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
 		return ""
@@ -79,4 +79,19 @@ func processName(pid int) string {
 		return fmt.Sprintf("the process %d", pid)
 	}
 	return fmt.Sprintf("%s (pid %d)", bytes.TrimSpace(name), pid)
+}
+
+// hasRemoved reports whether this process has a file open that was at the path and was removed.
+func hasRemoved(path string) bool {
+	const open = "/proc/self/fd"
+	files, err := os.ReadDir(open)
+	if err != nil {
+		return false
+	}
+	for _, f := range files {
+		if to, err := os.Readlink(filepath.Join(open, f.Name())); err == nil && to == path+" (deleted)" {
+			return true
+		}
+	}
+	return false
 }

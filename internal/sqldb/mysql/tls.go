@@ -1,6 +1,4 @@
-// Package certificates reads the parameters of a DSN of MySQL that are about TLS, and has the driver
-// verify and show certificates.
-package certificates
+package mysql
 
 import (
 	"crypto/tls"
@@ -30,12 +28,12 @@ const (
 
 const wantTLS = "want tls=true, tls=skip-verify, tls=preferred or tls=false; certificates go into tls-ca=FILE, tls-cert=FILE, tls-key=FILE and tls-server-name=NAME"
 
-// Files are the values of our parameters.
-type Files map[string]string // by parameter
+// certificates are the values of our parameters.
+type certificates map[string]string // by parameter
 
-// Split takes our parameters out of a DSN of MySQL. Their values may be
+// splitCertificates takes our parameters out of a DSN of MySQL. Their values may be
 // escaped or not.
-func Split(dsn string) (rest string, files Files, err error) {
+func splitCertificates(dsn string) (rest string, files certificates, err error) {
 	address := max(strings.LastIndex(dsn, ")/"), 0)
 	question := strings.Index(dsn[address:], "?")
 	if question < 0 {
@@ -56,7 +54,7 @@ func Split(dsn string) (rest string, files Files, err error) {
 		case files[key] != "":
 			return "", nil, fmt.Errorf("%s is in the DSN twice: want it once", key)
 		case files == nil:
-			files = make(Files)
+			files = make(certificates)
 		}
 		files[key] = value
 	}
@@ -67,9 +65,9 @@ func Split(dsn string) (rest string, files Files, err error) {
 	return rest, files, nil
 }
 
-// Check returns an error if the parameter tls is none that a DSN can have. The
+// checkTLS returns an error if the parameter tls is none that a DSN can have. The
 // driver would not say which.
-func Check(dsn string) error {
+func checkTLS(dsn string) error {
 	_, query, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -83,8 +81,8 @@ func Check(dsn string) error {
 	return nil
 }
 
-// Apply makes cfg verify and show certificates as the files say.
-func (files Files) Apply(cfg *mysql.Config) error {
+// apply makes cfg verify and show certificates as the files say.
+func (files certificates) apply(cfg *mysql.Config) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -136,9 +134,9 @@ func unreadable(err error, parameter string, paths ...string) error {
 	return fmt.Errorf("%s: %s: %w", parameter, strings.Join(paths, " and "), err)
 }
 
-// Explain says what to do about a certificate of the server that is not
+// explainTLS says what to do about a certificate of the server that is not
 // trusted; nil for another error.
-func Explain(err error) error {
+func explainTLS(err error) error {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Errorf("the server's certificate is not for %q: name the host as the certificate does, or add %s=NAME to the DSN: %w", e.Host, tlsServerName, err)
 	}

@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"mergesafe/internal/sqldb"
 )
@@ -20,51 +18,23 @@ const blocker = `WITH RECURSIVE waits (pid) AS (
 
 // RowLock implements [sqldb.Engine].
 func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...any) (string, error) {
-	conn, err := db.Pool().Connx(ctx)
-	if err != nil {
-		return "", db.Fault("look for a lock", err)
-	}
-	defer conn.Close()
-	defer sqldb.Discard(conn) // ends its transaction
-	waiter, err := sqldb.PostgreSQL.BackendOf(ctx, conn.Conn)
-	if err == nil {
-		err = sqldb.ExecAll(ctx, conn, []string{"BEGIN", "SET LOCAL lock_timeout = '3s'"})
-	}
-	if err != nil {
-		return "", db.Fault("look for a lock", err)
-	}
-	got := make(chan error, 1)
-	go func() {
-		rows, err := conn.QueryContext(ctx, sqldb.PostgreSQL.Native(query+" FOR UPDATE"), args...)
-		if err == nil {
-			for rows.Next() {
-			}
-			err = errors.Join(rows.Err(), rows.Close())
-		}
-		got <- err
-	}()
-	timer := time.NewTimer(sqldb.RowLockTimeout)
-	defer timer.Stop()
-	select {
-	case err = <-got:
-		return "", db.Fault("look for a lock", err)
-	case <-timer.C:
-	}
-	defer func() {
-		waiter.Kill(db.Pool().DB)
-		<-got
-	}()
+	begin := []string{"BEGIN", "SET LOCAL lock_timeout = '3s'"}
+	return db.WaitForLock(ctx, begin, func(waiter int64) string { return holder(ctx, db, waiter) }, query, args...)
+}
+
+// holder describes the connection that another one waits for.
+func holder(ctx context.Context, db *sqldb.DB, waiter int64) string {
 	var by sqldb.Holder
-	err = db.Pool().QueryRowContext(ctx, blocker, waiter.ID).Scan(&by.ID, &by.User, &by.Host, &by.DB, &by.Doing, &by.Seconds)
+	err := db.Pool().QueryRowContext(ctx, blocker, waiter).Scan(&by.ID, &by.User, &by.Host, &by.DB, &by.Doing, &by.Seconds)
 	switch {
 	case err != nil:
 		return "locked by a transaction that the server does not tell: find it by " +
 			"SELECT pid, usename, client_addr, state, xact_start FROM pg_stat_activity ORDER BY xact_start; " +
-			"if its process is frozen or gone, end it: SELECT pg_terminate_backend(PID)", nil
+			"if its process is frozen or gone, end it: SELECT pg_terminate_backend(PID)"
 	case by.ID == 0:
 		return "locked by a transaction that was prepared and not ended: find it by " +
 			"SELECT gid, prepared, owner, database FROM pg_prepared_xacts; " +
-			"if what prepared it does not end it, do it there: ROLLBACK PREPARED 'GID'", nil
+			"if what prepared it does not end it, do it there: ROLLBACK PREPARED 'GID'"
 	}
-	return by.Locks(fmt.Sprintf("SELECT pg_terminate_backend(%d)", by.ID)), nil
+	return by.Locks(fmt.Sprintf("SELECT pg_terminate_backend(%d)", by.ID))
 }

@@ -2,10 +2,8 @@ package mysql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"mergesafe/internal/sqldb"
 )
@@ -44,46 +42,10 @@ type blocking struct {
 	sqldb.Holder
 }
 
-// RowLock implements [sqldb.Engine].
+// RowLock implements [sqldb.Engine]. A session that is read-only locks, too: nothing is changed.
 func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...any) (string, error) {
-	conn, err := db.Pool().Connx(ctx)
-	if err != nil {
-		return "", db.Fault("look for a lock", err)
-	}
-	defer conn.Close()
-	defer sqldb.Discard(conn) // ends its transaction, and its settings are not those of others
-	waiter, err := sqldb.MySQL.BackendOf(ctx, conn.Conn)
-	if err == nil { // in a session that is read-only, too: nothing is changed
-		err = sqldb.ExecAll(ctx, conn, []string{"SET SESSION innodb_lock_wait_timeout = 2", "START TRANSACTION READ WRITE"})
-	}
-	if err != nil {
-		return "", db.Fault("look for a lock", err)
-	}
-	got := make(chan error, 1)
-	go func() {
-		rows, err := conn.QueryContext(ctx, query+" FOR UPDATE", args...)
-		if err == nil {
-			for rows.Next() {
-			}
-			err = errors.Join(rows.Err(), rows.Close())
-		}
-		got <- err
-	}()
-	timer := time.NewTimer(sqldb.RowLockTimeout)
-	defer timer.Stop()
-	select {
-	case err = <-got:
-	case <-timer.C:
-		defer func() {
-			waiter.Kill(db.Pool().DB)
-			<-got
-		}()
-		return blocker(ctx, db, waiter.ID), nil
-	}
-	if sqldb.IsLockWait(err) {
-		return blocker(ctx, db, waiter.ID), nil
-	}
-	return "", db.Fault("look for a lock", err)
+	begin := []string{"SET SESSION innodb_lock_wait_timeout = 2", "START TRANSACTION READ WRITE"}
+	return db.WaitForLock(ctx, begin, func(waiter int64) string { return blocker(ctx, db, waiter) }, query, args...)
 }
 
 // blocker describes the connection that another one waits for.

@@ -1,5 +1,4 @@
-// Package answers says what the errors of PostgreSQL mean, as the driver pgx has them and as lib/pq does.
-package answers
+package postgres
 
 import (
 	"errors"
@@ -12,9 +11,6 @@ import (
 
 	"mergesafe/internal/sqldb"
 )
-
-// Meanings has the part of [sqldb.Engine] that judges errors.
-type Meanings struct{}
 
 // answer is an error that a server has sent, by pgx or lib/pq.
 type answer interface {
@@ -31,7 +27,7 @@ func state(err error) string {
 }
 
 // Meaning implements [sqldb.Engine].
-func (Meanings) Meaning(err error) (meant error, known bool) {
+func (engine) Meaning(err error) (meant error, known bool) {
 	code := state(err)
 	kind := kindOf(code)
 	switch {
@@ -133,7 +129,7 @@ func duplicate(err error) error {
 }
 
 // Refused implements [sqldb.Engine].
-func (Meanings) Refused(err error) (refused, known bool) {
+func (engine) Refused(err error) (refused, known bool) {
 	code := state(err)
 	if code == "" {
 		_, unconnected := errors.AsType[*pgconn.ConnectError](err)
@@ -151,7 +147,7 @@ func (Meanings) Refused(err error) (refused, known bool) {
 }
 
 // Explain implements [sqldb.Engine].
-func (Meanings) Explain(err error, plain bool) error {
+func (engine) Explain(err error, plain bool) error {
 	hint := func(text string) error { return fmt.Errorf("%s: %w", text, err) }
 	switch state(err) {
 	case "28P01":
@@ -179,7 +175,7 @@ var conditions = map[sqldb.Condition][]string{
 }
 
 // Says implements [sqldb.Engine].
-func (Meanings) Says(err error, c sqldb.Condition) bool {
+func (engine) Says(err error, c sqldb.Condition) bool {
 	code := state(err)
 	if code == "" {
 		return false

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqldb/sqlite"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -120,4 +121,87 @@ func kernelShowsLocks(t *testing.T, path string) bool {
 	var file syscall.Stat_t
 	must(t, syscall.Stat(path, &file))
 	return strings.Contains(string(locks), fmt.Sprintf(":%02x:%d ", file.Dev&0xff|file.Dev>>12&^0xff, file.Ino))
+}
+
+// Another connection of the process to the same file, opened and closed, takes no lock away.
+func TestOpeningKeepsLocks(t *testing.T) {
+	for _, journal := range []string{"DELETE", "WAL"} {
+		path := filepath.Join(t.TempDir(), "game.db")
+		made := dial(t, "sqlite:"+path)
+		_, err := made.Pool().Exec("PRAGMA journal_mode = " + journal)
+		must(t, err)
+		_, err = made.Pool().Exec("CREATE TABLE t (a)")
+		must(t, err)
+		if journal == "DELETE" {
+			must(t, made.Close())
+		}
+		reader, err := sqldb.Dial(t.Context(), "sqlite:"+path, sqldb.ReadOnly)
+		must(t, err)
+		defer reader.Close()
+		tx, err := reader.Pool().BeginTxx(t.Context(), nil)
+		must(t, err)
+		defer tx.Rollback()
+		var n int
+		must(t, tx.Get(&n, "SELECT COUNT(*) FROM t"))
+		before := locks(t, path)
+		if before == 0 {
+			t.Fatalf("%s: a transaction that reads has no lock", journal)
+		}
+		for range 2 {
+			other, err := sqldb.Dial(t.Context(), "sqlite:"+path, sqldb.ReadOnly)
+			must(t, err)
+			must(t, other.Close())
+		}
+		if now := locks(t, path); now < before {
+			t.Errorf("%s: %d locks, there were %d", journal, now, before)
+		}
+	}
+}
+
+// locks counts the locks on a database file and on its -shm. Linux may leave some out of its list while other
+// processes change theirs, so it is read several times.
+func locks(t *testing.T, path string) (most int) {
+	t.Helper()
+	for range 5 {
+		held, err := os.ReadFile("/proc/locks")
+		must(t, err)
+		n := 0
+		for _, suffix := range []string{"", "-shm"} {
+			if info, err := os.Stat(path + suffix); err == nil {
+				n += strings.Count(string(held), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino))
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// A change that was committed, while nothing tells whether the file is still at its path, may be in the file that others
+// open or not: that is no plain failure.
+func TestFileCannotBeLookedAt(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	must(t, os.Mkdir(folder, 0o700))
+	db := dial(t, "sqlite:"+filepath.Join(folder, "game.db"))
+	exec(t, db, "CREATE TABLE notes (n INTEGER PRIMARY KEY)")
+	insert := func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), "INSERT INTO notes DEFAULT VALUES")
+		return err
+	}
+	for i, change := range []func() error{
+		func() error { _, err := db.Exec(t.Context(), "INSERT INTO notes DEFAULT VALUES"); return err },
+		func() error { return db.InTx(t.Context(), insert) },
+		func() error { return db.Change(t.Context(), "make a note", insert) },
+	} {
+		must(t, os.Rename(folder, folder+".old"))
+		must(t, os.Symlink(folder, folder)) // to itself: what stat says is not that there is no file
+		err := change()
+		must(t, os.Remove(folder))
+		must(t, os.Rename(folder+".old", folder))
+		storetest.Is(t, err, []error{sqldb.ErrOutcomeUnknown, sqldb.ErrUnavailable}, sqldb.ErrReplaced)
+		var notes int
+		must(t, db.Get(t.Context(), &notes, "SELECT COUNT(*) FROM notes"))
+		if notes != i+1 {
+			t.Errorf("%d notes after change %d", notes, i+1)
+		}
+	}
 }
