@@ -22,6 +22,43 @@ type systemClock struct{ start time.Time }
 func (systemClock) Wall() time.Time          { return time.Now() }
 func (c systemClock) Elapsed() time.Duration { return time.Since(c.start) }
 
+// moment is what both clocks show.
+type moment struct {
+	wall    time.Time
+	elapsed time.Duration
+}
+
+func (m moment) add(d time.Duration) moment { return moment{m.wall.Add(d), m.elapsed + d} }
+
+// until returns how long it is until m by the clock that is nearer to it: while the
+// machine sleeps, one of them may stand still.
+func (m moment) until(c Clock) time.Duration {
+	return max(0, min(m.elapsed-c.Elapsed(), m.wall.Sub(c.Wall())))
+}
+
+// bothClocks reads the clocks. A pause between two readings would count as a step of the
+// wall clock, so it reads again, up to four times, until they lie less than half a
+// millisecond apart. What then remains of a pause makes wall earlier than it is, never later.
+func bothClocks(c Clock) (m moment) {
+	const near = 500 * time.Microsecond
+	for range 4 {
+		before := c.Elapsed()
+		m = moment{c.Wall(), c.Elapsed()}
+		if m.elapsed-before < near {
+			break
+		}
+	}
+	return m
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // nanos is time since the epoch. Unlike time.Duration, which ends after 292
 // years, it reaches to the end of the layout.
 type nanos uint64

@@ -68,13 +68,13 @@ func sizeError(b []byte) error {
 	}
 }
 
-// ServerError is a server number that is not 1 to 1,048,575.
+// ServerError is a server ID that is not 1 to 1,048,575.
 type ServerError struct {
 	Server string // as it was given
 }
 
 func (e *ServerError) Error() string {
-	return fmt.Sprintf("gameid: server number %s is out of range: want 1 to %d", quote(e.Server), MaxServer)
+	return fmt.Sprintf("gameid: server ID %s is out of range: want 1 to %d", quote(e.Server), MaxServer)
 }
 
 // TimeError is a time that the layout cannot hold: before the epoch, or after
@@ -103,7 +103,7 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); stop that process, or give this one a server number of its own",
+	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); stop that process, or give this one a server ID of its own",
 		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)))
 }
 

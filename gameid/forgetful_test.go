@@ -19,26 +19,17 @@ import (
 // issued is a range of IDs of one node, first and last included.
 type issued struct{ first, last gameid.ID }
 
-// burn mints all that the node may issue without a wait.
+// burn mints all that the node may issue without a wait, but for the last millisecond.
 func burn(t *testing.T, n *gameid.Node) issued {
 	t.Helper()
 	g := gameid.NewGenerator[player](n)
 	first := next(t, g)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	ids := make([]gameid.Of[player], 1<<12)
-	for g.FillContext(ctx, ids) == nil {
-	}
-	last := first
-	for { // what Fill could not fill
-		id, err := g.NextContext(ctx)
-		if err != nil {
-			break
+	last, ids := first, make([]gameid.Of[player], 1<<12)
+	for n.Stats().Left > 0 {
+		if err := g.Fill(ids); err != nil {
+			t.Fatal(err)
 		}
-		last = id.ID()
-	}
-	if newest := n.Stats().Newest; newest.After(last.Time()) {
-		last, _ = gameid.Make(newest, server, 1<<16-1)
+		last = ids[len(ids)-1].ID()
 	}
 	return issued{first, last}
 }
@@ -176,7 +167,7 @@ func TestFailoverToAnOlderCopy(t *testing.T) {
 // The window of the predecessor counts if it was the larger one: it is kept in
 // the row. The limits grow with it.
 func TestPredecessorWithALargerWindow(t *testing.T) {
-	const large, small = 10 * time.Minute, time.Second
+	const large, small = time.Minute, time.Second
 	for _, forgets := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
 			r, clock := newRegistry(), gameid.SystemClock()
@@ -186,7 +177,7 @@ func TestPredecessorWithALargerWindow(t *testing.T) {
 				if forgets && i > 1 {
 					r.forgets(rows[0]) // which has the window, and no more
 				}
-				n := open(t, r.bounded(t, clock, large), gameid.Options{Window: window})
+				n := open(t, r.bounded(t, clock, large), gameid.Options{Window: window, MaxSkew: 2 * window})
 				if rows = append(rows, r.row(t)); rows[i].Window != large {
 					t.Errorf("the row tells a window of %s, want %s", rows[i].Window, large)
 				}
@@ -202,6 +193,18 @@ func TestPredecessorWithALargerWindow(t *testing.T) {
 			apart(t, all...)
 		})
 	}
+}
+
+// No node has a window above the maximum, so what a row says beyond it does not stay.
+func TestWindowOfTheRowIsLimited(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRegistry()
+		r.Set(server, gameid.Record{Epoch: 3, Window: time.Hour})
+		n := open(t, r.bounded(t, gameid.SystemClock(), time.Minute), gameid.Options{})
+		if ahead := time.Until(next(t, gameid.NewGenerator[player](n)).Time()); ahead > time.Minute {
+			t.Errorf("the first ID is %s ahead of the clock", ahead)
+		}
+	})
 }
 
 // However fast a process crashes again and again, whether or not the registry

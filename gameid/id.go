@@ -69,11 +69,7 @@ func (id ID) Millis() int64 { return int64(id.hi >> ServerBits) }
 // of the wall clock by as much as their node had reserved; see [Node].
 func (id ID) Time() time.Time { return TimeOf(id.Millis()) }
 
-// Era returns how often the 37-bit time field had wrapped, 0 to 127. One era
-// is 4.36 years.
-func (id ID) Era() int { return int(id.hi >> (ServerBits + TimeBits)) }
-
-// Server returns the number of the server that made id.
+// Server returns the server that made id.
 func (id ID) Server() ServerID { return ServerID(id.hi) & MaxServer }
 
 // Sequence returns the position of id among those of its server and

@@ -1,7 +1,7 @@
 package gameid
 
 // Key is an integer key of one kind of entity that survives a server merge, for columns that
-// are BIGINT: the number of its server, and a counter below. Package store/numbers hands them out.
+// are BIGINT: its server, and a counter below. Package store/numbers hands them out.
 //
 //	 63   62           43 42                              0
 //	[ 0 ][ server : 20   ][ counter : 43                   ]   Wide

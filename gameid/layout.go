@@ -17,7 +17,7 @@ const (
 	Size     = (EraBits + TimeBits + ServerBits + SequenceBits) / 8
 	TextSize = 2 * Size
 
-	// MaxServer is the largest server number. The smallest is 1.
+	// MaxServer is the largest server ID. The smallest is 1.
 	MaxServer ServerID = 1<<ServerBits - 1
 
 	// MaxMillis is the last millisecond that the layout can tell: era and time

@@ -1,6 +1,7 @@
 package gameid
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,7 +18,8 @@ func (c at) Elapsed() time.Duration { return time.Duration(c) * time.Millisecond
 // minting returns a node of which only what mints is there: the newest word,
 // the limit, and the clock, which need not be read again if fresh.
 func minting(last, limit uint64, now at, fresh bool) *Node {
-	n := &Node{clock: now, done: make(chan struct{}), lease: lease{changed: make(chan struct{})}}
+	n := &Node{clock: now, done: make(chan struct{})}
+	n.changed.L = &n.mu
 	n.word.Store(last)
 	n.limit.Store(limit)
 	if fresh {
@@ -28,7 +30,7 @@ func minting(last, limit uint64, now at, fresh bool) *Node {
 }
 
 // The limit is the first word that may not be issued: the one before it is
-// issued, and it and those after it are not, however they are asked for. So a
+// issued, and it and those after it are not. So a
 // node uses only times that it has reserved.
 func TestNothingIsIssuedAtTheLimit(t *testing.T) {
 	const limit = 5 << SequenceBits
@@ -41,8 +43,7 @@ func TestNothingIsIssuedAtTheLimit(t *testing.T) {
 		{last: limit - 3, now: 4, want: 1, got: 1, first: limit - 2},
 		{last: limit - 2, now: 4, want: 1, got: 1, first: limit - 1},
 		{last: limit - 1, now: 4, want: 1},
-		{last: limit, now: 4, want: 1}, // counted up beyond the limit, not issued
-		{last: limit + 7, now: 4, want: 1},
+		{last: limit, now: 4, want: 1},
 		{last: limit - 3, now: 4, want: 9, got: 2, first: limit - 2},
 		{last: limit - 1, now: 4, want: 9},
 		{last: limit - spread - 1, now: 5, want: 1}, // the clock is at the limit
@@ -67,54 +68,69 @@ func TestNothingIsIssuedAtTheLimit(t *testing.T) {
 				if !fresh && cycles() != 0 && (read != 0) != (got > 0) {
 					t.Errorf("take gives %d, and the word counts as set by the clock: %t", got, read != 0)
 				}
-				if c.want > 1 {
-					return
-				}
-				n = minting(c.last, limit, c.now, fresh)
-				if word, ok := n.one(); ok != (c.got == 1) || ok && word != c.first {
-					t.Errorf("one gives limit%+d, %t", int64(word)-limit, ok)
-				}
 			})
 		}
 	}
 }
 
-// A call that finds no room at all uses nothing up, however often it is made.
-func TestNothingIsUsedUpWithoutRoom(t *testing.T) {
-	const last = 4<<SequenceBits + 7
-	n := minting(last, 0, 4, true)
-	_, ok := n.one()
-	_, got := n.take(5)
-	if word := n.word.Load(); ok || got != 0 || word != last {
-		t.Errorf("one: %t, take: %d, the word goes from %#x to %#x", ok, got, uint64(last), word)
+// After the node has ended no ID is issued, not even by a goroutine that was
+// held up while it took one: after it had read the limit, before it swapped in
+// its word.
+func TestEndOvertakesAMint(t *testing.T) {
+	const last, limit = 4<<SequenceBits + 7, 5 << SequenceBits
+	reason := errors.New("the world runs elsewhere")
+	for name, end := range map[string]func(n *Node) error{
+		"Fail": func(n *Node) error { n.Fail(reason); return reason },
+		"lost": func(n *Node) error { return n.settle(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := minting(last, limit, 4, true)
+			n.reserver, n.unsure = anothers{}, true
+			n.holder.Token = "ours"
+			err := end(n)
+			<-n.Done()
+			if n.word.CompareAndSwap(last, last+1) {
+				t.Error("take, held up before its swap, issues an ID")
+			}
+			if _, got := n.take(5); got != 0 {
+				t.Errorf("take issues %d IDs", got)
+			}
+			// What was used is known, however often the node ends.
+			n.halt(ErrClosed)
+			if n.final != last || n.ended != err {
+				t.Errorf("the last word is %#x, the node ended with %v; want %#x, %v", n.final, n.ended, uint64(last), err)
+			}
+		})
 	}
 }
 
-// After Stop has returned no ID is issued, not even by a goroutine that was
-// held up while it took one: after it had read the limit, before it swapped in
-// its word or counted it up.
-func TestStopOvertakesAMint(t *testing.T) {
-	const last, limit = 4<<SequenceBits + 7, 5 << SequenceBits
-	reason := errors.New("the world runs elsewhere")
-	n := minting(last, limit, 4, true)
-	n.Stop(reason)
-	if n.word.CompareAndSwap(last, last+1) {
-		t.Error("take, held up before its swap, issues an ID")
-	}
-	for range 1000 {
-		if word := n.word.Add(1); word < limit {
-			t.Fatalf("one, held up before it counts, issues the ID of word %#x", word)
+// anothers is a registry whose row is another process's.
+type anothers struct{ Reserver }
+
+func (anothers) Load(context.Context, ServerID) (Record, error) {
+	return Record{Holder: Holder{Token: "another"}}, nil
+}
+
+// Whoever sees that Done is closed gets no ID any more, however soon.
+func TestDoneIsClosedLast(t *testing.T) {
+	for range 10_000 {
+		n := minting(7, 1<<SequenceBits, 0, true)
+		watches, seen := make(chan struct{}), make(chan uint64)
+		go func() {
+			close(watches)
+			for {
+				select {
+				case <-n.Done():
+					seen <- n.word.Load()
+					return
+				default:
+				}
+			}
+		}()
+		<-watches
+		n.Fail(errors.New("the world runs elsewhere"))
+		if word := <-seen; word < stopped {
+			t.Fatalf("Done is closed, and an ID could still be issued after word %#x", word)
 		}
-	}
-	if _, ok := n.one(); ok {
-		t.Error("one issues an ID")
-	}
-	if _, got := n.take(5); got != 0 {
-		t.Errorf("take issues %d IDs", got)
-	}
-	// What was used is known, however often the node ends and is counted up.
-	n.halt(ErrClosed)
-	if n.final != last || n.lease.ended != reason {
-		t.Errorf("the last word is %#x, the node ended with %v; want %#x, %v", n.final, n.lease.ended, uint64(last), reason)
 	}
 }

@@ -120,17 +120,17 @@ func TestMintingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Stop ends minting at once and for good, also where callers mint, wait, or a
+// Fail ends minting at once and for good, also where callers mint, wait, or a
 // renewal is under way, and Close then gives the lease back as ever.
-func TestStop(t *testing.T) {
+func TestFail(t *testing.T) {
 	reason := errors.New("the world runs elsewhere")
 	bubble(t, func(t *testing.T) {
 		r := newRegistry()
 		n := open(t, r, gameid.Options{})
 		g := gameid.NewGenerator[player](n)
 		last := next(t, g)
-		n.Stop(reason)
-		n.Stop(errors.New("too late"))
+		n.Fail(reason)
+		n.Fail(errors.New("too late"))
 		<-n.Done()
 		_, nextErr := g.Next()
 		for _, err := range []error{n.Err(), nextErr, g.Fill(make([]gameid.Of[player], 3))} {
@@ -144,7 +144,7 @@ func TestStop(t *testing.T) {
 		renewals := n.Stats().Renewals
 		time.Sleep(time.Minute)
 		if s := n.Stats(); s.Renewals != renewals {
-			t.Error("a stopped node renews its lease")
+			t.Error("a node that was ended renews its lease")
 		}
 		if err := n.Close(); err != nil || n.Err() != reason {
 			t.Errorf("Close: %v; the node ended with %v", err, n.Err())
@@ -159,10 +159,10 @@ func TestStop(t *testing.T) {
 			n := open(t, newRegistry(), gameid.Options{})
 			defer func() {
 				if recover() == nil || n.Err() != nil {
-					t.Errorf("Stop(nil) does not panic, or ends the node with %v", n.Err())
+					t.Errorf("Fail(nil) does not panic, or ends the node with %v", n.Err())
 				}
 			}()
-			n.Stop(nil)
+			n.Fail(nil)
 		})
 	})
 	t.Run("during a renewal", func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestStop(t *testing.T) {
 			last := next(t, gameid.NewGenerator[player](n))
 			r.with(func(r *registry) { r.delay = time.Second })
 			time.Sleep(10*time.Second/3 + time.Millisecond) // the first renewal has begun
-			n.Stop(reason)
+			n.Fail(reason)
 			if err := n.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
@@ -188,9 +188,9 @@ func TestStop(t *testing.T) {
 			thief := gameid.Holder{Token: "thief"}
 			r.Set(server, gameid.Record{Epoch: 99, Holder: thief, LeaseUntil: time.Now().Add(time.Hour)})
 			<-n.Done()
-			n.Stop(reason)
+			n.Fail(reason)
 			if _, lost := errors.AsType[*gameid.LostError](n.Err()); !lost {
-				t.Errorf("Stop hides why the node ended: %v", n.Err())
+				t.Errorf("Fail hides why the node ended: %v", n.Err())
 			}
 			if err := n.Close(); err != nil {
 				t.Errorf("Close: %v", err)
@@ -228,11 +228,11 @@ func TestStop(t *testing.T) {
 			for minted.Load() < 100 {
 				runtime.Gosched()
 			}
-			n.Stop(reason)
+			n.Fail(reason)
 			stopped.Store(true)
 			wg.Wait()
 			if late.Load() > 0 {
-				t.Fatalf("%d calls minted after Stop had returned", late.Load())
+				t.Fatalf("%d calls minted after Fail had returned", late.Load())
 			}
 		}
 	})

@@ -41,10 +41,9 @@ func (o Of[E]) IsZero() bool  { return o.id.IsZero() }
 // Compare orders two IDs of one kind as their bytes.
 func (o Of[E]) Compare(other Of[E]) int { return o.id.Compare(other.id) }
 
-// Millis, Time, Era, Server and Sequence return the parts of the ID.
+// Millis, Time, Server and Sequence return the parts of the ID.
 func (o Of[E]) Millis() int64    { return o.id.Millis() }
 func (o Of[E]) Time() time.Time  { return o.id.Time() }
-func (o Of[E]) Era() int         { return o.id.Era() }
 func (o Of[E]) Server() ServerID { return o.id.Server() }
 func (o Of[E]) Sequence() uint16 { return o.id.Sequence() }
 

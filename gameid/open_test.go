@@ -94,6 +94,7 @@ func TestRefusedAtStart(t *testing.T) {
 		name   string
 		server gameid.ServerID
 		rec    gameid.Record
+		floor  int64
 		opts   gameid.Options
 		step   time.Duration
 		want   []string
@@ -105,12 +106,10 @@ func TestRefusedAtStart(t *testing.T) {
 		{name: "clock ahead", step: 6 * time.Minute, is: is(new(*gameid.ClockError)), want: []string{"03:06:00", "03:00:00"}},
 		{name: "clock before the epoch", step: -10 * 365 * 24 * time.Hour, is: is(new(*gameid.TimeError)), want: []string{"2016", "clock of this machine"}},
 		{name: "mark in the future", rec: gameid.Record{Epoch: 3, Reserved: at(now.Add(24 * time.Hour))}, is: is(new(*gameid.MarkError)), want: []string{"2026-11-22", "24h0m0s ahead"}},
-		{name: "floor in the future", rec: gameid.Record{Epoch: 3, Floor: at(now.AddDate(300, 0, 0))}, is: is(new(*gameid.MarkError)), want: []string{"2326"}},
+		{name: "floor in the future", floor: at(now.AddDate(300, 0, 0)), is: is(new(*gameid.MarkError)), want: []string{"2326"}},
 		{name: "server 0", server: 1 << 20, is: is(new(*gameid.ServerError)), want: []string{`"1048576"`, "1 to 1048575"}},
-		{name: "window", opts: gameid.Options{Window: time.Millisecond}, want: []string{"Options.Window is 1ms", "at least 100ms"}},
-		{name: "ahead", opts: gameid.Options{Ahead: time.Hour}, want: []string{"Options.Ahead is 1h"}},
-		{name: "lease", opts: gameid.Options{Lease: time.Second}, want: []string{"Options.Lease is 1s"}},
-		{name: "timeout", opts: gameid.Options{Timeout: time.Hour}, want: []string{"Options.Timeout is 1h"}},
+		{name: "window", opts: gameid.Options{Window: time.Millisecond}, want: []string{"Options.Window is 1ms", "100ms to 1m0s"}},
+		{name: "a large window", opts: gameid.Options{Window: time.Minute + 1}, want: []string{"Options.Window is 1m0.000000001s", "100ms to 1m0s"}},
 		{name: "skew", opts: gameid.Options{MaxSkew: -1}, want: []string{"Options.MaxSkew is -1ns"}},
 		{name: "skew below the window", opts: gameid.Options{Window: time.Minute, MaxSkew: 2*time.Minute - 1}, want: []string{"Options.MaxSkew is 1m59.999999999s", "at least twice Window (2m0s)"}},
 	} {
@@ -123,6 +122,7 @@ func TestRefusedAtStart(t *testing.T) {
 					c.server = server
 				}
 				r.Set(c.server, c.rec)
+				r.floor = floorOf(c.floor)
 				_, err := gameid.OpenNode(t.Context(), c.server, r, c.opts)
 				if err == nil || c.is != nil && !c.is(err) {
 					t.Fatalf("error: %v", err)
@@ -157,7 +157,7 @@ func TestSlowAnswerIsNoSkew(t *testing.T) {
 func TestCrashLeavesNoMarkTooFar(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRegistry()
-		opts := gameid.Options{Window: time.Hour}
+		opts := gameid.Options{Window: time.Minute}
 		open(t, r, opts)
 		crashed := r.row(t)
 		crashed.Holder = gameid.Holder{} // known to have ended
@@ -172,7 +172,7 @@ func TestOpenTakesItsTime(t *testing.T) {
 		const timeout, most = time.Second, 8*time.Second + 4*16*time.Millisecond // it waits for its clock too
 		var loads, claims int
 		start := time.Now()
-		_, err := gameid.OpenNode(t.Context(), server, sluggish{timeout - 1, &loads, &claims}, gameid.Options{Timeout: timeout, Clock: gameid.SystemClock()})
+		_, err := gameid.OpenNode(t.Context(), server, sluggish{timeout - 1, &loads, &claims}, gameid.Options{Window: 4 * timeout, Clock: gameid.SystemClock()})
 		if !errors.Is(err, context.DeadlineExceeded) || loads != 4 || claims != 4 {
 			t.Errorf("%d times read, %d times written: %v", loads, claims, err)
 		}
@@ -262,7 +262,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		var loads, claims int
 		start := time.Now()
-		_, err := gameid.OpenNode(ctx, server, sluggish{timeout - 1, &loads, &claims}, gameid.Options{Timeout: timeout, Clock: gameid.SystemClock()})
+		_, err := gameid.OpenNode(ctx, server, sluggish{timeout - 1, &loads, &claims}, gameid.Options{Window: 4 * timeout, Clock: gameid.SystemClock()})
 		if took := time.Since(start); took != 3*timeout/2 || loads != 1 || claims != 1 || !strings.Contains(err.Error(), "reserving times for server 7") {
 			t.Errorf("%d times read, %d times written, after %s: %v", loads, claims, took, err)
 		}
@@ -319,10 +319,58 @@ func TestFloor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRegistry()
 		floor, _ := gameid.MillisOf(time.Now().Add(time.Minute))
-		r.Set(server, gameid.Record{Floor: floor})
+		r.floor = floorOf(floor)
 		n, start := open(t, r, gameid.Options{}), time.Now()
 		if id := next(t, gameid.NewGenerator[player](n)); id.Millis() != floor+1 || time.Since(start) != 0 {
 			t.Errorf("the floor is %d, the first ID of %d, after %s", floor, id.Millis(), time.Since(start))
 		}
 	})
+}
+
+// The floor is asked for once, whatever becomes of the registry later: the row alone says
+// what to do then.
+func TestFloorIsAskedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRegistry()
+		n := open(t, r, gameid.Options{})
+		for range 3 {
+			r.spoil(nil, errors.New("the answer was lost"))
+			time.Sleep(time.Minute) // the lease ends
+			r.spoil(nil, nil)
+			time.Sleep(time.Minute)
+		}
+		r.spoil(nil, errors.New("the answer was lost"))
+		time.Sleep(time.Minute)
+		r.spoil(nil, nil)
+		if err := n.Close(); err != nil || r.floors != 1 {
+			t.Errorf("Close: %v; the floor was asked for %d times", err, r.floors)
+		}
+	})
+}
+
+// The floor may take longer than any other call, but not for ever; and what ctx allows.
+func TestFloorTakesItsTime(t *testing.T) {
+	for _, c := range []struct{ takes, allowed, most time.Duration }{
+		{takes: 50 * time.Second},
+		{takes: time.Hour, most: time.Minute},
+		{takes: 50 * time.Second, allowed: 40 * time.Second, most: 40 * time.Second},
+	} {
+		bubble(t, func(t *testing.T) {
+			r, ctx := newRegistry(), t.Context()
+			r.floor = func(ctx context.Context) (int64, error) { return 0, sleep(ctx, c.takes) }
+			if c.allowed > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.allowed)
+				defer cancel()
+			}
+			start := time.Now()
+			n, err := gameid.OpenNode(ctx, server, r, gameid.Options{Clock: gameid.SystemClock()})
+			if c.most == 0 && err == nil {
+				n.Close()
+			} else if took := time.Since(start); c.most == 0 || took != c.most || !errors.Is(err, context.DeadlineExceeded) ||
+				!strings.Contains(err.Error(), "looking for the largest ID of server 7") {
+				t.Errorf("a floor that takes %s, of %s: %v after %s", c.takes, c.allowed, err, took)
+			}
+		})
+	}
 }

@@ -34,7 +34,9 @@ type registry struct {
 	unset  error // returned by CompareAndSet instead of doing anything
 	after  error // returned by CompareAndSet after doing it
 	delay  time.Duration
-	claims []gameid.Claim // that were written
+	floor  func(context.Context) (int64, error) // nil: there are no IDs
+	floors int                                  // how often it was asked for
+	claims []gameid.Claim                       // that were written
 }
 
 func newRegistry() *registry { return &registry{Memory: gameidtest.NewMemory()} }
@@ -64,6 +66,18 @@ func (r *registry) faults() (delay time.Duration, before, after error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.delay, r.before, r.after
+}
+
+func (r *registry) Floor(ctx context.Context, _ gameid.ServerID) (int64, error) {
+	r.floors++
+	if r.floor == nil {
+		return 0, nil
+	}
+	return r.floor(ctx)
+}
+
+func floorOf(ms int64) func(context.Context) (int64, error) {
+	return func(context.Context) (int64, error) { return ms, nil }
 }
 
 func (r *registry) Load(ctx context.Context, s gameid.ServerID) (gameid.Record, error) {

@@ -1,6 +1,7 @@
 package gameid_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -44,4 +45,50 @@ func TestRestart(t *testing.T) {
 			t.Errorf("%s lies within what the crashed node had reserved", c)
 		}
 	})
+}
+
+// A claim of the node itself that arrives while it closes is not taken for one of
+// another process.
+func TestCloseMeetsItsOwnClaim(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := &lateClaim{registry: newRegistry()}
+		n := open(t, r, gameid.Options{})
+		id := next(t, gameid.NewGenerator[player](n))
+		r.armed = true
+		time.Sleep(10*time.Second/3 + time.Millisecond) // a renewal is on its way, and the node is told that it failed
+		if s := n.Stats(); s.Failures != 1 || r.late == nil {
+			t.Fatalf("no renewal is under way: %+v", s)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		if rec := r.row(t); r.late != nil || !rec.Holder.IsZero() || rec.Reserved != id.Millis() {
+			t.Errorf("after Close: %+v, the last ID is of %d", rec, id.Millis())
+		}
+	})
+}
+
+// lateClaim is a registry that carries out a claim only after the next look at the row.
+type lateClaim struct {
+	*registry
+	armed bool
+	late  func()
+}
+
+func (r *lateClaim) CompareAndSet(ctx context.Context, s gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
+	if !r.armed {
+		return r.registry.CompareAndSet(ctx, s, row, c)
+	}
+	r.armed = false
+	r.late = func() { r.registry.CompareAndSet(context.Background(), s, row, c) }
+	return false, errors.New("the connection was lost")
+}
+
+func (r *lateClaim) Load(ctx context.Context, s gameid.ServerID) (gameid.Record, error) {
+	rec, err := r.registry.Load(ctx, s)
+	if r.late != nil {
+		r.late()
+		r.late = nil
+	}
+	return rec, err
 }

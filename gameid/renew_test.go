@@ -100,22 +100,25 @@ func TestFirstFailureIsRetriedSoon(t *testing.T) {
 	})
 }
 
-// Half-way through its range a node asks for the next one at once, without
-// waiting for the timer.
+// Half-way through its range a node asks for the next one as soon as the clock allows it,
+// without waiting for the timer.
 func TestRenewsHalfWay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		clock := gameidtest.NewClock()
-		n := open(t, newRegistry(), gameid.Options{Clock: clock})
+		const window = 300 * time.Millisecond
+		n := open(t, newRegistry(), gameid.Options{Window: window})
 		g := gameid.NewGenerator[player](n)
-		time.Sleep(20*time.Second + time.Millisecond) // the clock has caught up, and it has just renewed
-		next(t, g)
+		time.Sleep(3*window + time.Millisecond) // the clock has caught up, and it has just renewed
+		ids := make([]gameid.Of[player], 1<<16)
 		before := n.Stats()
-		clock.Step(6 * time.Second)         // of the 10 that are reserved
-		time.Sleep(1500 * time.Millisecond) // the limit was a second ahead
-		next(t, g)
+		for range 151 {
+			if err := g.Fill(ids); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(15 * time.Millisecond)
 		synctest.Wait()
-		if s := n.Stats(); s.Renewals != before.Renewals+1 || s.Waits != before.Waits || s.Left != 10*time.Second {
-			t.Errorf("%d reservations, %d waits, %s left", s.Renewals, s.Waits, s.Left)
+		if s := n.Stats(); s.Renewals != before.Renewals+1 || s.Waits != before.Waits || !s.Mark.Equal(before.Mark.Add(16*time.Millisecond)) {
+			t.Errorf("%d reservations, %d waits, the mark went from %s to %s", s.Renewals-before.Renewals, s.Waits-before.Waits, before.Mark, s.Mark)
 		}
 	})
 }
@@ -126,7 +129,7 @@ func TestSmallStepsAheadOfTheClock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRegistry()
 		floor, _ := gameid.MillisOf(time.Now().Add(4 * time.Minute))
-		r.Set(server, gameid.Record{Floor: floor})
+		r.floor = floorOf(floor)
 		n := open(t, r, gameid.Options{})
 		g := gameid.NewGenerator[player](n)
 		for range 100 {

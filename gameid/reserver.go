@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Reserver is the registry as a node sees it: one row for each server
-// number, changed only by compare-and-set on a strictly increasing epoch and
+// A Reserver is the registry as a node sees it: one row for each server,
+// changed only by compare-and-set on a strictly increasing epoch and
 // on the holder's token. It decides nothing: [OpenNode] and the node's renewals decide
 // which claims to write, so every registry behaves alike.
 //
@@ -40,6 +40,18 @@ type Reserver interface {
 	CompareAndSet(ctx context.Context, server ServerID, row Record, c Claim) (bool, error)
 }
 
+// A Floorer is a [Reserver] that can see the IDs of a server, for instance in the
+// tables of its database. [OpenNode] asks it once, before it reads the row, and waits at
+// most a minute. A node that runs never asks it: the node knows its IDs.
+type Floorer interface {
+	Reserver
+
+	// Floor returns the largest time in the IDs of server, in milliseconds since
+	// [EpochMillis], or 0 if there are none, or none above the mark in the row. The node
+	// begins above it, even if the row was lost or restored and a clock is wrong.
+	Floor(ctx context.Context, server ServerID) (int64, error)
+}
+
 // Record is the row of one server as a [Reserver] read it.
 type Record struct {
 	// Epoch counts the changes of the row. It is 0 if there is no row.
@@ -49,12 +61,6 @@ type Record struct {
 	// to and including it may have been used by IDs of this server. It is 0 as
 	// long as none was: time 0 is never used.
 	Reserved int64
-
-	// Floor is the largest time found in the IDs of this server that the
-	// registry can see, for instance in the tables of its database, or 0 if it
-	// sees none or does not look. A node begins above it, even if the row was
-	// lost or restored and a clock is wrong.
-	Floor int64
 
 	// Window is the largest of all claims, or 0 if there was none: it never gets
 	// smaller. A node claims with the larger of this and its Options.Window.

@@ -2,11 +2,11 @@ package gameid
 
 import "strconv"
 
-// ServerID is the number of one game server: 1 to 1,048,575. A number belongs to one
-// world permanently, also after that world was merged into another.
+// ServerID names one game server: 1 to 1,048,575. It belongs to one world permanently, also
+// after that world was merged into another.
 type ServerID uint32
 
-// ParseServerID reads a server number in decimal. Anything but 1 to 1048575
+// ParseServerID reads a server ID in decimal. Anything but 1 to 1048575
 // is a [*ServerError].
 func ParseServerID(s string) (ServerID, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
@@ -27,6 +27,6 @@ func (s ServerID) Validate() error {
 	return nil
 }
 
-// String returns s in decimal. Inside the text of an [ID] the same number
-// stands in hexadecimal, as digits 12 to 16.
+// String returns s in decimal. Inside the text of an [ID] it is in hexadecimal: digits 12
+// to 16.
 func (s ServerID) String() string { return strconv.FormatUint(uint64(s), 10) }

@@ -51,12 +51,12 @@ type Stats struct {
 	Renewals, Failures uint64
 	LastFailure        error
 
-	// Waits counts the calls of generators that had to wait: for the clock
-	// at the cap of the layout, or for the registry.
+	// Waits counts the calls of generators that had to wait for the registry.
 	Waits uint64
 
 	// Lease is the state of the lease, and LeaseLeft how long it lasts if it
-	// is not renewed.
+	// is not renewed, by the clock that leaves less: one may have stood still
+	// while the machine slept.
 	Lease     LeaseState
 	LeaseLeft time.Duration
 
@@ -79,10 +79,10 @@ func (n *Node) Stats() Stats {
 	if last >= stopped {
 		last = n.final
 	}
-	last = min(last, wordOf(n.lease.mark+1)-1) // beyond the mark nothing was issued
+	last = min(last, wordOf(n.mark+1)-1) // beyond the mark nothing was issued
 	newest := TimeOf(int64(last >> SequenceBits))
 	wall := n.clock.Wall()
-	mark := TimeOf(n.lease.mark)
+	mark := TimeOf(n.mark)
 	s := Stats{
 		Server:          n.server,
 		Minted:          n.minted(),
@@ -94,15 +94,15 @@ func (n *Node) Stats() Stats {
 		RefusedClock:    n.counts.refused,
 		Renewals:        n.counts.renewals,
 		Failures:        n.counts.failures,
-		LastFailure:     n.lease.failure,
+		LastFailure:     n.failure,
 		Waits:           n.counts.waits,
-		LeaseLeft:       max(0, n.lease.until-n.clock.Elapsed()),
+		LeaseLeft:       n.until.until(n.clock),
 		LayoutYearsLeft: yearsLeft(wall),
 	}
 	switch {
-	case n.lease.ended == ErrClosed:
+	case n.ended == ErrClosed:
 		s.Lease, s.Left, s.LeaseLeft = LeaseClosed, 0, 0
-	case n.lease.ended != nil:
+	case n.ended != nil:
 		s.Lease, s.Left, s.LeaseLeft = LeaseLost, 0, 0
 	case s.LeaseLeft == 0:
 		s.Lease = LeaseExpired
@@ -126,7 +126,7 @@ func (n *Node) minted() map[string]uint64 {
 	}
 	minted := make(map[string]uint64, len(n.kinds))
 	for kind, count := range n.kinds {
-		minted[kindName(kind, names[kind.Name()] > 1)] = count.total()
+		minted[kindName(kind, names[kind.Name()] > 1)] = count.Load()
 	}
 	return minted
 }

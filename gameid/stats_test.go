@@ -41,17 +41,47 @@ func TestStats(t *testing.T) {
 // registry before it does in the Stats.
 func TestLeaseLeft(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		const delay = 2 * time.Second
+		const delay, window = 2 * time.Second, 40 * time.Second
 		r := newRegistry()
 		r.delay = delay
-		n := open(t, r, gameid.Options{Lease: time.Minute})
+		n := open(t, r, gameid.Options{Window: window})
 		for range 2 {
 			s, rec := n.Stats(), r.row(t)
 			if s.LeaseLeft != time.Minute-delay || rec.LeaseUntil.Sub(rec.Now) != time.Minute {
 				t.Errorf("the registry answers after %s; its lease lasts %s, ours %s", delay, rec.LeaseUntil.Sub(rec.Now), s.LeaseLeft)
 			}
-			time.Sleep(10*time.Second/3 + delay)
+			time.Sleep(window/3 + delay)
 			synctest.Wait() // the first renewal is done
 		}
 	})
+}
+
+// While the machine sleeps, the time that it measures stands still, and its wall clock
+// runs. Its lease ends nevertheless.
+func TestLeaseEndsWhileTheMachineSleeps(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		clock := &sleeper{Clock: gameid.SystemClock()}
+		n := open(t, newRegistry(), gameid.Options{Clock: clock})
+		clock.sleep = clock.Elapsed()
+		time.Sleep(3 * time.Second) // less than a renewal takes: a machine that sleeps makes none
+		clock.ahead = time.Hour
+		if s := n.Stats(); s.Lease != gameid.LeaseExpired || s.LeaseLeft != 0 {
+			t.Errorf("after an hour's sleep the lease is %s, %s left", s.Lease, s.LeaseLeft)
+		}
+	})
+}
+
+// sleeper is a clock whose measure of time stands still.
+type sleeper struct {
+	gameid.Clock
+	sleep, ahead time.Duration
+}
+
+func (s *sleeper) Wall() time.Time { return s.Clock.Wall().Add(s.ahead) }
+
+func (s *sleeper) Elapsed() time.Duration {
+	if s.sleep > 0 {
+		return s.sleep
+	}
+	return s.Clock.Elapsed()
 }

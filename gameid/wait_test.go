@@ -11,35 +11,18 @@ import (
 	"mergesafe/gameid/gameidtest"
 )
 
-// A wait ends with its context, and with Close.
+// A wait ends with Close.
 func TestWaitEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		cause := errors.New("enough")
-		r := newRegistry()
-		n := open(t, r, gameid.Options{})
+		n := open(t, newRegistry(), gameid.Options{})
 		g := gameid.NewGenerator[player](n)
 		ids := make([]gameid.Of[player], 1<<20)
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(3*time.Second, func() { cancel(cause) })
+		time.AfterFunc(3*time.Second+time.Millisecond, func() { n.Close() })
 		var err error
-		for err == nil {
-			err = g.FillContext(ctx, ids)
-		}
-		if !errors.Is(err, cause) || slices.ContainsFunc(ids, gameid.Of[player].IsValid) {
-			t.Errorf("the context ended the wait with %v", err)
-		}
-		for err = nil; err == nil; {
-			_, err = g.NextContext(ctx) // looks at its context at the cap only
-		}
-		if !errors.Is(err, cause) {
-			t.Errorf("NextContext at the cap: %v", err)
-		}
-		time.AfterFunc(0, func() { n.Close() })
-		err = nil
 		for err == nil {
 			err = g.Fill(ids)
 		}
-		if err != gameid.ErrClosed || n.Err() != gameid.ErrClosed || n.Stats().Lease != gameid.LeaseClosed {
+		if err != gameid.ErrClosed || n.Err() != gameid.ErrClosed || n.Stats().Lease != gameid.LeaseClosed || slices.ContainsFunc(ids, gameid.Of[player].IsValid) {
 			t.Errorf("Close ended the wait with %v", err)
 		}
 		if _, err := g.Next(); err != gameid.ErrClosed {
@@ -74,8 +57,8 @@ func TestSlowRegistry(t *testing.T) {
 	})
 }
 
-// Stop ends a wait for the registry at once.
-func TestWaitEndsWithStop(t *testing.T) {
+// Fail ends a wait for the registry at once.
+func TestWaitEndsWithFail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, clock, reason := newRegistry(), gameidtest.NewClock(), errors.New("the world runs elsewhere")
 		n := open(t, r, gameid.Options{Clock: clock})
@@ -83,10 +66,10 @@ func TestWaitEndsWithStop(t *testing.T) {
 		r.with(func(r *registry) { r.delay = 2 * time.Second })
 		clock.Step(time.Minute)     // beyond all that is reserved
 		time.Sleep(4 * time.Second) // the first renewal has begun
-		time.AfterFunc(time.Second, func() { n.Stop(reason) })
+		time.AfterFunc(time.Second, func() { n.Fail(reason) })
 		start := time.Now()
 		if _, err := g.Next(); err != reason || time.Since(start) != time.Second {
-			t.Errorf("Stop after 1s ended the wait after %s with %v", time.Since(start), err)
+			t.Errorf("Fail after 1s ended the wait after %s with %v", time.Since(start), err)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func (s *server) foundGuild(r *http.Request) (reply, error) {
 		return reply{}, err
 	}
 	ctx := r.Context()
-	id, err := s.guilds.NextContext(ctx)
+	id, err := s.guilds.Next()
 	if err != nil {
 		return reply{}, err
 	}

@@ -21,7 +21,7 @@ func (s *server) createPlayer(r *http.Request) (reply, error) {
 		return reply{}, err
 	}
 	ctx := r.Context()
-	id, err := s.players.NextContext(ctx)
+	id, err := s.players.Next()
 	if err != nil {
 		return reply{}, err
 	}
@@ -72,7 +72,7 @@ func (s *server) giveLoot(r *http.Request) (reply, error) {
 	}
 	ctx := r.Context()
 	ids := make([]gameid.Of[entity.Item], len(in.Items))
-	if err := s.items.FillContext(ctx, ids); err != nil {
+	if err := s.items.Fill(ids); err != nil {
 		return reply{}, err
 	}
 	now := entity.Time(s.now())

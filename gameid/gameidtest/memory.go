@@ -56,7 +56,6 @@ func (m *Memory) CompareAndSet(ctx context.Context, server gameid.ServerID, row 
 	m.rows[server] = gameid.Record{
 		Epoch:      was.Epoch + 1,
 		Reserved:   c.Reserved,
-		Floor:      was.Floor,
 		Window:     max(was.Window, c.Window),
 		Holder:     c.Holder,
 		LeaseUntil: m.now().Add(c.Lease),

@@ -50,7 +50,7 @@ func Of(s gameid.Stats) []Metric {
 		counter("gameid_clock_steps_total", "Steps of the wall clock by 10 ms or more that were seen, either way.", s.ClockSteps),
 		gauge("gameid_layout_left_years", "How long the layout of the IDs can still hold the time.", s.LayoutYearsLeft),
 		gauge("gameid_lease_left_seconds", "How long the lease lasts if it is not renewed.", s.LeaseLeft.Seconds()),
-		{"gameid_lease_state", "1 for the state that the lease of the server number is in, 0 for the others. All but held need attention.", false, "state", states},
+		{"gameid_lease_state", "1 for the state that the lease of the server is in, 0 for the others. All but held need attention.", false, "state", states},
 		{"gameid_minted_total", "IDs made since the start, by kind of entity.", true, "kind", minted},
 		counter("gameid_renewal_failures_total", "Attempts to reserve that failed; each is repeated.", s.Failures),
 		counter("gameid_renewals_total", "Reservations that succeeded.", s.Renewals),

@@ -110,23 +110,23 @@ func (w *world) someMint() bool {
 			j.calls = 1 + w.rnd.IntN(4)
 			w.plan.budget -= j.size * j.calls
 		}
-		if w.chance(0.2) {
-			j.wait = w.upTo(p.opts.Timeout)
-		}
 		w.mint(p, j)
 	}
 	return true
 }
 
-// mintAtTheCap mints all that the layout allows, and then some more at once.
+// mintAtTheCap mints all that is reserved, and then some more at once.
 func (w *world) mintAtTheCap() bool {
 	p := w.one(isLive)
-	if p == nil || p.opts.Ahead > 3*time.Millisecond || w.plan.budget <= 0 {
+	if p == nil {
 		return false
 	}
-	size := int(p.opts.Ahead.Milliseconds()+1) << gameid.SequenceBits
+	size := int(p.stats().Left.Milliseconds()+1) << gameid.SequenceBits
+	if size > w.plan.budget {
+		return false
+	}
 	w.plan.budget -= size
-	w.mint(p, job{size: size, calls: 1, wait: w.upTo(50 * time.Microsecond)})
+	w.mint(p, job{size: size, calls: 1})
 	w.settle()
 	w.sleep(w.upTo(60 * time.Microsecond))
 	w.mint(p, job{calls: 3})
@@ -163,7 +163,7 @@ func (w *world) startOne(db *database, machine int) {
 		w.clocksWrong = true
 	}
 	if w.chance(0.1) {
-		wait = w.upTo(4 * opts.Timeout)
+		wait = w.upTo(4 * timeoutOf(opts))
 	}
 	w.start(db, machine, opts, wall, wait)
 }
@@ -193,7 +193,7 @@ func (w *world) someStop() bool {
 	if p == nil || p.node.Err() != nil {
 		return false
 	}
-	p.node.Stop(errStopped)
+	p.node.Fail(errStopped)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.stopped = true

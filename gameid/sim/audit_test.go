@@ -53,9 +53,8 @@ func (p *process) asks(c gameid.Claim) {
 	mark := max(p.conn.asked, rec.Reserved)
 	least := p.clock.now() + p.window.Milliseconds()
 	if p.state == opening {
-		old := max(rec.Reserved, rec.Floor, 0)
+		old := max(rec.Reserved, p.conn.floor)
 		mark = max(old, rec.begin)
-		p.clock.claiming(mark)
 		if off := p.off(); off > opts.MaxSkew {
 			p.violates("clock: it opens although its clock is %s off, more than %s", off, opts.MaxSkew)
 		}
@@ -106,7 +105,7 @@ func (db *database) account(p *process, basis view, starting bool, asked time.Ti
 		if basis.Reserved != db.row.reserved && !rewound {
 			p.violates("compare-and-set: it read the mark %d, but writes over %d", basis.Reserved, db.row.reserved)
 		}
-		mark = max(basis.Reserved, basis.Floor)
+		mark = max(basis.Reserved, p.conn.floor)
 		p.base, p.begun = max(mark, basis.begin), basis.read
 		use = p.base + 1
 	default:
@@ -139,7 +138,7 @@ func (db *database) account(p *process, basis view, starting bool, asked time.Ti
 func (w *world) opened(p *process, took time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if most := 8*p.opts.Timeout + 4*longestWait; took > most {
+	if most := 8*timeoutOf(p.opts) + 4*longestWait; took > most {
 		p.violates("time: OpenNode took %s, at most %s is allowed", took, most)
 	}
 	if err == nil {
@@ -151,10 +150,10 @@ func (w *world) opened(p *process, took time.Duration, err error) {
 
 // closed looks at how Close ended. lost is what ended the node before.
 func (w *world) closed(p *process, took time.Duration, lost, err error) {
-	_, after := p.kinds[0].next(nil)
+	_, after := p.kinds[0].next()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if most := 2 * p.opts.Timeout; took > most {
+	if most := 2 * timeoutOf(p.opts); took > most {
 		p.violates("time: Close took %s, at most %s is allowed", took, most)
 	}
 	if end := p.node.Err(); after != end || end == nil || lost != nil && end != lost {
@@ -185,17 +184,14 @@ func (w *world) returned(p *process, c call) {
 	// Waiting for the clock is as slow as the clock, for the registry as slow
 	// as the call to it. A wait for the clock ends a millisecond late.
 	full := time.Duration((max(c.size, 1)+c.rivals)>>gameid.SequenceBits+2) * time.Millisecond
-	most := p.opts.Timeout + full*rightRate/slowest + time.Millisecond
+	most := timeoutOf(p.opts) + full*rightRate/slowest + time.Millisecond
 	if max(c.after.ms(), p.base) > c.began.UnixMilli()-gameid.EpochMillis-longestWait.Milliseconds() || w.clocksWrong {
 		// At the end of the window: the call under way may bring nothing, and
 		// the next one waits for the clock.
-		most += p.opts.Timeout + longestWait
+		most += timeoutOf(p.opts) + longestWait
 	}
 	if c.froze {
-		most += p.opts.Timeout // what was reserved at the first wait was over when it thawed: it waits once more
-	}
-	if c.wait > 0 {
-		most = min(most, c.wait)
+		most += timeoutOf(p.opts) // what was reserved at the first wait was over when it thawed: it waits once more
 	}
 	if c.awake > most {
 		p.violates("time: %s took %s, at most %s is allowed", what, c.awake, most)
@@ -203,11 +199,6 @@ func (w *world) returned(p *process, c call) {
 	if c.err != nil {
 		if v, ok := errors.AsType[violation](c.err); ok {
 			p.violates("%s", v)
-		}
-		if c.wait > 0 && c.err == context.DeadlineExceeded {
-			w.tally.refusal("context ended the wait")
-			w.log(p, "%s: %v", what, c.err)
-			return
 		}
 		w.log(p, "%s: %s", what, w.refusal(p, c.err))
 		if left > 0 {
@@ -248,9 +239,6 @@ func (p *process) check(c call) {
 	}
 	if count != max(c.size, 1) {
 		p.violates("count: %d IDs instead of %d", count, max(c.size, 1))
-	}
-	if most := p.clock.frontier() + p.opts.Ahead.Milliseconds(); after.ms() > most {
-		p.violates("ahead: %s, at most %d is allowed", after, most)
 	}
 	if now, _ := gameid.MillisOf(time.Now()); !p.w.clocksWrong && after.ms() > now+p.w.widest.Milliseconds() {
 		p.violates("lead: %s, and it is %d: more than %s ahead", after, now, p.w.widest)
@@ -312,7 +300,7 @@ func (p *process) reason(err error) (name string, reason bool) {
 		return "ClockError", e.Limit == skew && e.Registry.Equal(rec.Now) && e.Local.Equal(p.clock.compared) && p.off() > skew
 	}
 	if e, ok := errors.AsType[*gameid.MarkError](err); ok {
-		mark := gameid.TimeOf(max(rec.Reserved, rec.Floor))
+		mark := gameid.TimeOf(max(rec.Reserved, p.conn.floor))
 		return "MarkError", e.Limit == p.markLimit() && e.Mark.Equal(mark) && e.Now.Equal(latest(rec.Now, p.clock.compared)) && mark.Sub(e.Now) > e.Limit
 	}
 	if e, ok := errors.AsType[*gameid.ExhaustedError](err); ok {

@@ -38,10 +38,9 @@ type clock struct {
 	compared time.Time // what it returned when the node, being opened, had read the row
 	fresh    bool      // the node has read the row and not yet looked at the clock
 
-	// front is the latest time that an ID may have before running ahead
-	// counts, low the earliest, and most the latest that the node was shown and
-	// may have followed; all as of an elapsed time of 0.
-	front, low, most time.Time
+	// low is the earliest time that an ID may have, and most the latest that the node was
+	// shown and may have followed; both as of an elapsed time of 0.
+	low, most time.Time
 
 	registry time.Time // the registry's clock, as of an elapsed time of 0
 }
@@ -159,17 +158,11 @@ func (c *clock) reading(wall time.Time) {
 		return
 	}
 	if base.Sub(c.registry) <= c.p.opts.MaxSkew {
-		c.front = latest(c.front, base)
 		c.low, c.most = base, latest(c.most, base)
 		for _, m := range c.p.minters {
 			m.low = earliest(m.low, base)
 		}
 	}
-}
-
-// claiming notes that the node, being opened, asks for the times after used.
-func (c *clock) claiming(used int64) {
-	c.front = latest(gameid.TimeOf(used+1).Add(-c.sinceStart()), c.most)
 }
 
 // horizon is the last time, in milliseconds, that the node may reserve now
@@ -182,12 +175,5 @@ func (c *clock) horizon(window time.Duration) int64 {
 // now is the time, in milliseconds, that an ID must have now at least.
 func (c *clock) now() int64 {
 	ms, _ := gameid.MillisOf(clamp(c.low.Add(c.sinceStart())))
-	return ms
-}
-
-// frontier is the latest time, in milliseconds, that an ID may have now before
-// running ahead counts.
-func (c *clock) frontier() int64 {
-	ms, _ := gameid.MillisOf(clamp(c.front.Add(c.sinceStart())))
 	return ms
 }

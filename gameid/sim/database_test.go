@@ -76,9 +76,6 @@ func (db *database) load(p *process, lag time.Duration) view {
 	v := view{Record: gameid.Record{
 		Epoch: row.epoch, Reserved: row.reserved, Window: row.window, Holder: row.holder, LeaseUntil: row.until, Now: db.now(),
 	}}
-	if db.w.plan.floor {
-		v.Floor = db.floor
-	}
 	if holder := db.w.tokens[v.Holder.Token]; holder != nil && holder.gone && holder.machine == p.machine && v.Holder.Process != "" {
 		// All processes of the world are one, which is alive. The name of one
 		// with another start time is that of a dead one.
@@ -135,6 +132,7 @@ type conn struct {
 	db  *database
 	rnd *rand.Rand
 
+	floor   int64         // that the node was told
 	loaded  view          // what the node last read
 	took    time.Duration // how long that took, by the clock of the process
 	newest  time.Time     // the latest registry's time that it read
@@ -142,7 +140,7 @@ type conn struct {
 	failing error         // why its newest attempt failed, if it did
 }
 
-var _ gameid.Reserver = (*conn)(nil)
+var _ gameid.Floorer = (*conn)(nil)
 
 // weather is how likely a call to a database suffers each fault.
 type weather struct{ request, answer, late, slow, stale float64 }
@@ -201,6 +199,25 @@ func (c *conn) fate(weather weather, timeout, lease time.Duration) fate {
 		f.lag = between(0, 2*timeout)
 	}
 	return f
+}
+
+// Floor implements [gameid.Floorer]. It takes no time: it is asked once, when nothing is
+// at stake yet.
+func (c *conn) Floor(context.Context, gameid.ServerID) (int64, error) {
+	if err := c.p.running(); err != nil {
+		return 0, err
+	}
+	c.p.w.mu.Lock()
+	defer c.p.w.mu.Unlock()
+	switch {
+	case c.p.state == live:
+		c.p.violates("floor: a node that runs asks for it")
+	case c.db.down:
+		return 0, errRefused
+	case c.p.w.plan.floor:
+		c.floor = c.db.floor
+	}
+	return c.floor, nil
 }
 
 // Load implements [gameid.Reserver].
@@ -287,7 +304,7 @@ func (c *conn) exchange(ctx context.Context, what string, do func(*database, fat
 	}
 	w.mu.Lock()
 	db := c.db
-	f := c.fate(w.weather, p.opts.Timeout, p.opts.Lease)
+	f := c.fate(w.weather, timeoutOf(p.opts), leaseOf(p.opts))
 	if f.kind != "" {
 		w.fault(f.kind)
 	}

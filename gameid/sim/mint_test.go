@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -31,11 +30,10 @@ func wordOf(id gameid.ID) word {
 // span is a run of consecutive words, first and last included.
 type span struct{ first, last word }
 
-// kind mints the IDs of one kind. Without a context the methods without one
-// are called.
+// kind mints the IDs of one kind.
 type kind struct {
-	next func(context.Context) ([]span, error)
-	fill func(context.Context, int) ([]span, error)
+	next func() ([]span, error)
+	fill func(size int) ([]span, error)
 }
 
 type (
@@ -51,24 +49,13 @@ func kindsOf(n *gameid.Node) []kind {
 func kindOf[E any](n *gameid.Node) kind {
 	g := gameid.NewGenerator[E](n)
 	return kind{
-		next: func(ctx context.Context) ([]span, error) {
-			var id gameid.Of[E]
-			var err error
-			if ctx == nil {
-				id, err = g.Next()
-			} else {
-				id, err = g.NextContext(ctx)
-			}
+		next: func() ([]span, error) {
+			id, err := g.Next()
 			return spansOf(n, []gameid.Of[E]{id}, err)
 		},
-		fill: func(ctx context.Context, size int) ([]span, error) {
+		fill: func(size int) ([]span, error) {
 			ids := make([]gameid.Of[E], size)
-			var err error
-			if ctx == nil {
-				err = g.Fill(ids)
-			} else {
-				err = g.FillContext(ctx, ids)
-			}
+			err := g.Fill(ids)
 			return spansOf(n, ids, err)
 		},
 	}
@@ -100,9 +87,8 @@ func spansOf[E any](n *gameid.Node, ids []gameid.Of[E], err error) ([]span, erro
 // job is what a minter does: some calls of one kind.
 type job struct {
 	kind, calls int
-	size        int           // of a Fill; 0: Next
-	wait        time.Duration // of the context; 0: without one
-	stale       bool          // if it is held up, then after reading the clock
+	size        int  // of a Fill; 0: Next
+	stale       bool // if it is held up, then after reading the clock
 }
 
 // minter is a goroutine of a process that mints.
@@ -123,7 +109,6 @@ type minter struct {
 	over    bool          // the node had ended when it began
 	low     time.Time     // see clock.low
 	elapsed time.Duration // by the process's clock, when it began
-	context context.Context
 }
 
 // The lanes of a process: each runs one minter. That they are functions of
@@ -163,19 +148,13 @@ func (m *minter) run() {
 	p, w := m.p, m.p.w
 	for range m.calls {
 		m.begin()
-		var cancel context.CancelFunc = func() {}
-		m.context = nil
-		if m.wait > 0 {
-			m.context, cancel = context.WithTimeout(context.Background(), m.wait)
-		}
 		var spans []span
 		var err error
 		if kind := p.kinds[m.kind]; m.size == 0 {
-			spans, err = kind.next(m.context)
+			spans, err = kind.next()
 		} else {
-			spans, err = kind.fill(m.context, m.size)
+			spans, err = kind.fill(m.size)
 		}
-		cancel()
 		if !m.end(spans, err) || err != nil {
 			break
 		}

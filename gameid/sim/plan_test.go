@@ -34,19 +34,15 @@ func (w *world) options(burst bool) gameid.Options {
 	if burst {
 		window = pick(w, 100*time.Millisecond, 200*time.Millisecond)
 	}
-	between := func(a, b time.Duration) time.Duration { return a + time.Duration(w.rnd.Int64N(int64(b-a)+1)) }
-	o := gameid.Options{
+	return gameid.Options{
 		Window:  window,
-		Ahead:   between(time.Millisecond, window/2),
-		Lease:   between(window, 3*window),
 		MaxSkew: pick(w, 5*time.Minute, time.Hour, 2*window, 3*window, 10*window),
-		Timeout: between(window/16, window/2),
 	}
-	if burst || w.chance(0.5) {
-		o.Ahead = between(time.Millisecond, 3*time.Millisecond)
-	}
-	return o
 }
+
+// How long a lease lasts, and a call to the registry may take, as documented.
+func leaseOf(o gameid.Options) time.Duration   { return o.Window * 3 / 2 }
+func timeoutOf(o gameid.Options) time.Duration { return o.Window / 4 }
 
 func (w *world) draw() {
 	burst := w.chance(0.1)

@@ -48,14 +48,14 @@ func (w *world) recover() {
 		db.down = false
 		db.clock.set(time.Now(), time.Now().Round(0), rightRate)
 	}
-	longest := 2 * w.plan.opts.Lease
+	longest := 2 * leaseOf(w.plan.opts)
 	for _, p := range w.procs {
 		if p.frozen != nil && !p.gone {
 			p.thaw()
 		}
 		p.crash = noCrash
 		p.rightClock()
-		longest = max(longest, 2*p.opts.Lease)
+		longest = max(longest, 2*leaseOf(p.opts))
 	}
 	for _, m := range w.parked {
 		m.until = time.Now()
@@ -82,7 +82,7 @@ func (w *world) recover() {
 	}
 	for _, p := range w.living(anyone) {
 		w.close(p)
-		w.sleep(2 * p.opts.Timeout)
+		w.sleep(2 * timeoutOf(p.opts))
 		w.endedWell(p)
 	}
 	for _, db := range w.dbs {
@@ -98,7 +98,7 @@ func (w *world) mintsWell(p *process) {
 	before := p.last
 	now, _ := gameid.MillisOf(time.Now())
 	w.mint(p, job{calls: 3})
-	w.sleep(p.opts.Timeout + 5*time.Millisecond)
+	w.sleep(timeoutOf(p.opts) + 5*time.Millisecond)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.last == before || p.last.ms() < now {
@@ -127,11 +127,11 @@ func (w *world) endedWell(p *process) {
 func (w *world) reopens(db *database) {
 	for range 4 {
 		p := w.start(db, 0, w.plan.opts, time.Now().Round(0), 0)
-		w.sleep(8*p.opts.Timeout + longestWait)
+		w.sleep(8*timeoutOf(p.opts) + longestWait)
 		if p.state == live {
 			w.mintsWell(p)
 			w.close(p)
-			w.sleep(2 * p.opts.Timeout)
+			w.sleep(2 * timeoutOf(p.opts))
 			w.endedWell(p)
 			return
 		}
@@ -141,7 +141,7 @@ func (w *world) reopens(db *database) {
 			db.row.until = db.now()
 			w.mu.Unlock()
 		} else {
-			mark := gameid.TimeOf(max(rec.Reserved, rec.Floor))
+			mark := gameid.TimeOf(max(rec.Reserved, p.conn.floor))
 			w.way(p, "wait for a mark that a wrong clock left in the future", w.clocksWrong)
 			w.sleep(time.Until(mark))
 		}

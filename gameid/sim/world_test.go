@@ -237,7 +237,7 @@ func (w *world) turn() *minter {
 		i := ready[w.rnd.IntN(len(ready))]
 		m := w.parked[i]
 		if !m.p.gone && m.until.IsZero() && w.rnd.Float64() < w.plan.holdUp {
-			d := w.upTo(2 * m.p.opts.Lease)
+			d := w.upTo(2 * leaseOf(m.p.opts))
 			w.fault("goroutine held up")
 			w.log(m.p, "lane %d is held up for %s", m.lane, d)
 			m.until = time.Now().Add(d)

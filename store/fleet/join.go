@@ -253,7 +253,7 @@ func (m *Member) remember(ctx context.Context) error {
 type reserver struct {
 	*registry.Registry
 	server gameid.ServerID
-	floor  int64 // the mark in the fleet registry
+	floor  int64 // the mark in the fleet registry, or the largest ID in the game's own database
 	blind  bool  // the fleet registry could not be asked
 
 	mu      sync.Mutex
@@ -263,22 +263,26 @@ type reserver struct {
 	process gameid.Holder // this one
 }
 
+// Floor implements [gameid.Floorer].
+func (r *reserver) Floor(ctx context.Context, server gameid.ServerID) (int64, error) {
+	found, err := r.Registry.Floor(ctx, server)
+	r.floor = max(r.floor, found)
+	return r.floor, err
+}
+
 // Load implements [gameid.Reserver].
 func (r *reserver) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
 	rec, err := r.Registry.Load(ctx, server)
 	if err != nil {
 		return rec, err
 	}
-	rec.Floor = max(rec.Floor, r.floor)
-	if now, err := gameid.MillisOf(rec.Now); r.blind && err == nil {
-		// The fleet registry may know of later times than this database. So
-		// begin at the present, however late this machine's clock is.
-		rec.Floor = max(rec.Floor, now)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process.IsZero() {
-		r.used = max(rec.Reserved, rec.Floor)
+		r.used = max(rec.Reserved, r.floor)
+		if now, err := gameid.MillisOf(rec.Now); r.blind && err == nil {
+			r.used = max(r.used, now) // a node begins after the present, by the database's clock too
+		}
 	} else if rec.Holder.Token == r.process.Token {
 		r.epoch, r.claimed.Reserved = rec.Epoch, rec.Reserved
 	}

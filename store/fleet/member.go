@@ -238,7 +238,7 @@ func (m *Member) heartbeat(ctx context.Context) bool {
 	case ctx.Err() != nil: // closed
 	case ok && conflict.kind != ErrNotClaimed && conflict.kind != errUnclear:
 		m.sure = false
-		m.Stop(err)
+		m.Fail(err)
 		m.report(Conflict, err)
 	default:
 		m.report(Away, err)

@@ -209,13 +209,13 @@ func TestFenceWhileOpening(t *testing.T) {
 
 // fencing fences before each claim.
 type fencing struct {
-	gameid.Reserver
+	gameid.Floorer
 	fence func()
 }
 
 func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old gameid.Record, c gameid.Claim) (bool, error) {
 	f.fence()
-	return f.Reserver.CompareAndSet(ctx, server, old, c)
+	return f.Floorer.CompareAndSet(ctx, server, old, c)
 }
 
 // Merged worlds are listed with their marks, below which their servers cannot

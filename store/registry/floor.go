@@ -114,47 +114,35 @@ func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 	return columns, nil
 }
 
-// floorTimeout bounds how long a floor is looked for. A claim has to be quicker:
-// gameid.Options.Timeout is too short for thousands of tables on a busy server.
-const floorTimeout = time.Minute
-
-// opening reads the floor of a server before its node is opened, for the looks at
-// the row that come until done is called.
-//
-// What is stored after that cannot be missed: who stores it has the lease, and
-// its mark is in the row.
-func (r *Registry) opening(ctx context.Context, server gameid.ServerID) (done func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, floorTimeout)
-	defer cancel()
-	rec, err := r.load(ctx, server)
-	if err != nil {
-		return nil, err
-	}
-	if rec.Floor, err = r.floorAt(ctx, server, rec); err != nil {
-		return nil, err
-	}
-	r.floors.Store(server, rec.Floor)
-	return func() { r.floors.Delete(server) }, nil
-}
-
-// floorAt is the floor for a row that was read.
-func (r *Registry) floorAt(ctx context.Context, server gameid.ServerID, rec gameid.Record) (int64, error) {
-	floor, err := r.floor(ctx, server, rec.Reserved, rec.Now.UnixMilli()-gameid.EpochMillis)
-	return floor, r.db.Fault(fmt.Sprintf("registry of server %s: largest ID", server), err)
-}
-
 // perStatement is how many tables are asked in one statement: SQLite takes 500.
 const perStatement = 250
 
-// floor returns an upper bound of the times of the server's IDs in all tables,
-// or 0 if none is later than reserved. Times are milliseconds since the epoch.
+// Floor implements [gameid.Floorer]. It returns the time of the largest ID of the
+// server among the keys of all tables, those of the game included, or 0 if none is later
+// than the mark. If IDs of other servers are later, but not in the future, it may be the
+// time of the latest of them: reading that takes one read of an index, and a floor in the
+// past does no harm.
 //
 // An ID of another server in the future, such as a merged world with a broken
-// clock left behind, does not count: the bound would stop the server. Nor does a
+// clock left behind, does not count: the floor would stop the server. Nor does a
 // column in which most values lie far in the future, or everywhere in it: it holds
 // something else than IDs, such as random tokens. [Floor] leaves out one that has
 // but a few.
-func (r *Registry) floor(ctx context.Context, server gameid.ServerID, reserved, now int64) (int64, error) {
+//
+// What is stored after Floor has looked cannot be missed: who stores it has the lease, and
+// its mark is in the row.
+func (r *Registry) Floor(ctx context.Context, server gameid.ServerID) (int64, error) {
+	rec, err := r.Load(ctx, server)
+	if err != nil {
+		return 0, err
+	}
+	floor, err := r.largest(ctx, server, rec.Reserved, rec.Now.UnixMilli()-gameid.EpochMillis)
+	return floor, r.db.Fault(fmt.Sprintf("registry of server %s: largest ID", server), err)
+}
+
+// largest returns an upper bound of the times of the server's IDs in all tables,
+// or 0 if none is later than reserved. Times are milliseconds since the epoch.
+func (r *Registry) largest(ctx context.Context, server gameid.ServerID, reserved, now int64) (int64, error) {
 	columns, err := r.keyColumns(ctx)
 	if err != nil {
 		return 0, err

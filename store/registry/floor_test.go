@@ -9,7 +9,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/store"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
@@ -82,9 +81,9 @@ func TestSetFloor(t *testing.T) {
 			{registry.Floor{Only: []string{"*.token"}}, ""},
 		} {
 			must(t, r.SetFloor(test.floor))
-			rec, err := r.Load(ctx, 7)
-			if err != nil || test.want == "" && rec.Floor != 0 || test.want != "" && !gameid.TimeOf(rec.Floor).Equal(at[test.want]) {
-				t.Errorf("%+v: the floor is %s, %v, want that of %q", test.floor, gameid.TimeOf(rec.Floor), err, test.want)
+			floor, err := r.Floor(ctx, 7)
+			if err != nil || test.want == "" && floor != 0 || test.want != "" && !gameid.TimeOf(floor).Equal(at[test.want]) {
+				t.Errorf("%+v: the floor is %s, %v, want that of %q", test.floor, gameid.TimeOf(floor), err, test.want)
 			}
 		}
 		for _, bad := range []string{"sessions", "a.b.c", "a[.b", ""} {
@@ -123,51 +122,10 @@ func TestFloorOfCompositeKeys(t *testing.T) {
 			exec(t, db, "CREATE TABLE "+table)
 			exec(t, db, "INSERT INTO "+table[:1]+" VALUES (?, ?, 1)", at(10*i), at(10*i+1))
 		}
-		rec, err := db.Registry().Load(t.Context(), 7)
+		floor, err := db.Registry().Floor(t.Context(), 7)
 		must(t, err)
-		if want := at(21); rec.Floor != want.ID().Millis() {
-			t.Errorf("the floor is %s, want %s", gameid.TimeOf(rec.Floor), want.Time())
-		}
-	})
-}
-
-// The floor is read by whoever opens a node, and not by one that runs.
-func TestFloorOfRunningNode(t *testing.T) {
-	onEach(t, func(t *testing.T, newDSN func() string) {
-		ctx := t.Context()
-		dsn := newDSN()
-		db, other := storetest.Open(t, dsn), storetest.Open(t, dsn)
-		must(t, db.CreateRegistry(ctx))
-		exec(t, db, "CREATE TABLE mails (id BINARY(10) NOT NULL PRIMARY KEY)")
-		exec(t, db, "INSERT INTO mails VALUES (?)", storetest.IDOf[any](7, time.Now().Add(2*time.Minute), 1))
-		floor := func(db *store.DB) int64 {
-			rec, err := db.Registry().Load(ctx, 7)
-			must(t, err)
-			return rec.Floor
-		}
-		expire := func() {
-			exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 1")
-		}
-		if floor(db) == 0 {
-			t.Fatal("there is no floor")
-		}
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		exec(t, db, "UPDATE gameid_servers SET reserved_ms = 1") // restored
-		if floor(db) != 0 {
-			t.Error("the running node reads the floor")
-		}
-		if floor(other) == 0 {
-			t.Error("another process does not read the floor")
-		}
-		// Once the lease has ended others may open a node, in this process too.
-		expire()
-		if floor(db) == 0 {
-			t.Error("after the end of the lease the floor is not read")
-		}
-		must(t, node.Close())
-		if exec(t, db, "UPDATE gameid_servers SET reserved_ms = 1"); floor(db) == 0 {
-			t.Error("after the node was closed the floor is not read")
+		if want := at(21); floor != want.ID().Millis() {
+			t.Errorf("the floor is %s, want %s", gameid.TimeOf(floor), want.Time())
 		}
 	})
 }
@@ -216,10 +174,10 @@ func TestFloorOfDomains(t *testing.T) {
 	exec(t, db, "CREATE TABLE players (id player_id PRIMARY KEY)")
 	id := storetest.IDOf[any](7, time.Now().Truncate(time.Millisecond), 1)
 	exec(t, db, "INSERT INTO players VALUES (?)", id)
-	rec, err := db.Registry().Load(t.Context(), 7)
+	floor, err := db.Registry().Floor(t.Context(), 7)
 	must(t, err)
-	if rec.Floor != id.ID().Millis() {
-		t.Errorf("the floor is %s, want %s", gameid.TimeOf(rec.Floor), id.Time())
+	if floor != id.ID().Millis() {
+		t.Errorf("the floor is %s, want %s", gameid.TimeOf(floor), id.Time())
 	}
 	found, err := db.Registry().IDs(t.Context(), 7, 0)
 	must(t, err)

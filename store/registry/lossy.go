@@ -142,18 +142,13 @@ func (r *Registry) reread(ctx context.Context) {
 // which puts a Reserver of its own between. It refuses a database that may lose
 // confirmed changes with a [*LossyError], and one in which any server is fenced with a
 // [*FencedError].
-func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through gameid.Reserver, options gameid.Options) (*gameid.Node, error) {
+func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through gameid.Floorer, options gameid.Options) (*gameid.Node, error) {
 	if err := r.admit(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.CheckFences(ctx, server); err != nil {
 		return nil, err
 	}
-	done, err := r.opening(ctx, server)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	node, err := gameid.OpenNode(ctx, server, through, options)
 	if err != nil {
 		return nil, r.ExplainRefusal(server, options, r.explainLock(ctx, server, err))

@@ -73,7 +73,7 @@ func (r *Registry) ExplainRefusal(server gameid.ServerID, options gameid.Options
 		if _, fenced := FenceOf(held.Holder); fenced {
 			return Explain(held)
 		}
-		longest := max(5*time.Minute, 2*options.Lease, 4*options.Window) // that a server with these options takes
+		longest := max(5*time.Minute, 4*options.Window) // that a server with these options takes
 		if held.LeaseUntil.Sub(held.Now) > longest {
 			return ways("release")
 		}

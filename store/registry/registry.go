@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"mergesafe/gameid"
@@ -69,7 +68,7 @@ func (s *Server) Held() error {
 
 // Registry is a table with one row for every server whose IDs may be in the database.
 // The row has the time up to which IDs are reserved, and the process that holds the
-// lease. Registry implements [gameid.Reserver]. Any number of goroutines may use it.
+// lease. Registry implements [gameid.Reserver] and [gameid.Floorer]. Any number of goroutines may use it.
 //
 // # What it relies on
 //
@@ -96,11 +95,9 @@ type Registry struct {
 	db      *sqldb.DB
 	floorOf Floor
 	lossy   lossy
-	nodes   sync.Map // of a server, the token of the newest node in this process
-	floors  sync.Map // of a server whose node is being opened, the floor
 }
 
-var _ gameid.Reserver = (*Registry)(nil)
+var _ gameid.Floorer = (*Registry)(nil)
 
 // New returns the registry of a database. Its table must exist: see
 // [Registry.Create]. The pool should be one of its own: minting must not wait
@@ -144,33 +141,7 @@ const loadServer = `
 const unrecordedWindow = 10 * time.Second
 
 // Load implements [gameid.Reserver].
-//
-// The Floor of the Record is the time of the largest ID of the server among the keys of
-// all tables, those of the game included. If IDs of other servers are later, but not in
-// the future, it may be the time of the latest of them: reading that takes one read of
-// an index, and a floor in the past does no harm.
-//
-// The Floor is for a process that opens a node. While a node of this process has the
-// lease, no other node can be opened, and Load does not look for the Floor: that node
-// has read it, and only asks for the outcome of its claims.
 func (r *Registry) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
-	rec, err := r.load(ctx, server)
-	if err != nil {
-		return rec, err
-	}
-	if token, ours := r.nodes.Load(server); ours && token == rec.Holder.Token && rec.Now.Before(rec.LeaseUntil) {
-		return rec, nil
-	}
-	if floor, read := r.floors.Load(server); read {
-		rec.Floor = floor.(int64)
-	} else if rec.Floor, err = r.floorAt(ctx, server, rec); err != nil {
-		return gameid.Record{}, err
-	}
-	return rec, nil
-}
-
-// load reads the row without a floor.
-func (r *Registry) load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
 	what := fmt.Sprintf("registry of server %s", server)
 	var row struct {
 		Epoch      int64         `db:"epoch"`
@@ -211,9 +182,6 @@ const (
 // of all claims.
 func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
 	what := fmt.Sprintf("registry of server %s: reserve", server)
-	if !c.Holder.IsZero() {
-		r.nodes.Store(server, c.Holder.Token) // before the outcome is known: it may have been made
-	}
 	query := updateServer
 	window := (c.Window + time.Millisecond - 1).Milliseconds()
 	args := append([]any{c.Reserved, window, window, c.Holder, c.Lease.Milliseconds(), server, row.Epoch}, sqldb.HeldByArgs(row.Holder.Token)...)

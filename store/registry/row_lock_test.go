@@ -31,7 +31,7 @@ func TestRowIsLocked(t *testing.T) {
 		plain, err = servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
 		must(t, err)
 	}
-	options := gameid.Options{Timeout: time.Second}
+	options := gameid.Options{Window: 4 * time.Second}
 	frozen := withTables(t, "mysql:"+plain)
 	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return frozen.OpenNode(ctx, 7, o) }, time.Second)
 	defer node.Close()
@@ -39,7 +39,7 @@ func TestRowIsLocked(t *testing.T) {
 	must(t, err)
 	defer tx.Rollback()
 	must(t, frozen.Over(tx).Guard(ctx, node))
-	node.Stop(errors.New("frozen")) // it renews its lease no more
+	node.Fail(errors.New("frozen")) // it renews its lease no more
 	var connection string
 	must(t, tx.QueryRow("SELECT CONNECTION_ID()").Scan(&connection))
 	db := open(t, "mysql:"+plain)

@@ -103,13 +103,11 @@ func newWorld(t *testing.T, servers *cluster) *clusterWorld {
 	return c
 }
 
-// start starts a process on a node. Its window covers the seconds that the
+// start starts a process on a node. The default window covers the seconds that the
 // cluster takes to notice that a node is gone.
 func (c *clusterWorld) start(server, node int, hold bool) *Process {
-	const window = 10 * time.Second // the default
 	return c.w.Start(Config{
 		DSN: c.dsn(node, "game"), Server: gameid.ServerID(server), Hold: hold, Rows: true, Batch: 25,
-		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 3},
 	})
 }
 

@@ -23,7 +23,7 @@ func (w *World) Crowd(numbers store.NumberRange, rounds int, dsns ...string) {
 		turn++
 		return w.Start(Config{
 			DSN: dsns[turn%len(dsns)], AnyOf: numbers, Hold: hold, Batch: 5, Pause: 200 * time.Millisecond,
-			Options: gameid.Options{Window: 40 * time.Second, Lease: time.Minute, Timeout: 20 * time.Second},
+			Options: gameid.Options{Window: time.Minute},
 		})
 	}
 	all := make([]*Process, 2*numbers.Len())

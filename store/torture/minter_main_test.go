@@ -88,8 +88,8 @@ func run(in *bufio.Reader, out *teller) (code int) {
 	return 0
 }
 
-// openNode opens what the process needs. Options.Timeout is short in many tests: what a busy machine does not do within
-// it is tried again, unless it waits for a lock.
+// openNode opens what the process needs. A call may take only a quarter of the window, which is short in many tests: what a
+// busy machine does not do within that is tried again, unless it waits for a lock.
 func openNode(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()

@@ -112,7 +112,7 @@ func config(dsn string) Config { return windowed(dsn, 10*time.Second) }
 func windowed(dsn string, window time.Duration) Config {
 	return Config{
 		DSN: dsn, Server: 7, Rows: true,
-		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 2},
+		Options: gameid.Options{Window: window},
 	}
 }
 

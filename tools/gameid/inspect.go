@@ -119,7 +119,7 @@ func printIDs(w io.Writer, ids []gameid.ID, asJSON bool) error {
 		}
 		objects := make([]object, 0, len(ids))
 		for _, id := range ids {
-			objects = append(objects, object{id, id.Time(), id.Millis(), id.Era(), id.Server(), id.Sequence(), dashed(id), literal(id)})
+			objects = append(objects, object{id, id.Time(), id.Millis(), era(id), id.Server(), id.Sequence(), dashed(id), literal(id)})
 		}
 		return cli.WriteJSON(w, objects)
 	}
@@ -154,9 +154,12 @@ func printID(w io.Writer, id gameid.ID) {
 		id.Server(),
 		printable.Number(id.Millis()), printable.Time(gameid.Epoch()),
 		printable.Time(id.Time()),
-		id.Era(), wrapped(id.Era()),
+		era(id), wrapped(era(id)),
 		dashed(id), literal(id))
 }
+
+// era returns how often the time field of an ID had wrapped.
+func era(id gameid.ID) int { return int(id.Millis() >> gameid.TimeBits) }
 
 func wrapped(era int) string {
 	switch era {

@@ -76,7 +76,7 @@ func mint(ctx context.Context, w io.Writer, server gameid.ServerID, n int, asJSO
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := generator.FillContext(ctx, batch); err != nil {
+		if err := generator.Fill(batch); err != nil {
 			return err
 		}
 		for _, id := range batch {

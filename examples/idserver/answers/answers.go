@@ -3,7 +3,6 @@ package answers
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,16 +15,14 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"mergesafe/gameid"
 	"mergesafe/gameid/metrics"
 )
 
 const (
-	maxCount    = 10_000 // IDs in one answer
-	maxBody     = 1 << 10
-	mintTimeout = 2 * time.Second // for a node that waits for the clock or the registry
+	maxCount = 10_000 // IDs in one answer
+	maxBody  = 1 << 10
 )
 
 // Server answers the requests.
@@ -78,10 +75,8 @@ func (s *Server) mint(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusBadRequest, "count is in the body: want it in the address, /ids/%s?count=N", kind)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), mintTimeout)
-	defer cancel()
 	ids := make([]gameid.Of[any], count)
-	if err := s.ids.FillContext(ctx, ids); err != nil {
+	if err := s.ids.Fill(ids); err != nil {
 		s.unavailable(w, r, err)
 		return
 	}
@@ -111,12 +106,6 @@ func countOf(r *http.Request) (int, error) {
 // unavailable is the answer if the node gives no IDs. The reason may name hosts,
 // which game servers of the same world may know; it never has a password.
 func (s *Server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("no IDs could be made within %s", mintTimeout)
-		if why := s.node.Stats().LastFailure; why != nil {
-			err = fmt.Errorf("%w: %w", err, why)
-		}
-	}
 	if s.node.Err() == nil { // it may recover
 		w.Header().Set("Retry-After", "1")
 		if r.Context().Err() == nil && s.failing.CompareAndSwap(false, true) {

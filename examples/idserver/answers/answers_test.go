@@ -135,7 +135,7 @@ func TestAccept(t *testing.T) {
 // A node that has ended gives nothing out, and the answer says why.
 func TestNodeEnded(t *testing.T) {
 	s, node := handler(t)
-	node.Stop(errors.New("this world also runs elsewhere"))
+	node.Fail(errors.New("this world also runs elsewhere"))
 	for _, accept := range []string{"text/plain", "application/json"} {
 		w := do(s, "POST", "/ids/player?count=5", accept, "")
 		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "this world also runs elsewhere") || w.Header().Get("Retry-After") != "" {
@@ -199,24 +199,6 @@ func TestDatabaseAway(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "no IDs can be made now") || !strings.Contains(lines[0], "the database is away") || !strings.Contains(lines[1], "IDs can be made again") {
 		t.Errorf("the log: %q", lines)
-	}
-}
-
-// An answer that ran into the time limit gives the reason that is known.
-func TestTooLate(t *testing.T) {
-	t.Parallel()
-	registry := &away{Memory: gameidtest.NewMemory()}
-	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) {
-		return gameid.OpenNode(t.Context(), 7, registry, o)
-	}, 100*time.Millisecond)
-	defer node.Close()
-	s := New(node, []string{"item"}, slog.New(slog.DiscardHandler))
-	registry.now.Store(true)
-	storetest.Await(t, "a reservation fails", func() bool { return node.Stats().LastFailure != nil })
-	w := httptest.NewRecorder()
-	s.unavailable(w, httptest.NewRequest("POST", "/ids/item", nil), context.DeadlineExceeded)
-	if body := w.Body.String(); w.Code != http.StatusServiceUnavailable || !strings.Contains(body, "within 2s") || !strings.Contains(body, "the database is away") {
-		t.Errorf("%d %s", w.Code, body)
 	}
 }
 
