@@ -15,6 +15,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/registry"
 )
 
@@ -212,10 +213,10 @@ func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action strin
 	})
 }
 
-// moved is [registry.ErrMoved] of a change that did not find the row as it wanted it.
+// moved is [worldregistry.ErrMoved] of a change that did not find the row as it wanted it.
 func moved(ok bool, err error) error {
 	if err == nil && !ok {
-		err = registry.ErrMoved
+		err = worldregistry.ErrMoved
 	}
 	return err
 }

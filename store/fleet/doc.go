@@ -15,5 +15,5 @@
 // renewal in the game's database (a third of gameid.Options.Window, 3.3 s by
 // default) or its next report here (30 s). The IDs are unique all the same. If rows
 // matter too, check the lease in the transaction that writes them:
-// [registry.Registry.Guard].
+// store.Tx.Guard.
 package fleet

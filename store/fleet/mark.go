@@ -8,7 +8,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 // MarkPlan is a way to repair a mark that a broken clock left in the far future, which
@@ -27,7 +27,7 @@ type MarkPlan struct {
 	Mark, FleetMark int64
 
 	// Columns are all columns that may hold IDs, with the IDs found there.
-	Columns []registry.ColumnIDs
+	Columns []worldregistry.ColumnIDs
 
 	// OlderCopy says that the fleet registry has seen more changes than this
 	// database: IDs may exist that are not in its tables. FleetMark is then
@@ -46,8 +46,8 @@ func (p *MarkPlan) late(ms int64) bool { return gameid.TimeOf(ms).Sub(p.Now) > p
 
 // Largest returns the column that holds the largest ID of the server. Its
 // Largest is zero if there is none.
-func (p *MarkPlan) Largest() registry.ColumnIDs {
-	var largest registry.ColumnIDs
+func (p *MarkPlan) Largest() worldregistry.ColumnIDs {
+	var largest worldregistry.ColumnIDs
 	for _, c := range p.Columns {
 		if c.Largest.Compare(largest.Largest) > 0 {
 			largest = c
@@ -83,7 +83,7 @@ func (p *MarkPlan) lowersFleetMark() bool {
 // fleet may be nil only if the world is not bound in a fleet registry. A server
 // that runs is a [*gameid.HeldError] or a [*Error], a wall clock that
 // disagrees with the database's a [*gameid.ClockError].
-func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server gameid.ServerID, options gameid.Options) (*MarkPlan, error) {
+func PlanMark(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, server gameid.ServerID, options gameid.Options) (*MarkPlan, error) {
 	own, err := reg.Own(ctx, server, fleet != nil)
 	if err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server 
 	if err := own.Held(); err != nil {
 		return nil, err
 	}
-	p := &MarkPlan{Server: server, Now: own.Now, Limit: registry.MaxSkew(options), Mark: own.Reserved, row: own.Record()}
-	if err := registry.CheckClock(options, own.Now); err != nil {
+	p := &MarkPlan{Server: server, Now: own.Now, Limit: worldregistry.MaxSkew(options), Mark: own.Reserved, row: own.Record()}
+	if err := worldregistry.CheckClock(options, own.Now); err != nil {
 		return nil, err
 	}
 	if p.Lowered, err = gameid.MillisOf(own.Now); err != nil {
@@ -112,7 +112,7 @@ func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server 
 
 // rowOf returns what the fleet registry says of a world, or nil if the world is
 // in no fleet.
-func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own registry.Server, place string) (*Server, error) {
+func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own worldregistry.Server, place string) (*Server, error) {
 	id, err := f.Identity(ctx)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own registry.
 	return row, f.claims(server, row, id, own, Options{Place: place})
 }
 
-func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Server, place string) error {
+func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own worldregistry.Server, place string) error {
 	row, err := fleet.rowOf(ctx, p.Server, own, place)
 	if err != nil || row == nil {
 		return err
@@ -141,7 +141,7 @@ func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Serv
 
 // LowerMark carries out the plan, if nothing has changed since. It changes the fleet
 // registry first, so a second attempt finishes an interrupted one.
-func LowerMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
+func LowerMark(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
 	if p.lowersFleetMark() {
 		note.Why = fmt.Sprintf("%s (from %s to %s)", note.Why, printable.Time(gameid.TimeOf(p.FleetMark)), printable.Time(gameid.TimeOf(p.Lowered)))
 		err := fleet.change(ctx, p.Server, "lower mark", note, func(tx *sqldb.Tx) (bool, error) {

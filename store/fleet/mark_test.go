@@ -42,7 +42,7 @@ func starts(t testing.TB, db *store.DB, f *fleet.Fleet) gameid.Of[entity.Player]
 
 func plan(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.MarkPlan {
 	t.Helper()
-	p, err := fleet.PlanMark(t.Context(), db.Registry(), f, 7, nodeOptions)
+	p, err := fleet.PlanMark(t.Context(), storetest.World(db), f, 7, nodeOptions.Options)
 	must(t, err)
 	return p
 }
@@ -58,7 +58,7 @@ func TestRepairMark(t *testing.T) {
 	t.Parallel()
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); !errors.Is(err, store.ErrNotFound) {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
 		}
 		first := starts(t, db, nil)
@@ -84,11 +84,11 @@ func TestRepairMark(t *testing.T) {
 		}
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
 		isMarkError(t, err) // a plan changes nothing
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, p, note))
 		if id := starts(t, db, nil); id.Millis() <= p.Lowered {
 			t.Errorf("%s is not above the lowered mark %d", id, p.Lowered)
 		}
-		if err := fleet.LowerMark(ctx, db.Registry(), nil, p, note); err == nil || !strings.Contains(err.Error(), "another process changed the row") {
+		if err := fleet.LowerMark(ctx, storetest.World(db), nil, p, note); err == nil || !strings.Contains(err.Error(), "another process changed the row") {
 			t.Errorf("a plan that is out of date: %v", err)
 		}
 
@@ -101,7 +101,7 @@ func TestRepairMark(t *testing.T) {
 		if l := p.Largest(); !p.Useful() || !p.Enough() || l.Largest != late.ID() || l.Table != "mails" || l.Column != "about" || p.Lowered != late.Millis() {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, p, note))
 		if id := starts(t, db, nil); id.Compare(gameid.As[entity.Player](late.ID())) <= 0 {
 			t.Errorf("%s after %s", id, late)
 		}
@@ -115,28 +115,28 @@ func TestRepairMark(t *testing.T) {
 		if l := p.Largest(); !p.Late() || !p.Useful() || p.Enough() || l.Largest != far.ID() || l.Late != 2 || p.Lowered != far.Millis() {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
-		_, err = db.OpenNode(ctx, 7, gameid.Options{MaxSkew: broken})
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, p, note))
+		_, err = db.OpenNode(ctx, 7, store.NodeOptions{Options: gameid.Options{MaxSkew: broken}})
 		must(t, err)
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
 		exec(t, db, "DELETE FROM mails WHERE id > 3")
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, plan(t, db, nil), note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, plan(t, db, nil), note))
 		starts(t, db, nil)
 
 		// Not while it runs, and not by a wrong clock.
 		n, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
-		_, err = fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions)
+		_, err = fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options)
 		if _, ok := errors.AsType[*gameid.HeldError](err); !ok {
 			t.Errorf("a live server: %v", err)
 		}
 		must(t, n.Close())
-		_, err = fleet.PlanMark(ctx, db.Registry(), nil, 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second})
+		_, err = fleet.PlanMark(ctx, storetest.World(db), nil, 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second})
 		if _, ok := errors.AsType[*gameid.ClockError](err); !ok {
 			t.Errorf("a wrong clock: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
-		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); err == nil || !strings.Contains(err.Error(), "by a merge") {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "by a merge") {
 			t.Errorf("a merged server: %v", err)
 		}
 	})
@@ -153,12 +153,12 @@ func TestRepairMarkInFleet(t *testing.T) {
 		far, err := gameid.MillisOf(time.Now().Add(broken))
 		must(t, err)
 		fleetMark := func(ms int64) { exec(t, f.DB(), "UPDATE fleet_servers SET mark_ms = ?", ms) }
-		_, err = fleet.PlanMark(ctx, db.Registry(), f, 7, nodeOptions)
+		_, err = fleet.PlanMark(ctx, storetest.World(db), f, 7, nodeOptions.Options)
 		if _, ok := errors.AsType[*gameid.HeldError](err); !ok {
 			t.Errorf("a live server: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0")
-		_, err = fleet.PlanMark(ctx, db.Registry(), f, 7, nodeOptions)
+		_, err = fleet.PlanMark(ctx, storetest.World(db), f, 7, nodeOptions.Options)
 		says(t, err, fleet.ErrRunning)
 		must(t, m.Close())
 		backup := copyOf(t, db, newDSN())
@@ -169,14 +169,14 @@ func TestRepairMarkInFleet(t *testing.T) {
 		fleetMark(far)
 		_, err = f.Join(ctx, db.Registry(), 7, nodeOptions, byHand)
 		isMarkError(t, err)
-		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); err == nil || !strings.Contains(err.Error(), "is bound in a fleet registry") {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "is bound in a fleet registry") {
 			t.Errorf("without the fleet registry: %v", err)
 		}
 		p := plan(t, db, f)
 		if !p.Late() || !p.Useful() || !p.Enough() || p.FleetMark != far || p.OlderCopy {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, db.Registry(), f, p, fleet.Note{By: "anna", Why: "the clock of host-a was ten years ahead"}))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), f, p, fleet.Note{By: "anna", Why: "the clock of host-a was ten years ahead"}))
 		s, history := shown(t, f, 7)
 		if h := history[len(history)-1]; s.Mark != p.Lowered || h.Action != "lower mark" || h.By != "anna" || !strings.HasPrefix(h.Why, "the clock of host-a was ten years ahead (from 20") {
 			t.Errorf("got %+v with %+v", s, h)
@@ -186,7 +186,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		// Broken off between the two: a second attempt finishes.
 		leaveMark(t, db, gameid.TimeOf(far))
 		p = plan(t, db, f)
-		must(t, fleet.LowerMark(ctx, db.Registry(), f, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), f, p, note))
 		starts(t, db, f)
 
 		// Of an older copy the tables do not tell all: the mark of the fleet
@@ -201,7 +201,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		if !p.Useful() || p.Lowered != far {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, backup.Registry(), f, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(backup), f, p, note))
 		if s, _ := shown(t, f, 7); s.Mark != far {
 			t.Errorf("the mark in the fleet registry is %d now, was %d", s.Mark, far)
 		}
@@ -209,7 +209,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		// A world that is in no fleet does not need its registry.
 		lone := withTables(t, newDSN())
 		exec(t, lone, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (8, 'abc', 'own', 1, 5, 0, 0, 0)")
-		if p, err := fleet.PlanMark(ctx, lone.Registry(), f, 8, nodeOptions); err != nil || p.Late() {
+		if p, err := fleet.PlanMark(ctx, storetest.World(lone), f, 8, nodeOptions.Options); err != nil || p.Late() {
 			t.Errorf("a world in no fleet: %+v, %v", p, err)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 // Lease is the lease of a server in one registry, with its holder.
@@ -38,12 +38,12 @@ type Leases struct {
 func (l *Leases) Held() bool { return l.Own.Held() || l.Fleet != nil && l.Fleet.Held() }
 
 // Fence returns the fence that keeps the server from starting, if there is one.
-func (l *Leases) Fence() (registry.Fence, bool) { return registry.FenceOf(l.Own.Holder) }
+func (l *Leases) Fence() (worldregistry.Fence, bool) { return worldregistry.FenceOf(l.Own.Holder) }
 
 // FindLeases returns the leases of a server that runs, or ran, on this database. fleet
 // may be nil only if the world is not bound in a fleet registry. It changes nothing, so
 // the database may be opened read-only.
-func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, server gameid.ServerID) (*Leases, error) {
+func FindLeases(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, server gameid.ServerID) (*Leases, error) {
 	own, err := reg.Own(ctx, server, fleet != nil)
 	if err != nil {
 		return nil, err
@@ -74,11 +74,11 @@ func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, serve
 // renews nothing for longer loses its lease, and stops minting when it learns that. It
 // repeats no ID: uniqueness does not rest on the lease.
 //
-// EndLeases does not end a fence: it returns a [*registry.FencedError]. To lift a fence
-// use [registry.Registry.LiftFence], which needs its token.
-func EndLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
+// EndLeases does not end a fence: it returns a [*worldregistry.FencedError]. To lift a fence
+// use [worldregistry.Registry.LiftFence], which needs its token.
+func EndLeases(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
 	if _, fenced := l.Fence(); fenced {
-		return registry.Explain(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})
+		return worldregistry.Explain(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})
 	}
 	for _, lease := range []*Lease{&l.Own, l.Fleet} {
 		if lease != nil && lease.Held() && lease.Holder.Running() {

@@ -22,9 +22,9 @@ var elsewhere = gameid.Holder{Token: "ABC", Host: "host-b", PID: 4711, Program: 
 // own registry.
 func lease(t testing.TB, db *store.DB, d time.Duration) {
 	t.Helper()
-	rec, err := db.Registry().Load(t.Context(), 7)
+	rec, err := storetest.World(db).Load(t.Context(), 7)
 	must(t, err)
-	ok, err := db.Registry().CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: elsewhere, Lease: d})
+	ok, err := storetest.World(db).CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: elsewhere, Lease: d})
 	must(t, err)
 	if !ok {
 		t.Fatal("the lease was not taken")
@@ -33,7 +33,7 @@ func lease(t testing.TB, db *store.DB, d time.Duration) {
 
 func leases(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Leases {
 	t.Helper()
-	l, err := fleet.FindLeases(t.Context(), db.Registry(), f, 7)
+	l, err := fleet.FindLeases(t.Context(), storetest.World(db), f, 7)
 	must(t, err)
 	return l
 }
@@ -69,16 +69,16 @@ func TestEndLeases(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := fleet.EndLeases(ended, db.Registry(), nil, l, time.Minute, note); !errors.Is(err, context.Canceled) {
+		if err := fleet.EndLeases(ended, storetest.World(db), nil, l, time.Minute, note); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled while it was watching: %v", err)
 		}
 		lease(t, db, broken) // renewed meanwhile
-		says(t, fleet.EndLeases(ctx, db.Registry(), nil, l, 0, note), fleet.ErrRunning, "is alive", "host-b")
+		says(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, 0, note), fleet.ErrRunning, "is alive", "host-b")
 		l = leases(t, db, nil)
 		if !l.Held() {
 			t.Error("a live server lost its lease")
 		}
-		must(t, fleet.EndLeases(ctx, db.Registry(), nil, l, time.Millisecond, note))
+		must(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, time.Millisecond, note))
 		if l := leases(t, db, nil); l.Held() {
 			t.Errorf("after the end: %+v", l)
 		}
@@ -86,7 +86,7 @@ func TestEndLeases(t *testing.T) {
 			t.Errorf("%s after the mark %s", id, mark)
 		}
 		l = leases(t, db, nil)
-		must(t, fleet.EndLeases(ctx, db.Registry(), nil, l, 0, note)) // there is nothing to do
+		must(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, 0, note)) // there is nothing to do
 
 		// This process is certainly alive.
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
@@ -94,7 +94,7 @@ func TestEndLeases(t *testing.T) {
 		defer node.Close()
 		l = leases(t, db, nil)
 		if runtime.GOOS == "linux" {
-			says(t, fleet.EndLeases(ctx, db.Registry(), nil, l, 0, note), fleet.ErrRunning, "runs on this machine")
+			says(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, 0, note), fleet.ErrRunning, "runs on this machine")
 		}
 		if node.Err() != nil || !leases(t, db, nil).Held() {
 			t.Errorf("a live node: %v", node.Err())
@@ -103,7 +103,7 @@ func TestEndLeases(t *testing.T) {
 			server gameid.ServerID
 			want   error
 		}{{8, store.ErrNotFound}, {0, nil}} {
-			if _, err := fleet.FindLeases(ctx, db.Registry(), nil, test.server); err == nil || test.want != nil && !errors.Is(err, test.want) {
+			if _, err := fleet.FindLeases(ctx, storetest.World(db), nil, test.server); err == nil || test.want != nil && !errors.Is(err, test.want) {
 				t.Errorf("server %s: %v", test.server, err)
 			}
 		}
@@ -115,13 +115,13 @@ func TestEndLeases(t *testing.T) {
 func TestEndedLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
+		node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
 		defer node.Close()
 		last, err := gameid.NewGenerator[struct{}](node).Next()
 		must(t, err)
 		exec(t, db, "UPDATE gameid_servers SET holder = REPLACE(holder, ?, ?)", `"process"`, `"was"`) // it is not known to be here
 		await(t, "the lease is ended", func() bool {
-			return fleet.EndLeases(t.Context(), db.Registry(), nil, leases(t, db, nil), 0, note) == nil // a renewal may come between
+			return fleet.EndLeases(t.Context(), storetest.World(db), nil, leases(t, db, nil), 0, note) == nil // a renewal may come between
 		})
 		<-node.Done()
 		if lost, ok := errors.AsType[*gameid.LostError](node.Err()); !ok || !lost.Holder.IsZero() {
@@ -140,7 +140,7 @@ func TestEndFleetLease(t *testing.T) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		starts(t, db, f)
-		if _, err := fleet.FindLeases(ctx, db.Registry(), nil, 7); err == nil || !strings.Contains(err.Error(), "want its DSN") {
+		if _, err := fleet.FindLeases(ctx, storetest.World(db), nil, 7); err == nil || !strings.Contains(err.Error(), "want its DSN") {
 			t.Errorf("without the fleet registry: %v", err)
 		}
 		const far = int64(1) << 42
@@ -151,8 +151,8 @@ func TestEndFleetLease(t *testing.T) {
 			t.Errorf("got %+v", l)
 		}
 		exec(t, f.DB(), "UPDATE fleet_servers SET epoch = epoch + 1") // a heartbeat
-		says(t, fleet.EndLeases(ctx, db.Registry(), f, l, 0, note), fleet.ErrRunning, "is alive")
-		must(t, fleet.EndLeases(ctx, db.Registry(), f, leases(t, db, f), 0, note))
+		says(t, fleet.EndLeases(ctx, storetest.World(db), f, l, 0, note), fleet.ErrRunning, "is alive")
+		must(t, fleet.EndLeases(ctx, storetest.World(db), f, leases(t, db, f), 0, note))
 		if leases(t, db, f).Held() {
 			t.Error("the lease was not ended")
 		}
@@ -172,16 +172,17 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		m := join(t, db, f, 7)
-		if _, ok := errors.AsType[*gameid.HeldError](db.Registry().Leave(ctx, 7)); !ok {
+		if _, ok := errors.AsType[*gameid.HeldError](storetest.World(db).Leave(ctx, 7)); !ok {
 			t.Error("a live world left its fleet")
 		}
 		must(t, m.Close())
-		own, err := db.Registry().Server(ctx, 7)
+		own, err := storetest.World(db).Server(ctx, 7)
 		must(t, err)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		says(t, err, registry.ErrBound, "server 7", own.Fleet, "[registry]", "gameid servers leave -h")
-		must(t, db.Registry().Leave(ctx, 7))
-		if err := db.Registry().Leave(ctx, 7); !errors.Is(err, store.ErrNotFound) {
+		bound, _ := errors.AsType[*registry.BoundError](err)
+		says(t, err, bound, "server 7", own.Fleet, "[registry]", "gameid servers leave -h")
+		must(t, storetest.World(db).Leave(ctx, 7))
+		if err := storetest.World(db).Leave(ctx, 7); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a world of no fleet: %v", err)
 		}
 		starts(t, db, nil)
@@ -192,6 +193,8 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 		refused(t, withTables(t, newDSN()), f, 7, fleet.ErrOtherWorld)
 		starts(t, db, f)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		says(t, err, registry.ErrBound)
+		if bound, ok := errors.AsType[*registry.BoundError](err); !ok {
+			t.Errorf("got %v, want %T", err, bound)
+		}
 	})
 }

@@ -23,15 +23,15 @@ import (
 
 // NodeOptions are those of a node in a test on a real database. A busy machine takes longer than a quarter of the default
 // window for an answer, and than all of it from one renewal to the next.
-var NodeOptions = gameid.Options{Window: time.Minute, Timeout: 30 * time.Second}
+var NodeOptions = store.NodeOptions{Options: gameid.Options{Window: time.Minute, Timeout: 30 * time.Second}}
 
 // Node opens a node whose window may be short. A busy machine takes longer for that than its timeout, which cannot be more
 // than half of the window: then it is tried again.
-func Node(t testing.TB, open func(gameid.Options) (*gameid.Node, error), window time.Duration) (node *gameid.Node) {
+func Node(t testing.TB, open func(store.NodeOptions) (*gameid.Node, error), window time.Duration) (node *gameid.Node) {
 	t.Helper()
 	Await(t, "a node opens", func() (opened bool) {
 		var err error
-		node, err = open(gameid.Options{Window: window, Timeout: window / 2})
+		node, err = open(store.NodeOptions{Options: gameid.Options{Window: window, Timeout: window / 2}})
 		_, held := errors.AsType[*gameid.HeldError](err) // by an attempt whose answer came too late
 		if !held && !errors.Is(err, context.DeadlineExceeded) {
 			Must(t, err)

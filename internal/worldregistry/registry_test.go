@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )
@@ -26,7 +26,7 @@ func TestReserver(t *testing.T) {
 			if dsns[t] == "" {
 				dsns[t] = newDSN()
 			}
-			return withTables(t, dsns[t]).Registry() // connections of its own, like another process
+			return storetest.World(withTables(t, dsns[t])) // connections of its own, like another process
 		})
 	})
 }
@@ -45,7 +45,7 @@ func TestFirstClaim(t *testing.T) {
 			wins := 0
 			for i := range 8 {
 				wg.Go(func() {
-					ok, err := dbs[i%len(dbs)].Registry().CompareAndSet(t.Context(), server+1, gameid.Record{}, claim)
+					ok, err := storetest.World(dbs[i%len(dbs)]).CompareAndSet(t.Context(), server+1, gameid.Record{}, claim)
 					if err != nil {
 						t.Error(err)
 					}
@@ -67,7 +67,7 @@ func TestFirstClaim(t *testing.T) {
 func TestServers(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		r := db.Registry()
+		r := storetest.World(db)
 		if servers, err := r.Servers(ctx); len(servers) != 0 || err != nil {
 			t.Errorf("of a new database: %v, %v", servers, err)
 		}
@@ -91,10 +91,10 @@ func TestServers(t *testing.T) {
 			t.Fatalf("got %v", before)
 		}
 		own, merged := before[0], before[1]
-		if own.ID != 7 || own.Name != "Älder 7" || own.Role != registry.RoleOwn || !own.Leased || own.Holder.PID == 0 || own.Epoch != 1 {
+		if own.ID != 7 || own.Name != "Älder 7" || own.Role != worldregistry.RoleOwn || !own.Leased || own.Holder.PID == 0 || own.Epoch != 1 {
 			t.Errorf("got %+v", own)
 		}
-		if merged.ID != 12 || merged.Role != registry.RoleMerged || merged.Leased || merged.Reserved != 42 || !merged.Holder.IsZero() {
+		if merged.ID != 12 || merged.Role != worldregistry.RoleMerged || merged.Leased || merged.Reserved != 42 || !merged.Holder.IsZero() {
 			t.Errorf("got %+v", merged)
 		}
 		if hex := regexp.MustCompile("^[0-9a-f]{32}$"); !hex.MatchString(own.World) || !hex.MatchString(merged.World) || own.World == merged.World {
@@ -141,7 +141,7 @@ func TestOpenNode(t *testing.T) {
 		}
 		must(t, node.Close())
 		exec(t, db, "DELETE FROM gameid_servers WHERE server_id = 7")
-		node, err = db.OpenNode(ctx, 7, gameid.Options{Clock: storetest.SlowClock()})
+		node, err = db.OpenNode(ctx, 7, store.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock()}})
 		must(t, err)
 		defer node.Close()
 		next, err := gameid.NewGenerator[entity.Player](node).Next()
@@ -201,10 +201,10 @@ func TestFloor(t *testing.T) {
 					var err error
 					mark, err = gameid.MillisOf(test.reserved)
 					must(t, err)
-					_, err = db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
+					_, err = storetest.World(db).CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
 					must(t, err)
 				}
-				rec, err := db.Registry().Load(ctx, 7)
+				rec, err := storetest.World(db).Load(ctx, 7)
 				if want := test.want; err != nil || rec.Reserved != mark || rec.Floor != 0 && !gameid.TimeOf(rec.Floor).Equal(want) || rec.Floor == 0 && !want.IsZero() {
 					t.Errorf("got floor %s and mark %d, %v, want %s and %d", gameid.TimeOf(rec.Floor), rec.Reserved, err, want, mark)
 				}

@@ -1,32 +1,25 @@
-package registry
+package worldregistry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
 )
 
 // Lossy is a setting with which a database may lose confirmed changes.
 type Lossy = sqldb.Lossy
 
-// ErrLossy: the database may lose confirmed changes.
-var ErrLossy = errors.New("the database may lose confirmed changes")
-
 // LossyError says that a database may lose confirmed changes, and by which settings.
-// errors.Is finds [ErrLossy] in it.
 type LossyError struct {
 	Place    string  // the database, without what is secret
 	Settings []Lossy // those that are refused
 
-	// Final says that [Registry.AcceptLossyDatabase] does not help: a sequence of
-	// numbers relies on the database alone.
+	// Final says that it cannot be accepted: a sequence of numbers relies on the database alone.
 	Final bool
 }
 
@@ -39,11 +32,8 @@ func (e *LossyError) Error() string {
 	if e.Final {
 		return text + ". It would hand out the same numbers again, and nothing else prevents that"
 	}
-	return text + ". To accept that, and rely on the clocks alone for unique IDs: accept_lossy_database = true in [database] of config.toml, or AcceptLossyDatabase"
+	return text + ". To accept that, and rely on the clocks alone for unique IDs: accept_lossy_database = true in [database] of config.toml, or AcceptLossyDatabase of store.NodeOptions"
 }
-
-// Is reports whether target is [ErrLossy].
-func (e *LossyError) Is(target error) bool { return target == ErrLossy }
 
 // rereadSettings is how often a running node reads the settings of its database.
 const rereadSettings = time.Minute
@@ -53,21 +43,9 @@ const rereadTimeout = time.Second
 
 // lossy is what a registry knows of the settings of its database.
 type lossy struct {
-	mu       sync.Mutex
-	accepted bool
-	found    []Lossy
-	next     time.Time // when to read again; zero until a node is opened
-}
-
-// AcceptLossyDatabase allows nodes although the database may lose confirmed changes
-// (see [Registry.OpenNode]). If it loses some, only the clocks keep IDs unique: those
-// of the database and of the machine must not have been set back. Rows of the game that
-// it loses are gone. Call it before a node is opened.
-func (r *Registry) AcceptLossyDatabase() {
-	r.lossy.mu.Lock()
-	defer r.lossy.mu.Unlock()
-	r.lossy.accepted = true
-	r.db.AcceptLossy()
+	mu    sync.Mutex
+	found []Lossy
+	next  time.Time // when to read again; zero until a node is opened
 }
 
 // Warnings returns the settings with which the database may lose confirmed changes, as
@@ -83,9 +61,13 @@ func (r *Registry) Warnings() []Lossy {
 // changes; none if it keeps them. Settings that are not serious deserve a warning.
 func (r *Registry) Durability(ctx context.Context) ([]Lossy, error) { return r.db.Durability(ctx) }
 
-// CheckDurable returns a [*LossyError] that is final if a setting is serious.
-func (r *Registry) CheckDurable(ctx context.Context) error {
-	found, err := r.db.Durability(ctx)
+// AdmitNumbers returns an error if no sequence of numbers can rely on this database: a [*LossyError] that is
+// final if a setting is serious.
+func (r *Registry) AdmitNumbers(ctx context.Context) error {
+	if err := r.waitsForItself(); err != nil {
+		return err
+	}
+	found, err := r.Durability(ctx)
 	if err == nil {
 		err = refuse(r.Place(), found, true)
 	}
@@ -100,17 +82,17 @@ func refuse(place string, found []Lossy, final bool) error {
 	return &LossyError{Place: place, Settings: serious, Final: final}
 }
 
-// admit reads the settings and returns a [*LossyError] if one is serious, unless
-// that was accepted.
-func (r *Registry) admit(ctx context.Context) error {
-	found, err := r.db.Durability(ctx)
+// keeps reads the settings and returns a [*LossyError] if one is serious, unless that is accepted.
+func (r *Registry) keeps(ctx context.Context, accept bool) error {
+	found, err := r.Durability(ctx)
 	if err != nil {
 		return fmt.Errorf("settings of the database: %w", err)
 	}
 	r.lossy.mu.Lock()
 	defer r.lossy.mu.Unlock()
 	r.lossy.found, r.lossy.next = found, time.Now().Add(rereadSettings)
-	if r.lossy.accepted {
+	if accept {
+		r.db.AcceptLossy()
 		return nil
 	}
 	return refuse(r.Place(), found, false)
@@ -136,31 +118,4 @@ func (r *Registry) reread(ctx context.Context) {
 		defer r.lossy.mu.Unlock()
 		r.lossy.found = found
 	}
-}
-
-// Start starts a node of this registry, for [Registry.OpenNode] and for package fleet,
-// which puts a Reserver of its own between. It refuses a database that may lose
-// confirmed changes with a [*LossyError], and one in which any server is fenced with a
-// [*FencedError].
-func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through gameid.Reserver, options gameid.Options) (*gameid.Node, error) {
-	if err := r.admit(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.CheckFences(ctx, server); err != nil {
-		return nil, err
-	}
-	done, err := r.opening(ctx, server)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	node, err := gameid.OpenNode(ctx, server, through, options)
-	if err != nil {
-		return nil, r.ExplainRefusal(server, options, r.explainLock(ctx, server, err))
-	}
-	// A merge that began meanwhile has seen the lease, or its fence is seen now.
-	if err := r.CheckFences(ctx, server); err != nil {
-		return nil, errors.Join(err, node.Close())
-	}
-	return node, nil
 }

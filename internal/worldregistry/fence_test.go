@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"context"
@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 // A fence refuses every start until the one who made it lifts it. A server that
 // runs is not fenced.
 func TestFence(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		ours, others := registry.FenceTo("m1", "s1", since), registry.FenceTo("m2", "s9", since)
+		ours, others := worldregistry.FenceTo("m1", "s1", since), worldregistry.FenceTo("m2", "s9", since)
 		held := new(gameid.HeldError)
 		if err := r.Fence(ctx, 7, ours); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
@@ -44,17 +45,17 @@ func TestFence(t *testing.T) {
 			t.Errorf("what another merge has fenced: %v", err)
 		}
 		s := servers(t, db)[0]
-		if f, ok := registry.FenceOf(s.Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) || !s.Fenced("m1") || s.Fenced("m2") || s.FenceFree("m2") || !s.FenceFree("m1") || s.Reserved != mark {
+		if f, ok := worldregistry.FenceOf(s.Holder); !ok || f != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since}) || !s.Fenced("m1") || s.Fenced("m2") || s.FenceFree("m2") || !s.FenceFree("m1") || s.Reserved != mark {
 			t.Errorf("%+v", s)
 		}
 		// Whoever wants it to start learns of the merge, not of a process.
-		fenced := new(registry.FencedError)
+		fenced := new(worldregistry.FencedError)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		_, err2 := db.Registry().RaiseMark(ctx, 7, time.Now(), nodeOptions)
+		_, err2 := storetest.World(db).RaiseMark(ctx, 7, time.Now(), nodeOptions.Options)
 		leases, err3 := fleet.FindLeases(ctx, r, nil, 7)
 		must(t, err3)
 		for _, err := range []error{err, err2, r.Leave(ctx, 7), fleet.EndLeases(ctx, r, nil, leases, 0, fleet.Note{By: "anna@host-a", Why: "a test"})} {
-			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) {
+			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since}) {
 				t.Errorf("what is fenced: %v", err)
 			} else if text := err.Error(); !strings.Contains(text, `goes to "s1" by the merge "m1", since 2026-11-21T03:00:00.000Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
 				t.Errorf("a fence is told as %q", text)
@@ -85,15 +86,15 @@ func TestFence(t *testing.T) {
 // two.
 func TestFenceHere(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", since)))
+		must(t, r.Fence(ctx, 7, worldregistry.FenceHere("m1", "s1", since)))
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		fenced := new(registry.FencedError)
-		if !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
+		fenced := new(worldregistry.FencedError)
+		if !errors.As(err, &fenced) || fenced.Fence != (worldregistry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
 			t.Fatal(err)
 		}
 		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00.000Z; what comes next: "servermerge status PLAN"; to take it back: "servermerge undo PLAN"`
@@ -106,7 +107,7 @@ func TestFenceHere(t *testing.T) {
 		must(t, node.Close())
 	})
 	for _, program := range []string{"", "a merge: this world moved to another database"} {
-		if f, ok := registry.FenceOf(gameid.Holder{Token: "fence:m1", Host: "s1", Program: program}); !ok || f.Here || f.Into != "s1" {
+		if f, ok := worldregistry.FenceOf(gameid.Holder{Token: "fence:m1", Host: "s1", Program: program}); !ok || f.Here || f.Into != "s1" {
 			t.Errorf("of %q: %+v", program, f)
 		}
 	}
@@ -116,14 +117,14 @@ func TestFenceHere(t *testing.T) {
 // stands, none is made by marking it.
 func TestFenceState(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		is := func(want registry.FenceState) {
+		is := func(want worldregistry.FenceState) {
 			t.Helper()
-			if f, ok := registry.FenceOf(servers(t, db)[0].Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
+			if f, ok := worldregistry.FenceOf(servers(t, db)[0].Holder); !ok || f != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
 				t.Fatalf("%+v, want %q", f, want)
 			}
 		}
@@ -133,21 +134,21 @@ func TestFenceState(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		}
-		if err := r.MarkFence(ctx, 7, "m1", registry.FenceOpened); !errors.Is(err, registry.ErrNoFence) {
+		if err := r.MarkFence(ctx, 7, "m1", worldregistry.FenceOpened); !errors.Is(err, worldregistry.ErrNoFence) {
 			t.Errorf("marked where there is no fence: %v", err)
 		}
-		must(t, r.Fence(ctx, 7, registry.FenceTo("m1", "s1", since)))
-		is(registry.FenceMerging)
+		must(t, r.Fence(ctx, 7, worldregistry.FenceTo("m1", "s1", since)))
+		is(worldregistry.FenceMerging)
 		refused(`server 7 is fenced: its world goes to "s1" by the merge "m1", since 2026-11-21T03:00:00.000Z; what comes next: "servermerge status PLAN"; to take it back: "servermerge undo PLAN"`)
-		if err := r.MarkFence(ctx, 7, "m2", registry.FenceOpened); !errors.Is(err, registry.ErrNoFence) {
+		if err := r.MarkFence(ctx, 7, "m2", worldregistry.FenceOpened); !errors.Is(err, worldregistry.ErrNoFence) {
 			t.Errorf("another merge's fence was marked: %v", err)
 		}
-		for _, state := range []registry.FenceState{registry.FenceOpened, registry.FenceOpened, registry.FenceDropping} {
+		for _, state := range []worldregistry.FenceState{worldregistry.FenceOpened, worldregistry.FenceOpened, worldregistry.FenceDropping} {
 			must(t, r.MarkFence(ctx, 7, "m1", state))
 			is(state)
-			must(t, r.Fence(ctx, 7, registry.FenceTo("m1", "s1", since))) // it is there
+			must(t, r.Fence(ctx, 7, worldregistry.FenceTo("m1", "s1", since))) // it is there
 			is(state)
-			if state == registry.FenceOpened {
+			if state == worldregistry.FenceOpened {
 				refused(`server 7 is fenced: its world went to "s1" by the merge "m1", on 2026-11-21T03:00:00.000Z, and runs there; to take that merge back and lift the fence: "servermerge undo PLAN"`)
 			}
 		}
@@ -160,14 +161,14 @@ func TestFenceState(t *testing.T) {
 // registry lists it or not, and none is listed by trying.
 func TestFenceOfTheDatabase(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		must(t, r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "w12", Reserved: 1}))
-		for _, holder := range []gameid.Holder{registry.FenceHere("m1", "s1", time.Now()), registry.FenceTo("m1", "s1", time.Now())} {
+		must(t, r.AddMerged(ctx, db.Pool(), worldregistry.Server{ID: 12, World: "w12", Reserved: 1}))
+		for _, holder := range []gameid.Holder{worldregistry.FenceHere("m1", "s1", time.Now()), worldregistry.FenceTo("m1", "s1", time.Now())} {
 			must(t, r.Fence(ctx, 7, holder))
-			fenced := new(registry.FencedError)
+			fenced := new(worldregistry.FencedError)
 			for _, server := range []gameid.ServerID{8, 12} {
 				if _, err := db.OpenNode(ctx, server, nodeOptions); !errors.As(err, &fenced) || fenced.Server != server {
 					t.Errorf("server %s: %v", server, err)
@@ -181,24 +182,22 @@ func TestFenceOfTheDatabase(t *testing.T) {
 			}
 			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
-		for _, server := range []gameid.ServerID{8, 12} {
-			node, err := db.OpenNode(ctx, server, nodeOptions)
-			must(t, err)
-			must(t, node.Close())
-		}
+		node, err = db.OpenNode(ctx, 8, nodeOptions)
+		must(t, err)
+		must(t, node.Close())
 	})
 }
 
 // A fence that comes while a node is being opened is seen before the node mints.
 func TestFenceWhileOpening(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		through := fencing{r, func() { must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", time.Now()))) }}
-		fenced := new(registry.FencedError)
-		if _, err := r.Start(ctx, 8, through, nodeOptions); !errors.As(err, &fenced) {
+		through := fencing{r, func() { must(t, r.Fence(ctx, 7, worldregistry.FenceHere("m1", "s1", time.Now()))) }}
+		fenced := new(worldregistry.FencedError)
+		if _, err := r.Start(ctx, worldregistry.Server{ID: 8}, through, worldregistry.NodeOptions(nodeOptions)); !errors.As(err, &fenced) {
 			t.Errorf("started: %v", err)
 		}
 		if s := servers(t, db); len(s) != 2 || s[1].Leased {
@@ -218,46 +217,42 @@ func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old 
 	return f.Reserver.CompareAndSet(ctx, server, old, c)
 }
 
-// Merged worlds are listed with their marks, below which their servers cannot
-// start.
+// Merged worlds are listed with their marks, and their servers do not start here, whichever way.
 func TestMergedServers(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		mark, err := gameid.MillisOf(time.Now().Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
-		merged := []registry.Server{{ID: 12, Name: "twelve", World: "w12", Reserved: mark, Epoch: 5}, {ID: 13, World: "w13", Reserved: 1}}
+		merged := []worldregistry.Server{{ID: 12, Name: "twelve", World: "w12", Reserved: mark, Epoch: 5}, {ID: 13, World: "w13", Reserved: 1}}
 		if err := r.AddMerged(ctx, db.Pool(), merged...); err != nil {
 			t.Fatal(err)
 		}
 		all := servers(t, db)
-		if len(all) != 2 || all[0].Role != registry.RoleMerged || all[0].World != "w12" || all[0].Name != "twelve" || all[0].Reserved != mark || all[0].Leased {
+		if len(all) != 2 || all[0].Role != worldregistry.RoleMerged || all[0].World != "w12" || all[0].Name != "twelve" || all[0].Reserved != mark || all[0].Leased {
 			t.Errorf("%+v", all)
 		}
-		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 14, World: "w12"}); !errors.Is(err, store.ErrDuplicate) {
+		if err := r.AddMerged(ctx, db.Pool(), worldregistry.Server{ID: 14, World: "w12"}); !errors.Is(err, store.ErrDuplicate) {
 			t.Errorf("the same world again: %v", err)
 		}
-		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "other"}); !errors.Is(err, store.ErrDuplicate) {
+		if err := r.AddMerged(ctx, db.Pool(), worldregistry.Server{ID: 12, World: "other"}); !errors.Is(err, store.ErrDuplicate) {
 			t.Errorf("the same number again: %v", err)
 		}
-		node, err := db.OpenNode(ctx, 12, nodeOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := gameid.NewGenerator[int](node).Next()
-		if err != nil || id.ID().Millis() <= mark {
-			t.Errorf("%s is not above the mark %d: %v", id, mark, err)
-		}
-		if err := node.Close(); err != nil {
-			t.Fatal(err)
+		eachWay(t, db, 12, func(way string, err error) {
+			if err == nil || !strings.Contains(err.Error(), "server 12 came to ") || !strings.Contains(err.Error(), "by a merge") {
+				t.Errorf("%s: %v", way, err)
+			}
+		})
+		if now := servers(t, db)[0]; now.Reserved != mark || !now.Holder.IsZero() {
+			t.Errorf("its row was changed: %+v", now)
 		}
 	})
 }
 
-func servers(t *testing.T, db *store.DB) []registry.Server {
+func servers(t *testing.T, db *store.DB) []worldregistry.Server {
 	t.Helper()
-	all, err := db.Registry().Servers(t.Context())
+	all, err := storetest.World(db).Servers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

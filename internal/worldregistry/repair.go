@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (r *Registry) Own(ctx context.Context, server gameid.ServerID, withFleet bo
 	case own.World == "":
 		return Server{}, fmt.Errorf("server %s is not in the registry of %q: %w", server, r, sqldb.ErrNotFound)
 	case own.Role != RoleOwn:
-		return Server{}, fmt.Errorf("server %s came to %q by a merge: it does not run here", server, r)
+		return Server{}, r.refusal(&own)
 	case own.Fleet != "" && !withFleet:
 		return Server{}, fmt.Errorf("server %s is bound in a fleet registry (identity %s), which has a mark and a lease as well: want its DSN", server, own.Fleet)
 	}
@@ -86,7 +86,7 @@ func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet strin
 }
 
 // Leave makes the world of a server that does not run forget the fleet registry
-// that it is bound in, so that it can start without it ([Registry.OpenNode]) or be
+// that it is bound in, so that it can start without it or be
 // bound in another one. The fleet registry is not changed: there the number stays bound
 // to this world, and no other gets it.
 func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
