@@ -2,7 +2,6 @@ package rules
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -98,25 +97,15 @@ func TestParseCheckProblems(t *testing.T) {
 	}
 }
 
-// What the sample has to be uncommented is right, and has every key there is.
-func TestSampleCheck(t *testing.T) {
-	text, err := os.ReadFile("../../../config.toml")
+// Every word comes to its field.
+func TestParseAll(t *testing.T) {
+	text, err := os.ReadFile("testdata/all.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(string(text), "\n# [check]\n")
-	if !found {
-		t.Fatal("no commented [check] in the sample")
-	}
-	var lines []string
-	for line := range strings.Lines("# [check]\n" + after) {
-		if line, ok := strings.CutPrefix(line, "# "); ok && regexp.MustCompile(`^(\[|[a-z_]+ +?=)`).MatchString(line) {
-			lines = append(lines, line)
-		}
-	}
-	got, err := parse(strings.Join(lines, ""))
+	got, err := parse(string(text))
 	if err != nil {
-		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
+		t.Fatal(err)
 	}
 	want := declare.Options{
 		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"auctions"}, Policy: declare.PolicySkip}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
@@ -147,6 +136,10 @@ func TestSampleCheck(t *testing.T) {
 		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
 	}
 	copies := []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}}
+	names := []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}}
+	if diff := cmp.Diff(names, got.Names, noPlaces); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff(copies, got.Copies, noPlaces); diff != "" {
 		t.Errorf("copies (-want +got):\n%s", diff)
 	}
@@ -157,11 +150,11 @@ func TestSampleCheck(t *testing.T) {
 
 // No text makes Read panic, and no message has a part of a DSN in it.
 func FuzzRead(f *testing.F) {
-	sample, err := os.ReadFile("../../../config.toml")
+	all, err := os.ReadFile("testdata/all.toml")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(sample), "")
+	f.Add(string(all), "")
 	f.Add("[check]\nplain = [", "]\n[[check.reference]]\nat = []")
 	f.Add("[[merge.name]]\ntemplate = 7\n", "\nkeep = 'older'")
 	f.Fuzz(func(t *testing.T, before, after string) {
