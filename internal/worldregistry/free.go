@@ -64,7 +64,7 @@ func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, opt
 	tried := make(map[gameid.ServerID]int)
 	refused := make(map[gameid.ServerID]error) // by open
 	for {
-		if err := r.CheckFences(ctx, numbers.First); err != nil {
+		if err := r.checkFences(ctx, numbers.First); err != nil {
 			return none, err
 		}
 		servers, err := r.InRange(ctx, numbers)
@@ -186,9 +186,9 @@ func (r *Registry) MakeRange(ctx context.Context, numbers NumberRange) error {
 	})
 }
 
-// BindRange is [Registry.Bind] for all servers of a range that run on this
-// database.
-func (r *Registry) BindRange(ctx context.Context, numbers NumberRange, fleet string) error {
+// Bind records that the world of the servers of a range that run on this database is bound in the fleet
+// registry of that identity. The world can then start while the fleet registry cannot be reached.
+func (r *Registry) Bind(ctx context.Context, numbers NumberRange, fleet string) error {
 	return sqldb.Retry(ctx, func() error {
 		_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of servers %s: remember the fleet registry", numbers),
 			"UPDATE "+Table+" SET fleet = ? WHERE server_id BETWEEN ? AND ? AND role = '"+RoleOwn+"' AND fleet <> ?", fleet, numbers.First, numbers.Last, fleet)

@@ -140,7 +140,7 @@ func TestOpenFreeNodeRefuses(t *testing.T) {
 		}
 		_, err := storetest.World(db).Make(ctx, 47)
 		must(t, err)
-		must(t, storetest.World(db).Bind(ctx, 47, strings.Repeat("ab", 16)))
+		must(t, storetest.World(db).Bind(ctx, store.NumberRange{First: 47, Last: 47}, strings.Repeat("ab", 16)))
 		for range 5 {
 			_, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 			if bound, ok := errors.AsType[*registry.BoundError](err); !ok || bound.Server != 47 {

@@ -200,6 +200,12 @@ func TestLossySQLite(t *testing.T) {
 			node, err = r.OpenNode(t.Context(), 7, options)
 			must(t, err)
 			must(t, node.Close())
+			f := storetest.OpenFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+			must(t, f.Create(t.Context()))
+			must(t, storetest.Second(f.ClaimRange(t.Context(), "s8", store.NumberRange{First: 8, Last: 9}, fleet.Note{By: "anna@host-a", Why: "a test"})))
+			m, err := f.JoinFree(t.Context(), r, store.NumberRange{First: 8, Last: 9}, options, fleet.Options{})
+			must(t, err)
+			must(t, m.Close())
 		})
 	}
 }

@@ -29,7 +29,7 @@ func (r *Registry) Admit(ctx context.Context, server gameid.ServerID, options No
 	if err := r.usable(ctx, options); err != nil {
 		return own, err
 	}
-	if err := r.CheckFences(ctx, server); err != nil {
+	if err := r.checkFences(ctx, server); err != nil {
 		return own, err
 	}
 	if own, err = r.Server(ctx, server); err == nil {
@@ -82,7 +82,7 @@ func (r *Registry) Start(ctx context.Context, own Server, through gameid.Reserve
 		return nil, r.explainRefusal(own.ID, options, r.explainLock(ctx, own.ID, err))
 	}
 	// A merge that began meanwhile has seen the lease, or its fence is seen now.
-	if err := r.CheckFences(ctx, own.ID); err != nil {
+	if err := r.checkFences(ctx, own.ID); err != nil {
 		return nil, errors.Join(err, node.Close())
 	}
 	return node, nil

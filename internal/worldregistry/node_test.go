@@ -30,7 +30,8 @@ func eachWay(t *testing.T, db *store.DB, server gameid.ServerID, refused func(wa
 // A game whose pool may open one connection only, as is usual for SQLite, would wait for itself: whichever way
 // it opens its node, and if it takes numbers.
 func TestOneConnection(t *testing.T) {
-	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "game.db"))
+	path := filepath.Join(t.TempDir(), "game.db")
+	pool, err := sql.Open("sqlite", path)
 	must(t, err)
 	defer pool.Close()
 	db, err := store.Wrap(t.Context(), pool, store.SQLite)
@@ -47,5 +48,11 @@ func TestOneConnection(t *testing.T) {
 		}
 	}
 	eachWay(t, db, 7, refused)
+	game, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer game.Close()
+	two, err := store.WrapTwo(t.Context(), game, pool, store.SQLite)
+	must(t, err)
+	refused("WrapTwo", storetest.Second(two.OpenNode(t.Context(), 7, nodeOptions)))
 	refused("numbers", storetest.Second(numbers.Open(t.Context(), db.Registry(), 7, "player", numbers.Options{})))
 }

@@ -77,14 +77,6 @@ func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at tim
 	return mark, r.Overwrite(ctx, server, own.Record(), gameid.Claim{Reserved: mark})
 }
 
-// Bind records that the world of a server is bound in the fleet registry of that
-// identity. The world can then start while the fleet registry cannot be reached.
-func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet string) error {
-	_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", server),
-		"UPDATE "+Table+" SET fleet = ? WHERE server_id = ?", fleet, server)
-	return err
-}
-
 // Leave makes the world of a server that does not run forget the fleet registry
 // that it is bound in, so that it can start without it or be
 // bound in another one. The fleet registry is not changed: there the number stays bound

@@ -211,5 +211,5 @@ func (j *freeJoin) bind(ctx context.Context) error {
 	if err != nil {
 		return f.fault(err)
 	}
-	return j.reg.BindRange(ctx, j.numbers, j.id)
+	return j.reg.Bind(ctx, j.numbers, j.id)
 }

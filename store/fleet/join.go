@@ -234,7 +234,7 @@ func (m *Member) remember(ctx context.Context) error {
 	if err != nil || m.bound == id {
 		return err
 	}
-	if err = m.reserver.Bind(ctx, m.Node.Server(), id); err == nil {
+	if err = m.reserver.Bind(ctx, worldregistry.NumberRange{First: m.Node.Server(), Last: m.Node.Server()}, id); err == nil {
 		m.bound = id
 	}
 	return err

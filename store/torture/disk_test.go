@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/store/storetest"
-	"mergesafe/internal/worldregistry"
 	"mergesafe/internal/smalldisk"
+	"mergesafe/internal/worldregistry"
+	"mergesafe/store/storetest"
 )
 
 // diskFullSQLite fills the disk of the database: minting goes on to the end of
