@@ -26,20 +26,14 @@ func TestFence(t *testing.T) {
 			t.Errorf("a server that is not there: %v", err)
 		}
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := r.Fence(ctx, 7, ours); !errors.As(err, &held) {
 			t.Errorf("a server that runs: %v", err)
 		}
-		if err := node.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, node.Close())
 		mark := servers(t, db)[0].Reserved
 		for range 2 {
-			if err := r.Fence(ctx, 7, ours); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.Fence(ctx, 7, ours))
 		}
 		if err := r.Fence(ctx, 7, others); !errors.As(err, &held) {
 			t.Errorf("what another merge has fenced: %v", err)
@@ -68,16 +62,11 @@ func TestFence(t *testing.T) {
 			t.Errorf("another merge lifted it: %v", err)
 		}
 		for range 2 {
-			if err := r.LiftFence(ctx, 7, "m1"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
-		if node, err = db.OpenNode(ctx, 7, nodeOptions); err != nil {
-			t.Fatal(err)
-		}
-		if err := node.Close(); err != nil {
-			t.Fatal(err)
-		}
+		node, err = db.OpenNode(ctx, 7, nodeOptions)
+		must(t, err)
+		must(t, node.Close())
 	})
 }
 
@@ -165,7 +154,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		must(t, r.AddMerged(ctx, db.Pool(), worldregistry.Server{ID: 12, World: "w12", Reserved: 1}))
+		addMerged(t, db, 12, 1)
 		for _, holder := range []gameid.Holder{worldregistry.FenceHere("m1", "s1", time.Now()), worldregistry.FenceTo("m1", "s1", time.Now())} {
 			must(t, r.Fence(ctx, 7, holder))
 			fenced := new(worldregistry.FencedError)
@@ -217,44 +206,33 @@ func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old 
 	return f.Reserver.CompareAndSet(ctx, server, old, c)
 }
 
-// Merged worlds are listed with their marks, and their servers do not start here, whichever way.
-func TestMergedServers(t *testing.T) {
+// A server whose rows came by a merge does not start here, whichever way.
+func TestMergedServer(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), storetest.World(db)
-		mark, err := gameid.MillisOf(time.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		merged := []worldregistry.Server{{ID: 12, Name: "twelve", World: "w12", Reserved: mark, Epoch: 5}, {ID: 13, World: "w13", Reserved: 1}}
-		if err := r.AddMerged(ctx, db.Pool(), merged...); err != nil {
-			t.Fatal(err)
-		}
-		all := servers(t, db)
-		if len(all) != 2 || all[0].Role != worldregistry.RoleMerged || all[0].World != "w12" || all[0].Name != "twelve" || all[0].Reserved != mark || all[0].Leased {
-			t.Errorf("%+v", all)
-		}
-		if err := r.AddMerged(ctx, db.Pool(), worldregistry.Server{ID: 14, World: "w12"}); !errors.Is(err, store.ErrDuplicate) {
-			t.Errorf("the same world again: %v", err)
-		}
-		if err := r.AddMerged(ctx, db.Pool(), worldregistry.Server{ID: 12, World: "other"}); !errors.Is(err, store.ErrDuplicate) {
-			t.Errorf("the same number again: %v", err)
-		}
+		addMerged(t, db, 12, 5)
+		before := servers(t, db)[0]
 		eachWay(t, db, 12, func(way string, err error) {
 			if err == nil || !strings.Contains(err.Error(), "server 12 came to ") || !strings.Contains(err.Error(), "by a merge") {
 				t.Errorf("%s: %v", way, err)
 			}
 		})
-		if now := servers(t, db)[0]; now.Reserved != mark || !now.Holder.IsZero() {
-			t.Errorf("its row was changed: %+v", now)
+		if now := servers(t, db)[0]; now.Epoch != before.Epoch || now.Role != worldregistry.RoleMerged {
+			t.Errorf("its row was %+v, now it is %+v", before, now)
 		}
 	})
+}
+
+// addMerged lists a server as one whose rows came by a merge.
+func addMerged(t *testing.T, db *store.DB, server gameid.ServerID, mark int64) {
+	t.Helper()
+	_, err := storetest.World(db).CompareAndSet(t.Context(), server, gameid.Record{}, gameid.Claim{Reserved: mark})
+	must(t, err)
+	exec(t, db, "UPDATE gameid_servers SET role = 'merged' WHERE server_id = ?", server)
 }
 
 func servers(t *testing.T, db *store.DB) []worldregistry.Server {
 	t.Helper()
 	all, err := storetest.World(db).Servers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }

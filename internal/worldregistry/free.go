@@ -169,9 +169,9 @@ func (e *NoneFreeError) Error() string {
 // Unwrap returns the reasons.
 func (e *NoneFreeError) Unwrap() []error { return e.Refused }
 
-// MakeRange makes the rows of the servers of a range that have never run on this
-// database, as [Registry.Make] does, in one transaction.
-func (r *Registry) MakeRange(ctx context.Context, numbers NumberRange) error {
+// Make makes the rows of the servers of a range that have never run on this database, and with each the
+// identity of its world, in one transaction.
+func (r *Registry) Make(ctx context.Context, numbers NumberRange) error {
 	what := fmt.Sprintf("registry of servers %s", numbers)
 	return sqldb.Retry(ctx, func() error {
 		return r.db.Change(ctx, what, func(tx *sqldb.Tx) error {

@@ -92,10 +92,7 @@ func TestOpenFreeNode(t *testing.T) {
 func TestOpenFreeNodePassesOver(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx, reg := t.Context(), storetest.World(db)
-		tx, err := db.Pool().BeginTx(ctx, nil)
-		must(t, err)
-		must(t, reg.AddMerged(ctx, tx, worldregistry.Server{ID: 41, World: strings.Repeat("ab", 16), Epoch: 3, Reserved: 5}))
-		must(t, tx.Commit())
+		addMerged(t, db, 41, 5)
 		mark, err := gameid.MillisOf(time.Now().Add(24 * time.Hour))
 		must(t, err)
 		_, err = reg.CompareAndSet(ctx, 42, gameid.Record{}, gameid.Claim{Reserved: mark})
@@ -138,9 +135,9 @@ func TestOpenFreeNodeRefuses(t *testing.T) {
 		if _, err := db.OpenFreeNode(ended, numbers, nodeOptions); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a context that has ended: %v", err)
 		}
-		_, err := storetest.World(db).Make(ctx, 47)
-		must(t, err)
-		must(t, storetest.World(db).Bind(ctx, store.NumberRange{First: 47, Last: 47}, strings.Repeat("ab", 16)))
+		bound := store.NumberRange{First: 47, Last: 47}
+		must(t, storetest.World(db).Make(ctx, bound))
+		must(t, storetest.World(db).Bind(ctx, bound, strings.Repeat("ab", 16)))
 		for range 5 {
 			_, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 			if bound, ok := errors.AsType[*registry.BoundError](err); !ok || bound.Server != 47 {

@@ -81,9 +81,7 @@ func TestServers(t *testing.T) {
 		if err := r.SetName(ctx, 7, strings.Repeat("x", 65)); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("a name of 65 characters: %v", err)
 		}
-		_, err = r.CompareAndSet(ctx, 12, gameid.Record{}, gameid.Claim{Reserved: 42, Lease: time.Hour}) // of nobody
-		must(t, err)
-		exec(t, db, "UPDATE gameid_servers SET role = 'merged' WHERE server_id = 12")
+		addMerged(t, db, 12, 42)
 
 		before, err := r.Servers(ctx)
 		must(t, err)

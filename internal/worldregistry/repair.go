@@ -95,16 +95,3 @@ func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
 	ok, err := r.db.Swap(ctx, "UPDATE "+Table+" SET fleet = '', epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", server, own.Epoch)
 	return r.moved(server, ok, err)
 }
-
-// Make makes the row of a server that has never run on this database, and with
-// it the identity of its world.
-func (r *Registry) Make(ctx context.Context, server gameid.ServerID) (Server, error) {
-	if _, err := r.CompareAndSet(ctx, server, gameid.Record{}, gameid.Claim{}); err != nil {
-		return Server{}, err
-	}
-	own, err := r.Server(ctx, server)
-	if err == nil && own.World == "" {
-		err = &sqldb.OpError{What: fmt.Sprintf("registry of server %s", server), Err: sqldb.ErrNotFound}
-	}
-	return own, err
-}

@@ -183,7 +183,7 @@ const bindFleet = `
 // bind binds all numbers of the range that belong to no world to that of this
 // database: all of them, or none.
 func (j *freeJoin) bind(ctx context.Context) error {
-	if err := j.reg.MakeRange(ctx, j.numbers); err != nil {
+	if err := j.reg.Make(ctx, j.numbers); err != nil {
 		return err
 	}
 	servers, err := j.reg.InRange(ctx, j.numbers)

@@ -77,7 +77,10 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *worldregistry.Registry, server
 		return nil, err
 	}
 	if own.World == "" {
-		if own, err = reg.Make(ctx, server); err != nil {
+		if err = reg.Make(ctx, worldregistry.NumberRange{First: server, Last: server}); err == nil {
+			own, err = reg.Server(ctx, server)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -18,43 +18,6 @@ func parse(text string) (r Rules, err error) {
 	return r, err
 }
 
-func TestParseCheck(t *testing.T) {
-	got, err := parse(`
-[check]
-shared = [{ at = "characters.account", max = 4 }, { at = "guild.founder" }]
-[[check.unique]]
-at = ["characters.name", "characters.realm"]
-name = "character name"
-[[check.unique]]
-at = "guild.name"
-[[check.unique]]
-at = '` + "`a.b`" + `.c'
-[[check.reference]]
-at = ["mail.receiver"]
-to = "characters.guid"
-none = [0]
-[[check.id]]
-at = "mail.item"
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := declare.Options{
-		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}},
-			{Table: "a.b", Columns: []string{"c"}}},
-		Rules: []declare.Declarations{{
-			File:       "config.toml",
-			Shared:     []string{"characters.account", "guild.founder"},
-			References: []declare.DeclaredReference{{At: []string{"mail.receiver"}, To: []string{"characters.guid"}, None: []string{"0"}}},
-		}},
-		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},
-		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
-	}
-	if diff := cmp.Diff(want, got.Check, noPlaces); diff != "" {
-		t.Errorf("[check] (-want +got):\n%s", diff)
-	}
-}
-
 func TestParseCheckProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"[check]\nplan = ['a.b']", `2: unknown key plan (did you mean "plain"?): [check] has plain, shared, undecided, unique, reference, id, world`},
@@ -114,13 +77,14 @@ func TestParseAll(t *testing.T) {
 			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
 		Leave: []declare.Leave{{Table: "characters", Where: "level < 30 AND logout_time < :now - 90*86400", Best: &declare.Best{Of: "account", Keep: 5, By: []string{"level desc", "totaltime desc"}}, File: "config.toml"},
 			{Table: "guild", Fewer: &declare.Fewer{Of: "guild_member.guildid", Than: 5}, File: "config.toml"}},
-		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
+		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}},
+			{Table: "guilds", Columns: []string{"realm", "name"}}, {Table: "a.b", Columns: []string{"c"}}},
 		Rekey: &declare.Rekey{Spaces: []declare.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			File: "config.toml"}, {Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}, Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
 			Counters: []declare.CounterRow{{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: declare.OthersPlain, File: "config.toml"}}},
 		Rules: []declare.Declarations{{
 			File:  "config.toml",
-			Plain: []string{"*.level", "characters.money"}, Shared: []string{"*.map", "character_spell.spell", "characters.account"},
+			Plain: []string{"*.level", "characters.money"}, Shared: []string{"*.map", "character_spell.spell", "characters.account", "guild.founder"},
 			Undecided: []string{"mail.extra"},
 			References: []declare.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
@@ -133,10 +97,11 @@ func TestParseAll(t *testing.T) {
 		}},
 		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},
 		Worlds:   []declare.WorldKey{{At: "characters.guid", Value: "id / 10_000_000 % 10_000", File: "config.toml"}},
-		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
+		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
 	}
 	copies := []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}}
-	names := []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}}
+	names := []transfer.NamePolicy{{Table: "guilds", Column: "name"}, {Table: "pets", Column: "name", Template: "{source}-{name}", Keep: transfer.KeepOlder, By: "born_at", MaxLength: 24},
+		{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}}
 	if diff := cmp.Diff(names, got.Names, noPlaces); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}

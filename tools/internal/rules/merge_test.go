@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer"
 )
 
 // noPlaces leaves out where statements are; see TestPlaces.
@@ -40,31 +38,6 @@ func TestPlaces(t *testing.T) {
 	}
 	if want := "config.toml1 5 config.toml8 config.toml10 config.toml13 config.toml16"; places != want {
 		t.Errorf("%s, want %s", places, want)
-	}
-}
-
-func TestParseMerge(t *testing.T) {
-	got, err := parse(`
-[[merge.name]]
-at = "players.name"
-[[merge.name]]
-at = "guilds.name"
-template = "{source}-{name}"
-keep = "older"
-by = "founded_at"
-max = 24
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Rules{
-		Names: []transfer.NamePolicy{
-			{Table: "players", Column: "name"},
-			{Table: "guilds", Column: "name", Template: "{source}-{name}", Keep: transfer.KeepOlder, By: "founded_at", MaxLength: 24},
-		},
-	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
-		t.Errorf("[merge] (-want +got):\n%s", diff)
 	}
 }
 
