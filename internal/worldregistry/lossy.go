@@ -48,9 +48,7 @@ type lossy struct {
 	next  time.Time // when to read again; zero until a node is opened
 }
 
-// Warnings returns the settings with which the database may lose confirmed changes, as
-// they were read last: when a node was opened, and about every minute since, with a
-// renewal of its reservation.
+// Warnings returns what [Registry.Durability] found when a node was opened, or about every minute since.
 func (r *Registry) Warnings() []Lossy {
 	r.lossy.mu.Lock()
 	defer r.lossy.mu.Unlock()
@@ -82,20 +80,16 @@ func refuse(place string, found []Lossy, final bool) error {
 	return &LossyError{Place: place, Settings: serious, Final: final}
 }
 
-// keeps reads the settings and returns a [*LossyError] if one is serious, unless that is accepted.
-func (r *Registry) keeps(ctx context.Context, accept bool) error {
+// readSettings reads what [Registry.Warnings] returns from then on.
+func (r *Registry) readSettings(ctx context.Context) ([]Lossy, error) {
 	found, err := r.Durability(ctx)
 	if err != nil {
-		return fmt.Errorf("settings of the database: %w", err)
+		return nil, fmt.Errorf("settings of the database: %w", err)
 	}
 	r.lossy.mu.Lock()
 	defer r.lossy.mu.Unlock()
 	r.lossy.found, r.lossy.next = found, time.Now().Add(rereadSettings)
-	if accept {
-		r.db.AcceptLossy()
-		return nil
-	}
-	return refuse(r.Place(), found, false)
+	return found, nil
 }
 
 // reread reads the settings again if that is due. A running node only warns, so
@@ -113,9 +107,5 @@ func (r *Registry) reread(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, rereadTimeout)
 	defer cancel()
-	if found, err := r.db.Durability(ctx); err == nil {
-		r.lossy.mu.Lock()
-		defer r.lossy.mu.Unlock()
-		r.lossy.found = found
-	}
+	_, _ = r.readSettings(ctx)
 }

@@ -49,7 +49,15 @@ func (r *Registry) usable(ctx context.Context, options NodeOptions) error {
 	if err := r.Check(ctx); err != nil {
 		return err
 	}
-	return r.keeps(ctx, options.AcceptLossyDatabase)
+	found, err := r.readSettings(ctx)
+	if err != nil {
+		return err
+	}
+	if options.AcceptLossyDatabase {
+		r.db.AcceptLossy()
+		return nil
+	}
+	return refuse(r.Place(), found, false)
 }
 
 // waitsForItself returns an error if minting inside a transaction would wait for the registry, which would

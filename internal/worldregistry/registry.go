@@ -21,29 +21,20 @@ const (
 	RoleMerged = "merged" // its rows came here by a merge
 )
 
-// Server is one row of the registry: a server whose IDs may be in the
-// database.
+// Server is one row of the registry, of which package store/registry shows a game a part.
 type Server struct {
-	ID   gameid.ServerID `db:"server_id"`
-	Name string          `db:"name"` // for people, may be empty
-
-	// World is a random identity, 32 hexadecimal digits, that was made with
-	// the row. If two databases both have a server 7, they hold the same game world,
-	// or copies of it, only if World is the same too.
-	World string `db:"world"`
-
-	Role string `db:"role"` // RoleOwn or RoleMerged
+	ID    gameid.ServerID `db:"server_id"`
+	Name  string          `db:"name"`
+	World string          `db:"world"` // empty if there is no row
+	Role  string          `db:"role"`  // RoleOwn or RoleMerged
 
 	// Reserved is the mark: no ID of this server in this database has a later
 	// time, in milliseconds since gameid.EpochMillis.
 	Reserved int64 `db:"reserved_ms"`
 
-	// Holder is the process that has the lease, or had it last. The lease ends at
-	// LeaseUntil. Leased says whether it was still running when the row was read. All
-	// times are by the clock of the database.
 	Holder     gameid.Holder `db:"holder"`
 	LeaseUntil time.Time
-	Leased     bool
+	Leased     bool // when the row was read
 
 	Epoch int64 `db:"epoch"` // counts the changes
 
@@ -51,7 +42,7 @@ type Server struct {
 	// empty.
 	Fleet string `db:"fleet"`
 
-	// When the row was made and changed last, and when it was read.
+	// When the row was made and changed last, and when it was read, by the clock of the database.
 	CreatedAt, UpdatedAt, Now time.Time
 }
 
@@ -270,9 +261,7 @@ func (r *Registry) find(ctx context.Context, where string, args ...any) ([]Serve
 	return servers, nil
 }
 
-// SetName gives a server a name of at most 64 characters, for people to read.
-// The server must be in the registry: a node has been opened, or its rows were
-// merged in. Otherwise it returns store.ErrNotFound.
+// SetName gives a server of the registry a name of at most 64 characters, for people to read.
 func (r *Registry) SetName(ctx context.Context, server gameid.ServerID, name string) error {
 	what := fmt.Sprintf("name of server %s", server)
 	result, err := r.db.ExecKind(ctx, sqldb.Seldom, what, "UPDATE "+Table+" SET name = ? WHERE server_id = ?", name, server)
