@@ -295,12 +295,14 @@ func TestOneConnection(t *testing.T) {
 	g, second := openGame(t, "sqlite mattn gorm", path), openGame(t, "sqlite mattn plain", path)
 	g.pool.SetMaxOpenConns(1)
 	must(t, schema(ctx, g, store.SQLite))
-	if _, err := store.Wrap(ctx, g.pool, store.SQLite); err == nil || !strings.Contains(err.Error(), "store.WrapTwo") {
+	one, err := store.Wrap(ctx, g.pool, store.SQLite)
+	must(t, err)
+	must(t, one.CreateRegistry(ctx))
+	if _, err := one.OpenNode(ctx, server, store.NodeOptions{}); err == nil || !strings.Contains(err.Error(), "store.WrapTwo") {
 		t.Errorf("a pool of one connection: %v", err)
 	}
 	db, err := store.WrapTwo(ctx, g.pool, second.pool, store.SQLite)
 	must(t, err)
-	must(t, db.CreateRegistry(ctx))
 	node, err := db.OpenNode(ctx, server, store.NodeOptions{})
 	must(t, err)
 	defer node.Close()
