@@ -55,7 +55,7 @@ func (b *sqliteBench) dsn(name string) string { return "sqlite:" + b.file(name) 
 func (b *sqliteBench) world(ctx context.Context, name string, server gameid.ServerID, players int) {
 	db := openStore(ctx, b.measuring, b.dsn(name))
 	defer db.Close()
-	b.must(execute(ctx, db.Pool().DB, sqliteWorldSQL(server, players, time.Now())...))
+	b.must(execute(ctx, db.Pool(), sqliteWorldSQL(server, players, time.Now())...))
 	runServer(ctx, b.measuring, db, server)
 }
 

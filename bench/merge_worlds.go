@@ -47,7 +47,7 @@ func (w *mergeWorlds) fill(ctx context.Context) {
 func (w *mergeWorlds) world(ctx context.Context, name string, server gameid.ServerID, players int) {
 	db := w.create(ctx, name)
 	defer db.Close()
-	conn, err := db.Pool().DB.Conn(ctx) // one session
+	conn, err := db.Pool().Conn(ctx) // one session
 	w.must(err)
 	defer conn.Close()
 	w.must(execute(ctx, conn, worldSQL(server, players, time.Now(), w.numbers)...))

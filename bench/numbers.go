@@ -70,7 +70,7 @@ func numbersOnMariaDB(ctx context.Context, o options) ([]section, error) {
 			runServer(ctx, m, db, benchServer)
 			_, err := db.Exec(ctx, "CREATE TABLE counted (number BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(32) NOT NULL)")
 			m.must(err)
-			insert, err := db.Pool().DB.PrepareContext(ctx, "INSERT INTO counted (name) VALUES (?)")
+			insert, err := db.Pool().PrepareContext(ctx, "INSERT INTO counted (name) VALUES (?)")
 			m.must(err)
 			defer insert.Close()
 			sequence, err := numbers.Open(ctx, db.Registry(), benchServer, "player", numbers.Options{MinBlock: 1, MaxBlock: 1})

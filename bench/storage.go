@@ -57,7 +57,7 @@ func serverStorage(ctx context.Context, o options, title, name string) ([]sectio
 func storageByHand(ctx context.Context, m *measuring, dsn string) {
 	db := openStore(ctx, m, dsn)
 	defer db.Close()
-	storage(ctx, m, db, newByHand(ctx, m, db.Pool().DB))
+	storage(ctx, m, db, newByHand(ctx, m, db.Pool()))
 }
 
 // storage measures store beside the same by hand on one pool of connections
@@ -122,7 +122,7 @@ func storage(ctx context.Context, m *measuring, db *store.DB, hand table) {
 		})
 	}}, candidate{name: storeOpen, note: "the start of a game server", run: func(n int) error {
 		return tries(n, func(int) (*gameid.Node, error) {
-			node, err := db.OpenNode(ctx, 8, gameid.Options{})
+			node, err := db.OpenNode(ctx, 8, store.NodeOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -29,7 +29,7 @@ func openStore(ctx context.Context, m *measuring, dsn string) *store.DB {
 
 // runServer lets a server run on a database, and end.
 func runServer(ctx context.Context, m *measuring, db *store.DB, server gameid.ServerID) {
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, store.NodeOptions{})
 	m.must(err)
 	m.must(node.Close())
 }

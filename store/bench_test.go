@@ -39,7 +39,7 @@ func BenchmarkInsertMany(b *testing.B) {
 		})
 		b.Run("by=hand", func(b *testing.B) {
 			run(b, func() {
-				tx, err := db.Pool().DB.BeginTx(b.Context(), nil)
+				tx, err := db.Pool().BeginTx(b.Context(), nil)
 				must(b, err)
 				defer tx.Rollback()
 				insert, err := tx.PrepareContext(b.Context(), "INSERT INTO items (id, owner_id, template, count, created_at) VALUES "+
@@ -82,7 +82,7 @@ func BenchmarkGet(b *testing.B) {
 		})
 		b.Run("by=hand", func(b *testing.B) {
 			b.ReportAllocs()
-			get, err := db.Pool().DB.PrepareContext(b.Context(), "SELECT id, owner_id, template, count, created_at FROM items WHERE id = ?")
+			get, err := db.Pool().PrepareContext(b.Context(), "SELECT id, owner_id, template, count, created_at FROM items WHERE id = ?")
 			must(b, err)
 			defer get.Close()
 			for b.Loop() {
@@ -120,7 +120,7 @@ func BenchmarkStream(b *testing.B) {
 		b.Run("by=hand", func(b *testing.B) {
 			seen := 0
 			for b.Loop() {
-				rows, err := db.Pool().DB.QueryContext(b.Context(), "SELECT id, owner_id, template, count, created_at FROM items ORDER BY id")
+				rows, err := db.Pool().QueryContext(b.Context(), "SELECT id, owner_id, template, count, created_at FROM items ORDER BY id")
 				must(b, err)
 				for rows.Next() {
 					var r entity.Item

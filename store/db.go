@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/registry"
 )
 
@@ -32,7 +32,7 @@ type DB struct {
 	db *sqldb.DB
 
 	// On a pool of its own: minting must not wait for the game's transactions.
-	registry *registry.Registry
+	registry *worldregistry.Registry
 
 	theirs bool // the pools are the game's
 }
@@ -86,11 +86,11 @@ func open(ctx context.Context, dsn string, access sqldb.Access) (*DB, error) {
 	}
 	reg := pool.Second()
 	reg.Pool().SetMaxOpenConns(2)
-	return newDB(pool, registry.New(reg.Pool().DB, registry.Dialect(reg.Dialect()))), nil
+	return newDB(pool, reg), nil
 }
 
-func newDB(pool *sqldb.DB, reg *registry.Registry) *DB {
-	return &DB{session: session{&pool.Session}, db: pool, registry: reg}
+func newDB(pool, reg *sqldb.DB) *DB {
+	return &DB{session: session{&pool.Session}, db: pool, registry: worldregistry.New(reg)}
 }
 
 // Close closes the database, unless the game opened it ([Wrap]). Close the node
@@ -111,7 +111,7 @@ func (db *DB) ReadOnly() bool { return db.db.ReadOnly() }
 // Pool returns the pool below, for calls that this package does not offer. Errors of
 // the pool are the driver's. On a database opened read-only the caller must check
 // [DB.Unchanged].
-func (db *DB) Pool() *sqlx.DB { return db.db.Pool() }
+func (db *DB) Pool() *sql.DB { return db.db.Pool().DB }
 
 // Unchanged returns [ErrChanged] if the file of a database opened by [OpenReadOnly] was
 // changed so that the values read cannot be trusted.
@@ -128,31 +128,26 @@ func (db *DB) GoString() string { return fmt.Sprintf("store.DB(%q)", db) }
 func Redact(dsn string) string { return sqldb.Redact(dsn) }
 
 // Registry returns the registry of the database.
-func (db *DB) Registry() *registry.Registry { return db.registry }
+func (db *DB) Registry() *registry.Registry { return (*registry.Registry)(db.registry) }
 
 // CreateRegistry makes the table of the registry, unless it exists: see
 // [registry.Registry.Create]. It touches no other table.
 func (db *DB) CreateRegistry(ctx context.Context) error { return db.registry.Create(ctx) }
 
-// AcceptLossyDatabase allows nodes although the database may lose confirmed changes:
-// see [registry.Registry.AcceptLossyDatabase].
-func (db *DB) AcceptLossyDatabase() { db.registry.AcceptLossyDatabase() }
+// NodeOptions say how a node is opened: see [registry.NodeOptions].
+type NodeOptions = registry.NodeOptions
 
 // OpenNode starts the node of a server on the registry of this database: see
 // [registry.Registry.OpenNode]. Close the node before the database.
-func (db *DB) OpenNode(ctx context.Context, server gameid.ServerID, options gameid.Options) (*gameid.Node, error) {
-	// The pool of a game may have been limited after it was wrapped.
-	if err := waitsForItself(db.Pool().DB, db.registry.Pool()); err != nil {
-		return nil, err
-	}
-	return db.registry.OpenNode(ctx, server, options)
+func (db *DB) OpenNode(ctx context.Context, server gameid.ServerID, options NodeOptions) (*gameid.Node, error) {
+	return db.Registry().OpenNode(ctx, server, options)
 }
 
-// NumberRange is a range of server numbers, both ends included.
+// NumberRange is a range of server numbers: see [registry.NumberRange].
 type NumberRange = registry.NumberRange
 
 // OpenFreeNode is [DB.OpenNode] for any number of a range that no live process
 // holds: see [registry.Registry.OpenFreeNode].
-func (db *DB) OpenFreeNode(ctx context.Context, numbers NumberRange, options gameid.Options) (*gameid.Node, error) {
-	return db.registry.OpenFreeNode(ctx, numbers, options)
+func (db *DB) OpenFreeNode(ctx context.Context, numbers NumberRange, options NodeOptions) (*gameid.Node, error) {
+	return db.Registry().OpenFreeNode(ctx, numbers, options)
 }

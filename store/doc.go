@@ -7,7 +7,7 @@
 //	if err := db.CreateRegistry(ctx); err != nil { ... }
 //	if err := starter.Create(ctx, db); err != nil { ... } // or the game's own tables
 //
-//	node, err := db.OpenNode(ctx, 7, gameid.Options{}) // this process is server 7
+//	node, err := db.OpenNode(ctx, 7, store.NodeOptions{}) // this process is server 7
 //	if err != nil { ... }
 //	defer node.Close()
 //	players, items := gameid.NewGenerator[entity.Player](node), gameid.NewGenerator[entity.Item](node)
@@ -38,7 +38,7 @@
 // store/starter has some to begin with.
 //
 // An existing game gives the pool that it, or its ORM, opened to [Wrap], and its own
-// transactions to [DB.Over]. Its tables may have any names.
+// transactions to [DB.WithTx]. Its tables may have any names.
 //
 // The registry, of package store/registry, is a table of this database. It records the
 // times that its servers have reserved for IDs, which makes the IDs unique; see
@@ -51,7 +51,7 @@
 //	worlds, err := fleet.Open(fleetDSN) // connects when it is used
 //	if err != nil { ... }
 //	defer worlds.Close()
-//	member, err := worlds.Join(ctx, db.Registry(), 7, gameid.Options{}, fleet.Options{Name: "s7", OnChange: logIt})
+//	member, err := worlds.Join(ctx, db.Registry(), 7, store.NodeOptions{}, fleet.Options{Name: "s7", OnChange: logIt})
 //	if err != nil { ... } // errors.Is: fleet.ErrNotClaimed, fleet.ErrOtherWorld, fleet.ErrRunning ...
 //	defer member.Close()  // and with it the node, member.Node
 //

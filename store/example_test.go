@@ -63,7 +63,7 @@ func Example_ownTable() {
 	if _, err := db.Exec(ctx, createMails); err != nil {
 		log.Fatal(err)
 	}
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, store.NodeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func ExampleWrap() {
 	if err := db.CreateRegistry(ctx); err != nil {
 		log.Fatal(err)
 	}
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, store.NodeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func ExampleWrap() {
 	if _, err := tx.ExecContext(ctx, "UPDATE players SET gold = gold - 30 WHERE name = ?", "Aria"); err != nil {
 		log.Fatal(err)
 	}
-	if err := receipts.Insert(ctx, db.Over(tx), Receipt{ID: id, Paid: 30}); err != nil {
+	if err := receipts.Insert(ctx, db.WithTx(tx), Receipt{ID: id, Paid: 30}); err != nil {
 		log.Fatal(err)
 	}
 	if err := tx.Commit(); err != nil {

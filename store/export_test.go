@@ -4,7 +4,6 @@ import (
 	"database/sql"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
 )
 
 // Mock makes a DB of a pool whose answers the test writes.
@@ -13,7 +12,7 @@ func Mock(pool *sql.DB, d Dialect) *DB {
 	for _, known := range []tableKey{{"players", "id"}, {"items", "id"}, {"guilds", "id"}, {"guild_members", "player_id"}} {
 		db.Once(known, func() error { return nil }) // is not asked for its keys
 	}
-	return newDB(db, registry.New(pool, d))
+	return newDB(db, sqldb.Wrap(pool, sqldb.Dialect(d)))
 }
 
 // MaxRows is how many rows go into one statement.

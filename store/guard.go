@@ -7,7 +7,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
 )
 
 // ErrNotHeld: the lease of the server is not this node's any more, so the
@@ -28,7 +27,7 @@ var ErrNotHeld = errors.New("the lease is held by another process")
 // within the transaction keeps its successor from starting: the error of that names the
 // connection to end.
 func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
-	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too
+	query := "SELECT 1 FROM " + sqldb.RegistryTable + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too
 	query += sqldb.Dialect(tx.Dialect()).Words().Share
 	var one int
 	err := tx.Get(ctx, &one, query, append([]any{node.Server()}, sqldb.HeldByArgs(node.Holder().Token)...)...)

@@ -24,7 +24,7 @@ func TestGuard(t *testing.T) {
 		must(t, err)
 		tx, err := db.Pool().BeginTx(ctx, nil)
 		must(t, err)
-		must(t, db.Over(tx).Guard(ctx, node))
+		must(t, db.WithTx(tx).Guard(ctx, node))
 		taken := make(chan error, 1)
 		go func() { taken <- take(ctx, db, gameid.Holder{Token: "other"}) }()
 		select {
@@ -78,7 +78,7 @@ func TestGuardDeferred(t *testing.T) {
 			tx, err := pool.BeginTx(ctx, nil)
 			must(t, err)
 			defer tx.Rollback()
-			must(t, game.Over(tx).Guard(ctx, node))
+			must(t, game.WithTx(tx).Guard(ctx, node))
 			short, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
 			taken := take(short, game, gameid.Holder{Token: "other"}) == nil
@@ -95,12 +95,12 @@ func TestGuardDeferred(t *testing.T) {
 
 // take gives the lease of server 7 to a process, whatever the row says.
 func take(ctx context.Context, db *store.DB, holder gameid.Holder) error {
-	row, err := db.Registry().Load(ctx, 7)
+	row, err := storetest.World(db).Load(ctx, 7)
 	if err != nil {
 		return err
 	}
 	claim := gameid.Claim{Reserved: row.Reserved, Window: row.Window, Holder: holder, Lease: time.Minute}
-	if ok, err := db.Registry().CompareAndSet(ctx, 7, row, claim); err != nil || !ok {
+	if ok, err := storetest.World(db).CompareAndSet(ctx, 7, row, claim); err != nil || !ok {
 		return fmt.Errorf("the lease was not taken: %t, %w", ok, err)
 	}
 	return nil

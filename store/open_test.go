@@ -156,7 +156,7 @@ func TestSettings(t *testing.T) {
 		if at != born {
 			t.Errorf("a time came as %v, want %v", at, born)
 		}
-		must(t, storetest.Second(db.Registry().Durability(t.Context()))) // finds columns by their names
+		must(t, storetest.Second(storetest.World(db).Durability(t.Context()))) // finds columns by their names
 	})
 }
 
@@ -236,7 +236,7 @@ func readAll(t testing.TB, db *store.DB, players int) {
 	}))
 	_, err := db.Registry().Servers(ctx)
 	must(t, err)
-	_, err = db.Registry().Load(ctx, 7)
+	_, err = storetest.World(db).Load(ctx, 7)
 	must(t, err)
 }
 
@@ -249,7 +249,7 @@ func refusesWrites(t testing.TB, db *store.DB) {
 		"exec":    storetest.Second(db.Exec(ctx, "DELETE FROM players")),
 		"InTx":    db.InTx(ctx, func(*store.Tx) error { return nil }),
 		"name":    db.Registry().SetName(ctx, 7, "x"),
-		"reserve": storetest.Second(db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, claim)),
+		"reserve": storetest.Second(storetest.World(db).CompareAndSet(ctx, 8, gameid.Record{}, claim)),
 		// The database itself refuses too.
 		"pool":   store.Translate(storetest.Second(db.Pool().ExecContext(ctx, "DELETE FROM players"))),
 		"create": store.Translate(storetest.Second(db.Pool().ExecContext(ctx, "CREATE TABLE x (y INT)"))),

@@ -35,9 +35,9 @@ func ExampleWrap_program() {
 	_, err = pool.Exec("CREATE TABLE players (id BLOB PRIMARY KEY, name TEXT)")
 	type Player struct{}
 
-	db, err := store.Wrap(ctx, pool, store.SQLite)     // the *sql.DB that the game, or its ORM, opened
-	err = db.CreateRegistry(ctx)                       // creates two tables of mergesafe, and changes no other
-	node, err := db.OpenNode(ctx, 7, gameid.Options{}) // this process is server 7; a second one is refused
+	db, err := store.Wrap(ctx, pool, store.SQLite)        // the *sql.DB that the game, or its ORM, opened
+	err = db.CreateRegistry(ctx)                          // creates two tables of mergesafe, and changes no other
+	node, err := db.OpenNode(ctx, 7, store.NodeOptions{}) // this process is server 7; a second one is refused
 	defer node.Close()
 
 	players := gameid.NewGenerator[Player](node) // Player: any type of the game

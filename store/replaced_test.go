@@ -14,6 +14,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/gameid/metrics"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/registry"
 	"mergesafe/store/starter"
@@ -129,7 +131,7 @@ func TestFileReplaced(t *testing.T) {
 					db = open(t, "sqlite:"+path)
 				}
 				must(t, storetest.Create(ctx, db))
-				node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, 300*time.Millisecond)
+				node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, 300*time.Millisecond)
 				defer node.Close()
 				n := 0
 				changes := map[string]func() error{
@@ -138,7 +140,7 @@ func TestFileReplaced(t *testing.T) {
 						return db.InTx(ctx, func(tx *store.Tx) error { return starter.Players.Insert(ctx, tx, player(next(&n))) })
 					},
 					"reserve": func() error {
-						_, err := db.Registry().CompareAndSet(ctx, gameid.ServerID(10+next(&n)), gameid.Record{}, storetest.Claim)
+						_, err := storetest.World(db).CompareAndSet(ctx, gameid.ServerID(10+next(&n)), gameid.Record{}, storetest.Claim)
 						return err
 					},
 					"ping": func() error { return db.Ping(ctx) },
@@ -244,10 +246,11 @@ func TestFileStays(t *testing.T) {
 	pool, err := sql.Open("sqlite", "file:/game?vfs=memdb") // one database in memory for all connections
 	must(t, err)
 	defer pool.Close()
-	memory := registry.New(pool, store.SQLite)
+	memory := (*registry.Registry)(worldregistry.New(sqldb.Wrap(pool, sqldb.SQLite)))
 	must(t, memory.Create(ctx))
-	memory.AcceptLossyDatabase() // it has no journal
-	node, err := memory.OpenNode(ctx, 7, storetest.NodeOptions)
+	options := storetest.NodeOptions
+	options.AcceptLossyDatabase = true // it has no journal
+	node, err := memory.OpenNode(ctx, 7, options)
 	must(t, err)
 	must(t, node.Close())
 }

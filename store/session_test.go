@@ -382,7 +382,7 @@ func TestRegistryHasItsOwnConnections(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if ok, err := db.Registry().CompareAndSet(t.Context(), 7, gameid.Record{}, claim); !ok || err != nil {
+	if ok, err := storetest.World(db).CompareAndSet(t.Context(), 7, gameid.Record{}, claim); !ok || err != nil {
 		t.Errorf("with %d transactions open: %v, %v", n, ok, err)
 	}
 	close(release)

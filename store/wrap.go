@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
 )
 
 // Wrap makes a DB of a pool that the game, or its ORM, opened: database/sql,
@@ -26,7 +25,7 @@ import (
 // A pool of MySQL whose sessions have a completion_type other than NO_CHAIN is refused, and one of PostgreSQL
 // whose search_path leads to temporary tables first ([ErrSchema]).
 //
-// A pool that may open only one connection is refused: when a transaction has that
+// On a pool that may open only one connection no node opens: when a transaction has that
 // connection, minting in it would wait for itself. Give a second pool to [WrapTwo]. Do
 // so too if the game's transactions may take all connections of the pool for longer
 // than gameid.Options.Window.
@@ -35,7 +34,7 @@ func Wrap(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 }
 
 // WrapTwo is [Wrap] with a pool of its own for the registry, on the same
-// database.
+// database. The second one must be allowed two connections.
 func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, error) {
 	if pool == nil || second == nil {
 		return nil, errors.New("store: the pool is nil")
@@ -43,18 +42,11 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	if err := sqldb.Dialect(dialect).Linked(); err != nil {
 		return nil, err
 	}
-	if err := waitsForItself(pool, second); err != nil {
-		return nil, err
-	}
 	game, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
 	if err != nil {
 		return nil, err
 	}
 	if err := game.CheckEnds(ctx); err != nil {
-		return nil, err
-	}
-	reg, err := registry.Open(ctx, second, dialect)
-	if err != nil {
 		return nil, err
 	}
 	other, err := sqldb.Adopt(ctx, second, sqldb.Dialect(dialect))
@@ -66,26 +58,16 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	} else if unclear != "" {
 		return nil, fmt.Errorf("store: it is not known whether the two pools are of one database, the one with the game's tables: %s", unclear)
 	} else if !same {
-		return nil, fmt.Errorf("store: the two pools are of two databases, %q and %q: both must be of the one with the game's tables", game.Place(), reg.Place())
+		return nil, fmt.Errorf("store: the two pools are of two databases, %q and %q: both must be of the one with the game's tables", game.Place(), other.Place())
 	}
-	db := newDB(game, reg)
+	db := newDB(game, other)
 	db.theirs = true
 	return db, nil
 }
 
-// waitsForItself returns an error if minting inside a transaction of pool would
-// wait for the registry, which waits for the connection of that transaction.
-func waitsForItself(pool, second *sql.DB) error {
-	if pool == second && pool.Stats().MaxOpenConnections == 1 {
-		return errors.New("store: the pool may open one connection only: IDs that are minted inside a transaction would wait for the registry, " +
-			"which would wait for that transaction; allow two or more (SetMaxOpenConns), or give the registry a pool of its own: store.WrapTwo")
-	}
-	return nil
-}
-
-// Over returns the transaction that the game began on the database of db, as a
+// WithTx returns the transaction that the game began on the database of db, as a
 // [Session]: for [Table] and the queries of this package. The game commits it or
 // rolls it back. For a *sqlx.Tx pass its field Tx; GORM has the *sql.Tx in
 // tx.Statement.ConnPool; with PrepareStmt that is a *gorm.PreparedStmtTX, which has the
 // *sql.Tx in its field Tx.
-func (db *DB) Over(tx *sql.Tx) *Tx { return &Tx{session{db.db.Over(tx)}} }
+func (db *DB) WithTx(tx *sql.Tx) *Tx { return &Tx{session{db.db.Over(tx)}} }

@@ -114,22 +114,22 @@ func TestWrap(t *testing.T) {
 			must(t, err)
 			one := row("sql")
 			must(t, storetest.Second(tx.ExecContext(ctx, "INSERT INTO items VALUES (?, 'sword')", run)))
-			must(t, characters.Insert(ctx, db.Over(tx), one))
+			must(t, characters.Insert(ctx, db.WithTx(tx), one))
 			must(t, tx.Commit())
 
 			txx, err := sqlx.NewDb(pool, "x").BeginTxx(ctx, nil)
 			must(t, err)
 			two := row("sqlx")
 			must(t, storetest.Second(txx.ExecContext(ctx, "INSERT INTO guilds VALUES (?)", fmt.Sprint("tag", run))))
-			must(t, characters.Insert(ctx, db.Over(txx.Tx), two))
-			if got, err := characters.GetForUpdate(ctx, db.Over(txx.Tx), two.ID); got != two || err != nil {
+			must(t, characters.Insert(ctx, db.WithTx(txx.Tx), two))
+			if got, err := characters.GetForUpdate(ctx, db.WithTx(txx.Tx), two.ID); got != two || err != nil {
 				t.Errorf("within the transaction: %v, %v", got, err)
 			}
 			must(t, txx.Commit())
 
 			gone, err := pool.BeginTx(ctx, nil)
 			must(t, err)
-			must(t, characters.Insert(ctx, db.Over(gone), row("rolled back")))
+			must(t, characters.Insert(ctx, db.WithTx(gone), row("rolled back")))
 			must(t, gone.Rollback())
 
 			ids = append(ids, one.ID, two.ID)
@@ -158,7 +158,7 @@ func TestWrapName(t *testing.T) {
 		if game.dialect == store.SQLite {
 			want = "sqlite:/"
 		}
-		for _, name := range []string{db.String(), db.Registry().String(), db.Registry().Place(), fmt.Sprintf("%#v", db)} {
+		for _, name := range []string{db.String(), db.Registry().String(), storetest.World(db).Place(), fmt.Sprintf("%#v", db)} {
 			if !strings.Contains(name, want) || strings.Contains(name, "@") || strings.Contains(name, "secret") {
 				t.Errorf("the name is %q, want %q…", name, want)
 			}
@@ -173,8 +173,8 @@ func TestWrapName(t *testing.T) {
 		must(t, err)
 		servers, err := worlds.List(ctx)
 		must(t, err)
-		if len(servers) != 1 || servers[0].Place != db.Registry().Place() {
-			t.Errorf("the fleet registry has %+v, want the place %q", servers, db.Registry().Place())
+		if len(servers) != 1 || servers[0].Place != storetest.World(db).Place() {
+			t.Errorf("the fleet registry has %+v, want the place %q", servers, storetest.World(db).Place())
 		}
 		must(t, member.Close())
 
@@ -207,20 +207,11 @@ func TestWrapRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	one := openSQLite(path)
 	one.SetMaxOpenConns(1)
-	wants(storetest.Second(store.Wrap(ctx, one, store.SQLite)), "one connection only", "store.WrapTwo")
-	wants(storetest.Second(store.WrapTwo(ctx, one, one, store.SQLite)), "one connection only")
 	wants(storetest.Second(store.Wrap(ctx, nil, store.SQLite)), "nil")
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), "oracle")), `unknown dialect "oracle"`)
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), store.MySQL)), "not one of a mysql database")
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(":memory:"), store.SQLite)), "in memory")
 	wants(storetest.Second(store.WrapTwo(ctx, one, openSQLite(filepath.Join(t.TempDir(), "b.db")), store.SQLite)), "two databases", "a.db", "b.db")
-
-	later := openSQLite(path)
-	db, err := store.Wrap(ctx, later, store.SQLite)
-	must(t, err)
-	must(t, db.CreateRegistry(ctx))
-	later.SetMaxOpenConns(1)
-	wants(storetest.Second(db.OpenNode(ctx, 7, storetest.NodeOptions)), "one connection only")
 
 	noDatabase, err := mysql.ParseDSN(servertest.DSN(t)) // or skip
 	must(t, err)
@@ -331,7 +322,7 @@ func TestWrapKeepsSettings(t *testing.T) {
 				if got, err := characters.Get(ctx, other, last); got.Name != name || err != nil {
 					t.Errorf("another pool sees %v, %v", got, err)
 				}
-				row, err := other.Registry().Server(ctx, server)
+				row, err := storetest.World(other).Server(ctx, server)
 				if err != nil || row.Epoch < 2 || row.Leased || row.Reserved == 0 {
 					t.Errorf("another pool sees the row %+v, %v", row, err)
 				}

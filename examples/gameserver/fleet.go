@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"mergesafe/gameid"
 	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/internal/config"
 	"mergesafe/store"
@@ -13,7 +12,7 @@ import (
 
 // openNode starts the node of the server, or of any free number of its range:
 // with the consent of the fleet registry, if the configuration names one.
-func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(string) (string, bool), options gameid.Options) error {
+func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(string) (string, bool), options store.NodeOptions) error {
 	dsn, err := cfg.Registry.DSN(env)
 	if err != nil {
 		return err

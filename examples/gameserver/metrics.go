@@ -58,7 +58,7 @@ func newMetrics(db *store.DB, node *gameid.Node, public *publicIDs, name string)
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.panics, info, key,
 		newNodeCollector(node.Stats),
-		collectors.NewDBStatsCollector(db.Pool().DB, "game"),
+		collectors.NewDBStatsCollector(db.Pool(), "game"),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -204,7 +204,7 @@ func TestShutdown(t *testing.T) {
 	}
 
 	db := openStore(t, dsn)
-	servers, err := db.Registry().Servers(t.Context())
+	servers, err := storetest.World(db).Servers(t.Context())
 	if err != nil || len(servers) != 1 {
 		t.Fatalf("%+v, %v", servers, err)
 	}
@@ -233,7 +233,7 @@ func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	dsn := sqliteDSN(t)
 	p := serving(t, nil, "-config", writeConfig(t, 1, dsn))
-	registry := openStore(t, dsn).Registry()
+	registry := storetest.World(openStore(t, dsn))
 	thief := gameid.Holder{Token: "another", Host: "host-b", PID: 4711, Program: "thief", Since: time.Now()}
 	storetest.Await(t, "the lease is taken away", func() bool { // a renewal may come between
 		rec, err := registry.Load(t.Context(), 1)

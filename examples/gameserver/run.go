@@ -190,11 +190,11 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if err := createTables(ctx, p.db); err != nil {
 		return nil, err
 	}
-	if cfg.AcceptLossyDatabase {
-		p.db.AcceptLossyDatabase()
-	}
 	server := cfg.Server
-	if err := p.openNode(ctx, cfg, env, gameid.Options{MaxSkew: opts.maxSkew, Clock: clock}); err != nil {
+	if err := p.openNode(ctx, cfg, env, store.NodeOptions{
+		Options:             gameid.Options{MaxSkew: opts.maxSkew, Clock: clock},
+		AcceptLossyDatabase: cfg.AcceptLossyDatabase,
+	}); err != nil {
 		return nil, err
 	}
 	number := p.node.Server()

@@ -53,11 +53,11 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, window ti
 		t.Fatal(err)
 	}
 	if reserver == nil {
-		reserver = db.Registry()
+		reserver = storetest.World(db)
 	} else { // numbers are for a server that has run on the database
-		storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, window).Close()
+		storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, window).Close()
 	}
-	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return gameid.OpenNode(ctx, 7, reserver, o) }, window)
+	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return gameid.OpenNode(ctx, 7, reserver, o.Options) }, window)
 	t.Cleanup(func() { node.Close() })
 	numbers, err := numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{CheckDigit: true})
 	if err != nil {

@@ -28,7 +28,7 @@ func TestPage(t *testing.T) {
 	if _, err := parse(strings.Fields(string(start[1]))); err != nil {
 		t.Errorf("%s: %v", start[0], err)
 	}
-	node, err := gameid.OpenNode(t.Context(), 7, gameidtest.NewMemory(), storetest.NodeOptions)
+	node, err := gameid.OpenNode(t.Context(), 7, gameidtest.NewMemory(), storetest.NodeOptions.Options)
 	if err != nil {
 		t.Fatal(err)
 	}

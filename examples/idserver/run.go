@@ -168,10 +168,7 @@ func serve(ctx context.Context, opts options, env environment, log *slog.Logger)
 	if err := db.CreateRegistry(starting); err != nil {
 		return false, err
 	}
-	if cfg.AcceptLossyDatabase {
-		db.AcceptLossyDatabase()
-	}
-	node, closeNode, err := openNode(starting, db, cfg.Server, fleetDSN.Reveal(), log)
+	node, closeNode, err := openNode(starting, db, cfg, fleetDSN.Reveal(), log)
 	if err != nil {
 		return false, err
 	}
@@ -231,17 +228,18 @@ func serve(ctx context.Context, opts options, env environment, log *slog.Logger)
 
 // openNode starts the node: with the consent of the fleet registry, if there is
 // the DSN of one.
-func openNode(ctx context.Context, db *store.DB, server config.Server, dsn string, log *slog.Logger) (
+func openNode(ctx context.Context, db *store.DB, cfg *config.Config, dsn string, log *slog.Logger) (
 	node *gameid.Node, close func() error, err error) {
+	server, options := cfg.Server, store.NodeOptions{AcceptLossyDatabase: cfg.AcceptLossyDatabase}
 	if dsn == "" {
-		node, err := db.OpenNode(ctx, server.Number, gameid.Options{})
+		node, err := db.OpenNode(ctx, server.Number, options)
 		return node, node.Close, err
 	}
 	registry, err := fleet.Open(dsn)
 	if err != nil {
 		return nil, nil, err
 	}
-	member, err := registry.Join(ctx, db.Registry(), server.Number, gameid.Options{}, fleet.Options{
+	member, err := registry.Join(ctx, db.Registry(), server.Number, options, fleet.Options{
 		Name:     server.Name,
 		OnChange: func(s fleet.Status) { log.Warn("fleet registry", "state", s.State, "err", s.Err) },
 	})

@@ -43,11 +43,11 @@ func TestProcess(t *testing.T) {
 	defer db.Close()
 	thief := gameid.Holder{Token: "another", Host: "host-b", PID: 4711, Program: "thief", Since: time.Now()}
 	storetest.Await(t, "the lease is taken away", func() bool { // a renewal may come between
-		rec, err := db.Registry().Load(t.Context(), 7)
+		rec, err := storetest.World(db).Load(t.Context(), 7)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ok, err := db.Registry().CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: thief, Lease: time.Minute})
+		ok, err := storetest.World(db).CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: thief, Lease: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

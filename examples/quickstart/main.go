@@ -39,7 +39,7 @@ func run(ctx context.Context, dsn string) error {
 	}
 
 	// This process is server 7. A second one with that number is refused.
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, store.NodeOptions{})
 	if err != nil {
 		return err
 	}

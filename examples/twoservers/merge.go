@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -96,16 +98,16 @@ func (s *story) together(ctx context.Context, merged *world) error {
 // release lifts the fences of the worlds, which no real merge does: they are there for the reader to try.
 func release(ctx context.Context, plan *transfer.Plan, worlds []transfer.Database) error {
 	for i, w := range plan.Worlds {
-		db, err := store.Open(ctx, worlds[i].DSN)
+		registry, err := worldregistry.Dial(ctx, worlds[i].DSN, sqldb.ReadWrite)
 		if err != nil {
 			return err
 		}
 		for _, server := range w.Servers {
 			if err == nil {
-				err = db.Registry().LiftFence(ctx, server.Server, plan.ID)
+				err = registry.LiftFence(ctx, server.Server, plan.ID)
 			}
 		}
-		if db.Close(); err != nil {
+		if registry.Close(); err != nil {
 			return err
 		}
 	}

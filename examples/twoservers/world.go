@@ -65,7 +65,7 @@ func (w *world) adopt(others ...*world) {
 func (w *world) open(ctx context.Context) (err error) {
 	const window = 3 * time.Second // renewed every second, which is what follow waits for
 	clock := gameidtest.NewClock()
-	w.node, err = w.db.OpenNode(ctx, w.number, gameid.Options{Window: window, Clock: clock})
+	w.node, err = w.db.OpenNode(ctx, w.number, store.NodeOptions{Options: gameid.Options{Window: window, Clock: clock}})
 	clock.Step(window)
 	return err
 }

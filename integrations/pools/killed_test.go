@@ -45,7 +45,7 @@ func serve(ctx context.Context, kind, dsn string) error {
 	if err := db.CreateRegistry(ctx); err != nil {
 		return err
 	}
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, store.NodeOptions{})
 	if err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ func play(ctx context.Context, g game, db *store.DB, next func() (gameid.Of[Play
 		rows[i] = Player{ID: id, Name: id.String(), Level: int64(i)}
 		ids = append(ids, id)
 	}
-	return ids, g.tx(ctx, ids[0], func(tx *sql.Tx) error { return players.Insert(ctx, db.Over(tx), rows...) })
+	return ids, g.tx(ctx, ids[0], func(tx *sql.Tx) error { return players.Insert(ctx, db.WithTx(tx), rows...) })
 }
 
 func TestPools(t *testing.T) {
@@ -204,7 +204,7 @@ func TestPools(t *testing.T) {
 			db, err := store.Wrap(ctx, g.pool, dialect(kind))
 			must(t, err)
 			must(t, db.CreateRegistry(ctx))
-			node, err := db.OpenNode(ctx, server, gameid.Options{})
+			node, err := db.OpenNode(ctx, server, store.NodeOptions{})
 			must(t, err)
 			for range each {
 				ids, err := play(ctx, g, db, gameid.NewGenerator[Player](node).Next)
@@ -295,13 +295,15 @@ func TestOneConnection(t *testing.T) {
 	g, second := openGame(t, "sqlite mattn gorm", path), openGame(t, "sqlite mattn plain", path)
 	g.pool.SetMaxOpenConns(1)
 	must(t, schema(ctx, g, store.SQLite))
-	if _, err := store.Wrap(ctx, g.pool, store.SQLite); err == nil || !strings.Contains(err.Error(), "store.WrapTwo") {
+	one, err := store.Wrap(ctx, g.pool, store.SQLite)
+	must(t, err)
+	must(t, one.CreateRegistry(ctx))
+	if _, err := one.OpenNode(ctx, server, store.NodeOptions{}); err == nil || !strings.Contains(err.Error(), "store.WrapTwo") {
 		t.Errorf("a pool of one connection: %v", err)
 	}
 	db, err := store.WrapTwo(ctx, g.pool, second.pool, store.SQLite)
 	must(t, err)
-	must(t, db.CreateRegistry(ctx))
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	node, err := db.OpenNode(ctx, server, store.NodeOptions{})
 	must(t, err)
 	defer node.Close()
 	owner, err := gameid.NewGenerator[Player](node).Next()
@@ -311,7 +313,7 @@ func TestOneConnection(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return players.Insert(ctx, db.Over(tx), Player{ID: id, Name: "inside"})
+		return players.Insert(ctx, db.WithTx(tx), Player{ID: id, Name: "inside"})
 	}))
 }
 

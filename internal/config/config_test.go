@@ -268,18 +268,32 @@ func TestSectionsOfTools(t *testing.T) {
 	}
 }
 
-// The sample must work as it is, and so must each line in it that is there to be uncommented.
+// The sample must work as it is: its first part for a game server, the second for the tools. So must each line that is
+// there to be uncommented.
 func TestSample(t *testing.T) {
-	const path = "../../config.toml"
-	c, err := Load(path)
+	text, err := os.ReadFile("../../config.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.CheckServer(); err != nil {
-		t.Error(err)
+	forServer, forTools, parted := strings.Cut(string(text), "- for the tools\n")
+	for part, text := range map[string]string{"a game server": forServer, "the tools": forTools} {
+		if lines := strings.Count(text, "\n"); !parted || lines > 40 {
+			t.Errorf("the part for %s has %d lines, want at most 40", part, lines)
+		}
 	}
-	got := []string{reveal(t, c.Database, env(nil))}
-	for _, s := range c.Sources {
+	server, err := Parse("config.toml", forServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.CheckServer(); err != nil || len(server.Sources) > 0 {
+		t.Errorf("%v, sources %v", err, server.Sources)
+	}
+	tools, err := Parse("config.toml", forTools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{reveal(t, server.Database, env(nil))}
+	for _, s := range tools.Sources {
 		got = append(got, s.Name+" "+reveal(t, s.Database, env(nil)))
 	}
 	want := []string{"sqlite:data/s1.db", "s1 sqlite:data/s1.db", "s2 sqlite:data/s2.db", "s3 sqlite:data/s3.db", "new sqlite:data/new.db"}
@@ -287,18 +301,20 @@ func TestSample(t *testing.T) {
 		t.Errorf("databases (-want +got):\n%s", diff)
 	}
 
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	servers, _, _ := strings.Cut(string(text), "\n# [check]\n") // what comes after it has tests of its own
-	for pattern, head := range map[string]string{`dsn.*=.*`: "[database]", `key.*=.*`: "[[public_id]]\nversion = 9"} {
-		commented := regexp.MustCompile("(?m)^# ("+pattern+")$").FindAllStringSubmatch(servers, -1)
+	const database = "dsn = 'mysql:a:b@tcp(c)/d'\n"
+	for pattern, head := range map[string]string{
+		`numbers =.*`: "[server]\n", `dsn.*=.*`: "[database]\n", `(?:tls|accept).*=.*`: "[database]\n" + database, `worlds_.*=.*`: "[registry]\n" + database,
+		`key.*=.*`: "[[public_id]]\nversion = 9\n", `labels =.*`: "[[source]]\nname = 'w'\n" + database,
+	} {
+		commented := regexp.MustCompile("(?m)^# ("+pattern+")$").FindAllStringSubmatch(string(text), -1)
 		if len(commented) == 0 {
 			t.Fatalf("no commented line found for %s", head)
 		}
 		for _, m := range commented {
-			if _, err := Parse("c.toml", head+"\n"+m[1]); err != nil {
+			if strings.Contains(m[1], "{1..") {
+				head = "[[source]]\nname = 'w{1..400}'\n"
+			}
+			if _, err := Parse("c.toml", head+m[1]); err != nil {
 				t.Errorf("%s: %v", m[1], err)
 			}
 		}

@@ -10,14 +10,14 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/fleetworlds/madeup"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 // registryOf returns the statements that make the registry of a world, with the one server that
 // it has. If it is running, a process of another machine holds the lease for years.
 func registryOf(d sqldb.Dialect, s madeup.Shape, server gameid.ServerID, running bool) (
 	statements []string, err error) {
-	for statement := range strings.SplitSeq(registry.SchemaText(registry.Dialect(d)), ";\n") {
+	for statement := range strings.SplitSeq(worldregistry.SchemaText(d), ";\n") {
 		if strings.TrimSpace(statement) != "" {
 			statements = append(statements, statement)
 		}

@@ -43,13 +43,13 @@ func TestFileIsLocked(t *testing.T) {
 	dsn := "sqlite:" + filepath.Join(t.TempDir(), "game.db")
 	db := withTables(t, dsn)
 	pool := dial(t, dsn)
-	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
+	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
 	defer node.Close()
 	changes := map[string]func(context.Context) error{
 		"begin":  func(ctx context.Context) error { return db.InTx(ctx, func(*store.Tx) error { return nil }) },
 		"insert": func(ctx context.Context) error { return starter.Players.Insert(ctx, db, player(1)) },
 		"reserve": func(ctx context.Context) error {
-			_, err := db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, storetest.Claim)
+			_, err := storetest.World(db).CompareAndSet(ctx, 8, gameid.Record{}, storetest.Claim)
 			return err
 		},
 	}

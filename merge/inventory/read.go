@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
 )
 
 // Database is where a world is. It prints as its name, never as its DSN.
@@ -241,7 +241,7 @@ func (w *found) read(ctx context.Context, d Database, source *sqlsource.Source, 
 		}
 	}
 	try("registry", func() (err error) {
-		var servers []registry.Server
+		var servers []worldregistry.Server
 		if catalog.HasRegistry {
 			servers, err = source.Registry().Servers(ctx)
 		}
@@ -282,18 +282,18 @@ func (w *found) count(ctx context.Context, source *sqlsource.Source, catalog *ca
 }
 
 // stateOf tells from the registry whether a world is in use.
-func stateOf(servers []registry.Server) (State, []Server) {
+func stateOf(servers []worldregistry.Server) (State, []Server) {
 	world := Unknown
 	var all []Server
 	rank := map[State]int{Unknown: 0, Stopped: 1, Fenced: 2, Running: 3}
 	for _, s := range servers {
 		is := Stopped
-		if _, fenced := registry.FenceOf(s.Holder); fenced && s.Leased {
+		if _, fenced := worldregistry.FenceOf(s.Holder); fenced && s.Leased {
 			is = Fenced
 		} else if s.Held() != nil {
 			is = Running
 		}
-		own := s.Role == registry.RoleOwn
+		own := s.Role == worldregistry.RoleOwn
 		if own && rank[is] > rank[world] {
 			world = is
 		}

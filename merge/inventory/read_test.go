@@ -20,6 +20,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
@@ -119,44 +120,45 @@ func TestRead(t *testing.T) {
 // A world with a registry runs or not, and says which servers were there.
 func TestState(t *testing.T) {
 	onEach(t, func(t *testing.T, world func(string, ...string) Database) {
-		opened := func(name string, use func(r *registry.Registry)) Database {
+		opened := func(name string, use func(r *worldregistry.Registry)) Database {
 			d := world(name, characters)
 			db, err := sqldb.Dial(t.Context(), d.DSN, sqldb.ReadWrite)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { db.Close() })
-			r := registry.New(db.Pool().DB, registry.Dialect(db.Dialect()))
+			r := worldregistry.New(db)
 			if err := r.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			r.AcceptLossyDatabase()
 			use(r)
 			return d
 		}
-		node := func(r *registry.Registry, server gameid.ServerID) *gameid.Node {
-			n, err := r.OpenNode(t.Context(), server, storetest.NodeOptions)
+		node := func(r *worldregistry.Registry, server gameid.ServerID) *gameid.Node {
+			options := storetest.NodeOptions
+			options.AcceptLossyDatabase = true
+			n, err := (*registry.Registry)(r).OpenNode(t.Context(), server, options)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return n
 		}
 		worlds := []Database{
-			opened("running", func(r *registry.Registry) {
+			opened("running", func(r *worldregistry.Registry) {
 				n := node(r, 7)
 				t.Cleanup(func() { n.Close() })
 				if err := r.SetName(t.Context(), 7, "north"); err != nil {
 					t.Fatal(err)
 				}
 			}),
-			opened("stopped", func(r *registry.Registry) { node(r, 8).Close() }),
-			opened("fenced", func(r *registry.Registry) {
+			opened("stopped", func(r *worldregistry.Registry) { node(r, 8).Close() }),
+			opened("fenced", func(r *worldregistry.Registry) {
 				node(r, 9).Close()
-				if err := r.Fence(t.Context(), 9, registry.FenceTo("m1", "w1", time.Now())); err != nil {
+				if err := r.Fence(t.Context(), 9, worldregistry.FenceTo("m1", "w1", time.Now())); err != nil {
 					t.Fatal(err)
 				}
 			}),
-			opened("unused", func(*registry.Registry) {}),
+			opened("unused", func(*worldregistry.Registry) {}),
 		}
 		inv := Read(t.Context(), worlds, Options{})
 		if p := problems(inv); p != nil {

@@ -9,8 +9,8 @@ import (
 	"maps"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
-	"mergesafe/store/registry"
 )
 
 // What this package knows of databases that package store made is in this
@@ -23,14 +23,14 @@ const (
 	// has no row yet.
 	storeUnfinished = "SELECT CASE WHEN COUNT(*) = 0 THEN '' ELSE MIN(CASE WHEN state <> 'open' THEN id END) END FROM " + sqldb.RecordTable
 
-	storeServers = "SELECT server_id, name, world, role = '" + registry.RoleOwn + "', reserved_ms, epoch FROM " +
-		registry.Table + " ORDER BY server_id"
+	storeServers = "SELECT server_id, name, world, role = '" + worldregistry.RoleOwn + "', reserved_ms, epoch FROM " +
+		worldregistry.Table + " ORDER BY server_id"
 )
 
 // describeStore takes the tables that describe the database itself out of the
 // catalogue, and notes what they say.
 func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
-	b.HasRegistry = b.tables[registry.Table] != nil
+	b.HasRegistry = b.tables[worldregistry.Table] != nil
 	marked := b.tables[sqldb.SchemaTable] != nil
 	if b.tables[sqldb.KeysTable] != nil {
 		if err := readGiven(ctx, conn, b); err != nil {
@@ -88,11 +88,11 @@ func readGiven(ctx context.Context, conn *sql.Conn, b *builder) error {
 
 // Servers implements [catalog.Source].
 func (s *Source) Servers(ctx context.Context) (servers []catalog.Server, err error) {
-	err = s.ask(ctx, registry.Table, func(*schema) error {
+	err = s.ask(ctx, worldregistry.Table, func(*schema) error {
 		var server catalog.Server
 		var epoch int64
 		return each(ctx, s.conn, storeServers, func() {
-			server.Generation = registry.Generation(epoch)
+			server.Generation = worldregistry.Generation(epoch)
 			servers = append(servers, server)
 		}, &server.Server, &server.Name, &server.World, &server.Own, &server.Reserved, &epoch)
 	})

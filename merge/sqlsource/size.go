@@ -4,7 +4,8 @@ import (
 	"context"
 	"database/sql"
 
-	"mergesafe/store/registry"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 )
 
 // Size is how large a database is, as far as it tells without reading its rows.
@@ -59,10 +60,10 @@ func (d *mysqlDialect) size(ctx context.Context, conn *sql.Conn, schema *schema)
 
 // Registry is the registry of the database as it is now, not in the snapshot: leases end by
 // themselves. The catalogue says whether there is one.
-func (s *Source) Registry() *registry.Registry {
-	dialect := registry.SQLite
+func (s *Source) Registry() *worldregistry.Registry {
+	dialect := sqldb.SQLite
 	if _, is := s.dialect.(*mysqlDialect); is {
-		dialect = registry.MySQL
+		dialect = sqldb.MySQL
 	}
-	return registry.New(s.pool, dialect)
+	return worldregistry.New(sqldb.Wrap(s.pool, dialect))
 }

@@ -10,9 +10,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )
@@ -84,7 +84,7 @@ func TestStoreDatabase(t *testing.T) {
 			if c.SchemaVersion != 1 || !c.HasRegistry || len(c.Skipped) > 0 {
 				t.Errorf("version %d, registry %t, skipped %v", c.SchemaVersion, c.HasRegistry, c.Skipped)
 			}
-			registered, err := db.Registry().Servers(t.Context())
+			registered, err := storetest.World(db).Servers(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,8 +117,8 @@ func TestStoreUnfinished(t *testing.T) {
 func TestStoreServerOutOfRange(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
-		w.exec(t, "CREATE TABLE "+registry.Table+" (server_id BIGINT, name VARCHAR(64), world CHAR(32), role VARCHAR(16), reserved_ms BIGINT)",
-			"INSERT INTO "+registry.Table+" VALUES (4294967303, '', '', 'own', 0)")
+		w.exec(t, "CREATE TABLE "+worldregistry.Table+" (server_id BIGINT, name VARCHAR(64), world CHAR(32), role VARCHAR(16), reserved_ms BIGINT)",
+			"INSERT INTO "+worldregistry.Table+" VALUES (4294967303, '', '', 'own', 0)")
 		if servers, err := w.open(t).Servers(t.Context()); err == nil {
 			t.Errorf("got %v", servers)
 		}

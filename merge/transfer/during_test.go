@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -20,7 +21,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // racedWorlds are worlds of which a merge takes all kinds of steps: keys get new values, a
@@ -46,10 +46,10 @@ func racedWorlds(t *testing.T, e engine) ([]rowio.Database, planner.PlanOptions)
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if err := rowio.RegistryOf(db).Create(t.Context()); err != nil {
+		if err := worldregistry.New(db).Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rowio.RegistryOf(db).Make(t.Context(), []registry.Server{{ID: 1}, {ID: 2}}[i].ID); err != nil {
+		if err := worldregistry.New(db).Make(t.Context(), []worldregistry.NumberRange{{First: 1, Last: 1}, {First: 2, Last: 2}}[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,9 +138,9 @@ func TestTwoProcesses(t *testing.T) {
 				b.WriteString(withoutCounters(steadyRows(t, p, clone(t, e, into))))
 			}
 			for _, d := range worlds {
-				b.WriteString(withoutCounters(dump(t, d, registry.Table)))
+				b.WriteString(withoutCounters(dump(t, d, worldregistry.Table)))
 				db := pool(t, d)
-				for _, row := range readCell(t, db, "SELECT server_id, world, role, holder FROM "+registry.Table+" ORDER BY server_id") {
+				for _, row := range readCell(t, db, "SELECT server_id, world, role, holder FROM "+worldregistry.Table+" ORDER BY server_id") {
 					fmt.Fprintf(&b, "\n%v", row)
 				}
 				db.Close()

@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -19,13 +20,12 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )
 
 // registryIn is the registry of a database; none if it keeps none.
-func registryIn(t testing.TB, d rowio.Database) []registry.Server {
+func registryIn(t testing.TB, d rowio.Database) []worldregistry.Server {
 	t.Helper()
 	if number(t, d, hasRegistry(d)) == 0 {
 		return nil
@@ -57,10 +57,10 @@ func guarded(t testing.TB, p *plan.Plan, into rowio.Database, worlds []rowio.Dat
 		return
 	}
 	for _, s := range registryIn(t, into) {
-		if s.Role != registry.RoleOwn {
+		if s.Role != worldregistry.RoleOwn {
 			continue
 		}
-		if f, ok := registry.FenceOf(s.Holder); !ok || !f.Here || f.Merge != p.ID || s.Held() == nil {
+		if f, ok := worldregistry.FenceOf(s.Holder); !ok || !f.Here || f.Merge != p.ID || s.Held() == nil {
 			t.Fatalf("the merge is %q, and server %s of the new database can start: %+v", at.State, s.ID, s)
 		}
 	}
@@ -114,7 +114,7 @@ func force(t *testing.T, p *plan.Plan, d rowio.Database) {
 	}
 	defer db.Close()
 	for _, s := range registryIn(t, d) {
-		if err := db.Registry().LiftFence(t.Context(), s.ID, p.ID); err != nil {
+		if err := storetest.World(db).LiftFence(t.Context(), s.ID, p.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestNewDatabaseIsFenced(t *testing.T) {
 			}
 			defer db.Close()
 			_, err = db.OpenNode(t.Context(), 1, storetest.NodeOptions)
-			fenced := new(registry.FencedError)
+			fenced := new(worldregistry.FencedError)
 			if !errors.As(err, &fenced) || fenced.Fence.Merge != p.ID || d == into && !strings.Contains(err.Error(), "servermerge status PLAN") || !strings.Contains(err.Error(), "servermerge undo PLAN") {
 				t.Errorf("the server of %s starts: %v", d.Name, err)
 			}
@@ -278,7 +278,7 @@ func TestServerComesBetween(t *testing.T) {
 			}
 			for _, d := range worlds {
 				for _, s := range registryIn(t, d) {
-					if _, fenced := registry.FenceOf(s.Holder); fenced {
+					if _, fenced := worldregistry.FenceOf(s.Holder); fenced {
 						t.Errorf("%s: a fence stays: %+v", c.name, s)
 					}
 				}

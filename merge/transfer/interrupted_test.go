@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -16,7 +17,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // interruptedAnywhere interrupts the apply of a plan at points of it, and resumes or undoes
@@ -45,7 +45,7 @@ func interruptedAnywhere(t *testing.T, e engine, p *plan.Plan, all []rowio.Datab
 	}
 	var before []string
 	for _, d := range all {
-		before = append(before, dump(t, d, registry.Table)) // where fences leave their number
+		before = append(before, dump(t, d, worldregistry.Table)) // where fences leave their number
 	}
 	undone := func(what string, n int) {
 		t.Helper()
@@ -56,7 +56,7 @@ func interruptedAnywhere(t *testing.T, e engine, p *plan.Plan, all []rowio.Datab
 			t.Fatalf("%s, point %d: %s is there after its undo: %v", what, n, into.Name, err)
 		}
 		for i, d := range all {
-			if diff := cmp.Diff(before[i], dump(t, d, registry.Table)); diff != "" {
+			if diff := cmp.Diff(before[i], dump(t, d, worldregistry.Table)); diff != "" {
 				t.Fatalf("%s, point %d: %s was changed:\n%s", what, n, d.Name, diff)
 			}
 		}

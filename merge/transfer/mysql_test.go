@@ -11,6 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -20,7 +21,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // privateMySQL is a MySQL with options of its own.
@@ -56,7 +56,7 @@ func mergedAndBack(t *testing.T, e engine, all []rowio.Database, opts planner.Pl
 	t.Helper()
 	var before []string
 	for _, d := range all {
-		before = append(before, dump(t, d, registry.Table)) // which gets fences
+		before = append(before, dump(t, d, worldregistry.Table)) // which gets fences
 	}
 	p, into := planOf(t, e, all, opts)
 	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
@@ -70,7 +70,7 @@ func mergedAndBack(t *testing.T, e engine, all []rowio.Database, opts planner.Pl
 	}
 	dropped(t, into)
 	for i, d := range all {
-		if after := dump(t, d, registry.Table); before[i] != after {
+		if after := dump(t, d, worldregistry.Table); before[i] != after {
 			t.Errorf("%s after the undo:\n%s\nwant\n%s", d.Name, after, before[i])
 		}
 	}

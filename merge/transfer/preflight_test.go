@@ -11,6 +11,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -18,7 +19,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
 
@@ -44,7 +44,7 @@ func TestApplyRefuses(t *testing.T) {
 			{"fenced by another merge", func(t *testing.T) {
 				db, err := store.Open(t.Context(), worlds[1].DSN)
 				if err == nil {
-					err = db.Registry().Fence(t.Context(), 2, registry.FenceTo("other", "elsewhere", fixedClock()))
+					err = storetest.World(db).Fence(t.Context(), 2, worldregistry.FenceTo("other", "elsewhere", fixedClock()))
 					db.Close()
 				}
 				if err != nil {

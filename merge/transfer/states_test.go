@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -22,7 +23,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // Sequences of commands that opened, dropped or lost the wrong thing once are in this file; package life generates others.
@@ -223,8 +223,8 @@ func TestOpenDemandsFences(t *testing.T) {
 		_, err := open.Open(t.Context(), p, into, all, open.Options{})
 		refusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
 		for i := range all {
-			f, fenced := registry.FenceOf(registryIn(t, all[i])[0].Holder)
-			if fenced != (i == 0) || fenced && f.State != registry.FenceMerging {
+			f, fenced := worldregistry.FenceOf(registryIn(t, all[i])[0].Holder)
+			if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
 				t.Errorf("world %d: %+v", i, f)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 // Note names the operator who changes something in the fleet registry, and the reason. It is kept
@@ -149,7 +149,7 @@ func checkName(name string) error {
 // ClaimRange is [Fleet.Claim] for all numbers of a range, which the processes of
 // one world share: see [Fleet.JoinFree]. Their names are the given one with the
 // number behind it, such as s4-40. It claims all of them, or none.
-func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers registry.NumberRange, note Note) ([]Server, error) {
+func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers worldregistry.NumberRange, note Note) ([]Server, error) {
 	if err := cmp.Or(checkName(name), numbers.Validate(), checkName(rangeName(name, numbers.Last))); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers registry.Nu
 
 func rangeName(name string, server gameid.ServerID) string { return fmt.Sprintf("%s-%s", name, server) }
 
-func (f *Fleet) inRange(ctx context.Context, numbers registry.NumberRange) ([]Server, error) {
+func (f *Fleet) inRange(ctx context.Context, numbers worldregistry.NumberRange) ([]Server, error) {
 	return f.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", numbers.First, numbers.Last)
 }
 
@@ -194,7 +194,7 @@ func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string,
 }
 
 // change makes a change to the row of a server together with its entry in the history. If the statement does not find the
-// row as it wants it, nothing is changed, and the error is [registry.ErrMoved].
+// row as it wants it, nothing is changed, and the error is [worldregistry.ErrMoved].
 func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, query string, args ...any) error {
 	return f.fault(f.db.RetryTx(ctx, func(tx *sqldb.Tx) error { return changeIn(ctx, tx, server, action, note, query, args...) }))
 }
@@ -211,10 +211,10 @@ func changeIn(ctx context.Context, tx *sqldb.Tx, server gameid.ServerID, action 
 	return err
 }
 
-// moved is [registry.ErrMoved] of a change that did not find the row as it wanted it.
+// moved is [worldregistry.ErrMoved] of a change that did not find the row as it wanted it.
 func moved(ok bool, err error) error {
 	if err == nil && !ok {
-		err = registry.ErrMoved
+		err = worldregistry.ErrMoved
 	}
 	return err
 }
@@ -223,11 +223,11 @@ func moved(ok bool, err error) error {
 func (f *Fleet) unmoved(try func() error) error {
 	const attempts = 4
 	for range attempts {
-		if err := try(); !errors.Is(err, registry.ErrMoved) {
+		if err := try(); !errors.Is(err, worldregistry.ErrMoved) {
 			return err
 		}
 	}
-	return f.fault(registry.ErrMoved)
+	return f.fault(worldregistry.ErrMoved)
 }
 
 const (
@@ -252,7 +252,7 @@ func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) e
 	return f.change(ctx, server, "retire", note, retireFleet, server, row.Epoch)
 }
 
-// Rebind gives a number to the world of that identity (see [registry.Server.World]),
+// Rebind gives a number to the world of that identity (see [worldregistry.Server.World]),
 // whichever world it belonged to: it overrides a binding that is otherwise permanent.
 // Use it for a world that has lost its identity with its registry row, or for a number
 // that was claimed for the wrong database.

@@ -13,6 +13,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
+	"mergesafe/store/storetest"
 )
 
 func TestClaim(t *testing.T) {
@@ -164,9 +165,9 @@ func TestRebind(t *testing.T) {
 		// The row is lost, and with it the identity.
 		exec(t, db, "DELETE FROM gameid_servers")
 		claimed(t, f, 9)
-		_, err := db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, claim)
+		_, err := storetest.World(db).CompareAndSet(ctx, 7, gameid.Record{}, claim)
 		must(t, err)
-		own, err := db.Registry().Servers(ctx)
+		own, err := storetest.World(db).Servers(ctx)
 		must(t, err)
 		world := own[0].World
 		refused(t, db, f, 7, fleet.ErrOtherWorld)

@@ -183,8 +183,8 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 		defer m.Close()
 		for m.Status().Heartbeats < 5 {
 			select {
-			case <-m.Done():
-				t.Fatal(m.Err())
+			case <-m.Node.Done():
+				t.Fatal(m.Node.Err())
 			case <-time.After(10 * time.Millisecond):
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/registry"
 )
 
@@ -28,25 +29,26 @@ import (
 // database lacks, which they do every Heartbeat. Until then, a process of either copy can
 // take a number that no other process holds: IDs stay unique, and the next start on
 // either side is refused.
-func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node gameid.Options, options Options) (*Member, error) {
-	options, err := options.withDefaults(reg)
+func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node registry.NodeOptions, options Options) (*Member, error) {
+	world, nodeOptions := (*worldregistry.Registry)(reg), worldregistry.NodeOptions(node)
+	options, err := options.withDefaults(world)
 	if err != nil {
 		return nil, err
 	}
-	j := &freeJoin{fleet: f, reg: reg, numbers: numbers, options: options}
-	return registry.FirstFree(ctx, reg, numbers, func(own registry.Server) (*Member, error) {
-		m, err := f.tryJoin(ctx, reg, own.ID, node, options, j.answer)
+	j := &freeJoin{fleet: f, reg: world, numbers: numbers, options: options}
+	return worldregistry.FirstFree(ctx, world, numbers, nodeOptions, func(own worldregistry.Server) (*Member, error) {
+		m, err := f.tryJoin(ctx, world, own.ID, nodeOptions, options, j.answer)
 		if refused, ok := errors.AsType[*Error](err); ok && refused.kind == ErrRunning {
 			err = heldBy(&refused.Row)
 		}
 		return m, err
-	}, func([]registry.Server) (map[gameid.ServerID]error, error) { return j.look(ctx) })
+	}, func([]worldregistry.Server) (map[gameid.ServerID]error, error) { return j.look(ctx) })
 }
 
 // freeJoin is what one start with a range knows of the fleet registry.
 type freeJoin struct {
 	fleet   *Fleet
-	reg     *registry.Registry
+	reg     *worldregistry.Registry
 	numbers registry.NumberRange
 	options Options
 
@@ -73,7 +75,7 @@ func (j *freeJoin) look(ctx context.Context) (not map[gameid.ServerID]error, err
 		if err != nil {
 			return err
 		}
-		own := make(map[gameid.ServerID]registry.Server)
+		own := make(map[gameid.ServerID]worldregistry.Server)
 		for _, s := range servers {
 			own[s.ID] = s
 		}
@@ -85,7 +87,7 @@ func (j *freeJoin) look(ctx context.Context) (not map[gameid.ServerID]error, err
 		if not, bound, err = j.judge(own); err != nil || bound {
 			return err
 		}
-		return cmp.Or(j.bind(ctx), registry.ErrMoved) // what is bound now is judged once more
+		return cmp.Or(j.bind(ctx), worldregistry.ErrMoved) // what is bound now is judged once more
 	})
 	return not, err
 }
@@ -115,7 +117,7 @@ func (j *freeJoin) ask(ctx context.Context) error {
 
 // unbound refuses the numbers that may not start while the fleet registry is
 // away; if that is all of them, the error says why.
-func (j *freeJoin) unbound(own map[gameid.ServerID]registry.Server) (map[gameid.ServerID]error, error) {
+func (j *freeJoin) unbound(own map[gameid.ServerID]worldregistry.Server) (map[gameid.ServerID]error, error) {
 	not := make(map[gameid.ServerID]error)
 	for server := j.numbers.First; server <= j.numbers.Last; server++ {
 		if own[server].Fleet == "" {
@@ -131,11 +133,11 @@ func (j *freeJoin) unbound(own map[gameid.ServerID]registry.Server) (map[gameid.
 // judge returns which numbers cannot be taken, and whether all that are for this
 // world are bound to it, in both registries. A number that is not for this world
 // refuses the whole range.
-func (j *freeJoin) judge(own map[gameid.ServerID]registry.Server) (not map[gameid.ServerID]error, bound bool, err error) {
+func (j *freeJoin) judge(own map[gameid.ServerID]worldregistry.Server) (not map[gameid.ServerID]error, bound bool, err error) {
 	not, bound = make(map[gameid.ServerID]error), true
 	for server := j.numbers.First; server <= j.numbers.Last; server++ {
 		row, mine := j.rows[server], own[server]
-		if mine.Role == registry.RoleMerged {
+		if mine.Role == worldregistry.RoleMerged {
 			continue // which the registry of the database refuses
 		}
 		if row == nil {
@@ -152,7 +154,7 @@ func (j *freeJoin) judge(own map[gameid.ServerID]registry.Server) (not map[gamei
 			return nil, false, &Error{Server: server, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 				"shows that a live copy of the world of %q runs elsewhere, %s. This database is an older copy, such as a cloned disk or a restored backup: "+
 					"its registry has changed %d times, that one's %d times. Stop those processes if this is to be the world from now on; "+
-					"if this copy is to be a world of its own, claim another range for it", j.options.Place, row.running(), registry.Changes(mine.Epoch), registry.Changes(row.WorldEpoch))}
+					"if this copy is to be a world of its own, claim another range for it", j.options.Place, row.running(), worldregistry.Changes(mine.Epoch), worldregistry.Changes(row.WorldEpoch))}
 		case row.alive():
 			not[server] = heldBy(row)
 		}
@@ -180,7 +182,7 @@ const bindFleet = `
 // bind binds all numbers of the range that belong to no world to that of this
 // database: all of them, or none.
 func (j *freeJoin) bind(ctx context.Context) error {
-	if err := j.reg.MakeRange(ctx, j.numbers); err != nil {
+	if err := j.reg.Make(ctx, j.numbers); err != nil {
 		return err
 	}
 	servers, err := j.reg.InRange(ctx, j.numbers)
@@ -192,7 +194,7 @@ func (j *freeJoin) bind(ctx context.Context) error {
 	err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
 		for _, own := range servers {
 			row := j.rows[own.ID]
-			if own.Role == registry.RoleMerged || row.World != "" || row.State != Claimed {
+			if own.Role == worldregistry.RoleMerged || row.World != "" || row.State != Claimed {
 				continue
 			}
 			if err := changeIn(ctx, tx, own.ID, "bind", note, bindFleet, own.World, own.ID, row.Epoch); err != nil {
@@ -204,5 +206,5 @@ func (j *freeJoin) bind(ctx context.Context) error {
 	if err != nil {
 		return f.fault(err)
 	}
-	return j.reg.BindRange(ctx, j.numbers, j.id)
+	return j.reg.Bind(ctx, j.numbers, j.id)
 }

@@ -11,6 +11,7 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 var (
@@ -102,10 +103,10 @@ func TestJoinFree(t *testing.T) {
 		for i, m := range members {
 			if errs[i] == nil {
 				t.Cleanup(func() { m.Close() })
-				if taken[m.Server()] != nil {
-					t.Errorf("two have the number %s", m.Server())
+				if taken[m.Node.Server()] != nil {
+					t.Errorf("two have the number %s", m.Node.Server())
 				}
-				taken[m.Server()] = m
+				taken[m.Node.Server()] = m
 				if m.Status().State != fleet.Joined {
 					t.Errorf("%+v", m.Status())
 				}
@@ -118,7 +119,7 @@ func TestJoinFree(t *testing.T) {
 		if len(taken) != 4 {
 			t.Fatalf("of eight over four numbers %d run", len(taken))
 		}
-		own, err := db.Registry().Servers(ctx)
+		own, err := storetest.World(db).Servers(ctx)
 		must(t, err)
 		id, err := f.Identity(ctx)
 		must(t, err)
@@ -132,12 +133,13 @@ func TestJoinFree(t *testing.T) {
 		last := mint(t, taken[42])
 		must(t, taken[42].Close())
 		again := joinFree(t, db, f)
-		if next := mint(t, again); again.Server() != 42 || next.Compare(last) <= 0 {
-			t.Errorf("after 42 ended with %s: %s with %s", last, again.Server(), next)
+		if next := mint(t, again); again.Node.Server() != 42 || next.Compare(last) <= 0 {
+			t.Errorf("after 42 ended with %s: %s with %s", last, again.Node.Server(), next)
 		}
 
 		// Also without the fleet registry's help, the range is that of this world.
-		if _, err := db.OpenFreeNode(ctx, range40, nodeOptions); !errors.Is(err, registry.ErrBound) {
+		_, err = db.OpenFreeNode(ctx, range40, nodeOptions)
+		if _, bound := errors.AsType[*registry.BoundError](err); !bound {
 			t.Errorf("without the fleet registry: %v", err)
 		}
 	})
@@ -172,7 +174,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 			if m.Status().State != fleet.Away {
 				t.Errorf("%+v", m.Status())
 			}
-			seen[m.Server()] = true
+			seen[m.Node.Server()] = true
 		}
 		if len(seen) != 4 {
 			t.Errorf("while the fleet registry is away the numbers %v start", seen)
@@ -189,7 +191,7 @@ func TestJoinFreeResumes(t *testing.T) {
 		must(t, joinFree(t, db, f).Close())
 		exec(t, db, "UPDATE gameid_servers SET fleet = ''")
 		must(t, joinFree(t, db, f).Close())
-		own, err := db.Registry().Servers(t.Context())
+		own, err := storetest.World(db).Servers(t.Context())
 		must(t, err)
 		for _, s := range own {
 			if s.Fleet == "" {
@@ -210,12 +212,12 @@ func TestJoinFreeCopy(t *testing.T) {
 		db := withTables(t, newDSN())
 		first := joinFree(t, db, f)
 		clone := copyOf(t, db, newDSN())
-		exec(t, clone, "UPDATE gameid_servers SET epoch = epoch - 1 WHERE server_id = ?", first.Server())
+		exec(t, clone, "UPDATE gameid_servers SET epoch = epoch - 1 WHERE server_id = ?", first.Node.Server())
 		refusedFree(t, clone, f, fleet.ErrRunning, "a live copy of the world", "older copy", "left)")
 
 		must(t, joinFree(t, db, f).Close())
 		for server := range range40.Len() {
-			if s := range40.First + gameid.ServerID(server); s != first.Server() {
+			if s := range40.First + gameid.ServerID(server); s != first.Node.Server() {
 				must(t, f.Retire(ctx, s, note))
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // It returns an [*Error]: with ErrRunning if a copy of such a world runs elsewhere, with ErrSuperseded if
 // the fleet registry has seen a later generation than that of this database, and with ErrOtherWorld and the like if
 // the number is not, or not any more, that of the world.
-func (f *Fleet) Follow(ctx context.Context, reg *registry.Registry, note Note) error {
+func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note Note) error {
 	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (f *Fleet) Follow(ctx context.Context, reg *registry.Registry, note Note) e
 // are, and can be repeated.
 //
 // It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the number.
-func (f *Fleet) Gone(ctx context.Context, reg *registry.Registry, into string, note Note) error {
+func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into string, note Note) error {
 	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
 		return err
@@ -79,14 +79,14 @@ func (f *Fleet) Gone(ctx context.Context, reg *registry.Registry, into string, n
 }
 
 // worlds are the worlds of a database that are bound in a fleet registry, and the identity of this one.
-func (f *Fleet) worlds(ctx context.Context, reg *registry.Registry) (id string, worlds []registry.Server, err error) {
+func (f *Fleet) worlds(ctx context.Context, reg *worldregistry.Registry) (id string, worlds []worldregistry.Server, err error) {
 	if id, err = f.Identity(ctx); err == nil {
 		worlds, err = reg.Servers(ctx)
 	}
-	return id, slices.DeleteFunc(worlds, func(own registry.Server) bool { return own.Role != registry.RoleOwn || own.Fleet == "" }), err
+	return id, slices.DeleteFunc(worlds, func(own worldregistry.Server) bool { return own.Role != worldregistry.RoleOwn || own.Fleet == "" }), err
 }
 
-func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, place string, note Note) error {
+func (f *Fleet) follow(ctx context.Context, id string, own worldregistry.Server, place string, note Note) error {
 	row, err := f.load(ctx, own.ID)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, plac
 	if err := f.claims(own.ID, row, id, own, Options{Place: place}); err != nil {
 		return err
 	}
-	switch seen := registry.Generation(row.WorldEpoch); {
+	switch seen := worldregistry.Generation(row.WorldEpoch); {
 	case row.World == "" || seen == own.Generation():
 		return nil
 	case seen > own.Generation():
@@ -107,9 +107,9 @@ func (f *Fleet) follow(ctx context.Context, id string, own registry.Server, plac
 }
 
 // superseded refuses the database of a world that goes on in another one.
-func superseded(row *Server, own registry.Server, place string) *Error {
+func superseded(row *Server, own worldregistry.Server, place string) *Error {
 	return &Error{Server: own.ID, Row: *row, kind: ErrSuperseded, reason: fmt.Sprintf(
 		"must not run on the database %q: it is a copy from before a merge into a new database, or before the undo of one (generation %d of the world, where the fleet registry has seen %d); "+
 			"the world is elsewhere, %s. Start that one; if it is lost and this copy is to be the world from now on, see: gameid servers rebind -h",
-		place, own.Generation(), registry.Generation(row.WorldEpoch), row.lastSeen())}
+		place, own.Generation(), worldregistry.Generation(row.WorldEpoch), row.lastSeen())}
 }

@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"testing"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 // goesOn makes a database that of the next generation of its world, as a merge into a new database does.
 func goesOn(t testing.TB, db, after *store.DB) {
 	t.Helper()
-	s, err := after.Registry().Server(t.Context(), 7)
+	s, err := storetest.World(after).Server(t.Context(), 7)
 	must(t, err)
-	exec(t, db, fmt.Sprint("UPDATE gameid_servers SET epoch = ", registry.NextGeneration(s.Epoch)))
+	exec(t, db, fmt.Sprint("UPDATE gameid_servers SET epoch = ", worldregistry.NextGeneration(s.Epoch)))
 }
 
 // A world that goes on in another database starts there, and no copy of it from before starts: neither a
@@ -24,24 +25,24 @@ func TestFollow(t *testing.T) {
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		old := withTables(t, newDSN())
-		must(t, f.Follow(ctx, old.Registry(), note)) // of a world that is bound nowhere there is nothing to record
+		must(t, f.Follow(ctx, storetest.World(old), note)) // of a world that is bound nowhere there is nothing to record
 		claimed(t, f, 7)
 		m := join(t, old, f, 7)
 		last := mint(t, m)
 		made := copyOf(t, old, newDSN())
 		exec(t, made, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
 		goesOn(t, made, old)
-		says(t, f.Follow(ctx, made.Registry(), note), fleet.ErrRunning, "runs elsewhere", "stop that process")
+		says(t, f.Follow(ctx, storetest.World(made), note), fleet.ErrRunning, "runs elsewhere", "stop that process")
 		must(t, m.Close())
-		must(t, f.Follow(ctx, made.Registry(), note))
-		must(t, f.Follow(ctx, made.Registry(), note))
+		must(t, f.Follow(ctx, storetest.World(made), note))
+		must(t, f.Follow(ctx, storetest.World(made), note))
 		s, history := shown(t, f, 7)
-		if registry.Generation(s.WorldEpoch) != 1 || len(history) != 3 || history[2].Action != "move" || history[2].Why != note.Why {
+		if worldregistry.Generation(s.WorldEpoch) != 1 || len(history) != 3 || history[2].Action != "move" || history[2].Why != note.Why {
 			t.Errorf("%+v, history %+v", s, history)
 		}
 
 		refused(t, old, f, 7, fleet.ErrSuperseded, "a copy from before a merge", "generation 0", "has seen 1", "gameid servers rebind -h")
-		says(t, f.Follow(ctx, old.Registry(), note), fleet.ErrSuperseded)
+		says(t, f.Follow(ctx, storetest.World(old), note), fleet.ErrSuperseded)
 		m = join(t, made, f, 7)
 		next := mint(t, m)
 		if next.Compare(last) <= 0 {
@@ -53,7 +54,7 @@ func TestFollow(t *testing.T) {
 		must(t, m.Close())
 
 		goesOn(t, old, made) // an undo takes the world back
-		must(t, f.Follow(ctx, old.Registry(), note))
+		must(t, f.Follow(ctx, storetest.World(old), note))
 		refused(t, made, f, 7, fleet.ErrSuperseded, "generation 1", "has seen 2")
 		m = join(t, old, f, 7)
 		if again := mint(t, m); again.Compare(next) <= 0 {
@@ -76,7 +77,7 @@ func TestSupersededAway(t *testing.T) {
 		m := o.join(t, o.copy)
 		mint(t, m)
 		goesOn(t, o.db, o.db)
-		must(t, o.fleet.Follow(t.Context(), o.db.Registry(), note))
+		must(t, o.fleet.Follow(t.Context(), storetest.World(o.db), note))
 		o.away.Store(false)
 		if m.Heartbeat(t.Context()) {
 			t.Error("it is joined")
@@ -93,21 +94,21 @@ func TestGone(t *testing.T) {
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		world := withTables(t, newDSN())
-		must(t, f.Gone(ctx, world.Registry(), "new", note)) // of a world that is bound nowhere there is nothing to record
+		must(t, f.Gone(ctx, storetest.World(world), "new", note)) // of a world that is bound nowhere there is nothing to record
 		claimed(t, f, 7)
 		m := join(t, world, f, 7)
 		mint(t, m)
-		says(t, f.Gone(ctx, world.Registry(), "new", note), fleet.ErrRunning, "runs elsewhere", "stop that process")
+		says(t, f.Gone(ctx, storetest.World(world), "new", note), fleet.ErrRunning, "runs elsewhere", "stop that process")
 		must(t, m.Close())
 		backup := copyOf(t, world, newDSN())
-		must(t, f.Gone(ctx, world.Registry(), "new", note))
-		must(t, f.Gone(ctx, world.Registry(), "new", note))
+		must(t, f.Gone(ctx, storetest.World(world), "new", note))
+		must(t, f.Gone(ctx, storetest.World(world), "new", note))
 		s, history := shown(t, f, 7)
 		if s.GoneInto != "new" || history[len(history)-1].Action != "gone" || len(history) != 3 {
 			t.Errorf("%+v, history %+v", s, history)
 		}
 		refused(t, backup, f, 7, fleet.ErrSuperseded, `came to "new" by a merge`, "servermerge undo", "gameid servers rebind -h")
-		must(t, f.Gone(ctx, world.Registry(), "", note))
+		must(t, f.Gone(ctx, storetest.World(world), "", note))
 		m = join(t, world, f, 7)
 		must(t, m.Close())
 	})
@@ -120,7 +121,7 @@ func TestGoneAway(t *testing.T) {
 		o.away.Store(true)
 		m := o.join(t, o.copy)
 		mint(t, m)
-		must(t, o.fleet.Gone(t.Context(), o.db.Registry(), "new", note))
+		must(t, o.fleet.Gone(t.Context(), storetest.World(o.db), "new", note))
 		o.away.Store(false)
 		if m.Heartbeat(t.Context()) {
 			t.Error("it is joined")

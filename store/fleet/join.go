@@ -10,6 +10,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/registry"
 )
 
@@ -34,20 +35,18 @@ import (
 //
 // The IDs begin after the mark that the world reported last, whatever this database
 // says. So a restored backup does not repeat IDs.
-func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node gameid.Options, options Options) (*Member, error) {
-	options, err := options.withDefaults(reg)
+func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node registry.NodeOptions, options Options) (*Member, error) {
+	world := (*worldregistry.Registry)(reg)
+	options, err := options.withDefaults(world)
 	if err != nil {
 		return nil, err
 	}
 	if err := server.Validate(); err != nil {
 		return nil, err
 	}
-	if err := reg.Check(ctx); err != nil {
-		return nil, err
-	}
 	var m *Member
 	err = f.unmoved(func() (err error) {
-		m, err = f.tryJoin(ctx, reg, server, node, options, f.ask)
+		m, err = f.tryJoin(ctx, world, server, worldregistry.NodeOptions(node), options, f.ask)
 		return err
 	})
 	return m, err
@@ -56,22 +55,10 @@ func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.
 // asker reads what the fleet registry says of a number.
 type asker func(ctx context.Context, server gameid.ServerID, timeout time.Duration) (id string, row *Server, err error)
 
-func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node gameid.Options, options Options, ask asker) (*Member, error) {
-	if err := reg.CheckFences(ctx, server); err != nil {
-		return nil, err
-	}
-	own, err := reg.Server(ctx, server)
+func (f *Fleet) tryJoin(ctx context.Context, reg *worldregistry.Registry, server gameid.ServerID, node worldregistry.NodeOptions, options Options, ask asker) (*Member, error) {
+	own, err := reg.Admit(ctx, server, node)
 	if err != nil {
-		return nil, err
-	}
-	held := own.Held()
-	switch {
-	case own.Role == registry.RoleMerged:
-		return nil, &Error{Server: server, kind: ErrOtherWorld, reason: fmt.Sprintf(
-			"came to the database %q by a merge: its rows are here, but it cannot run here", options.Place)}
-	case held != nil:
-		// On this database: no question for the fleet.
-		return nil, reg.ExplainRefusal(server, node, held)
+		return nil, err // on this database: no question for the fleet
 	}
 	id, row, away := ask(ctx, server, options.Timeout)
 	if away != nil {
@@ -81,16 +68,19 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server game
 		if own.Fleet == "" {
 			return nil, neverBound(server, options.Place, away)
 		}
-	} else if err := f.admit(server, row, id, own, node, options); err != nil {
+	} else if err := f.admit(server, row, id, own, node.Options, options); err != nil {
 		return nil, err
 	}
 	if own.World == "" {
-		if own, err = reg.Make(ctx, server); err != nil {
+		if err = reg.Make(ctx, worldregistry.NumberRange{First: server, Last: server}); err == nil {
+			own, err = reg.Server(ctx, server)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 
-	r := &reserver{Registry: reg, server: server, blind: away != nil}
+	r := &reserver{Registry: reg, options: node, server: server, blind: away != nil}
 	older := row != nil && row.World == own.World && own.Epoch < row.WorldEpoch
 	switch {
 	case older:
@@ -98,7 +88,7 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server game
 	case row != nil:
 		r.floor = row.Mark
 	}
-	n, err := reg.Start(ctx, server, r, node)
+	n, err := reg.Start(ctx, own, r, node)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +116,7 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server game
 }
 
 // join takes the lease for a node that has just been opened, if the row is
-// still the one that admitted it, and returns registry.ErrMoved if it is not. If the
+// still the one that admitted it, and returns worldregistry.ErrMoved if it is not. If the
 // fleet registry went away meanwhile, or takes no changes, it returns why, if the world
 // may start nevertheless.
 func (m *Member) join(ctx context.Context, row *Server) (away, err error) {
@@ -142,7 +132,7 @@ func (m *Member) join(ctx context.Context, row *Server) (away, err error) {
 			return nil, err
 		}
 		// It may have been done nevertheless.
-		found, lost := m.fleet.load(call, m.Server())
+		found, lost := m.fleet.load(call, m.Node.Server())
 		switch {
 		case lost != nil && m.bound != "" && ctx.Err() == nil:
 			return lost, nil
@@ -152,7 +142,7 @@ func (m *Member) join(ctx context.Context, row *Server) (away, err error) {
 			m.epoch, m.sure, m.base = found.Epoch, true, row.Mark
 			return nil, m.remember(call)
 		case found == nil || found.Epoch != row.Epoch:
-			return nil, registry.ErrMoved
+			return nil, worldregistry.ErrMoved
 		case attempt < attempts && pause(call, 100*time.Millisecond<<attempt):
 		case m.bound != "" && ctx.Err() == nil:
 			return err, nil
@@ -180,20 +170,20 @@ func absent(err error) bool {
 }
 
 // admit decides whether a world may start.
-func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own registry.Server, node gameid.Options, options Options) error {
+func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own worldregistry.Server, node gameid.Options, options Options) error {
 	if err := f.claims(server, row, id, own, options); err != nil {
 		return err
 	}
-	if row.World != "" && own.Generation() < registry.Generation(row.WorldEpoch) {
+	if row.World != "" && own.Generation() < worldregistry.Generation(row.WorldEpoch) {
 		return superseded(row, own, options.Place)
 	}
-	if err := registry.CheckClock(node, row.Now); err != nil {
+	if err := worldregistry.CheckClock(node, row.Now); err != nil {
 		return f.fault(err)
 	}
 	if row.World != "" && row.alive() {
 		reason := fmt.Sprintf("cannot start with the database %q: a live copy of the same world runs elsewhere, %s. ", options.Place, row.running())
 		if own.Epoch < row.WorldEpoch {
-			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", registry.Changes(own.Epoch), registry.Changes(row.WorldEpoch))
+			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", worldregistry.Changes(own.Epoch), worldregistry.Changes(row.WorldEpoch))
 		}
 		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another number for it"
 		if row.LeaseUntil.Sub(row.Now) > max(5*time.Minute, 2*options.Lease) {
@@ -206,7 +196,7 @@ func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own regist
 
 // claims tells whether a number, as the fleet registry knows it, belongs to
 // the world of a database or is free for it.
-func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own registry.Server, options Options) error {
+func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own worldregistry.Server, options Options) error {
 	refuse := func(kind error, format string, args ...any) error {
 		return &Error{Server: server, Row: *row, kind: kind, reason: fmt.Sprintf(format, args...)}
 	}
@@ -242,7 +232,7 @@ func (m *Member) remember(ctx context.Context) error {
 	if err != nil || m.bound == id {
 		return err
 	}
-	if err = m.reserver.Bind(ctx, m.Server(), id); err == nil {
+	if err = m.reserver.Bind(ctx, worldregistry.NumberRange{First: m.Node.Server(), Last: m.Node.Server()}, id); err == nil {
 		m.bound = id
 	}
 	return err
@@ -251,10 +241,11 @@ func (m *Member) remember(ctx context.Context) error {
 // reserver is the registry of the game's own database as a member uses
 // it: it adds what the fleet registry knows, and follows what the node does.
 type reserver struct {
-	*registry.Registry
-	server gameid.ServerID
-	floor  int64 // the mark in the fleet registry, or the largest ID in the game's own database
-	blind  bool  // the fleet registry could not be asked
+	*worldregistry.Registry
+	options worldregistry.NodeOptions
+	server  gameid.ServerID
+	floor   int64 // the mark in the fleet registry, or the largest ID in the game's own database
+	blind   bool  // the fleet registry could not be asked
 
 	mu      sync.Mutex
 	used    int64 // up to here times may have been used before this node
@@ -265,7 +256,7 @@ type reserver struct {
 
 // Floor implements [gameid.Floorer].
 func (r *reserver) Floor(ctx context.Context, server gameid.ServerID) (int64, error) {
-	found, err := r.Registry.Floor(ctx, server)
+	found, err := r.Registry.Floor(ctx, server, r.options)
 	r.floor = max(r.floor, found)
 	return r.floor, err
 }

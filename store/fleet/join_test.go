@@ -24,7 +24,7 @@ func TestJoinFleet(t *testing.T) {
 		dsn := newDSN()
 		db := withTables(t, dsn)
 		refused(t, db, f, 7, fleet.ErrNotClaimed, "gameid servers claim -name s7 -server 7")
-		if servers, err := db.Registry().Servers(ctx); err != nil || len(servers) != 0 {
+		if servers, err := storetest.World(db).Servers(ctx); err != nil || len(servers) != 0 {
 			t.Errorf("a world that was refused left %v, %v", servers, err)
 		}
 
@@ -35,7 +35,7 @@ func TestJoinFleet(t *testing.T) {
 		m, err := f.Join(ctx, db.Registry(), 7, nodeOptions, options)
 		must(t, err)
 		first := mint(t, m)
-		own, err := db.Registry().Servers(ctx)
+		own, err := storetest.World(db).Servers(ctx)
 		must(t, err)
 		s, history := shown(t, f, 7)
 		if s.State != fleet.Bound || s.World != own[0].World || s.Holder != own[0].Holder || !s.Leased || s.WorldEpoch != own[0].Epoch || s.Mark != own[0].Reserved {
@@ -92,9 +92,6 @@ func TestJoinFleet(t *testing.T) {
 
 		must(t, f.Retire(ctx, 7, note))
 		refused(t, db, f, 7, fleet.ErrRetired, "is retired", s.Place)
-		claimed(t, f, 12)
-		exec(t, db, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (12, 'def', 'merged', 1, 5, 0, 0, 0)")
-		refused(t, db, f, 12, fleet.ErrOtherWorld, "by a merge")
 	})
 }
 
@@ -107,10 +104,10 @@ func TestLiveCopy(t *testing.T) {
 		m := join(t, db, f, 7)
 		clone := copyOf(t, db, newDSN())
 		s, _ := shown(t, f, 7)
-		here, err := clone.Registry().Servers(t.Context())
+		here, err := storetest.World(clone).Servers(t.Context())
 		must(t, err)
 		refused(t, clone, f, 7, fleet.ErrRunning, "a live copy of the same world runs elsewhere", s.Place, s.Holder.String(), clone.String()[:20], "left)", "Stop that process")
-		after, err := clone.Registry().Servers(t.Context())
+		after, err := storetest.World(clone).Servers(t.Context())
 		must(t, err)
 		after[0].Now = here[0].Now // when it was read
 		if after[0] != here[0] {
@@ -238,7 +235,7 @@ func TestFleetClock(t *testing.T) {
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
-		_, err := f.Join(t.Context(), db.Registry(), 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second}, byHand)
+		_, err := f.Join(t.Context(), db.Registry(), 7, store.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second}}, byHand)
 		clock, ok := errors.AsType[*gameid.ClockError](err)
 		if !ok || !strings.Contains(err.Error(), "fleet registry") || clock.Limit != 30*time.Second {
 			t.Errorf("a clock that is a minute late: %v", err)

@@ -12,7 +12,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 // Options tune how a world takes part in a fleet. The zero value is right
@@ -44,7 +44,7 @@ type Options struct {
 	OnChange func(Status)
 }
 
-func (o Options) withDefaults(reg *registry.Registry) (Options, error) {
+func (o Options) withDefaults(reg *worldregistry.Registry) (Options, error) {
 	o.Heartbeat = cmp.Or(o.Heartbeat, 30*time.Second)
 	o.Lease = cmp.Or(o.Lease, 3*o.Heartbeat)
 	o.Timeout = cmp.Or(o.Timeout, o.Heartbeat/3)
@@ -94,10 +94,9 @@ type Status struct {
 	OlderCopy bool
 }
 
-// Member is a node whose world takes part in a fleet: see [Fleet.Join].
-// Close it rather than the node.
+// Member is a world that takes part in a fleet: see [Fleet.Join].
 type Member struct {
-	*gameid.Node
+	Node *gameid.Node // Close the Member rather than it
 
 	fleet    *Fleet
 	options  Options
@@ -158,11 +157,11 @@ func (m *Member) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.Timeout)
 	defer cancel()
 	const attempts = 4
-	err := registry.ErrMoved
+	err := worldregistry.ErrMoved
 	for range attempts {
 		if interrupted {
 			// The last heartbeat may have renewed the lease, or may do so now.
-			row, failed := m.fleet.load(ctx, m.Server())
+			row, failed := m.fleet.load(ctx, m.Node.Server())
 			if failed == nil && (row == nil || row.Holder.Token != m.reserver.holder().Token) {
 				return nil
 			} else if err = failed; err != nil {
@@ -176,11 +175,11 @@ func (m *Member) leave(ctx context.Context) error {
 		} else if err = failed; err != nil {
 			break
 		}
-		if err = registry.ErrMoved; !interrupted {
+		if err = worldregistry.ErrMoved; !interrupted {
 			break
 		}
 	}
-	return fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Server(), m.fleet, err)
+	return fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Node.Server(), m.fleet, err)
 }
 
 // report records the outcome of a heartbeat.
@@ -213,7 +212,7 @@ func (m *Member) heartbeats(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-m.Done():
+		case <-m.Node.Done():
 			return
 		case <-timer.C:
 		}
@@ -238,7 +237,7 @@ func (m *Member) heartbeat(ctx context.Context) bool {
 	case ctx.Err() != nil: // closed
 	case ok && conflict.kind != ErrNotClaimed && conflict.kind != errUnclear:
 		m.sure = false
-		m.Fail(err)
+		m.Node.Fail(err)
 		m.report(Conflict, err)
 	default:
 		m.report(Away, err)
@@ -259,7 +258,7 @@ func (m *Member) beat(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		row, err := m.fleet.load(ctx, m.Server())
+		row, err := m.fleet.load(ctx, m.Node.Server())
 		if err == nil {
 			err = m.judge(row, id)
 		}
@@ -282,13 +281,13 @@ var errUnclear = errors.New("another process may be running")
 // world that is refused does not go on, unless the error is ErrNotClaimed or
 // errUnclear.
 func (m *Member) judge(row *Server, id string) error {
-	if err := m.fleet.claims(m.reserver.server, row, id, registry.Server{World: m.world, Fleet: m.bound}, m.options); err != nil || row.World == "" {
+	if err := m.fleet.claims(m.reserver.server, row, id, worldregistry.Server{World: m.world, Fleet: m.bound}, m.options); err != nil || row.World == "" {
 		return err
 	}
 	mine := row.Holder.Token == m.reserver.holder().Token
 	switch {
-	case registry.Generation(m.started) < registry.Generation(row.WorldEpoch):
-		return superseded(row, registry.Server{ID: m.Server(), Epoch: m.started}, m.options.Place)
+	case worldregistry.Generation(m.started) < worldregistry.Generation(row.WorldEpoch):
+		return superseded(row, worldregistry.Server{ID: m.Node.Server(), Epoch: m.started}, m.options.Place)
 	case mine:
 	case m.epoch > 0 && row.Epoch >= m.epoch, m.waiting > 0 && row.Epoch > m.waiting:
 		// It had the lease since we did, or had it and has renewed it.
@@ -305,13 +304,13 @@ func (m *Member) judge(row *Server, id string) error {
 			"mints no more here: the database %q is an older copy of its world (%d changes of its registry where the fleet registry has seen %d), "+
 				"and was started while the fleet registry could not be reached, with times up to %s that the world had reserved before; %s. "+
 				"Start it again: it then continues after those. IDs that it made since may exist twice, if the world had made IDs then that this copy lacks",
-			m.options.Place, registry.Changes(m.started), registry.Changes(row.WorldEpoch), printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
+			m.options.Place, worldregistry.Changes(m.started), worldregistry.Changes(row.WorldEpoch), printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
 	}
 	return nil
 }
 
 func (m *Member) conflict(row *Server, kind error, reason string) error {
-	return &Error{Server: m.Server(), Row: *row, kind: kind, reason: reason}
+	return &Error{Server: m.Node.Server(), Row: *row, kind: kind, reason: reason}
 }
 
 const (
@@ -342,7 +341,7 @@ func (m *Member) renew(ctx context.Context, lease time.Duration) (ok bool, err e
 }
 
 // take makes the row ours: it binds the number if that is free. It returns
-// registry.ErrMoved if the row is not as given.
+// worldregistry.ErrMoved if the row is not as given.
 func (m *Member) take(ctx context.Context, row *Server) error {
 	world, mark := m.reserver.progress()
 	holder := m.reserver.holder()

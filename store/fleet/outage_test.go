@@ -82,11 +82,11 @@ func state(t testing.TB, m *fleet.Member, want fleet.State, part string) {
 func stopped(t testing.TB, m *fleet.Member, kind error, parts ...string) {
 	t.Helper()
 	state(t, m, fleet.Conflict, " ")
-	says(t, m.Err(), kind, parts...)
+	says(t, m.Node.Err(), kind, parts...)
 	_, err := gameid.NewGenerator[entity.Player](m.Node).Next()
 	says(t, err, kind)
 	select {
-	case <-m.Done():
+	case <-m.Node.Done():
 	default:
 		t.Error("Done is not closed")
 	}
@@ -232,12 +232,12 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 			o.away.Store(false)
 			winner := members[1]
 			select {
-			case <-members[0].Done():
-			case <-members[1].Done():
+			case <-members[0].Node.Done():
+			case <-members[1].Node.Done():
 				winner = members[0]
 			}
 			// Several heartbeats later it still goes on.
-			for beats := winner.Status().Heartbeats; winner.Status().Heartbeats < beats+5 && winner.Err() == nil; {
+			for beats := winner.Status().Heartbeats; winner.Status().Heartbeats < beats+5 && winner.Node.Err() == nil; {
 				time.Sleep(10 * time.Millisecond)
 			}
 			mint(t, winner)
@@ -380,7 +380,7 @@ func TestStartWithoutFleetIsInThePresent(t *testing.T) {
 		o.away.Store(true)
 		exec(t, o.db, "UPDATE gameid_servers SET reserved_ms = 5")
 		before := time.Now().Add(-time.Second)
-		m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), o.db.Registry(), 7, gameid.Options{Clock: storetest.SlowClock()}, byHand)
+		m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), o.db.Registry(), 7, store.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock()}}, byHand)
 		must(t, err)
 		defer m.Close()
 		if id := mint(t, m); id.Time().Before(before) {

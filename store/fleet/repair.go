@@ -7,7 +7,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 )
 
 // MarkPlan is a way to repair a mark that a broken clock left in the far future, which
@@ -26,7 +26,7 @@ type MarkPlan struct {
 	Mark, FleetMark int64
 
 	// Columns are all columns that may hold IDs, with the IDs found there.
-	Columns []registry.ColumnIDs
+	Columns []worldregistry.ColumnIDs
 
 	// OlderCopy says that the fleet registry has seen more changes than this
 	// database: IDs may exist that are not in its tables. FleetMark is then
@@ -45,8 +45,8 @@ func (p *MarkPlan) late(ms int64) bool { return gameid.TimeOf(ms).Sub(p.Now) > p
 
 // Largest returns the column that holds the largest ID of the server. Its
 // Largest is zero if there is none.
-func (p *MarkPlan) Largest() registry.ColumnIDs {
-	var largest registry.ColumnIDs
+func (p *MarkPlan) Largest() worldregistry.ColumnIDs {
+	var largest worldregistry.ColumnIDs
 	for _, c := range p.Columns {
 		if c.Largest.Compare(largest.Largest) > 0 {
 			largest = c
@@ -82,7 +82,7 @@ func (p *MarkPlan) lowersFleetMark() bool {
 // fleet may be nil only if the world is not bound in a fleet registry. A server
 // that runs is a [*gameid.HeldError] or a [*Error], a wall clock that
 // disagrees with the database's a [*gameid.ClockError].
-func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server gameid.ServerID, options gameid.Options) (*MarkPlan, error) {
+func PlanMark(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, server gameid.ServerID, options gameid.Options) (*MarkPlan, error) {
 	own, err := reg.Own(ctx, server, fleet != nil)
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server 
 	if err := own.Held(); err != nil {
 		return nil, err
 	}
-	p := &MarkPlan{Server: server, Now: own.Now, Limit: registry.MaxSkew(options), Mark: own.Reserved, row: own.Record()}
-	if err := registry.CheckClock(options, own.Now); err != nil {
+	p := &MarkPlan{Server: server, Now: own.Now, Limit: worldregistry.MaxSkew(options), Mark: own.Reserved, row: own.Record()}
+	if err := worldregistry.CheckClock(options, own.Now); err != nil {
 		return nil, err
 	}
 	if p.Lowered, err = gameid.MillisOf(own.Now); err != nil {
@@ -111,7 +111,7 @@ func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server 
 
 // rowOf returns what the fleet registry says of a world, or nil if the world is
 // in no fleet.
-func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own registry.Server, place string) (*Server, error) {
+func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own worldregistry.Server, place string) (*Server, error) {
 	id, err := f.Identity(ctx)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own registry.
 	return row, f.claims(server, row, id, own, Options{Place: place})
 }
 
-func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Server, place string) error {
+func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own worldregistry.Server, place string) error {
 	row, err := fleet.rowOf(ctx, p.Server, own, place)
 	if err != nil || row == nil {
 		return err
@@ -140,7 +140,7 @@ func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Serv
 
 // LowerMark carries out the plan, if nothing has changed since. It changes the fleet
 // registry first, so a second attempt finishes an interrupted one.
-func LowerMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
+func LowerMark(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
 	if p.lowersFleetMark() {
 		note.Why = fmt.Sprintf("%s (from %s to %s)", note.Why, printable.Time(gameid.TimeOf(p.FleetMark)), printable.Time(gameid.TimeOf(p.Lowered)))
 		err := fleet.change(ctx, p.Server, "lower mark", note,
@@ -183,12 +183,12 @@ type Leases struct {
 func (l *Leases) Held() bool { return l.Own.Held() || l.Fleet != nil && l.Fleet.Held() }
 
 // Fence returns the fence that keeps the server from starting, if there is one.
-func (l *Leases) Fence() (registry.Fence, bool) { return registry.FenceOf(l.Own.Holder) }
+func (l *Leases) Fence() (worldregistry.Fence, bool) { return worldregistry.FenceOf(l.Own.Holder) }
 
 // FindLeases returns the leases of a server that runs, or ran, on this database. fleet
 // may be nil only if the world is not bound in a fleet registry. It changes nothing, so
 // the database may be opened read-only.
-func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, server gameid.ServerID) (*Leases, error) {
+func FindLeases(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, server gameid.ServerID) (*Leases, error) {
 	own, err := reg.Own(ctx, server, fleet != nil)
 	if err != nil {
 		return nil, err
@@ -219,11 +219,11 @@ func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, serve
 // renews nothing for longer loses its lease, and stops minting when it learns that. It
 // repeats no ID: uniqueness does not rest on the lease.
 //
-// EndLeases does not end a fence: it returns a [*registry.FencedError]. To lift a fence
-// use [registry.Registry.LiftFence], which needs its token.
-func EndLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
+// EndLeases does not end a fence: it returns a [*worldregistry.FencedError]. To lift a fence
+// use [worldregistry.Registry.LiftFence], which needs its token.
+func EndLeases(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
 	if _, fenced := l.Fence(); fenced {
-		return registry.Explain(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})
+		return worldregistry.Explain(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})
 	}
 	for _, lease := range []*Lease{&l.Own, l.Fleet} {
 		if lease != nil && lease.Held() && lease.Holder.Running() {

@@ -45,7 +45,7 @@ func starts(t testing.TB, db *store.DB, f *fleet.Fleet) gameid.Of[entity.Player]
 
 func plan(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.MarkPlan {
 	t.Helper()
-	p, err := fleet.PlanMark(t.Context(), db.Registry(), f, 7, nodeOptions)
+	p, err := fleet.PlanMark(t.Context(), storetest.World(db), f, 7, nodeOptions.Options)
 	must(t, err)
 	return p
 }
@@ -61,7 +61,7 @@ func TestRepairMark(t *testing.T) {
 	t.Parallel()
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); !errors.Is(err, store.ErrNotFound) {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
 		}
 		first := starts(t, db, nil)
@@ -87,11 +87,11 @@ func TestRepairMark(t *testing.T) {
 		}
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
 		isMarkError(t, err) // a plan changes nothing
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, p, note))
 		if id := starts(t, db, nil); id.Millis() <= p.Lowered {
 			t.Errorf("%s is not above the lowered mark %d", id, p.Lowered)
 		}
-		if err := fleet.LowerMark(ctx, db.Registry(), nil, p, note); err == nil || !strings.Contains(err.Error(), "another process changed the row") {
+		if err := fleet.LowerMark(ctx, storetest.World(db), nil, p, note); err == nil || !strings.Contains(err.Error(), "another process changed the row") {
 			t.Errorf("a plan that is out of date: %v", err)
 		}
 
@@ -104,7 +104,7 @@ func TestRepairMark(t *testing.T) {
 		if l := p.Largest(); !p.Useful() || !p.Enough() || l.Largest != late.ID() || l.Table != "mails" || l.Column != "about" || p.Lowered != late.Millis() {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, p, note))
 		if id := starts(t, db, nil); id.Compare(gameid.As[entity.Player](late.ID())) <= 0 {
 			t.Errorf("%s after %s", id, late)
 		}
@@ -118,30 +118,30 @@ func TestRepairMark(t *testing.T) {
 		if l := p.Largest(); !p.Late() || !p.Useful() || p.Enough() || l.Largest != far.ID() || l.Late != 2 || p.Lowered != far.Millis() {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, p, note))
 		options := nodeOptions
 		options.MaxSkew = broken
 		_, err = db.OpenNode(ctx, 7, options)
 		must(t, err)
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
 		exec(t, db, "DELETE FROM mails WHERE id > 3")
-		must(t, fleet.LowerMark(ctx, db.Registry(), nil, plan(t, db, nil), note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), nil, plan(t, db, nil), note))
 		starts(t, db, nil)
 
 		// Not while it runs, and not by a wrong clock.
 		n, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
-		_, err = fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions)
+		_, err = fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options)
 		if _, ok := errors.AsType[*gameid.HeldError](err); !ok {
 			t.Errorf("a live server: %v", err)
 		}
 		must(t, n.Close())
-		_, err = fleet.PlanMark(ctx, db.Registry(), nil, 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second})
+		_, err = fleet.PlanMark(ctx, storetest.World(db), nil, 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second})
 		if _, ok := errors.AsType[*gameid.ClockError](err); !ok {
 			t.Errorf("a wrong clock: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
-		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); err == nil || !strings.Contains(err.Error(), "by a merge") {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "by a merge") {
 			t.Errorf("a merged server: %v", err)
 		}
 	})
@@ -158,12 +158,12 @@ func TestRepairMarkInFleet(t *testing.T) {
 		far, err := gameid.MillisOf(time.Now().Add(broken))
 		must(t, err)
 		fleetMark := func(ms int64) { exec(t, f.DB(), "UPDATE fleet_servers SET mark_ms = ?", ms) }
-		_, err = fleet.PlanMark(ctx, db.Registry(), f, 7, nodeOptions)
+		_, err = fleet.PlanMark(ctx, storetest.World(db), f, 7, nodeOptions.Options)
 		if _, ok := errors.AsType[*gameid.HeldError](err); !ok {
 			t.Errorf("a live server: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0")
-		_, err = fleet.PlanMark(ctx, db.Registry(), f, 7, nodeOptions)
+		_, err = fleet.PlanMark(ctx, storetest.World(db), f, 7, nodeOptions.Options)
 		says(t, err, fleet.ErrRunning)
 		must(t, m.Close())
 		backup := copyOf(t, db, newDSN())
@@ -174,14 +174,14 @@ func TestRepairMarkInFleet(t *testing.T) {
 		fleetMark(far)
 		_, err = f.Join(ctx, db.Registry(), 7, nodeOptions, byHand)
 		isMarkError(t, err)
-		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); err == nil || !strings.Contains(err.Error(), "is bound in a fleet registry") {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "is bound in a fleet registry") {
 			t.Errorf("without the fleet registry: %v", err)
 		}
 		p := plan(t, db, f)
 		if !p.Late() || !p.Useful() || !p.Enough() || p.FleetMark != far || p.OlderCopy {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, db.Registry(), f, p, fleet.Note{By: "anna", Why: "the clock of host-a was ten years ahead"}))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), f, p, fleet.Note{By: "anna", Why: "the clock of host-a was ten years ahead"}))
 		s, history := shown(t, f, 7)
 		if h := history[len(history)-1]; s.Mark != p.Lowered || h.Action != "lower mark" || h.By != "anna" || !strings.HasPrefix(h.Why, "the clock of host-a was ten years ahead (from 20") {
 			t.Errorf("got %+v with %+v", s, h)
@@ -191,7 +191,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		// Broken off between the two: a second attempt finishes.
 		leaveMark(t, db, gameid.TimeOf(far))
 		p = plan(t, db, f)
-		must(t, fleet.LowerMark(ctx, db.Registry(), f, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(db), f, p, note))
 		starts(t, db, f)
 
 		// Of an older copy the tables do not tell all: the mark of the fleet
@@ -206,7 +206,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		if !p.Useful() || p.Lowered != far {
 			t.Errorf("got %+v", p)
 		}
-		must(t, fleet.LowerMark(ctx, backup.Registry(), f, p, note))
+		must(t, fleet.LowerMark(ctx, storetest.World(backup), f, p, note))
 		if s, _ := shown(t, f, 7); s.Mark != far {
 			t.Errorf("the mark in the fleet registry is %d now, was %d", s.Mark, far)
 		}
@@ -214,7 +214,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		// A world that is in no fleet does not need its registry.
 		lone := withTables(t, newDSN())
 		exec(t, lone, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (8, 'abc', 'own', 1, 5, 0, 0, 0)")
-		if p, err := fleet.PlanMark(ctx, lone.Registry(), f, 8, nodeOptions); err != nil || p.Late() {
+		if p, err := fleet.PlanMark(ctx, storetest.World(lone), f, 8, nodeOptions.Options); err != nil || p.Late() {
 			t.Errorf("a world in no fleet: %+v, %v", p, err)
 		}
 	})
@@ -234,9 +234,9 @@ var elsewhere = gameid.Holder{Token: "ABC", Host: "host-b", PID: 4711, Program: 
 // own registry.
 func lease(t testing.TB, db *store.DB, d time.Duration) {
 	t.Helper()
-	rec, err := db.Registry().Load(t.Context(), 7)
+	rec, err := storetest.World(db).Load(t.Context(), 7)
 	must(t, err)
-	ok, err := db.Registry().CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: elsewhere, Lease: d})
+	ok, err := storetest.World(db).CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: elsewhere, Lease: d})
 	must(t, err)
 	if !ok {
 		t.Fatal("the lease was not taken")
@@ -245,7 +245,7 @@ func lease(t testing.TB, db *store.DB, d time.Duration) {
 
 func leases(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Leases {
 	t.Helper()
-	l, err := fleet.FindLeases(t.Context(), db.Registry(), f, 7)
+	l, err := fleet.FindLeases(t.Context(), storetest.World(db), f, 7)
 	must(t, err)
 	return l
 }
@@ -281,16 +281,16 @@ func TestEndLeases(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := fleet.EndLeases(ended, db.Registry(), nil, l, time.Minute, note); !errors.Is(err, context.Canceled) {
+		if err := fleet.EndLeases(ended, storetest.World(db), nil, l, time.Minute, note); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled while it was watching: %v", err)
 		}
 		lease(t, db, broken) // renewed meanwhile
-		says(t, fleet.EndLeases(ctx, db.Registry(), nil, l, 0, note), fleet.ErrRunning, "is alive", "host-b")
+		says(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, 0, note), fleet.ErrRunning, "is alive", "host-b")
 		l = leases(t, db, nil)
 		if !l.Held() {
 			t.Error("a live server lost its lease")
 		}
-		must(t, fleet.EndLeases(ctx, db.Registry(), nil, l, time.Millisecond, note))
+		must(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, time.Millisecond, note))
 		if l := leases(t, db, nil); l.Held() {
 			t.Errorf("after the end: %+v", l)
 		}
@@ -298,7 +298,7 @@ func TestEndLeases(t *testing.T) {
 			t.Errorf("%s after the mark %s", id, mark)
 		}
 		l = leases(t, db, nil)
-		must(t, fleet.EndLeases(ctx, db.Registry(), nil, l, 0, note)) // there is nothing to do
+		must(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, 0, note)) // there is nothing to do
 
 		// This process is certainly alive.
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
@@ -306,7 +306,7 @@ func TestEndLeases(t *testing.T) {
 		defer node.Close()
 		l = leases(t, db, nil)
 		if runtime.GOOS == "linux" {
-			says(t, fleet.EndLeases(ctx, db.Registry(), nil, l, 0, note), fleet.ErrRunning, "runs on this machine")
+			says(t, fleet.EndLeases(ctx, storetest.World(db), nil, l, 0, note), fleet.ErrRunning, "runs on this machine")
 		}
 		if node.Err() != nil || !leases(t, db, nil).Held() {
 			t.Errorf("a live node: %v", node.Err())
@@ -315,7 +315,7 @@ func TestEndLeases(t *testing.T) {
 			server gameid.ServerID
 			want   error
 		}{{8, store.ErrNotFound}, {0, nil}} {
-			if _, err := fleet.FindLeases(ctx, db.Registry(), nil, test.server); err == nil || test.want != nil && !errors.Is(err, test.want) {
+			if _, err := fleet.FindLeases(ctx, storetest.World(db), nil, test.server); err == nil || test.want != nil && !errors.Is(err, test.want) {
 				t.Errorf("server %s: %v", test.server, err)
 			}
 		}
@@ -327,13 +327,13 @@ func TestEndLeases(t *testing.T) {
 func TestEndedLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
+		node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
 		defer node.Close()
 		last, err := gameid.NewGenerator[struct{}](node).Next()
 		must(t, err)
 		exec(t, db, "UPDATE gameid_servers SET holder = REPLACE(holder, ?, ?)", `"process"`, `"was"`) // it is not known to be here
 		await(t, "the lease is ended", func() bool {
-			return fleet.EndLeases(t.Context(), db.Registry(), nil, leases(t, db, nil), 0, note) == nil // a renewal may come between
+			return fleet.EndLeases(t.Context(), storetest.World(db), nil, leases(t, db, nil), 0, note) == nil // a renewal may come between
 		})
 		<-node.Done()
 		if lost, ok := errors.AsType[*gameid.LostError](node.Err()); !ok || !lost.Holder.IsZero() {
@@ -352,7 +352,7 @@ func TestEndFleetLease(t *testing.T) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		starts(t, db, f)
-		if _, err := fleet.FindLeases(ctx, db.Registry(), nil, 7); err == nil || !strings.Contains(err.Error(), "want its DSN") {
+		if _, err := fleet.FindLeases(ctx, storetest.World(db), nil, 7); err == nil || !strings.Contains(err.Error(), "want its DSN") {
 			t.Errorf("without the fleet registry: %v", err)
 		}
 		const far = int64(1) << 42
@@ -363,8 +363,8 @@ func TestEndFleetLease(t *testing.T) {
 			t.Errorf("got %+v", l)
 		}
 		exec(t, f.DB(), "UPDATE fleet_servers SET epoch = epoch + 1") // a heartbeat
-		says(t, fleet.EndLeases(ctx, db.Registry(), f, l, 0, note), fleet.ErrRunning, "is alive")
-		must(t, fleet.EndLeases(ctx, db.Registry(), f, leases(t, db, f), 0, note))
+		says(t, fleet.EndLeases(ctx, storetest.World(db), f, l, 0, note), fleet.ErrRunning, "is alive")
+		must(t, fleet.EndLeases(ctx, storetest.World(db), f, leases(t, db, f), 0, note))
 		if leases(t, db, f).Held() {
 			t.Error("the lease was not ended")
 		}
@@ -384,16 +384,17 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		m := join(t, db, f, 7)
-		if _, ok := errors.AsType[*gameid.HeldError](db.Registry().Leave(ctx, 7)); !ok {
+		if _, ok := errors.AsType[*gameid.HeldError](storetest.World(db).Leave(ctx, 7)); !ok {
 			t.Error("a live world left its fleet")
 		}
 		must(t, m.Close())
-		own, err := db.Registry().Server(ctx, 7)
+		own, err := storetest.World(db).Server(ctx, 7)
 		must(t, err)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		says(t, err, registry.ErrBound, "server 7", own.Fleet, "[registry]", "gameid servers leave -h")
-		must(t, db.Registry().Leave(ctx, 7))
-		if err := db.Registry().Leave(ctx, 7); !errors.Is(err, store.ErrNotFound) {
+		bound, _ := errors.AsType[*registry.BoundError](err)
+		says(t, err, bound, "server 7", own.Fleet, "[registry]", "gameid servers leave -h")
+		must(t, storetest.World(db).Leave(ctx, 7))
+		if err := storetest.World(db).Leave(ctx, 7); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a world of no fleet: %v", err)
 		}
 		starts(t, db, nil)
@@ -404,6 +405,8 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 		refused(t, withTables(t, newDSN()), f, 7, fleet.ErrOtherWorld)
 		starts(t, db, f)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		says(t, err, registry.ErrBound)
+		if bound, ok := errors.AsType[*registry.BoundError](err); !ok {
+			t.Errorf("got %v, want %T", err, bound)
+		}
 	})
 }

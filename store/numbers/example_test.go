@@ -32,7 +32,7 @@ func Example() {
 	if err := errors.Join(db.CreateRegistry(ctx), numbers.Create(ctx, db.Registry()), starter.Create(ctx, db)); err != nil {
 		log.Fatal(err)
 	}
-	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	node, err := db.OpenNode(ctx, 7, store.NodeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/registry"
 )
 
@@ -44,5 +45,5 @@ func Check(ctx context.Context, reg *registry.Registry) error {
 
 // database is that of a registry, which may be on a pool of the game's own.
 func database(reg *registry.Registry) *sqldb.DB {
-	return sqldb.Wrap(reg.Pool(), sqldb.Dialect(reg.Dialect())).Named(reg.String()).Guarded()
+	return sqldb.Wrap(reg.Pool(), (*worldregistry.Registry)(reg).Dialect()).Named(reg.String()).Guarded()
 }

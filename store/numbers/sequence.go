@@ -14,6 +14,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/number"
 	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
@@ -135,16 +136,17 @@ func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 		if err := part.Check(ctx, q.db); err != nil {
 			return err
 		}
-		own, err := reg.Server(ctx, server)
+		world := (*worldregistry.Registry)(reg)
+		own, err := world.Server(ctx, server)
 		switch {
 		case err != nil:
 			return err
-		case own.Role == registry.RoleMerged:
+		case own.Role == worldregistry.RoleMerged:
 			return fmt.Errorf("store: server %s came to %q by a merge: it has no share of the numbers here", server, reg)
 		case own.World == "":
 			return fmt.Errorf("store: server %s has never run on %q: open its node first, or correct the number", server, reg)
 		}
-		return reg.CheckDurable(ctx)
+		return world.AdmitNumbers(ctx)
 	}
 	return q
 }
@@ -160,7 +162,7 @@ func OpenShared(ctx context.Context, f *fleet.Fleet, name string, options Option
 		if _, err := f.Identity(ctx); err != nil {
 			return err
 		}
-		if err := registry.New(f.Pool(), registry.Dialect(f.Dialect())).CheckDurable(ctx); err != nil {
+		if err := worldregistry.New(q.db).AdmitNumbers(ctx); err != nil {
 			return fmt.Errorf("fleet registry %q: %w", f, err)
 		}
 		return nil

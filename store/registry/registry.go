@@ -1,74 +1,32 @@
+// Package registry opens the nodes of a game in its own database: a table there has one row for
+// each server whose IDs may be in it, with the time up to which IDs are reserved, and the process
+// that has the lease.
 package registry
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 )
 
-// Table is the table of the [Registry]. It has no data of the game.
-const Table = sqldb.RegistryTable
+// Dialect is a kind of database.
+type Dialect string
 
-// The roles of a server in a database.
+// The dialects. MySQL stands for MariaDB and all others that speak its protocol.
 const (
-	RoleOwn    = "own"    // its process writes, or wrote, to this database
-	RoleMerged = "merged" // its rows came here by a merge
+	MySQL  = Dialect(sqldb.MySQL)
+	SQLite = Dialect(sqldb.SQLite)
+
+	PostgreSQL = Dialect(sqldb.PostgreSQL)
 )
 
-// Server is one row of the registry: a server whose IDs may be in the
-// database.
-type Server struct {
-	ID   gameid.ServerID `db:"server_id"`
-	Name string          `db:"name"` // for people, may be empty
-
-	// World is a random identity, 32 hexadecimal digits, that was made with
-	// the row. If two databases both have a server 7, they hold the same game world,
-	// or copies of it, only if World is the same too.
-	World string `db:"world"`
-
-	Role string `db:"role"` // RoleOwn or RoleMerged
-
-	// Reserved is the mark: no ID of this server in this database has a later
-	// time, in milliseconds since gameid.EpochMillis.
-	Reserved int64 `db:"reserved_ms"`
-
-	// Holder is the process that has the lease, or had it last. The lease ends at
-	// LeaseUntil. Leased says whether it was still running when the row was read. All
-	// times are by the clock of the database.
-	Holder     gameid.Holder `db:"holder"`
-	LeaseUntil time.Time
-	Leased     bool
-
-	Epoch int64 `db:"epoch"` // counts the changes
-
-	// Fleet is the identity of the fleet registry that the world is bound in, or
-	// empty.
-	Fleet string `db:"fleet"`
-
-	// When the row was made and changed last, and when it was read.
-	CreatedAt, UpdatedAt, Now time.Time
-}
-
-// Record returns the epoch and the holder, which together identify the row.
-func (s *Server) Record() gameid.Record { return gameid.Record{Epoch: s.Epoch, Holder: s.Holder} }
-
-// Held returns the error that refuses a start of the server while another live
-// process has the lease, or while it is fenced; nil if it is free.
-func (s *Server) Held() error {
-	if !s.Leased || s.Holder.Ended() {
-		return nil
-	}
-	return Explain(&gameid.HeldError{Server: s.ID, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
-}
-
-// Registry is a table with one row for every server whose IDs may be in the database.
-// The row has the time up to which IDs are reserved, and the process that holds the
-// lease. Registry implements [gameid.Reserver] and [gameid.Floorer]. Any number of goroutines may use it.
+// Registry is the table of the servers of a database. It has no data of the game. Any number of
+// goroutines may use it.
 //
 // # What it relies on
 //
@@ -78,9 +36,8 @@ func (s *Server) Held() error {
 // a MySQL server are read when a node is opened, and about every minute after that:
 //
 //   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, no
-//     doublewrite, and no redo log are refused, unless that was accepted: see
-//     [Registry.AcceptLossyDatabase]. Sequences of numbers (package numbers)
-//     always refuse them.
+//     doublewrite, and no redo log are refused, unless that is accepted: see
+//     [NodeOptions]. Sequences of numbers (package numbers) always refuse them.
 //   - sync_binlog other than 1 with a binary log is a warning: the server itself keeps
 //     confirmed changes, but its replica may lack some, like any replica that lags. If
 //     such a replica is promoted, the clocks keep IDs unique: see [gameid.Node].
@@ -91,192 +48,192 @@ func (s *Server) Held() error {
 // On every connection the registry sets the settings that it needs, autocommit and the
 // character set among them, whatever the server, the account or the DSN says, and reads
 // them back. Every change is in a transaction of its own.
-type Registry struct {
-	db      *sqldb.DB
-	floorOf Floor
-	lossy   lossy
-}
+type Registry worldregistry.Registry // to which package fleet and the tools convert it
 
-var _ gameid.Floorer = (*Registry)(nil)
+func (r *Registry) world() *worldregistry.Registry { return (*worldregistry.Registry)(r) }
 
-// New returns the registry of a database. Its table must exist: see
-// [Registry.Create]. The pool should be one of its own: minting must not wait
-// for the game's transactions.
-func New(pool *sql.DB, dialect Dialect) *Registry {
-	return &Registry{db: sqldb.Wrap(pool, sqldb.Dialect(dialect)).Guarded()}
-}
-
-// Open is [New] for a pool that was opened by the game or its ORM: it makes sure
-// that the database answers and is of that kind. It takes connections from the pool,
-// sets on them the settings that uniqueness rests on, and restores their own
-// afterwards.
+// Open returns the registry of a database of that kind, on a pool that the game or its ORM opened. The
+// database must answer. Open takes connections from the pool, sets on them the settings that
+// uniqueness rests on, and restores their own afterwards.
 func Open(ctx context.Context, pool *sql.DB, dialect Dialect) (*Registry, error) {
 	db, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{db: db.Guarded()}, nil
+	return (*Registry)(worldregistry.New(db)), nil
 }
 
 // Pool returns the pool that the registry works on.
-func (r *Registry) Pool() *sql.DB { return r.db.Pool().DB }
-
-// Dialect returns the kind of the database.
-func (r *Registry) Dialect() Dialect { return Dialect(r.db.Dialect()) }
+func (r *Registry) Pool() *sql.DB { return r.world().Pool() }
 
 // String names the database, without secrets.
-func (r *Registry) String() string { return r.db.String() }
+func (r *Registry) String() string { return r.world().String() }
 
-// Place names the database for people elsewhere: without secrets, and with the full
-// path of a file.
-func (r *Registry) Place() string { return r.db.Place() }
+// Create makes the table of the registry, unless it exists. It may be called at every
+// start and by several processes at once, and finishes the work of one that was
+// interrupted. A database in which a table of that name was made by another program, or
+// in another version, is refused with an error that is store.ErrSchema. Other tables
+// are neither read nor changed.
+func (r *Registry) Create(ctx context.Context) error { return r.world().Create(ctx) }
 
-const loadServer = `
-	SELECT COALESCE(s.epoch, 0) AS epoch, COALESCE(s.reserved_ms, 0) AS reserved_ms,
-		COALESCE(s.window_ms, 0) AS window_ms, COALESCE(s.holder, '') AS holder, COALESCE(s.lease_until_ms, 0) AS lease_until_ms, {now} AS now_ms
-	FROM (SELECT 0 + ? AS id) AS asked LEFT JOIN ` + Table + ` AS s ON s.server_id = asked.id`
+// SchemaText returns the statements that make the table of the registry, in a
+// database of that kind, for tools that run migrations, such as goose,
+// golang-migrate and atlas. [Registry.Create] and [Registry.OpenNode] accept the table
+// that they make.
+func SchemaText(d Dialect) string { return worldregistry.SchemaText(sqldb.Dialect(d)) }
 
-// unrecordedWindow is taken for the window of a row that was written before
-// windows were noted: the default of [gameid.Options].
-const unrecordedWindow = 10 * time.Second
+// NodeOptions say how a node is opened. The zero value is right for almost every game.
+type NodeOptions struct {
+	gameid.Options
 
-// Load implements [gameid.Reserver].
-func (r *Registry) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
-	what := fmt.Sprintf("registry of server %s", server)
-	var row struct {
-		Epoch      int64         `db:"epoch"`
-		Reserved   int64         `db:"reserved_ms"`
-		Window     int64         `db:"window_ms"`
-		Holder     gameid.Holder `db:"holder"`
-		LeaseUntil int64         `db:"lease_until_ms"`
-		Now        int64         `db:"now_ms"`
-	}
-	if err := r.db.GetAs(ctx, what, &row, r.db.Dialect().With(loadServer), server); err != nil {
-		return gameid.Record{}, gone(err)
-	}
-	rec := gameid.Record{
-		Epoch:      row.Epoch,
-		Reserved:   row.Reserved,
-		Window:     time.Duration(row.Window) * time.Millisecond,
-		Holder:     row.Holder,
-		LeaseUntil: time.UnixMilli(row.LeaseUntil).UTC(),
-		Now:        time.UnixMilli(row.Now).UTC(),
-	}
-	if row.Window == 0 && row.Reserved > 0 {
-		rec.Window = unrecordedWindow
-	}
-	return rec, nil
+	// AcceptLossyDatabase opens the node also if the database may lose confirmed changes. If it
+	// loses some, only the clocks keep IDs unique: those of the database and of the
+	// machine must not have been set back. Rows of the game that it loses are gone.
+	AcceptLossyDatabase bool
+
+	// The node begins above the largest ID of its server in the tables, so that a lost or
+	// restored row of the registry does no harm. These say in which columns that is looked for:
+	// in those that match FloorOnly, by default all primary keys that begin with a column of 10
+	// bytes, but not in those that match FloorExcept, such as tokens of 10 bytes that are not
+	// IDs. Patterns are those of [path.Match], for "table.column" in lower case.
+	FloorOnly, FloorExcept []string
 }
 
-const (
-	insertServer = `
-		INSERT INTO ` + Table + ` (server_id, world, role, epoch, reserved_ms, window_ms, holder, lease_until_ms, created_ms, updated_ms)
-		VALUES (?, ?, '` + RoleOwn + `', 1, ?, ?, ?, {now} + ?, {now}, {now})`
-	updateServer = `
-		UPDATE ` + Table + `
-		SET epoch = epoch + 1, reserved_ms = ?, window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
-		WHERE server_id = ? AND epoch = ? AND ` + sqldb.HeldBy
-)
-
-// CompareAndSet implements [gameid.Reserver]. The row keeps the largest window
-// of all claims.
-func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
-	what := fmt.Sprintf("registry of server %s: reserve", server)
-	query := updateServer
-	window := (c.Window + time.Millisecond - 1).Milliseconds()
-	args := append([]any{c.Reserved, window, window, c.Holder, c.Lease.Milliseconds(), server, row.Epoch}, sqldb.HeldByArgs(row.Holder.Token)...)
-	if row.Epoch == 0 {
-		query = insertServer
-		args = []any{server, sqldb.NewIdentity(), c.Reserved, window, c.Holder, c.Lease.Milliseconds()}
+// OpenNode starts the node of a server on this registry. It returns the errors of
+// [gameid.OpenNode], and also these:
+//
+//   - an error that is store.ErrSchema, if the table of the registry cannot be used;
+//   - a [*FencedError], if a merge keeps the servers of this database from starting;
+//   - a [*LossyError], if the database may lose confirmed changes, unless that is
+//     accepted: see [NodeOptions];
+//   - a [*BoundError], if the world is bound in a fleet registry: package store/fleet
+//     starts it;
+//   - an error, if the server came to this database by a merge, or if the pool may open
+//     one connection only: minting inside a transaction would wait for itself.
+//
+// Close the node before the pool.
+func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options NodeOptions) (*gameid.Node, error) {
+	own, err := r.world().Admit(ctx, server, worldregistry.NodeOptions(options))
+	if err == nil {
+		err = r.bound(own)
 	}
-	query = r.db.Dialect().With(query)
-	var n int64
-	err := sqldb.Retry(ctx, func() error {
-		return r.db.Change(ctx, what, func(tx *sqldb.Tx) error {
-			// The epoch makes every update a change, so that all databases mean
-			// the same by the number of rows affected.
-			result, err := tx.ExecKind(ctx, sqldb.Seldom, what, query, args...)
-			if err == nil {
-				n, err = result.RowsAffected()
-				err = tx.Fault(what, err)
+	if err != nil {
+		return nil, err
+	}
+	through := reserver{r.world(), worldregistry.NodeOptions(options)}
+	return r.world().Start(ctx, own, through, through.options)
+}
+
+// reserver is the registry as a node uses it that was opened with some options.
+type reserver struct {
+	*worldregistry.Registry
+	options worldregistry.NodeOptions
+}
+
+// Floor implements [gameid.Floorer].
+func (r reserver) Floor(ctx context.Context, server gameid.ServerID) (int64, error) {
+	return r.Registry.Floor(ctx, server, r.options)
+}
+
+// NumberRange is a range of at most 4096 server numbers, from First to Last, both ends included.
+type NumberRange = worldregistry.NumberRange
+
+// OpenFreeNode is [Registry.OpenNode] for any number of a range that no live
+// process holds: [gameid.Node.Server] says which it took. It is for processes
+// that come and go, such as the pods of one world. The mark of a number stays in
+// its row, and the next process that takes the number begins above it. A number
+// can therefore be taken again at once.
+//
+// If no number is free, it returns a [*NoneFreeError]. It takes no number that came by a
+// merge or has a mark in the far future. If a number of the range is bound in a fleet
+// registry, it returns a [*BoundError].
+func (r *Registry) OpenFreeNode(ctx context.Context, numbers NumberRange, options NodeOptions) (*gameid.Node, error) {
+	return worldregistry.FirstFree(ctx, r.world(), numbers, worldregistry.NodeOptions(options), func(own worldregistry.Server) (*gameid.Node, error) {
+		return r.OpenNode(ctx, own.ID, options)
+	}, func(servers []worldregistry.Server) (map[gameid.ServerID]error, error) {
+		for _, s := range servers {
+			if err := r.bound(s); err != nil {
+				return nil, err
 			}
-			if err == nil && n > 1 {
-				err = fmt.Errorf("store: %s: the database says that it changed %d rows, want at most 1", what, n)
-			}
-			return err
-		})
+		}
+		return nil, nil
 	})
-	switch {
-	case row.Epoch == 0 && errors.Is(err, sqldb.ErrDuplicate):
-		return false, nil
-	case err != nil:
-		return false, gone(err)
-	}
-	r.reread(ctx)
-	return n == 1, nil
 }
 
-// gone says of an error that the node must end, if two processes may reserve the same times:
-// one in a file that was removed or replaced, and one in the file at its path.
-func gone(err error) error {
-	if errors.Is(err, sqldb.ErrReplaced) {
-		return fmt.Errorf("%w: %w", gameid.ErrRegistryGone, err)
+// bound returns a [*BoundError] if the world of a server is bound in a fleet registry.
+func (r *Registry) bound(s worldregistry.Server) error {
+	if s.Fleet == "" {
+		return nil
 	}
-	return err
+	return &BoundError{Server: s.ID, Fleet: s.Fleet, Place: r.world().Place()}
+}
+
+// Server is a server whose IDs may be in the database.
+type Server struct {
+	ID   gameid.ServerID
+	Name string // for people, may be empty
+
+	// World is a random identity, 32 hexadecimal digits, that was made with
+	// the row. If two databases both have a server 7, they hold the same game world,
+	// or copies of it, only if World is the same too.
+	World string
+
+	Merged bool // its rows came here by a merge; otherwise its process writes, or wrote, to this database
+
+	// Holder is the process that has the lease, or had it last. The lease ends at
+	// LeaseUntil, by the clock of the database. Leased says whether it was still running
+	// when the row was read.
+	Holder     gameid.Holder
+	LeaseUntil time.Time
+	Leased     bool
 }
 
 // Servers returns every server whose IDs may be in the database, by number.
 func (r *Registry) Servers(ctx context.Context) ([]Server, error) {
-	return r.find(ctx, " ORDER BY server_id")
-}
-
-// Server returns the row of one server. If there is no such row, it returns the zero
-// Server, whose World is empty.
-func (r *Registry) Server(ctx context.Context, server gameid.ServerID) (Server, error) {
-	found, err := r.find(ctx, " WHERE server_id = ?", server)
-	if err != nil || len(found) == 0 {
-		return Server{ID: server}, err
-	}
-	return found[0], nil
-}
-
-func (r *Registry) find(ctx context.Context, where string, args ...any) ([]Server, error) {
-	const query = `
-		SELECT server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms, fleet, {now} AS now_ms
-		FROM ` + Table
-	var rows []struct {
-		Server
-		Lease   int64 `db:"lease_until_ms"`
-		Created int64 `db:"created_ms"`
-		Updated int64 `db:"updated_ms"`
-		Read    int64 `db:"now_ms"`
-	}
-	if err := r.db.Select(ctx, &rows, r.db.Dialect().With(query+where), args...); err != nil {
-		return nil, err
-	}
+	rows, err := r.world().Servers(ctx)
 	var servers []Server
-	for _, row := range rows {
-		s := row.Server
-		s.Leased = !s.Holder.IsZero() && row.Read < row.Lease
-		s.LeaseUntil, s.Now = time.UnixMilli(row.Lease).UTC(), time.UnixMilli(row.Read).UTC()
-		s.CreatedAt, s.UpdatedAt = time.UnixMilli(row.Created).UTC(), time.UnixMilli(row.Updated).UTC()
-		servers = append(servers, s)
+	for _, s := range rows {
+		servers = append(servers, Server{s.ID, s.Name, s.World, s.Role == worldregistry.RoleMerged, s.Holder, s.LeaseUntil, s.Leased})
 	}
-	return servers, nil
+	return servers, err
 }
 
 // SetName gives a server a name of at most 64 characters, for people to read.
 // The server must be in the registry: a node has been opened, or its rows were
 // merged in. Otherwise it returns store.ErrNotFound.
 func (r *Registry) SetName(ctx context.Context, server gameid.ServerID, name string) error {
-	what := fmt.Sprintf("name of server %s", server)
-	result, err := r.db.ExecKind(ctx, sqldb.Seldom, what, "UPDATE "+Table+" SET name = ? WHERE server_id = ?", name, server)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
-	if err == nil && n == 0 {
-		err = sqldb.ErrNotFound
-	}
-	return r.db.Fault(what, err)
+	return r.world().SetName(ctx, server, name)
+}
+
+// Lossy is a setting with which a database may lose confirmed changes: a Variable of the database and its
+// Value, the Risk, and the statement to Mend it. A Serious one is refused, others are warnings.
+type Lossy = worldregistry.Lossy
+
+// Warnings returns the settings with which the database may lose confirmed changes, as
+// they were read last: when a node was opened, and about every minute since, with a
+// renewal of its reservation.
+func (r *Registry) Warnings() []Lossy { return r.world().Warnings() }
+
+// LossyError says that a database may lose confirmed changes, by which Settings, and its Place. If Final,
+// it cannot be accepted: a sequence of numbers relies on the database alone.
+type LossyError = worldregistry.LossyError
+
+// FencedError says that a Server was not started, because of the Fence of a merge. errors.As finds
+// the [*gameid.HeldError] in it.
+type FencedError = worldregistry.FencedError
+
+// NoneFreeError says that no number of a range can be taken. Refused has the reason for each: a
+// [*gameid.HeldError] that names the process, a [*gameid.MarkError], or another one; errors.As finds them.
+type NoneFreeError = worldregistry.NoneFreeError
+
+// BoundError says that a world does not start without the fleet registry in which it is bound.
+type BoundError struct {
+	Server gameid.ServerID
+	Fleet  string // the identity of the fleet registry
+	Place  string // the database, without secrets
+}
+
+func (e *BoundError) Error() string {
+	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s), and does not start without it: give its DSN, in config.toml in [registry]; "+
+		"if the world is to leave that fleet permanently, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
 }

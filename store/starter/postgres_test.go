@@ -73,7 +73,7 @@ func TestTwoWorldsBecomeOne(t *testing.T) {
 	for _, statement := range writes {
 		storetest.Exec(t, worlds[0], statement)
 	}
-	own, err := worlds[0].Registry().Server(t.Context(), 8)
+	own, err := storetest.World(worlds[0]).Server(t.Context(), 8)
 	storetest.Must(t, err)
 	if own.Role != "merged" || own.Leased || own.Reserved == 0 {
 		t.Errorf("the server of the second world: %+v", own)

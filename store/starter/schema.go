@@ -31,11 +31,11 @@ var part = &sqldb.Part{
 // interrupted. A database that has tables of the same names made by others, or of another
 // version, is refused with a [*store.SchemaError].
 func Create(ctx context.Context, db *store.DB) error {
-	return part.Create(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
+	return part.Create(ctx, sqldb.Wrap(db.Pool(), sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
 }
 
 // Check returns a [*store.SchemaError] unless the starter tables exist, complete and of
 // this version. It changes nothing.
 func Check(ctx context.Context, db *store.DB) error {
-	return part.Check(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
+	return part.Check(ctx, sqldb.Wrap(db.Pool(), sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
 }

@@ -23,15 +23,15 @@ import (
 
 // NodeOptions are those of a node in a test on a real database. A busy machine takes longer than a quarter of the default
 // window for an answer, and than all of it from one renewal to the next.
-var NodeOptions = gameid.Options{Window: time.Minute}
+var NodeOptions = store.NodeOptions{Options: gameid.Options{Window: time.Minute}}
 
 // Node opens a node whose window may be short. A busy machine takes longer for that than a quarter of
 // the window, which is the limit: then it is tried again.
-func Node(t testing.TB, open func(gameid.Options) (*gameid.Node, error), window time.Duration) (node *gameid.Node) {
+func Node(t testing.TB, open func(store.NodeOptions) (*gameid.Node, error), window time.Duration) (node *gameid.Node) {
 	t.Helper()
 	Await(t, "a node opens", func() (opened bool) {
 		var err error
-		node, err = open(gameid.Options{Window: window})
+		node, err = open(store.NodeOptions{Options: gameid.Options{Window: window}})
 		_, held := errors.AsType[*gameid.HeldError](err) // by an attempt whose answer came too late
 		if !held && !errors.Is(err, context.DeadlineExceeded) {
 			Must(t, err)

@@ -12,10 +12,10 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
-	"mergesafe/store/registry"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )
@@ -32,11 +32,11 @@ type part struct {
 
 var parts = []part{
 	{
-		"registry", sqldb.RegistryMark, 1, "no registry of servers yet", []string{registry.Table},
+		"registry", sqldb.RegistryMark, 1, "no registry of servers yet", []string{worldregistry.Table},
 		func(ctx context.Context, db *store.DB) error { return db.CreateRegistry(ctx) },
-		func(ctx context.Context, db *store.DB) error { return db.Registry().Check(ctx) },
+		func(ctx context.Context, db *store.DB) error { return storetest.World(db).Check(ctx) },
 		func(ctx context.Context, db *store.DB) error {
-			return storetest.Second(db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, storetest.Claim))
+			return storetest.Second(storetest.World(db).CompareAndSet(ctx, 7, gameid.Record{}, storetest.Claim))
 		},
 	},
 	{

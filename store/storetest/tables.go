@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
 	"mergesafe/store/starter"
@@ -17,7 +18,10 @@ func Create(ctx context.Context, db *store.DB) error {
 	return errors.Join(db.CreateRegistry(ctx), numbers.Create(ctx, db.Registry()), starter.Create(ctx, db))
 }
 
+// World is the registry of a database, for what a game does not do.
+func World(db *store.DB) *worldregistry.Registry { return (*worldregistry.Registry)(db.Registry()) }
+
 // Check returns an error unless all of them are there. It changes nothing.
 func Check(ctx context.Context, db *store.DB) error {
-	return errors.Join(db.Registry().Check(ctx), numbers.Check(ctx, db.Registry()), starter.Check(ctx, db))
+	return errors.Join(World(db).Check(ctx), numbers.Check(ctx, db.Registry()), starter.Check(ctx, db))
 }

@@ -20,6 +20,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // claim is what an error of package store says about a change.
@@ -131,11 +132,11 @@ func (a *audit) run(ctx context.Context, wg *sync.WaitGroup, db *store.DB, node 
 		}))
 	})
 	repeat(func(ctx context.Context) {
-		rec, err := db.Registry().Load(ctx, swapped)
+		rec, err := storetest.World(db).Load(ctx, swapped)
 		if err != nil {
 			return // nothing was changed
 		}
-		ok, err := db.Registry().CompareAndSet(ctx, swapped, rec, gameid.Claim{Reserved: rec.Epoch + 1, Lease: time.Second})
+		ok, err := storetest.World(db).CompareAndSet(ctx, swapped, rec, gameid.Claim{Reserved: rec.Epoch + 1, Lease: time.Second})
 		switch {
 		case err != nil:
 			a.swap(swapped, rec.Epoch, unknown)
@@ -146,7 +147,7 @@ func (a *audit) run(ctx context.Context, wg *sync.WaitGroup, db *store.DB, node 
 		}
 	})
 	repeat(func(ctx context.Context) {
-		rec, err := db.Registry().Load(ctx, raw)
+		rec, err := storetest.World(db).Load(ctx, raw)
 		if err != nil {
 			return
 		}
@@ -273,7 +274,7 @@ func (a *audit) check(t *testing.T, db *store.DB) {
 // told so, or, if nobody was, by one of those whose outcome is unknown.
 func (a *audit) checkSwaps(t *testing.T, db *store.DB, server gameid.ServerID, report *strings.Builder) {
 	t.Helper()
-	rec, err := db.Registry().Load(t.Context(), server)
+	rec, err := storetest.World(db).Load(t.Context(), server)
 	must(t, err)
 	count := make(map[claim]int)
 	silent := 0

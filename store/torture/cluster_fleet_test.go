@@ -224,7 +224,7 @@ func (f *fleetWorld) races(node int) {
 				wg.Go(func() {
 					call, cancel := call(ctx)
 					defer cancel()
-					m, err := shared.Join(call, db.Registry(), number, gameid.Options{}, options)
+					m, err := shared.Join(call, db.Registry(), number, store.NodeOptions{}, options)
 					f.report("join", err)
 					if members[i] = m; err != nil && !known(err) {
 						f.t.Errorf("a start through n%d: %v", i+1, err)
@@ -289,7 +289,7 @@ func (f *fleetWorld) outlives(node int) {
 			db := f.world()
 			defer db.Close()
 			number := f.claim(f.t.Context(), shared, fmt.Sprint("runs ", f.next()))
-			m, err := shared.Join(f.t.Context(), db.Registry(), number, gameid.Options{}, options)
+			m, err := shared.Join(f.t.Context(), db.Registry(), number, store.NodeOptions{}, options)
 			if err != nil {
 				f.t.Fatalf("through n%d: %v", i+1, err)
 			}
@@ -319,7 +319,7 @@ func (f *fleetWorld) outlives(node int) {
 	for _, m := range members {
 		before := reported(m)
 		f.await("it is back", func() bool { return m.Status().State == fleet.Joined && reported(m) > before })
-		if err := m.Err(); err != nil {
+		if err := m.Node.Err(); err != nil {
 			f.t.Errorf("a world has ended: %v", err)
 		}
 	}

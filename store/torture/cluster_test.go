@@ -250,7 +250,7 @@ func (c *clusterWorld) end() {
 // warning while the cluster has it twice, and refused when the server is alone.
 func (c *clusterWorld) durability(variables ...string) {
 	c.t.Helper()
-	settled := c.databases[0].Registry()
+	settled := storetest.World(c.databases[0])
 	settings := func() (all, serious []string) {
 		found, err := settled.Durability(c.t.Context())
 		must(c.t, err)
@@ -263,7 +263,7 @@ func (c *clusterWorld) durability(variables ...string) {
 		return all, serious
 	}
 	all, serious := settings()
-	if !slices.Equal(all, variables) || len(serious) > 0 || settled.CheckDurable(c.t.Context()) != nil {
+	if !slices.Equal(all, variables) || len(serious) > 0 || settled.AdmitNumbers(c.t.Context()) != nil {
 		c.t.Errorf("on %d members: %v, of which %v are serious; want warnings of %v", len(c.nodes), all, serious, variables)
 	}
 	for _, n := range c.nodes[1:] {
@@ -271,7 +271,8 @@ func (c *clusterWorld) durability(variables ...string) {
 	}
 	c.awaitMember(c.nodes[0], 1)
 	all, serious = settings()
-	if err := settled.CheckDurable(c.t.Context()); !slices.Equal(all, variables) || !slices.Equal(serious, variables[:1]) || !errors.Is(err, registry.ErrLossy) {
+	lossy := new(registry.LossyError)
+	if err := settled.AdmitNumbers(c.t.Context()); !slices.Equal(all, variables) || !slices.Equal(serious, variables[:1]) || !errors.As(err, &lossy) {
 		c.t.Errorf("on a member that is alone: %v, of which %v are serious, and %v; want that %s is refused", all, serious, err, variables[0])
 	}
 	c.t.Logf("settings that may lose what was confirmed: %d warnings and 0 refusals on %d members, %d of %d refused on one that is alone", len(variables), len(c.nodes), len(serious), len(all))

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"mergesafe/internal/smalldisk"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
+	"mergesafe/store/storetest"
 )
 
 // diskFullSQLite fills the disk of the database: minting goes on to the end of
@@ -50,7 +51,7 @@ func diskFullPostgres(t *testing.T, w *World) string {
 func diskFull(t *testing.T, w *World, d *smalldisk.Disk, server victim, dsn string) string {
 	p := w.Start(windowed(dsn, short))
 	p.Await(Opened)
-	registry := open(t, dsn).Registry()
+	registry := storetest.World(open(t, dsn))
 	crashes := 0
 	for range times(1, 10) {
 		p.AwaitMore(1000)
@@ -76,7 +77,7 @@ func diskFull(t *testing.T, w *World, d *smalldisk.Disk, server victim, dsn stri
 }
 
 // awaitRenewals waits for reservations, or for the end of the server.
-func awaitRenewals(t *testing.T, server victim, r *registry.Registry, n int64) (alive bool) {
+func awaitRenewals(t *testing.T, server victim, r *worldregistry.Registry, n int64) (alive bool) {
 	t.Helper()
 	var first int64
 	for ; ; time.Sleep(10 * time.Millisecond) {

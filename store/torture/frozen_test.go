@@ -35,7 +35,7 @@ func frozen(t *testing.T, w *World, dsn string) {
 		first.AwaitMore(1000)
 		freeze(t, first, db)
 		w.Fault()
-		servers, err := db.Registry().Servers(t.Context())
+		servers, err := storetest.World(db).Servers(t.Context())
 		must(t, err)
 		until := servers[0].LeaseUntil
 		mark := servers[0].Reserved // all IDs of the first one lie up to it, all of the next one beyond
@@ -102,7 +102,7 @@ func frozenInTransaction(t *testing.T, dsn string) {
 		first.AwaitRows(3)
 		for {
 			first.Freeze()
-			locked, err := db.Registry().RowLock(t.Context(), 7)
+			locked, err := storetest.World(db).RowLock(t.Context(), 7)
 			must(t, err)
 			if strings.Contains(locked, "idle") { // otherwise a statement of it, perhaps COMMIT, is on its way
 				break
@@ -150,7 +150,7 @@ func playersUpTo(t *testing.T, db *store.DB, mark int64) (n int64) {
 func awaitEndOfLease(t *testing.T, db *store.DB) {
 	t.Helper()
 	for {
-		servers, err := db.Registry().Servers(t.Context())
+		servers, err := storetest.World(db).Servers(t.Context())
 		must(t, err)
 		if !servers[0].Leased {
 			return

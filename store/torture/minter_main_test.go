@@ -117,17 +117,15 @@ func openOnce(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) 
 		clock.Step(cfg.Offset)
 		cfg.Options.Clock = clock
 	}
-	if cfg.AcceptLossy {
-		db.AcceptLossyDatabase()
-	}
+	options := store.NodeOptions{Options: cfg.Options, AcceptLossyDatabase: cfg.AcceptLossy}
 	err = storetest.Create(ctx, db)
 	var node *gameid.Node
 	switch {
 	case err != nil:
 	case cfg.AnyOf != store.NumberRange{}:
-		node, err = db.OpenFreeNode(ctx, cfg.AnyOf, cfg.Options)
+		node, err = db.OpenFreeNode(ctx, cfg.AnyOf, options)
 	default:
-		node, err = db.OpenNode(ctx, cfg.Server, cfg.Options)
+		node, err = db.OpenNode(ctx, cfg.Server, options)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())

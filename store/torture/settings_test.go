@@ -244,10 +244,10 @@ func epoch(t *testing.T, dsn string, server gameid.ServerID) int64 {
 	db, err := store.Open(t.Context(), dsn)
 	must(t, err)
 	defer db.Close()
-	if db.Registry().Check(t.Context()) != nil {
+	if storetest.World(db).Check(t.Context()) != nil {
 		return 0 // not even the table
 	}
-	own, err := db.Registry().Server(t.Context(), server)
+	own, err := storetest.World(db).Server(t.Context(), server)
 	must(t, err)
 	return own.Epoch
 }

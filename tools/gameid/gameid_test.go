@@ -18,9 +18,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/columns"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -53,13 +53,13 @@ func TestScripts(t *testing.T) {
 			return err
 		}
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		if err := makeFenced(at("fenced.db"), registry.FenceTo("m1", "s1", since)); err != nil {
+		if err := makeFenced(at("fenced.db"), worldregistry.FenceTo("m1", "s1", since)); err != nil {
 			return err
 		}
-		if err := makeFenced(at("dropping.db"), registry.FenceDropping.In(registry.FenceHere("m1", "s1", since))); err != nil {
+		if err := makeFenced(at("dropping.db"), worldregistry.FenceDropping.In(worldregistry.FenceHere("m1", "s1", since))); err != nil {
 			return err
 		}
-		if err := makeFenced(at("made.db"), registry.FenceHere("m1", "s1", since)); err != nil {
+		if err := makeFenced(at("made.db"), worldregistry.FenceHere("m1", "s1", since)); err != nil {
 			return err
 		}
 		closeMember, err := makeFleet(at("fleet.db"), at("member.db"))
@@ -99,7 +99,7 @@ func makeLate(dsn string, ids bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
+	_, err = storetest.World(db).CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
 	return err
 }
 
@@ -112,7 +112,7 @@ func makeLeased(dsn string) error {
 	}
 	defer db.Close()
 	holder := gameid.Holder{Token: "ABC", Host: "host-b", PID: 4711, Program: "game"}
-	_, err = db.Registry().CompareAndSet(context.Background(), 7, gameid.Record{}, gameid.Claim{Reserved: 1, Holder: holder, Lease: 10 * 365 * 24 * time.Hour})
+	_, err = storetest.World(db).CompareAndSet(context.Background(), 7, gameid.Record{}, gameid.Claim{Reserved: 1, Holder: holder, Lease: 10 * 365 * 24 * time.Hour})
 	return err
 }
 
@@ -131,7 +131,7 @@ func makeFenced(dsn string, fence gameid.Holder) error {
 	if err := node.Close(); err != nil {
 		return err
 	}
-	return db.Registry().Fence(ctx, 7, fence)
+	return storetest.World(db).Fence(ctx, 7, fence)
 }
 
 func makeFleet(dsn, game string) (closeAll func(), err error) {
@@ -330,7 +330,7 @@ func TestHelp(t *testing.T) {
 func TestTablesFitTheTerminal(t *testing.T) {
 	var b strings.Builder
 	const width = 60
-	servers := []registry.Server{{ID: 7, Name: "一区", Role: "own", World: strings.Repeat("0a", 16), Reserved: 1, Holder: gameid.Holder{Host: "host-1", PID: 7, Program: "game-server", Token: "t"}}}
+	servers := []worldregistry.Server{{ID: 7, Name: "一区", Role: "own", World: strings.Repeat("0a", 16), Reserved: 1, Holder: gameid.Holder{Host: "host-1", PID: 7, Program: "game-server", Token: "t"}}}
 	if err := printServers(&b, width, servers, false); err != nil {
 		t.Fatal(err)
 	}

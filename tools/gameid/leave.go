@@ -36,7 +36,7 @@ Examples:
 		Flags: worldFlags(),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			return withWorld(ctx, cmd, env, func(w world) error {
-				own, err := w.db.Registry().Own(ctx, w.server, true)
+				own, err := w.registry.Own(ctx, w.server, true)
 				if err != nil {
 					return err
 				}
@@ -47,7 +47,7 @@ Examples:
 				case !w.apply:
 					_, err = fmt.Fprintf(out, "Server %s is bound in the fleet registry of the identity %s. Nothing was changed: -apply makes it forget that.\n", w.server, own.Fleet)
 				default:
-					if err := w.db.Registry().Leave(ctx, w.server); err != nil {
+					if err := w.registry.Leave(ctx, w.server); err != nil {
 						return err
 					}
 					_, err = fmt.Fprintf(out, "Server %s has left the fleet registry of the identity %s. There the number stays that of this world.\n", w.server, own.Fleet)

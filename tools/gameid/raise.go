@@ -59,7 +59,7 @@ Examples:
 					_, err := fmt.Fprintf(out, "Nothing was changed: -apply raises the mark of server %s to %s, unless it is later.\n", w.server, printable.Time(to))
 					return err
 				}
-				raised, err := w.db.Registry().RaiseMark(ctx, w.server, to, options)
+				raised, err := w.registry.RaiseMark(ctx, w.server, to, options)
 				if err != nil {
 					return err
 				}

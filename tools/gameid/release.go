@@ -9,8 +9,8 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -78,13 +78,13 @@ Examples:
 				return cli.Usage("-watch is %s: want more than 0", watch)
 			}
 			return withWorld(ctx, cmd, env, func(w world) error {
-				leases, err := fleet.FindLeases(ctx, w.db.Registry(), w.fleet, w.server)
+				leases, err := fleet.FindLeases(ctx, w.registry, w.fleet, w.server)
 				if err != nil {
 					return err
 				}
 				out := cmd.Root().Writer
 				printLeases(out, leases)
-				locked, err := w.db.Registry().RowLock(ctx, w.server)
+				locked, err := w.registry.RowLock(ctx, w.server)
 				if err != nil && w.apply {
 					return err
 				} else if err != nil {
@@ -109,7 +109,7 @@ Examples:
 					return err
 				}
 				cli.LogOf(cmd).Sayf("watching for %s whether the process renews its lease", watch)
-				if err := fleet.EndLeases(ctx, w.db.Registry(), w.fleet, leases, watch, w.note); err != nil {
+				if err := fleet.EndLeases(ctx, w.registry, w.fleet, leases, watch, w.note); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintln(out, "The lease was ended: the server can start.")
@@ -120,7 +120,7 @@ Examples:
 }
 
 // releaseFence ends a fence if merge names it.
-func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fence, merge string) error {
+func releaseFence(ctx context.Context, out io.Writer, w world, fence worldregistry.Fence, merge string) error {
 	switch {
 	case merge != "" && merge != fence.Merge:
 		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
@@ -133,9 +133,9 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fe
 			"If the new database of that merge is lost permanently, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":
-		return fmt.Errorf("%w; if its new database is lost permanently, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
+		return fmt.Errorf("%w; if its new database is lost permanently, see -fence in: gameid servers release -h", &worldregistry.FencedError{Server: w.server, Fence: fence})
 	}
-	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
+	if err := w.registry.LiftFence(ctx, w.server, merge); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(out, "The fence was lifted: the server can start. Do not resume that merge.")
@@ -145,9 +145,9 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fe
 func printLeases(w io.Writer, l *fleet.Leases) {
 	fmt.Fprintf(w, "Server %s\n", l.Server)
 	one := func(where string, l *fleet.Lease) {
-		fence, fenced := registry.FenceOf(l.Holder)
+		fence, fenced := worldregistry.FenceOf(l.Holder)
 		switch {
-		case fenced && fence.State != registry.FenceMerging:
+		case fenced && fence.State != worldregistry.FenceMerging:
 			fact(w, where, "fenced: %s", printable.Text(fence.String()))
 		case fenced && fence.Here:
 			fact(w, where, "fenced: the merge %s is being carried out in this database, since %s", shown(fence.Merge), printable.Time(fence.Since))

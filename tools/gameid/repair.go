@@ -62,12 +62,12 @@ Examples:
 				return err
 			}
 			return withWorld(ctx, cmd, env, func(w world) error {
-				plan, err := fleet.PlanMark(ctx, w.db.Registry(), w.fleet, w.server, options)
+				plan, err := fleet.PlanMark(ctx, w.registry, w.fleet, w.server, options)
 				if err != nil {
 					return err
 				}
 				if w.apply && plan.Useful() {
-					if err := fleet.LowerMark(ctx, w.db.Registry(), w.fleet, plan, w.note); err != nil {
+					if err := fleet.LowerMark(ctx, w.registry, w.fleet, plan, w.note); err != nil {
 						return err
 					}
 				}

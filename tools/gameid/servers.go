@@ -12,8 +12,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
-	"mergesafe/store"
-	"mergesafe/store/registry"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -110,27 +110,27 @@ Examples:
 
 // readServers returns the servers, and the settings with which the database may
 // lose what it confirmed.
-func readServers(ctx context.Context, dsn config.Secret) ([]registry.Server, []registry.Lossy, error) {
-	db, err := store.OpenReadOnly(ctx, dsn.Reveal())
+func readServers(ctx context.Context, dsn config.Secret) ([]worldregistry.Server, []worldregistry.Lossy, error) {
+	registry, err := worldregistry.Dial(ctx, dsn.Reveal(), sqldb.ReadOnly)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer db.Close()
-	if err := db.Registry().Check(ctx); err != nil {
+	defer registry.Close()
+	if err := registry.Check(ctx); err != nil {
 		return nil, nil, err
 	}
-	servers, err := db.Registry().Servers(ctx)
+	servers, err := registry.Servers(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	lossy, err := db.Registry().Durability(ctx)
+	lossy, err := registry.Durability(ctx)
 	return servers, lossy, err
 }
 
-func printServers(w io.Writer, width int, servers []registry.Server, asJSON bool) error {
+func printServers(w io.Writer, width int, servers []worldregistry.Server, asJSON bool) error {
 	const none = "The registry is empty: no game server has run on this database yet."
 	heads := []string{"SERVER", "NAME", "ROLE", "WORLD", "MARK", "LEASE", "HOLDER"}
-	return printList(w, width, asJSON, servers, none, serverObject, heads, func(s registry.Server) []string {
+	return printList(w, width, asJSON, servers, none, serverObject, heads, func(s worldregistry.Server) []string {
 		return []string{s.ID.String(), shown(s.Name), shown(s.Role), shown(short(s.World)),
 			mark(s.Reserved), lease(s), holder(s.Holder)}
 	})
@@ -144,8 +144,8 @@ func mark(ms int64) string {
 	return printable.Time(gameid.TimeOf(ms))
 }
 
-func lease(s registry.Server) string {
-	f, fenced := registry.FenceOf(s.Holder)
+func lease(s worldregistry.Server) string {
+	f, fenced := worldregistry.FenceOf(s.Holder)
 	switch {
 	case fenced:
 		return "fenced since " + printable.Time(f.Since)
@@ -159,15 +159,15 @@ func lease(s registry.Server) string {
 }
 
 func processOf(h gameid.Holder) *process {
-	if _, fenced := registry.FenceOf(h); fenced || h.IsZero() {
+	if _, fenced := worldregistry.FenceOf(h); fenced || h.IsZero() {
 		return nil
 	}
 	return &process{h.Host, h.PID, h.Program, h.Since}
 }
 
 func holder(h gameid.Holder) string {
-	switch f, fenced := registry.FenceOf(h); {
-	case fenced && f.State != registry.FenceMerging:
+	switch f, fenced := worldregistry.FenceOf(h); {
+	case fenced && f.State != worldregistry.FenceMerging:
 		return fmt.Sprintf("%s: merge %s into %s", shown(string(f.State)), shown(f.Merge), shown(f.Into))
 	case fenced && f.Here:
 		return fmt.Sprintf("made by merge %s", shown(f.Merge))
@@ -225,16 +225,16 @@ type fence struct {
 	State string `json:"state,omitempty"`
 }
 
-func serverObject(s registry.Server) server {
+func serverObject(s worldregistry.Server) server {
 	o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
-		Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: registry.Changes(s.Epoch), Generation: s.Generation(), MarkMsec: s.Reserved}
+		Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: worldregistry.Changes(s.Epoch), Generation: s.Generation(), MarkMsec: s.Reserved}
 	if s.Reserved > 0 {
 		o.Mark = known(gameid.TimeOf(s.Reserved))
 	}
 	if !s.Holder.IsZero() {
 		o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
 	}
-	if f, fenced := registry.FenceOf(s.Holder); fenced {
+	if f, fenced := worldregistry.FenceOf(s.Holder); fenced {
 		o.Fence = &fence{f.Merge, f.Into, f.Here, f.Since, string(f.State)}
 	}
 	return o

@@ -9,7 +9,8 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/store"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -18,11 +19,11 @@ import (
 // world is what the commands work on that repair something of one world: its
 // database, and the fleet registry where there is one.
 type world struct {
-	db     *store.DB // read-only unless apply is set
-	fleet  *fleet.Fleet
-	server gameid.ServerID
-	apply  bool
-	note   fleet.Note
+	registry *worldregistry.Registry // read-only unless apply is set
+	fleet    *fleet.Fleet
+	server   gameid.ServerID
+	apply    bool
+	note     fleet.Note
 }
 
 // worldFlags are the flags of such a command. Without -apply it changes
@@ -50,27 +51,27 @@ func withWorld(ctx context.Context, cmd *ucli.Command, env cli.Env, f func(world
 	if err != nil {
 		return err
 	}
-	registry, err := config.Registry(cmd.String("fleet"))
+	fleetDSN, err := config.Registry(cmd.String("fleet"))
 	if err != nil {
 		return err
 	}
-	if !registry.IsZero() {
-		if w.fleet, err = fleet.Open(registry.Reveal()); err != nil {
+	if !fleetDSN.IsZero() {
+		if w.fleet, err = fleet.Open(fleetDSN.Reveal()); err != nil {
 			return err
 		}
 		defer w.fleet.Close()
 	}
-	open := store.OpenReadOnly
+	access := sqldb.ReadOnly
 	if w.apply {
-		open = store.Open
+		access = sqldb.WriteExisting
 	}
 	answered := cli.LogOf(cmd).Waiting(ctx, "opening "+databases.Where(dsn.Reveal()))
-	w.db, err = open(ctx, dsn.Reveal())
+	w.registry, err = worldregistry.Dial(ctx, dsn.Reveal(), access)
 	answered()
 	if err != nil {
 		return err
 	}
-	defer w.db.Close()
+	defer w.registry.Close()
 	return f(w)
 }
 

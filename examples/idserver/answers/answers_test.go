@@ -16,6 +16,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/store"
 	"mergesafe/store/storetest"
 )
 
@@ -171,8 +172,8 @@ func (a *away) CompareAndSet(ctx context.Context, server gameid.ServerID, row ga
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	registry := &away{Memory: gameidtest.NewMemory()}
-	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) {
-		return gameid.OpenNode(t.Context(), 7, registry, o)
+	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) {
+		return gameid.OpenNode(t.Context(), 7, registry, o.Options)
 	}, 100*time.Millisecond)
 	defer node.Close()
 	var log bytes.Buffer // the requests come one after another

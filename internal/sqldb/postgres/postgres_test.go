@@ -8,9 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
@@ -40,8 +45,9 @@ func TestLossyServer(t *testing.T) {
 	if has != "on" {
 		t.Errorf("synchronous_commit of a session is %s", has)
 	}
-	db.AcceptLossyDatabase()
-	node, err := db.OpenNode(t.Context(), 7, storetest.NodeOptions)
+	options := storetest.NodeOptions
+	options.AcceptLossyDatabase = true
+	node, err := db.OpenNode(t.Context(), 7, options)
 	must(t, err)
 	must(t, node.Close())
 }
@@ -65,14 +71,14 @@ func TestRowLock(t *testing.T) {
 		})
 		var pid string
 		must(t, tx.Get(t.Context(), &pid, "SELECT pg_backend_pid()::TEXT"))
-		by, err := db.Registry().RowLock(t.Context(), 7)
+		by, err := storetest.World(db).RowLock(t.Context(), 7)
 		if want := "SELECT pg_terminate_backend(" + pid + ")"; err != nil || !strings.HasSuffix(by, want) || !strings.Contains(by, "idle in transaction") {
 			t.Errorf("got %q, %v, want %q at its end", by, err, want)
 		}
 		return nil
 	}))
 	waiting.Wait()
-	if by, err := db.Registry().RowLock(t.Context(), 7); by != "" || err != nil {
+	if by, err := storetest.World(db).RowLock(t.Context(), 7); by != "" || err != nil {
 		t.Errorf("a row that is not locked: %q, %v", by, err)
 	}
 	var most int
@@ -85,7 +91,7 @@ func TestRowLock(t *testing.T) {
 	for _, statement := range []string{"BEGIN", update, "PREPARE TRANSACTION 'game'"} {
 		must(t, storetest.Second(conn.ExecContext(t.Context(), statement)))
 	}
-	if by, err := db.Registry().RowLock(t.Context(), 7); err != nil || !strings.Contains(by, "ROLLBACK PREPARED") {
+	if by, err := storetest.World(db).RowLock(t.Context(), 7); err != nil || !strings.Contains(by, "ROLLBACK PREPARED") {
 		t.Errorf("a prepared transaction: %q, %v", by, err)
 	}
 	storetest.Exec(t, db, "ROLLBACK PREPARED 'game'")
@@ -141,7 +147,7 @@ func TestSchemasThatComeLater(t *testing.T) {
 	storetest.Exec(t, db, "DROP TABLE root.gameid_servers")
 	next := storetest.Open(t, dsn)
 	want := `the table "gameid_servers" is in the schema "public", which is not the first of the search_path`
-	for _, err := range []error{next.CreateRegistry(t.Context()), next.Registry().Check(t.Context())} {
+	for _, err := range []error{next.CreateRegistry(t.Context()), storetest.World(next).Check(t.Context())} {
 		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -239,6 +245,30 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// A game that has a pgxpool mints over it, as docs/postgresql.md says, and writes an ID as it writes any value.
+func TestPgxpool(t *testing.T) {
+	ctx := t.Context()
+	pool, err := pgxpool.New(ctx, servertest.PostgresDSN(t))
+	must(t, err)
+	defer pool.Close()
+	db, err := store.Wrap(ctx, stdlib.OpenDBFromPool(pool), store.PostgreSQL)
+	must(t, err)
+	must(t, db.CreateRegistry(ctx))
+	node, err := db.OpenNode(ctx, 7, storetest.NodeOptions)
+	must(t, err)
+	id, err := gameid.NewGenerator[entity.Player](node).Next()
+	must(t, err)
+	_, err = pool.Exec(ctx, "CREATE TABLE players (id BYTEA PRIMARY KEY, name TEXT)")
+	must(t, err)
+	_, err = pool.Exec(ctx, "INSERT INTO players (id, name) VALUES ($1, $2)", id, "Aria")
+	must(t, err)
+	var read gameid.Of[entity.Player]
+	if must(t, pool.QueryRow(ctx, "SELECT id FROM players").Scan(&read)); read != id {
+		t.Errorf("read %s, want %s", read, id)
+	}
+	must(t, node.Close())
+}
+
 // Whatever isolation the game's sessions have, blocks of numbers are taken one after the other, without an error.
 func TestIsolation(t *testing.T) {
 	dsn := servertest.PostgresDSN(t)
@@ -290,7 +320,7 @@ func TestTemporarySchema(t *testing.T) {
 			"OpenReadOnly": storetest.Second(store.OpenReadOnly(ctx, dsn)),
 			"Wrap":         storetest.Second(store.Wrap(ctx, pool, store.PostgreSQL)),
 			"Registry":     storetest.Second(registry.Open(ctx, pool, store.PostgreSQL)),
-			"New":          registry.New(pool, store.PostgreSQL).Create(ctx),
+			"New":          worldregistry.New(sqldb.Wrap(pool, sqldb.PostgreSQL)).Create(ctx),
 			"Fleet":        shared.Create(ctx),
 		} {
 			if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "pg_temp_") || !strings.Contains(err.Error(), path) {

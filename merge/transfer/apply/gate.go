@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/store/registry"
 )
 
 // The gate is the fence in the registry of the new database: it keeps the game from starting there
@@ -27,16 +27,16 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 		return err
 	}
 	r.New.Drop() // SQLite has one writer at a time
-	reg := rowio.RegistryOf(r.New.DB)
+	reg := worldregistry.New(r.New.DB)
 	now, err := reg.Servers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range now {
-		if s.Role != registry.RoleOwn {
+		if s.Role != worldregistry.RoleOwn {
 			continue
 		}
-		err := reg.Fence(ctx, s.ID, registry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()))
+		err := reg.Fence(ctx, s.ID, worldregistry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()))
 		if _, held := errors.AsType[*gameid.HeldError](err); held {
 			break // the reasons are told below
 		} else if err != nil {
@@ -66,7 +66,7 @@ func GateClosed(ctx context.Context, r *job.Run) error {
 		return err
 	}
 	for _, s := range servers {
-		if rowio.Text(s.row["role"]) == registry.RoleOwn && s.fence.Merge != r.Plan.ID {
+		if rowio.Text(s.row["role"]) == worldregistry.RoleOwn && s.fence.Merge != r.Plan.ID {
 			return fmt.Errorf("%w: it opened the gate of %q again", ledger.ErrBusy, r.New.Name)
 		}
 	}
@@ -76,12 +76,12 @@ func GateClosed(ctx context.Context, r *job.Run) error {
 // entry is a row of the registry of the new database, with its fence; none is the zero fence.
 type entry struct {
 	row   map[string]any
-	fence registry.Fence
+	fence worldregistry.Fence
 }
 
 // entriesOf reads the registry over r.New, so that a transaction that is open there has it.
 func entriesOf(ctx context.Context, r *job.Run) (all []entry, err error) {
-	rows, err := Records(ctx, r.New, registry.Table)
+	rows, err := Records(ctx, r.New, worldregistry.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func entriesOf(ctx context.Context, r *job.Run) (all []entry, err error) {
 		if err := holder.Scan(row["holder"]); err != nil {
 			return nil, err
 		}
-		fence, _ := registry.FenceOf(holder)
+		fence, _ := worldregistry.FenceOf(holder)
 		all = append(all, entry{row, fence})
 	}
 	return all, nil
@@ -99,7 +99,7 @@ func entriesOf(ctx context.Context, r *job.Run) (all []entry, err error) {
 // OpenGate lets the servers of the new database start, in the transaction of r.New that is open.
 func OpenGate(ctx context.Context, r *job.Run) error {
 	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
-	if err != nil || !slices.Contains(tables, registry.Table) {
+	if err != nil || !slices.Contains(tables, worldregistry.Table) {
 		return err
 	}
 	servers, err := entriesOf(ctx, r)
@@ -110,7 +110,7 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 		if s.fence.Merge != r.Plan.ID {
 			continue
 		}
-		n, err := r.New.Exec(ctx, "unguard", "UPDATE "+registry.Table+" SET epoch = epoch + 1, holder = '', lease_until_ms = 0 WHERE server_id = ? AND epoch = ?",
+		n, err := r.New.Exec(ctx, "unguard", "UPDATE "+worldregistry.Table+" SET epoch = epoch + 1, holder = '', lease_until_ms = 0 WHERE server_id = ? AND epoch = ?",
 			false, s.row["server_id"], s.row["epoch"])
 		if err == nil && n != 1 {
 			err = fmt.Errorf("the fence of server %v of %q changes: is a game server being started?", s.row["server_id"], r.New.Name)
@@ -118,7 +118,7 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 		if err != nil {
 			return err
 		}
-		id, err := rowio.IntIn(s.row["server_id"], registry.Table+".server_id")
+		id, err := rowio.IntIn(s.row["server_id"], worldregistry.Table+".server_id")
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 }
 
 // lift takes the fences of this merge off a registry.
-func lift(ctx context.Context, r *job.Run, reg *registry.Registry, database string) error {
+func lift(ctx context.Context, r *job.Run, reg *worldregistry.Registry, database string) error {
 	now, err := reg.Servers(ctx)
 	if err != nil {
 		return err
@@ -146,11 +146,11 @@ func lift(ctx context.Context, r *job.Run, reg *registry.Registry, database stri
 }
 
 // withoutMerged are the servers that do not come to the new database by this merge.
-func withoutMerged(r *job.Run, now []registry.Server) []registry.Server {
+func withoutMerged(r *job.Run, now []worldregistry.Server) []worldregistry.Server {
 	merged := ledger.MergedServers(r.Plan)
-	return slices.DeleteFunc(slices.Clone(now), func(s registry.Server) bool {
-		return slices.ContainsFunc(merged, func(m registry.Server) bool {
-			return m.ID == s.ID && m.World == s.World && s.Role == registry.RoleMerged
+	return slices.DeleteFunc(slices.Clone(now), func(s worldregistry.Server) bool {
+		return slices.ContainsFunc(merged, func(m worldregistry.Server) bool {
+			return m.ID == s.ID && m.World == s.World && s.Role == worldregistry.RoleMerged
 		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -13,7 +14,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/transfer/step"
-	"mergesafe/store/registry"
 )
 
 // preflight checks everything that can be known before the first write.
@@ -176,11 +176,11 @@ func (f *flight) fenceRights(ctx context.Context) error {
 		}
 		db, err := sqldb.Dial(ctx, f.Worlds[i].DSN, sqldb.ReadWrite)
 		if err == nil {
-			_, err = db.Exec(ctx, "UPDATE "+registry.Table+" SET epoch = epoch WHERE 1 = 0")
+			_, err = db.Exec(ctx, "UPDATE "+worldregistry.Table+" SET epoch = epoch WHERE 1 = 0")
 			db.Close()
 		}
 		if sqldb.IsDenied(err) {
-			f.Refuse(w.Name, "", "the account may not write the fence into its registry: give it the right to UPDATE %s: %v", registry.Table, err)
+			f.Refuse(w.Name, "", "the account may not write the fence into its registry: give it the right to UPDATE %s: %v", worldregistry.Table, err)
 		} else if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/write"
-	"mergesafe/store/registry"
 )
 
 // bringRecords brings what the first world has on record to the new database: its registry, its
@@ -28,7 +28,7 @@ func bringRecords(ctx context.Context, r *job.Run) error {
 		if !slices.Contains(there, table) || table == ledger.ProgressTable || table == ledger.RecordTable {
 			continue
 		}
-		if table == registry.Table {
+		if table == worldregistry.Table {
 			if err := noGameStarted(ctx, r); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func bringRecord(ctx context.Context, r *job.Run, l *rowio.Layout) error {
 		rows = append(rows, row)
 		return true, nil
 	})
-	if err == nil && l.Table == registry.Table {
+	if err == nil && l.Table == worldregistry.Table {
 		rows, err = asGate(r, l, rows)
 	}
 	if err != nil {
@@ -85,7 +85,7 @@ func bringRecord(ctx context.Context, r *job.Run, l *rowio.Layout) error {
 // noGameStarted refuses a new database in which a game server was started before its gate was there.
 func noGameStarted(ctx context.Context, r *job.Run) error {
 	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
-	if err != nil || !slices.Contains(tables, registry.Table) {
+	if err != nil || !slices.Contains(tables, worldregistry.Table) {
 		return err
 	}
 	now, err := ledger.Servers(ctx, r.New.Database)
@@ -102,23 +102,23 @@ func noGameStarted(ctx context.Context, r *job.Run) error {
 // those of the other worlds are listed.
 func asGate(r *job.Run, l *rowio.Layout, rows [][]any) ([][]any, error) {
 	at := func(column string) int { return slices.Index(l.Columns, column) }
-	gate, err := registry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()).Value()
+	gate, err := worldregistry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()).Value()
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
-		if rowio.Text(row[at("role")]) != registry.RoleOwn {
+		if rowio.Text(row[at("role")]) != worldregistry.RoleOwn {
 			continue
 		}
-		epoch, err := rowio.IntIn(row[at("epoch")], registry.Table+".epoch")
+		epoch, err := rowio.IntIn(row[at("epoch")], worldregistry.Table+".epoch")
 		if err != nil {
 			return nil, err
 		}
-		row[at("epoch")], row[at("holder")] = registry.NextGeneration(epoch), gate
+		row[at("epoch")], row[at("holder")] = worldregistry.NextGeneration(epoch), gate
 	}
 	now := r.Hooks.Clock().UnixMilli()
 	for _, s := range ledger.MergedServers(r.Plan) {
-		values := map[string]any{"server_id": int64(s.ID), "name": s.Name, "world": s.World, "role": registry.RoleMerged, "epoch": int64(1),
+		values := map[string]any{"server_id": int64(s.ID), "name": s.Name, "world": s.World, "role": worldregistry.RoleMerged, "epoch": int64(1),
 			"reserved_ms": s.Reserved, "created_ms": now, "updated_ms": now, "holder": "", "fleet": ""}
 		row := make([]any, len(l.Columns))
 		for i, column := range l.Columns {

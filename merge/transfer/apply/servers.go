@@ -8,11 +8,10 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/rowio"
-	"mergesafe/store/registry"
 )
 
 // fence keeps the servers of the worlds from being started, and then makes sure that their registries are those
@@ -25,7 +24,7 @@ func fence(ctx context.Context, r *job.Run) error {
 	}
 	var set []fenced
 	refused := &ledger.RefusedError{Doing: "apply"}
-	err := eachFence(ctx, r, "fencing", func(i int, reg *registry.Registry) error {
+	err := eachFence(ctx, r, "fencing", func(i int, reg *worldregistry.Registry) error {
 		w := &r.Plan.Worlds[i]
 		refuse := func(reason string) {
 			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: w.Name, Reason: reason})
@@ -38,12 +37,12 @@ func fence(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		for _, s := range before {
-			if s.Role != registry.RoleOwn || s.Fenced(r.Plan.ID) {
+			if s.Role != worldregistry.RoleOwn || s.Fenced(r.Plan.ID) {
 				continue
 			}
-			err := reg.Fence(ctx, s.ID, registry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
+			err := reg.Fence(ctx, s.ID, worldregistry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
 			if held, is := errors.AsType[*gameid.HeldError](err); is {
-				refuse(registry.Explain(held).Error())
+				refuse(worldregistry.Explain(held).Error())
 				continue
 			}
 			if err != nil {
@@ -63,7 +62,7 @@ func fence(ctx context.Context, r *job.Run) error {
 	if err != nil || len(refused.Refusals) == 0 {
 		return err
 	}
-	err = eachFence(ctx, r, "lifting the fence of", func(i int, reg *registry.Registry) error {
+	err = eachFence(ctx, r, "lifting the fence of", func(i int, reg *worldregistry.Registry) error {
 		for _, f := range set {
 			if f.world != i {
 				continue
@@ -78,12 +77,12 @@ func fence(ctx context.Context, r *job.Run) error {
 }
 
 // MarkFences changes the state of the fences that the worlds have. Where one has none, nothing changes, and the error
-// is [registry.ErrNoFence].
-func MarkFences(ctx context.Context, r *job.Run, state registry.FenceState) error {
+// is [worldregistry.ErrNoFence].
+func MarkFences(ctx context.Context, r *job.Run, state worldregistry.FenceState) error {
 	for _, c := range r.Worlds {
 		c.Drop()
 	}
-	return eachFence(ctx, r, "marking the fence of", func(i int, reg *registry.Registry) error {
+	return eachFence(ctx, r, "marking the fence of", func(i int, reg *worldregistry.Registry) error {
 		for _, s := range r.Plan.Worlds[i].Servers {
 			if !s.Own {
 				continue
@@ -101,7 +100,7 @@ func LiftFences(ctx context.Context, r *job.Run) error {
 	for _, c := range r.Worlds {
 		c.Drop()
 	}
-	err := eachFence(ctx, r, "lifting the fence of", func(i int, reg *registry.Registry) error {
+	err := eachFence(ctx, r, "lifting the fence of", func(i int, reg *worldregistry.Registry) error {
 		return lift(ctx, r, reg, r.Plan.Worlds[i].Name)
 	})
 	if err == nil {
@@ -127,7 +126,7 @@ func Lost(ctx context.Context, r *job.Run, doing string) error {
 }
 
 // eachFence calls f with the registry of every world that has own servers in one, by its number.
-func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg *registry.Registry) error) error {
+func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg *worldregistry.Registry) error) error {
 	for i, w := range r.Plan.Worlds {
 		if !w.Fence {
 			continue
@@ -136,7 +135,7 @@ func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg 
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}
-		err = f(i, rowio.RegistryOf(db))
+		err = f(i, worldregistry.New(db))
 		db.Close()
 		if err != nil {
 			return fmt.Errorf("%s %q: %w", doing, w.Name, err)

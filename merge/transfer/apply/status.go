@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/store/registry"
 )
 
 // Status is the state of a merge, as [LookUp] found it.
@@ -113,7 +113,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 			return nil, fmt.Errorf("database %q: %w", w.Name, err)
 		}
 		for _, server := range w.Servers {
-			if at := slices.IndexFunc(now, func(n registry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {
+			if at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {
 				s.Fences = append(s.Fences, FenceStatus{World: w.Name, Server: server.Server.String(), Fenced: now[at].Fenced(r.Plan.ID)})
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/schema"
-	"mergesafe/store/registry"
 )
 
 // State returns the state of the merge by its record; "" if the new database does not know of it, or does not exist.
@@ -73,12 +73,12 @@ func (r *Run) FencesSay(ctx context.Context) (say ledger.State, err error) {
 			return "", fmt.Errorf("database %q: %w", w.Name, err)
 		}
 		for _, s := range now {
-			f, _ := registry.FenceOf(s.Holder)
+			f, _ := worldregistry.FenceOf(s.Holder)
 			switch {
 			case !s.Fenced(r.Plan.ID):
-			case f.State == registry.FenceDropping:
+			case f.State == worldregistry.FenceDropping:
 				return ledger.StateUndoing, nil // which follows all others
-			case f.State == registry.FenceMerging:
+			case f.State == worldregistry.FenceMerging:
 				say = cmp.Or(say, ledger.StateCopying)
 			default:
 				say = ledger.StateOpening

@@ -7,24 +7,24 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/store/registry"
 )
 
 // Servers reads the registry of a database: none if it has none.
-func Servers(ctx context.Context, d rowio.Database) ([]registry.Server, error) {
+func Servers(ctx context.Context, d rowio.Database) ([]worldregistry.Server, error) {
 	db, err := sqldb.Dial(ctx, d.DSN, sqldb.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	var tables []string
-	if err := db.Select(ctx, &tables, db.Dialect().TableNames()); err != nil || !slices.Contains(tables, registry.Table) {
+	if err := db.Select(ctx, &tables, db.Dialect().TableNames()); err != nil || !slices.Contains(tables, worldregistry.Table) {
 		return nil, err
 	}
-	return rowio.RegistryOf(db).Servers(ctx)
+	return worldregistry.New(db).Servers(ctx)
 }
 
 // Use is why a server of a registry blocks a merge.
@@ -34,14 +34,14 @@ type Use struct {
 }
 
 // InUse returns why servers of a registry block a merge. token is that of the merge's own fence.
-func InUse(servers []registry.Server, token string) (all []Use) {
+func InUse(servers []worldregistry.Server, token string) (all []Use) {
 	blocked := func(format string, args ...any) { all = append(all, Use{Reason: fmt.Sprintf(format, args...)}) }
 	for _, s := range servers {
-		if f, ok := registry.FenceOf(s.Holder); ok && !s.Fenced(token) && f.Here {
+		if f, ok := worldregistry.FenceOf(s.Holder); ok && !s.Fenced(token) && f.Here {
 			if one := (Use{Reason: Unfinished(f.Merge)}); !slices.Contains(all, one) {
 				all = append(all, one)
 			}
-		} else if ok && !s.Fenced(token) && f.State == registry.FenceMerging {
+		} else if ok && !s.Fenced(token) && f.State == worldregistry.FenceMerging {
 			blocked("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
 		} else if ok && !s.Fenced(token) {
 			blocked("server %s is fenced: its world went to %q by another merge, on %s: undo that merge, or leave it out, then plan again",
@@ -60,13 +60,13 @@ func Unfinished(merge string) string {
 }
 
 // ChangedServers says how a registry differs from the plan; "" if it does not.
-func ChangedServers(w plan.World, now []registry.Server) string {
+func ChangedServers(w plan.World, now []worldregistry.Server) string {
 	if len(now) != len(w.Servers) {
 		return fmt.Sprintf("the registry lists %d servers and listed %d", len(now), len(w.Servers))
 	}
 	for i, s := range w.Servers {
 		n := now[i]
-		if n.ID != s.Server || n.World != s.World || (n.Role == registry.RoleOwn) != s.Own {
+		if n.ID != s.Server || n.World != s.World || (n.Role == worldregistry.RoleOwn) != s.Own {
 			return fmt.Sprintf("the registry lists server %s (world %s) where it listed server %s (world %s)", n.ID, n.World, s.Server, s.World)
 		}
 		if n.Generation() != s.Generation {
@@ -90,7 +90,7 @@ func Another(ctx context.Context, w plan.World, d rowio.Database) (string, error
 	}
 	var all []catalog.Server
 	for _, s := range now {
-		all = append(all, catalog.Server{Server: s.ID, World: s.World, Own: s.Role == registry.RoleOwn})
+		all = append(all, catalog.Server{Server: s.ID, World: s.World, Own: s.Role == worldregistry.RoleOwn})
 	}
 	return w.Another(all), nil
 }
@@ -108,12 +108,12 @@ func InNew(w plan.World) plan.World {
 
 // NotKept says why a world that a merge has fenced may have been written to since the plan: a server
 // ran, or has no fence of the merge; "" if it was kept.
-func NotKept(w plan.World, now []registry.Server, merge string) string {
+func NotKept(w plan.World, now []worldregistry.Server, merge string) string {
 	if reason := ChangedServers(w, now); reason != "" {
 		return reason
 	}
 	for _, s := range now {
-		if s.Role == registry.RoleOwn && !s.Fenced(merge) {
+		if s.Role == worldregistry.RoleOwn && !s.Fenced(merge) {
 			return fmt.Sprintf("server %s is not fenced by this merge any more", s.ID)
 		}
 	}
@@ -121,10 +121,10 @@ func NotKept(w plan.World, now []registry.Server, merge string) string {
 }
 
 // MergedServers are the servers of all worlds but the first, which become merged servers of it.
-func MergedServers(p *plan.Plan) (all []registry.Server) {
+func MergedServers(p *plan.Plan) (all []worldregistry.Server) {
 	for _, w := range p.Worlds[1:] {
 		for _, s := range w.Servers {
-			all = append(all, registry.Server{ID: s.Server, Name: s.Name, World: s.World, Reserved: s.Reserved})
+			all = append(all, worldregistry.Server{ID: s.Server, Name: s.Name, World: s.World, Reserved: s.Reserved})
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -13,7 +14,6 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
 	"mergesafe/merge/verdict"
-	"mergesafe/store/registry"
 )
 
 // Options configures [Open].
@@ -113,7 +113,7 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err err
 		{"recording that it is opened", func(ctx context.Context) error {
 			return r.Manifest.Advance(ctx, r.Manifest.Left, ledger.StateOpening)
 		}},
-		{"marking the fences", func(ctx context.Context) error { return apply.MarkFences(ctx, r, registry.FenceOpened) }},
+		{"marking the fences", func(ctx context.Context) error { return apply.MarkFences(ctx, r, worldregistry.FenceOpened) }},
 		{"noting where the worlds are", func(ctx context.Context) error {
 			if opts.Placing == nil {
 				return nil

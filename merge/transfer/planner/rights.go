@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
-	"mergesafe/store/registry"
 )
 
 // lookAtRights notes of which worlds the account may not write the fence.
@@ -26,11 +26,11 @@ func lookAtRights(ctx context.Context, p *Planner) error {
 		if !p.Plan.Worlds[i].Fence {
 			continue
 		}
-		const statement = "UPDATE " + registry.Table + " SET epoch = epoch WHERE 1 = 0"
+		const statement = "UPDATE " + worldregistry.Table + " SET epoch = epoch WHERE 1 = 0"
 		err := s.On.Rows(ctx, "EXPLAIN "+statement, false, nil, func([]any) (bool, error) { return true, nil })
 		switch {
 		case sqldb.Says(err, sqldb.LacksARight):
-			p.Plan.Lacks = append(p.Plan.Lacks, fmt.Sprintf("%s: UPDATE on %s", s.Name(), registry.Table))
+			p.Plan.Lacks = append(p.Plan.Lacks, fmt.Sprintf("%s: UPDATE on %s", s.Name(), worldregistry.Table))
 		case err != nil && !sqldb.Says(err, sqldb.Refused) && !sqldb.IsDenied(err):
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}

@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/step"
-	"mergesafe/store/registry"
 )
 
 // proveOurs looks for what the game and the operator rely on beside the rows of the game: the servers that the
@@ -35,7 +35,7 @@ func missingOfOurs(ctx context.Context, p *step.Proving) (missing []string, err 
 	if err != nil {
 		return nil, err
 	}
-	for _, table := range []string{sqldb.SchemaTable, registry.Table, sqldb.NumbersTable} {
+	for _, table := range []string{sqldb.SchemaTable, worldregistry.Table, sqldb.NumbersTable} {
 		if slices.Contains(had, table) && !slices.Contains(have, table) {
 			missing = append(missing, fmt.Sprintf("the table %s is gone", table))
 		}
@@ -43,7 +43,7 @@ func missingOfOurs(ctx context.Context, p *step.Proving) (missing []string, err 
 	if len(missing) > 0 {
 		return missing, nil
 	}
-	if slices.Contains(had, registry.Table) {
+	if slices.Contains(had, worldregistry.Table) {
 		now, err := ledger.Servers(ctx, p.New.Database)
 		if err != nil {
 			return nil, err
@@ -74,17 +74,17 @@ func missingOfOurs(ctx context.Context, p *step.Proving) (missing []string, err 
 }
 
 // missingServers compares the registry with the worlds'. Once it is open, servers may have run there.
-func missingServers(p *step.Proving, now []registry.Server) (missing []string) {
+func missingServers(p *step.Proving, now []worldregistry.Server) (missing []string) {
 	open := p.Manifest.Left == ledger.StateOpen
 	for i, w := range p.Plan.Worlds {
 		for _, s := range w.Servers {
-			at := slices.IndexFunc(now, func(n registry.Server) bool { return n.ID == s.Server && n.World == s.World })
+			at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == s.Server && n.World == s.World })
 			switch {
 			case at < 0:
 				missing = append(missing, fmt.Sprintf("its registry does not list server %s of %q", s.Server, w.Name))
 			case i == 0 && s.Own:
 				missing = append(missing, wrongOwn(p.Plan.ID, s, &now[at], open)...)
-			case now[at].Role != registry.RoleMerged:
+			case now[at].Role != worldregistry.RoleMerged:
 				missing = append(missing, fmt.Sprintf("its registry lists server %s of %q as %q", s.Server, w.Name, now[at].Role))
 			}
 		}
@@ -93,10 +93,10 @@ func missingServers(p *step.Proving, now []registry.Server) (missing []string) {
 }
 
 // wrongOwn says how a server of the first world is not as it should be.
-func wrongOwn(merge string, s catalog.Server, now *registry.Server, open bool) (wrong []string) {
-	gate, _ := registry.FenceOf(now.Holder)
+func wrongOwn(merge string, s catalog.Server, now *worldregistry.Server, open bool) (wrong []string) {
+	gate, _ := worldregistry.FenceOf(now.Holder)
 	switch {
-	case now.Role != registry.RoleOwn:
+	case now.Role != worldregistry.RoleOwn:
 		wrong = append(wrong, fmt.Sprintf("its registry lists server %s as %q", s.Server, now.Role))
 	case now.Reserved < s.Reserved || !open && now.Reserved != s.Reserved:
 		wrong = append(wrong, fmt.Sprintf("the mark of server %s is %d, and was %d in its world", s.Server, now.Reserved, s.Reserved))

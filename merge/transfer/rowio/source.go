@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
-	"mergesafe/store/registry"
 )
 
 // Source is a database as package merge sees it.
@@ -68,8 +66,4 @@ func (s *Source) Bytes(ctx context.Context) (int64, error) {
 		query = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS SIGNED) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
 	}
 	return s.On.Number(ctx, query, false)
-}
-
-func RegistryOf(db *sqldb.DB) *registry.Registry {
-	return registry.New(db.Pool().DB, registry.Dialect(db.Dialect()))
 }

@@ -7,11 +7,11 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/change/all"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/store/registry"
 )
 
 // raise raises in the worlds what the new database has given since: counters, sequences of the first one, the
@@ -64,7 +64,7 @@ func raiseUnseen(ctx context.Context, u *undo) error {
 			return err
 		}
 		for id, s := range own.servers {
-			s.epoch = registry.NextGeneration(s.epoch) // that of the new database
+			s.epoch = worldregistry.NextGeneration(s.epoch) // that of the new database
 			own.servers[id] = s
 		}
 		own.marks, own.numbers = nil, nil
@@ -107,10 +107,10 @@ type server struct {
 func givenIn(ctx context.Context, on *rowio.Connection) (*given, error) {
 	g := new(given)
 	tables, err := on.Texts(ctx, on.Dialect().TableNames())
-	if err != nil || !contains(tables, registry.Table) {
+	if err != nil || !contains(tables, worldregistry.Table) {
 		return g, err
 	}
-	rows, err := apply.Records(ctx, on, registry.Table)
+	rows, err := apply.Records(ctx, on, worldregistry.Table)
 	if err == nil && contains(tables, sqldb.SchemaTable) {
 		g.marks, err = apply.Records(ctx, on, sqldb.SchemaTable)
 	}
@@ -119,12 +119,12 @@ func givenIn(ctx context.Context, on *rowio.Connection) (*given, error) {
 	}
 	g.servers = make(map[serverOf]server)
 	for _, row := range rows {
-		id, err1 := rowio.IntIn(row["server_id"], registry.Table+".server_id")
-		s := server{own: rowio.Text(row["role"]) == registry.RoleOwn, row: row}
+		id, err1 := rowio.IntIn(row["server_id"], worldregistry.Table+".server_id")
+		s := server{own: rowio.Text(row["role"]) == worldregistry.RoleOwn, row: row}
 		var err2, err3, err4 error
-		s.reserved, err2 = rowio.IntIn(row["reserved_ms"], registry.Table+".reserved_ms")
-		s.window, err3 = rowio.IntIn(row["window_ms"], registry.Table+".window_ms")
-		s.epoch, err4 = rowio.IntIn(row["epoch"], registry.Table+".epoch")
+		s.reserved, err2 = rowio.IntIn(row["reserved_ms"], worldregistry.Table+".reserved_ms")
+		s.window, err3 = rowio.IntIn(row["window_ms"], worldregistry.Table+".window_ms")
+		s.epoch, err4 = rowio.IntIn(row["epoch"], worldregistry.Table+".epoch")
 		err = errors.Join(err, err1, err2, err3, err4)
 		g.servers[serverOf{id, rowio.Text(row["world"])}] = s
 	}
@@ -136,7 +136,7 @@ func givenIn(ctx context.Context, on *rowio.Connection) (*given, error) {
 func raiseWorld(ctx context.Context, r *job.Run, world int, of *given) error {
 	defer r.Worlds[world].Drop()
 	tables, err := r.Worlds[world].Texts(ctx, r.Worlds[world].Dialect().TableNames())
-	if err != nil || !contains(tables, registry.Table) && len(of.servers) == 0 {
+	if err != nil || !contains(tables, worldregistry.Table) && len(of.servers) == 0 {
 		return err // there is nothing to write
 	}
 	r.Worlds[world].Drop()
@@ -159,7 +159,7 @@ func raiseWorld(ctx context.Context, r *job.Run, world int, of *given) error {
 				continue
 			}
 			s.row["holder"], s.row["lease_until_ms"] = "", int64(0)
-			if err := apply.AddRecord(ctx, to, registry.Table, s.row, "server_id"); err != nil {
+			if err := apply.AddRecord(ctx, to, worldregistry.Table, s.row, "server_id"); err != nil {
 				return fmt.Errorf("server %d: %w", at.id, err)
 			}
 		}
@@ -185,7 +185,7 @@ func raiseWorld(ctx context.Context, r *job.Run, world int, of *given) error {
 // raiseServers raises the rows of a registry.
 func raiseServers(ctx context.Context, r *job.Run, to *rowio.Connection, of *given) error {
 	tables, err := to.Texts(ctx, to.Dialect().TableNames())
-	if err != nil || !contains(tables, registry.Table) {
+	if err != nil || !contains(tables, worldregistry.Table) {
 		return err
 	}
 	rows, err := givenIn(ctx, to)
@@ -197,7 +197,7 @@ func raiseServers(ctx context.Context, r *job.Run, to *rowio.Connection, of *giv
 		if err := holder.Scan(now.row["holder"]); err != nil {
 			return err
 		}
-		fence, fenced := registry.FenceOf(holder)
+		fence, fenced := worldregistry.FenceOf(holder)
 		ours := fenced && fence.Merge == r.Plan.ID
 		then, known := of.servers[at]
 		if !known {
@@ -206,21 +206,21 @@ func raiseServers(ctx context.Context, r *job.Run, to *rowio.Connection, of *giv
 			}
 			then = now
 		}
-		if ours && fence.State == registry.FenceDropping && then.reserved <= now.reserved {
+		if ours && fence.State == worldregistry.FenceDropping && then.reserved <= now.reserved {
 			continue // an earlier call did so
 		}
 		epoch := now.epoch + 1
 		if now.own {
-			epoch = registry.NextGeneration(max(now.epoch, then.epoch))
+			epoch = worldregistry.NextGeneration(max(now.epoch, then.epoch))
 		}
 		if ours {
-			holder = registry.FenceDropping.In(holder)
+			holder = worldregistry.FenceDropping.In(holder)
 		}
 		value, err := holder.Value()
 		if err != nil {
 			return err
 		}
-		n, err := to.Exec(ctx, "raise", "UPDATE "+registry.Table+" SET reserved_ms = ?, window_ms = ?, epoch = ?, holder = ? WHERE server_id = ? AND epoch = ?", false,
+		n, err := to.Exec(ctx, "raise", "UPDATE "+worldregistry.Table+" SET reserved_ms = ?, window_ms = ?, epoch = ?, holder = ? WHERE server_id = ? AND epoch = ?", false,
 			max(now.reserved, then.reserved), max(now.window, then.window), epoch, value, at.id, now.epoch)
 		if err == nil && n != 1 {
 			err = fmt.Errorf("%w: the row of server %d in the registry changes", sqldb.ErrRetryable, at.id)

@@ -11,11 +11,10 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
-	"mergesafe/store"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -72,13 +71,13 @@ func (r Registry) Required(ctx context.Context, plan *transfer.Plan, database tr
 	if !hasServers(plan) {
 		return nil
 	}
-	db, err := store.OpenReadOnly(ctx, database.DSN)
+	registry, err := worldregistry.Dial(ctx, database.DSN, sqldb.ReadOnly)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	servers, err := db.Registry().Servers(ctx)
-	bound := slices.IndexFunc(servers, func(s registry.Server) bool { return s.Role == registry.RoleOwn && s.Fleet != "" })
+	defer registry.Close()
+	servers, err := registry.Servers(ctx)
+	bound := slices.IndexFunc(servers, func(s worldregistry.Server) bool { return s.Role == worldregistry.RoleOwn && s.Fleet != "" })
 	if err != nil || bound < 0 {
 		return err
 	}
@@ -110,16 +109,16 @@ func (r Registry) moved(ctx context.Context, plan *transfer.Plan, to transfer.Da
 	}
 	defer f.Close()
 	note := r.because(why)
-	tell := func(d transfer.Database, tell func(*registry.Registry) error) error {
-		db, err := store.OpenReadOnly(ctx, d.DSN)
+	tell := func(d transfer.Database, tell func(*worldregistry.Registry) error) error {
+		registry, err := worldregistry.Dial(ctx, d.DSN, sqldb.ReadOnly)
 		if err != nil {
 			return err
 		}
-		defer db.Close()
-		return tell(db.Registry())
+		defer registry.Close()
+		return tell(registry)
 	}
 	if hasServers(plan) {
-		if err := tell(to, func(reg *registry.Registry) error { return f.Follow(ctx, reg, note) }); err != nil {
+		if err := tell(to, func(reg *worldregistry.Registry) error { return f.Follow(ctx, reg, note) }); err != nil {
 			return err
 		}
 	}
@@ -127,7 +126,7 @@ func (r Registry) moved(ctx context.Context, plan *transfer.Plan, to transfer.Da
 		if i == 0 || !w.Fence {
 			continue
 		}
-		if err := tell(worlds[i], func(reg *registry.Registry) error { return f.Gone(ctx, reg, gone, note) }); err != nil {
+		if err := tell(worlds[i], func(reg *worldregistry.Registry) error { return f.Gone(ctx, reg, gone, note) }); err != nil {
 			return err
 		}
 	}

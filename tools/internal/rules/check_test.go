@@ -2,7 +2,6 @@ package rules
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -17,43 +16,6 @@ import (
 func parse(text string) (r Rules, err error) {
 	_, err = config.Parse("config.toml", text, r.Reader("config.toml"))
 	return r, err
-}
-
-func TestParseCheck(t *testing.T) {
-	got, err := parse(`
-[check]
-shared = [{ at = "characters.account", max = 4 }, { at = "guild.founder" }]
-[[check.unique]]
-at = ["characters.name", "characters.realm"]
-name = "character name"
-[[check.unique]]
-at = "guild.name"
-[[check.unique]]
-at = '` + "`a.b`" + `.c'
-[[check.reference]]
-at = ["mail.receiver"]
-to = "characters.guid"
-none = [0]
-[[check.id]]
-at = "mail.item"
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := declare.Options{
-		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}},
-			{Table: "a.b", Columns: []string{"c"}}},
-		Rules: []declare.Declarations{{
-			File:       "config.toml",
-			Shared:     []string{"characters.account", "guild.founder"},
-			References: []declare.DeclaredReference{{At: []string{"mail.receiver"}, To: []string{"characters.guid"}, None: []string{"0"}}},
-		}},
-		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},
-		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
-	}
-	if diff := cmp.Diff(want, got.Check, noPlaces); diff != "" {
-		t.Errorf("[check] (-want +got):\n%s", diff)
-	}
 }
 
 func TestParseCheckProblems(t *testing.T) {
@@ -98,55 +60,49 @@ func TestParseCheckProblems(t *testing.T) {
 	}
 }
 
-// What the sample has to be uncommented is right, and has every key there is.
-func TestSampleCheck(t *testing.T) {
-	text, err := os.ReadFile("../../../config.toml")
+// Every word comes to its field.
+func TestParseAll(t *testing.T) {
+	text, err := os.ReadFile("testdata/all.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(string(text), "\n# [check]\n")
-	if !found {
-		t.Fatal("no commented [check] in the sample")
-	}
-	var lines []string
-	for line := range strings.Lines("# [check]\n" + after) {
-		if line, ok := strings.CutPrefix(line, "# "); ok && regexp.MustCompile(`^(\[|[a-z_]+ +?=)`).MatchString(line) {
-			lines = append(lines, line)
-		}
-	}
-	got, err := parse(strings.Join(lines, ""))
+	got, err := parse(string(text))
 	if err != nil {
-		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
+		t.Fatal(err)
 	}
 	want := declare.Options{
-		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"auctions"}, Policy: declare.PolicySkip}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
+		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
 			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "first", "log": "append 80"},
 				When: &declare.When{Column: "season", Is: []string{"3"}}},
 			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
 		Leave: []declare.Leave{{Table: "characters", Where: "level < 30 AND logout_time < :now - 90*86400", Best: &declare.Best{Of: "account", Keep: 5, By: []string{"level desc", "totaltime desc"}}, File: "config.toml"},
 			{Table: "guild", Fewer: &declare.Fewer{Of: "guild_member.guildid", Than: 5}, File: "config.toml"}},
-		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
+		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}},
+			{Table: "guilds", Columns: []string{"realm", "name"}}, {Table: "a.b", Columns: []string{"c"}}},
 		Rekey: &declare.Rekey{Spaces: []declare.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			File: "config.toml"}, {Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}, Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
 			Counters: []declare.CounterRow{{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: declare.OthersPlain, File: "config.toml"}}},
 		Rules: []declare.Declarations{{
 			File:  "config.toml",
-			Plain: []string{"*.level", "characters.money"}, Shared: []string{"*.map", "character_spell.spell", "characters.account"},
+			Plain: []string{"*.level", "characters.money"}, Shared: []string{"*.map", "character_spell.spell", "characters.account", "guild.founder"},
 			Undecided: []string{"mail.extra"},
 			References: []declare.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
 					When: &declare.When{Column: "type", Is: []string{"0"}}, Others: declare.OthersPlain, Gone: declare.RowsDrop},
 				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
-				{At: []string{"chests.content"}, To: []string{"items.guid"}, Format: "exec ./codec chests"},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
-				{At: []string{"mail.auction"}, To: []string{"auctions.id"}, Gone: declare.RowsDrop},
 			},
 		}},
 		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},
 		Worlds:   []declare.WorldKey{{At: "characters.guid", Value: "id / 10_000_000 % 10_000", File: "config.toml"}},
-		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
+		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
 	}
 	copies := []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}}
+	names := []transfer.NamePolicy{{Table: "guilds", Column: "name"}, {Table: "pets", Column: "name", Template: "{source}-{name}", Keep: transfer.KeepOlder, By: "born_at", MaxLength: 24},
+		{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}}
+	if diff := cmp.Diff(names, got.Names, noPlaces); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff(copies, got.Copies, noPlaces); diff != "" {
 		t.Errorf("copies (-want +got):\n%s", diff)
 	}
@@ -157,11 +113,11 @@ func TestSampleCheck(t *testing.T) {
 
 // No text makes Read panic, and no message has a part of a DSN in it.
 func FuzzRead(f *testing.F) {
-	sample, err := os.ReadFile("../../../config.toml")
+	all, err := os.ReadFile("testdata/all.toml")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(sample), "")
+	f.Add(string(all), "")
 	f.Add("[check]\nplain = [", "]\n[[check.reference]]\nat = []")
 	f.Add("[[merge.name]]\ntemplate = 7\n", "\nkeep = 'older'")
 	f.Fuzz(func(t *testing.T, before, after string) {

@@ -2,18 +2,13 @@ package rules
 
 import (
 	"fmt"
-	"os"
 	"reflect"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer"
 )
 
 // noPlaces leaves out where statements are; see TestPlaces.
@@ -43,31 +38,6 @@ func TestPlaces(t *testing.T) {
 	}
 	if want := "config.toml1 5 config.toml8 config.toml10 config.toml13 config.toml16"; places != want {
 		t.Errorf("%s, want %s", places, want)
-	}
-}
-
-func TestParseMerge(t *testing.T) {
-	got, err := parse(`
-[[merge.name]]
-at = "players.name"
-[[merge.name]]
-at = "guilds.name"
-template = "{source}-{name}"
-keep = "older"
-by = "founded_at"
-max = 24
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Rules{
-		Names: []transfer.NamePolicy{
-			{Table: "players", Column: "name"},
-			{Table: "guilds", Column: "name", Template: "{source}-{name}", Keep: transfer.KeepOlder, By: "founded_at", MaxLength: 24},
-		},
-	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
-		t.Errorf("[merge] (-want +got):\n%s", diff)
 	}
 }
 
@@ -106,34 +76,6 @@ func TestParseMergeProblems(t *testing.T) {
 		if diff := cmp.Diff("config.toml:"+tt.want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
 		}
-	}
-}
-
-// What the sample has to be uncommented is right, and has every key there is.
-func TestSampleMerge(t *testing.T) {
-	text, err := os.ReadFile("../../../config.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, found := strings.Cut(string(text), "\n# [[merge.name]]\n")
-	if !found {
-		t.Fatal("no commented [[merge.name]] in the sample")
-	}
-	var lines []string
-	for line := range strings.Lines("# [[merge.name]]\n" + after) {
-		if line, ok := strings.CutPrefix(line, "# "); ok && regexp.MustCompile(`^(\[|[a-z_]+ +?=)`).MatchString(line) {
-			lines = append(lines, line)
-		}
-	}
-	got, err := parse(strings.Join(lines, ""))
-	if err != nil {
-		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
-	}
-	want := Rules{
-		Names: []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}},
-	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"database/sql"
@@ -13,6 +13,8 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
@@ -32,8 +34,8 @@ func private(t *testing.T, args ...string) (*servertest.Server, string, *store.D
 // refusedBy checks that err names the setting, its value and the way out.
 func refusedBy(t *testing.T, err error, want ...string) {
 	t.Helper()
-	if !errors.Is(err, registry.ErrLossy) {
-		t.Errorf("%v is not: %v", err, registry.ErrLossy)
+	if _, ok := errors.AsType[*registry.LossyError](err); !ok {
+		t.Errorf("not refused for a setting: %v", err)
 		return
 	}
 	for _, text := range want {
@@ -43,7 +45,7 @@ func refusedBy(t *testing.T, err error, want ...string) {
 	}
 }
 
-func variables(lossy []registry.Lossy) (names []string) {
+func variables(lossy []worldregistry.Lossy) (names []string) {
 	for _, l := range lossy {
 		names = append(names, l.Variable)
 	}
@@ -74,11 +76,12 @@ func TestLossyServer(t *testing.T) {
 		accept := append(want, "accept_lossy_database = true", "AcceptLossyDatabase")
 		db := open(t, dsn)
 		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, nodeOptions)), accept...)
-		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, registry.NumberRange{First: 30, Last: 31}, nodeOptions)), accept...)
+		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, store.NumberRange{First: 30, Last: 31}, nodeOptions)), accept...)
 		refusedBy(t, storetest.Second(f.Join(ctx, db.Registry(), 9, nodeOptions, fleet.Options{Name: "s1"})), accept...)
 
-		db.AcceptLossyDatabase()
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
+		options := nodeOptions
+		options.AcceptLossyDatabase = true
+		node, err := db.OpenNode(ctx, 7, options)
 		must(t, err)
 		if w := db.Registry().Warnings(); len(w) != 1 || w[0].Value != value || !w[0].Serious {
 			t.Errorf("with %s accepted: %v", value, w)
@@ -137,7 +140,7 @@ func TestLossyRedoLog(t *testing.T) {
 	defer node.Close()
 	for _, enable := range []string{"DISABLE", "ENABLE"} {
 		exec(t, db, "ALTER INSTANCE "+enable+" INNODB REDO_LOG")
-		db.Registry().RereadNow()
+		storetest.World(db).RereadNow()
 		storetest.Await(t, "the warnings of a running node follow the server", func() bool {
 			return (len(db.Registry().Warnings()) == 1) == (enable == "DISABLE")
 		})
@@ -157,8 +160,8 @@ func TestLossyRedoLog(t *testing.T) {
 // A node that runs when the settings become worse goes on, and tells.
 func TestLossyWhileRunning(t *testing.T) {
 	_, _, db := private(t)
-	reg := db.Registry()
-	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, 300*time.Millisecond)
+	reg := storetest.World(db)
+	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, 300*time.Millisecond)
 	defer node.Close()
 	for _, value := range []string{"2", "1", "0"} {
 		exec(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = "+value)
@@ -182,7 +185,7 @@ func TestLossySQLite(t *testing.T) {
 			pool, err := sql.Open("sqlite", "file:"+path+"?"+url.Values{"_pragma": {"journal_mode(" + mode + ")", "synchronous(OFF)", "busy_timeout(0)"}}.Encode())
 			must(t, err)
 			defer pool.Close()
-			r, err := registry.Open(t.Context(), pool, registry.SQLite)
+			r, err := registry.Open(t.Context(), pool, store.SQLite)
 			must(t, err)
 			must(t, r.Create(t.Context()))
 			node, err := r.OpenNode(t.Context(), 7, nodeOptions)
@@ -192,10 +195,17 @@ func TestLossySQLite(t *testing.T) {
 				return
 			}
 			refusedBy(t, err, "journal_mode is "+strings.ToLower(mode), "PRAGMA journal_mode = WAL")
-			r.AcceptLossyDatabase()
-			node, err = r.OpenNode(t.Context(), 7, nodeOptions)
+			options := nodeOptions
+			options.AcceptLossyDatabase = true
+			node, err = r.OpenNode(t.Context(), 7, options)
 			must(t, err)
 			must(t, node.Close())
+			f := storetest.OpenFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+			must(t, f.Create(t.Context()))
+			must(t, storetest.Second(f.ClaimRange(t.Context(), "s8", store.NumberRange{First: 8, Last: 9}, fleet.Note{By: "anna@host-a", Why: "a test"})))
+			m, err := f.JoinFree(t.Context(), r, store.NumberRange{First: 8, Last: 9}, options, fleet.Options{})
+			must(t, err)
+			must(t, m.Close())
 		})
 	}
 }
@@ -208,8 +218,9 @@ func TestLossyConnection(t *testing.T) {
 	must(t, err)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1) // so it is the same connection
-	r, err := registry.Open(ctx, pool, registry.SQLite)
+	db, err := sqldb.Adopt(ctx, pool, sqldb.SQLite)
 	must(t, err)
+	r := worldregistry.New(db)
 	must(t, r.Create(ctx))
 	claim := gameid.Claim{Reserved: 1, Holder: gameid.Holder{Token: "a"}, Lease: time.Minute}
 	for _, mode := range []string{"OFF", "MEMORY"} {
@@ -218,7 +229,7 @@ func TestLossyConnection(t *testing.T) {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
-	r.AcceptLossyDatabase()
+	r.AcceptLossy()
 	if ok, err := r.CompareAndSet(ctx, 7, gameid.Record{}, claim); !ok || err != nil {
 		t.Errorf("accepted: %t, %v", ok, err)
 	}
@@ -229,9 +240,9 @@ func TestLossyConnection(t *testing.T) {
 func TestWindowOfOlderRow(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		const window = 2 * time.Second
-		reg := db.Registry()
+		reg := storetest.World(db)
 		node := func() *gameid.Node {
-			return storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, window)
+			return storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, window)
 		}
 		must(t, node().Close())
 		recorded := func(want time.Duration) {
@@ -276,12 +287,12 @@ func TestReservationIsCommitted(t *testing.T) {
 	theirs, err := sql.Open("mysql", strings.TrimPrefix(dsn, "mysql:"))
 	must(t, err)
 	defer theirs.Close()
-	wrapped, err := registry.Open(t.Context(), theirs, registry.MySQL)
+	wrapped, err := registry.Open(t.Context(), theirs, store.MySQL)
 	must(t, err)
 	other, err := sql.Open("mysql", strings.TrimPrefix(dsn, "mysql:"))
 	must(t, err)
 	defer other.Close()
-	for name, r := range map[string]*registry.Registry{"our pool": open(t, dsn).Registry(), "a pool of the game's": wrapped} {
+	for name, r := range map[string]*worldregistry.Registry{"our pool": storetest.World(open(t, dsn)), "a pool of the game's": (*worldregistry.Registry)(wrapped)} {
 		own, err := r.Server(t.Context(), 7)
 		must(t, err)
 		for range 3 {

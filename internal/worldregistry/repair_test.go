@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"errors"
@@ -29,11 +29,11 @@ func TestRaiseMark(t *testing.T) {
 		before := starts(t, db)
 		at := time.Now().Add(2 * time.Minute).Truncate(time.Millisecond)
 		for _, to := range []time.Time{at, at.Add(-time.Minute)} { // the second time it lies there already
-			if mark, err := db.Registry().RaiseMark(ctx, 7, to, nodeOptions); err != nil || !gameid.TimeOf(mark).Equal(at) {
+			if mark, err := storetest.World(db).RaiseMark(ctx, 7, to, nodeOptions.Options); err != nil || !gameid.TimeOf(mark).Equal(at) {
 				t.Errorf("the mark is %s, %v, want %s", gameid.TimeOf(mark), err, at)
 			}
 		}
-		if _, err := db.Registry().RaiseMark(ctx, 7, at.Add(time.Hour), nodeOptions); err == nil || !strings.Contains(err.Error(), "would not start") {
+		if _, err := storetest.World(db).RaiseMark(ctx, 7, at.Add(time.Hour), nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "would not start") {
 			t.Errorf("a mark in the far future: %v", err)
 		}
 		if id := starts(t, db); !id.Time().After(at) || id.Compare(before) <= 0 {
@@ -42,10 +42,10 @@ func TestRaiseMark(t *testing.T) {
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		defer node.Close()
-		if _, ok := errors.AsType[*gameid.HeldError](storetest.Second(db.Registry().RaiseMark(ctx, 7, at, nodeOptions))); !ok {
+		if _, ok := errors.AsType[*gameid.HeldError](storetest.Second(storetest.World(db).RaiseMark(ctx, 7, at, nodeOptions.Options))); !ok {
 			t.Error("the mark of a live server was raised")
 		}
-		if err := storetest.Second(db.Registry().RaiseMark(ctx, 8, at, nodeOptions)); !errors.Is(err, store.ErrNotFound) {
+		if err := storetest.Second(storetest.World(db).RaiseMark(ctx, 8, at, nodeOptions.Options)); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
 		}
 	})

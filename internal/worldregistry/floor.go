@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 import (
 	"context"
@@ -13,32 +13,20 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Floor configures in which columns a registry looks for the largest ID of a server
-// when its node is opened. The node begins above that ID, so that a lost or restored
-// row does no harm. The zero Floor is right for almost every game: it means all
-// primary keys that begin with a column of 10 bytes.
-//
-// Patterns are those of [path.Match], for "table.column" in lower case.
-type Floor struct {
-	Only   []string // look into these columns and no others
-	Except []string // do not look into these: tokens of 10 bytes that are not IDs
-}
-
-// SetFloor sets the columns. Call it before a node is opened.
-func (r *Registry) SetFloor(f Floor) error {
-	for _, pattern := range slices.Concat(f.Only, f.Except) {
+// checkFloor returns an error unless the patterns of columns can match one.
+func (o NodeOptions) checkFloor() error {
+	for _, pattern := range slices.Concat(o.FloorOnly, o.FloorExcept) {
 		if _, err := path.Match(pattern, ""); err != nil || strings.Count(pattern, ".") != 1 {
 			return fmt.Errorf("store: %q is not a pattern of columns: want table.column, as in sessions.*", pattern)
 		}
 	}
-	r.floorOf = f
 	return nil
 }
 
-func (f Floor) wants(k keyColumn) bool {
+func (o NodeOptions) wants(k keyColumn) bool {
 	name := strings.ToLower(k.Tab + "." + k.Col)
 	matches := func(pattern string) bool { ok, _ := path.Match(strings.ToLower(pattern), name); return ok }
-	return (len(f.Only) == 0 || slices.ContainsFunc(f.Only, matches)) && !slices.ContainsFunc(f.Except, matches)
+	return (len(o.FloorOnly) == 0 || slices.ContainsFunc(o.FloorOnly, matches)) && !slices.ContainsFunc(o.FloorExcept, matches)
 }
 
 // keyColumn is a column of IDs that is the first, or the only one, of a primary
@@ -74,7 +62,7 @@ const (
 )
 
 // keyColumns returns where to look.
-func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
+func (r *Registry) keyColumns(ctx context.Context, o NodeOptions) ([]keyColumn, error) {
 	query := map[sqldb.Dialect]string{sqldb.MySQL: mysqlKeys, sqldb.SQLite: sqliteKeys, sqldb.PostgreSQL: postgresKeys}[r.db.Dialect()]
 	type part struct {
 		keyColumn
@@ -93,7 +81,7 @@ func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 	var several []any // the tables whose key has several columns, one of which may be of IDs
 	for _, k := range all {
 		switch {
-		case !k.ID || !r.floorOf.wants(k.keyColumn):
+		case !k.ID || !o.wants(k.keyColumn):
 		case count[k.Tab] == 1:
 			columns = append(columns, k.keyColumn)
 		default:
@@ -106,7 +94,7 @@ func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 			return nil, err
 		}
 		for _, k := range first {
-			if mayHold[k.keyColumn] && r.floorOf.wants(k.keyColumn) {
+			if mayHold[k.keyColumn] && o.wants(k.keyColumn) {
 				columns = append(columns, k.keyColumn)
 			}
 		}
@@ -117,7 +105,7 @@ func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 // perStatement is how many tables are asked in one statement: SQLite takes 500.
 const perStatement = 250
 
-// Floor implements [gameid.Floorer]. It returns the time of the largest ID of the
+// Floor is what a [gameid.Floorer] returns on this registry: the time of the largest ID of the
 // server among the keys of all tables, those of the game included, or 0 if none is later
 // than the mark. If IDs of other servers are later, but not in the future, it may be the
 // time of the latest of them: reading that takes one read of an index, and a floor in the
@@ -126,24 +114,24 @@ const perStatement = 250
 // An ID of another server in the future, such as a merged world with a broken
 // clock left behind, does not count: the floor would stop the server. Nor does a
 // column in which most values lie far in the future, or everywhere in it: it holds
-// something else than IDs, such as random tokens. [Floor] leaves out one that has
-// but a few.
+// something else than IDs, such as random tokens. NodeOptions.FloorExcept
+// leaves out one that has but a few.
 //
 // What is stored after Floor has looked cannot be missed: who stores it has the lease, and
 // its mark is in the row.
-func (r *Registry) Floor(ctx context.Context, server gameid.ServerID) (int64, error) {
+func (r *Registry) Floor(ctx context.Context, server gameid.ServerID, o NodeOptions) (int64, error) {
 	rec, err := r.Load(ctx, server)
 	if err != nil {
 		return 0, err
 	}
-	floor, err := r.largest(ctx, server, rec.Reserved, rec.Now.UnixMilli()-gameid.EpochMillis)
+	floor, err := r.largest(ctx, server, rec.Reserved, rec.Now.UnixMilli()-gameid.EpochMillis, o)
 	return floor, r.db.Fault(fmt.Sprintf("registry of server %s: largest ID", server), err)
 }
 
 // largest returns an upper bound of the times of the server's IDs in all tables,
 // or 0 if none is later than reserved. Times are milliseconds since the epoch.
-func (r *Registry) largest(ctx context.Context, server gameid.ServerID, reserved, now int64) (int64, error) {
-	columns, err := r.keyColumns(ctx)
+func (r *Registry) largest(ctx context.Context, server gameid.ServerID, reserved, now int64, o NodeOptions) (int64, error) {
+	columns, err := r.keyColumns(ctx, o)
 	if err != nil {
 		return 0, err
 	}

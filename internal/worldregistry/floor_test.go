@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"crypto/rand"
@@ -9,7 +9,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/store/registry"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/storetest"
 )
 
@@ -54,12 +54,11 @@ func TestFloorTokens(t *testing.T) {
 	}
 }
 
-func TestSetFloor(t *testing.T) {
+func TestFloorColumns(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := storetest.Open(t, newDSN())
 		must(t, db.CreateRegistry(ctx))
-		r := db.Registry()
 		// IDs of two tables and tokens, few enough to be taken for IDs, one of which
 		// would be one of server 7 in a hundred years.
 		now := time.Now().Truncate(time.Millisecond)
@@ -69,34 +68,34 @@ func TestSetFloor(t *testing.T) {
 			exec(t, db, "INSERT INTO "+table+" VALUES (?)", storetest.IDOf[any](7, last, 1))
 		}
 		for _, test := range []struct {
-			floor registry.Floor
-			want  string
+			only, except []string
+			want         string
 		}{
-			{registry.Floor{}, "sessions"},
-			{registry.Floor{Except: []string{"sessions.id"}}, "Pets"},
-			{registry.Floor{Except: []string{"SESS*.*", "pet?.id"}}, "mails"},
-			{registry.Floor{Only: []string{"mails.*"}}, "mails"},
-			{registry.Floor{Only: []string{"mails.*", "pets.id"}}, "Pets"},
-			{registry.Floor{Only: []string{"*.id"}, Except: []string{"sessions.*"}}, "Pets"},
-			{registry.Floor{Only: []string{"*.token"}}, ""},
+			{nil, nil, "sessions"},
+			{nil, []string{"sessions.id"}, "Pets"},
+			{nil, []string{"SESS*.*", "pet?.id"}, "mails"},
+			{[]string{"mails.*"}, nil, "mails"},
+			{[]string{"mails.*", "pets.id"}, nil, "Pets"},
+			{[]string{"*.id"}, []string{"sessions.*"}, "Pets"},
+			{[]string{"*.token"}, nil, ""},
 		} {
-			must(t, r.SetFloor(test.floor))
-			floor, err := r.Floor(ctx, 7)
+			floor, err := storetest.World(db).Floor(ctx, 7, worldregistry.NodeOptions{FloorOnly: test.only, FloorExcept: test.except})
 			if err != nil || test.want == "" && floor != 0 || test.want != "" && !gameid.TimeOf(floor).Equal(at[test.want]) {
-				t.Errorf("%+v: the floor is %s, %v, want that of %q", test.floor, gameid.TimeOf(floor), err, test.want)
+				t.Errorf("%+v: the floor is %s, %v, want that of %q", test, gameid.TimeOf(floor), err, test.want)
 			}
 		}
+		options := nodeOptions
 		for _, bad := range []string{"sessions", "a.b.c", "a[.b", ""} {
-			if err := r.SetFloor(registry.Floor{Except: []string{bad}}); err == nil || !strings.Contains(err.Error(), "want table.column") {
+			options.FloorExcept = []string{bad}
+			if _, err := db.OpenNode(ctx, 7, options); err == nil || !strings.Contains(err.Error(), "want table.column") {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}
-		must(t, r.SetFloor(registry.Floor{}))
 		if _, err := db.OpenNode(ctx, 7, nodeOptions); err == nil {
 			t.Error("a server with an ID of a hundred years ahead was opened")
 		}
-		must(t, r.SetFloor(registry.Floor{Except: []string{"sessions.*"}}))
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
+		options.FloorExcept = []string{"sessions.*"}
+		node, err := db.OpenNode(ctx, 7, options)
 		must(t, err)
 		must(t, node.Close())
 	})
@@ -122,7 +121,7 @@ func TestFloorOfCompositeKeys(t *testing.T) {
 			exec(t, db, "CREATE TABLE "+table)
 			exec(t, db, "INSERT INTO "+table[:1]+" VALUES (?, ?, 1)", at(10*i), at(10*i+1))
 		}
-		floor, err := db.Registry().Floor(t.Context(), 7)
+		floor, err := storetest.World(db).Floor(t.Context(), 7, worldregistry.NodeOptions{})
 		must(t, err)
 		if want := at(21); floor != want.ID().Millis() {
 			t.Errorf("the floor is %s, want %s", gameid.TimeOf(floor), want.Time())
@@ -133,7 +132,7 @@ func TestFloorOfCompositeKeys(t *testing.T) {
 // BenchmarkFloor opens a node in a database with many tables; making them takes
 // longer.
 //
-//	go run ./internal/servertest/with-server -- go test ./store/registry -run '^$' -bench Floor -benchtime 5x
+//	go run ./internal/servertest/with-server -- go test ./internal/worldregistry -run '^$' -bench Floor -benchtime 5x
 //
 // The first is cold: the server has none of the tables open.
 func BenchmarkFloor(b *testing.B) {
@@ -174,12 +173,12 @@ func TestFloorOfDomains(t *testing.T) {
 	exec(t, db, "CREATE TABLE players (id player_id PRIMARY KEY)")
 	id := storetest.IDOf[any](7, time.Now().Truncate(time.Millisecond), 1)
 	exec(t, db, "INSERT INTO players VALUES (?)", id)
-	floor, err := db.Registry().Floor(t.Context(), 7)
+	floor, err := storetest.World(db).Floor(t.Context(), 7, worldregistry.NodeOptions{})
 	must(t, err)
 	if floor != id.ID().Millis() {
 		t.Errorf("the floor is %s, want %s", gameid.TimeOf(floor), id.Time())
 	}
-	found, err := db.Registry().IDs(t.Context(), 7, 0)
+	found, err := storetest.World(db).IDs(t.Context(), 7, 0)
 	must(t, err)
 	if len(found) != 1 || found[0].Largest != id.ID() {
 		t.Errorf("the IDs of the table: %+v", found)

@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 // A world that a merge takes into a new database goes on there, and never again in the old one. Its
 // *generation* tells a copy of the old database from the new one: it rises by one when the new database

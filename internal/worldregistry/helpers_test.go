@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"mergesafe/store/storetest"

@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
 
@@ -31,20 +31,20 @@ func TestRowIsLocked(t *testing.T) {
 		plain, err = servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
 		must(t, err)
 	}
-	options := gameid.Options{Window: 4 * time.Second}
+	options := store.NodeOptions{Options: gameid.Options{Window: 4 * time.Second}}
 	frozen := withTables(t, "mysql:"+plain)
-	node := storetest.Node(t, func(o gameid.Options) (*gameid.Node, error) { return frozen.OpenNode(ctx, 7, o) }, time.Second)
+	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return frozen.OpenNode(ctx, 7, o) }, time.Second)
 	defer node.Close()
 	tx, err := frozen.Pool().BeginTx(ctx, nil)
 	must(t, err)
 	defer tx.Rollback()
-	must(t, frozen.Over(tx).Guard(ctx, node))
+	must(t, frozen.WithTx(tx).Guard(ctx, node))
 	node.Fail(errors.New("frozen")) // it renews its lease no more
 	var connection string
 	must(t, tx.QueryRow("SELECT CONNECTION_ID()").Scan(&connection))
 	db := open(t, "mysql:"+plain)
 	storetest.Await(t, "its lease ends", func() bool {
-		own, err := db.Registry().Server(ctx, 7)
+		own, err := storetest.World(db).Server(ctx, 7)
 		must(t, err)
 		return !own.Leased
 	})
@@ -71,7 +71,7 @@ func TestRowIsLocked(t *testing.T) {
 		must(t, game.QueryRow("SELECT IS_USED_LOCK('binary') IS NOT NULL").Scan(&runs))
 		return runs
 	})
-	fence := registry.FenceTo("m", "s1", time.Now())
+	fence := worldregistry.FenceTo("m", "s1", time.Now())
 	named := fmt.Sprintf(`is locked by (the transaction of|one of the following transactions, .*) connection %s of "test" at "127.0.0.1:\d+", database "\w+", idle for \d+s.*: KILL (%[1]s|and its number)\b`, connection)
 	for _, c := range []struct {
 		what string
@@ -82,7 +82,7 @@ func TestRowIsLocked(t *testing.T) {
 		{"game's pool", func() error { return storetest.Second(wrapped.OpenNode(ctx, 7, options)) }, named},
 		{"few rights", func() error { return storetest.Second(few.OpenNode(ctx, 7, options)) }, "no right to see.*right PROCESS.*INNODB_TRX.*KILL"},
 		{"fence", func() error {
-			return short(func(ctx context.Context) error { return db.Registry().Fence(ctx, 7, fence) })
+			return short(func(ctx context.Context) error { return storetest.World(db).Fence(ctx, 7, fence) })
 		}, named},
 		{"overwrite", func() error { return short(func(ctx context.Context) error { return take(ctx, db) }) }, named},
 	} {
@@ -95,23 +95,23 @@ func TestRowIsLocked(t *testing.T) {
 			return false
 		})
 	}
-	if by, err := db.Registry().RowLock(ctx, 8); by != "" || err != nil {
+	if by, err := storetest.World(db).RowLock(ctx, 8); by != "" || err != nil {
 		t.Errorf("another row: %q, %v", by, err)
 	}
 	readOnly := storetest.OpenReadOnly(t, "mysql:"+plain)
 	storetest.Await(t, "who has no right to write is told, too", func() bool {
-		by, err := readOnly.Registry().RowLock(ctx, 7)
+		by, err := storetest.World(readOnly).RowLock(ctx, 7)
 		must(t, err)
 		return strings.Contains(by, "KILL "+connection)
 	})
 
 	exec(t, db, "KILL "+connection)
 	storetest.Await(t, "the successor starts", func() bool {
-		must(t, db.Registry().LiftFence(ctx, 7, "m")) // the fence may come now: its outcome was unknown
+		must(t, storetest.World(db).LiftFence(ctx, 7, "m")) // the fence may come now: its outcome was unknown
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		return err == nil && node.Close() == nil
 	})
-	if by, err := db.Registry().RowLock(ctx, 7); by != "" || err != nil {
+	if by, err := storetest.World(db).RowLock(ctx, 7); by != "" || err != nil {
 		t.Errorf("after that: %q, %v", by, err)
 	}
 }
@@ -133,7 +133,7 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	must(t, err)
 	defer node.Close()
 	begin := func() (*sqlx.Tx, string) {
-		tx, err := db.Pool().BeginTxx(ctx, nil)
+		tx, err := sqlx.NewDb(db.Pool(), "mysql").BeginTxx(ctx, nil)
 		must(t, err)
 		t.Cleanup(func() { tx.Rollback() })
 		var connection string
@@ -146,11 +146,11 @@ func TestRowLockNamesNoReader(t *testing.T) {
 	other, shares := begin()
 	must(t, other.Get(&one, "SELECT id FROM others WHERE id = 1 LOCK IN SHARE MODE"))
 	frozen, locks := begin()
-	must(t, db.Over(frozen.Tx).Guard(ctx, node))
+	must(t, db.WithTx(frozen.Tx).Guard(ctx, node))
 
 	await := func(what string, met func(by string) bool) {
 		storetest.Await(t, what, func() bool { // other tests on this server have such transactions, too
-			by, err := db.Registry().RowLock(ctx, 7)
+			by, err := storetest.World(db).RowLock(ctx, 7)
 			must(t, err)
 			if names := regexp.MustCompile(`connection ` + reads + ` |KILL (` + reads + `|` + shares + `)\b`).FindString(by); names != "" {
 				t.Fatalf("connection %s has the lock, %s and %s have not: %s", locks, reads, shares, by)
@@ -196,9 +196,9 @@ func TestRowLockNamesNoReader(t *testing.T) {
 }
 
 func take(ctx context.Context, db *store.DB) error {
-	row, err := db.Registry().Load(ctx, 7)
+	row, err := storetest.World(db).Load(ctx, 7)
 	if err != nil {
 		return err
 	}
-	return db.Registry().Overwrite(ctx, 7, row, gameid.Claim{Reserved: row.Reserved})
+	return storetest.World(db).Overwrite(ctx, 7, row, gameid.Claim{Reserved: row.Reserved})
 }

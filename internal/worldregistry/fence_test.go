@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"context"
@@ -8,53 +8,48 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
-	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 // A fence refuses every start until the one who made it lifts it. A server that
 // runs is not fenced.
 func TestFence(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		ours, others := registry.FenceTo("m1", "s1", since), registry.FenceTo("m2", "s9", since)
+		ours, others := worldregistry.FenceTo("m1", "s1", since), worldregistry.FenceTo("m2", "s9", since)
 		held := new(gameid.HeldError)
 		if err := r.Fence(ctx, 7, ours); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
 		}
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := r.Fence(ctx, 7, ours); !errors.As(err, &held) {
 			t.Errorf("a server that runs: %v", err)
 		}
-		if err := node.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, node.Close())
 		mark := servers(t, db)[0].Reserved
 		for range 2 {
-			if err := r.Fence(ctx, 7, ours); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.Fence(ctx, 7, ours))
 		}
 		if err := r.Fence(ctx, 7, others); !errors.As(err, &held) {
 			t.Errorf("what another merge has fenced: %v", err)
 		}
 		s := servers(t, db)[0]
-		if f, ok := registry.FenceOf(s.Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) || !s.Fenced("m1") || s.Fenced("m2") || s.FenceFree("m2") || !s.FenceFree("m1") || s.Reserved != mark {
+		if f, ok := worldregistry.FenceOf(s.Holder); !ok || f != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since}) || !s.Fenced("m1") || s.Fenced("m2") || s.FenceFree("m2") || !s.FenceFree("m1") || s.Reserved != mark {
 			t.Errorf("%+v", s)
 		}
 		// Whoever wants it to start learns of the merge, not of a process.
-		fenced := new(registry.FencedError)
+		fenced := new(worldregistry.FencedError)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		_, err2 := db.Registry().RaiseMark(ctx, 7, time.Now(), nodeOptions)
+		_, err2 := storetest.World(db).RaiseMark(ctx, 7, time.Now(), nodeOptions.Options)
 		leases, err3 := fleet.FindLeases(ctx, r, nil, 7)
 		must(t, err3)
 		for _, err := range []error{err, err2, r.Leave(ctx, 7), fleet.EndLeases(ctx, r, nil, leases, 0, fleet.Note{By: "anna@host-a", Why: "a test"})} {
-			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) {
+			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since}) {
 				t.Errorf("what is fenced: %v", err)
 			} else if text := err.Error(); !strings.Contains(text, `goes to "s1" by the merge "m1", since 2026-11-21T03:00:00.000Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
 				t.Errorf("a fence is told as %q", text)
@@ -67,33 +62,26 @@ func TestFence(t *testing.T) {
 			t.Errorf("another merge lifted it: %v", err)
 		}
 		for range 2 {
-			if err := r.LiftFence(ctx, 7, "m1"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
-		if node, err = db.OpenNode(ctx, 7, nodeOptions); err != nil {
-			t.Fatal(err)
-		}
-		if err := node.Close(); err != nil {
-			t.Fatal(err)
-		}
+		node, err = db.OpenNode(ctx, 7, nodeOptions)
+		must(t, err)
+		must(t, node.Close())
 	})
 }
 
-// A fence in the target of a merge names the merge and both ways out. It is told
-// from that of a world that went elsewhere, also from one made before there were
-// two.
+// A fence in the new database of a merge names the merge and both ways out.
 func TestFenceHere(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", since)))
+		must(t, r.Fence(ctx, 7, worldregistry.FenceHere("m1", "s1", since)))
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
-		fenced := new(registry.FencedError)
-		if !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
+		fenced := new(worldregistry.FencedError)
+		if !errors.As(err, &fenced) || fenced.Fence != (worldregistry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
 			t.Fatal(err)
 		}
 		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00.000Z; what comes next: "servermerge status PLAN"; to take it back: "servermerge undo PLAN"`
@@ -105,25 +93,20 @@ func TestFenceHere(t *testing.T) {
 		must(t, err)
 		must(t, node.Close())
 	})
-	for _, program := range []string{"", "a merge: this world moved to another database"} {
-		if f, ok := registry.FenceOf(gameid.Holder{Token: "fence:m1", Host: "s1", Program: program}); !ok || f.Here || f.Into != "s1" {
-			t.Errorf("of %q: %+v", program, f)
-		}
-	}
 }
 
 // A fence says how far its merge is, so that those that may be lifted without its record are told from others. Where none
 // stands, none is made by marking it.
 func TestFenceState(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		is := func(want registry.FenceState) {
+		is := func(want worldregistry.FenceState) {
 			t.Helper()
-			if f, ok := registry.FenceOf(servers(t, db)[0].Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
+			if f, ok := worldregistry.FenceOf(servers(t, db)[0].Holder); !ok || f != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
 				t.Fatalf("%+v, want %q", f, want)
 			}
 		}
@@ -133,21 +116,21 @@ func TestFenceState(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		}
-		if err := r.MarkFence(ctx, 7, "m1", registry.FenceOpened); !errors.Is(err, registry.ErrNoFence) {
+		if err := r.MarkFence(ctx, 7, "m1", worldregistry.FenceOpened); !errors.Is(err, worldregistry.ErrNoFence) {
 			t.Errorf("marked where there is no fence: %v", err)
 		}
-		must(t, r.Fence(ctx, 7, registry.FenceTo("m1", "s1", since)))
-		is(registry.FenceMerging)
+		must(t, r.Fence(ctx, 7, worldregistry.FenceTo("m1", "s1", since)))
+		is(worldregistry.FenceMerging)
 		refused(`server 7 is fenced: its world goes to "s1" by the merge "m1", since 2026-11-21T03:00:00.000Z; what comes next: "servermerge status PLAN"; to take it back: "servermerge undo PLAN"`)
-		if err := r.MarkFence(ctx, 7, "m2", registry.FenceOpened); !errors.Is(err, registry.ErrNoFence) {
+		if err := r.MarkFence(ctx, 7, "m2", worldregistry.FenceOpened); !errors.Is(err, worldregistry.ErrNoFence) {
 			t.Errorf("another merge's fence was marked: %v", err)
 		}
-		for _, state := range []registry.FenceState{registry.FenceOpened, registry.FenceOpened, registry.FenceDropping} {
+		for _, state := range []worldregistry.FenceState{worldregistry.FenceOpened, worldregistry.FenceOpened, worldregistry.FenceDropping} {
 			must(t, r.MarkFence(ctx, 7, "m1", state))
 			is(state)
-			must(t, r.Fence(ctx, 7, registry.FenceTo("m1", "s1", since))) // it is there
+			must(t, r.Fence(ctx, 7, worldregistry.FenceTo("m1", "s1", since))) // it is there
 			is(state)
-			if state == registry.FenceOpened {
+			if state == worldregistry.FenceOpened {
 				refused(`server 7 is fenced: its world went to "s1" by the merge "m1", on 2026-11-21T03:00:00.000Z, and runs there; to take that merge back and lift the fence: "servermerge undo PLAN"`)
 			}
 		}
@@ -160,14 +143,14 @@ func TestFenceState(t *testing.T) {
 // registry lists it or not, and none is listed by trying.
 func TestFenceOfTheDatabase(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		must(t, r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "w12", Reserved: 1}))
-		for _, holder := range []gameid.Holder{registry.FenceHere("m1", "s1", time.Now()), registry.FenceTo("m1", "s1", time.Now())} {
+		addMerged(t, db, 12, 1)
+		for _, holder := range []gameid.Holder{worldregistry.FenceHere("m1", "s1", time.Now()), worldregistry.FenceTo("m1", "s1", time.Now())} {
 			must(t, r.Fence(ctx, 7, holder))
-			fenced := new(registry.FencedError)
+			fenced := new(worldregistry.FencedError)
 			for _, server := range []gameid.ServerID{8, 12} {
 				if _, err := db.OpenNode(ctx, server, nodeOptions); !errors.As(err, &fenced) || fenced.Server != server {
 					t.Errorf("server %s: %v", server, err)
@@ -181,24 +164,22 @@ func TestFenceOfTheDatabase(t *testing.T) {
 			}
 			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
-		for _, server := range []gameid.ServerID{8, 12} {
-			node, err := db.OpenNode(ctx, server, nodeOptions)
-			must(t, err)
-			must(t, node.Close())
-		}
+		node, err = db.OpenNode(ctx, 8, nodeOptions)
+		must(t, err)
+		must(t, node.Close())
 	})
 }
 
 // A fence that comes while a node is being opened is seen before the node mints.
 func TestFenceWhileOpening(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
+		ctx, r := t.Context(), storetest.World(db)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
-		through := fencing{r, func() { must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", time.Now()))) }}
-		fenced := new(registry.FencedError)
-		if _, err := r.Start(ctx, 8, through, nodeOptions); !errors.As(err, &fenced) {
+		through := fencing{r, func() { must(t, r.Fence(ctx, 7, worldregistry.FenceHere("m1", "s1", time.Now()))) }}
+		fenced := new(worldregistry.FencedError)
+		if _, err := r.Start(ctx, worldregistry.Server{ID: 8}, through, worldregistry.NodeOptions(nodeOptions)); !errors.As(err, &fenced) {
 			t.Errorf("started: %v", err)
 		}
 		if s := servers(t, db); len(s) != 2 || s[1].Leased {
@@ -209,57 +190,44 @@ func TestFenceWhileOpening(t *testing.T) {
 
 // fencing fences before each claim.
 type fencing struct {
-	gameid.Floorer
+	*worldregistry.Registry
 	fence func()
 }
 
+func (f fencing) Floor(ctx context.Context, server gameid.ServerID) (int64, error) { return 0, nil }
+
 func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old gameid.Record, c gameid.Claim) (bool, error) {
 	f.fence()
-	return f.Floorer.CompareAndSet(ctx, server, old, c)
+	return f.Registry.CompareAndSet(ctx, server, old, c)
 }
 
-// Merged worlds are listed with their marks, below which their servers cannot
-// start.
-func TestMergedServers(t *testing.T) {
+// A server whose rows came by a merge does not start here, whichever way.
+func TestMergedServer(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, r := t.Context(), db.Registry()
-		mark, err := gameid.MillisOf(time.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		merged := []registry.Server{{ID: 12, Name: "twelve", World: "w12", Reserved: mark, Epoch: 5}, {ID: 13, World: "w13", Reserved: 1}}
-		if err := r.AddMerged(ctx, db.Pool(), merged...); err != nil {
-			t.Fatal(err)
-		}
-		all := servers(t, db)
-		if len(all) != 2 || all[0].Role != registry.RoleMerged || all[0].World != "w12" || all[0].Name != "twelve" || all[0].Reserved != mark || all[0].Leased {
-			t.Errorf("%+v", all)
-		}
-		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 14, World: "w12"}); !errors.Is(err, store.ErrDuplicate) {
-			t.Errorf("the same world again: %v", err)
-		}
-		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "other"}); !errors.Is(err, store.ErrDuplicate) {
-			t.Errorf("the same number again: %v", err)
-		}
-		node, err := db.OpenNode(ctx, 12, nodeOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := gameid.NewGenerator[int](node).Next()
-		if err != nil || id.ID().Millis() <= mark {
-			t.Errorf("%s is not above the mark %d: %v", id, mark, err)
-		}
-		if err := node.Close(); err != nil {
-			t.Fatal(err)
+		addMerged(t, db, 12, 5)
+		before := servers(t, db)[0]
+		eachWay(t, db, 12, func(way string, err error) {
+			if err == nil || !strings.Contains(err.Error(), "server 12 came to ") || !strings.Contains(err.Error(), "by a merge") {
+				t.Errorf("%s: %v", way, err)
+			}
+		})
+		if now := servers(t, db)[0]; now.Epoch != before.Epoch || now.Role != worldregistry.RoleMerged {
+			t.Errorf("its row was %+v, now it is %+v", before, now)
 		}
 	})
 }
 
-func servers(t *testing.T, db *store.DB) []registry.Server {
+// addMerged lists a server as one whose rows came by a merge.
+func addMerged(t *testing.T, db *store.DB, server gameid.ServerID, mark int64) {
 	t.Helper()
-	all, err := db.Registry().Servers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, err := storetest.World(db).CompareAndSet(t.Context(), server, gameid.Record{}, gameid.Claim{Reserved: mark})
+	must(t, err)
+	exec(t, db, "UPDATE gameid_servers SET role = 'merged' WHERE server_id = ?", server)
+}
+
+func servers(t *testing.T, db *store.DB) []worldregistry.Server {
+	t.Helper()
+	all, err := storetest.World(db).Servers(t.Context())
+	must(t, err)
 	return all
 }

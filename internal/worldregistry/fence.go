@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 import (
 	"context"
@@ -139,11 +139,11 @@ func Explain(held *gameid.HeldError) error {
 // of its JSON.
 const fencedRow = `{"token":"` + fencePrefix
 
-// CheckFences returns a [*FencedError] if any server of this database is fenced.
+// checkFences returns a [*FencedError] if any server of this database is fenced.
 // A merge fences the servers that the registry lists. Other servers must not start
 // either, neither during the merge nor after the world went to another database: their
 // rows would be lost, or make the merge fail.
-func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) error {
+func (r *Registry) checkFences(ctx context.Context, server gameid.ServerID) error {
 	fenced, err := r.find(ctx, " WHERE SUBSTR(holder, 1, ?) = ? ORDER BY server_id LIMIT 1", len(fencedRow), fencedRow)
 	if err != nil || len(fenced) == 0 {
 		return err

@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"database/sql/driver"
@@ -10,12 +10,12 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/registry"
 )
 
 // mock is a registry whose database answers what the test writes.
-func mock(t *testing.T) (*registry.Registry, sqlmock.Sqlmock) {
+func mock(t *testing.T) (*worldregistry.Registry, sqlmock.Sqlmock) {
 	t.Helper()
 	pool, m, err := sqlmock.New()
 	must(t, err)
@@ -25,7 +25,7 @@ func mock(t *testing.T) (*registry.Registry, sqlmock.Sqlmock) {
 		}
 		pool.Close()
 	})
-	return registry.Unguarded(pool, registry.MySQL), m
+	return worldregistry.Unguarded(pool, sqldb.MySQL), m
 }
 
 func TestReservationFaults(t *testing.T) {
@@ -133,7 +133,7 @@ func TestTablesMadeMeanwhile(t *testing.T) {
 		second *sqlmock.Rows
 		want   []error
 	}{
-		{"there at the second look", names(registry.Table), nil},
+		{"there at the second look", names(worldregistry.Table), nil},
 		{"gone", names(), []error{store.ErrSchema}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

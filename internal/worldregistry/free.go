@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 import (
 	"cmp"
@@ -44,31 +44,6 @@ func (r *Registry) InRange(ctx context.Context, numbers NumberRange) ([]Server, 
 	return r.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", numbers.First, numbers.Last)
 }
 
-// OpenFreeNode is [Registry.OpenNode] for any number of a range that no live
-// process holds: [gameid.Node.Server] says which it took. It is for processes
-// that come and go, such as the pods of one world. The mark of a number stays in
-// its row, and the next process that takes the number begins above it. A number
-// can therefore be taken again at once.
-//
-// If no number is free, it returns a [*NoneFreeError], and if any server of the
-// database is fenced a [*FencedError]. It takes no number that came by a merge or
-// has a mark in the far future.
-//
-// If a number of the range is bound in a fleet registry, it returns a
-// [*BoundError]: package store/fleet starts the node.
-func (r *Registry) OpenFreeNode(ctx context.Context, numbers NumberRange, options gameid.Options) (*gameid.Node, error) {
-	return FirstFree(ctx, r, numbers, func(own Server) (*gameid.Node, error) {
-		return r.OpenNode(ctx, own.ID, options)
-	}, func(servers []Server) (map[gameid.ServerID]error, error) {
-		for _, s := range servers {
-			if s.Fleet != "" {
-				return nil, &BoundError{Server: s.ID, Fleet: s.Fleet, Place: r.Place()}
-			}
-		}
-		return nil, nil
-	})
-}
-
 // FirstFree opens a number of a range that no live process holds, and returns
 // the result of open. open gets the row as it was read; if the number was never
 // used, only its ID is set. look gets all rows of the range before one is chosen,
@@ -78,18 +53,18 @@ func (r *Registry) OpenFreeNode(ctx context.Context, numbers NumberRange, option
 // Numbers are tried in random order, and the rows are read again after each
 // refusal, so that many processes that start at the same moment seldom try the same
 // number.
-func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, open func(Server) (N, error), look func([]Server) (map[gameid.ServerID]error, error)) (none N, err error) {
+func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, options NodeOptions, open func(Server) (N, error), look func([]Server) (map[gameid.ServerID]error, error)) (none N, err error) {
 	if err := numbers.Validate(); err != nil {
 		return none, err
 	}
-	if err := r.Check(ctx); err != nil {
+	if err := r.usable(ctx, options); err != nil {
 		return none, err
 	}
 	const most = 3 // times that one number is tried: it may become free between two looks
 	tried := make(map[gameid.ServerID]int)
 	refused := make(map[gameid.ServerID]error) // by open
 	for {
-		if err := r.CheckFences(ctx, numbers.First); err != nil {
+		if err := r.checkFences(ctx, numbers.First); err != nil {
 			return none, err
 		}
 		servers, err := r.InRange(ctx, numbers)
@@ -134,10 +109,7 @@ func (r *Registry) free(numbers NumberRange, servers []Server, not, refused map[
 	}
 	for number := numbers.First; number <= numbers.Last; number++ {
 		row := cmp.Or(rows[number], &Server{ID: number})
-		err := cmp.Or(row.Held(), not[number], refused[number])
-		if err == nil && row.Role == RoleMerged {
-			err = fmt.Errorf("server %s came by a merge", number)
-		}
+		err := cmp.Or(r.refusal(row), not[number], refused[number])
 		if err == nil {
 			free = append(free, *row)
 			continue
@@ -197,9 +169,9 @@ func (e *NoneFreeError) Error() string {
 // Unwrap returns the reasons.
 func (e *NoneFreeError) Unwrap() []error { return e.Refused }
 
-// MakeRange makes the rows of the servers of a range that have never run on this
-// database, as [Registry.Make] does, in one transaction.
-func (r *Registry) MakeRange(ctx context.Context, numbers NumberRange) error {
+// Make makes the rows of the servers of a range that have never run on this database, and with each the
+// identity of its world, in one transaction.
+func (r *Registry) Make(ctx context.Context, numbers NumberRange) error {
 	what := fmt.Sprintf("registry of servers %s", numbers)
 	return sqldb.Retry(ctx, func() error {
 		return r.db.Change(ctx, what, func(tx *sqldb.Tx) error {
@@ -214,9 +186,9 @@ func (r *Registry) MakeRange(ctx context.Context, numbers NumberRange) error {
 	})
 }
 
-// BindRange is [Registry.Bind] for all servers of a range that run on this
-// database.
-func (r *Registry) BindRange(ctx context.Context, numbers NumberRange, fleet string) error {
+// Bind records that the world of the servers of a range that run on this database is bound in the fleet
+// registry of that identity. The world can then start while the fleet registry cannot be reached.
+func (r *Registry) Bind(ctx context.Context, numbers NumberRange, fleet string) error {
 	return sqldb.Retry(ctx, func() error {
 		_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of servers %s: remember the fleet registry", numbers),
 			"UPDATE "+Table+" SET fleet = ? WHERE server_id BETWEEN ? AND ? AND role = '"+RoleOwn+"' AND fleet <> ?", fleet, numbers.First, numbers.Last, fleet)

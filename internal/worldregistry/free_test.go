@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"context"
@@ -9,25 +9,27 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 )
 
 func TestNumberRange(t *testing.T) {
 	for _, tt := range []struct {
-		numbers registry.NumberRange
+		numbers worldregistry.NumberRange
 		text    string
 		count   int
 		wrong   string
 	}{
-		{registry.NumberRange{First: 40, Last: 59}, "40-59", 20, ""},
-		{registry.NumberRange{First: 7, Last: 7}, "7-7", 1, ""},
-		{registry.NumberRange{First: 1, Last: registry.MaxNumbers}, "1-4096", registry.MaxNumbers, ""},
-		{registry.NumberRange{First: gameid.MaxServer, Last: gameid.MaxServer}, "1048575-1048575", 1, ""},
-		{registry.NumberRange{First: 1, Last: registry.MaxNumbers + 1}, "1-4097", 4097, "has 4097 numbers: want at most 4096"},
-		{registry.NumberRange{First: 59, Last: 40}, "59-40", -18, "ends before it begins"},
-		{registry.NumberRange{}, "0-0", 1, "out of range"},
-		{registry.NumberRange{First: 1, Last: gameid.MaxServer + 1}, "1-1048576", 1048576, "out of range"},
+		{worldregistry.NumberRange{First: 40, Last: 59}, "40-59", 20, ""},
+		{worldregistry.NumberRange{First: 7, Last: 7}, "7-7", 1, ""},
+		{worldregistry.NumberRange{First: 1, Last: worldregistry.MaxNumbers}, "1-4096", worldregistry.MaxNumbers, ""},
+		{worldregistry.NumberRange{First: gameid.MaxServer, Last: gameid.MaxServer}, "1048575-1048575", 1, ""},
+		{worldregistry.NumberRange{First: 1, Last: worldregistry.MaxNumbers + 1}, "1-4097", 4097, "has 4097 numbers: want at most 4096"},
+		{worldregistry.NumberRange{First: 59, Last: 40}, "59-40", -18, "ends before it begins"},
+		{worldregistry.NumberRange{}, "0-0", 1, "out of range"},
+		{worldregistry.NumberRange{First: 1, Last: gameid.MaxServer + 1}, "1-1048576", 1048576, "out of range"},
 	} {
 		err := tt.numbers.Validate()
 		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
@@ -57,7 +59,7 @@ func TestOpenFreeNode(t *testing.T) {
 			nodes[node.Server()] = node
 		}
 		_, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
-		full, ok := errors.AsType[*registry.NoneFreeError](err)
+		full, ok := errors.AsType[*worldregistry.NoneFreeError](err)
 		if !ok || len(full.Holders()) != numbers.Len() || full.Numbers != numbers {
 			t.Fatalf("with all numbers taken: %v", err)
 		}
@@ -89,11 +91,8 @@ func TestOpenFreeNode(t *testing.T) {
 // passed over, and named if nothing else is left.
 func TestOpenFreeNodePassesOver(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		ctx, reg := t.Context(), db.Registry()
-		tx, err := db.Pool().BeginTx(ctx, nil)
-		must(t, err)
-		must(t, reg.AddMerged(ctx, tx, registry.Server{ID: 41, World: strings.Repeat("ab", 16), Epoch: 3, Reserved: 5}))
-		must(t, tx.Commit())
+		ctx, reg := t.Context(), storetest.World(db)
+		addMerged(t, db, 41, 5)
 		mark, err := gameid.MillisOf(time.Now().Add(24 * time.Hour))
 		must(t, err)
 		_, err = reg.CompareAndSet(ctx, 42, gameid.Record{}, gameid.Claim{Reserved: mark})
@@ -108,13 +107,13 @@ func TestOpenFreeNodePassesOver(t *testing.T) {
 			must(t, node.Close())
 		}
 		_, err = db.OpenFreeNode(ctx, store.NumberRange{First: 41, Last: 42}, nodeOptions)
-		if _, ok := errors.AsType[*registry.NoneFreeError](err); !ok {
+		if _, ok := errors.AsType[*worldregistry.NoneFreeError](err); !ok {
 			t.Fatalf("no number is usable: %v", err)
 		}
 		if _, ok := errors.AsType[*gameid.MarkError](err); !ok {
 			t.Errorf("no mark in: %v", err)
 		}
-		for _, part := range []string{"processes hold 0", "server 41 came by a merge", "gameid servers repair-mark"} {
+		for _, part := range []string{"processes hold 0", "server 41 came to ", " by a merge", "gameid servers repair-mark"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("the message lacks %q: %v", part, err)
 			}
@@ -136,9 +135,9 @@ func TestOpenFreeNodeRefuses(t *testing.T) {
 		if _, err := db.OpenFreeNode(ended, numbers, nodeOptions); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a context that has ended: %v", err)
 		}
-		_, err := db.Registry().Make(ctx, 47)
-		must(t, err)
-		must(t, db.Registry().Bind(ctx, 47, strings.Repeat("ab", 16)))
+		bound := store.NumberRange{First: 47, Last: 47}
+		must(t, storetest.World(db).Make(ctx, bound))
+		must(t, storetest.World(db).Bind(ctx, bound, strings.Repeat("ab", 16)))
 		for range 5 {
 			_, err := db.OpenFreeNode(ctx, numbers, nodeOptions)
 			if bound, ok := errors.AsType[*registry.BoundError](err); !ok || bound.Server != 47 {

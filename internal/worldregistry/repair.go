@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (r *Registry) Own(ctx context.Context, server gameid.ServerID, withFleet bo
 	case own.World == "":
 		return Server{}, fmt.Errorf("server %s is not in the registry of %q: %w", server, r, sqldb.ErrNotFound)
 	case own.Role != RoleOwn:
-		return Server{}, fmt.Errorf("server %s came to %q by a merge: it does not run here", server, r)
+		return Server{}, r.refusal(&own)
 	case own.Fleet != "" && !withFleet:
 		return Server{}, fmt.Errorf("server %s is bound in a fleet registry (identity %s), which has a mark and a lease as well: want its DSN", server, own.Fleet)
 	}
@@ -77,16 +77,8 @@ func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at tim
 	return mark, r.Overwrite(ctx, server, own.Record(), gameid.Claim{Reserved: mark})
 }
 
-// Bind records that the world of a server is bound in the fleet registry of that
-// identity. The world can then start while the fleet registry cannot be reached.
-func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet string) error {
-	_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", server),
-		"UPDATE "+Table+" SET fleet = ? WHERE server_id = ?", fleet, server)
-	return err
-}
-
 // Leave makes the world of a server that does not run forget the fleet registry
-// that it is bound in, so that it can start without it ([Registry.OpenNode]) or be
+// that it is bound in, so that it can start without it or be
 // bound in another one. The fleet registry is not changed: there the number stays bound
 // to this world, and no other gets it.
 func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
@@ -102,17 +94,4 @@ func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
 	}
 	ok, err := r.db.Swap(ctx, "UPDATE "+Table+" SET fleet = '', epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", server, own.Epoch)
 	return r.moved(server, ok, err)
-}
-
-// Make makes the row of a server that has never run on this database, and with
-// it the identity of its world.
-func (r *Registry) Make(ctx context.Context, server gameid.ServerID) (Server, error) {
-	if _, err := r.CompareAndSet(ctx, server, gameid.Record{}, gameid.Claim{}); err != nil {
-		return Server{}, err
-	}
-	own, err := r.Server(ctx, server)
-	if err == nil && own.World == "" {
-		err = &sqldb.OpError{What: fmt.Sprintf("registry of server %s", server), Err: sqldb.ErrNotFound}
-	}
-	return own, err
 }

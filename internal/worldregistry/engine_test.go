@@ -1,4 +1,4 @@
-package registry_test
+package worldregistry_test
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func TestUnsoundTables(t *testing.T) {
 		reg := db.Registry()
 		must(t, numbers.Create(ctx, reg))
 		for table, check := range map[string]func() error{
-			"gameid_servers":   func() error { return reg.Check(ctx) },
+			"gameid_servers":   func() error { return storetest.World(db).Check(ctx) },
 			"gameid_numbers":   func() error { return numbers.Check(ctx, reg) },
 			"mergesafe_schema": func() error { return reg.Create(ctx) },
 		} {

@@ -1,4 +1,4 @@
-package registry
+package worldregistry
 
 import (
 	"context"
@@ -25,18 +25,11 @@ var part = &sqldb.Part{
 	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 }
 
-// Create makes the table of the registry, unless it exists. It may be called at every
-// start and by several processes at once, and finishes the work of one that was
-// interrupted. A database in which a table of that name was made by another program, or
-// in another version, is refused with an error that is store.ErrSchema. Other tables
-// are neither read nor changed.
+// Create makes the table of the registry, unless it exists.
 func (r *Registry) Create(ctx context.Context) error { return part.Create(ctx, r.db) }
 
-// SchemaText returns the statements that make the table of the registry, in a
-// database of that kind, for tools that run migrations, such as goose,
-// golang-migrate and atlas. [Registry.Create] and [Registry.OpenNode] accept the table
-// that they make.
-func SchemaText(d Dialect) string { return part.Text(sqldb.Dialect(d)) }
+// SchemaText returns the statements that make the table, in a database of that kind.
+func SchemaText(d sqldb.Dialect) string { return part.Text(d) }
 
 // Check returns an error that is store.ErrSchema unless the table of the registry
 // exists and has this version. It changes nothing.

@@ -1,0 +1,21 @@
+package worldregistry
+
+import (
+	"database/sql"
+
+	"mergesafe/internal/sqldb"
+)
+
+// Unguarded is a registry on a pool whose answers the test writes: it sets no
+// settings there.
+func Unguarded(pool *sql.DB, d sqldb.Dialect) *Registry { return &Registry{db: sqldb.Wrap(pool, d)} }
+
+// AcceptLossy is what a node with AcceptLossyDatabase does.
+func (r *Registry) AcceptLossy() { r.db.AcceptLossy() }
+
+// RereadNow makes the next reservation read the settings of the database again.
+func (r *Registry) RereadNow() {
+	r.lossy.mu.Lock()
+	defer r.lossy.mu.Unlock()
+	r.lossy.next = r.lossy.next.Add(-rereadSettings)
+}
