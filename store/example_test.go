@@ -33,7 +33,7 @@ func (m Mail) Validate() error {
 }
 
 // mails is the table, and createMails makes it, in MySQL as in SQLite.
-var mails = store.MustTable[Mail, Mail]("mails")
+var mails = store.MustTable[gameid.Of[Mail], Mail]("mails")
 
 const createMails = `CREATE TABLE IF NOT EXISTS mails (
 	id    BINARY(10)   NOT NULL PRIMARY KEY,
@@ -157,7 +157,7 @@ func ExampleWrap() {
 	if err := tx.Commit(); err != nil {
 		log.Fatal(err)
 	}
-	n, err := receipts.Count(ctx, db)
+	n, err := receipts.Count(ctx, db, "TRUE")
 	fmt.Println(n, err)
 	// Output: 1 <nil>
 }
@@ -168,4 +168,4 @@ type Receipt struct {
 	Paid int64              `db:"paid"`
 }
 
-var receipts = store.MustTable[Receipt, Receipt]("receipts")
+var receipts = store.MustTable[gameid.Of[Receipt], Receipt]("receipts")

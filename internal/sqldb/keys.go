@@ -3,7 +3,6 @@ package sqldb
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -21,13 +20,10 @@ func (db *DB) Once(key any, f func() error) error {
 	return err
 }
 
-// KeyColumns looks whether a column of a table is unique by itself. If it is
-// not, it returns the columns of the primary key and false. Of a view nothing is
-// known: that counts as unique. A table that does not exist is [ErrNotFound].
-func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary []string, unique bool, err error) {
-	words := s.Dialect().Words()
-	query := s.db.native(words.Unique)
-	what := fmt.Sprintf("look at the keys of %s", table)
+// UniqueKeys returns the columns of the primary key of a table, which are none if it has no such key, and those of its
+// other unique keys. Of a view, and of a table that does not exist, it finds none.
+func (s *Session) UniqueKeys(ctx context.Context, table string) (primary []string, others [][]string, err error) {
+	query := s.db.native(s.Dialect().Words().Unique)
 	var rows []struct {
 		Name string
 		Col  *string // an index of an expression has no column
@@ -35,21 +31,25 @@ func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary
 	}
 	err = s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, &rows, query, table) })
 	if err != nil {
-		return nil, false, s.Fault(what, err)
+		return nil, nil, s.Fault("look at the keys of "+table, err)
 	}
-	keys := make(map[string][]string)
-	for _, row := range rows {
-		keys[row.Name] = append(keys[row.Name], *cmp.Or(row.Col, new(string)))
-	}
-	for _, columns := range keys {
-		if len(columns) == 1 && strings.EqualFold(columns[0], column) {
-			return nil, true, nil
+	for i, row := range rows {
+		column := *cmp.Or(row.Col, new(string))
+		switch last := len(others) - 1; {
+		case row.Name == "" || row.Name == "PRIMARY":
+			primary = append(primary, column)
+		case i > 0 && rows[i-1].Name == row.Name:
+			others[last] = append(others[last], column)
+		default:
+			others = append(others, []string{column})
 		}
 	}
-	if len(rows) > 0 && (rows[0].Name == "" || rows[0].Name == "PRIMARY") {
-		primary = keys[rows[0].Name]
-	}
+	return primary, others, nil
+}
+
+// IsView reports whether a table is a view. One that does not exist is [ErrNotFound].
+func (s *Session) IsView(ctx context.Context, table string) (bool, error) {
 	var is string
-	err = s.GetAs(ctx, what, &is, words.TableType, table)
-	return primary, strings.Contains(strings.ToLower(is), "view"), err
+	err := s.GetAs(ctx, "look at "+table, &is, s.Dialect().Words().TableType, table)
+	return strings.Contains(strings.ToLower(is), "view"), err
 }
