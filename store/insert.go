@@ -38,17 +38,14 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 // the same value there, whatever its key is.
 func (t *Table[K, R]) Upsert(ctx context.Context, s Session, rows ...R) error {
 	err := s.of().DB().Once(upsert{t}, func() error {
-		primary, others, err := s.of().UniqueKeys(ctx, t.name)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-		for _, other := range others {
-			if len(primary) > 0 || !t.isKey(other) {
-				return fmt.Errorf("store: upsert into %s: the table has another unique key, (%s), so a row with another key could be overwritten; "+
-					"use Insert and Update", t.name, strings.Join(other, ", "))
+		keys, err := s.of().UniqueKeys(ctx, t.name)
+		for _, key := range keys {
+			if !t.isKey(key) {
+				return fmt.Errorf("store: upsert into %s: the table has another unique key, %v, so a row with another key could be overwritten; "+
+					"use Insert and Update", t.name, key)
 			}
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err

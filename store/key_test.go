@@ -29,11 +29,11 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 		name, keys string
 		want       string // or empty if the table is right
 	}{
-		{"two", ", PRIMARY KEY (id, slot))", "its primary key is (id, slot)"},
-		{"two the other way", ", PRIMARY KEY (slot, id))", "its primary key is (slot, id)"},
-		{"another", ", PRIMARY KEY (slot))", "its primary key is (slot)"},
-		{"none", ")", "it has no primary key"},
-		{"unique with another", ", UNIQUE (id, slot))", "it has no primary key"},
+		{"two", ", PRIMARY KEY (id, slot))", "are [[id slot]]"},
+		{"two the other way", ", PRIMARY KEY (slot, id))", "are [[slot id]]"},
+		{"another", ", PRIMARY KEY (slot))", "are [[slot]]"},
+		{"none", ")", "are []"},
+		{"unique with another", ", UNIQUE (id, slot))", "are [[id slot]]"},
 		{"alone", ", PRIMARY KEY (id))", ""},
 		{"two, and unique alone", ", PRIMARY KEY (id, slot), UNIQUE (id))", ""},
 		{"only unique", ", UNIQUE (id))", ""},
@@ -43,7 +43,7 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 				ctx := t.Context()
 				bags := store.MustTable[gameid.Of[bagged], bagged]("bags")
 				db := open(t, newDSN())
-				if _, err := bags.Count(ctx, db, "TRUE"); err == nil || strings.Contains(err.Error(), "primary key") {
+				if _, err := bags.Count(ctx, db, "TRUE"); err == nil || strings.Contains(err.Error(), "unique key") {
 					t.Errorf("of a table that is not there: %v", err)
 				}
 				exec(t, db, "CREATE TABLE bags "+bagColumns+test.keys)
@@ -72,7 +72,7 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 						}
 						continue
 					}
-					for _, part := range []string{test.want, `table "bags"`, "(id), the key of", "bagged"} {
+					for _, part := range []string{test.want, `table "bags"`, "the key (id) does not identify a row", "bagged"} {
 						if err == nil || !strings.Contains(err.Error(), part) {
 							t.Errorf("%s: got %v, want %q", method, err, part)
 						}
@@ -134,7 +134,7 @@ func TestKeyIsStruct(t *testing.T) {
 		if got, err := slots.Get(ctx, db, rows[8].slotKey); err != nil || got != rows[8] {
 			t.Errorf("got %v, %v", got, err)
 		}
-		if _, err := store.MustTable[gameid.Of[bagged], slot]("slots").Get(ctx, db, absent.ID); err == nil || !strings.Contains(err.Error(), "(id, slot)") {
+		if _, err := store.MustTable[gameid.Of[bagged], slot]("slots").Get(ctx, db, absent.ID); err == nil || !strings.Contains(err.Error(), "[[id slot]]") {
 			t.Errorf("a part of the key: %v", err)
 		}
 	})

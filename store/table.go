@@ -15,15 +15,14 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqltext"
 )
 
 // Table is a table of a game. Its rows are structs of type R, and its key is of
 // type K. It holds no connection: its methods take a [Session], and any number of
 // goroutines may call them.
 //
-// A condition is the text of SQL after WHERE, with a ? for each of args. "TRUE" is the
-// condition of all rows. Its type, text, is not exported, so a condition is a constant
+// A condition is the text of SQL after WHERE, with a ? for each of args, and no other ?
+// in it. "TRUE" is the condition of all rows. Its type, text, is not exported, so a condition is a constant
 // of the program: a string variable, such as what a player typed, does not compile.
 // The same is true of the names of columns, and of what UpdateWhere sets.
 //
@@ -42,13 +41,14 @@ type Table[K comparable, R any] struct {
 	times    []column // of R, those that hold times
 	validate bool
 
-	selects string // SELECT columns FROM table WHERE
-	byKey   string // the condition for one row
-	after   string // the condition for the rows behind one in the order of keys
-	order   string // ORDER BY key
-	insert  string // INSERT INTO table (columns) VALUES
-	marks   string // (?,?,...) for one row
-	most    int    // how many rows go into one statement
+	selects string   // SELECT columns FROM table WHERE
+	byKey   string   // the condition for one row
+	order   string   // the columns of the key
+	behind  string   // the condition for the rows behind one in the order of keys
+	last    []column // of that row, for each ? of behind
+	insert  string   // INSERT INTO table (columns) VALUES
+	marks   string   // (?,?,...) for one row
+	most    int      // how many rows go into one statement
 }
 
 // column is a column in a struct, or the only one of a key that is no struct: then
@@ -178,25 +178,18 @@ func compare(a, b reflect.Value) int {
 // read from the columns that are to hold them.
 func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
 	err := s.DB().Once(t, func() error {
-		primary, others, err := s.UniqueKeys(ctx, t.name)
+		keys, err := s.UniqueKeys(ctx, t.name)
+		if err == nil && !slices.ContainsFunc(keys, t.isKey) {
+			var view bool // whose rows have a key if the game says so
+			if view, err = s.IsView(ctx, t.name); err == nil && !view {
+				err = fmt.Errorf("store: table %q of %s: the key (%s) does not identify a row: the unique keys of the table are %v; "+
+					"make it one of them, or give the Table one of them", t.name, reflect.TypeFor[R](), strings.ReplaceAll(t.order, "`", ""), keys)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		if t.isKey(primary) || slices.ContainsFunc(others, t.isKey) {
-			return t.timesComeBack(ctx, s)
-		}
-		if view, err := s.IsView(ctx, t.name); err != nil {
-			return err
-		} else if view { // whose rows have a key if the game says so
-			return t.timesComeBack(ctx, s)
-		}
-		has := "it has no primary key"
-		if len(primary) > 0 {
-			has = fmt.Sprintf("its primary key is (%s)", strings.Join(primary, ", "))
-		}
-		return fmt.Errorf("store: table %q of %s: %s, and (%s), the key of %s, is none of its unique keys, so it does not identify a row; "+
-			"make it the primary key or a unique one, or give the table the key that it has",
-			t.name, reflect.TypeFor[R](), has, strings.ReplaceAll(t.order, "`", ""), reflect.TypeFor[R]())
+		return t.timesComeBack(ctx, s)
 	})
 	if errors.Is(err, ErrNotFound) {
 		return nil // the statement itself will say that there is no such table
@@ -215,26 +208,29 @@ func (t *Table[K, R]) queries() {
 	for _, c := range t.columns {
 		names = append(names, c.name)
 	}
-	for _, c := range t.key {
-		keys, equal = append(keys, c.name), append(equal, c.name+"=?")
+	for i, c := range t.columns[:len(t.key)] {
+		if keys, equal = append(keys, c.name), append(equal, c.name+"=?"); i > 0 {
+			t.last = append(t.last, t.columns[i-1])
+		}
+		t.last = append(t.last, c)
 	}
 	columns := strings.Join(names, ",")
 	t.selects = "SELECT " + columns + " FROM `" + t.name + "` WHERE "
 	t.byKey = strings.Join(equal, " AND ")
-	t.after = after(keys)
+	t.behind = behind(keys)
 	t.order = strings.Join(keys, ",")
 	t.insert = "INSERT INTO `" + t.name + "` (" + columns + ") VALUES "
 	t.marks = "(" + strings.Repeat(",?", len(names))[1:] + ")"
 	t.most = min(maxRows, maxPlaceholders/len(names))
 }
 
-// after is the condition for the rows behind one in the order of keys. Each value of its key is an argument twice, and
-// the last one once. (MySQL compares rows, as in (a,b)>(?,?), without the index.)
-func after(keys []string) string {
+// behind is the condition for the rows behind one in the order of keys. All values of its key but the last one are
+// arguments twice. (MySQL compares rows, as in (a,b)>(?,?), without the index.)
+func behind(keys []string) string {
 	if len(keys) == 1 {
 		return keys[0] + ">?"
 	}
-	return keys[0] + ">=? AND (" + keys[0] + ">? OR " + after(keys[1:]) + ")"
+	return keys[0] + ">=? AND (" + keys[0] + ">? OR " + behind(keys[1:]) + ")"
 }
 
 type validator interface{ Validate() error }
@@ -276,17 +272,13 @@ func (t *Table[K, R]) get(ctx context.Context, s Session, key K, query string) (
 	if err != nil {
 		return row, err
 	}
-	return t.one(ctx, s, sqldb.Short, key, query, args)
+	return t.one(ctx, s, key, query, args)
 }
 
 // One returns the row for which condition holds, or [ErrNotFound]. Of several it
 // returns the first one, in the order of the ORDER BY that the condition may have.
-func (t *Table[K, R]) One(ctx context.Context, s Session, condition text, args ...any) (row R, err error) {
-	query, args, kind, err := t.expand(string(condition), args, sqldb.Short)
-	if err != nil {
-		return row, err
-	}
-	return t.one(ctx, s, kind, "where "+condition, t.selects+query+" LIMIT 1", args)
+func (t *Table[K, R]) One(ctx context.Context, s Session, condition text, args ...any) (R, error) {
+	return t.one(ctx, s, "where "+condition, t.selects+string(condition)+" LIMIT 1", args)
 }
 
 // Where returns the rows for which condition holds, which may go on with ORDER BY
@@ -294,11 +286,7 @@ func (t *Table[K, R]) One(ctx context.Context, s Session, condition text, args .
 //
 //	inbox, err := mails.Where(ctx, db, "to_id = ? ORDER BY id", player)
 func (t *Table[K, R]) Where(ctx context.Context, s Session, condition text, args ...any) ([]R, error) {
-	query, args, kind, err := t.expand(string(condition), args, sqldb.Short)
-	if err != nil {
-		return nil, err
-	}
-	return t.read(ctx, s, nil, kind, t.selects+query, args)
+	return t.read(ctx, s, nil, sqldb.Short, t.selects+string(condition), args)
 }
 
 // Each returns the rows for which condition holds, in the order of their keys, which
@@ -317,13 +305,14 @@ func (t *Table[K, R]) Where(ctx context.Context, s Session, condition text, args
 func (t *Table[K, R]) Each(ctx context.Context, s Session, condition text, args ...any) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var page []R
-		where, args, kind, err := t.expand("("+string(condition)+")", args, sqldb.Long)
-		where, from := t.selects+where, len(args)
+		var key []any
+		var err error
+		query := t.selects + "(" + string(condition) + ")"
 		// The first pages are small, for loops that end soon; the last are so
 		// large that the round trip does not count.
 		for size := 100; ; {
 			if err == nil {
-				page, err = t.read(ctx, s, page[:0], kind, where+" ORDER BY "+t.order+" LIMIT ?", append(args, size))
+				page, err = t.read(ctx, s, page[:0], sqldb.Long, query+" ORDER BY "+t.order+" LIMIT ?", slices.Concat(args, key, []any{size}))
 			}
 			if err != nil {
 				var none R
@@ -338,17 +327,10 @@ func (t *Table[K, R]) Each(ctx context.Context, s Session, condition text, args 
 			if len(page) < size {
 				return
 			}
-			if len(args) == from {
-				where += " AND " + t.after
+			if key == nil {
+				query += " AND " + t.behind
 			}
-			var key []any
-			key, _, err = t.values(nil, reflect.ValueOf(&page[size-1]).Elem(), t.columns[:len(t.key)])
-			args = args[:from]
-			for i, value := range key {
-				if args = append(args, value); i < len(key)-1 {
-					args = append(args, value)
-				}
-			}
+			key, _, err = t.values(nil, reflect.ValueOf(&page[size-1]).Elem(), t.last)
 			if size = min(10*size, 40_000); cap(page) < size {
 				page = make([]R, 0, size) // the last page was full, so there is likely one more
 			}
@@ -430,13 +412,8 @@ func (t *Table[K, R]) update(ctx context.Context, s *sqldb.Session, what, set, c
 			})
 			return n, err
 		}
-		own := 0 // how many args are for set
-		for _, token := range sqltext.MySQL(set) {
-			if token.Text == "?" {
-				own++
-			}
-		}
-		if err := t.ask(ctx, s, &found, "SELECT COUNT(*) FROM "+table+where+" LIMIT 1 FOR UPDATE", args[min(own, len(args)):]); err != nil {
+		own := min(strings.Count(set, "?"), len(args)) // args for set
+		if err := t.ask(ctx, s, &found, "SELECT COUNT(*) FROM "+table+where+" LIMIT 1 FOR UPDATE", args[own:]); err != nil {
 			return 0, err
 		}
 	}
@@ -523,28 +500,24 @@ func (t *Table[K, R]) expand(query string, args []any, kind sqldb.Kind) (string,
 }
 
 // one runs a query for one row. what tells, in an error, which row was looked for.
-func (t *Table[K, R]) one(ctx context.Context, s Session, kind sqldb.Kind, what any, query string, args []any) (row R, err error) {
-	if err := t.ready(ctx, s.of()); err != nil {
+func (t *Table[K, R]) one(ctx context.Context, s Session, what any, query string, args []any) (row R, err error) {
+	rows, err := t.read(ctx, s, make([]R, 0, 1), sqldb.Short, query, args)
+	if err != nil {
 		return row, err
 	}
-	err = s.of().Query(ctx, kind, func(rows *sql.Rows) error {
-		if rows.Next() {
-			return rows.Scan(t.pointers(&row)...)
-		}
-		return cmp.Or(rows.Err(), sql.ErrNoRows)
-	}, query, args...)
-	if err != nil || s.of().DB().ReadOnly() {
-		err = s.of().Fault(fmt.Sprintf("%s %v", t.name, what), err)
+	if len(rows) == 0 {
+		return row, &sqldb.OpError{What: fmt.Sprintf("%s %v", t.name, what), Err: ErrNotFound}
 	}
-	return row, err
+	return rows[0], nil
 }
 
 // read runs a query and appends its rows to page.
 func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.Kind, query string, args []any) ([]R, error) {
-	if err := t.ready(ctx, s.of()); err != nil {
+	query, args, kind, err := t.expand(query, args, kind)
+	if err := cmp.Or(err, t.ready(ctx, s.of())); err != nil {
 		return nil, err
 	}
-	err := s.of().Query(ctx, kind, func(rows *sql.Rows) error {
+	err = s.of().Query(ctx, kind, func(rows *sql.Rows) error {
 		var row, zero R
 		dest := t.pointers(&row)
 		for rows.Next() {

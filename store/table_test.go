@@ -77,6 +77,10 @@ func TestUpdateAndDelete(t *testing.T) {
 		p.Name, p.Level, p.Gold, p.Account = "New", 9, 99, "else"
 		must(t, starter.Players.Update(ctx, db, p, "name", "level", "gold", "account"))
 		must(t, starter.Players.Update(ctx, db, p, "name")) // changes nothing, but finds the row
+		p.Name = "Newer"
+		stale := p
+		stale.Gold = 1
+		must(t, starter.Players.Update(ctx, db, stale, "name")) // and no gold
 		if got, err := starter.Players.Get(ctx, db, p.ID); err != nil || got != p {
 			t.Errorf("got %+v, %v, want %+v", got, err, p)
 		}
@@ -274,7 +278,7 @@ func TestUpsert(t *testing.T) {
 		is(t, starter.Items.Upsert(ctx, db, rows[2], rows[1], rows[2]), []error{store.ErrInvalid})
 		other := player(2)
 		other.Name = owner.Name // MySQL would overwrite the row of owner
-		if err := starter.Players.Upsert(ctx, db, other); err == nil || !strings.Contains(err.Error(), "another unique key, (n") {
+		if err := starter.Players.Upsert(ctx, db, other); err == nil || !strings.Contains(err.Error(), "another unique key, [n") {
 			t.Error(err)
 		}
 	})

@@ -20,9 +20,9 @@ func (db *DB) Once(key any, f func() error) error {
 	return err
 }
 
-// UniqueKeys returns the columns of the primary key of a table, which are none if it has no such key, and those of its
-// other unique keys. Of a view, and of a table that does not exist, it finds none.
-func (s *Session) UniqueKeys(ctx context.Context, table string) (primary []string, others [][]string, err error) {
+// UniqueKeys returns the columns of each unique key of a table, those of the primary key first. Of a view, and of a
+// table that does not exist, it finds none.
+func (s *Session) UniqueKeys(ctx context.Context, table string) (keys [][]string, err error) {
 	query := s.db.native(s.Dialect().Words().Unique)
 	var rows []struct {
 		Name string
@@ -31,20 +31,15 @@ func (s *Session) UniqueKeys(ctx context.Context, table string) (primary []strin
 	}
 	err = s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, &rows, query, table) })
 	if err != nil {
-		return nil, nil, s.Fault("look at the keys of "+table, err)
+		return nil, s.Fault("look at the keys of "+table, err)
 	}
 	for i, row := range rows {
-		column := *cmp.Or(row.Col, new(string))
-		switch last := len(others) - 1; {
-		case row.Name == "" || row.Name == "PRIMARY":
-			primary = append(primary, column)
-		case i > 0 && rows[i-1].Name == row.Name:
-			others[last] = append(others[last], column)
-		default:
-			others = append(others, []string{column})
+		if i == 0 || row.Name != rows[i-1].Name {
+			keys = append(keys, nil)
 		}
+		keys[len(keys)-1] = append(keys[len(keys)-1], *cmp.Or(row.Col, new(string)))
 	}
-	return primary, others, nil
+	return keys, nil
 }
 
 // IsView reports whether a table is a view. One that does not exist is [ErrNotFound].
