@@ -21,7 +21,7 @@ const owners = 1000 // players
 const (
 	storeInsert = "starter.Items.Insert"
 	storeGet    = "starter.Items.Get"
-	storeAll    = "starter.Items.All"
+	storeAll    = "starter.Items.Each"
 	storeOpen   = "OpenNode and Close"
 )
 

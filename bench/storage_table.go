@@ -48,7 +48,7 @@ func byStore(db *store.DB) table {
 		func(ctx context.Context, id gameid.Of[entity.Item]) (entity.Item, error) {
 			return starter.Items.Get(ctx, db, id)
 		},
-		func(ctx context.Context) iter.Seq2[entity.Item, error] { return starter.Items.All(ctx, db) },
+		func(ctx context.Context) iter.Seq2[entity.Item, error] { return starter.Items.Each(ctx, db, "TRUE") },
 	}
 }
 

@@ -110,7 +110,7 @@ func BenchmarkStream(b *testing.B) {
 		b.Run("by=store", func(b *testing.B) {
 			seen := 0
 			for b.Loop() {
-				for _, err := range starter.Items.All(b.Context(), db) {
+				for _, err := range starter.Items.Each(b.Context(), db, "TRUE") {
 					must(b, err)
 					seen++
 				}

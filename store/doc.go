@@ -35,7 +35,19 @@
 // A [Table] knows the columns of its rows from their db tags. Its methods take
 // a [Session], which is a [*DB], where each call is a transaction of its own, or a
 // [*Tx]. A game declares its tables with [MustTable], in one line; package
-// store/starter has some to begin with.
+// store/starter has some to begin with. A transaction that is in conflict with another
+// one runs again.
+//
+//	err = db.InTx(ctx, func(tx *store.Tx) error {
+//		paid, err := starter.Players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", price, hero.ID, price)
+//		if err == nil && paid == 0 {
+//			err = errPoor
+//		}
+//		return err
+//	})
+//
+// Package examples/gameserver/pieces has a trade, a bank, friends, old mail and a
+// leaderboard.
 //
 // An existing game gives the pool that it, or its ORM, opened to [Wrap], and its own
 // transactions to [DB.WithTx]. Its tables may have any names.

@@ -22,7 +22,7 @@ var (
 	ErrInvalid = sqldb.ErrInvalid
 
 	// ErrRetryable: the transaction was rolled back because of another one. A retry
-	// will probably succeed; see [Retry].
+	// will probably succeed; [DB.InTx] retries.
 	ErrRetryable = sqldb.ErrRetryable
 
 	// ErrUnavailable: the database cannot be reached, lost the connection or

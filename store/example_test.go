@@ -33,7 +33,7 @@ func (m Mail) Validate() error {
 }
 
 // mails is the table, and createMails makes it, in MySQL as in SQLite.
-var mails = store.MustTable[Mail, Mail]("mails")
+var mails = store.MustTable[gameid.Of[Mail], Mail]("mails")
 
 const createMails = `CREATE TABLE IF NOT EXISTS mails (
 	id    BINARY(10)   NOT NULL PRIMARY KEY,
@@ -148,8 +148,9 @@ func ExampleWrap() {
 		log.Fatal(err)
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, "UPDATE players SET gold = gold - 30 WHERE name = ?", "Aria"); err != nil {
-		log.Fatal(err)
+	paid, err := purses.UpdateWhere(ctx, db.WithTx(tx), "gold = gold - ?", "name = ? AND gold >= ?", 30, "Aria", 30)
+	if err != nil || paid == 0 {
+		log.Fatal(paid, err)
 	}
 	if err := receipts.Insert(ctx, db.WithTx(tx), Receipt{ID: id, Paid: 30}); err != nil {
 		log.Fatal(err)
@@ -157,15 +158,23 @@ func ExampleWrap() {
 	if err := tx.Commit(); err != nil {
 		log.Fatal(err)
 	}
-	n, err := receipts.Count(ctx, db)
-	fmt.Println(n, err)
-	// Output: 1 <nil>
+	aria, err := purses.Get(ctx, db, "Aria")
+	fmt.Println(aria.Gold, err)
+	// Output: 70 <nil>
 }
 
-// Receipt is a row of the game that exists, and receipts its table.
-type Receipt struct {
-	ID   gameid.Of[Receipt] `db:"id"`
-	Paid int64              `db:"paid"`
-}
+// Purse is what the example needs of a player, whose key is the name. A Receipt has an ID.
+type (
+	Purse struct {
+		Name string `db:"name"`
+		Gold int64  `db:"gold"`
+	}
+	Receipt struct {
+		ID   gameid.Of[Receipt] `db:"id"`
+		Paid int64              `db:"paid"`
+	}
+)
 
-var receipts = store.MustTable[Receipt, Receipt]("receipts")
+var purses = store.MustTable[string, Purse]("players")
+
+var receipts = store.MustTable[gameid.Of[Receipt], Receipt]("receipts")

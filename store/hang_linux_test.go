@@ -100,7 +100,7 @@ func serverHangs(t *testing.T, server interface {
 			go func() {
 				if test.run != nil {
 					done <- test.run(ctx, func(tx *store.Tx) error {
-						if _, err := starter.Players.Count(ctx, tx); err != nil {
+						if _, err := starter.Players.Count(ctx, tx, "TRUE"); err != nil {
 							return err
 						}
 						freeze()

@@ -21,7 +21,6 @@ const (
 	maxRows         = 1000      // with 250 a row takes SQLite 1.15 times as long; MariaDB does not mind
 	maxBytes        = 512 << 10 // half of the smallest max_allowed_packet in use
 	maxPlaceholders = 32766     // SQLite; MySQL has 65535
-	maxKeys         = 500       // in one IN (...)
 )
 
 // Insert adds rows: all of them, or none if it returns an error. If a trigger
@@ -29,6 +28,49 @@ const (
 // in that of their keys. Within a transaction an error may leave some of them in it,
 // so let it roll back.
 func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
+	return t.write(ctx, s, batch[K, R]{table: t, what: "insert into " + t.name, exact: true}, rows)
+}
+
+// Upsert adds rows as [Table.Insert] does, and overwrites those whose key exists. Two
+// of rows with the same key are [ErrInvalid].
+//
+// A table that has another unique key is refused: MySQL would overwrite the row that has
+// the same value there, whatever its key is.
+func (t *Table[K, R]) Upsert(ctx context.Context, s Session, rows ...R) error {
+	err := s.of().DB().Once(upsert{t}, func() error {
+		keys, err := s.of().UniqueKeys(ctx, t.name)
+		for _, key := range keys {
+			if !t.isKey(key) {
+				return fmt.Errorf("store: upsert into %s: the table has another unique key, %v, so a row with another key could be overwritten; "+
+					"use Insert and Update", t.name, key)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var set []string
+	b := batch[K, R]{table: t, what: "upsert into " + t.name, exact: s.Dialect() != MySQL} // which counts a changed row as two
+	for _, c := range t.columns {
+		if s.Dialect() == MySQL {
+			set = append(set, c.name+"=VALUES("+c.name+")")
+		} else {
+			set = append(set, c.name+"=excluded."+c.name)
+		}
+	}
+	b.tail = " ON CONFLICT (" + t.order + ") DO UPDATE SET " + strings.Join(set, ",")
+	if s.Dialect() == MySQL {
+		b.tail = " ON DUPLICATE KEY UPDATE " + strings.Join(set, ",")
+	}
+	return t.write(ctx, s, b, rows)
+}
+
+// upsert stands for the table in [sqldb.DB.Once].
+type upsert struct{ table any }
+
+// write validates rows and sends them, by as many statements as they take.
+func (t *Table[K, R]) write(ctx context.Context, s Session, b batch[K, R], rows []R) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -40,7 +82,12 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	if err := t.ready(ctx, s.of()); err != nil {
 		return err
 	}
-	b := batch[K, R]{table: t, rest: t.sorted(rows)}
+	b.rest = t.sorted(rows)
+	for i := 1; i < len(rows) && b.tail != ""; i++ {
+		if t.compare(&b.rest[i-1], &b.rest[i]) == 0 {
+			return fmt.Errorf("store: %s: %w: two rows have one key: %+v and %+v", b.what, ErrInvalid, b.rest[i-1], b.rest[i])
+		}
+	}
 	if err := b.next(); err != nil {
 		return err
 	}
@@ -60,18 +107,20 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	if s.of().IsTx() {
 		return all(s.of())
 	}
-	// Prepared in the pool it outlasts the transaction, and serves the next.
-	if b.rows == t.most {
-		if _, err := s.of().Statement(ctx, sqldb.Long, t.full); err != nil {
-			return s.of().Fault("insert into "+t.name, err)
-		}
+	// Prepared in the pool it outlasts the transaction, and serves the next. If that fails, the transaction
+	// prepares it, or does without.
+	if kind, query := b.statement(); kind == sqldb.Long {
+		s.of().Statement(ctx, kind, query)
 	}
 	return s.of().DB().InTx(ctx, func(tx *sqldb.Tx) error { return all(&tx.Session) })
 }
 
 // batch is one INSERT statement, and the rows that come after it.
-type batch[K, R any] struct {
+type batch[K comparable, R any] struct {
 	table *Table[K, R]
+	what  string
+	tail  string // of the statement
+	exact bool   // the database counts each row once
 	rows  int
 	args  []any
 	rest  []R
@@ -81,7 +130,7 @@ type batch[K, R any] struct {
 func (b *batch[K, R]) next() error {
 	b.rows, b.args = 0, b.args[:0]
 	for bytes := 0; b.rows < min(len(b.rest), b.table.most); b.rows++ {
-		args, size, err := b.table.appendValues(b.args, &b.rest[b.rows])
+		args, size, err := b.table.values(b.args, reflect.ValueOf(&b.rest[b.rows]).Elem(), b.table.columns)
 		if err != nil {
 			return err
 		}
@@ -94,19 +143,22 @@ func (b *batch[K, R]) next() error {
 	return nil
 }
 
-// send runs the statement.
-func (b *batch[K, R]) send(ctx context.Context, s *sqldb.Session) error {
-	kind, query := sqldb.Seldom, ""
+// statement returns the statement. Those of one row, and of as many as possible, come often.
+func (b *batch[K, R]) statement() (sqldb.Kind, string) {
+	kind := sqldb.Seldom
 	switch b.rows {
 	case b.table.most:
-		kind, query = sqldb.Long, b.table.full
+		kind = sqldb.Long
 	case 1:
-		kind, query = sqldb.Short, b.table.insert+b.table.marks
-	default:
-		query = b.table.insertRows(b.rows)
+		kind = sqldb.Short
 	}
-	what := "insert into " + b.table.name
-	result, err := s.ExecKind(ctx, kind, what, query, b.args...)
+	return kind, b.table.insert + strings.Repeat(b.table.marks+",", b.rows-1) + b.table.marks + b.tail
+}
+
+// send runs the statement.
+func (b *batch[K, R]) send(ctx context.Context, s *sqldb.Session) error {
+	kind, query := b.statement()
+	result, err := s.ExecKind(ctx, kind, b.what, query, b.args...)
 	if err != nil {
 		if d, ok := errors.AsType[*DuplicateError](err); ok && d.Table == "" {
 			d.Table = b.table.name // MariaDB does not tell
@@ -115,29 +167,35 @@ func (b *batch[K, R]) send(ctx context.Context, s *sqldb.Session) error {
 	}
 	switch n, err := result.RowsAffected(); {
 	case err != nil:
-		return s.Fault(what, err)
-	case n != int64(b.rows):
-		return fmt.Errorf("store: %s: the database says that it added %d rows, want %d", what, n, b.rows)
+		return s.Fault(b.what, err)
+	case b.exact && n != int64(b.rows):
+		return fmt.Errorf("store: %s: the database says that it added %d rows, want %d", b.what, n, b.rows)
 	}
 	return nil
 }
 
-// insertRows is the statement that adds n rows.
-func (t *Table[K, R]) insertRows(n int) string {
-	return t.insert + strings.Repeat(t.marks+",", n-1) + t.marks
-}
-
 // sorted returns rows in the order of their keys: they fill the pages of a
-// table better so.
+// table better so, and two transactions lock them in the same order.
 func (t *Table[K, R]) sorted(rows []R) []R {
 	for i := 1; i < len(rows); i++ {
-		if t.key(&rows[i]).Compare(t.key(&rows[i-1])) < 0 {
+		if t.compare(&rows[i-1], &rows[i]) > 0 {
 			rows = slices.Clone(rows)
-			sort.Slice(rows, func(i, j int) bool { return t.key(&rows[i]).Compare(t.key(&rows[j])) < 0 })
+			sort.Slice(rows, func(i, j int) bool { return t.compare(&rows[i], &rows[j]) < 0 })
 			break
 		}
 	}
 	return rows
+}
+
+// compare orders two rows by their keys.
+func (t *Table[K, R]) compare(a, b *R) int {
+	v, w := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for _, c := range t.columns[:len(t.key)] {
+		if n := compare(c.of(v), c.of(w)); n != 0 {
+			return n
+		}
+	}
+	return 0
 }
 
 func (t *Table[K, R]) validateRow(row *R) error {
@@ -147,14 +205,13 @@ func (t *Table[K, R]) validateRow(row *R) error {
 	return any(row).(validator).Validate()
 }
 
-// appendValues appends to args what the driver takes for each column of row,
-// and tells how many bytes that is, about.
-func (t *Table[K, R]) appendValues(args []any, row *R) (_ []any, size int, err error) {
-	v := reflect.ValueOf(row).Elem()
-	for _, c := range t.columns {
-		arg, n, err := value(v.FieldByIndex(c.index).Addr().Interface())
+// values appends to args what the driver takes for columns of a struct, and tells
+// how many bytes that is, about.
+func (t *Table[K, R]) values(args []any, of reflect.Value, columns []column) (_ []any, size int, err error) {
+	for _, c := range columns {
+		arg, n, err := value(c.of(of).Addr().Interface())
 		if err != nil {
-			return nil, 0, fmt.Errorf("store: %s.%s, the field %s of %s: %w", t.name, strings.Trim(c.name, "`"), c.field, v.Type(), err)
+			return nil, 0, fmt.Errorf("store: %s.%s of %s: %w", t.name, strings.Trim(c.name, "`"), of.Type(), err)
 		}
 		args = append(args, arg)
 		size += n

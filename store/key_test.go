@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,11 +29,11 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 		name, keys string
 		want       string // or empty if the table is right
 	}{
-		{"two", ", PRIMARY KEY (id, slot))", "its primary key is (id, slot)"},
-		{"two the other way", ", PRIMARY KEY (slot, id))", "its primary key is (slot, id)"},
-		{"another", ", PRIMARY KEY (slot))", "its primary key is (slot)"},
-		{"none", ")", "it has no primary key"},
-		{"unique with another", ", UNIQUE (id, slot))", "it has no primary key"},
+		{"two", ", PRIMARY KEY (id, slot))", "are [[id slot]]"},
+		{"two the other way", ", PRIMARY KEY (slot, id))", "are [[slot id]]"},
+		{"another", ", PRIMARY KEY (slot))", "are [[slot]]"},
+		{"none", ")", "are []"},
+		{"unique with another", ", UNIQUE (id, slot))", "are [[id slot]]"},
 		{"alone", ", PRIMARY KEY (id))", ""},
 		{"two, and unique alone", ", PRIMARY KEY (id, slot), UNIQUE (id))", ""},
 		{"only unique", ", UNIQUE (id))", ""},
@@ -40,29 +41,30 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, newDSN func() string) {
 				ctx := t.Context()
-				bags := store.MustTable[bagged, bagged]("bags")
+				bags := store.MustTable[gameid.Of[bagged], bagged]("bags")
 				db := open(t, newDSN())
-				if _, err := bags.Count(ctx, db); err == nil || strings.Contains(err.Error(), "primary key") {
+				if _, err := bags.Count(ctx, db, "TRUE"); err == nil || strings.Contains(err.Error(), "unique key") {
 					t.Errorf("of a table that is not there: %v", err)
 				}
 				exec(t, db, "CREATE TABLE bags "+bagColumns+test.keys)
 				id := storetest.ID[bagged](1)
 				row := bagged{ID: id, Slot: 1, Note: json.RawMessage("{}"), From: id}
 				var after error
-				for _, after = range bags.All(ctx, db) {
+				for _, after = range bags.Each(ctx, db, "TRUE") {
 				}
 				for method, err := range map[string]error{
-					"Insert":    bags.Insert(ctx, db, row),
-					"Update":    bags.Update(ctx, db, row),
-					"Get":       storetest.Second(bags.Get(ctx, db, id)),
-					"GetMany":   storetest.Second(bags.GetMany(ctx, db, []gameid.Of[bagged]{id})),
-					"Where":     storetest.Second(bags.Where(ctx, db, "slot = 1")),
-					"One":       storetest.Second(bags.One(ctx, db, "slot = 1")),
-					"Lookup":    storetest.Second(bags.Lookup(ctx, db, "of slot 1", "slot = ?", 1)),
-					"Count":     storetest.Second(bags.Count(ctx, db)),
-					"All":       after,
-					"ForUpdate": db.InTx(ctx, func(tx *store.Tx) error { return storetest.Second(bags.GetForUpdate(ctx, tx, id)) }),
-					"Delete":    bags.Delete(ctx, db, id),
+					"Insert":      bags.Insert(ctx, db, row),
+					"Update":      bags.Update(ctx, db, row, "note"),
+					"Get":         storetest.Second(bags.Get(ctx, db, id)),
+					"Where":       storetest.Second(bags.Where(ctx, db, "slot = 1")),
+					"One":         storetest.Second(bags.One(ctx, db, "slot = 1")),
+					"Exists":      storetest.Second(bags.Exists(ctx, db, "slot = 1")),
+					"Count":       storetest.Second(bags.Count(ctx, db, "TRUE")),
+					"Each":        after,
+					"Lock":        db.InTx(ctx, func(tx *store.Tx) error { return storetest.Second(bags.Lock(ctx, tx, id)) }),
+					"Delete":      bags.Delete(ctx, db, id),
+					"UpdateWhere": storetest.Second(bags.UpdateWhere(ctx, db, "slot = 1", "slot = 1")),
+					"DeleteWhere": storetest.Second(bags.DeleteWhere(ctx, db, "slot = 1")),
 				} {
 					if test.want == "" {
 						if err != nil && !strings.Contains(err.Error(), "not found") {
@@ -70,7 +72,7 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 						}
 						continue
 					}
-					for _, part := range []string{test.want, `table "bags"`, `column "id"`, "bagged"} {
+					for _, part := range []string{test.want, `table "bags"`, "the key (id) does not identify a row", "bagged"} {
 						if err == nil || !strings.Contains(err.Error(), part) {
 							t.Errorf("%s: got %v, want %q", method, err, part)
 						}
@@ -81,13 +83,71 @@ func TestKeyOfSeveralColumns(t *testing.T) {
 	}
 }
 
+// A key of several columns is a struct, which the row may embed.
+type slotKey struct {
+	ID   gameid.Of[bagged] `db:"id"`
+	Slot int64             `db:"slot"`
+}
+
+type slot struct {
+	slotKey
+	Note string `db:"note"`
+}
+
+func TestKeyIsStruct(t *testing.T) {
+	onEach(t, func(t *testing.T, newDSN func() string) {
+		ctx := t.Context()
+		db := open(t, newDSN())
+		exec(t, db, "CREATE TABLE slots (id BINARY(10) NOT NULL, slot INT NOT NULL, note VARCHAR(20), PRIMARY KEY (id, slot))")
+		slots := store.MustTable[slotKey, slot]("slots")
+		var rows []slot
+		for i := range 1234 { // more than two pages, each in the middle of an ID
+			rows = append(rows, slot{slotKey{storetest.ID[bagged](i / 300), int64(i)}, "new"})
+		}
+		must(t, slots.Insert(ctx, db, append(slices.Clone(rows[500:]), rows[:500]...)...))
+		for i := range rows[:10] {
+			rows[i].Note = "again"
+		}
+		must(t, slots.Upsert(ctx, db, rows[:10]...))
+		rows[10].Note = "changed"
+		must(t, slots.Update(ctx, db, rows[10], "note"))
+		want := rows[:1150]
+		if got := collect(t, slots.Each(ctx, db, "slot = 5 OR slot < 1150")); !slices.Equal(got, want) {
+			t.Errorf("got %d other rows, want %d", len(got), len(want))
+		}
+		must(t, db.InTx(ctx, func(tx *store.Tx) error {
+			got, err := slots.Lock(ctx, tx, rows[400].slotKey, rows[7].slotKey)
+			if err != nil || got[0] != rows[400] || got[1] != rows[7] {
+				t.Errorf("locked %v, %v", got, err)
+			}
+			return slots.Delete(ctx, tx, rows[7].slotKey)
+		}))
+		absent := slotKey{rows[0].ID, 400}
+		for want, err := range map[string]error{
+			fmt.Sprintf("store: slots {%s 400}: not found", absent.ID):      storetest.Second(slots.Get(ctx, db, absent)),
+			fmt.Sprintf("store: delete slots {%s 7}: not found", absent.ID): slots.Delete(ctx, db, rows[7].slotKey),
+			fmt.Sprintf("store: update slots %s 7: not found", absent.ID):   slots.Update(ctx, db, rows[7], "note"),
+		} {
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+		if got, err := slots.Get(ctx, db, rows[8].slotKey); err != nil || got != rows[8] {
+			t.Errorf("got %v, %v", got, err)
+		}
+		if _, err := store.MustTable[gameid.Of[bagged], slot]("slots").Get(ctx, db, absent.ID); err == nil || !strings.Contains(err.Error(), "[[id slot]]") {
+			t.Errorf("a part of the key: %v", err)
+		}
+	})
+}
+
 // A view has no keys; whether the rows have one each is up to the game.
 func TestTableOnView(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := open(t, newDSN())
 		exec(t, db, "CREATE TABLE more "+bagColumns+", PRIMARY KEY (id))")
 		exec(t, db, "CREATE VIEW bags AS SELECT * FROM more")
-		n, err := store.MustTable[bagged, bagged]("bags").Count(t.Context(), db)
+		n, err := store.MustTable[gameid.Of[bagged], bagged]("bags").Count(t.Context(), db, "TRUE")
 		if n != 0 || err != nil {
 			t.Errorf("got %d, %v", n, err)
 		}
@@ -98,48 +158,41 @@ func TestWhereIn(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
-		bags := store.MustTable[bagged, bagged]("bags")
+		bags := store.MustTable[gameid.Of[bagged], bagged]("bags")
 		exec(t, db, "CREATE TABLE bags "+bagColumns+", PRIMARY KEY (id))")
 		var ids []gameid.Of[bagged]
 		for i := range 5 {
 			ids = append(ids, storetest.ID[bagged](i))
 			must(t, bags.Insert(ctx, db, bagged{ids[i], int64(i), json.RawMessage{'0' + byte(i)}, ids[0]}))
 		}
-		for _, test := range []struct {
-			condition string
-			args      []any
-			want      []int64
-		}{
-			{"id IN (?) ORDER BY id", []any{ids[1:4]}, []int64{1, 2, 3}},
-			{"id IN (?) AND slot < ? ORDER BY id", []any{ids[1:4], 3}, []int64{1, 2}},
-			{"from_id = ? AND id IN (?) AND slot IN (?) ORDER BY id", []any{ids[0], ids, []int64{4, 2}}, []int64{2, 4}},
-			{"note = ? AND slot IN (?)", []any{json.RawMessage("3"), []int{3, 4}}, []int64{3}},
-			{"note = ? AND slot IN (?)", []any{[]byte("3"), []int{3, 4}}, []int64{3}},
-			{"note = ?", []any{json.RawMessage("2")}, []int64{2}},
-			{"note = ?", []any{valuer{"1"}}, []int64{1}},
-			{"note = ? AND slot IN (?)", []any{valuer{"1"}, []int{1}}, []int64{1}},
-		} {
-			rows, err := bags.Where(ctx, db, test.condition, test.args...)
-			var got []int64
+		found := func(rows []bagged, err error) (slots []int64) {
+			t.Helper()
+			must(t, err)
 			for _, row := range rows {
-				got = append(got, row.Slot)
+				slots = append(slots, row.Slot)
 			}
-			if err != nil || !slices.Equal(got, test.want) {
-				t.Errorf("%s %v: got %v, %v, want %v", test.condition, test.args, got, err, test.want)
+			return slots
+		}
+		for i, test := range []struct{ got, want []int64 }{
+			{found(bags.Where(ctx, db, "id IN (?) ORDER BY id", ids[1:4])), []int64{1, 2, 3}},
+			{found(bags.Where(ctx, db, "id IN (?) AND slot < ? ORDER BY id", ids[1:4], 3)), []int64{1, 2}},
+			{found(bags.Where(ctx, db, "from_id = ? AND id IN (?) AND slot IN (?) ORDER BY id", ids[0], ids, []int64{4, 2})), []int64{2, 4}},
+			{found(bags.Where(ctx, db, "note = ? AND slot IN (?)", json.RawMessage("3"), []int{3, 4})), []int64{3}},
+			{found(bags.Where(ctx, db, "note = ? AND slot IN (?)", []byte("3"), []int{3, 4})), []int64{3}},
+			{found(bags.Where(ctx, db, "note = ?", json.RawMessage("2"))), []int64{2}},
+			{found(bags.Where(ctx, db, "note = ?", valuer{"1"})), []int64{1}},
+			{found(bags.Where(ctx, db, "note = ? AND slot IN (?)", valuer{"1"}, []int{1})), []int64{1}},
+			{found(collect(t, bags.Each(ctx, db, "id IN (?)", ids[3:])), nil), []int64{3, 4}},
+		} {
+			if !slices.Equal(test.got, test.want) {
+				t.Errorf("condition %d: got %v, want %v", i, test.got, test.want)
 			}
 		}
-		for _, find := range []func(string, ...any) (bagged, error){
-			func(condition string, args ...any) (bagged, error) { return bags.One(ctx, db, condition, args...) },
-			func(condition string, args ...any) (bagged, error) {
-				return bags.Lookup(ctx, db, "in a list", condition, args...)
-			},
-		} {
-			if row, err := find("id IN (?) AND slot > ?", ids[:3], 1); row.Slot != 2 || err != nil {
-				t.Errorf("got %+v, %v", row, err)
-			}
-			if _, err := find("id IN (?)", []gameid.Of[bagged]{}); err == nil || !strings.Contains(err.Error(), "empty slice") {
-				t.Errorf("of an empty slice: %v", err)
-			}
+		if row, err := bags.One(ctx, db, "id IN (?) AND slot > ?", ids[:3], 1); row.Slot != 2 || err != nil {
+			t.Errorf("got %+v, %v", row, err)
+		}
+		if _, err := bags.One(ctx, db, "id IN (?)", []gameid.Of[bagged]{}); err == nil || !strings.Contains(err.Error(), "empty slice") {
+			t.Errorf("of an empty slice: %v", err)
 		}
 	})
 }
@@ -153,17 +206,17 @@ func TestZeroIDNamesField(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
-		bags := store.MustTable[bagged, bagged]("bags")
+		bags := store.MustTable[gameid.Of[bagged], bagged]("bags")
 		exec(t, db, "CREATE TABLE bags "+bagColumns+", PRIMARY KEY (id))")
 		id := storetest.ID[bagged](1)
 		for _, test := range []struct {
 			row  bagged
 			want string
 		}{
-			{bagged{From: id}, "bags.id, the field ID of store_test.bagged"},
-			{bagged{ID: id}, "bags.from_id, the field From of store_test.bagged"},
+			{bagged{From: id}, "bags.id of store_test.bagged"},
+			{bagged{ID: id}, "bags.from_id of store_test.bagged"},
 		} {
-			for _, err := range []error{bags.Insert(ctx, db, test.row), bags.Update(ctx, db, test.row)} {
+			for _, err := range []error{bags.Insert(ctx, db, test.row), bags.Update(ctx, db, test.row, "from_id")} {
 				is(t, err, []error{gameid.ErrZeroID})
 				if err != nil && !strings.Contains(err.Error(), test.want) {
 					t.Errorf("got %v, want %q", err, test.want)

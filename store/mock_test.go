@@ -32,7 +32,10 @@ func mock(t *testing.T) (*store.DB, sqlmock.Sqlmock) {
 		}
 		pool.Close()
 	})
-	return store.Mock(pool, store.MySQL), m
+	db := store.Mock(pool, store.MySQL)
+	starter.Players.Trust(db)
+	starter.Items.Trust(db)
+	return db, m
 }
 
 func TestConnectionLostInBatch(t *testing.T) {
@@ -56,7 +59,7 @@ func TestConnectionLostInStatement(t *testing.T) {
 		m.ExpectPrepare("SELECT").ExpectQuery().WillReturnError(lost)
 		for _, err := range []error{
 			starter.Players.Insert(t.Context(), db, player(1)),
-			starter.Players.Update(t.Context(), db, player(1)),
+			starter.Players.Update(t.Context(), db, player(1), "gold"),
 			starter.Players.Delete(t.Context(), db, player(1).ID),
 		} {
 			is(t, err, []error{store.ErrOutcomeUnknown, lost}, store.ErrRetryable)
@@ -87,10 +90,10 @@ func TestTooManyStatements(t *testing.T) {
 	}
 	m.ExpectPrepare("UPDATE").WillReturnError(full)
 	m.ExpectExec("UPDATE").WillReturnResult(ok)
-	must(t, starter.Players.Update(t.Context(), db, player(1)))
+	must(t, starter.Players.Update(t.Context(), db, player(1), "gold"))
 	m.ExpectPrepare("UPDATE").ExpectExec().WillReturnError(full) // on another connection
 	m.ExpectExec("UPDATE").WillReturnResult(ok)
-	must(t, starter.Players.Update(t.Context(), db, player(1)))
+	must(t, starter.Players.Update(t.Context(), db, player(1), "gold"))
 	m.ExpectPrepare("SELECT").WillReturnError(full)
 	m.ExpectQuery("SELECT").WillReturnRows(row())
 	got, err := starter.Players.Get(t.Context(), db, player(1).ID)
@@ -101,11 +104,18 @@ func TestTooManyStatements(t *testing.T) {
 	m.ExpectQuery("SELECT").WillReturnRows(row())
 	_, err = starter.Players.Get(t.Context(), db, player(1).ID)
 	must(t, err)
+	m.ExpectPrepare("INSERT").WillReturnError(full)
+	m.ExpectBegin()
+	m.ExpectPrepare("INSERT").WillReturnError(full)
+	m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(store.MaxRows))
+	m.ExpectExec("INSERT").WillReturnResult(ok)
+	m.ExpectCommit()
+	must(t, starter.Items.Insert(t.Context(), db, items(store.MaxRows+1, player(1))...))
 }
 
 func TestCommitError(t *testing.T) {
 	insert := func(db *store.DB) error {
-		return db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Insert(t.Context(), tx, player(1)) })
+		return db.InTxOnce(t.Context(), func(tx *store.Tx) error { return starter.Players.Insert(t.Context(), tx, player(1)) })
 	}
 	for _, test := range []struct {
 		commit  error
@@ -156,7 +166,7 @@ func TestRolledBackByGroup(t *testing.T) {
 			}
 			asked.WillReturnRows(rows)
 		}
-		err := db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Insert(t.Context(), tx, player(1)) })
+		err := db.InTxOnce(t.Context(), func(tx *store.Tx) error { return starter.Players.Insert(t.Context(), tx, player(1)) })
 		yes, no := []error{store.ErrOutcomeUnknown, store.ErrUnavailable}, []error{store.ErrRetryable}
 		if conflict {
 			yes, no = no, yes
@@ -173,9 +183,7 @@ func TestDeadlockThenSuccess(t *testing.T) {
 	m.ExpectBegin()
 	m.ExpectExec("UPDATE").WillReturnResult(driver.RowsAffected(1))
 	m.ExpectCommit()
-	must(t, store.Retry(t.Context(), func() error {
-		return db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Update(t.Context(), tx, player(1)) })
-	}))
+	must(t, db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Update(t.Context(), tx, player(1), "gold") }))
 }
 
 // A deadlock ends the transaction in MySQL, and the next statement would be one of its own. So a function that goes on
@@ -186,9 +194,9 @@ func TestDeadlockSwallowed(t *testing.T) {
 	m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(1))
 	m.ExpectExec("UPDATE").WillReturnError(deadlock)
 	m.ExpectRollback()
-	is(t, db.InTx(t.Context(), func(tx *store.Tx) error {
+	is(t, db.InTxOnce(t.Context(), func(tx *store.Tx) error {
 		must(t, starter.Players.Insert(t.Context(), tx, player(1)))
-		is(t, starter.Players.Update(t.Context(), tx, player(1)), []error{store.ErrRetryable})
+		is(t, starter.Players.Update(t.Context(), tx, player(1), "gold"), []error{store.ErrRetryable})
 		is(t, starter.Players.Insert(t.Context(), tx, player(2)), []error{store.ErrRetryable})
 		return nil
 	}), []error{store.ErrRetryable, deadlock})
@@ -203,7 +211,7 @@ func TestRowsAffectedLies(t *testing.T) {
 	if err := starter.Players.Insert(t.Context(), db, player(1), player(2)); err == nil {
 		t.Error("one row of two was added, and Insert says nothing")
 	}
-	if err := starter.Players.Update(t.Context(), db, player(1)); err == nil {
+	if err := starter.Players.Update(t.Context(), db, player(1), "gold"); err == nil {
 		t.Error("two rows were changed, and Update says nothing")
 	}
 	is(t, starter.Players.Delete(t.Context(), db, player(1).ID), []error{store.ErrNotFound})
@@ -232,7 +240,7 @@ func TestReadBreaksOff(t *testing.T) {
 			AddRow(row...).AddRow(row...).RowError(1, mysql.ErrInvalidConn))
 	var rows []entity.Item
 	var last error
-	for row, err := range starter.Items.All(t.Context(), db) {
+	for row, err := range starter.Items.Each(t.Context(), db, "TRUE") {
 		if last = err; err == nil {
 			rows = append(rows, row)
 		}

@@ -227,7 +227,7 @@ func readAll(t testing.TB, db *store.DB, players int) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, storetest.Check(ctx, db))
-	if got := collect(t, starter.Players.All(ctx, db)); len(got) != players {
+	if got := collect(t, starter.Players.Each(ctx, db, "TRUE")); len(got) != players {
 		t.Errorf("read %d players, want %d", len(got), players)
 	}
 	must(t, db.Snapshot(ctx, func(tx *store.Tx) error {

@@ -70,8 +70,8 @@ func (s session) Select(ctx context.Context, dest any, query string, args ...any
 	return s.on.Select(ctx, dest, query, args...)
 }
 
-// Tx is one transaction. It belongs to the function that [DB.InTx] or
-// [DB.Snapshot] calls, and to one goroutine. It implements [Session].
+// Tx is one transaction. It belongs to the function that [DB.InTx],
+// [DB.InTxOnce] or [DB.Snapshot] calls, and to one goroutine. It implements [Session].
 type Tx struct{ session }
 
 func begun(f func(*Tx) error) func(*sqldb.Tx) error {
@@ -82,35 +82,37 @@ func begun(f func(*Tx) error) func(*sqldb.Tx) error {
 // rolled back if it returns an error or panics. The error of f is returned as
 // it is, and a panic continues.
 //
+// If the database says that another attempt may succeed ([ErrRetryable]: a deadlock, a
+// serialization failure, a lock that is busy), InTx calls f again, in a new transaction:
+// up to ten times, until ctx ends. Between the calls it waits for a random time, up to
+// 1 ms at first and 256 ms finally. So f may run several times: what it does outside of
+// the transaction is done as often.
+//
 // An error of the commit that leaves open whether the transaction took effect
 // is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
-// committing. InTx calls f once: for an [ErrRetryable], which any transaction
-// may meet, see [Retry].
+// committing. Then f is not called again.
 //
 // When ctx ends, neither a commit nor a rollback waits for a server that does
 // not answer: the connection is closed, and the server then rolls back what was
 // not committed. Nor does a rollback wait for longer than 2 seconds.
 //
-// If a deadlock has ended the transaction in MySQL, f can change nothing more, and InTx
-// returns the deadlock even if f returns nil. In SQLite a trigger or a constraint may end
+// If a deadlock has ended the transaction in MySQL, f can change nothing more, and the
+// deadlock counts even if f returns nil. In SQLite a trigger or a constraint may end
 // the transaction (RAISE(ROLLBACK), ON CONFLICT ROLLBACK): f must return the error of
 // that statement, because what f changes after it is not undone.
 //
 // SQLite has one transaction at a time: InTx waits for its turn.
-func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error { return db.db.InTx(ctx, begun(f)) }
+func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
+	return db.db.RetryTx(ctx, begun(f))
+}
+
+// InTxOnce is [DB.InTx] without the retries: it calls f once at most.
+func (db *DB) InTxOnce(ctx context.Context, f func(*Tx) error) error {
+	return db.db.InTx(ctx, begun(f))
+}
 
 // Snapshot runs f in a transaction that reads one state of the whole database, whatever
 // others write meanwhile. It cannot write: a statement that tries to is [ErrReadOnly].
 func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 	return db.db.Snapshot(ctx, begun(f))
 }
-
-// Retry calls f up to ten times, until it returns nil or an error that is not
-// [ErrRetryable], and returns what the last call did. Between the calls it
-// waits for a random time, up to 1 ms at first and 256 ms finally, or until
-// ctx ends.
-//
-//	err := store.Retry(ctx, func() error {
-//		return db.InTx(ctx, func(tx *store.Tx) error { ... })
-//	})
-func Retry(ctx context.Context, f func() error) error { return sqldb.Retry(ctx, f) }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,7 +35,7 @@ func TestInTx(t *testing.T) {
 			}
 		}
 		count := func() int64 {
-			n, err := starter.Players.Count(ctx, db)
+			n, err := starter.Players.Count(ctx, db, "TRUE")
 			must(t, err)
 			return n
 		}
@@ -111,12 +112,6 @@ func TestNoTransactionByHand(t *testing.T) {
 				"Exec":   func(s store.Session) error { return storetest.Second(s.Exec(ctx, statement)) },
 				"Get":    func(s store.Session) error { return s.Get(ctx, new(int), statement) },
 				"Select": func(s store.Session) error { return s.Select(ctx, new([]int), statement) },
-				"Where": func(s store.Session) error {
-					return storetest.Second(starter.Players.Where(ctx, s, "1 = 1; "+statement))
-				},
-				"Lookup": func(s store.Session) error {
-					return storetest.Second(starter.Players.Lookup(ctx, s, "one", "1 = 1; "+statement))
-				},
 			} {
 				refused := func(what string, err error) {
 					if err == nil || !strings.Contains(err.Error(), "store: statement: ") {
@@ -161,7 +156,7 @@ func TestNoTransactionByHand(t *testing.T) {
 			}))
 		}
 		must(t, db.Close())
-		if got := collect(t, starter.Players.All(ctx, open(t, dsn))); !slices.Equal(got, want) {
+		if got := collect(t, starter.Players.Each(ctx, open(t, dsn), "TRUE")); !slices.Equal(got, want) {
 			t.Errorf("%d rows are there, want the %d that were acknowledged", len(got), len(want))
 		}
 	})
@@ -175,20 +170,20 @@ func TestSnapshot(t *testing.T) {
 		before := items(300, owner)
 		must(t, starter.Items.Insert(ctx, db, before...))
 		must(t, db.Snapshot(ctx, func(tx *store.Tx) error {
-			seen := collect(t, starter.Players.All(ctx, tx))
+			seen := collect(t, starter.Players.Each(ctx, tx, "TRUE"))
 			// Another one writes meanwhile.
 			must(t, starter.Players.Insert(ctx, db, player(2)))
 			must(t, starter.Items.Insert(ctx, db, item(1000, owner)))
 			must(t, starter.Items.Delete(ctx, db, before[0].ID))
-			if again := collect(t, starter.Players.All(ctx, tx)); !slices.Equal(again, seen) {
+			if again := collect(t, starter.Players.Each(ctx, tx, "TRUE")); !slices.Equal(again, seen) {
 				t.Errorf("the snapshot has %d players after %d", len(again), len(seen))
 			}
-			if got := collect(t, starter.Items.All(ctx, tx)); !slices.Equal(got, before) {
+			if got := collect(t, starter.Items.Each(ctx, tx, "TRUE")); !slices.Equal(got, before) {
 				t.Errorf("the snapshot has %d other items", len(got))
 			}
 			for what, err := range map[string]error{
 				"insert": starter.Players.Insert(ctx, tx, player(3)),
-				"update": starter.Players.Update(ctx, tx, owner),
+				"update": starter.Players.Update(ctx, tx, owner, "gold"),
 				"delete": starter.Items.Delete(ctx, tx, before[5].ID),
 				"exec":   storetest.Second(tx.Exec(ctx, "DELETE FROM items")),
 			} {
@@ -251,25 +246,31 @@ func TestSnapshotOfSQLite(t *testing.T) {
 	}
 }
 
-// What was read for update stays true until the commit.
-func TestGetForUpdate(t *testing.T) {
+// What was locked stays true until the commit, and transactions that lock the same rows in another order do not deadlock.
+func TestLock(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		p := player(0)
-		must(t, starter.Players.Insert(ctx, db, p))
+		must(t, starter.Players.Insert(ctx, db, player(0), player(1)))
 		var wg sync.WaitGroup
-		for range 8 {
+		for i := range 8 {
+			from, to := player(i%2).ID, player(1-i%2).ID
 			wg.Go(func() {
 				for range 10 {
-					if err := store.Retry(ctx, func() error {
-						return db.InTx(ctx, func(tx *store.Tx) error {
-							p, err := starter.Players.GetForUpdate(ctx, tx, p.ID)
-							if err != nil {
+					if err := db.InTxOnce(ctx, func(tx *store.Tx) error {
+						both, err := starter.Players.Lock(ctx, tx, from, to)
+						if err != nil {
+							return err
+						}
+						if both[0].ID != from || both[1].ID != to {
+							t.Errorf("got %s and %s, want %s and %s", both[0].ID, both[1].ID, from, to)
+						}
+						for _, p := range both {
+							p.Gold++
+							if err := starter.Players.Update(ctx, tx, p, "gold"); err != nil {
 								return err
 							}
-							p.Gold++
-							return starter.Players.Update(ctx, tx, p)
-						})
+						}
+						return nil
 					}); err != nil {
 						t.Error(err)
 					}
@@ -277,13 +278,18 @@ func TestGetForUpdate(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if p, err := starter.Players.Get(ctx, db, p.ID); err != nil || p.Gold != 80 {
-			t.Errorf("80 times one gold made %d, %v", p.Gold, err)
+		for i := range 2 {
+			if p, err := starter.Players.Get(ctx, db, player(i).ID); err != nil || p.Gold != int64(80+i) {
+				t.Errorf("80 times one gold and %d made %d, %v", i, p.Gold, err)
+			}
 		}
+		is(t, db.InTx(ctx, func(tx *store.Tx) error {
+			return storetest.Second(starter.Players.Lock(ctx, tx, player(0).ID, player(7).ID))
+		}), []error{store.ErrNotFound})
 	})
 }
 
-// A real deadlock is ErrRetryable for one of the two, and Retry gets it done.
+// A real deadlock ends one of the two, and InTx calls that one again.
 func TestDeadlock(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
 		db := withTables(t, "mysql:"+servertest.DSN(t))
@@ -292,38 +298,29 @@ func TestDeadlock(t *testing.T) {
 		ids := []gameid.Of[entity.Player]{storetest.ID[entity.Player](1), storetest.ID[entity.Player](2)}
 		var wg, both sync.WaitGroup
 		both.Add(2)
-		var mu sync.Mutex
-		retries := 0
+		var calls atomic.Int32
 		for i := range 2 {
 			first := true
 			wg.Go(func() {
-				if err := store.Retry(ctx, func() error {
-					err := db.InTx(ctx, func(tx *store.Tx) error {
-						if _, err := starter.Players.GetForUpdate(ctx, tx, ids[i]); err != nil {
-							return err
-						}
-						if first { // each holds one row and wants the other
-							first = false
-							both.Done()
-							both.Wait()
-						}
-						_, err := starter.Players.GetForUpdate(ctx, tx, ids[1-i])
+				if err := db.InTx(ctx, func(tx *store.Tx) error {
+					calls.Add(1)
+					if _, err := starter.Players.Lock(ctx, tx, ids[i]); err != nil {
 						return err
-					})
-					if errors.Is(err, store.ErrRetryable) {
-						mu.Lock()
-						retries++
-						mu.Unlock()
 					}
-					return err
+					if first { // each holds one row and wants the other
+						first = false
+						both.Done()
+						both.Wait()
+					}
+					return storetest.Second(starter.Players.Lock(ctx, tx, ids[1-i]))
 				}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		if retries == 0 {
-			t.Error("nobody met ErrRetryable")
+		if n := calls.Load(); n < 3 {
+			t.Errorf("%d calls of two transactions, want one more", n)
 		}
 	})
 }
@@ -336,6 +333,7 @@ func TestRetry(t *testing.T) {
 		calls  int
 		want   error
 		cancel bool
+		once   bool
 	}{
 		{name: "success", errs: []error{nil}, calls: 1},
 		{name: "another error", errs: []error{boom}, calls: 1, want: boom},
@@ -343,19 +341,34 @@ func TestRetry(t *testing.T) {
 		{name: "another error later", errs: []error{store.ErrRetryable, boom}, calls: 2, want: boom},
 		{name: "never", errs: []error{store.ErrRetryable}, calls: 10, want: store.ErrRetryable},
 		{name: "context ended", errs: []error{store.ErrRetryable}, calls: 1, want: store.ErrRetryable, cancel: true},
+		{name: "once", errs: []error{store.ErrRetryable}, calls: 1, want: store.ErrRetryable, once: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				if test.cancel {
-					cancel()
+				db, m := mock(t)
+				for i := range test.calls {
+					m.ExpectBegin()
+					if i == test.calls-1 && test.want == nil {
+						m.ExpectCommit()
+					} else {
+						m.ExpectRollback()
+					}
+				}
+				inTx := db.InTx
+				if test.once {
+					inTx = db.InTxOnce
 				}
 				calls, start := 0, time.Now()
-				err := store.Retry(ctx, func() error {
+				err := inTx(ctx, func(*store.Tx) error {
 					calls++
+					if test.cancel {
+						cancel()
+					}
 					return test.errs[min(calls, len(test.errs))-1]
 				})
+				synctest.Wait()
 				if calls != test.calls || !errors.Is(err, test.want) {
 					t.Errorf("%d calls and %v, want %d and %v", calls, err, test.calls, test.want)
 				}

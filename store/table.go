@@ -14,50 +14,75 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
 )
 
-// Table is a table whose primary key is an ID of kind K and whose rows are
-// structs of type R. It holds no connection: its methods take a [Session], and
-// any number of goroutines may call them.
+// Table is a table of a game. Its rows are structs of type R, and its key is of
+// type K. It holds no connection: its methods take a [Session], and any number of
+// goroutines may call them.
 //
-// Rows that have a method Validate() error are validated before they are
-// written, and its error is returned.
-type Table[K, R any] struct {
+// A condition is the text of SQL after WHERE, with a ? for each of args, and no other ?
+// in it. "TRUE" is the condition of all rows. Its type, text, is not exported, so a condition is a constant
+// of the program: a string variable, such as what a player typed, does not compile.
+// The same is true of the names of columns, and of what UpdateWhere sets.
+//
+// If an argument is a slice, its ? becomes as many as the slice has elements, and an
+// empty slice is an error. (Not a []byte, nor a [driver.Valuer].) A time is rounded
+// down to the millisecond, as Insert does.
+//
+//	some, err := mails.Where(ctx, db, "to_id IN (?) AND sent > ? ORDER BY id", players, since)
+//
+// Rows that have a method Validate() error are validated by Insert, Upsert and Update
+// before they are written, and its error is returned.
+type Table[K comparable, R any] struct {
 	name     string
-	columns  []column // the first is the key
-	times    []column // those that hold times
-	checked  any      // stands for the table in [sqldb.DB.Once]
+	columns  []column // of R; the first are the key
+	key      []column // of K: the same columns
+	times    []column // of R, those that hold times
 	validate bool
 
-	selectAll string // SELECT columns FROM table
-	selectOne string
-	page      string
-	insert    string // INSERT INTO table (columns) VALUES
-	marks     string // (?,?,...) for one row
-	update    string
-	delete    string
-	full      string // insert with as many rows as go into one statement
-	most      int    // how many that are
+	selects string   // SELECT columns FROM table WHERE
+	byKey   string   // the condition for one row
+	order   string   // the columns of the key
+	behind  string   // the condition for the rows behind one in the order of keys
+	last    []column // of that row, for each ? of behind
+	insert  string   // INSERT INTO table (columns) VALUES
+	marks   string   // (?,?,...) for one row
+	most    int      // how many rows go into one statement
 }
 
-// column is one field of the row.
+// column is a column in a struct, or the only one of a key that is no struct: then
+// index is empty.
 type column struct {
 	name  string // quoted
-	field string // of the row
+	field string
 	index []int
+	typ   reflect.Type
 }
 
+// of returns the column in a struct.
+func (c column) of(v reflect.Value) reflect.Value {
+	if len(c.index) == 0 {
+		return v
+	}
+	return v.FieldByIndex(c.index)
+}
+
+// text is SQL that only a constant of the program converts to.
+type text string
+
 // MustTable describes a table by the struct of its rows. Every exported field
-// of R has a db tag with the name of its column, or "-". The first column is
-// the primary key, and its type is gameid.Of[K]. It has to be a key by itself: on
-// a table whose primary key has several columns, the first of which is not unique
-// alone, every method returns an error. The catalogue of the database is read when the
-// table is used there for the first time.
+// of R has a db tag with the name of its column, or "-". R may have some of the
+// columns only: then these are read and written. The columns of the key come first.
 //
-// A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, or TIMESTAMPTZ(3) in PostgreSQL. Insert and
-// Update write it in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column could not be read as a time.
+// K is the type of the key: an ID, a whole number or a text. If the key has several
+// columns, K is a struct with the same fields as the first ones of R, in the order of
+// the key; R may embed it. A table whose primary key, and whose unique keys, are other
+// ones is refused by every method. The catalogue of the database is read when the table
+// is used there for the first time.
+//
+// A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, or TIMESTAMPTZ(3) in PostgreSQL. It is
+// written in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column could not be read as a time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`
@@ -66,13 +91,13 @@ type column struct {
 //		Sent time.Time                `db:"sent"`
 //	}
 //
-//	var mails = store.MustTable[Mail, Mail]("mails")
+//	var mails = store.MustTable[gameid.Of[Mail], Mail]("mails")
 //
-// It panics if R or name is not fit for a table: that is a mistake in the
+// It panics if K, R or name is not fit for a table: that is a mistake in the
 // program, which shows when it starts.
-func MustTable[K, R any](name string) *Table[K, R] {
+func MustTable[K comparable, R any](name string) *Table[K, R] {
 	t := &Table[K, R]{name: name}
-	row := reflect.TypeFor[R]()
+	row, key := reflect.TypeFor[R](), reflect.TypeFor[K]()
 	fail := func(format string, args ...any) {
 		panic(fmt.Sprintf("store: table %q of %s: ", name, row) + fmt.Sprintf(format, args...))
 	}
@@ -82,9 +107,32 @@ func MustTable[K, R any](name string) *Table[K, R] {
 	if row.Kind() != reflect.Struct {
 		fail("its rows must be structs")
 	}
-	var names []string
-	for _, f := range reflect.VisibleFields(row) {
+	t.columns = columnsOf(row, fail)
+	for _, c := range t.columns {
+		if slices.Contains(timeTypes, c.typ) {
+			t.times = append(t.times, c)
+		}
+	}
+	if key.Kind() == reflect.Struct && !key.Implements(reflect.TypeFor[driver.Valuer]()) {
+		t.key = columnsOf(key, fail)
+	} else if len(t.columns) > 0 {
+		t.key = []column{{name: t.columns[0].name, typ: key}}
+	}
+	same := func(a, b column) bool { return a.name == b.name && a.typ == b.typ }
+	if n := len(t.key); n == 0 || n > len(t.columns) || !slices.EqualFunc(t.key, t.columns[:n], same) {
+		fail("its first columns must be those of the key, %s", key)
+	}
+	compare(reflect.Zero(key), reflect.Zero(key)) // which panics if it cannot
+	_, t.validate = any((*R)(nil)).(validator)
+	t.queries()
+	return t
+}
+
+// columnsOf returns the columns of a struct.
+func columnsOf(of reflect.Type, fail func(format string, args ...any)) (columns []column) {
+	for _, f := range reflect.VisibleFields(of) {
 		tag, tagged := f.Tag.Lookup("db")
+		c := column{name: "`" + tag + "`", field: f.Name, index: f.Index, typ: f.Type}
 		switch {
 		case f.Anonymous && !tagged && f.Type.Kind() == reflect.Pointer:
 			fail("the embedded %s must not be a pointer", f.Type)
@@ -92,51 +140,56 @@ func MustTable[K, R any](name string) *Table[K, R] {
 			continue
 		case tag == "" || strings.ContainsAny(tag, "`,. "):
 			fail("field %s needs a tag with the name of its column, such as `db:\"%s\"`, or `db:\"-\"`", f.Name, strings.ToLower(f.Name))
-		case slices.Contains(names, tag):
+		case slices.ContainsFunc(columns, func(other column) bool { return other.name == c.name }):
 			fail("two fields have the column %q", tag)
 		}
-		names = append(names, tag)
-		c := column{name: "`" + tag + "`", field: f.Name, index: f.Index}
-		t.columns = append(t.columns, c)
-		if slices.Contains(timeTypes, f.Type) {
-			t.times = append(t.times, c)
-		}
+		columns = append(columns, c)
 	}
-	if len(names) == 0 || row.FieldByIndex(t.columns[0].index).Type != reflect.TypeFor[gameid.Of[K]]() {
-		fail("its first column must be the key, of type %s", reflect.TypeFor[gameid.Of[K]]())
-	}
-	if len(names) == 1 {
-		fail("it has no column besides the key")
-	}
-	_, t.validate = any((*R)(nil)).(validator)
-	t.checked = tableKey{name, names[0]}
-
-	t.queries()
-	return t
+	return columns
 }
 
-// tableKey is a table and its first column.
-type tableKey struct{ table, column string }
+// compare orders two keys. All processes have the same order, and that of IDs is the order of their bytes.
+func compare(a, b reflect.Value) int {
+	var n int
+	var part func(v reflect.Value, i int) reflect.Value
+	switch {
+	case a.CanInt():
+		return cmp.Compare(a.Int(), b.Int())
+	case a.CanUint():
+		return cmp.Compare(a.Uint(), b.Uint())
+	case a.Kind() == reflect.String:
+		return strings.Compare(a.String(), b.String())
+	case a.Kind() == reflect.Array:
+		n, part = a.Len(), reflect.Value.Index
+	case a.Kind() == reflect.Struct:
+		n, part = a.NumField(), reflect.Value.Field
+	default:
+		panic(fmt.Sprintf("store: a key cannot hold a %s: want IDs, whole numbers and texts", a.Type()))
+	}
+	for i := range n {
+		if c := compare(part(a, i), part(b, i)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
 
-// ready makes sure, once for each database, that the first column is a key and that times can be
+// ready makes sure, once for each database, that the key identifies a row and that times can be
 // read from the columns that are to hold them.
 func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
-	err := s.DB().Once(t.checked, func() error {
-		key := t.checked.(tableKey)
-		primary, unique, err := s.KeyColumns(ctx, key.table, key.column)
+	err := s.DB().Once(t, func() error {
+		keys, err := s.UniqueKeys(ctx, t.name)
+		if err == nil && !slices.ContainsFunc(keys, t.isKey) {
+			var view bool // whose rows have a key if the game says so
+			if view, err = s.IsView(ctx, t.name); err == nil && !view {
+				err = fmt.Errorf("store: table %q of %s: the key (%s) does not identify a row: the unique keys of the table are %v; "+
+					"make it one of them, or give the Table one of them", t.name, reflect.TypeFor[R](), strings.ReplaceAll(t.order, "`", ""), keys)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		if unique {
-			return t.timesComeBack(ctx, s)
-		}
-		has := "it has no primary key"
-		if len(primary) > 0 {
-			has = fmt.Sprintf("its primary key is (%s)", strings.Join(primary, ", "))
-		}
-		return fmt.Errorf("store: table %q of %s: %s, and the column %q, which is the first in %s, is not unique by itself, so it does not identify a row; "+
-			"make it the primary key or give it a unique one, or use Get, Select and Exec of store.Session for this table",
-			t.name, reflect.TypeFor[R](), has, key.column, reflect.TypeFor[R]())
+		return t.timesComeBack(ctx, s)
 	})
 	if errors.Is(err, ErrNotFound) {
 		return nil // the statement itself will say that there is no such table
@@ -144,149 +197,102 @@ func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
 	return err
 }
 
-// queries writes the SQL. Both dialects take the quotes of MySQL.
-func (t *Table[K, R]) queries() {
-	var names, set []string
-	for _, c := range t.columns {
-		names = append(names, c.name)
-		set = append(set, c.name+"=?")
-	}
-	table, columns, key := "`"+t.name+"`", strings.Join(names, ","), names[0]
-	t.selectAll = "SELECT " + columns + " FROM " + table
-	t.selectOne = t.selectAll + " WHERE " + key + "=?"
-	t.page = t.selectAll + " WHERE " + key + ">? ORDER BY " + key + " LIMIT ?"
-	t.update = "UPDATE " + table + " SET " + strings.Join(set[1:], ",") + " WHERE " + key + "=?"
-	t.delete = "DELETE FROM " + table + " WHERE " + key + "=?"
-	t.insert = "INSERT INTO " + table + " (" + columns + ") VALUES "
-	t.marks = marks(len(names))
-	t.most = min(maxRows, maxPlaceholders/len(names))
-	t.full = t.insertRows(t.most)
+// isKey reports whether these columns of the database are the key.
+func (t *Table[K, R]) isKey(columns []string) bool {
+	return slices.EqualFunc(columns, t.key, func(name string, c column) bool { return strings.EqualFold("`"+name+"`", c.name) })
 }
 
-// marks returns (?,?,...) with n question marks.
-func marks(n int) string { return "(" + strings.Repeat(",?", n)[1:] + ")" }
+// queries writes the SQL. All dialects take the quotes of MySQL.
+func (t *Table[K, R]) queries() {
+	var names, keys, equal []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	for i, c := range t.columns[:len(t.key)] {
+		if keys, equal = append(keys, c.name), append(equal, c.name+"=?"); i > 0 {
+			t.last = append(t.last, t.columns[i-1])
+		}
+		t.last = append(t.last, c)
+	}
+	columns := strings.Join(names, ",")
+	t.selects = "SELECT " + columns + " FROM `" + t.name + "` WHERE "
+	t.byKey = strings.Join(equal, " AND ")
+	t.behind = behind(keys)
+	t.order = strings.Join(keys, ",")
+	t.insert = "INSERT INTO `" + t.name + "` (" + columns + ") VALUES "
+	t.marks = "(" + strings.Repeat(",?", len(names))[1:] + ")"
+	t.most = min(maxRows, maxPlaceholders/len(names))
+}
+
+// behind is the condition for the rows behind one in the order of keys. All values of its key but the last one are
+// arguments twice. (MySQL compares rows, as in (a,b)>(?,?), without the index.)
+func behind(keys []string) string {
+	if len(keys) == 1 {
+		return keys[0] + ">?"
+	}
+	return keys[0] + ">=? AND (" + keys[0] + ">? OR " + behind(keys[1:]) + ")"
+}
 
 type validator interface{ Validate() error }
 
-// Name returns the name of the table.
-func (t *Table[K, R]) Name() string { return t.name }
-
 // Get returns the row with the given key, or [ErrNotFound].
-func (t *Table[K, R]) Get(ctx context.Context, s Session, key gameid.Of[K]) (R, error) {
-	return t.one(ctx, s, sqldb.Short, "%s", key, t.selectOne, key)
+func (t *Table[K, R]) Get(ctx context.Context, s Session, key K) (R, error) {
+	return t.get(ctx, s, key, t.selects+t.byKey)
 }
 
-// GetForUpdate is [Table.Get] for a row that the transaction is going to
-// change: it waits for others that do so, and keeps them waiting, so that what
-// was read stays true until the commit.
-func (t *Table[K, R]) GetForUpdate(ctx context.Context, tx *Tx, key gameid.Of[K]) (R, error) {
-	query := t.selectOne
+// Lock returns the rows with the given keys, in the order of keys, and keeps others
+// from changing them until the commit. If one does not exist, the error is
+// [ErrNotFound]. It locks them one after another in an order that is the same in every
+// transaction, so two transactions that lock what they change by one call each do not
+// wait for each other in a circle.
+//
+//	both, err := players.Lock(ctx, tx, buyer, seller) // both[0] is the buyer
+func (t *Table[K, R]) Lock(ctx context.Context, tx *Tx, keys ...K) ([]R, error) {
+	query := t.selects + t.byKey
 	if !sqldb.Dialect(tx.Dialect()).Words().File { // in SQLite a transaction is alone from its begin
 		query += " FOR UPDATE"
 	}
-	return t.one(ctx, tx, sqldb.Short, "%s", key, query, key)
-}
-
-// GetMany returns the rows with the given keys. Those that do not exist are
-// missing from the map.
-func (t *Table[K, R]) GetMany(ctx context.Context, s Session, keys []gameid.Of[K]) (map[gameid.Of[K]]R, error) {
-	rows := make(map[gameid.Of[K]]R, len(keys))
-	for chunk := range slices.Chunk(keys, maxKeys) {
-		args := make([]any, len(chunk))
-		for i, key := range chunk {
-			args[i] = key
-		}
-		found, err := t.Where(ctx, s, t.columns[0].name+" IN "+marks(len(chunk)), args...)
-		if err != nil {
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compare(reflect.ValueOf(keys[a]), reflect.ValueOf(keys[b])) })
+	rows := make([]R, len(keys))
+	for _, i := range order {
+		var err error
+		if rows[i], err = t.get(ctx, tx, keys[i], query); err != nil {
 			return nil, err
-		}
-		for i := range found {
-			rows[t.key(&found[i])] = found[i]
 		}
 	}
 	return rows, nil
 }
 
-// Where returns the rows for which condition holds. The condition is the text after
-// WHERE, with a ? for each of args, and perhaps with ORDER BY and LIMIT. Write it in
-// the program; never make it from input.
+func (t *Table[K, R]) get(ctx context.Context, s Session, key K, query string) (row R, err error) {
+	args, _, err := t.values(nil, reflect.ValueOf(&key).Elem(), t.key)
+	if err != nil {
+		return row, err
+	}
+	return t.one(ctx, s, key, query, args)
+}
+
+// One returns the row for which condition holds, or [ErrNotFound]. Of several it
+// returns the first one, in the order of the ORDER BY that the condition may have.
+func (t *Table[K, R]) One(ctx context.Context, s Session, condition text, args ...any) (R, error) {
+	return t.one(ctx, s, "where "+condition, t.selects+string(condition)+" LIMIT 1", args)
+}
+
+// Where returns the rows for which condition holds, which may go on with ORDER BY
+// and LIMIT.
 //
 //	inbox, err := mails.Where(ctx, db, "to_id = ? ORDER BY id", player)
+func (t *Table[K, R]) Where(ctx context.Context, s Session, condition text, args ...any) ([]R, error) {
+	return t.read(ctx, s, nil, sqldb.Short, t.selects+string(condition), args)
+}
+
+// Each returns the rows for which condition holds, in the order of their keys, which
+// for IDs is the order in which they were made. After an error the sequence ends.
 //
-// The ? of an argument that is a slice becomes as many as it has elements, and an
-// empty slice is an error. (Not a []byte, nor a [driver.Valuer].)
-//
-//	some, err := mails.Where(ctx, db, "id IN (?)", ids)
-func (t *Table[K, R]) Where(ctx context.Context, s Session, condition string, args ...any) ([]R, error) {
-	condition, args, _, err := t.expand(condition, args)
-	if err != nil {
-		return nil, err
-	}
-	return t.read(ctx, s, nil, sqldb.Seldom, t.selectAll+" WHERE "+condition, args...)
-}
-
-// expand gives every element of a slice among args a ? of its own. It reports
-// whether there was one.
-func (t *Table[K, R]) expand(condition string, args []any) (string, []any, bool, error) {
-	many := false
-	args = slices.Clone(args)
-	for i, arg := range args {
-		v := reflect.ValueOf(arg)
-		if _, valuer := arg.(driver.Valuer); valuer || v.Kind() != reflect.Slice {
-			continue
-		}
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			args[i] = v.Bytes() // sqlx knows []byte, but not types made of it
-		} else {
-			many = true
-		}
-	}
-	if !many {
-		return condition, args, false, nil
-	}
-	expanded, args, err := sqlx.In(condition, args...)
-	if err != nil {
-		return "", nil, true, fmt.Errorf("store: %s where %s: %w", t.name, condition, err)
-	}
-	return expanded, args, true, nil
-}
-
-// One returns the one row for which condition holds, as for [Table.Where], or
-// [ErrNotFound]. It is meant for unique keys: of several rows it returns any.
-func (t *Table[K, R]) One(ctx context.Context, s Session, condition string, args ...any) (R, error) {
-	expanded, args, _, err := t.expand(condition, args)
-	if err != nil {
-		var none R
-		return none, err
-	}
-	return t.one(ctx, s, sqldb.Seldom, "where %s", condition, t.selectAll+" WHERE "+expanded+" LIMIT 1", args...)
-}
-
-// Lookup is [Table.One] for a condition that is used often: its statement is kept
-// prepared. what names the row in an error: "named Aria".
-func (t *Table[K, R]) Lookup(ctx context.Context, s Session, what, condition string, args ...any) (R, error) {
-	kind := sqldb.Short
-	condition, args, many, err := t.expand(condition, args)
-	if err != nil {
-		var none R
-		return none, err
-	}
-	if many {
-		kind = sqldb.Seldom
-	}
-	return t.one(ctx, s, kind, "%s", what, t.selectAll+" WHERE "+condition, args...)
-}
-
-// All returns all rows in the order of their keys, which is the order in which they were made.
-// It reads them as [Table.After] does.
-func (t *Table[K, R]) All(ctx context.Context, s Session) iter.Seq2[R, error] {
-	return t.After(ctx, s, gameid.Of[K]{})
-}
-
-// After returns the rows with a key greater than the given one, in the order
-// of their keys. After an error the sequence ends.
-//
-//	for player, err := range players.After(ctx, db, last) {
+//	for mail, err := range mails.Each(ctx, db, "sent < ?", spring) {
 //		if err != nil {
 //			return err
 //		}
@@ -296,15 +302,18 @@ func (t *Table[K, R]) All(ctx context.Context, s Session) iter.Seq2[R, error] {
 // Rows are read by the page, so the loop may take its time and use the same
 // session. Rows that others write meanwhile may be seen or not; in
 // [DB.Snapshot] they are not.
-func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) iter.Seq2[R, error] {
+func (t *Table[K, R]) Each(ctx context.Context, s Session, condition text, args ...any) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		from := key.Bytes() // the zero key sorts before all others
 		var page []R
+		var key []any
+		var err error
+		query := t.selects + "(" + string(condition) + ")"
 		// The first pages are small, for loops that end soon; the last are so
 		// large that the round trip does not count.
 		for size := 100; ; {
-			var err error
-			page, err = t.read(ctx, s, page[:0], sqldb.Long, t.page, from[:], size)
+			if err == nil {
+				page, err = t.read(ctx, s, page[:0], sqldb.Long, query+" ORDER BY "+t.order+" LIMIT ?", slices.Concat(args, key, []any{size}))
+			}
 			if err != nil {
 				var none R
 				yield(none, err)
@@ -318,7 +327,10 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 			if len(page) < size {
 				return
 			}
-			from = t.key(&page[size-1]).Bytes()
+			if key == nil {
+				query += " AND " + t.behind
+			}
+			key, _, err = t.values(nil, reflect.ValueOf(&page[size-1]).Elem(), t.last)
 			if size = min(10*size, 40_000); cap(page) < size {
 				page = make([]R, 0, size) // the last page was full, so there is likely one more
 			}
@@ -326,56 +338,126 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 	}
 }
 
-// Count returns how many rows the table has. The database has to count them.
-func (t *Table[K, R]) Count(ctx context.Context, s Session) (int64, error) {
-	if err := t.ready(ctx, s.of()); err != nil {
-		return 0, err
-	}
-	var n int64
-	err := s.Get(ctx, &n, "SELECT COUNT(*) FROM `"+t.name+"`")
+// Count returns for how many rows condition holds. The database has to count them.
+func (t *Table[K, R]) Count(ctx context.Context, s Session, condition text, args ...any) (n int64, err error) {
+	err = t.ask(ctx, s.of(), &n, "SELECT COUNT(*) FROM `"+t.name+"` WHERE "+string(condition), args)
 	return n, err
 }
 
-// Update writes all columns of the row that has the key of row. If there is
+// Exists reports whether condition holds for any row.
+func (t *Table[K, R]) Exists(ctx context.Context, s Session, condition text, args ...any) (exists bool, err error) {
+	err = t.ask(ctx, s.of(), &exists, "SELECT EXISTS (SELECT 1 FROM `"+t.name+"` WHERE "+string(condition)+")", args)
+	return exists, err
+}
+
+// ask runs a query for one value.
+func (t *Table[K, R]) ask(ctx context.Context, s *sqldb.Session, dest any, query string, args []any) error {
+	query, args, _, err := t.expand(query, args, sqldb.Seldom)
+	if err := cmp.Or(err, t.ready(ctx, s)); err != nil {
+		return err
+	}
+	return s.Get(ctx, dest, query, args...)
+}
+
+// Update writes the named columns of the row that has the key of row. If there is
 // none, it returns [ErrNotFound].
-func (t *Table[K, R]) Update(ctx context.Context, s Session, row R) error {
+//
+// What others wrote into these columns after row was read is lost, unless row was read
+// by [Table.Lock]. To change a column by its own value use [Table.UpdateWhere].
+//
+//	err := players.Update(ctx, tx, hero, "level", "updated_at")
+func (t *Table[K, R]) Update(ctx context.Context, s Session, row R, name text, more ...text) error {
 	if err := t.validateRow(&row); err != nil {
 		return err
 	}
-	args, _, err := t.appendValues(nil, &row)
+	var set []string
+	var columns []column
+	for _, name := range append([]text{name}, more...) {
+		i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == "`"+string(name)+"`" })
+		if i < 0 {
+			return fmt.Errorf("store: update %s: %s has no column %q", t.name, reflect.TypeFor[R](), name)
+		}
+		set, columns = append(set, t.columns[i].name+"=?"), append(columns, t.columns[i])
+	}
+	what, key, v := "update "+t.name, t.columns[:len(t.key)], reflect.ValueOf(&row).Elem()
+	for _, c := range key {
+		what += " " + fmt.Sprint(c.of(v))
+	}
+	args, _, err := t.values(nil, v, append(columns, key...))
 	if err != nil {
 		return err
 	}
-	err = t.change(ctx, s, "update", t.key(&row), t.update, append(args[1:], args[0])...)
-	if errors.Is(err, ErrNotFound) && s.of().DB().Adopted() {
-		// In a pool of the game's own, without clientFoundRows, MySQL does not
-		// count a row that has all these values already.
-		if _, absent := t.Get(ctx, s, t.key(&row)); !errors.Is(absent, ErrNotFound) {
-			return absent
+	n, err := t.update(ctx, s.of(), what, strings.Join(set, ","), t.byKey, args)
+	return single(what, n, err)
+}
+
+// UpdateWhere changes the rows for which condition holds, and returns how many these
+// are. set is the text of SQL between SET and WHERE. The args are for set first.
+//
+//	n, err := players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", price, buyer, price)
+func (t *Table[K, R]) UpdateWhere(ctx context.Context, s Session, set, condition text, args ...any) (int64, error) {
+	return t.update(ctx, s.of(), "update "+t.name, string(set), string(condition), args)
+}
+
+func (t *Table[K, R]) update(ctx context.Context, s *sqldb.Session, what, set, condition string, args []any) (n int64, err error) {
+	table, where := "`"+t.name+"`", " WHERE ("+condition+")"
+	var found int64
+	if s.Dialect() == sqldb.MySQL && s.DB().Adopted() {
+		// Without clientFoundRows, MySQL does not count a row that has all these values already. So the rows are
+		// counted before, by a read that sees what the change will see, and keeps it so.
+		if !s.IsTx() {
+			err = s.DB().InTx(ctx, func(tx *sqldb.Tx) error {
+				n, err = t.update(ctx, &tx.Session, what, set, condition, args)
+				return err
+			})
+			return n, err
+		}
+		own := min(strings.Count(set, "?"), len(args)) // args for set
+		if err := t.ask(ctx, s, &found, "SELECT COUNT(*) FROM "+table+where+" LIMIT 1 FOR UPDATE", args[own:]); err != nil {
+			return 0, err
 		}
 	}
-	return err
+	n, err = t.exec(ctx, s, what, "UPDATE "+table+" SET "+set+where, args)
+	return max(n, found), err
 }
 
 // Delete removes the row with the given key. If there is none, it returns
 // [ErrNotFound].
-func (t *Table[K, R]) Delete(ctx context.Context, s Session, key gameid.Of[K]) error {
-	return t.change(ctx, s, "delete", key, t.delete, key)
-}
-
-// change runs a statement that is to affect the row with the given key.
-func (t *Table[K, R]) change(ctx context.Context, s Session, verb string, key gameid.Of[K], query string, args ...any) error {
-	if err := t.ready(ctx, s.of()); err != nil {
-		return err
-	}
-	what := fmt.Sprintf("%s %s %s", verb, t.name, key)
-	result, err := s.of().ExecKind(ctx, sqldb.Short, what, query, args...)
+func (t *Table[K, R]) Delete(ctx context.Context, s Session, key K) error {
+	args, _, err := t.values(nil, reflect.ValueOf(&key).Elem(), t.key)
 	if err != nil {
 		return err
 	}
-	switch n, err := result.RowsAffected(); {
+	what := fmt.Sprintf("delete %s %v", t.name, key)
+	n, err := t.exec(ctx, s.of(), what, "DELETE FROM `"+t.name+"` WHERE "+t.byKey, args)
+	return single(what, n, err)
+}
+
+// DeleteWhere removes the rows for which condition holds, and returns how many these
+// were.
+func (t *Table[K, R]) DeleteWhere(ctx context.Context, s Session, condition text, args ...any) (int64, error) {
+	return t.exec(ctx, s.of(), "delete from "+t.name, "DELETE FROM `"+t.name+"` WHERE ("+string(condition)+")", args)
+}
+
+// exec runs a statement, and returns how many rows it changed.
+func (t *Table[K, R]) exec(ctx context.Context, s *sqldb.Session, what, query string, args []any) (int64, error) {
+	query, args, kind, err := t.expand(query, args, sqldb.Short)
+	if err := cmp.Or(err, t.ready(ctx, s)); err != nil {
+		return 0, err
+	}
+	result, err := s.ExecKind(ctx, kind, what, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return n, s.Fault(what, err)
+}
+
+// single returns an error unless a change by key has changed one row.
+func single(what string, n int64, err error) error {
+	switch {
 	case err != nil:
-		return s.of().Fault(what, err)
+		return err
 	case n == 0:
 		return &sqldb.OpError{What: what, Err: ErrNotFound}
 	case n != 1:
@@ -384,30 +466,58 @@ func (t *Table[K, R]) change(ctx context.Context, s Session, verb string, key ga
 	return nil
 }
 
-// one runs a query for one row. The format and what tell, in an error, which
-// row was looked for.
-func (t *Table[K, R]) one(ctx context.Context, s Session, kind sqldb.Kind, format string, what any, query string, args ...any) (row R, err error) {
-	if err := cmp.Or(s.of().Control(query), t.ready(ctx, s.of())); err != nil {
+// expand gives every element of a slice among args a ? of its own. The text of such a query is not
+// always the same, so it is of the kind Seldom.
+func (t *Table[K, R]) expand(query string, args []any, kind sqldb.Kind) (string, []any, sqldb.Kind, error) {
+	args = slices.Clone(args)
+	many := false
+	for i, arg := range args {
+		v := reflect.ValueOf(arg)
+		_, valuer := arg.(driver.Valuer)
+		switch {
+		case v.IsValid() && slices.Contains(timeTypes, v.Type()):
+			p := reflect.New(v.Type())
+			p.Elem().Set(v)
+			var err error
+			if args[i], _, err = value(p.Interface()); err != nil {
+				return "", nil, kind, fmt.Errorf("store: %s: %w", t.name, err)
+			}
+		case valuer || v.Kind() != reflect.Slice:
+		case v.Type().Elem().Kind() == reflect.Uint8:
+			args[i] = v.Bytes() // sqlx knows []byte, but not types made of it
+		default:
+			many = true
+		}
+	}
+	if !many {
+		return query, args, kind, nil
+	}
+	query, args, err := sqlx.In(query, args...)
+	if err != nil {
+		err = fmt.Errorf("store: %s: %w", t.name, err)
+	}
+	return query, args, sqldb.Seldom, err
+}
+
+// one runs a query for one row. what tells, in an error, which row was looked for.
+func (t *Table[K, R]) one(ctx context.Context, s Session, what any, query string, args []any) (row R, err error) {
+	rows, err := t.read(ctx, s, make([]R, 0, 1), sqldb.Short, query, args)
+	if err != nil {
 		return row, err
 	}
-	err = s.of().Query(ctx, kind, func(rows *sql.Rows) error {
-		if rows.Next() {
-			return rows.Scan(t.pointers(&row)...)
-		}
-		return cmp.Or(rows.Err(), sql.ErrNoRows)
-	}, query, args...)
-	if err != nil || s.of().DB().ReadOnly() {
-		err = s.of().Fault(t.name+" "+fmt.Sprintf(format, what), err)
+	if len(rows) == 0 {
+		return row, &sqldb.OpError{What: fmt.Sprintf("%s %v", t.name, what), Err: ErrNotFound}
 	}
-	return row, err
+	return rows[0], nil
 }
 
 // read runs a query and appends its rows to page.
-func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.Kind, query string, args ...any) ([]R, error) {
-	if err := cmp.Or(s.of().Control(query), t.ready(ctx, s.of())); err != nil {
+func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.Kind, query string, args []any) ([]R, error) {
+	query, args, kind, err := t.expand(query, args, kind)
+	if err := cmp.Or(err, t.ready(ctx, s.of())); err != nil {
 		return nil, err
 	}
-	err := s.of().Query(ctx, kind, func(rows *sql.Rows) error {
+	err = s.of().Query(ctx, kind, func(rows *sql.Rows) error {
 		var row, zero R
 		dest := t.pointers(&row)
 		for rows.Next() {
@@ -425,17 +535,12 @@ func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.
 	return page, nil
 }
 
-// key returns the key of row.
-func (t *Table[K, R]) key(row *R) gameid.Of[K] {
-	return *reflect.ValueOf(row).Elem().FieldByIndex(t.columns[0].index).Addr().Interface().(*gameid.Of[K])
-}
-
 // pointers returns a pointer to each column of row.
 func (t *Table[K, R]) pointers(row *R) []any {
 	v := reflect.ValueOf(row).Elem()
 	to := make([]any, len(t.columns))
 	for i, c := range t.columns {
-		to[i] = destination(v.FieldByIndex(c.index).Addr().Interface())
+		to[i] = destination(c.of(v).Addr().Interface())
 	}
 	return to
 }

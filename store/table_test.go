@@ -8,10 +8,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	osexec "os/exec"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,8 +75,12 @@ func TestUpdateAndDelete(t *testing.T) {
 		p, other := player(1), player(2)
 		must(t, starter.Players.Insert(ctx, db, p, other))
 		p.Name, p.Level, p.Gold, p.Account = "New", 9, 99, "else"
-		must(t, starter.Players.Update(ctx, db, p))
-		must(t, starter.Players.Update(ctx, db, p)) // changes nothing, but finds the row
+		must(t, starter.Players.Update(ctx, db, p, "name", "level", "gold", "account"))
+		must(t, starter.Players.Update(ctx, db, p, "name")) // changes nothing, but finds the row
+		p.Name = "Newer"
+		stale := p
+		stale.Gold = 1
+		must(t, starter.Players.Update(ctx, db, stale, "name")) // and no gold
 		if got, err := starter.Players.Get(ctx, db, p.ID); err != nil || got != p {
 			t.Errorf("got %+v, %v, want %+v", got, err, p)
 		}
@@ -75,7 +89,7 @@ func TestUpdateAndDelete(t *testing.T) {
 		}
 		must(t, starter.Players.Delete(ctx, db, p.ID))
 		for what, err := range map[string]error{
-			"update": starter.Players.Update(ctx, db, p),
+			"update": starter.Players.Update(ctx, db, p, "gold"),
 			"delete": starter.Players.Delete(ctx, db, p.ID),
 			"get":    storetest.Second(starter.Players.Get(ctx, db, p.ID)),
 			"name":   storetest.Second(starter.Players.ByName(ctx, db, p.Name)),
@@ -87,7 +101,7 @@ func TestUpdateAndDelete(t *testing.T) {
 				t.Errorf("%s of what is not there: %v", what, err)
 			}
 		}
-		if n, err := starter.Players.Count(ctx, db); n != 1 || err != nil {
+		if n, err := starter.Players.Count(ctx, db, "TRUE"); n != 1 || err != nil {
 			t.Errorf("Count = %d, %v, want the other player", n, err)
 		}
 		_, err := starter.Players.Get(ctx, db, p.ID)
@@ -111,7 +125,7 @@ func TestInsertMany(t *testing.T) {
 			if !slices.Equal(given, shuffled) {
 				t.Errorf("%d rows: Insert changed its arguments", n)
 			}
-			if got := collect(t, starter.Items.All(ctx, db)); !slices.Equal(got, want) {
+			if got := collect(t, starter.Items.Each(ctx, db, "TRUE")); !slices.Equal(got, want) {
 				t.Errorf("%d rows: got %d others", n, len(got))
 			}
 			exec(t, db, "DELETE FROM items")
@@ -133,7 +147,7 @@ func TestInsertIsAtomic(t *testing.T) {
 			if d, ok := errors.AsType[*store.DuplicateError](err); !ok || d.Table != "items" || d.Key != "PRIMARY" {
 				t.Errorf("%d rows: %v", n, err)
 			}
-			if left, err := starter.Items.Count(ctx, db); left != 1 || err != nil {
+			if left, err := starter.Items.Count(ctx, db, "TRUE"); left != 1 || err != nil {
 				t.Errorf("%d rows: %d are there after the error, %v, want the one from before", n, left, err)
 			}
 			must(t, starter.Items.Delete(ctx, db, last.ID))
@@ -152,7 +166,7 @@ func TestInsertSkipsNoRow(t *testing.T) {
 			exec(t, db, "CREATE TRIGGER failed AFTER INSERT ON players WHEN NEW.name = 'Player 3' BEGIN SELECT RAISE(FAIL, 'failed'); END")
 			for _, rows := range [][]entity.Player{{player(3)}, {player(0), player(2), player(3)}} {
 				err := starter.Players.Insert(t.Context(), db, rows...)
-				if n, _ := starter.Players.Count(t.Context(), db); err == nil || n != 0 {
+				if n, _ := starter.Players.Count(t.Context(), db, "TRUE"); err == nil || n != 0 {
 					t.Errorf("a trigger that fails: %v, %d of %d rows", err, n, len(rows))
 				}
 			}
@@ -170,7 +184,7 @@ func TestInsertSkipsNoRow(t *testing.T) {
 				if err := insert(rows...); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%d rows: got %v, want %q", len(rows), err, want)
 				}
-				if n, err := starter.Players.Count(t.Context(), db); n != 0 || err != nil {
+				if n, err := starter.Players.Count(t.Context(), db, "TRUE"); n != 0 || err != nil {
 					t.Fatalf("of %d rows %d are there, %v", len(rows), n, err)
 				}
 			}
@@ -185,42 +199,135 @@ func TestInsertValidates(t *testing.T) {
 		bad.Gold = -1
 		for what, err := range map[string]error{
 			"insert": starter.Players.Insert(t.Context(), db, player(1), bad),
-			"update": starter.Players.Update(t.Context(), db, bad),
+			"update": starter.Players.Update(t.Context(), db, bad, "gold"),
 		} {
 			if f, ok := errors.AsType[*entity.FieldError](err); !ok || f.Field != "gold" {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if n, _ := starter.Players.Count(t.Context(), db); n != 0 {
+		if n, _ := starter.Players.Count(t.Context(), db, "TRUE"); n != 0 {
 			t.Errorf("%d players were written", n)
 		}
 	})
 }
 
-func TestGetMany(t *testing.T) {
+// A change with a condition says how many rows it changed, and is made by the database: none is lost.
+func TestConditions(t *testing.T) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		rich, poor := player(5), player(2)
+		must(t, starter.Players.Insert(ctx, db, rich, poor))
+		var wg sync.WaitGroup
+		var paid atomic.Int64
+		for range 8 {
+			wg.Go(func() {
+				must(t, db.InTx(ctx, func(tx *store.Tx) error {
+					n, err := starter.Players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", 1, rich.ID, 1)
+					if err == nil {
+						paid.Add(n)
+					}
+					return err
+				}))
+			})
+		}
+		wg.Wait()
+		got, err := starter.Players.Get(ctx, db, rich.ID)
+		if err != nil || got.Gold != 0 || paid.Load() != 5 {
+			t.Errorf("%d of 5 gold are left, %v, %d were paid", got.Gold, err, paid.Load())
+		}
+		for i, test := range []struct {
+			got  any
+			want any
+		}{
+			{storetest.First(starter.Players.Count(ctx, db, "gold > ? OR level = 2", 1)), int64(1)},
+			{storetest.First(starter.Players.Exists(ctx, db, "gold > ?", 1)), true},
+			{storetest.First(starter.Players.Exists(ctx, db, "gold > ?", 2)), false},
+			{storetest.First(starter.Players.UpdateWhere(ctx, db, "updated_at = ?", "id IN (?) OR level = 2", born.Add(999_999), []gameid.Of[entity.Player]{poor.ID})), int64(1)},
+			{storetest.First(starter.Players.Get(ctx, db, poor.ID)), poor}, // the time is as it was: whole milliseconds
+			{storetest.First(starter.Players.DeleteWhere(ctx, db, "gold = 0 OR gold = ?", 9)), int64(1)},
+			{storetest.First(starter.Players.DeleteWhere(ctx, db, "gold = 0")), int64(0)},
+			{storetest.First(starter.Players.Count(ctx, db, "TRUE")), int64(1)},
+		} {
+			if test.got != test.want {
+				t.Errorf("%d: got %v, want %v", i, test.got, test.want)
+			}
+		}
+		if err := starter.Players.Update(ctx, db, poor, "name", "nickname"); err == nil || !strings.Contains(err.Error(), `no column "nickname"`) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestUpsert(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
 		must(t, starter.Players.Insert(ctx, db, owner))
-		rows := items(1200, owner)
-		must(t, starter.Items.Insert(ctx, db, rows...))
-		keys := []gameid.Of[entity.Item]{storetest.ID[entity.Item](5000), rows[3].ID, rows[3].ID}
-		for _, row := range rows[100:] {
-			keys = append(keys, row.ID)
+		rows := items(store.MaxRows+7, owner)
+		must(t, starter.Items.Insert(ctx, db, rows[3], rows[5]))
+		for i := range rows {
+			rows[i].Count = int64(2 * i)
 		}
-		got, err := starter.Items.GetMany(ctx, db, keys)
-		if err != nil || len(got) != 1101 {
-			t.Fatalf("got %d rows, %v, want 1101", len(got), err)
+		for range 2 {
+			must(t, starter.Items.Upsert(ctx, db, rows...))
 		}
-		for _, row := range append(rows[100:], rows[3]) {
-			if got[row.ID] != row {
-				t.Fatalf("got %+v, want %+v", got[row.ID], row)
-			}
+		must(t, starter.Items.Upsert(ctx, db, rows[2]))
+		if got := collect(t, starter.Items.Each(ctx, db, "TRUE")); !slices.Equal(got, rows) {
+			t.Errorf("got %d other rows", len(got))
 		}
-		if got, err := starter.Items.GetMany(ctx, db, nil); len(got) != 0 || err != nil {
-			t.Errorf("of no keys: %v, %v", got, err)
+		is(t, starter.Items.Upsert(ctx, db, rows[2], rows[1], rows[2]), []error{store.ErrInvalid})
+		other := player(2)
+		other.Name = owner.Name // MySQL would overwrite the row of owner
+		if err := starter.Players.Upsert(ctx, db, other); err == nil || !strings.Contains(err.Error(), "another unique key, [n") {
+			t.Error(err)
 		}
 	})
+}
+
+// What a player typed is a string, and does not become SQL.
+func TestConditionIsConstant(t *testing.T) {
+	const head = `package main
+
+import (
+	"context"
+	"mergesafe/entity"
+	"mergesafe/store"
+	"mergesafe/store/starter"
+)
+
+func f(ctx context.Context, db *store.DB, typed string) {
+	players := starter.Players
+`
+	good := []string{`players.Where(ctx, db, "name = ?", typed)`, `players.UpdateWhere(ctx, db, "name = ?", "TRUE", typed)`}
+	bad := []string{
+		"players.One(ctx, db, typed)", "players.Where(ctx, db, typed)", "players.Where(ctx, db, `name = '`+typed+`'`)", "players.Each(ctx, db, typed)",
+		"players.Count(ctx, db, typed)", "players.Exists(ctx, db, typed)", "players.DeleteWhere(ctx, db, typed)",
+		"players.UpdateWhere(ctx, db, typed, `TRUE`)", "players.UpdateWhere(ctx, db, `gold = 1`, typed)",
+		"players.Update(ctx, db, entity.Player{}, typed)", "players.Where(ctx, db, store.text(typed))",
+	}
+	exports, err := osexec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "mergesafe/store/starter").Output()
+	must(t, err)
+	files := make(map[string]string)
+	for line := range strings.Lines(string(exports)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "main.go", head+strings.Join(append(good, bad...), "\n")+"\n}\n", 0)
+	must(t, err)
+	var got []int
+	config := types.Config{
+		Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }),
+		Error:    func(err error) { got = append(got, fset.Position(err.(types.Error).Pos).Line) },
+	}
+	config.Check("main", fset, []*ast.File{file}, nil)
+	var want []int
+	for i := range bad {
+		want = append(want, strings.Count(head, "\n")+len(good)+i+1)
+	}
+	if !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("errors in lines %v, want %v", got, want)
+	}
 }
 
 func TestStream(t *testing.T) {
@@ -234,26 +341,26 @@ func TestStream(t *testing.T) {
 			more := items(n, owner)[len(rows):]
 			must(t, starter.Items.Insert(ctx, db, more...))
 			rows = append(rows, more...)
-			if got := collect(t, starter.Items.All(ctx, db)); !slices.Equal(got, rows) {
-				t.Errorf("All of %d rows gave %d", n, len(got))
+			if got := collect(t, starter.Items.Each(ctx, db, "TRUE")); !slices.Equal(got, rows) {
+				t.Errorf("Each of %d rows gave %d", n, len(got))
 			}
 			if n == 0 {
 				continue
 			}
 			i := rand.IntN(n)
-			if got := collect(t, starter.Items.After(ctx, db, rows[i].ID)); !slices.Equal(got, rows[i+1:]) {
-				t.Errorf("After row %d of %d gave %d rows", i, n, len(got))
+			if got := collect(t, starter.Items.Each(ctx, db, "id > ?", rows[i].ID)); !slices.Equal(got, rows[i+1:]) {
+				t.Errorf("Each after row %d of %d gave %d rows", i, n, len(got))
 			}
 		}
 		// A loop may end, and use the session that it reads from.
 		must(t, db.InTx(ctx, func(tx *store.Tx) error {
 			seen := 0
-			for row, err := range starter.Items.All(ctx, tx) {
+			for row, err := range starter.Items.Each(ctx, tx, "TRUE") {
 				if err != nil {
 					return err
 				}
 				row.Count = -row.Count + 10_000
-				if err := starter.Items.Update(ctx, tx, row); err != nil {
+				if err := starter.Items.Update(ctx, tx, row, "count"); err != nil {
 					return err
 				}
 				if seen++; seen == 500 {
@@ -270,7 +377,7 @@ func TestStream(t *testing.T) {
 		gone, cancel := context.WithCancel(ctx)
 		defer cancel()
 		seen := 0
-		for _, err := range starter.Items.All(gone, db) {
+		for _, err := range starter.Items.Each(gone, db, "TRUE") {
 			if seen++; seen == 50 {
 				cancel()
 			}
@@ -320,7 +427,7 @@ func (g *tags) Scan(src any) error {
 
 func (g tags) Value() (driver.Value, error) { return json.Marshal(g) }
 
-var parcels = store.MustTable[parcel, parcel]("parcels")
+var parcels = store.MustTable[gameid.Of[parcel], parcel]("parcels")
 
 func createParcels(t testing.TB, db *store.DB) {
 	t.Helper()
@@ -348,7 +455,7 @@ func TestOwnTable(t *testing.T) {
 			{ID: storetest.ID[parcel](3), Tags: tags{"d", "e", "f"}, Raw: []byte("x"), Stamp: Stamp{At: born}},
 		}
 		must(t, parcels.Insert(ctx, db, want...))
-		got := collect(t, parcels.All(ctx, db))
+		got := collect(t, parcels.Each(ctx, db, "TRUE"))
 		if diff := cmp.Diff(want, got, compareIDs, cmp.AllowUnexported(parcel{})); diff != "" {
 			t.Error(diff)
 		}
@@ -397,27 +504,32 @@ func TestMustTable(t *testing.T) {
 		A  int               `db:"a"`
 		ID gameid.Of[parcel] `db:"id"`
 	}
-	type keyOnly struct {
-		ID gameid.Of[parcel] `db:"id"`
-	}
 	type bareKey struct {
 		ID gameid.ID `db:"id"`
 		A  int       `db:"a"`
+	}
+	type twoOfThem struct {
+		ID gameid.Of[parcel] `db:"id"`
+		A  int64             `db:"a"`
+	}
+	type weighed struct {
+		Weight float64 `db:"weight"`
 	}
 	type embedded struct {
 		*good
 	}
 	for want, make := range map[string]func(){
-		"":                                  func() { store.MustTable[parcel, good]("t") },
-		"fit for a table":                   func() { store.MustTable[parcel, good]("a`b") },
-		"must be structs":                   func() { store.MustTable[parcel, int]("t") },
-		`field A needs a tag`:               func() { store.MustTable[parcel, untagged]("t") },
-		`two fields have the column "id"`:   func() { store.MustTable[parcel, twice]("t") },
-		"first column must be the key, of":  func() { store.MustTable[parcel, keyLater]("t") },
-		"no column besides the key":         func() { store.MustTable[parcel, keyOnly]("t") },
-		"of type gameid.Of[mergesafe/store": func() { store.MustTable[parcel, bareKey]("t") },
-		"of type gameid.Of[mergesafe/entit": func() { store.MustTable[entity.Item, good]("t") },
-		"embedded":                          func() { store.MustTable[parcel, embedded]("t") },
+		"":                                   func() { store.MustTable[gameid.Of[parcel], good]("t") },
+		"fit for a table":                    func() { store.MustTable[gameid.Of[parcel], good]("a`b") },
+		"must be structs":                    func() { store.MustTable[gameid.Of[parcel], int]("t") },
+		`field A needs a tag`:                func() { store.MustTable[gameid.Of[parcel], untagged]("t") },
+		`two fields have the column "id"`:    func() { store.MustTable[gameid.Of[parcel], twice]("t") },
+		"first columns must be those of":     func() { store.MustTable[gameid.Of[parcel], keyLater]("t") },
+		"the key, gameid.Of[mergesafe/store": func() { store.MustTable[gameid.Of[parcel], bareKey]("t") },
+		"the key, gameid.Of[mergesafe/entit": func() { store.MustTable[gameid.Of[entity.Item], good]("t") },
+		"the key, store_test.twoOfThem":      func() { store.MustTable[twoOfThem, good]("t") },
+		"a key cannot hold a float64":        func() { store.MustTable[float64, weighed]("t") },
+		"embedded":                           func() { store.MustTable[gameid.Of[parcel], embedded]("t") },
 	} {
 		t.Run(want, func(t *testing.T) {
 			defer func() {

@@ -25,7 +25,7 @@ func TestUnsigned(t *testing.T) {
 		db := open(t, newDSN())
 		big := map[store.Dialect]string{store.MySQL: "BIGINT UNSIGNED", store.SQLite: "BIGINT", store.PostgreSQL: "NUMERIC(20)"}[db.Dialect()]
 		exec(t, db, "CREATE TABLE sums (id BINARY(10) NOT NULL PRIMARY KEY, sum "+big+" NOT NULL, flags "+big+" NOT NULL)")
-		sums := store.MustTable[unsignedRow, unsignedRow]("sums")
+		sums := store.MustTable[gameid.Of[unsignedRow], unsignedRow]("sums")
 		for i, row := range []unsignedRow{{Sum: math.MaxInt64, Flags: 1}, {Sum: 1 << 63, Flags: math.MaxUint64}} {
 			row.ID = storetest.ID[unsignedRow](i + 1)
 			err := sums.Insert(ctx, db, row)

@@ -25,9 +25,6 @@ func TestWrapReadsWithoutAutocommit(t *testing.T) {
 			func(c character) error { return storetest.Second(characters.Get(ctx, db, c.ID)) },
 			func(c character) error { return storetest.Second(characters.One(ctx, db, "name = ?", c.Name)) },
 			func(c character) error {
-				return storetest.Second(characters.Lookup(ctx, db, "the one", "name = ?", c.Name))
-			},
-			func(c character) error {
 				var name string
 				return db.Get(ctx, &name, "SELECT name FROM players WHERE char_id = ?", c.ID)
 			},
@@ -40,7 +37,7 @@ func TestWrapReadsWithoutAutocommit(t *testing.T) {
 				return err
 			},
 			func(c character) error {
-				for row, err := range characters.All(ctx, db) {
+				for row, err := range characters.Each(ctx, db, "TRUE") {
 					if err != nil || row == c {
 						return err
 					}

@@ -31,19 +31,17 @@ func (s *server) foundGuild(r *http.Request) (reply, error) {
 	now := entity.Time(s.now())
 	guild := entity.Guild{ID: id, Name: in.Name, Leader: leader, FoundedAt: now}
 	member := entity.GuildMember{Player: leader, Guild: id, Rank: entity.Leader, JoinedAt: now}
-	err = store.Retry(ctx, func() error {
-		return s.db.InTx(ctx, func(tx *store.Tx) error {
-			if err := starter.Guilds.Insert(ctx, tx, guild); err != nil {
-				return err
-			}
-			return starter.GuildMembers.Insert(ctx, tx, member)
-		})
+	err = s.db.InTx(ctx, func(tx *store.Tx) error {
+		if err := starter.Guilds.Insert(ctx, tx, guild); err != nil {
+			return err
+		}
+		return starter.GuildMembers.Insert(ctx, tx, member)
 	})
 	if errors.Is(err, store.ErrForeignKey) {
 		err = s.public.players.notFound("leader_id", in.Leader)
 	}
 	if err != nil {
-		return reply{}, memberAlready(conflict(err, starter.Guilds.Name(), "name", nameTaken(in.Name)), "leader_id", in.Leader)
+		return reply{}, memberAlready(conflict(err, "guilds", "name", nameTaken(in.Name)), "leader_id", in.Leader)
 	}
 	public := s.public.guild(guild)
 	return reply{http.StatusCreated, "/guilds/" + string(public.ID), public}, nil
@@ -67,7 +65,7 @@ func (s *server) joinGuild(r *http.Request) (reply, error) {
 	}
 	ctx := r.Context()
 	member := entity.GuildMember{Player: player, Guild: guild, Rank: entity.Member, JoinedAt: entity.Time(s.now())}
-	err = store.Retry(ctx, func() error { return starter.GuildMembers.Insert(ctx, s.db, member) })
+	err = s.db.InTx(ctx, func(tx *store.Tx) error { return starter.GuildMembers.Insert(ctx, tx, member) })
 	if errors.Is(err, store.ErrForeignKey) {
 		// Of the two, which? Not every database says so itself.
 		_, err = starter.Guilds.Get(ctx, s.db, guild)
@@ -86,7 +84,7 @@ func (s *server) joinGuild(r *http.Request) (reply, error) {
 }
 
 func memberAlready(err error, field, player string) error {
-	return conflict(err, starter.GuildMembers.Name(), "PRIMARY",
+	return conflict(err, "guild_members", "PRIMARY",
 		newProblem(http.StatusConflict, field, "player %s is in a guild already", player))
 }
 

@@ -196,7 +196,7 @@ func TestMerge(t *testing.T) {
 				p.terminate(t)
 			}
 			target := openStore(t, to)
-			for player, err := range starter.Players.All(t.Context(), openStore(t, from)) {
+			for player, err := range starter.Players.Each(t.Context(), openStore(t, from), "TRUE") {
 				if err == nil {
 					err = starter.Players.Insert(t.Context(), target, player)
 				}

@@ -40,9 +40,9 @@ func (s *server) createPlayer(r *http.Request) (reply, error) {
 	if player.Number, err = s.numbers.Next(ctx); err != nil {
 		return reply{}, err
 	}
-	err = store.Retry(ctx, func() error { return starter.Players.Insert(ctx, s.db, player) })
+	err = s.db.InTx(ctx, func(tx *store.Tx) error { return starter.Players.Insert(ctx, tx, player) })
 	if err != nil {
-		return reply{}, conflict(err, starter.Players.Name(), "name", nameTaken(in.Name))
+		return reply{}, conflict(err, "players", "name", nameTaken(in.Name))
 	}
 	public := s.public.player(player)
 	return reply{http.StatusCreated, "/players/" + string(public.ID), public}, nil
@@ -83,7 +83,7 @@ func (s *server) giveLoot(r *http.Request) (reply, error) {
 			return reply{}, within(fmt.Sprintf("items[%d].", i), err)
 		}
 	}
-	err = store.Retry(ctx, func() error { return starter.Items.Insert(ctx, s.db, items...) })
+	err = s.db.InTx(ctx, func(tx *store.Tx) error { return starter.Items.Insert(ctx, tx, items...) })
 	if errors.Is(err, store.ErrForeignKey) {
 		err = s.public.players.notFound("id", r.PathValue("id"))
 	}

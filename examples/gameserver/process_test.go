@@ -379,19 +379,19 @@ func storedIDs(t *testing.T, db *store.DB) map[gameid.ID]string {
 		}
 		ids[id] = table
 	}
-	for player, err := range starter.Players.All(t.Context(), db) {
+	for player, err := range starter.Players.Each(t.Context(), db, "TRUE") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		add(player.ID.ID(), "players")
 	}
-	for item, err := range starter.Items.All(t.Context(), db) {
+	for item, err := range starter.Items.Each(t.Context(), db, "TRUE") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		add(item.ID.ID(), "items")
 	}
-	for guild, err := range starter.Guilds.All(t.Context(), db) {
+	for guild, err := range starter.Guilds.Each(t.Context(), db, "TRUE") {
 		if err != nil {
 			t.Fatal(err)
 		}

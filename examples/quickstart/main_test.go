@@ -46,7 +46,7 @@ func runTwice(t *testing.T, dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := starter.Items.Count(t.Context(), db)
+	items, err := starter.Items.Count(t.Context(), db, "TRUE")
 	if err != nil || items != 3 || hero.ID.Server() != 7 {
 		t.Errorf("%d items of %+v, %v", items, hero, err)
 	}

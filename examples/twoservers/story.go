@@ -20,8 +20,6 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/verdict"
-	"mergesafe/store"
-	"mergesafe/store/starter"
 )
 
 // story is told once.
@@ -213,11 +211,9 @@ func (s *story) play(ctx context.Context, worlds ...*world) error {
 // inventory shows the rows of a world.
 func (s *story) inventory(ctx context.Context, w *world) error {
 	var counts []any
-	for _, table := range []interface {
-		Count(context.Context, store.Session) (int64, error)
-	}{starter.Players, starter.Items, starter.Guilds, starter.GuildMembers} {
-		n, err := table.Count(ctx, w.db)
-		if err != nil {
+	for _, table := range []string{"players", "items", "guilds", "guild_members"} {
+		var n int64
+		if err := w.db.Get(ctx, &n, "SELECT COUNT(*) FROM "+table); err != nil {
 			return err
 		}
 		counts = append(counts, printable.Number(n))

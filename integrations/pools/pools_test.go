@@ -42,7 +42,7 @@ type Item struct {
 // TableName implements [gorm/schema.Tabler].
 func (Item) TableName() string { return "items" }
 
-var players = store.MustTable[Player, Player]("players")
+var players = store.MustTable[gameid.Of[Player], Player]("players")
 
 // server is the number of the server that all tests run.
 const server gameid.ServerID = 7
@@ -258,8 +258,8 @@ func errorsAreKnown(t *testing.T, db *store.DB, there Player) {
 	}
 	_, err = players.Get(ctx, db, again.ID)
 	wantError(t, err, store.ErrNotFound)
-	wantError(t, players.Update(ctx, db, Player{ID: again.ID, Name: "x"}), store.ErrNotFound)
-	must(t, players.Update(ctx, db, there)) // changes nothing
+	wantError(t, players.Update(ctx, db, Player{ID: again.ID, Name: "x"}, "name"), store.ErrNotFound)
+	must(t, players.Update(ctx, db, there, "name")) // changes nothing
 	_, err = db.Exec(ctx, "INSERT INTO players (id, name, level) VALUES (?, NULL, 1)", again.ID)
 	wantError(t, err, store.ErrInvalid)
 }

@@ -306,13 +306,10 @@ func (p *Part) Text(d Dialect) string {
 	return b.String()
 }
 
-// KeyColumns looks whether a column of a table is unique by itself. If it is
-// not, it returns the columns of the primary key and false. Of a view nothing is
-// known: that counts as unique. A table that does not exist is [ErrNotFound].
-func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary []string, unique bool, err error) {
-	words := s.Dialect().Words()
-	query := s.Dialect().Native(words.Unique)
-	what := fmt.Sprintf("look at the keys of %s", table)
+// UniqueKeys returns the columns of each unique key of a table, those of the primary key first. Of a view, and of a
+// table that does not exist, it finds none.
+func (s *Session) UniqueKeys(ctx context.Context, table string) (keys [][]string, err error) {
+	query := s.Dialect().Native(s.Dialect().Words().Unique)
 	var rows []struct {
 		Name string
 		Col  *string // an index of an expression has no column
@@ -320,21 +317,20 @@ func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary
 	}
 	err = s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, &rows, query, table) })
 	if err != nil {
-		return nil, false, s.Fault(what, err)
+		return nil, s.Fault("look at the keys of "+table, err)
 	}
-	keys := make(map[string][]string)
-	for _, row := range rows {
-		keys[row.Name] = append(keys[row.Name], *cmp.Or(row.Col, new(string)))
-	}
-	for _, columns := range keys {
-		if len(columns) == 1 && strings.EqualFold(columns[0], column) {
-			return nil, true, nil
+	for i, row := range rows {
+		if i == 0 || row.Name != rows[i-1].Name {
+			keys = append(keys, nil)
 		}
+		keys[len(keys)-1] = append(keys[len(keys)-1], *cmp.Or(row.Col, new(string)))
 	}
-	if len(rows) > 0 && (rows[0].Name == "" || rows[0].Name == "PRIMARY") {
-		primary = keys[rows[0].Name]
-	}
+	return keys, nil
+}
+
+// IsView reports whether a table is a view. One that does not exist is [ErrNotFound].
+func (s *Session) IsView(ctx context.Context, table string) (bool, error) {
 	var is string
-	err = s.GetAs(ctx, what, &is, words.TableType, table)
-	return primary, strings.Contains(strings.ToLower(is), "view"), err
+	err := s.GetAs(ctx, "look at "+table, &is, s.Dialect().Words().TableType, table)
+	return strings.Contains(strings.ToLower(is), "view"), err
 }

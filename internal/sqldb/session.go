@@ -122,7 +122,7 @@ func (db *DB) Over(begun *sql.Tx) *Session {
 // Begun returns the transaction beneath.
 func (tx *Tx) Begun() *sqlx.Tx { return tx.begun }
 
-// InTx runs f in a transaction, as store.DB.InTx describes.
+// InTx runs f in a transaction, as store.DB.InTxOnce describes.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	if db.readOnly {
 		return &OpError{"begin", ErrReadOnly}
@@ -246,7 +246,7 @@ func (db *DB) mustForbid(options *sql.TxOptions) bool {
 	return db.dialect.Words().File && options != nil && options.ReadOnly && !db.readOnly
 }
 
-// Retry calls f again after an [ErrRetryable], as store.Retry describes. For a transaction there is
+// Retry calls f again after an [ErrRetryable], as store.DB.InTx describes. For a transaction there is
 // [DB.RetryTx].
 func Retry(ctx context.Context, f func() error) error {
 	const most = 10

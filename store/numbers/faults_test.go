@@ -146,25 +146,23 @@ func TestNumbersWait(t *testing.T) {
 	o := numbers.Options{MinBlock: 1, MaxBlock: 1, Timeout: time.Minute}
 	n := share(t, db).open(t, o)
 	closed := make(chan error, 1)
-	must(t, store.Retry(t.Context(), func() error {
-		return open(t, dsn).InTx(t.Context(), func(*store.Tx) error {
-			take(t, n, 1)
-			short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-			defer cancel()
-			if got, err := n.Next(short); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("while it waits: %d, %v", got, err)
-			}
-			waiting := make(chan error, 1)
-			go func() {
-				_, err := n.Next(context.Background())
-				waiting <- err
-			}()
-			go func() { closed <- n.Close() }()
-			if err := <-waiting; !errors.Is(err, numbers.ErrClosed) {
-				t.Errorf("while it is closed: %v", err)
-			}
-			return nil
-		})
+	must(t, open(t, dsn).InTx(t.Context(), func(*store.Tx) error {
+		take(t, n, 1)
+		short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if got, err := n.Next(short); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("while it waits: %d, %v", got, err)
+		}
+		waiting := make(chan error, 1)
+		go func() {
+			_, err := n.Next(context.Background())
+			waiting <- err
+		}()
+		go func() { closed <- n.Close() }()
+		if err := <-waiting; !errors.Is(err, numbers.ErrClosed) {
+			t.Errorf("while it is closed: %v", err)
+		}
+		return nil
 	}))
 	must(t, <-closed)
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // Items is the table of items.
-var Items = ItemTable{store.MustTable[entity.Item, entity.Item]("items")}
+var Items = ItemTable{store.MustTable[gameid.Of[entity.Item], entity.Item]("items")}
 
 // ItemTable is a [store.Table] with the lookups of items.
 type ItemTable struct {
-	*store.Table[entity.Item, entity.Item]
+	*store.Table[gameid.Of[entity.Item], entity.Item]
 }
 
 // OfPlayer returns the items of a player in the order of their making.
 func (t ItemTable) OfPlayer(ctx context.Context, s store.Session, player gameid.Of[entity.Player]) ([]entity.Item, error) {
-	return t.Where(ctx, s, "owner_id=? ORDER BY id", player)
+	return t.Where(ctx, s, "owner_id = ? ORDER BY id", player)
 }

@@ -147,7 +147,7 @@ func TestPlayerNumbers(t *testing.T) {
 			}
 		}
 		c.Number = a.Number
-		err := starter.Players.Update(ctx, db, c)
+		err := starter.Players.Update(ctx, db, c, "number")
 		if d, ok := errors.AsType[*store.DuplicateError](err); !ok || d.Key != "number" {
 			t.Errorf("a number that another has: %v", err)
 		}

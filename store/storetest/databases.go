@@ -156,6 +156,14 @@ func Is(t testing.TB, err error, yes []error, no ...error) {
 	}
 }
 
+// First returns the value of a call that must not fail.
+func First[A any](a A, err error) A {
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
 // Second returns the error of a call that returns something else as well.
 func Second[A any](_ A, err error) error { return err }
 

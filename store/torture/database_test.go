@@ -86,12 +86,10 @@ func databaseLocked(t *testing.T, w *World) string {
 		locked, unlock, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		take := func() error {
 			go func() {
-				done <- store.Retry(t.Context(), func() error {
-					return db.InTx(t.Context(), func(*store.Tx) error {
-						close(locked)
-						<-unlock
-						return nil
-					})
+				done <- db.InTx(t.Context(), func(*store.Tx) error {
+					close(locked)
+					<-unlock
+					return nil
 				})
 			}()
 			select {

@@ -136,18 +136,16 @@ func idsOf(p entity.Player, loot []entity.Item) []gameid.ID {
 func insert(ctx context.Context, db *store.DB, node *gameid.Node, guard bool, p entity.Player, loot []entity.Item) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowsWait)
 	defer cancel()
-	return store.Retry(ctx, func() error {
-		return db.InTx(ctx, func(tx *store.Tx) error {
-			if guard {
-				if err := tx.Guard(ctx, node); err != nil {
-					return err
-				}
-			}
-			if err := starter.Players.Insert(ctx, tx, p); err != nil {
+	return db.InTx(ctx, func(tx *store.Tx) error {
+		if guard {
+			if err := tx.Guard(ctx, node); err != nil {
 				return err
 			}
-			return starter.Items.Insert(ctx, tx, loot...)
-		})
+		}
+		if err := starter.Players.Insert(ctx, tx, p); err != nil {
+			return err
+		}
+		return starter.Items.Insert(ctx, tx, loot...)
 	})
 }
 
