@@ -47,9 +47,6 @@ What is checked:
                     to be, and what its values are; without a verdict
   -propose -o FILE  write what every column seems to be as a file of rules, for
                     -rules FILE: first what you must decide; never overwrites
-  -schema rules|config|campaign
-                    print the JSON Schema by which editors complete and check
-                    files of rules, config.toml or campaign files
 
 What the results count:
 
@@ -75,7 +72,6 @@ How the databases are read (more: mergecheck -h databases):
   -max-load N       rest while a server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
   -snapshot on|off  off: do not read each database as it was at one moment
-  -grants           print the GRANT that each source needs, and do nothing else
 
 Each check ends as PASS, FAIL or NOT VERIFIED; a check that was not complete
 never passes. Exit codes:

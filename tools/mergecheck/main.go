@@ -44,9 +44,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			if cmd.Bool("codes") {
 				return writeCodes(out, cli.Width(cmd))
 			}
-			if cmd.IsSet("schema") {
-				return writeSchema(cmd.String("schema"), out)
-			}
 			if onlyForm(cmd) {
 				return checkForm(cmd, env, out)
 			}
@@ -54,8 +51,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			switch {
 			case err != nil:
 				return err
-			case cmd.Bool("grants"):
-				return writeGrants(out, cli.Width(cmd), s.places)
 			case s.explain[0] != "":
 				return explain(ctx, s, out, cli.LogOf(cmd))
 			default:

@@ -21,7 +21,6 @@ func flags() []cliv3.Flag {
 	own := []cliv3.Flag{
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
-		&cliv3.StringFlag{Name: "schema"},
 		&cliv3.StringFlag{Name: "explain"},
 		&cliv3.BoolFlag{Name: "matrix"},
 		&cliv3.StringFlag{Name: "rerun"},
@@ -37,7 +36,6 @@ func flags() []cliv3.Flag {
 		&cliv3.StringFlag{Name: "snapshot", Value: "on"},
 
 		&cliv3.BoolFlag{Name: "codes"},
-		&cliv3.BoolFlag{Name: "grants"},
 	}
 	return slices.Concat(databases.RuleFlags(), throttle.Flags(), own)
 }
@@ -159,8 +157,8 @@ func checkFlags(cmd *cliv3.Command) error {
 	for _, pair := range [][2]string{
 		{"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
 		{"explain", "matrix"}, {"explain", "propose"}, {"explain", "rerun"}, {"explain", "since"}, {"explain", "contents"}, {"explain", "html"},
-		{"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"}, {"explain", "grants"},
-		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},
+		{"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"},
+		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"},
 	} {
 		if cmd.IsSet(pair[0]) && cmd.IsSet(pair[1]) {
 			return cli.Usage("-%s and -%s do not go together", pair[0], pair[1])
