@@ -28,7 +28,6 @@ func TestUnsuitableOptions(t *testing.T) {
 		`the pattern "[" is malformed`:                                                                                                    {Exclude: []string{"["}},
 		`allow: no rule has the code "key-colision" (did you mean "key-collision"?)`:                                                      {Allow: []string{"key-colision"}},
 		`fail on: no rule has the code "key-colision" (did you mean "key-collision"?)`:                                                    {FailOn: []string{"key-colision"}},
-		`only: no rule has the code "" `:                                                                                                  {Only: []declare.Selection{{Table: "pets"}}},
 		`allow: "key-collision:charcters": no world has a table that matches charcters (did you mean "characters"?)`:                      {Allow: []string{"key-collision:charcters"}},
 		`allow: "key-collision:c*.giud": no such table has a column that matches giud (did you mean "guid"?)`:                             {Allow: []string{"key-collision:c*.giud"}},
 		`allow: "key-collision:a.b.c": it has more than a table and a column; put a name with a dot in backquotes: want key-collision:ta`: {Allow: []string{"key-collision:a.b.c"}},

@@ -2,10 +2,8 @@ package check_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
-	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/verdict"
@@ -51,21 +49,5 @@ func TestTableOutsideOfTheSnapshot(t *testing.T) {
 	}
 	if got.Verdict != verdict.NotVerified {
 		t.Errorf("all together: %s", got.Verdict)
-	}
-	a, b = dbs(true)
-	c := settled(3)
-	c.Schema.Tables[3].Outside, c.Schema.Tables[3].Engine = outside, "MyISAM"
-	m, err := check.Matrix(t.Context(), sources(a, b, c), declare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range m.Pairs {
-		want := verdict.Pass
-		if slices.Contains(p.Worlds[:], "s2") {
-			want = verdict.NotVerified
-		}
-		if p.Verdict != want {
-			t.Errorf("%s and %s: %s, want %s", p.Worlds[0], p.Worlds[1], p.Verdict, want)
-		}
 	}
 }

@@ -30,10 +30,10 @@ var codeOf = map[catalog.ConditionKind]string{
 func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
 		t := f.Model().Tables[table]
-		if t == nil || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize) {
+		if t == nil || !mayRefuse(f.Resolved, table, t) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeRefusedCheck, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeRefusedCheck, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			all := refusals{table: table}
 			for db, of := range f.Having(table) {
 				if f.Same[table] && db != f.Model() {

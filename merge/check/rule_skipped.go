@@ -33,10 +33,10 @@ var excludedRule = rule.Rule{
 // skipTasks count what stays behind because that is the policy of its table.
 func skipTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range slices.Sorted(maps.Keys(f.Skip)) {
-		if !f.Skip[table] || !f.Wants(verdict.CodeTableExcluded, table, "") {
+		if !f.Skip[table] {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(table)}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeTableExcluded, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
 			result := verdict.Result{Code: verdict.CodeTableExcluded, Table: table}
 			var parts []string
 			for _, db := range f.DBs {

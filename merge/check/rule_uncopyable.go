@@ -21,8 +21,7 @@ import (
 var uncopyableRule = rule.Rule{Codes: []string{verdict.CodeTableUncopyable}, Tasks: uncopyableTasks}
 
 func uncopyableTasks(f *read.Facts) []rule.Task {
-	id := rule.TaskID{Code: verdict.CodeTableUncopyable}
-	return []rule.Task{{ID: id, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+	return []rule.Task{{Code: verdict.CodeTableUncopyable, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 		var results []verdict.Result
 		for _, table := range slices.Sorted(maps.Keys(f.Model().Tables)) {
 			rows := int64(0)

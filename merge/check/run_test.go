@@ -13,56 +13,6 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// A check that is limited to some results gives them as a whole check does,
-// and no others.
-func TestOnly(t *testing.T) {
-	full := mustCheck(t, declare.Options{}, faulty()...)
-	for _, r := range full.Results {
-		only := []declare.Selection{{Code: r.Code, Table: r.Table, Subject: r.Subject}}
-		got := mustCheck(t, declare.Options{Only: only}, faulty()...)
-		var same []verdict.Result
-		for _, one := range got.Results {
-			if one.Code == verdict.CodeKeyCollision {
-				one.Next, r.Next = nil, nil // the reason why keys collide was not looked for
-			}
-			if one.Code == verdict.CodeColumnOpaque {
-				one.Message, r.Message = "", "" // there were no rows to look into
-			}
-			if one.Subject == r.Subject {
-				same = append(same, one)
-			}
-		}
-		if diff := cmp.Diff([]verdict.Result{r}, same); diff != "" {
-			t.Errorf("only %v (-whole +only):\n%s", only, diff)
-		}
-		for _, one := range got.Results {
-			if one.Code != r.Code || one.Table != r.Table {
-				t.Errorf("only %v: also %s %s %s", only, one.Code, one.Table, one.Subject)
-			}
-		}
-		if diff := cmp.Diff(only, got.Only); diff != "" {
-			t.Errorf("the report does not say what it is limited to:\n%s", diff)
-		}
-	}
-
-	// What is not selected is not read.
-	reads := make(map[string]bool)
-	mustCheck(t, declare.Options{
-		Only:     []declare.Selection{{Code: verdict.CodeUniqueCollision, Table: "players", Subject: "name"}},
-		Progress: func(p declare.Progress) { reads[p.Code+" "+p.Table] = true },
-	}, faulty()...)
-	if diff := cmp.Diff(map[string]bool{"unique-collision players": true}, reads); diff != "" {
-		t.Errorf("read (-want +got):\n%s", diff)
-	}
-
-	// What is no longer there is not passed.
-	gone := []declare.Selection{{Code: verdict.CodeSchemaTable, Table: "players"}, {Code: verdict.CodeUniqueCollision, Table: "players", Subject: "nick"}}
-	report := mustCheck(t, declare.Options{Only: gone}, faulty()...)
-	if r := find(report, verdict.CodeUniqueCollision, "players", "nick"); len(r) != 1 || r[0].Verdict != verdict.NotVerified || report.Verdict != verdict.NotVerified {
-		t.Errorf("%s: %+v", report.Verdict, report.Results)
-	}
-}
-
 // Allow and FailOn change what counts, never what was found.
 func TestAllowAndFailOn(t *testing.T) {
 	dbs := func() []*mergetest.Database {

@@ -87,11 +87,6 @@ func TestAllowOpenColumn(t *testing.T) {
 			t.Errorf("%q is taken", allow)
 		}
 	}
-	// A column of an earlier report is judged again, alone, as in the whole check.
-	report := w.check(t, declare.Options{Only: []declare.Selection{{Code: verdict.CodeReferenceUndeclared, Table: "i", Subject: "b"}}})
-	if open := openColumns(report); len(open) != 1 || open["i.b"] != 1 {
-		t.Errorf("again: %v", open)
-	}
 }
 
 // Worlds need not have the same tables and columns.

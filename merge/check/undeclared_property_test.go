@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math/big"
@@ -16,10 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/servertest"
-	"mergesafe/merge"
-	"mergesafe/merge/catalog"
-	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
@@ -564,48 +559,6 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 		t.Fatalf("%d columns are said to name nothing and hold keys, %q, want %d\n%s", report.Plain, report.PlainOpen, plain, g)
 	}
 	seen.plain += plain
-}
-
-// TestMatrixOpensWhatTheCheckOpens: of each two of random worlds the matrix says what a
-// check of these two says.
-func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
-	servertest.NotShort(t)
-	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "mergesafe")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		g := drawGame(t, "sqlite")
-		w := sqliteWorlds(t, dir, g.worlds)
-		defer w.close()
-		w.exec(t, "BEGIN")
-		g.write(t, w)
-		w.exec(t, "COMMIT")
-		sources, done := w.open(t)
-		matrix, err := check.Matrix(context.Background(), sources, g.opts)
-		done()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for a := range g.worlds {
-			for b := a + 1; b < g.worlds; b++ {
-				sources, done := w.open(t)
-				opts := g.opts
-				opts.Samples = -1
-				single, err := merge.Check(context.Background(), []catalog.Source{sources[a], sources[b]}, opts)
-				done()
-				if err != nil {
-					t.Fatal(err)
-				}
-				pair := matrix.Pair(worldName(a), worldName(b))
-				got, want := openColumns(&verdict.Report{Results: pair.Results}), openColumns(single)
-				if diff := gocmp.Diff(want, got); diff != "" || pair.Verdict != single.Verdict {
-					t.Fatalf("%s and %s: %s, want %s (-check +matrix):\n%s%s", worldName(a), worldName(b), pair.Verdict, single.Verdict, diff, g)
-				}
-			}
-		}
-	})
 }
 
 func hasResult(report *verdict.Report, table, column string) bool {

@@ -92,7 +92,6 @@ type Resolved struct {
 	Worlds    []WorldColumn // keys that carry the number of their world
 	Moving    *Moving       // nil if no keys get new values
 	DBs       []*Database   // the worlds, as given
-	model     *Database     // nil: the first of them
 	Tables    []string      // of all databases, sorted
 }
 
@@ -200,14 +199,6 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	return f, nil
 }
 
-// Among returns what is wanted of some of the databases, with another as the model.
-func Among(f *Resolved, model *Database, dbs ...*Database) *Resolved {
-	some := *f
-	some.DBs, some.model, some.Tables = dbs, model, TablesOf(dbs)
-	some.Severed, some.Names, some.Moving = nil, nil, nil // of all databases together
-	return &some
-}
-
 // TablesOf returns the tables of all databases, sorted.
 func TablesOf(dbs []*Database) []string {
 	all := make(map[string]bool)
@@ -284,25 +275,6 @@ func (f *Resolved) ModelOf(table string) (*Database, *catalog.Table) {
 		return db, t
 	}
 	return nil, nil
-}
-
-// Wants reports whether a result is to be part of the report. An empty subject
-// stands for all of a table's.
-func (f *Resolved) Wants(code, table, subject string) bool {
-	if len(f.Opts.Only) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Matches(code, table, subject) })
-}
-
-// WantsAny is [Resolved.Wants] for several codes.
-func (f *Resolved) WantsAny(table, subject string, codes ...string) bool {
-	return slices.ContainsFunc(codes, func(code string) bool { return f.Wants(code, table, subject) })
-}
-
-// WantsTable reports whether any result about a table is wanted.
-func (f *Resolved) WantsTable(table string) bool {
-	return len(f.Opts.Only) == 0 || slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Table == "" || s.Table == table })
 }
 
 // Now is what the IDs of a database are compared with; zero if there is no
@@ -400,9 +372,8 @@ func setAside(dbs []*Database) {
 	}
 }
 
-// Model is the first world, which gives the schema and the collations, and keeps its keys and names. Of a pair of a
-// matrix it is the first of the two.
-func (f *Resolved) Model() *Database { return cmp.Or(f.model, f.DBs[0]) }
+// Model is the first world, which gives the schema and the collations, and keeps its keys and names.
+func (f *Resolved) Model() *Database { return f.DBs[0] }
 
 // OthersOf are the worlds whose keys and names may change: all but the first, in their order.
 func OthersOf(f *Resolved) []*Database {

@@ -83,18 +83,10 @@ type Options struct {
 	// allowed in that place.
 	Allow, FailOn []string
 
-	// Only, if not empty, limits the check to these results. The verdict then covers
-	// only them.
-	Only []Selection
-
 	// Propose makes the check look for uniques that are worth declaring, and judge
 	// what every column is, which takes one more reading of all tables; see
 	// [verdict.Report.Proposals] and [verdict.Report.Proposed].
 	Propose bool
-
-	// Contents makes the check read all columns of all rows and compute sums; see
-	// [verdict.TableSummary]. [check.Compare] compares the sums.
-	Contents bool
 
 	// Progress, if not nil, is called after every batch that was read, by one
 	// goroutine at a time. It never changes the result.
@@ -150,14 +142,6 @@ type AccountColumn struct {
 	Line int    `json:"-" toml:"-"` // in File; 0: not known
 }
 
-// Selection names results of a report: those with its code, and with its table
-// and subject unless these are empty.
-type Selection struct {
-	Code    string `json:"code"`
-	Table   string `json:"table,omitempty"`
-	Subject string `json:"subject,omitempty"`
-}
-
 func (o Options) WithDefaults() Options {
 	o.Samples = cmp.Or(o.Samples, DefaultSamples)
 	o.Slack = cmp.Or(o.Slack, DefaultSlack)
@@ -177,9 +161,3 @@ type unsuitable string
 
 func (e unsuitable) Error() string      { return string(e) }
 func (unsuitable) Is(target error) bool { return target == ErrOptions }
-
-// Matches reports whether s may name a result. What is alike in a schema is
-// one result without a subject, so that one answers to any.
-func (s Selection) Matches(code, table, subject string) bool {
-	return s.Code == code && (s.Table == "" || s.Table == table) && (s.Subject == "" || subject == "" || s.Subject == subject)
-}

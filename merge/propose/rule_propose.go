@@ -21,11 +21,11 @@ import (
 var ProposalRule = rule.Rule{Tasks: ProposalTasks}
 
 func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
-	if !f.Opts.Propose || len(f.Opts.Only) > 0 {
+	if !f.Opts.Propose {
 		return nil
 	}
 	add := func(step string, tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(step, tables...)}, Tables: tables, Run: run, Guesses: true})
+		tasks = append(tasks, rule.Task{Code: "propose", Tables: tables, Run: run, Guesses: true})
 	}
 	for _, table := range f.Tables {
 		for _, column := range likelyUniques(f, table) {
@@ -61,12 +61,12 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 			}
 		}
 		for _, table := range slices.Sorted(maps.Keys(of)) {
-			o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(table)}, Tables: []string{table},
+			o.Tasks = append(o.Tasks, rule.Task{Guesses: true, Code: "propose", Tables: []string{table},
 				Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 					return rule.Outcome{}, apart(ctx, r, c, table, of[table])
 				}})
 		}
-		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, Code: "propose", Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 			c.followNames() // of what was found to name rows in some of its rows
 			return concludeProposals(c), nil
 		}})
@@ -197,7 +197,7 @@ func proposeRepeats(ctx context.Context, f *read.Facts, r *read.Reader, x *exami
 			c, n := candidates[k], repeated[k]
 			judged := func(other int) bool { return other == k }
 			changes := slices.ContainsFunc(parts, func(p *undeclared.OpenColumn) bool {
-				rows, _ := p.Changed(f, open, candidates, judged, false)
+				rows, _ := p.Changed(f, candidates, judged, false)
 				return rows > 0
 			})
 			if !changes && (f.Alike[table] || f.Alike[c.Table]) {

@@ -1,4 +1,4 @@
-// Package report presents a check, a matrix, a plan and the outcome of a merge to
+// Package report presents a check, a plan and the outcome of a merge to
 // people: one view of each, written as text, HTML and JSON.
 package report
 

@@ -42,16 +42,15 @@ const (
 // are those that were complete by then: each is exact, but the missing ones may be the
 // worst.
 type Report struct {
-	Version    int                 `json:"version"`
-	Program    string              `json:"program,omitempty"`    // that made the report, with its version; set by the caller
-	Verdict    Verdict             `json:"verdict"`              // empty if the report is incomplete
-	Incomplete string              `json:"incomplete,omitempty"` // why it is
-	Started    time.Time           `json:"started"`
-	Finished   time.Time           `json:"finished"`
-	Phases     Phases              `json:"phases,omitempty"` // of the program; set by the caller
-	Worlds     []Summary           `json:"worlds"`           // in the order of the check: the first gives the schema, and keeps its keys and names
-	Only       []declare.Selection `json:"only,omitempty"`   // the check was limited to these
-	Results    []Result            `json:"results"`          // in the order of Codes, then by table and subject
+	Version    int       `json:"version"`
+	Program    string    `json:"program,omitempty"`    // that made the report, with its version; set by the caller
+	Verdict    Verdict   `json:"verdict"`              // empty if the report is incomplete
+	Incomplete string    `json:"incomplete,omitempty"` // why it is
+	Started    time.Time `json:"started"`
+	Finished   time.Time `json:"finished"`
+	Phases     Phases    `json:"phases,omitempty"` // of the program; set by the caller
+	Worlds     []Summary `json:"worlds"`           // in the order of the check: the first gives the schema, and keeps its keys and names
+	Results    []Result  `json:"results"`          // in the order of Codes, then by table and subject
 
 	// Plain is how many columns that are declared plain or shared, or plain in the rows without a reference, hold values
 	// which, if they were keys, would name other rows after the merge: the verdict relies on their declarations.
@@ -148,11 +147,6 @@ type TableSummary struct {
 	// for people; empty if they were not read.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
-
-	// Contents is a sum over all rows, if it was asked for: two tables with the
-	// same sum have the same rows. NoContents says why there is none.
-	Contents   string `json:"contents,omitempty"`
-	NoContents string `json:"no_contents,omitempty"`
 }
 
 // Result is the result of one rule in one table, or in the databases as a whole.

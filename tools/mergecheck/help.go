@@ -22,22 +22,12 @@ What is checked:
   -include PATTERN  only the tables that match, such as 'char_*'
   -exclude PATTERN  not these: they are reported as NOT VERIFIED, under the code
                     table-excluded
-  -matrix           every source with every other: which two can be merged; the
-                    pairs of a source that cannot be read have no verdict
-  -rerun REPORT     only what did not pass in an earlier report; without a
-                    SOURCE, the sources of that report
-  -since REPORT     FAIL too if a number of rows, a first or last key, a mark or
-                    a verdict moved since an earlier report: the databases are
-                    still written to
-  -contents         sum up every column of all rows, so that -since sees
-                    changed rows too; both reports need it
   -rules FILE       what columns are, as -propose writes it; of several files a
-                    later one has precedence. If the file lists
-                    the columns that were reviewed ([schema]), its patterns
-                    count for no others. It may name commands that
-                    are run, to find keys in cells: format = "exec ..."; all
-                    formats: mergecheck -h formats. Without a SOURCE, say only
-                    whether the file is written right
+                    later one has precedence. If the file lists the columns that
+                    were reviewed ([schema]), its patterns count for no others.
+                    It may name commands that are run, to find keys in cells:
+                    format = "exec ..."; all formats: mergecheck -h formats.
+                    Without a SOURCE, say only whether the file is written right
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
   -propose          look for declarations to make: columns that seem to be
@@ -86,8 +76,7 @@ Examples:
 
   mergecheck s1 s2
   mergecheck -html ticket.html -max-load 40 s1 s2 s3
-  mergecheck -json -contents s1 s2 > t-1.json
-  mergecheck -contents -since t-1.json s1 s2
+  mergecheck -rekey -propose -o rules.toml s1 s2
 `
 
 // helpDatabases is what "-h databases" prints.

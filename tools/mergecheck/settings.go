@@ -22,11 +22,6 @@ func flags() []cliv3.Flag {
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
 		&cliv3.StringFlag{Name: "explain"},
-		&cliv3.BoolFlag{Name: "matrix"},
-		&cliv3.StringFlag{Name: "rerun"},
-		&cliv3.StringFlag{Name: "since"},
-		&cliv3.BoolFlag{Name: "contents"},
-
 		&cliv3.StringSliceFlag{Name: "fail-on"},
 
 		cli.JSONFlag(),
@@ -44,8 +39,6 @@ func flags() []cliv3.Flag {
 type settings struct {
 	places   []databases.Place
 	options  declare.Options // but for the callbacks
-	matrix   bool
-	since    *verdict.Report // nil if there is no -since
 	json     bool
 	html     string      // the file to write; "" for none
 	rules    string      // the file of rules to write; "" for none
@@ -64,7 +57,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		return s, err
 	}
 	s = settings{
-		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
+		json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
 		snapshot: cmd.String("snapshot") == "on", program: cmd.Root().Version,
 	}
 	if s.throttle, err = throttle.Of(cmd); err != nil {
@@ -78,7 +71,6 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	s.options, s.line = rules.Check, rules.Line
 	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
-	s.options.Contents = cmd.Bool("contents")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
 	}
@@ -87,41 +79,11 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 			return s, cli.Usage("-explain %s: %v", text, err)
 		}
 	}
-	args, rerun := cmd.Args().Slice(), (*verdict.Report)(nil)
-	if file := cmd.String("rerun"); file != "" {
-		old, err := readEarlier(file)
-		if err != nil {
-			return s, err
-		}
-		if s.options.Only, err = notPassed(file, old); err != nil {
-			return s, err
-		}
-		if len(args) == 0 {
-			args = worldNames(old)
-		}
-		rerun = old
-	}
-	if s.places, err = config.Locate(args); err != nil {
+	if s.places, err = config.Locate(cmd.Args().Slice()); err != nil {
 		return s, err
 	}
 	dsns := slice.Map(s.places, func(p databases.Place) string { return p.DSN.Reveal() })
 	s.inputs = append(databases.Inputs(cmd, dsns...), cli.Input{What: "the file of -o", Name: s.rules})
-	if rerun != nil { // what had not passed was about a merge by its schema
-		if err := sameFirst("-rerun", cmd.String("rerun"), rerun, s.places); err != nil {
-			return s, err
-		}
-	}
-	if file := cmd.String("since"); file != "" {
-		if s.since, err = readEarlier(file); err != nil {
-			return s, err
-		}
-		if err := comparable(file, s.since, s.places); err != nil {
-			return s, err
-		}
-		if s.options.Contents && !hasContents(s.since) {
-			return s, cli.Usage("-since: %s has no sums of rows to compare with: it was made without -contents", file)
-		}
-	}
 	return s, nil
 }
 
@@ -155,10 +117,7 @@ func checkFlags(cmd *cliv3.Command) error {
 	}
 	// What makes no sense together.
 	for _, pair := range [][2]string{
-		{"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
-		{"explain", "matrix"}, {"explain", "propose"}, {"explain", "rerun"}, {"explain", "since"}, {"explain", "contents"}, {"explain", "html"},
-		{"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"},
-		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"},
+		{"explain", "propose"}, {"explain", "html"}, {"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"},
 	} {
 		if cmd.IsSet(pair[0]) && cmd.IsSet(pair[1]) {
 			return cli.Usage("-%s and -%s do not go together", pair[0], pair[1])

@@ -29,7 +29,7 @@ func First(f *read.Facts, leaving *leave.Leaving) []rule.Task {
 	if f.Moving != nil {
 		return spaces.SpaceTasks(f, find)
 	}
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeTableExcluded}, Run: func(ctx context.Context,
+	return []rule.Task{{Code: verdict.CodeTableExcluded, Run: func(ctx context.Context,
 		_ *read.Reader) (rule.Outcome, error) {
 		return find(ctx, nil)
 	}}}

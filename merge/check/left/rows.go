@@ -15,10 +15,7 @@ import (
 // Tasks count the rows of some tables that stay behind, and those that refer to them.
 func Tasks(f *read.Facts) (tasks []rule.Task) {
 	for _, l := range declare.LeftOf(f.Resolved) {
-		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
-			continue
-		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, l) }})
+		tasks = append(tasks, rule.Task{Code: verdict.CodeTableExcluded, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, l) }})
 	}
 	return tasks
 }

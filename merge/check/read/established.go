@@ -134,10 +134,3 @@ func describe(ctx context.Context, sources []catalog.Source, opts declare.Option
 	}
 	return &Facts{Resolved: resolved, allowances: allowances, Twins: twins, Established: NewEstablished()}, nil
 }
-
-// Among returns facts about some of the databases, of which nothing is established yet, with another as
-// the model.
-func (f *Facts) Among(model *declare.Database, dbs ...*declare.Database) *Facts {
-	twins := slices.DeleteFunc(slices.Clone(f.Twins), func(t Twin) bool { return !slices.Contains(dbs, t.A) || !slices.Contains(dbs, t.B) })
-	return &Facts{Resolved: declare.Among(f.Resolved, model, dbs...), allowances: f.allowances, Twins: twins, Established: NewEstablished()}
-}

@@ -289,9 +289,6 @@ func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, er
 
 // idsOf judges the IDs of one world in such a table.
 func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code string) (scans []*idScan, err error) {
-	if r.Shared != nil {
-		return r.Shared.idsOf(ctx, db, table, code)
-	}
 	t := db.Tables[table]
 	var columns []string
 	for _, col := range t.Columns {

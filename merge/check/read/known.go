@@ -12,7 +12,7 @@ import (
 // ranges of the new ones do not meet. Otherwise it returns nil.
 func keysApart(r *Reader, q Question) *Reading {
 	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0
-	if r.Shared != nil || len(q.Columns) != 1 || looksAround {
+	if len(q.Columns) != 1 || looksAround {
 		return nil
 	}
 	streams, gaps := r.KeyStreams(q.Code, q.Table, q.Columns, nil)

@@ -84,19 +84,9 @@ func elsewhere(samples int) *stream.Collisions {
 
 // read reads a reference of one world.
 func (f follower) read(ctx context.Context, db *declare.Database) (*followedPass, error) {
-	if f.Shared != nil {
-		return f.Shared.follow(ctx, f.Facts, db, f.ref)
-	}
-	found, _, err := f.pass(ctx, db, nil)
-	return found, err
-}
-
-// pass does what read does, and also returns the sources that could not take
-// part although they should. views, if not nil, may add views for the streams.
-func (f follower) pass(ctx context.Context, db *declare.Database, views func([]*stream.Stream) []stream.View) (*followedPass, Exclusions, error) {
 	var found *followedPass
 	samples := f.Facts.Opts.Samples
-	without, err := f.Retry(func(excluded Exclusions) error {
+	err := f.Retry(func(excluded Exclusions) error {
 		found = &followedPass{dangling: Faults{Samples: samples}, rebound: elsewhere(samples)}
 		if f.ref.All {
 			found.rebound.Samples *= 2 // some may turn out to be missing at home
@@ -132,13 +122,9 @@ func (f follower) pass(ctx context.Context, db *declare.Database, views func([]*
 			// Read the rest all the same: it is to be counted.
 			found.rebound.Wanted = func([]int64) bool { return false }
 		}
-		all := append([]*stream.Stream{referring}, streams...)
-		if views != nil {
-			found.rebound.Views = views(all)
-		}
-		return found.rebound.Count(ctx, all)
+		return found.rebound.Count(ctx, append([]*stream.Stream{referring}, streams...))
 	})
-	return found, without, err
+	return found, err
 }
 
 // cannotFollow says why a reference of a world cannot be read; nil if it can.
