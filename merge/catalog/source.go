@@ -200,10 +200,6 @@ type Catalog struct {
 	// Hidden are the parts that the account cannot see: they may exist although the
 	// catalogue lacks them.
 	Hidden []Hidden
-
-	// NoSnapshot says that every Scan, Count and Row saw the rows of its own moment,
-	// not of one common moment, as the operator chose.
-	NoSnapshot bool
 }
 
 // Given is a range of numbers in a column of keys.

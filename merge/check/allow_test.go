@@ -44,7 +44,7 @@ func TestAllowPlaces(t *testing.T) {
 		var left []string
 		for _, r := range report.Results {
 			noKey := r.Code == verdict.CodeTableUncopyable // which cannot be allowed: see TestAllowNoConflict
-			if r.Verdict != verdict.Pass && r.CountsAs != verdict.Pass && !noKey {
+			if r.Verdict != verdict.Pass && !r.Allowed && !noKey {
 				left = append(left, r.Code+" "+r.Table+" "+r.Subject)
 			}
 		}
@@ -71,30 +71,15 @@ func TestAllowNoConflict(t *testing.T) {
 		if report.Verdict != test.want {
 			t.Errorf("%v: %s, want %s", test.allow, report.Verdict, test.want)
 		}
-		if r := find(report, verdict.CodeKeyCollision, "guilds", "")[0]; r.Verdict != verdict.NotVerified || r.CountsAs != verdict.Pass {
+		if r := find(report, verdict.CodeKeyCollision, "guilds", "")[0]; r.Verdict != verdict.NotVerified || !r.Allowed {
 			t.Errorf("%v: %+v, want NOT VERIFIED, allowed", test.allow, r)
 		}
 		if r := find(report, verdict.CodeTableUncopyable, "guilds", ""); len(r) != 1 || r[0].Verdict != verdict.Fail {
 			t.Errorf("%v: %+v, want FAIL of a row that has no key", test.allow, r)
 		}
 		r := find(report, verdict.CodeUniqueCollision, "players", "name")[0]
-		if said := strings.Contains(strings.Join(r.Next, "\n"), "-allow does not cover it"); r.CountsAs != "" || said != (len(test.allow) == 2) {
+		if said := strings.Contains(strings.Join(r.Next, "\n"), "-allow does not cover it"); r.Allowed || said != (len(test.allow) == 2) {
 			t.Errorf("%v: %+v", test.allow, r)
 		}
-	}
-}
-
-// An allowance in one place takes it out of a code that is to fail.
-func TestAllowBesideFailOn(t *testing.T) {
-	a, b := settled(1), settled(2)
-	a.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM"}, {Table: "mail", Reason: "MyISAM"}}
-	report := mustCheck(t, declare.Options{Allow: []string{"table-skipped:log"}, FailOn: []string{"table-skipped"}}, a, b)
-	for table, want := range map[string]verdict.Verdict{"log": verdict.Pass, "mail": verdict.Fail} {
-		if r := find(report, verdict.CodeTableSkipped, table, "")[0]; r.CountsAs != want {
-			t.Errorf("%s counts as %s, want %s", table, r.CountsAs, want)
-		}
-	}
-	if got := verdict.AllowedCodes(report.Results); got != "1 table-skipped" {
-		t.Errorf("allowed: %s", got)
 	}
 }

@@ -160,7 +160,7 @@ func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failin
 		r.names = append(r.names, db.Name)
 	}
 	for _, fields := range found.Samples {
-		if len(r.result.Samples) < f.Opts.Samples {
+		if len(r.result.Samples) < declare.Samples {
 			key := read.KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
 			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{World: db.Name, Fields: fields}}})
 		}

@@ -38,7 +38,6 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		schemas.SchemaRule,
 		migrationRule,
 		schemas.DriftRule,
-		snapshotRule,
 		outsideRule,
 		opaqueRule,
 		skippedRule,

@@ -171,7 +171,7 @@ func unverifiedAction(f *read.Facts, code string) string {
 	return verdict.Documented(code).Unverified
 }
 
-// judge gives a result its verdict, and what that counts as.
+// judge gives a result its verdict, and says whether it is allowed.
 func (r *run) judge(result *verdict.Result) {
 	switch {
 	case result.Count > 0 && result.Open == nil:
@@ -182,12 +182,7 @@ func (r *run) judge(result *verdict.Result) {
 		result.Verdict = verdict.Pass
 	}
 	allowed, _ := r.facts.Allowed(result)
-	switch {
-	case result.Verdict != verdict.Pass && allowed:
-		result.CountsAs = verdict.Pass
-	case result.Verdict == verdict.NotVerified && slices.Contains(r.facts.Opts.FailOn, result.Code):
-		result.CountsAs = verdict.Fail
-	}
+	result.Allowed = allowed && result.Verdict != verdict.Pass
 }
 
 // Report concludes what was found. incomplete says why that is not all; "" if

@@ -58,7 +58,7 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 				t.Fatal("nothing was forgotten")
 			}
 			rules := trueRules(schema.Refs, forgotten)
-			report, took, heap := checkPools(t, dsns, declare.Options{Rules: []declare.Declarations{rules}, Samples: -1})
+			report, took, heap := checkPools(t, dsns, declare.Options{Rules: []declare.Declarations{rules}})
 			open := openColumns(report)
 			rows, missed, keys := int64(0), 0, keysOf(t, pools, rules)
 			for _, c := range forgotten {

@@ -9,15 +9,12 @@ import (
 	"mergesafe/merge/cell"
 )
 
-// The defaults of [Options].
-const (
-	DefaultSamples = 3
+// Samples is how many conflicts a result shows. Counts are exact whatever it is.
+const Samples = 3
 
-	// DefaultSlack is more than a healthy game server needs: the clock
-	// disagreement at which it refuses to start, and the reservation by which
-	// its IDs may run ahead.
-	DefaultSlack = 10 * time.Minute
-)
+// DefaultSlack is more than a healthy game server needs: the clock disagreement at which it
+// refuses to start, and the reservation by which its IDs may run ahead.
+const DefaultSlack = 10 * time.Minute
 
 // ErrOptions says that [Options] are invalid: they name a table, a column or a
 // code that does not exist, or a value out of range.
@@ -25,10 +22,6 @@ var ErrOptions = errors.New("unsuitable options")
 
 // Options configures a check. The zero value means the defaults.
 type Options struct {
-	// Samples is how many conflicts a result shows: 0 is [DefaultSamples], a
-	// negative number none. Counts are exact whatever it is.
-	Samples int
-
 	// Slack is how much later than the clock an ID may be before it counts as
 	// from the future: 0 is [DefaultSlack].
 	Slack time.Duration
@@ -79,9 +72,8 @@ type Options struct {
 	// (verdict.Unallowable). An entry is "CODE", "CODE:table" or "CODE:table.column", of which table and
 	// column may be patterns: * is any characters, {0..18} one of these numbers, and
 	// put a name with a dot in backquotes. One that matches no table or column is an
-	// error. FailOn names codes of which NOT VERIFIED counts as FAIL, unless it is
-	// allowed in that place.
-	Allow, FailOn []string
+	// error.
+	Allow []string
 
 	// Propose makes the check look for uniques that are worth declaring, and judge
 	// what every column is, which takes one more reading of all tables; see
@@ -143,7 +135,6 @@ type AccountColumn struct {
 }
 
 func (o Options) WithDefaults() Options {
-	o.Samples = cmp.Or(o.Samples, DefaultSamples)
 	o.Slack = cmp.Or(o.Slack, DefaultSlack)
 	if o.Clock == nil {
 		o.Clock = time.Now

@@ -146,9 +146,6 @@ func (l *Leaving) addTable(name string) error {
 			return fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged",
 				name, db.Name, of.Outside)
 		}
-		if db.Catalog.NoSnapshot {
-			return fmt.Errorf("%s is read without a snapshot, so which of its rows stay behind cannot be judged", db.Name)
-		}
 	}
 	l.tables[name] = &table{name: name}
 	return nil

@@ -153,9 +153,6 @@ func (t *text) failures(all []finding) {
 	t.some(len(failed), textFailures, inJSON, func(i int) {
 		result := failed[i]
 		message := result.Message
-		if result.Verdict == verdict.NotVerified {
-			message = "not verified, which counts as failed: " + result.Gaps[0].Reason
-		}
 		samples := result.Samples[:min(textSamples, len(result.Samples))]
 		if i >= textSampled {
 			samples = nil

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -21,9 +20,6 @@ func codes() map[string]verdict.Code {
 	}
 	return all
 }
-
-// counted is the verdict that a result counts as.
-func counted(r verdict.Result) verdict.Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
 // where names the table and the columns of a result.
 func where(r verdict.Result) string { return strings.TrimSpace(r.Table + "  " + r.Subject) }

@@ -53,7 +53,6 @@ const (
 	CodeSchemaReference     = "schema-reference"
 	CodeSchemaRoutine       = "schema-routine"
 	CodeSchemaCharset       = "schema-charset"
-	CodeNoSnapshot          = "no-snapshot"
 	CodeTableChanged        = "table-changed"
 	CodeColumnOpaque        = "column-opaque"
 	CodeTableSkipped        = "table-skipped"
@@ -407,11 +406,6 @@ var codes = []Code{
 		Code:       CodeSchemaCharset,
 		Meaning:    "a database has another default collation than the first world: tables that the game makes later would compare texts differently",
 		Unverified: "make sure that the game names the collation of tables that it makes",
-	},
-	{
-		Code:       CodeNoSnapshot,
-		Meaning:    "a database was not read at one moment: rows may have moved between the tables meanwhile",
-		Unverified: "check again when the game servers are stopped",
 	},
 	{
 		Code:       CodeTableChanged,

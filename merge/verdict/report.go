@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -163,9 +162,8 @@ type Result struct {
 	// else.
 	Columns []string `json:"columns,omitempty"`
 
-	// CountsAs replaces the verdict, as the operator chose by Options.Allow or FailOn;
-	// empty: it is not replaced.
-	CountsAs Verdict `json:"counts_as,omitempty"`
+	// Allowed says that the result counts as PASS, as the operator chose by Options.Allow.
+	Allowed bool `json:"allowed,omitempty"`
 
 	Read    int64  `json:"read"`  // values checked, over all worlds
 	Count   int64  `json:"count"` // exact number of conflicts; what is counted depends on the code
@@ -194,7 +192,7 @@ type Result struct {
 	Alike bool `json:"alike,omitempty"`
 
 	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not checked
-	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most Options.Samples
+	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most [declare.Samples]
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
 }
 
@@ -210,7 +208,12 @@ type OpenColumn struct {
 }
 
 // Counts is what the result is to the verdict of all.
-func (r *Result) Counts() Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
+func (r *Result) Counts() Verdict {
+	if r.Allowed {
+		return Pass
+	}
+	return r.Verdict
+}
 
 // Gap is a part that a rule could not check, and the reason.
 type Gap struct {

@@ -46,22 +46,18 @@ What the results count:
   -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
                     only there: 'table-skipped:log_*', column-opaque:mail.body,
                     'schema-default:bags.slot{0..18}'
-  -fail-on CODE     NOT VERIFIED of CODE counts as FAIL
   -codes            print all codes and what they mean, and do nothing else
 
 What is printed:
 
   -html FILE        write the report as one HTML file as well
   -json             print it as JSON, as mergecheck -h json describes it
-  -samples N        conflicts of each kind that are shown with their rows
-                    (default 3); all of them are counted whatever N is
 
 How the databases are read (more: mergecheck -h databases):
 
   -config FILE      with [[source]] and [check] (default "config.toml")
   -max-load N       rest while a server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
-  -snapshot on|off  off: do not read each database as it was at one moment
 
 Each check ends as PASS, FAIL or NOT VERIFIED; a check that was not complete
 never passes. Exit codes:

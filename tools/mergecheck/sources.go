@@ -25,7 +25,7 @@ func open(ctx context.Context, s settings, rests func(source string, threads int
 	}
 	for _, p := range s.places {
 		var source *sqlsource.Source // set before anybody pauses
-		options := sqlsource.Options{NoSnapshot: !s.snapshot}
+		var options sqlsource.Options
 		if s.throttle != (throttle.Throttle{}) {
 			options.Pause = s.throttle.Pauser(
 				func(ctx context.Context) (int, error) { return source.Load(ctx) },

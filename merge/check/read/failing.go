@@ -21,7 +21,7 @@ func (r *Reader) Failing(ctx context.Context, db *declare.Database, table, code 
 		}
 		return all, nil
 	}
-	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), max(0, r.Facts.Opts.Samples))
+	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), declare.Samples)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -225,9 +225,6 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 		future:   f.Future(db),
 		registry: db.Catalog.HasRegistry,
 	}
-	for i := range scan.Faults {
-		scan.Faults[i].Samples = f.Opts.Samples
-	}
 	ordered := slices.IndexFunc(s.Scan.Order, func(o catalog.Order) bool { return o.Column == column })
 	switch {
 	case !col.IsID && ordered < 0:

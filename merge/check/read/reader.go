@@ -188,13 +188,13 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 		}
 		if q.ids {
 			p.ids = r.judgeIDs(q.Table, p.streams)
-			if r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0 {
+			if len(r.Facts.Opaque(q.Table)) > 0 {
 				for _, s := range p.streams {
 					s.Visit = append(s.Visit, r.sampler(s))
 				}
 			}
 		}
-		p.found, p.crowds = q.counting(r.Facts.Opts.Samples)
+		p.found, p.crowds = q.counting()
 		if q.Across {
 			value := valueOf(q.Columns[0], p.streams)
 			p.found.Ignore = func(at stream.Position) bool { return rekey.IsZero(value(at)) }
@@ -226,8 +226,8 @@ func OfNone(q Question, streams []*stream.Stream) func(at stream.Position) bool 
 }
 
 // counting returns what counts the runs that the question is about.
-func (q Question) counting(samples int) (*stream.Collisions, *crowds) {
-	found, crowds := &stream.Collisions{Samples: samples}, &crowds{most: q.Most}
+func (q Question) counting() (*stream.Collisions, *crowds) {
+	found, crowds := &stream.Collisions{Samples: declare.Samples}, &crowds{most: q.Most}
 	if q.Across {
 		found.Wanted = crowds.wanted
 	}

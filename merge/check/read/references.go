@@ -76,8 +76,8 @@ type followedPass struct {
 
 // elsewhere returns what counts the rows of stream 0 with a value that another
 // stream has too.
-func elsewhere(samples int) *stream.Collisions {
-	return &stream.Collisions{Samples: samples, Wanted: func(rows []int64) bool {
+func elsewhere() *stream.Collisions {
+	return &stream.Collisions{Samples: declare.Samples, Wanted: func(rows []int64) bool {
 		return rows[0] > 0 && slices.Max(rows[1:]) > 0
 	}}
 }
@@ -85,9 +85,8 @@ func elsewhere(samples int) *stream.Collisions {
 // read reads a reference of one world.
 func (f follower) read(ctx context.Context, db *declare.Database) (*followedPass, error) {
 	var found *followedPass
-	samples := f.Facts.Opts.Samples
 	err := f.Retry(func(excluded Exclusions) error {
-		found = &followedPass{dangling: Faults{Samples: samples}, rebound: elsewhere(samples)}
+		found = &followedPass{rebound: elsewhere()}
 		if f.ref.All {
 			found.rebound.Samples *= 2 // some may turn out to be missing at home
 		}
@@ -254,7 +253,7 @@ func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int
 // other databases that it could be taken to mean.
 func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Conflict) (all []verdict.Sample, err error) {
 	for _, c := range conflicts {
-		if len(all) >= f.Facts.Opts.Samples {
+		if len(all) >= declare.Samples {
 			break
 		}
 		child := c.Members[0]

@@ -53,7 +53,6 @@ func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) 
 		return o, nil
 	}
 	r.Numbers.Finish()
-	r.Rows.Samples = r.Facts.Opts.Samples
 	for db, t := range r.Facts.Having(ref.Table) {
 		before := r.Rows.Rows
 		if err := r.ReadRows(ctx, db, t); err != nil {

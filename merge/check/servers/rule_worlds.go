@@ -67,7 +67,7 @@ func judgeWorlds(ctx context.Context, f *read.Facts, r *read.Reader, w declare.W
 				world, ok := w.World.Of(n)
 				if ok = ok && worldIsOwn(db, world) && (len(here) < maxWorlds || here[world] > 0); ok {
 					here[world]++
-				} else if strange++; len(kept) < f.Opts.Samples {
+				} else if strange++; len(kept) < declare.Samples {
 					kept = append(kept, stream.Conflict{Rows: 1, Members: []stream.Member{s.Member(row)}})
 				}
 			}

@@ -48,7 +48,6 @@ type cellRead struct {
 func (p *cellPass) read(ctx context.Context, r *read.Reader, code string, t *catalog.Table) error {
 	carry := t.RowKey(nil)
 	s := r.Stream(p.db, code, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
-	p.broken.Samples = r.Facts.Opts.Samples
 	var all []*cellRead
 	for _, ref := range p.refs {
 		all = append(all, &cellRead{ref, read.Leaves(ref, s), read.CellsOf(ref.Cells, s), shiftIn(r.Facts.Rekeyed, p.db, p.at, ref)})

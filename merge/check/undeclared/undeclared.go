@@ -318,11 +318,8 @@ type recentInteger struct {
 
 func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates []Candidate, without, unweighed map[string]bool) *openPass {
 	t := db.Tables[table]
-	var carry []string // to show rows
-	if r.Facts.Opts.Samples > 0 {
-		carry = t.RowKey(nil)
-	}
-	if r.Facts.Opts.Samples > 0 && carry == nil {
+	carry := t.RowKey(nil) // to show rows
+	if carry == nil {
 		for _, c := range t.Columns {
 			if !without[c.Name] {
 				carry = append(carry, c.Name)
@@ -527,7 +524,7 @@ func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
 		s.row = row
 		number := s.fateOf(rekey.Signed(n))
 		var digits []byte
-		if number != 0 && len(s.kept) < s.pass.r.Facts.Opts.Samples {
+		if number != 0 && len(s.kept) < declare.Samples {
 			digits = v.At(row)
 		}
 		s.count(number, digits)
@@ -556,7 +553,7 @@ func (s *openScan) count(number int, value []byte) {
 // keep keeps the current row to be shown, and the key that it would name: one for each
 // change, or the same for all.
 func (s *openScan) keep(set []change, values [][]byte, value []byte) {
-	if len(s.kept) >= s.pass.r.Facts.Opts.Samples {
+	if len(s.kept) >= declare.Samples {
 		return
 	}
 	best := -1
@@ -773,7 +770,7 @@ func (p *openPass) add(c change) {
 		return
 	}
 	p.now = append(p.now, c)
-	if p.value != nil && p.r.Facts.Opts.Samples > 0 {
+	if p.value != nil {
 		p.values = append(p.values, p.value())
 	}
 }

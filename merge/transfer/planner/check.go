@@ -26,9 +26,6 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	options := p.opts.Check
 	options.Renames, options.Copies = plan.Renamed(p.opts.Names), p.opts.Copies
-	if p.opts.Report == nil {
-		options.Samples = -1
-	}
 	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
 		options.Progress = func(m declare.Progress) {
 			progress(job.Progress{Step: ledger.StepCheck, Database: m.World, Table: m.Table, Rows: m.WorldRows, Total: m.WorldTotal})
@@ -132,7 +129,7 @@ func (p *Planner) judge(r *verdict.Result) {
 	switch {
 	case r.Code == verdict.CodeMergeUnfinished:
 		// refuseInUse says so already, and says to plan again afterwards.
-	case r.CountsAs == verdict.Pass:
+	case r.Allowed:
 		p.Plan.Check.Allowed = append(p.Plan.Check.Allowed, reason)
 	default:
 		p.refuse(reason)

@@ -129,7 +129,7 @@ func (c *drawn) flagsOf(ctx context.Context, read rules.Rules, all []transfer.Da
 // checked is what mergecheck does.
 func checked(ctx context.Context, read rules.Rules, all []transfer.Database) (*verdict.Report, error) {
 	options := read.Check
-	options.Renames, options.Copies, options.Samples = transfer.Renamed(read.Names), read.Copies, -1
+	options.Renames, options.Copies = transfer.Renamed(read.Names), read.Copies
 	var sources []catalog.Source
 	for _, d := range all {
 		s, err := sqlsource.Open(ctx, d.Name, d.DSN)
