@@ -223,8 +223,8 @@ type HiddenPart string
 // HiddenTriggers are the triggers of the tables.
 const HiddenTriggers HiddenPart = "triggers"
 
-// Skipped is a table that will not be read, and why: "excluded by the
-// operator", "CSV: not part of the snapshot".
+// Skipped is a table that will not be read, and why: "CSV: not
+// part of the snapshot".
 type Skipped struct {
 	Table  string
 	Reason string

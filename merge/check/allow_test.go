@@ -19,14 +19,14 @@ func TestAllowPlaces(t *testing.T) {
 		allow []string
 		want  []string // that is left
 	}{
-		{nil, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_a ", "table-skipped log_b ", "table-excluded items "}},
-		{[]string{"table-skipped"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-excluded items "}},
-		{[]string{"table-excluded:*", "table-skipped:log_{0..9}*", "table-skipped:*a"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_b "}},
-		{[]string{"table-skipped:log_*", "table-excluded:items", "key-collision:guilds.id"}, []string{"key-collision members (guild, player)"}},
-		{[]string{"table-skipped:log_*", "table-excluded:items", "key-collision:*.id"}, []string{"key-collision members (guild, player)"}},
+		{nil, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_a ", "table-skipped log_b "}},
+		{[]string{"table-skipped"}, []string{"key-collision guilds id", "key-collision members (guild, player)"}},
+		{[]string{"table-skipped:log_{0..9}*", "table-skipped:*a"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_b "}},
+		{[]string{"table-skipped:log_*", "key-collision:guilds.id"}, []string{"key-collision members (guild, player)"}},
+		{[]string{"table-skipped:log_*", "key-collision:*.id"}, []string{"key-collision members (guild, player)"}},
 		// Of a key of two columns, one is not all.
-		{[]string{"table-skipped", "table-excluded", "key-collision:guilds", "key-collision:members.guild"}, []string{"key-collision members (guild, player)"}},
-		{[]string{"table-skipped", "table-excluded", "key-collision:guilds", "key-collision:members.*"}, nil},
+		{[]string{"table-skipped", "key-collision:guilds", "key-collision:members.guild"}, []string{"key-collision members (guild, player)"}},
+		{[]string{"table-skipped", "key-collision:guilds", "key-collision:members.*"}, nil},
 	} {
 		a, b := settled(1), settled(2)
 		for _, db := range []*mergetest.Database{a, b} {
@@ -40,7 +40,7 @@ func TestAllowPlaces(t *testing.T) {
 		if slices.Contains(test.allow, "table-skipped:log_{0..9}*") {
 			a.Schema.Skipped = append(a.Schema.Skipped, catalog.Skipped{Table: "log_7x", Reason: "MyISAM"})
 		}
-		report := mustCheck(t, declare.Options{Allow: test.allow, Exclude: []string{"items"}}, a, b)
+		report := mustCheck(t, declare.Options{Allow: test.allow}, a, b)
 		var left []string
 		for _, r := range report.Results {
 			noKey := r.Code == verdict.CodeTableUncopyable // which cannot be allowed: see TestAllowNoConflict

@@ -170,9 +170,6 @@ func notEmpty(f *read.Facts, table string) (reasons []string) {
 		return nil
 	}
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	if f.Excludes(table) {
-		because("it is excluded, and declared to be empty after the merge (policy %q): remove one of the two", declare.PolicyReset)
-	}
 	if tool := t.History(); tool != "" {
 		because("it is the history of migrations that %s keeps, so it must not be empty in the new database: give it another "+
 			"policy than %q", tool, declare.PolicyReset)

@@ -41,6 +41,6 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		outsideRule,
 		opaqueRule,
 		skippedRule,
-		excludedRule,
+		leftRule,
 	}, extra...)
 }

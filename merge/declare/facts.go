@@ -16,7 +16,7 @@ import (
 	"mergesafe/merge/catalog"
 )
 
-// KeyTables are the tables of all databases, those that the operator excludes
+// KeyTables are the tables of all databases, those whose rows stay behind
 // included: what is not copied can be named nevertheless.
 func KeyTables(f *Resolved) []string {
 	tables := slices.Clone(f.Tables)
@@ -88,7 +88,7 @@ type Resolved struct {
 	Renumbers map[string]*Renumber   // columns that get other values, by table
 	Severed   []*SeveredReference
 	Keeps     keptKeys      // keys of spaces that are the same in every world
-	Names     Names         // of all tables and columns, before any was excluded
+	Names     Names         // of all tables and columns
 	Worlds    []WorldColumn // keys that carry the number of their world
 	Moving    *Moving       // nil if no keys get new values
 	DBs       []*Database   // the worlds, as given
@@ -98,17 +98,15 @@ type Resolved struct {
 // Database is a source together with what it says of itself. Only a reader
 // uses the source.
 type Database struct {
-	Opened   catalog.Source
-	Name     string
-	Catalog  *catalog.Catalog
-	Tables   map[string]*catalog.Table // without those that are excluded or skipped, which Catalog still has
-	Servers  []catalog.Server          // by number
-	Listed   map[gameid.ServerID]catalog.Server
-	Skipped  []catalog.Skipped
-	Excluded []string                  // tables, by the operator
-	behind   map[string]bool           // of these, those that are to stay behind
-	Apart    map[string]*catalog.Table // of these, the ones that could be read
-	Rows     map[string]int64          // by table, as counted
+	Opened  catalog.Source
+	Name    string
+	Catalog *catalog.Catalog
+	Tables  map[string]*catalog.Table // without those that stay behind or cannot be read, which Catalog still has
+	Servers []catalog.Server          // by number
+	Listed  map[gameid.ServerID]catalog.Server
+	Skipped []catalog.Skipped
+	Apart   map[string]*catalog.Table // tables of which rows stay behind
+	Rows    map[string]int64          // by table, as counted
 
 	// Histories are the tables of tools for migrations, which are not merged.
 	Histories map[string]*catalog.Table
@@ -140,7 +138,7 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	f := &Resolved{Opts: opts}
 	byName := make(map[string]*Database)
 	for _, s := range sources {
-		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), behind: make(map[string]bool), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
+		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
 		if byName[db.Name] != nil {
 			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrWorlds, db.Name)
 		}
@@ -172,9 +170,6 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	}
 	f.Names = namesOf(f.DBs)
 	if err := keepAll(f); err != nil {
-		return nil, err
-	}
-	if err := exclude(opts, f.DBs); err != nil {
 		return nil, err
 	}
 	if err := setPolicies(f); err != nil {

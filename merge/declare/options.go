@@ -30,12 +30,6 @@ type Options struct {
 	// database that holds them.
 	Now time.Time
 
-	// Include and Exclude are patterns of table names, as [path.Match] takes
-	// them. Check reads the tables that match one of Include, or all if it is
-	// empty, and none of Exclude. The others are reported as
-	// [verdict.CodeTableExcluded]. A pattern that no table matches is an error.
-	Include, Exclude []string
-
 	// Tables are the policies of tables; without one, the rows are copied.
 	Tables []TablePolicy
 

@@ -201,7 +201,7 @@ func TestEverythingIsThere(t *testing.T) {
 		"server 1 realm 1 in s1: 12,345 IDs", "server 9 in s2: 7 IDs, not in the registry", "server 4 in s2: 5 IDs, merged in",
 		"4 keys occur more than once", "1 of 4 shown", "and 3 more",
 		"<i>NULL</i>", "<i>empty</i>", "<i>–</i>",
-		"chat_log", "excluded by the operator", "<i>not read</i>",
+		"chat_log", "CSV: not part of the snapshot", "<i>not read</i>",
 		"schema-table", "1,234,567",
 		"<td><bdi>items</bdi><td><bdi>s1</bdi><td><bdi>007b38970a0000010001</bdi><td><bdi>007b38970a0000010064</bdi>",
 		"they may be the game's own data", "<pre># distinct in every database\n[[check.unique]]\nat = [&#34;players.name&#34;]\n",
@@ -322,8 +322,8 @@ func sample1() *verdict.Report {
 			{Code: verdict.CodeSchemaTable, Table: "items", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
 			{Code: verdict.CodeSchemaTable, Table: "players", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
 			{Code: verdict.CodeTableSkipped, Table: "chat_log", Verdict: verdict.NotVerified, Message: "was not read",
-				Gaps: []verdict.Gap{{World: "s2", Reason: "excluded by the operator"}},
-				Next: []string{"check the table in another way, or leave it out of the merge"}},
+				Gaps: []verdict.Gap{{World: "s2", Reason: "CSV: not part of the snapshot"}},
+				Next: []string{"check the table in another way"}},
 		},
 	}
 }

@@ -56,7 +56,7 @@ const (
 	CodeTableChanged        = "table-changed"
 	CodeColumnOpaque        = "column-opaque"
 	CodeTableSkipped        = "table-skipped"
-	CodeTableExcluded       = "table-excluded"
+	CodeRowsLeft            = "rows-left"
 )
 
 // Code documents one code.
@@ -420,11 +420,11 @@ var codes = []Code{
 	{
 		Code:       CodeTableSkipped,
 		Meaning:    "a table could not be read",
-		Unverified: "check the table in another way, or leave it out of the merge",
+		Unverified: "check the table in another way",
 	},
 	{
-		Code:       CodeTableExcluded,
-		Meaning:    "a table was not read, because the operator excludes it",
-		Unverified: "say that its rows stay behind, or check it in another way and allow that",
+		Code:       CodeRowsLeft,
+		Meaning:    "rows stay behind, as declared",
+		Unverified: "see the [[merge.table]] and [[merge.leave]] of the rules",
 	},
 }

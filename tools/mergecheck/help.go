@@ -19,9 +19,6 @@ schema and collations count:
 
 What is checked:
 
-  -include PATTERN  only the tables that match, such as 'char_*'
-  -exclude PATTERN  not these: they are reported as NOT VERIFIED, under the code
-                    table-excluded
   -rules FILE       what columns are, as -propose writes it; of several files a
                     later one has precedence. If the file lists the columns that
                     were reviewed ([schema]), its patterns count for no others.

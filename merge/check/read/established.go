@@ -112,9 +112,6 @@ func DescribeMerged(ctx context.Context, source catalog.Source, opts declare.Opt
 
 func describe(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
 	opts = opts.WithDefaults()
-	if err := verdict.Validate(opts); err != nil {
-		return nil, err
-	}
 	allowances, err := verdict.Allowances(opts)
 	if err != nil {
 		return nil, err

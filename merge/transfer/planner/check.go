@@ -69,7 +69,7 @@ func check(ctx context.Context, p *Planner) error {
 		if r.Code == verdict.CodeTableDiffers && r.Subject == "" && r.Verdict == verdict.Pass {
 			p.Same[r.Table] = true
 		}
-		if r.Code == verdict.CodeTableExcluded && r.Subject == "" && r.Verdict == verdict.Pass {
+		if r.Code == verdict.CodeRowsLeft && r.Subject == "" && r.Verdict == verdict.Pass {
 			p.skip[r.Table] = r.Message
 		}
 		p.judge(r)
@@ -144,5 +144,3 @@ func Found(r *verdict.Result) plan.Refusal {
 	}
 	return plan.Refusal{Table: r.Table, Code: r.Code, Reason: reason}
 }
-
-func (p *Planner) excluded(table string) bool { return table != "" && p.Resolved.Excludes(table) }
