@@ -108,6 +108,9 @@ func TestRekeyRefusals(t *testing.T) {
 		{"a value is no number", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('x3')"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("notes.line", "chars.guid"))
 		}, verdict.CodeKeySpace, "not a plain number"},
+		{"a cell that has not its format", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('1 x3')"}, func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"notes.line"}, To: []string{"chars.guid"}, Format: "list sep=' ' every"})
+		}, verdict.CodeCellFormat, "line"},
 		{"values would come to mean nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", ">=500"))
 		}, verdict.CodeKeySpace, "refer to no row"},
