@@ -24,34 +24,34 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 	if !f.Opts.Propose {
 		return nil
 	}
-	add := func(step string, tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
+	add := func(tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
 		tasks = append(tasks, rule.Task{Code: "propose", Tables: tables, Run: run, Guesses: true})
 	}
 	for _, table := range f.Tables {
 		for _, column := range likelyUniques(f, table) {
-			add("unique "+column, []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				return proposeUnique(ctx, f, r, table, column)
 			})
 		}
 	}
 	x := new(examination)
-	add("keys", declare.KeyTables(f.Resolved), func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	add(declare.KeyTables(f.Resolved), func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		return rule.Outcome{}, proposeKeys(ctx, f, r, x)
 	})
 	for _, table := range f.Tables {
-		add("values", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			return rule.Outcome{}, examine(ctx, f, r, x, table, "")
 		})
 		for _, ref := range likelyReferences(f, table) {
-			add(ref.Subject(), []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				return rule.Outcome{}, proposeByName(ctx, f, r, x, read.Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind})
 			})
 		}
-		add("names", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			return rule.Outcome{}, proposeRepeats(ctx, f, r, x, table)
 		})
 	}
-	add("classes", nil, func(context.Context, *read.Reader) (rule.Outcome, error) {
+	add(nil, func(context.Context, *read.Reader) (rule.Outcome, error) {
 		c := classify(f, x)
 		o := rule.Outcome{}
 		of := make(map[string][]*examined) // columns, by table
