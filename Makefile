@@ -20,7 +20,7 @@ SERVER ?= mariadb
 # What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
 ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
-IN_MEMORY = SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
+IN_MEMORY = SQLite|^TestAnySchema$$|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
 # rows, which MariaDB and SQLite show. See docs/proved.md.

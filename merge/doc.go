@@ -4,9 +4,7 @@
 // reads no rows. Then it reads every database once per key, in sorted streams that it
 // merges, so its memory does not grow with the tables. It returns a [verdict.Report]: the
 // result of each rule in each table, with exact counts, samples and what to do. [verdict.Codes]
-// lists the rules. [check.Matrix] reports for every two of many databases what Check reports
-// for these two alone, and reads each only once. [check.Compare] returns the changes between
-// two reports.
+// lists the rules.
 //
 // Most game schemas declare few of the rules that the game relies on. [declare.Options] declare
 // the rest. Proposals of a report suggest declarations, and [propose.WriteRules] writes a file

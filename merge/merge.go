@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/verdict"
@@ -46,7 +45,6 @@ type (
 	Rekey             = declare.Rekey
 	Space             = declare.Space
 	CounterRow        = declare.CounterRow
-	Selection         = declare.Selection
 	Progress          = declare.Progress
 )
 
@@ -62,10 +60,7 @@ type (
 
 // What else may be asked: see packages check and propose.
 type (
-	MatrixReport = check.MatrixReport
-	Pair         = check.Pair
-	Change       = check.Change
-	Explanation  = propose.Explanation
+	Explanation = propose.Explanation
 )
 
 // The verdicts, from good to bad.
@@ -75,7 +70,7 @@ const (
 	Fail        = verdict.Fail
 )
 
-// The errors of [Check], [Matrix] and [Explain] that callers branch on.
+// The errors of [Check] and [Explain] that callers branch on.
 var (
 	ErrWorlds  = catalog.ErrWorlds
 	ErrOptions = declare.ErrOptions
@@ -83,14 +78,6 @@ var (
 
 // Codes lists all codes, most serious first. It is the order of the results of a report.
 func Codes() []Code { return verdict.Codes() }
-
-// Matrix reports for every two of many databases what [Check] reports for these two alone, and reads each only once.
-func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
-	return check.Matrix(ctx, sources, opts)
-}
-
-// Compare returns the changes between two reports.
-func Compare(old, now *Report) []Change { return check.Compare(old, now) }
 
 // Explain describes a column. It only reads. Its errors are those of [Check].
 func Explain(ctx context.Context, sources []Source, opts Options, table, column string) (*Explanation, error) {

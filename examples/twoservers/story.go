@@ -244,7 +244,7 @@ func (s *story) check(ctx context.Context, worlds ...*world) (_ *verdict.Report,
 		defer func() { err = errors.Join(err, source.Close()) }()
 		sources = append(sources, source)
 	}
-	checked, err := merge.Check(ctx, sources, declare.Options{Samples: 2})
+	checked, err := merge.Check(ctx, sources, declare.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,6 @@ var arrows = map[string]string{
 	"merge/check/left":                   "merge/catalog merge/declare merge/leave merge/rekey merge/verdict merge/check/moved merge/check/read merge/check/rule merge/check/spaces",
 
 	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
-	"docs/schema":          "",
 	"tools/":               "*",
 	"examples/":            "*",
 

@@ -200,10 +200,6 @@ type Catalog struct {
 	// Hidden are the parts that the account cannot see: they may exist although the
 	// catalogue lacks them.
 	Hidden []Hidden
-
-	// NoSnapshot says that every Scan, Count and Row saw the rows of its own moment,
-	// not of one common moment, as the operator chose.
-	NoSnapshot bool
 }
 
 // Given is a range of numbers in a column of keys.
@@ -227,8 +223,8 @@ type HiddenPart string
 // HiddenTriggers are the triggers of the tables.
 const HiddenTriggers HiddenPart = "triggers"
 
-// Skipped is a table that will not be read, and why: "excluded by the
-// operator", "CSV: not part of the snapshot".
+// Skipped is a table that will not be read, and why: "CSV: not
+// part of the snapshot".
 type Skipped struct {
 	Table  string
 	Reason string

@@ -19,14 +19,14 @@ func TestAllowPlaces(t *testing.T) {
 		allow []string
 		want  []string // that is left
 	}{
-		{nil, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_a ", "table-skipped log_b ", "table-excluded items "}},
-		{[]string{"table-skipped"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-excluded items "}},
-		{[]string{"table-excluded:*", "table-skipped:log_{0..9}*", "table-skipped:*a"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_b "}},
-		{[]string{"table-skipped:log_*", "table-excluded:items", "key-collision:guilds.id"}, []string{"key-collision members (guild, player)"}},
-		{[]string{"table-skipped:log_*", "table-excluded:items", "key-collision:*.id"}, []string{"key-collision members (guild, player)"}},
+		{nil, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_a ", "table-skipped log_b "}},
+		{[]string{"table-skipped"}, []string{"key-collision guilds id", "key-collision members (guild, player)"}},
+		{[]string{"table-skipped:log_{0..9}*", "table-skipped:*a"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_b "}},
+		{[]string{"table-skipped:log_*", "key-collision:guilds.id"}, []string{"key-collision members (guild, player)"}},
+		{[]string{"table-skipped:log_*", "key-collision:*.id"}, []string{"key-collision members (guild, player)"}},
 		// Of a key of two columns, one is not all.
-		{[]string{"table-skipped", "table-excluded", "key-collision:guilds", "key-collision:members.guild"}, []string{"key-collision members (guild, player)"}},
-		{[]string{"table-skipped", "table-excluded", "key-collision:guilds", "key-collision:members.*"}, nil},
+		{[]string{"table-skipped", "key-collision:guilds", "key-collision:members.guild"}, []string{"key-collision members (guild, player)"}},
+		{[]string{"table-skipped", "key-collision:guilds", "key-collision:members.*"}, nil},
 	} {
 		a, b := settled(1), settled(2)
 		for _, db := range []*mergetest.Database{a, b} {
@@ -40,11 +40,11 @@ func TestAllowPlaces(t *testing.T) {
 		if slices.Contains(test.allow, "table-skipped:log_{0..9}*") {
 			a.Schema.Skipped = append(a.Schema.Skipped, catalog.Skipped{Table: "log_7x", Reason: "MyISAM"})
 		}
-		report := mustCheck(t, declare.Options{Allow: test.allow, Exclude: []string{"items"}}, a, b)
+		report := mustCheck(t, declare.Options{Allow: test.allow}, a, b)
 		var left []string
 		for _, r := range report.Results {
 			noKey := r.Code == verdict.CodeTableUncopyable // which cannot be allowed: see TestAllowNoConflict
-			if r.Verdict != verdict.Pass && r.CountsAs != verdict.Pass && !noKey {
+			if r.Verdict != verdict.Pass && !r.Allowed && !noKey {
 				left = append(left, r.Code+" "+r.Table+" "+r.Subject)
 			}
 		}
@@ -71,30 +71,15 @@ func TestAllowNoConflict(t *testing.T) {
 		if report.Verdict != test.want {
 			t.Errorf("%v: %s, want %s", test.allow, report.Verdict, test.want)
 		}
-		if r := find(report, verdict.CodeKeyCollision, "guilds", "")[0]; r.Verdict != verdict.NotVerified || r.CountsAs != verdict.Pass {
+		if r := find(report, verdict.CodeKeyCollision, "guilds", "")[0]; r.Verdict != verdict.NotVerified || !r.Allowed {
 			t.Errorf("%v: %+v, want NOT VERIFIED, allowed", test.allow, r)
 		}
 		if r := find(report, verdict.CodeTableUncopyable, "guilds", ""); len(r) != 1 || r[0].Verdict != verdict.Fail {
 			t.Errorf("%v: %+v, want FAIL of a row that has no key", test.allow, r)
 		}
 		r := find(report, verdict.CodeUniqueCollision, "players", "name")[0]
-		if said := strings.Contains(strings.Join(r.Next, "\n"), "-allow does not cover it"); r.CountsAs != "" || said != (len(test.allow) == 2) {
+		if said := strings.Contains(strings.Join(r.Next, "\n"), "-allow does not cover it"); r.Allowed || said != (len(test.allow) == 2) {
 			t.Errorf("%v: %+v", test.allow, r)
 		}
-	}
-}
-
-// An allowance in one place takes it out of a code that is to fail.
-func TestAllowBesideFailOn(t *testing.T) {
-	a, b := settled(1), settled(2)
-	a.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM"}, {Table: "mail", Reason: "MyISAM"}}
-	report := mustCheck(t, declare.Options{Allow: []string{"table-skipped:log"}, FailOn: []string{"table-skipped"}}, a, b)
-	for table, want := range map[string]verdict.Verdict{"log": verdict.Pass, "mail": verdict.Fail} {
-		if r := find(report, verdict.CodeTableSkipped, table, "")[0]; r.CountsAs != want {
-			t.Errorf("%s counts as %s, want %s", table, r.CountsAs, want)
-		}
-	}
-	if got := verdict.AllowedCodes(report.Results); got != "1 table-skipped" {
-		t.Errorf("allowed: %s", got)
 	}
 }

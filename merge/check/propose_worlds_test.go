@@ -106,8 +106,7 @@ func alarmsOf(t *testing.T, s *gameworlds.Schema, both []catalog.Source) (a alar
 		}
 	}
 	a.references, a.kinds = len(rules.References)-len(several), len(several)
-	only := []declare.Selection{{Code: verdict.CodeReferenceDangle}, {Code: verdict.CodeReferenceTwoKinds}}
-	r, err := merge.Check(t.Context(), both, declare.Options{Only: only, Samples: -1, Rules: []declare.Declarations{rules}})
+	r, err := merge.Check(t.Context(), both, declare.Options{Rules: []declare.Declarations{rules}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,6 @@ func (r readings) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalo
 func checkNoting(t *testing.T, opts declare.Options, a, b *mergetest.Database) (*verdict.Report, map[string]int, error) {
 	t.Helper()
 	noted := readings{b, make(map[string]int)}
-	opts.Samples = -1
 	report, err := merge.Check(t.Context(), []catalog.Source{a, noted}, opts)
 	return report, noted.of, err
 }

@@ -43,7 +43,7 @@ func TestPlainColumnsAreReadUntilTheyAreOpen(t *testing.T) {
 			if c.row >= 0 {
 				dbs[0].Rows["characters"][c.row]["guild_id"] = int64(107)
 			}
-			opts := declare.Options{Samples: -1, Rules: []declare.Declarations{{Plain: []string{"characters.guild_id"}}}}
+			opts := declare.Options{Rules: []declare.Declarations{{Plain: []string{"characters.guild_id"}}}}
 			report, err := checkLookingFirst(t.Context(), sources(dbs...), opts, 2)
 			if err != nil {
 				t.Fatal(err)

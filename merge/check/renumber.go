@@ -30,7 +30,7 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 	if n.Max != nil {
 		most = min(most, *n.Max)
 	}
-	_, err = r.Retry(func(excluded read.Exclusions) error {
+	err = r.Retry(func(excluded read.Exclusions) error {
 		found, why = &verdict.Renumbered{Table: n.Table, Column: n.Column, Within: n.Within, From: n.From, Max: n.Max}, ""
 		streams, gaps := r.KeyStreams(verdict.CodeUniqueCollision, n.Table, n.Columns(), excluded)
 		if len(gaps) > 0 {

@@ -20,10 +20,10 @@ var accountRule = rule.Rule{
 
 func accountTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, a := range f.Opts.Accounts {
-		if !slices.Contains(f.Tables, a.Table) || !f.WantsAny(a.Table, a.Column, verdict.CodeAccountOverflow, verdict.CodeAccountConflict) {
+		if !slices.Contains(f.Tables, a.Table) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeAccountOverflow, Columns: declare.IDOf(a.Table, a.Column)}, Tables: []string{a.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeAccountOverflow, Tables: []string{a.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			read, err := r.Read(ctx, read.Question{
 				Code: verdict.CodeAccountOverflow, Table: a.Table, Columns: []string{a.Column}, SkipNull: true, Across: true, Most: int64(a.Max),
 			})

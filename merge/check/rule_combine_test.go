@@ -38,7 +38,7 @@ func withWallets(name string, first int, accounts ...int) *mergetest.Database {
 }
 
 // Keys of a table that is combined are no conflicts, nor are unique values of rows with one
-// key, in a check and in a matrix; rows that are not to be combined are, and values of rows
+// key; rows that are not to be combined are, and values of rows
 // with different keys.
 func TestCombinedTables(t *testing.T) {
 	policy := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}

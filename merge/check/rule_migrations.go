@@ -29,10 +29,7 @@ func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !f.Wants(verdict.CodeSchemaMigration, name, "") {
-			continue
-		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeSchemaMigration, Columns: declare.IDOf(name)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeSchemaMigration, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, compared, err := compareHistories(ctx, f, r, name)
 			if err != nil || !compared {
 				return rule.Outcome{}, err

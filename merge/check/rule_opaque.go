@@ -33,10 +33,10 @@ func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
 			if f.Same[table] || f.Follows(table, column) { // no row comes, or it repeats a name
 				continue
 			}
-			if !f.Wants(verdict.CodeColumnOpaque, table, column) || declared != declare.RoleOpen && declared != declare.RoleUndecided {
+			if declared != declare.RoleOpen && declared != declare.RoleUndecided {
 				continue
 			}
-			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeColumnOpaque, Columns: declare.IDOf(table, column)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			tasks = append(tasks, rule.Task{Code: verdict.CodeColumnOpaque, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				values, err := r.LookInto(ctx, table, column)
 				if err != nil {
 					return rule.Outcome{}, err

@@ -154,9 +154,9 @@ func TestProposalsOfRepeatedNames(t *testing.T) {
 	}
 }
 
-// Tables that are excluded stay candidates: their rows can be named.
-func TestProposalsToExcludedTables(t *testing.T) {
-	for _, c := range mustCheck(t, declare.Options{Propose: true, Exclude: []string{"characters"}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
+// Tables whose rows stay behind are candidates: their rows can be named.
+func TestProposalsToSkippedTables(t *testing.T) {
+	for _, c := range mustCheck(t, declare.Options{Propose: true, Tables: []declare.TablePolicy{{Tables: []string{"characters"}, Policy: declare.PolicySkip}}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
 		if c.Table == "pets" && c.Column == "owner" && c.To != "characters.guid" {
 			t.Errorf("pets.owner names %q", c.To)
 		}

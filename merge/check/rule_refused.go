@@ -30,10 +30,10 @@ var codeOf = map[catalog.ConditionKind]string{
 func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
 		t := f.Model().Tables[table]
-		if t == nil || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize) {
+		if t == nil || !mayRefuse(f.Resolved, table, t) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeRefusedCheck, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeRefusedCheck, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			all := refusals{table: table}
 			for db, of := range f.Having(table) {
 				if f.Same[table] && db != f.Model() {
@@ -160,7 +160,7 @@ func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failin
 		r.names = append(r.names, db.Name)
 	}
 	for _, fields := range found.Samples {
-		if len(r.result.Samples) < f.Opts.Samples {
+		if len(r.result.Samples) < declare.Samples {
 			key := read.KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
 			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{World: db.Name, Fields: fields}}})
 		}

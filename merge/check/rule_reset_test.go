@@ -16,7 +16,7 @@ func TestResetTables(t *testing.T) {
 	if !slices.Equal(report.Reset, []string{"pets"}) {
 		t.Errorf("emptied: %q", report.Reset)
 	}
-	r := find(report, verdict.CodeTableExcluded, "pets", "")[0]
+	r := find(report, verdict.CodeRowsLeft, "pets", "")[0]
 	rows := int64(len(game("a", 1, 5).Rows["pets"]))
 	if r.Verdict != verdict.Pass || r.Read != 2*rows {
 		t.Errorf("%+v, want PASS and %d rows", r, 2*rows)

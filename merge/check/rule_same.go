@@ -21,20 +21,17 @@ var sameRule = rule.Rule{
 
 func sameTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
-		if !f.Same[table] || !f.Wants(verdict.CodeTableDiffers, table, "") {
+		if !f.Same[table] {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeTableDiffers, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, err := compareSame(ctx, f, r, verdict.Result{Code: verdict.CodeTableDiffers, Table: table}, nil)
 			return rule.Found(result), err
 		}})
 	}
 	for _, kept := range f.Keeps.Rows(f.Tables) {
 		result := verdict.Result{Code: verdict.CodeTableDiffers, Table: kept.Table, Subject: kept.Column + " " + kept.Keys, Columns: []string{kept.Column}}
-		if !f.Wants(verdict.CodeTableDiffers, kept.Table, result.Subject) {
-			continue
-		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IDOf(kept.Table, kept.Column)}, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeTableDiffers, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, err := compareSame(ctx, f, r, result, kept)
 			return rule.Found(result), err
 		}})

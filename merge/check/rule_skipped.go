@@ -22,22 +22,17 @@ var skippedRule = rule.Rule{
 	Catalog: judgeSkipped,
 }
 
-// excludedRule reports the tables that are not read, or not copied, because the operator
-// wants it so.
-var excludedRule = rule.Rule{
-	Codes:   []string{verdict.CodeTableExcluded},
-	Catalog: judgeExcluded,
-	Tasks:   skipTasks,
-}
+// leftRule counts the rows that stay behind, as the operator declares.
+var leftRule = rule.Rule{Codes: []string{verdict.CodeRowsLeft}, Tasks: skipTasks}
 
 // skipTasks count what stays behind because that is the policy of its table.
 func skipTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range slices.Sorted(maps.Keys(f.Skip)) {
-		if !f.Skip[table] || !f.Wants(verdict.CodeTableExcluded, table, "") {
+		if !f.Skip[table] {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(table)}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
-			result := verdict.Result{Code: verdict.CodeTableExcluded, Table: table}
+		tasks = append(tasks, rule.Task{Code: verdict.CodeRowsLeft, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
+			result := verdict.Result{Code: verdict.CodeRowsLeft, Table: table}
 			var parts []string
 			for _, db := range f.DBs {
 				if db.Apart[table] == nil || db == f.Model() && !f.Reset[table] { // whose rows come
@@ -75,25 +70,6 @@ func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
 		if spaces.JudgeSequence(f.Moving, f, &r) {
 			findings = append(findings, rule.Finding{Result: r})
 		}
-	}
-	return findings
-}
-
-func judgeExcluded(f *read.Facts) (findings []rule.Finding) {
-	excluded := make(map[string][]verdict.Gap)
-	for _, db := range f.DBs {
-		for _, table := range db.Excluded {
-			if !f.Skip[table] {
-				excluded[table] = append(excluded[table], verdict.Gap{World: db.Name, Reason: declare.ExcludedReason})
-			}
-		}
-	}
-	for _, table := range slices.Sorted(maps.Keys(excluded)) {
-		r := verdict.Result{Code: verdict.CodeTableExcluded, Table: table, Message: "was not read",
-			Gaps: excluded[table]}
-		r.Next = []string{"if the rows of the other worlds stay behind: [[merge.table]] tables = " +
-			"[" + printable.TOML(table) + "], policy = \"skip\", instead of exclude; or " + r.AllowFlag()}
-		findings = append(findings, rule.Finding{Result: r})
 	}
 	return findings
 }

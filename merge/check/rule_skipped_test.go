@@ -5,62 +5,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/verdict"
 )
 
-// A table that the operator leaves out is not read, and not passed either.
-func TestExclude(t *testing.T) {
-	const excluded, unreadable = "excluded by the operator", "MyISAM"
-	for _, test := range []struct {
-		include, exclude []string
-		left             string
-		skipped          map[string]string
-	}{
-		{nil, []string{"characters"}, "guild pets", map[string]string{"characters": excluded, "pack": unreadable}},
-		{nil, []string{"p*", "g*"}, "characters", map[string]string{"guild": excluded, "pets": excluded, "pack": excluded}},
-		{[]string{"p*"}, nil, "pets", map[string]string{"characters": excluded, "guild": excluded, "pack": unreadable}},
-		{[]string{"*"}, []string{"[cg]*"}, "pets", map[string]string{"characters": excluded, "guild": excluded, "pack": unreadable}},
-	} {
-		a, b := game("a", 1, 5), game("b", 1, 5)
-		b.Schema.Skipped = []catalog.Skipped{{Table: "pack", Reason: "MyISAM"}}
-		report := mustCheck(t, declare.Options{Include: test.include, Exclude: test.exclude}, a, b)
-		var left []string
-		for _, r := range find(report, verdict.CodeKeyCollision, "", "") {
-			left = append(left, r.Table)
-		}
-		if got := strings.Join(left, " "); got != test.left {
-			t.Errorf("%v %v: looked at %q, want %q", test.include, test.exclude, got, test.left)
-		}
-		skipped := make(map[string]string)
-		for _, r := range slices.Concat(find(report, verdict.CodeTableSkipped, "", ""), find(report, verdict.CodeTableExcluded, "", "")) {
-			if r.Code == verdict.CodeTableExcluded != (r.Gaps[0].Reason == excluded) {
-				t.Errorf("%s is %s", r.Table, r.Code)
-			}
-			if r.Verdict != verdict.NotVerified {
-				t.Errorf("%s is %s", r.Table, r.Verdict)
-			}
-			skipped[r.Table] = r.Gaps[0].Reason
-		}
-		if diff := cmp.Diff(test.skipped, skipped); diff != "" {
-			t.Errorf("%v %v (-want +got):\n%s", test.include, test.exclude, diff)
-		}
+// What is declared of a table whose rows stay behind is no mistake, and what refers to it cannot be followed.
+func TestDeclaredOfSkipped(t *testing.T) {
+	skip := func(table string) []declare.TablePolicy {
+		return []declare.TablePolicy{{Tables: []string{table}, Policy: declare.PolicySkip}}
 	}
-	// What is declared of a table that is left out means nothing.
-	left, right := game("a", 1, 5), game("b", 1, 5)
 	mustCheck(t, declare.Options{
-		Exclude: []string{"characters"}, Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Tables: skip("characters"), Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
 		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account"}},
-	}, left, right)
-	// What refers to a table that is left out cannot be followed.
-	a, b := settled(1), settled(2)
-	r := find(mustCheck(t, declare.Options{Exclude: []string{"players"}}, a, b), verdict.CodeReferenceDangle, "items", "")[0]
-	if r.Verdict != verdict.NotVerified || r.Gaps[0].Reason != "refers to players, which is excluded by the operator" {
+	}, game("a", 1, 5), game("b", 1, 5))
+	report := mustCheck(t, declare.Options{Tables: skip("players")}, settled(1), settled(2))
+	r := find(report, verdict.CodeReferenceDangle, "items", "")[0]
+	if r.Verdict != verdict.NotVerified || !strings.HasPrefix(r.Gaps[0].Reason, "refers to players, whose rows stay behind") {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
+	}
+	if r := find(report, verdict.CodeRowsLeft, "players", "")[0]; r.Verdict != verdict.Pass || r.Read == 0 {
+		t.Errorf("got %+v, want the rows that stay behind", r)
 	}
 }
 

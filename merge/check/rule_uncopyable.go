@@ -21,8 +21,7 @@ import (
 var uncopyableRule = rule.Rule{Codes: []string{verdict.CodeTableUncopyable}, Tasks: uncopyableTasks}
 
 func uncopyableTasks(f *read.Facts) []rule.Task {
-	id := rule.TaskID{Code: verdict.CodeTableUncopyable}
-	return []rule.Task{{ID: id, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+	return []rule.Task{{Code: verdict.CodeTableUncopyable, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 		var results []verdict.Result
 		for _, table := range slices.Sorted(maps.Keys(f.Model().Tables)) {
 			rows := int64(0)
@@ -171,9 +170,6 @@ func notEmpty(f *read.Facts, table string) (reasons []string) {
 		return nil
 	}
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	if f.Excludes(table) {
-		because("it is excluded, and declared to be empty after the merge (policy %q): remove one of the two", declare.PolicyReset)
-	}
 	if tool := t.History(); tool != "" {
 		because("it is the history of migrations that %s keeps, so it must not be empty in the new database: give it another "+
 			"policy than %q", tool, declare.PolicyReset)

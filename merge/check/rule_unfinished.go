@@ -4,6 +4,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
 
@@ -30,6 +31,6 @@ func judgeUnfinished(f *read.Facts) (findings []rule.Finding) {
 		return nil
 	}
 	r.Read, r.Rows, r.Message = r.Count, r.Count, catalog.Few(parts)
-	r.Samples = r.Samples[:min(len(r.Samples), max(0, f.Opts.Samples))]
+	r.Samples = r.Samples[:min(len(r.Samples), declare.Samples)]
 	return []rule.Finding{{Result: r}}
 }

@@ -25,16 +25,14 @@ func uniqueTasks(f *read.Facts) (tasks []rule.Task) {
 			continue
 		}
 		for _, u := range f.Uniques(table) {
-			if f.Wants(verdict.CodeUniqueCollision, table, catalog.ColumnList(u.Columns)) {
-				tasks = append(tasks, uniqueTask(f, table, u))
-			}
+			tasks = append(tasks, uniqueTask(f, table, u))
 		}
 	}
 	return tasks
 }
 
 func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
-	return rule.Task{ID: rule.TaskID{Code: verdict.CodeUniqueCollision, Columns: declare.IDOf(table, u.Columns...)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Task{Code: verdict.CodeUniqueCollision, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		if u.Unclear != "" {
 			return rule.Found(verdict.Result{
 				Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns, Message: "cannot be checked",

@@ -13,7 +13,7 @@ import (
 // Rules lists all rules, most serious first: the order in which they read. Those of
 // the caller, which never change the verdict, come when all others were judged.
 func Rules(extra ...rule.Rule) []rule.Rule {
-	return append(append([]rule.Rule{
+	return append([]rule.Rule{
 		servers.TwiceRule,
 		servers.ServerRule,
 		servers.CopiedRule,
@@ -38,10 +38,9 @@ func Rules(extra ...rule.Rule) []rule.Rule {
 		schemas.SchemaRule,
 		migrationRule,
 		schemas.DriftRule,
-		snapshotRule,
 		outsideRule,
 		opaqueRule,
 		skippedRule,
-		excludedRule,
-	}, extra...), contentsRule)
+		leftRule,
+	}, extra...)
 }

@@ -50,7 +50,7 @@ func (r *run) judgeCatalogs() {
 func (r *run) CountRows(ctx context.Context) error {
 	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *declare.Database) error {
 		for _, table := range r.facts.Tables {
-			if db.Tables[table] == nil || !r.facts.WantsTable(table) {
+			if db.Tables[table] == nil {
 				continue
 			}
 			n, err := read.Count(ctx, db, table)
@@ -97,7 +97,7 @@ func (r *run) readAll(ctx context.Context) error {
 			progress.Plan(t.Tables)
 		}
 		r.Tasks = r.Tasks[1:]
-		progress.Finish(t.ID.Code, t.Tables)
+		progress.Finish(t.Code, t.Tables)
 		if r.found.Ends {
 			r.Tasks = slices.DeleteFunc(r.Tasks, func(t rule.Task) bool { return !t.Guesses })
 		}
@@ -130,21 +130,15 @@ func (r *run) take(o rule.Outcome) {
 	}
 	maps.Copy(r.facts.Disjoint, o.Disjoint)
 	maps.Copy(r.facts.Complete, o.Complete)
-	for _, c := range o.Contents {
-		r.summaries.of[c.DB].contents[c.Table] = c
-	}
 	if o.Key != nil {
 		r.facts.NoteServers(o.Key)
 		r.summaries.note(o.Key)
 	}
 }
 
-// conclude gives a finding its verdict and keeps it, if it is wanted. What to do
+// conclude gives a finding its verdict and keeps it. What to do
 // follows from the code, after what the rule itself says.
 func (r *run) conclude(f rule.Finding) {
-	if !r.facts.Wants(f.Code, f.Table, f.Subject) {
-		return
-	}
 	r.judge(&f.Result)
 	if allowed, said := r.facts.Allowed(&f.Result); said && !allowed && f.Verdict == verdict.Fail {
 		f.Next = append(f.Next, "-allow does not cover it: with a conflict of "+f.Code+" no merge is planned")
@@ -177,7 +171,7 @@ func unverifiedAction(f *read.Facts, code string) string {
 	return verdict.Documented(code).Unverified
 }
 
-// judge gives a result its verdict, and what that counts as.
+// judge gives a result its verdict, and says whether it is allowed.
 func (r *run) judge(result *verdict.Result) {
 	switch {
 	case result.Count > 0 && result.Open == nil:
@@ -188,12 +182,7 @@ func (r *run) judge(result *verdict.Result) {
 		result.Verdict = verdict.Pass
 	}
 	allowed, _ := r.facts.Allowed(result)
-	switch {
-	case result.Verdict != verdict.Pass && allowed:
-		result.CountsAs = verdict.Pass
-	case result.Verdict == verdict.NotVerified && slices.Contains(r.facts.Opts.FailOn, result.Code):
-		result.CountsAs = verdict.Fail
-	}
+	result.Allowed = allowed && result.Verdict != verdict.Pass
 }
 
 // Report concludes what was found. incomplete says why that is not all; "" if
@@ -201,9 +190,6 @@ func (r *run) judge(result *verdict.Result) {
 func (r *run) Report(incomplete string) *verdict.Report {
 	opts := r.facts.Opts
 	results := slices.Clone(r.results)
-	if incomplete == "" {
-		results = append(results, r.unanswered()...)
-	}
 	codes := verdict.Codes()
 	rank := func(code string) int {
 		return slices.IndexFunc(codes, func(c verdict.Code) bool { return c.Code == code })
@@ -219,7 +205,6 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Version:    verdict.ReportVersion,
 		Incomplete: incomplete,
 		Started:    r.started,
-		Only:       opts.Only,
 		Plain:      len(r.found.Plain),
 		PlainOpen:  undeclared.LikelyFirst(r.facts, r.found.Plain),
 		Renames:    verdict.Renames(results),
@@ -258,23 +243,6 @@ func (r *run) Report(incomplete string) *verdict.Report {
 	}
 	all.Finished = opts.Stamp()
 	return all
-}
-
-// unanswered are the selections to which there is no result: what they name is
-// no longer there.
-func (r *run) unanswered() (results []verdict.Result) {
-	for _, s := range r.facts.Opts.Only {
-		if slices.ContainsFunc(r.results, func(r verdict.Result) bool { return s.Matches(r.Code, r.Table, r.Subject) }) {
-			continue
-		}
-		results = append(results, verdict.Result{
-			Code: s.Code, Table: s.Table, Subject: s.Subject, Verdict: verdict.NotVerified,
-			Message: "there is no such check now",
-			Gaps:    []verdict.Gap{{Reason: "these databases have no such check: the schema or the worlds are not those of the earlier report"}},
-			Next:    []string{"run the whole check again"},
-		})
-	}
-	return results
 }
 
 // worst is the verdict of all results together. Nothing checked is nothing

@@ -1,7 +1,7 @@
 package check_test
 
 import (
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,58 +13,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// A check that is limited to some results gives them as a whole check does,
-// and no others.
-func TestOnly(t *testing.T) {
-	full := mustCheck(t, declare.Options{}, faulty()...)
-	for _, r := range full.Results {
-		only := []declare.Selection{{Code: r.Code, Table: r.Table, Subject: r.Subject}}
-		got := mustCheck(t, declare.Options{Only: only}, faulty()...)
-		var same []verdict.Result
-		for _, one := range got.Results {
-			if one.Code == verdict.CodeKeyCollision {
-				one.Next, r.Next = nil, nil // the reason why keys collide was not looked for
-			}
-			if one.Code == verdict.CodeColumnOpaque {
-				one.Message, r.Message = "", "" // there were no rows to look into
-			}
-			if one.Subject == r.Subject {
-				same = append(same, one)
-			}
-		}
-		if diff := cmp.Diff([]verdict.Result{r}, same); diff != "" {
-			t.Errorf("only %v (-whole +only):\n%s", only, diff)
-		}
-		for _, one := range got.Results {
-			if one.Code != r.Code || one.Table != r.Table {
-				t.Errorf("only %v: also %s %s %s", only, one.Code, one.Table, one.Subject)
-			}
-		}
-		if diff := cmp.Diff(only, got.Only); diff != "" {
-			t.Errorf("the report does not say what it is limited to:\n%s", diff)
-		}
-	}
-
-	// What is not selected is not read.
-	reads := make(map[string]bool)
-	mustCheck(t, declare.Options{
-		Only:     []declare.Selection{{Code: verdict.CodeUniqueCollision, Table: "players", Subject: "name"}},
-		Progress: func(p declare.Progress) { reads[p.Code+" "+p.Table] = true },
-	}, faulty()...)
-	if diff := cmp.Diff(map[string]bool{"unique-collision players": true}, reads); diff != "" {
-		t.Errorf("read (-want +got):\n%s", diff)
-	}
-
-	// What is no longer there is not passed.
-	gone := []declare.Selection{{Code: verdict.CodeSchemaTable, Table: "players"}, {Code: verdict.CodeUniqueCollision, Table: "players", Subject: "nick"}}
-	report := mustCheck(t, declare.Options{Only: gone}, faulty()...)
-	if r := find(report, verdict.CodeUniqueCollision, "players", "nick"); len(r) != 1 || r[0].Verdict != verdict.NotVerified || report.Verdict != verdict.NotVerified {
-		t.Errorf("%s: %+v", report.Verdict, report.Results)
-	}
-}
-
-// Allow and FailOn change what counts, never what was found.
-func TestAllowAndFailOn(t *testing.T) {
+// Allow changes what counts, never what was found.
+func TestAllow(t *testing.T) {
 	dbs := func() []*mergetest.Database {
 		a, b := settled(1), settled(2)
 		b.Schema.Views = []string{"old"}
@@ -73,28 +23,25 @@ func TestAllowAndFailOn(t *testing.T) {
 	}
 	plain := mustCheck(t, declare.Options{}, dbs()...)
 	for _, test := range []struct {
-		allow, failOn []string
-		want          verdict.Verdict
+		allow []string
+		want  verdict.Verdict
 	}{
-		{nil, nil, verdict.Fail},
-		{[]string{"schema-view"}, nil, verdict.NotVerified},
-		{[]string{"schema-view", "table-skipped"}, nil, verdict.Pass},
-		{[]string{"table-skipped"}, nil, verdict.Fail},
-		{[]string{"schema-view"}, []string{"table-skipped"}, verdict.Fail},
-		{[]string{"schema-view", "table-skipped"}, []string{"key-collision"}, verdict.Pass},
+		{nil, verdict.Fail},
+		{[]string{"schema-view"}, verdict.NotVerified},
+		{[]string{"schema-view", "table-skipped"}, verdict.Pass},
+		{[]string{"table-skipped"}, verdict.Fail},
 	} {
-		got := mustCheck(t, declare.Options{Allow: test.allow, FailOn: test.failOn}, dbs()...)
+		got := mustCheck(t, declare.Options{Allow: test.allow}, dbs()...)
 		if got.Verdict != test.want {
-			t.Errorf("allow %v, fail on %v: %s, want %s", test.allow, test.failOn, got.Verdict, test.want)
+			t.Errorf("allow %v: %s, want %s", test.allow, got.Verdict, test.want)
 		}
 		for i, r := range got.Results {
-			if (r.CountsAs != "") != (r.Verdict != verdict.Pass && len(test.allow) > 0 && strings.Contains(strings.Join(test.allow, " "), r.Code) ||
-				r.Verdict == verdict.NotVerified && strings.Contains(strings.Join(test.failOn, " "), r.Code)) {
-				t.Errorf("allow %v, fail on %v: %s %s counts as %q", test.allow, test.failOn, r.Code, r.Verdict, r.CountsAs)
+			if r.Allowed != (r.Verdict != verdict.Pass && slices.Contains(test.allow, r.Code)) {
+				t.Errorf("allow %v: %s %s is allowed: %t", test.allow, r.Code, r.Verdict, r.Allowed)
 			}
-			r.CountsAs = ""
+			r.Allowed = false
 			if diff := cmp.Diff(plain.Results[i], r); diff != "" {
-				t.Errorf("allow %v, fail on %v (-without +with):\n%s", test.allow, test.failOn, diff)
+				t.Errorf("allow %v (-without +with):\n%s", test.allow, diff)
 			}
 		}
 	}

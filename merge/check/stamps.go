@@ -14,7 +14,7 @@ func (r *run) settle(before, after read.Stamps) {
 	}
 	for _, db := range r.facts.DBs {
 		for name, t := range db.Tables {
-			if t.Outside == "" || !r.facts.WantsTable(name) {
+			if t.Outside == "" {
 				continue
 			}
 			if why := after.Since(before, read.SampledTable{DB: db, Table: name}); why != "" {

@@ -14,22 +14,19 @@ import (
 
 // summaries gather what passes read, for the summary of every source.
 type summaries struct {
-	of    map[*declare.Database]*gathered
-	noted map[*read.IDsRead]bool // the pairs of a matrix share what they read
+	of map[*declare.Database]*gathered
 }
 
 // gathered is what was read of one world.
 type gathered struct {
 	tallies read.Tallies // of all its keys
 	ranges  map[string]stream.KeyRange
-
-	contents map[string]read.Contents // by table
 }
 
 func NewSummaries(f *read.Facts) *summaries {
-	s := &summaries{make(map[*declare.Database]*gathered), make(map[*read.IDsRead]bool)}
+	s := &summaries{make(map[*declare.Database]*gathered)}
 	for _, db := range f.DBs {
-		s.of[db] = &gathered{read.NewTallies(db), make(map[string]stream.KeyRange), make(map[string]read.Contents)}
+		s.of[db] = &gathered{read.NewTallies(db), make(map[string]stream.KeyRange)}
 	}
 	return s
 }
@@ -41,8 +38,7 @@ func (s *summaries) note(k *read.KeyReading) {
 	}
 	for _, c := range k.IDs {
 		for _, ids := range c.Worlds {
-			if ids.Key && !s.noted[ids] {
-				s.noted[ids] = true
+			if ids.Key {
 				s.of[ids.DB].tallies.Add(&ids.Tallies)
 			}
 		}
@@ -70,7 +66,7 @@ func (s *summaries) summary(db *declare.Database) verdict.Summary {
 		all.Servers = append(all.Servers, line)
 	}
 	for _, table := range slices.Sorted(maps.Keys(db.Rows)) {
-		line := verdict.TableSummary{Table: table, Rows: db.Rows[table], Contents: g.contents[table].Sum, NoContents: g.contents[table].Unread}
+		line := verdict.TableSummary{Table: table, Rows: db.Rows[table]}
 		if r := g.ranges[table]; r.First != nil {
 			line.First, line.Last = read.KeyOf(db.Tables[table], r.First), read.KeyOf(db.Tables[table], r.Last)
 		}

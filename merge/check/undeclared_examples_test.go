@@ -45,23 +45,23 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 			{"INSERT INTO @.items VALUES (11,12),(12,111)"},
 			{"INSERT INTO @.items VALUES (111,112),(112,NULL)"},
 		}},
-		{name: "an excluded table", tables: []string{
+		{name: "a skipped table", tables: []string{
 			"CREATE TABLE @.auction (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER)"},
-			opts: declare.Options{Exclude: []string{"auction"}, Allow: []string{verdict.CodeTableExcluded}},
+			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}},
 			want: verdict.NotVerified, open: map[string]int64{"mail.auction": 1}, rows: [][]string{
 				{"INSERT INTO @.auction VALUES (1),(5)", "INSERT INTO @.mail VALUES (1001,1),(1002,5)"},
 				{"INSERT INTO @.auction VALUES (2),(5)", "INSERT INTO @.mail VALUES (2001,5)"},
 			}},
-		{name: "an excluded table, and its rows named by nothing else", tables: []string{
+		{name: "a skipped table, and its rows named by nothing else", tables: []string{
 			"CREATE TABLE @.auction (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER)"},
-			opts: declare.Options{Exclude: []string{"auction"}, Allow: []string{verdict.CodeTableExcluded}},
+			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}},
 			want: verdict.NotVerified, open: map[string]int64{"mail.auction": 2}, rows: [][]string{
 				{"INSERT INTO @.auction VALUES (1),(5)", "INSERT INTO @.mail VALUES (1001,1),(1002,7)"}, // 7 stays nothing: its row is not copied
 				{"INSERT INTO @.auction VALUES (2),(7)", "INSERT INTO @.mail VALUES (2001,7),(2002,5),(2003,9)"},
 			}},
-		{name: "an excluded table whose key is a reference", tables: []string{
+		{name: "a skipped table whose key is a reference", tables: []string{
 			"CREATE TABLE @.i (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.auction (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER)"},
-			opts: declare.Options{Exclude: []string{"auction"}, Allow: []string{verdict.CodeTableExcluded}, Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"auction.id"}, To: []string{"i.id"}}}}}},
+			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}, Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"auction.id"}, To: []string{"i.id"}}}}}},
 			want: verdict.NotVerified, open: map[string]int64{"mail.auction": 1}, rows: [][]string{
 				{"INSERT INTO @.i VALUES (1),(5)", "INSERT INTO @.auction VALUES (1)", "INSERT INTO @.mail VALUES (1001,1)"},
 				{"INSERT INTO @.i VALUES (2),(7)", "INSERT INTO @.auction VALUES (2)", "INSERT INTO @.mail VALUES (2001,2),(2002,7)"},

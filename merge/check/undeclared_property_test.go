@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math/big"
@@ -16,10 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/servertest"
-	"mergesafe/merge"
-	"mergesafe/merge/catalog"
-	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/verdict"
 )
@@ -78,11 +73,11 @@ const maxWorlds = 4
 
 // drawnGame is a game, and its worlds.
 type drawnGame struct {
-	worlds   int
-	tables   []*drawnTable
-	excluded string // a table; "" none
-	opts     declare.Options
-	mysql    bool
+	worlds  int
+	tables  []*drawnTable
+	skipped string // a table; "" none
+	opts    declare.Options
+	mysql   bool
 }
 
 type drawnTable struct {
@@ -135,8 +130,8 @@ func drawGame(t *rapid.T, kind string) *drawnGame {
 			g.drawColumn(t, i, table, fmt.Sprint("c", j), nocase)
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(t, "exclude") == 0 {
-		g.excluded = rapid.SampledFrom(g.tables).Draw(t, "excluded").name
+	if rapid.IntRange(0, 3).Draw(t, "skip") == 0 {
+		g.skipped = rapid.SampledFrom(g.tables).Draw(t, "skipped").name
 	}
 	for _, table := range g.tables {
 		g.drawRows(t, table)
@@ -451,9 +446,8 @@ func (g *drawnGame) declare() {
 		}
 	}
 	g.opts = declare.Options{Rules: []declare.Declarations{d}, Allow: []string{verdict.CodeReferenceDangle}}
-	if g.excluded != "" {
-		g.opts.Exclude = []string{g.excluded}
-		g.opts.Allow = append(g.opts.Allow, verdict.CodeTableExcluded)
+	if g.skipped != "" {
+		g.opts.Tables = []declare.TablePolicy{{Tables: []string{g.skipped}, Policy: declare.PolicySkip}}
 	}
 }
 
@@ -501,7 +495,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 	for _, table := range g.tables {
 		from := []int{0}
 		for world := range g.worlds {
-			if world != 0 && table.name != g.excluded {
+			if world != 0 && table.name != g.skipped {
 				from = append(from, world)
 			}
 		}
@@ -518,7 +512,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 	}
 	want, plain, candidates := make(map[string]int64), 0, g.candidates(t, w)
 	for _, table := range g.tables {
-		if table.name == g.excluded {
+		if table.name == g.skipped {
 			continue
 		}
 		for _, c := range table.columns {
@@ -564,48 +558,6 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 		t.Fatalf("%d columns are said to name nothing and hold keys, %q, want %d\n%s", report.Plain, report.PlainOpen, plain, g)
 	}
 	seen.plain += plain
-}
-
-// TestMatrixOpensWhatTheCheckOpens: of each two of random worlds the matrix says what a
-// check of these two says.
-func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
-	servertest.NotShort(t)
-	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "mergesafe")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		g := drawGame(t, "sqlite")
-		w := sqliteWorlds(t, dir, g.worlds)
-		defer w.close()
-		w.exec(t, "BEGIN")
-		g.write(t, w)
-		w.exec(t, "COMMIT")
-		sources, done := w.open(t)
-		matrix, err := check.Matrix(context.Background(), sources, g.opts)
-		done()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for a := range g.worlds {
-			for b := a + 1; b < g.worlds; b++ {
-				sources, done := w.open(t)
-				opts := g.opts
-				opts.Samples = -1
-				single, err := merge.Check(context.Background(), []catalog.Source{sources[a], sources[b]}, opts)
-				done()
-				if err != nil {
-					t.Fatal(err)
-				}
-				pair := matrix.Pair(worldName(a), worldName(b))
-				got, want := openColumns(&verdict.Report{Results: pair.Results}), openColumns(single)
-				if diff := gocmp.Diff(want, got); diff != "" || pair.Verdict != single.Verdict {
-					t.Fatalf("%s and %s: %s, want %s (-check +matrix):\n%s%s", worldName(a), worldName(b), pair.Verdict, single.Verdict, diff, g)
-				}
-			}
-		}
-	})
 }
 
 func hasResult(report *verdict.Report, table, column string) bool {
@@ -722,7 +674,7 @@ func (g *drawnGame) complete(t fatal, w *sqlWorlds, table *drawnTable, c *drawnC
 			return false
 		}
 	}
-	return !c.none && c.when == nil && table.name != g.excluded && c.to.name != g.excluded
+	return !c.none && c.when == nil && table.name != g.skipped && c.to.name != g.skipped
 }
 
 // counted counts the rows of a column with a value that, supposed that it is a key,
@@ -763,7 +715,7 @@ func (g *drawnGame) counted(t fatal, w *sqlWorlds, candidates []candidateOf, tab
 
 // wouldChange is the condition under which a value names another row after the merge.
 func (g *drawnGame) wouldChange(world int, k candidateOf, has func(world int) string) string {
-	left := k.table.name == g.excluded
+	left := k.table.name == g.skipped
 	var there []string
 	for other := range g.worlds {
 		if other != world && (!left || other == 0) {
@@ -829,9 +781,9 @@ func (g *drawnGame) countedInTexts(t fatal, w *sqlWorlds, table *drawnTable, c *
 				return slices.ContainsFunc(readings, func(r string) bool {
 					own, there := has(world, r), false
 					for other := range g.worlds {
-						there = there || other != world && (k.table.name != g.excluded || other == 0) && has(other, r)
+						there = there || other != world && (k.table.name != g.skipped || other == 0) && has(other, r)
 					}
-					return !own && there || own && k.table.name == g.excluded && world != 0
+					return !own && there || own && k.table.name == g.skipped && world != 0
 				})
 			}) {
 				n++
@@ -892,7 +844,7 @@ func readingsOf(s, class string, hexadecimal bool) (all []string) {
 // String writes the game, to be understood.
 func (g *drawnGame) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "excluded %q\n%+v\n", g.excluded, g.opts.Rules)
+	fmt.Fprintf(&b, "skipped %q\n%+v\n", g.skipped, g.opts.Rules)
 	for _, table := range g.tables {
 		fmt.Fprintf(&b, "%s (%s)", table.name, strings.Join(table.key, ", "))
 		for _, c := range table.columns {

@@ -16,7 +16,7 @@ import (
 	"mergesafe/merge/catalog"
 )
 
-// KeyTables are the tables of all databases, those that the operator excludes
+// KeyTables are the tables of all databases, those whose rows stay behind
 // included: what is not copied can be named nevertheless.
 func KeyTables(f *Resolved) []string {
 	tables := slices.Clone(f.Tables)
@@ -88,28 +88,25 @@ type Resolved struct {
 	Renumbers map[string]*Renumber   // columns that get other values, by table
 	Severed   []*SeveredReference
 	Keeps     keptKeys      // keys of spaces that are the same in every world
-	Names     Names         // of all tables and columns, before any was excluded
+	Names     Names         // of all tables and columns
 	Worlds    []WorldColumn // keys that carry the number of their world
 	Moving    *Moving       // nil if no keys get new values
 	DBs       []*Database   // the worlds, as given
-	model     *Database     // nil: the first of them
 	Tables    []string      // of all databases, sorted
 }
 
 // Database is a source together with what it says of itself. Only a reader
 // uses the source.
 type Database struct {
-	Opened   catalog.Source
-	Name     string
-	Catalog  *catalog.Catalog
-	Tables   map[string]*catalog.Table // without those that are excluded or skipped, which Catalog still has
-	Servers  []catalog.Server          // by number
-	Listed   map[gameid.ServerID]catalog.Server
-	Skipped  []catalog.Skipped
-	Excluded []string                  // tables, by the operator
-	behind   map[string]bool           // of these, those that are to stay behind
-	Apart    map[string]*catalog.Table // of these, the ones that could be read
-	Rows     map[string]int64          // by table, as counted
+	Opened  catalog.Source
+	Name    string
+	Catalog *catalog.Catalog
+	Tables  map[string]*catalog.Table // without those that stay behind or cannot be read, which Catalog still has
+	Servers []catalog.Server          // by number
+	Listed  map[gameid.ServerID]catalog.Server
+	Skipped []catalog.Skipped
+	Apart   map[string]*catalog.Table // tables of which rows stay behind
+	Rows    map[string]int64          // by table, as counted
 
 	// Histories are the tables of tools for migrations, which are not merged.
 	Histories map[string]*catalog.Table
@@ -141,7 +138,7 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	f := &Resolved{Opts: opts}
 	byName := make(map[string]*Database)
 	for _, s := range sources {
-		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), behind: make(map[string]bool), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
+		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
 		if byName[db.Name] != nil {
 			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrWorlds, db.Name)
 		}
@@ -175,9 +172,6 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	if err := keepAll(f); err != nil {
 		return nil, err
 	}
-	if err := exclude(opts, f.DBs); err != nil {
-		return nil, err
-	}
 	if err := setPolicies(f); err != nil {
 		return nil, err
 	}
@@ -198,14 +192,6 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 		}
 	}
 	return f, nil
-}
-
-// Among returns what is wanted of some of the databases, with another as the model.
-func Among(f *Resolved, model *Database, dbs ...*Database) *Resolved {
-	some := *f
-	some.DBs, some.model, some.Tables = dbs, model, TablesOf(dbs)
-	some.Severed, some.Names, some.Moving = nil, nil, nil // of all databases together
-	return &some
 }
 
 // TablesOf returns the tables of all databases, sorted.
@@ -284,25 +270,6 @@ func (f *Resolved) ModelOf(table string) (*Database, *catalog.Table) {
 		return db, t
 	}
 	return nil, nil
-}
-
-// Wants reports whether a result is to be part of the report. An empty subject
-// stands for all of a table's.
-func (f *Resolved) Wants(code, table, subject string) bool {
-	if len(f.Opts.Only) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Matches(code, table, subject) })
-}
-
-// WantsAny is [Resolved.Wants] for several codes.
-func (f *Resolved) WantsAny(table, subject string, codes ...string) bool {
-	return slices.ContainsFunc(codes, func(code string) bool { return f.Wants(code, table, subject) })
-}
-
-// WantsTable reports whether any result about a table is wanted.
-func (f *Resolved) WantsTable(table string) bool {
-	return len(f.Opts.Only) == 0 || slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Table == "" || s.Table == table })
 }
 
 // Now is what the IDs of a database are compared with; zero if there is no
@@ -400,9 +367,8 @@ func setAside(dbs []*Database) {
 	}
 }
 
-// Model is the first world, which gives the schema and the collations, and keeps its keys and names. Of a pair of a
-// matrix it is the first of the two.
-func (f *Resolved) Model() *Database { return cmp.Or(f.model, f.DBs[0]) }
+// Model is the first world, which gives the schema and the collations, and keeps its keys and names.
+func (f *Resolved) Model() *Database { return f.DBs[0] }
 
 // OthersOf are the worlds whose keys and names may change: all but the first, in their order.
 func OthersOf(f *Resolved) []*Database {

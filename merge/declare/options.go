@@ -9,15 +9,12 @@ import (
 	"mergesafe/merge/cell"
 )
 
-// The defaults of [Options].
-const (
-	DefaultSamples = 3
+// Samples is how many conflicts a result shows. Counts are exact whatever it is.
+const Samples = 3
 
-	// DefaultSlack is more than a healthy game server needs: the clock
-	// disagreement at which it refuses to start, and the reservation by which
-	// its IDs may run ahead.
-	DefaultSlack = 10 * time.Minute
-)
+// DefaultSlack is more than a healthy game server needs: the clock disagreement at which it
+// refuses to start, and the reservation by which its IDs may run ahead.
+const DefaultSlack = 10 * time.Minute
 
 // ErrOptions says that [Options] are invalid: they name a table, a column or a
 // code that does not exist, or a value out of range.
@@ -25,10 +22,6 @@ var ErrOptions = errors.New("unsuitable options")
 
 // Options configures a check. The zero value means the defaults.
 type Options struct {
-	// Samples is how many conflicts a result shows: 0 is [DefaultSamples], a
-	// negative number none. Counts are exact whatever it is.
-	Samples int
-
 	// Slack is how much later than the clock an ID may be before it counts as
 	// from the future: 0 is [DefaultSlack].
 	Slack time.Duration
@@ -36,12 +29,6 @@ type Options struct {
 	// Now is the time to compare IDs with. The default is the clock of the
 	// database that holds them.
 	Now time.Time
-
-	// Include and Exclude are patterns of table names, as [path.Match] takes
-	// them. Check reads the tables that match one of Include, or all if it is
-	// empty, and none of Exclude. The others are reported as
-	// [verdict.CodeTableExcluded]. A pattern that no table matches is an error.
-	Include, Exclude []string
 
 	// Tables are the policies of tables; without one, the rows are copied.
 	Tables []TablePolicy
@@ -79,22 +66,13 @@ type Options struct {
 	// (verdict.Unallowable). An entry is "CODE", "CODE:table" or "CODE:table.column", of which table and
 	// column may be patterns: * is any characters, {0..18} one of these numbers, and
 	// put a name with a dot in backquotes. One that matches no table or column is an
-	// error. FailOn names codes of which NOT VERIFIED counts as FAIL, unless it is
-	// allowed in that place.
-	Allow, FailOn []string
-
-	// Only, if not empty, limits the check to these results. The verdict then covers
-	// only them.
-	Only []Selection
+	// error.
+	Allow []string
 
 	// Propose makes the check look for uniques that are worth declaring, and judge
 	// what every column is, which takes one more reading of all tables; see
 	// [verdict.Report.Proposals] and [verdict.Report.Proposed].
 	Propose bool
-
-	// Contents makes the check read all columns of all rows and compute sums; see
-	// [verdict.TableSummary]. [check.Compare] compares the sums.
-	Contents bool
 
 	// Progress, if not nil, is called after every batch that was read, by one
 	// goroutine at a time. It never changes the result.
@@ -150,16 +128,7 @@ type AccountColumn struct {
 	Line int    `json:"-" toml:"-"` // in File; 0: not known
 }
 
-// Selection names results of a report: those with its code, and with its table
-// and subject unless these are empty.
-type Selection struct {
-	Code    string `json:"code"`
-	Table   string `json:"table,omitempty"`
-	Subject string `json:"subject,omitempty"`
-}
-
 func (o Options) WithDefaults() Options {
-	o.Samples = cmp.Or(o.Samples, DefaultSamples)
 	o.Slack = cmp.Or(o.Slack, DefaultSlack)
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -177,9 +146,3 @@ type unsuitable string
 
 func (e unsuitable) Error() string      { return string(e) }
 func (unsuitable) Is(target error) bool { return target == ErrOptions }
-
-// Matches reports whether s may name a result. What is alike in a schema is
-// one result without a subject, so that one answers to any.
-func (s Selection) Matches(code, table, subject string) bool {
-	return s.Code == code && (s.Table == "" || s.Table == table) && (s.Subject == "" || subject == "" || s.Subject == subject)
-}

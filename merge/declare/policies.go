@@ -143,9 +143,8 @@ func setPolicies(f *Resolved) error {
 	for _, db := range f.DBs {
 		for name, t := range db.Tables {
 			if f.Skip[name] {
-				db.Apart[name], db.behind[name] = t, true
+				db.Apart[name] = t
 				delete(db.Tables, name)
-				db.Excluded = append(db.Excluded, name)
 			}
 		}
 	}

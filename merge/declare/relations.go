@@ -150,11 +150,8 @@ func AllReferences(f *Resolved, table string) (all []Ref) {
 func (db *Database) CannotRefer(table string, ref catalog.Reference) string {
 	to := db.Tables[ref.ToTable]
 	if to == nil {
-		if db.behind[ref.ToTable] {
+		if db.Apart[ref.ToTable] != nil {
 			return "refers to " + ref.ToTable + `, whose rows stay behind: set gone = "drop" or "none" in the [[check.reference]] to it`
-		}
-		if slices.Contains(db.Excluded, ref.ToTable) {
-			return "refers to " + ref.ToTable + ", which is " + ExcludedReason
 		}
 		if reason := db.Unread(ref.ToTable); reason != "" {
 			return "refers to " + ref.ToTable + ": " + reason

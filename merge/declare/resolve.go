@@ -3,7 +3,6 @@ package declare
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -132,60 +131,3 @@ func (db *Database) declareID(id IDColumn) error {
 	db.Tables[id.Table] = &clone
 	return nil
 }
-
-// exclude takes out the tables that the operator excludes.
-func exclude(opts Options, dbs []*Database) error {
-	if len(opts.Include) == 0 && len(opts.Exclude) == 0 {
-		return nil
-	}
-	var all []string
-	for _, db := range dbs {
-		for name := range db.Tables {
-			all = append(all, name)
-		}
-		for _, s := range db.Skipped {
-			all = append(all, s.Table)
-		}
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	for _, p := range slices.Concat(opts.Include, opts.Exclude) {
-		if !slices.ContainsFunc(all, func(table string) bool { return Globbed([]string{p}, table) }) {
-			return Unsuitable("no world has a table that matches %q%s", p, nearest.Hint(p, all))
-		}
-	}
-	for _, db := range dbs {
-		for name := range db.Tables {
-			if opts.excludes(name) {
-				db.Apart[name] = db.Tables[name]
-				delete(db.Tables, name)
-				db.Excluded = append(db.Excluded, name)
-			}
-		}
-		// The operator's word comes before the reason that the source has.
-		db.Skipped = slices.DeleteFunc(slices.Clone(db.Skipped), func(s catalog.Skipped) bool {
-			if !opts.excludes(s.Table) {
-				return false
-			}
-			db.Excluded = append(db.Excluded, s.Table)
-			return true
-		})
-		slices.Sort(db.Excluded)
-	}
-	return nil
-}
-
-// excludes reports whether the patterns leave a table out.
-func (o Options) excludes(table string) bool {
-	return len(o.Include) > 0 && !Globbed(o.Include, table) || Globbed(o.Exclude, table)
-}
-
-// Excludes reports whether the operator excludes a table, one that no world has included.
-func (f *Resolved) Excludes(table string) bool { return f.Opts.excludes(table) }
-
-// Globbed reports whether a table matches one of the patterns, as [path.Match] takes them.
-func Globbed(patterns []string, table string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, table); return ok })
-}
-
-const ExcludedReason = "excluded by the operator"

@@ -156,13 +156,6 @@ func (g Missing) Without(o Options) Options {
 			return err == nil && column == nil && g.tables(table.Match)
 		})
 	}
-	glob := func(text string) bool {
-		return g.tables(func(table string) bool { return Globbed([]string{text}, table) })
-	}
-	o.Exclude = slices.DeleteFunc(slices.Clone(o.Exclude), glob)
-	if included := slices.DeleteFunc(slices.Clone(o.Include), glob); len(included) > 0 {
-		o.Include = included // none would be all
-	}
 	if o.Rekey != nil {
 		o.Rekey = g.withoutSpaces(*o.Rekey)
 	}

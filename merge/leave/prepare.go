@@ -102,7 +102,7 @@ func (l *Leaving) say(leave *declare.Leave) error {
 		return fmt.Errorf("the table is the same in every world (policy %q): none of its rows can stay behind",
 			declare.PolicySame)
 	case !slices.Contains(f.Tables, name):
-		return fmt.Errorf("none of its rows comes: it is skipped, reset or excluded")
+		return fmt.Errorf("none of its rows comes: it is skipped or reset")
 	case f.Partly[name].When != nil:
 		return fmt.Errorf("[[merge.table]] says by when which of its rows stay behind: say both by where")
 	case leave.Where == "" && leave.Best == nil && leave.Fewer == nil:
@@ -145,9 +145,6 @@ func (l *Leaving) addTable(name string) error {
 		if of.Outside != "" {
 			return fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged",
 				name, db.Name, of.Outside)
-		}
-		if db.Catalog.NoSnapshot {
-			return fmt.Errorf("%s is read without a snapshot, so which of its rows stay behind cannot be judged", db.Name)
 		}
 	}
 	l.tables[name] = &table{name: name}

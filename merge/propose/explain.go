@@ -111,7 +111,6 @@ func Explain(ctx context.Context, sources []catalog.Source, opts declare.Options
 
 // rowsText says what a merge does with the rows of a table.
 func rowsText(f *read.Facts, table string) string {
-	excluded := func(db *declare.Database) bool { return slices.Contains(db.Excluded, table) }
 	switch {
 	case f.Reset[table]:
 		return "the table is empty after the merge (policy reset)"
@@ -119,8 +118,6 @@ func rowsText(f *read.Facts, table string) string {
 		return "the first world's rows come, those of the others stay behind (policy skip)"
 	case f.Same[table]:
 		return "every world must have the same rows; they come once (policy same)"
-	case slices.ContainsFunc(f.DBs, excluded):
-		return "the table is excluded, so nothing in it is verified"
 	}
 	if c := f.Combined[table]; c != nil {
 		text := "rows with the same key are combined (policy combine); the others are copied"

@@ -64,9 +64,8 @@ func placeOf(c verdict.ProposedColumn) string { return declare.Place(c.Table, c.
 
 func (f rulesFile) header() {
 	names := slice.Map(f.r.Worlds, func(s verdict.Summary) string { return s.Name })
-	f.line("#:schema ./rules.schema.json")
-	f.line("# Editors of TOML complete and check this file if that one is beside it:")
-	f.line("# mergecheck -schema rules > rules.schema.json")
+	f.line("#:schema docs/schema/rules.json")
+	f.line("# Editors of TOML complete and check this file if that is the path to this file of mergesafe.")
 	f.line("#")
 	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
 	f.comment("How sure that is: %s", f.r.Proposed.Gaps)

@@ -21,37 +21,37 @@ import (
 var ProposalRule = rule.Rule{Tasks: ProposalTasks}
 
 func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
-	if !f.Opts.Propose || len(f.Opts.Only) > 0 {
+	if !f.Opts.Propose {
 		return nil
 	}
-	add := func(step string, tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(step, tables...)}, Tables: tables, Run: run, Guesses: true})
+	add := func(tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
+		tasks = append(tasks, rule.Task{Code: "propose", Tables: tables, Run: run, Guesses: true})
 	}
 	for _, table := range f.Tables {
 		for _, column := range likelyUniques(f, table) {
-			add("unique "+column, []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				return proposeUnique(ctx, f, r, table, column)
 			})
 		}
 	}
 	x := new(examination)
-	add("keys", declare.KeyTables(f.Resolved), func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	add(declare.KeyTables(f.Resolved), func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		return rule.Outcome{}, proposeKeys(ctx, f, r, x)
 	})
 	for _, table := range f.Tables {
-		add("values", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			return rule.Outcome{}, examine(ctx, f, r, x, table, "")
 		})
 		for _, ref := range likelyReferences(f, table) {
-			add(ref.Subject(), []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				return rule.Outcome{}, proposeByName(ctx, f, r, x, read.Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind})
 			})
 		}
-		add("names", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		add([]string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			return rule.Outcome{}, proposeRepeats(ctx, f, r, x, table)
 		})
 	}
-	add("classes", nil, func(context.Context, *read.Reader) (rule.Outcome, error) {
+	add(nil, func(context.Context, *read.Reader) (rule.Outcome, error) {
 		c := classify(f, x)
 		o := rule.Outcome{}
 		of := make(map[string][]*examined) // columns, by table
@@ -61,12 +61,12 @@ func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
 			}
 		}
 		for _, table := range slices.Sorted(maps.Keys(of)) {
-			o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose", Columns: declare.IDOf(table)}, Tables: []string{table},
+			o.Tasks = append(o.Tasks, rule.Task{Guesses: true, Code: "propose", Tables: []string{table},
 				Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 					return rule.Outcome{}, apart(ctx, r, c, table, of[table])
 				}})
 		}
-		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+		o.Tasks = append(o.Tasks, rule.Task{Guesses: true, Code: "propose", Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
 			c.followNames() // of what was found to name rows in some of its rows
 			return concludeProposals(c), nil
 		}})
@@ -197,7 +197,7 @@ func proposeRepeats(ctx context.Context, f *read.Facts, r *read.Reader, x *exami
 			c, n := candidates[k], repeated[k]
 			judged := func(other int) bool { return other == k }
 			changes := slices.ContainsFunc(parts, func(p *undeclared.OpenColumn) bool {
-				rows, _ := p.Changed(f, open, candidates, judged, false)
+				rows, _ := p.Changed(f, candidates, judged, false)
 				return rows > 0
 			})
 			if !changes && (f.Alike[table] || f.Alike[c.Table]) {

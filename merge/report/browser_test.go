@@ -31,14 +31,12 @@ func TestBrowser(t *testing.T) {
 		widths   []int
 		schemes  []string
 	}{
-		"sample":         {written(t, NewCheck(sample1()).WriteHTML), 5, both, schemes},
-		"matrix":         {written(t, NewMatrix(sampleMatrix()).WriteHTML), 0, both, schemes},
-		"merge":          {written(t, sampleOutcome().WriteHTML), 0, both, schemes},
-		"proof":          {written(t, sampleProof().WriteHTML), 1, both, schemes},
-		"inventory":      {written(t, NewInventory(sampleInventory()).WriteHTML), 0, both, schemes},
-		"hostile":        {written(t, NewCheck(hostile()).WriteHTML), 4, both[:1], schemes[:1]},
-		"hostile-merge":  {written(t, hostileOutcome().WriteHTML), 4, both[:1], schemes[:1]},
-		"hostile-matrix": {written(t, NewMatrix(hostileMatrix()).WriteHTML), 0, both[:1], schemes[:1]},
+		"sample":        {written(t, NewCheck(sample1()).WriteHTML), 5, both, schemes},
+		"merge":         {written(t, sampleOutcome().WriteHTML), 0, both, schemes},
+		"proof":         {written(t, sampleProof().WriteHTML), 1, both, schemes},
+		"inventory":     {written(t, NewInventory(sampleInventory()).WriteHTML), 0, both, schemes},
+		"hostile":       {written(t, NewCheck(hostile()).WriteHTML), 4, both[:1], schemes[:1]},
+		"hostile-merge": {written(t, hostileOutcome().WriteHTML), 4, both[:1], schemes[:1]},
 	} {
 		file := filepath.Join(t.TempDir(), name+".html")
 		if err := os.WriteFile(file, []byte(tt.document), 0o600); err != nil {

@@ -95,9 +95,9 @@ func (c *Check) sort() (passed int) {
 		case r.Verdict == verdict.Pass:
 			passed++
 			continue
-		case r.CountsAs == verdict.Pass:
+		case r.Allowed:
 			list = &c.Allowed
-		case counted(r) == verdict.Fail:
+		case r.Verdict == verdict.Fail:
 			list = &c.Failed
 		case r.Open != nil:
 			list = &c.Open
@@ -170,7 +170,7 @@ type gap struct {
 func gaps(results []verdict.Result, key func(verdict.Gap) verdict.Gap) (all []gap) {
 	places := make(map[verdict.Gap]int)
 	for _, r := range results {
-		if r.CountsAs == verdict.Pass || r.Open != nil {
+		if r.Allowed || r.Open != nil {
 			continue
 		}
 		for n, g := range r.Gaps {

@@ -56,11 +56,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 
 // writeWhole writes the verdict.
 func writeWhole(t *text, c *Check) {
-	names := printable.Names(c.Worlds)
-	if len(c.Report.Only) > 0 {
-		names += ", as far as it was checked again"
-	}
-	t.verdict(c.Word, c.Color, c.Says.before+" "+names+c.Says.figures)
+	t.verdict(c.Word, c.Color, c.Says.before+" "+printable.Names(c.Worlds)+c.Says.figures)
 }
 
 // writeLast names once more what keeps the check from passing: it may have scrolled away.
@@ -157,9 +153,6 @@ func (t *text) failures(all []finding) {
 	t.some(len(failed), textFailures, inJSON, func(i int) {
 		result := failed[i]
 		message := result.Message
-		if result.Verdict == verdict.NotVerified {
-			message = "not verified, which counts as failed: " + result.Gaps[0].Reason
-		}
 		samples := result.Samples[:min(textSamples, len(result.Samples))]
 		if i >= textSampled {
 			samples = nil

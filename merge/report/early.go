@@ -23,7 +23,7 @@ func (c *Check) WriteEarly(w io.Writer) error {
 	t.some(len(open), earlyLines, andMore, func(i int) {
 		f := open[i]
 		what := strings.Join(strings.Fields(f.Code+" "+f.Table+" "+f.Subject), " ")
-		t.line(2, fmt.Sprintf("%s  %s: %s", counted(f.Result), what, f.Message))
+		t.line(2, fmt.Sprintf("%s  %s: %s", f.Counts(), what, f.Message))
 	})
 	rest := func(n int64) string { return printable.Count(n, "more database", "more databases") }
 	t.some(len(worlds), earlyLines, rest, func(i int) {

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/verdict"
@@ -29,9 +28,9 @@ const payload = `"'><script>pwned=1</script></title></style><img src=x onerror="
 func hostile() *verdict.Report {
 	r := new(verdict.Report)
 	fill(reflect.ValueOf(r).Elem())
-	for _, v := range []struct{ verdict, countsAs verdict.Verdict }{{verdict.Fail, verdict.Pass}, {verdict.NotVerified, ""}, {verdict.Pass, ""}} {
+	for _, v := range []verdict.Verdict{verdict.Fail, verdict.NotVerified, verdict.Pass} {
 		more := r.Results[0]
-		more.Code, more.Verdict, more.CountsAs = verdict.CodeKeyCollision, v.verdict, v.countsAs
+		more.Code, more.Verdict, more.Allowed = verdict.CodeKeyCollision, v, v == verdict.Fail
 		r.Results = append(r.Results, more)
 	}
 	return r
@@ -121,7 +120,7 @@ func TestHostileTexts(t *testing.T) {
 	ended := hostileOutcome()
 	ended.Ending = payload
 	for name, html := range map[string]string{
-		"report": write(t, hostile()), "matrix": writeMatrix(t, hostileMatrix()), "outcome": writeOutcome(t, hostileOutcome()), "ending": writeOutcome(t, ended),
+		"report": write(t, hostile()), "outcome": writeOutcome(t, hostileOutcome()), "ending": writeOutcome(t, ended),
 	} {
 		t.Run(name, func(t *testing.T) { harmless(t, html) })
 	}
@@ -142,70 +141,13 @@ func harmless(t *testing.T, html string) {
 	}
 }
 
-func writeMatrix(t *testing.T, m *check.MatrixReport) string {
-	t.Helper()
-	return labels.ReplaceAllString(written(t, NewMatrix(m).WriteHTML), "")
-}
-
-func hostileMatrix() *check.MatrixReport {
-	m := new(check.MatrixReport)
-	fill(reflect.ValueOf(m).Elem())
-	return m
-}
-
-// sampleMatrix is of three databases: one pair can be merged, one cannot, and
-// nothing is known of the third.
-func sampleMatrix() *check.MatrixReport {
-	m := &check.MatrixReport{Version: verdict.ReportVersion, Incomplete: "interrupted"}
-	for _, name := range []string{"s1", "s2", "s3"} {
-		m.Worlds = append(m.Worlds, verdict.Summary{Name: name, Engine: "sqlite 3", Tables: []verdict.TableSummary{{Table: "items", Rows: 1234}}})
-	}
-	m.Pairs = []check.Pair{
-		{Worlds: [2]string{"s1", "s2"}, Verdict: verdict.Pass, Checks: 9},
-		{Worlds: [2]string{"s1", "s3"}, Verdict: verdict.Fail, Checks: 9, Results: []verdict.Result{
-			{Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Count: 4, Message: "4 keys occur more than once"}}},
-		{Worlds: [2]string{"s2", "s3"}},
-	}
-	return m
-}
-
-func TestPageOfMatrix(t *testing.T) {
-	html := writeMatrix(t, sampleMatrix())
-	for _, want := range []string{
-		"<title>INCOMPLETE: 3 worlds, 3 pairs</title>", "interrupted</bdi>. Pairs without a verdict",
-		"<b>1</b> can be merged", "<b>1</b> cannot", "<b>0</b> not verified", "<b>1</b> without a verdict",
-		`<td>1<td><bdi>s1</bdi><td class="unsure">·<td class="pass">✓<td class="fail"><a href="#pair2">✗</a>`,
-		`<td>3<td><bdi>s3</bdi><td class="fail"><a href="#pair2">✗</a><td class="unsure"><a href="#pair3">–</a><td class="unsure">·`,
-		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s1</bdi> and <bdi>s3</bdi>`, "4 keys occur more than once",
-		`<span class="mark unsure">no verdict</span> <bdi>s2</bdi> and <bdi>s3</bdi>`,
-		`<td class="n">1,234`,
-	} {
-		if !strings.Contains(html, want) {
-			t.Errorf("no %q in the document", want)
-		}
-	}
-	m := sampleMatrix()
-	m.Incomplete, m.Pairs = "", m.Pairs[:1]
-	if html := writeMatrix(t, m); !strings.Contains(html, "<title>PASS: ") || strings.Contains(html, `id="reasons"`) {
-		t.Error("a matrix in which all can be merged does not say so")
-	}
-	m = sampleMatrix()
-	m.Incomplete = ""
-	if html := writeMatrix(t, m); !strings.Contains(html, "<title>MATRIX: ") {
-		t.Error("a matrix in which not all can be merged has another title")
-	}
-	if doc, ok := Extract([]byte(html)); !ok || !strings.HasPrefix(string(doc), `{"version":1,"incomplete":"interrupted"`) {
-		t.Errorf("inside is %.60q", doc)
-	}
-}
-
 // Nothing in the document asks for anything outside of it.
 func TestSelfContained(t *testing.T) {
-	html := write(t, sample1()) + writeMatrix(t, sampleMatrix()) + writeOutcome(t, sampleProof())
+	html := write(t, sample1()) + writeOutcome(t, sampleProof())
 	if m := regexp.MustCompile(`(?i)\b(src|href|srcset|action|poster|data)="[^#"][^"]*"|url\(|@import|https?:`).FindString(html); m != "" {
 		t.Errorf("%q leads out of the document", m)
 	}
-	if strings.Count(html, `content="default-src &#39;none&#39;; style-src &#39;sha256-`) != 3 {
+	if strings.Count(html, `content="default-src &#39;none&#39;; style-src &#39;sha256-`) != 2 {
 		t.Error("no Content-Security-Policy")
 	}
 }
@@ -259,7 +201,7 @@ func TestEverythingIsThere(t *testing.T) {
 		"server 1 realm 1 in s1: 12,345 IDs", "server 9 in s2: 7 IDs, not in the registry", "server 4 in s2: 5 IDs, merged in",
 		"4 keys occur more than once", "1 of 4 shown", "and 3 more",
 		"<i>NULL</i>", "<i>empty</i>", "<i>–</i>",
-		"chat_log", "excluded by the operator", "<i>not read</i>",
+		"chat_log", "CSV: not part of the snapshot", "<i>not read</i>",
 		"schema-table", "1,234,567",
 		"<td><bdi>items</bdi><td><bdi>s1</bdi><td><bdi>007b38970a0000010001</bdi><td><bdi>007b38970a0000010064</bdi>",
 		"they may be the game's own data", "<pre># distinct in every database\n[[check.unique]]\nat = [&#34;players.name&#34;]\n",
@@ -271,11 +213,11 @@ func TestEverythingIsThere(t *testing.T) {
 }
 
 // What the operator allows is shown as such and as what it is, and has not
-// passed; what he does not put up with has failed.
+// passed.
 func TestAllowed(t *testing.T) {
 	r := sample1()
 	r.Verdict = verdict.Pass
-	r.Results[0].CountsAs, r.Results[3].CountsAs = verdict.Pass, verdict.Pass
+	r.Results[0].Allowed, r.Results[3].Allowed = true, true
 	html := write(t, r)
 	for _, want := range []string{
 		"<b>0</b> failed", "<b>0</b> not verified", "<b>2</b> allowed by the operator", "<b>2</b> passed",
@@ -289,18 +231,9 @@ func TestAllowed(t *testing.T) {
 	if strings.Contains(html, `id="failed"`) || strings.Contains(html, `id="gaps"`) || strings.Contains(html, `id="next"`) {
 		t.Error("what is allowed stands among what is not")
 	}
-
-	r = sample1()
-	r.Results[3].CountsAs = verdict.Fail
-	html = write(t, r)
-	for _, want := range []string{"<b>2</b> failed", "<b>0</b> not verified", `<span class="mark unsure">NOT VERIFIED</span> <span class="mark">counts as FAIL</span>`} {
-		if !strings.Contains(html, want) {
-			t.Errorf("no %q in the document", want)
-		}
-	}
 }
 
-// A report without a verdict has none in any place, and one of a part says so.
+// A report without a verdict has none in any place.
 func TestIncomplete(t *testing.T) {
 	r := sample1()
 	r.Verdict, r.Incomplete = "", "interrupted"
@@ -309,14 +242,6 @@ func TestIncomplete(t *testing.T) {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)
 		}
-	}
-	r = sample1()
-	if html := write(t, r); strings.Contains(html, "covers only them") {
-		t.Error("a whole check is said to be part of one")
-	}
-	r.Only = []declare.Selection{{Code: verdict.CodeKeyCollision}}
-	if html := write(t, r); !strings.Contains(html, "covers only them") {
-		t.Error("the check of a part does not say so")
 	}
 }
 
@@ -397,8 +322,8 @@ func sample1() *verdict.Report {
 			{Code: verdict.CodeSchemaTable, Table: "items", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
 			{Code: verdict.CodeSchemaTable, Table: "players", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
 			{Code: verdict.CodeTableSkipped, Table: "chat_log", Verdict: verdict.NotVerified, Message: "was not read",
-				Gaps: []verdict.Gap{{World: "s2", Reason: "excluded by the operator"}},
-				Next: []string{"check the table in another way, or leave it out of the merge"}},
+				Gaps: []verdict.Gap{{World: "s2", Reason: "CSV: not part of the snapshot"}},
+				Next: []string{"check the table in another way"}},
 		},
 	}
 }

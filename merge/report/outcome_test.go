@@ -51,7 +51,7 @@ func sampleOutcome() *Outcome {
 			{Name: "players", Worlds: []transfer.Content{content(1234567), content(98765), content(500)}},
 			{Name: "items", Worlds: []transfer.Content{content(20), content(40), content(15)}},
 		},
-		Left:   []transfer.Left{{Table: "chat_log", Reason: "excluded by the operator"}},
+		Left:   []transfer.Left{{Table: "chat_log", Reason: "rows that stay behind, as declared"}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "to_name", Key: "player", OfTable: "players"}},
 	}
 	for i := range 3 {
@@ -258,7 +258,7 @@ func TestOutcomeIsThere(t *testing.T) {
 			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">1,333,907</tfoot>`,
 			"<summary>3 renames</summary>", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
 			"<bdi>mail</bdi>.<bdi>to_name</bdi> (<bdi>player</bdi> names the row of <bdi>players</bdi>)",
-			"<td><bdi>chat_log</bdi><td><bdi>excluded by the operator</bdi>",
+			"<td><bdi>chat_log</bdi><td><bdi>rows that stay behind, as declared</bdi>",
 			"<b>2</b> tables</a>", "<b>3</b> renames", "<b>1</b> table not copied",
 			"renaming and combining resolve:", "3 values occur more than once", "Results that are allowed:", "data: may hold IDs",
 		},

@@ -40,7 +40,7 @@ func TestWritePlan(t *testing.T) {
 		New:    plan.New{Name: "new" + evil, Grants: []string{evil}, Unseen: evil},
 		Worlds: []transfer.World{{Name: "s1" + evil}, {Name: "s2", Servers: []catalog.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
 		Tables: []transfer.Table{{Name: "mail" + evil, Worlds: []transfer.Content{{Rows: 60_000_000}, {}}, Counter: &transfer.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
-		Left:   []transfer.Left{{Table: evil, Reason: "excluded by the operator"}},
+		Left:   []transfer.Left{{Table: evil, Reason: "rows that stay behind, as declared"}},
 		Copies: []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
 	}
 	for range 20 {

@@ -1,9 +1,8 @@
-// Package report presents a check, a matrix, a plan and the outcome of a merge to
+// Package report presents a check, a plan and the outcome of a merge to
 // people: one view of each, written as text, HTML and JSON.
 package report
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -21,9 +20,6 @@ func codes() map[string]verdict.Code {
 	}
 	return all
 }
-
-// counted is the verdict that a result counts as.
-func counted(r verdict.Result) verdict.Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
 // where names the table and the columns of a result.
 func where(r verdict.Result) string { return strings.TrimSpace(r.Table + "  " + r.Subject) }

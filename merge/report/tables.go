@@ -43,7 +43,7 @@ func tables(r *verdict.Report) (all []table) {
 			t.Verdict = result.Verdict
 		}
 		code := result.Code
-		if result.CountsAs == verdict.Pass {
+		if result.Allowed {
 			code += " (allowed)"
 		}
 		if result.Verdict != verdict.Pass && !slices.Contains(t.Codes, code) {

@@ -132,7 +132,7 @@ func TestRefusedRowsAreThose(t *testing.T) {
 					if r.Count > 0 {
 						got[r.Code] += r.Count
 					}
-					if len(r.Samples) != int(min(r.Count, declare.DefaultSamples)) {
+					if len(r.Samples) != int(min(r.Count, declare.Samples)) {
 						t.Errorf("%s: %d samples of %d", c.target, len(r.Samples), r.Count)
 					}
 				}

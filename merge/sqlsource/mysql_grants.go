@@ -171,20 +171,10 @@ func Grant(privilege, database, account string, literal bool) string {
 	if !literal {
 		database = escapeName(database)
 	}
-	return grantOn(privilege, "`"+strings.ReplaceAll(database, "`", "``")+"`.*", account)
-}
-
-// GrantMembers is the statement that lets an account see whether a server of
-// several hosts is a member of its MySQL group.
-func GrantMembers(account string) string {
-	return grantOn("SELECT", "performance_schema.replication_group_members", account)
-}
-
-func grantOn(privilege, what, account string) string {
 	user, host, ok := cutLast(account, "@")
 	if !ok {
 		host = "%"
 	}
 	quote := strings.NewReplacer("'", "''")
-	return fmt.Sprintf("GRANT %s ON %s TO '%s'@'%s'", privilege, what, quote.Replace(user), quote.Replace(host))
+	return fmt.Sprintf("GRANT %s ON `%s`.* TO '%s'@'%s'", privilege, strings.ReplaceAll(database, "`", "``"), quote.Replace(user), quote.Replace(host))
 }

@@ -151,42 +151,6 @@ func testTriggersAreSeen(t *testing.T, server string, literal bool) {
 	}
 }
 
-// An account with this grant sees the members of a MySQL group, and without it
-// does not.
-func TestGrantMembers(t *testing.T) {
-	t.Parallel()
-	server := servertest.PrivateMySQL(t, "--performance-schema=ON")
-	admin, err := sql.Open("mysql", server.DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close()
-	cfg, err := mysql.ParseDSN(server.DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.User, cfg.Passwd = "checker", ""
-	account, err := sql.Open("mysql", cfg.FormatDSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer account.Close()
-	sees := func() bool {
-		var n int
-		return account.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM performance_schema.replication_group_members").Scan(&n) == nil
-	}
-	if _, err := admin.ExecContext(t.Context(), "CREATE USER checker"); err != nil {
-		t.Fatal(err)
-	}
-	before := sees()
-	if _, err := admin.ExecContext(t.Context(), GrantMembers("checker@%")); err != nil {
-		t.Fatal(err)
-	}
-	if after := sees(); before || !after {
-		t.Errorf("seen before the grant: %v, after it: %v", before, after)
-	}
-}
-
 // A right is lacking if no line could give it on the database.
 func TestLacking(t *testing.T) {
 	for line, lacks := range map[string]bool{

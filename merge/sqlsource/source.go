@@ -49,10 +49,9 @@ var (
 // defaults.
 type Options struct {
 	// NoSnapshot lets every Scan, Count and Row see the rows of its own moment.
-	// The default is one moment for all. On MariaDB and MySQL a snapshot that
-	// is open for hours keeps the server from cleaning up behind its writers;
-	// without it, what is written meanwhile may be seen by one Scan and not by
-	// another, and the catalogue says so.
+	// The default is one moment for all, which a check needs. On MariaDB and MySQL a
+	// snapshot that is open for hours keeps the server from cleaning up behind its
+	// writers: who only asks for the load of a server needs none.
 	NoSnapshot bool
 
 	// Pause, if not nil, is called before every batch of a Scan, and may wait to
@@ -200,7 +199,6 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 			s.abandon(ctx)
 			return nil, fmt.Errorf("sqlsource: catalogue: %w", err)
 		}
-		found.NoSnapshot = s.options.NoSnapshot
 		s.found = found
 	}
 	return s.found, nil

@@ -31,9 +31,6 @@ type Collisions struct {
 	// Outside tells of a row whether it is not to be in any run; nil: none is.
 	Outside func(row Position) bool
 
-	// Views count the same runs as they are to some of the streams alone.
-	Views []View
-
 	Repeats
 	Kept []Conflict
 
@@ -43,23 +40,12 @@ type Collisions struct {
 	strays  int64   // rows of the current run that are outside
 }
 
-// View is what a pass is to some of its streams. What it counts is the same as
-// if these had been read without the others.
-type View struct {
-	Streams []int
-	Found   *Collisions
-	rows    []int64
-}
-
 // shownPerStream is how many rows a sample shows of one world.
 const shownPerStream = 2
 
 // Count merges the streams and fills in c.
 func (c *Collisions) Count(ctx context.Context, streams []*Stream) error {
 	c.Rows, c.rowsNow = make([]int64, len(streams)), make([]int64, len(streams))
-	for _, v := range c.Views {
-		v.Found.Rows = make([]int64, len(v.Streams))
-	}
 	columns := 0
 	if len(streams) > 0 {
 		columns = len(streams[0].Scan.Order)
@@ -96,9 +82,6 @@ func (c *Collisions) member(p Position) {
 // finish takes the current run into account and makes room for the next.
 func (c *Collisions) finish() {
 	if c.current.Rows > 0 && !c.ignored {
-		for i := range c.Views {
-			c.Views[i].take(c.rowsNow, c.strays)
-		}
 		taken := c.take(c.rowsNow, c.current.Rows)
 		if taken {
 			c.Repeats.Outside += c.strays
@@ -131,20 +114,6 @@ func (c *Collisions) take(rows []int64, all int64) bool {
 		c.Within++
 	}
 	return true
-}
-
-// take counts a run if it is one to the streams of the view, too. Rows that are outside may
-// be of other streams: they count nevertheless.
-func (v *View) take(rows []int64, strays int64) {
-	v.rows = v.rows[:0]
-	var all int64
-	for _, i := range v.Streams {
-		v.rows = append(v.rows, rows[i])
-		all += rows[i]
-	}
-	if all > 1 && v.Found.take(v.rows, all) {
-		v.Found.Repeats.Outside += strays
-	}
 }
 
 // AllRows counts the rows that have the values.

@@ -13,7 +13,6 @@ import (
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
-	"mergesafe/merge/verdict"
 )
 
 // sameText finds the rows of a that are not in b, byte by byte.
@@ -263,8 +262,7 @@ func TestCharsetColumns(t *testing.T) {
 			t.Errorf("%+v:\n%s\nwant %s", change, got, want)
 		}
 		without := opts
-		without.Check.Exclude = []string{change.table}
-		without.Check.Allow = append(slices.Clone(opts.Check.Allow), verdict.CodeTableExcluded)
+		without.Check.Tables = append(slices.Clone(opts.Check.Tables), declare.TablePolicy{Tables: []string{change.table}, Policy: declare.PolicySkip})
 		alone := "[]" // the rows of the first world come all the same
 		if change.in == "s1" {
 			alone = want

@@ -1,14 +1,11 @@
 package transfer
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"mergesafe/gameid"
-	"mergesafe/merge"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/transfer/apply"
@@ -63,9 +60,7 @@ func bigintWorld(t testing.TB, e engine, name string, server gameid.ServerID, fo
 func proposing(t testing.TB, all []rowio.Database, o declare.Options) *verdict.Report {
 	t.Helper()
 	o.Propose = true
-	r, err := checked(t.Context(), all, func(ctx context.Context, sources []catalog.Source, o declare.Options) (*verdict.Report, error) {
-		return merge.Check(ctx, sources, o)
-	}, o)
+	r, err := checked(t.Context(), all, o)
 	storetest.Must(t, err)
 	return r
 }

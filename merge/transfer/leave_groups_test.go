@@ -148,7 +148,7 @@ func TestLeaveNulls(t *testing.T) {
 		opts := leaveOptions(where("hero", "level < 20"))
 		opts.Report = func(r *verdict.Report) {
 			for _, one := range r.Results {
-				if one.Code == verdict.CodeTableExcluded && one.Table == "hero" {
+				if one.Code == verdict.CodeRowsLeft && one.Table == "hero" {
 					said += one.Message
 				}
 			}

@@ -43,8 +43,8 @@ func TestPlanRefuses(t *testing.T) {
 			{name: "a name that is referred to", both: []string{"CREATE TABLE t (" + id + ", v VARCHAR(9) UNIQUE)", "CREATE TABLE c (" + id + ", v VARCHAR(9), FOREIGN KEY (v) REFERENCES t (v))"},
 				first: []string{"INSERT INTO t VALUES (1, 'x')"}, other: []string{"INSERT INTO t VALUES (2, 'x')", "INSERT INTO c VALUES (1, 'x')"}, want: "takes part in a foreign key",
 				options: planner.PlanOptions{Names: []plan.NamePolicy{{Table: "t", Column: "v", MaxLength: 9}}}},
-			{name: "refers to what is excluded", both: []string{"CREATE TABLE p (" + id + ")", "CREATE TABLE t (" + id + ", v INTEGER, FOREIGN KEY (v) REFERENCES p (id))"},
-				other: []string{"INSERT INTO p VALUES (1)", "INSERT INTO t VALUES (1, 1)"}, want: `refers to p, which is excluded`, options: planner.PlanOptions{Check: declare.Options{Exclude: []string{"p"}}}},
+			{name: "refers to what is skipped", both: []string{"CREATE TABLE p (" + id + ")", "CREATE TABLE t (" + id + ", v INTEGER, FOREIGN KEY (v) REFERENCES p (id))"},
+				other: []string{"INSERT INTO p VALUES (1)", "INSERT INTO t VALUES (1, 1)"}, want: `refers to p, whose rows stay behind`, options: planner.PlanOptions{Check: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"p"}, Policy: declare.PolicySkip}}}}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				worlds, into := []rowio.Database{e.fresh(t, "a"), e.fresh(t, "b")}, e.fresh(t, "new")

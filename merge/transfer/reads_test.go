@@ -15,7 +15,6 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer/apply"
@@ -67,13 +66,7 @@ func TestEveryReadFailsOnce(t *testing.T) {
 				}
 				return p, err
 			}},
-			{name: "check", run: func(ctx context.Context) (any, error) {
-				check := func(ctx context.Context, sources []catalog.Source, opts declare.Options) (*verdict.Report, error) {
-					return merge.Check(ctx, sources, opts)
-				}
-				return checked(ctx, apart, check, allOptions().Check)
-			}},
-			{name: "matrix", run: matrix(apart)},
+			{name: "check", run: func(ctx context.Context) (any, error) { return checked(ctx, apart, allOptions().Check) }},
 			{name: "ready", run: func(ctx context.Context) (any, error) { return apply.Ready(ctx, p, next, apart, options) }},
 			{name: "verify", most: 24, run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, into, all, options) }},
 			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, changed, others, options) }},
@@ -106,46 +99,18 @@ func TestEveryReadFailsOnce(t *testing.T) {
 	})
 }
 
-// checked reads databases as the tools do.
-func checked[R any](ctx context.Context, all []rowio.Database, check func(context.Context, []catalog.Source, declare.Options) (R, error), opts declare.Options) (r R, err error) {
+// checked checks databases as the tools do.
+func checked(ctx context.Context, all []rowio.Database, opts declare.Options) (*verdict.Report, error) {
 	var sources []catalog.Source
 	for _, d := range all {
 		s, err := sqlsource.Open(ctx, d.Name, d.DSN)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
 		defer s.Close()
 		sources = append(sources, s)
 	}
-	return check(ctx, sources, opts)
-}
-
-// matrix reads databases as one matrix. A pair that could not be read is an error, if the others are as ever.
-func matrix(all []rowio.Database) func(ctx context.Context) (any, error) {
-	var smooth []check.Pair
-	return func(ctx context.Context) (any, error) {
-		r, err := checked(ctx, all, check.Matrix, declare.Options{Rules: namesNothing})
-		if err != nil {
-			return nil, err
-		}
-		for i := range r.Pairs {
-			r.Pairs[i].Checks = 0 // those that passed depend on which others were read
-		}
-		if smooth == nil {
-			smooth = slices.Clone(r.Pairs)
-		}
-		var failed error
-		for i := range r.Pairs {
-			if r.Pairs[i].Verdict == "" {
-				failed = errors.New(r.Pairs[i].Incomplete)
-				r.Pairs[i] = smooth[i]
-			}
-		}
-		if failed != nil && cmp.Equal(smooth, r.Pairs) {
-			return nil, failed
-		}
-		return r.Pairs, nil
-	}
+	return merge.Check(ctx, sources, opts)
 }
 
 // makeAll makes the new database of a plan.

@@ -108,6 +108,9 @@ func TestRekeyRefusals(t *testing.T) {
 		{"a value is no number", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('x3')"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("notes.line", "chars.guid"))
 		}, verdict.CodeKeySpace, "not a plain number"},
+		{"a cell that has not its format", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('1 x3')"}, func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"notes.line"}, To: []string{"chars.guid"}, Format: "list sep=' ' every"})
+		}, verdict.CodeCellFormat, "line"},
 		{"values would come to mean nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", ">=500"))
 		}, verdict.CodeKeySpace, "refer to no row"},
@@ -145,13 +148,10 @@ func TestRekeyRefusals(t *testing.T) {
 		{"a table that stays behind by its policy", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *declare.Options, d *declare.Declarations) {
 			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
 		}, verdict.CodeReferenceUndeclared, "auction"},
-		{"a skipped table that a column may name", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *declare.Options, d *declare.Declarations) {
-			o.Exclude = []string{"auction"}
-		}, verdict.CodeReferenceUndeclared, "auction"},
 		{"a skipped table that a column names", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *declare.Options, d *declare.Declarations) {
-			o.Exclude = []string{"auction"}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
 			d.References = append(d.References, ref("mail.auction", "auction.id"))
-		}, verdict.CodeReferenceRebind, "excluded"},
+		}, verdict.CodeReferenceRebind, "stay behind"},
 		{"a table that is not the same", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY, price INTEGER)", "INSERT INTO templates VALUES (1, %d)"}, func(o *declare.Options, d *declare.Declarations) {
 			o.Tables = []declare.TablePolicy{{Tables: []string{"templates"}, Policy: declare.PolicySame}}
 			d.Plain = append(d.Plain, "templates.price")
@@ -420,22 +420,15 @@ func TestRekeyFirstRefersFromTableThatStays(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE log (guid INTEGER NOT NULL, party INTEGER NOT NULL)", "INSERT INTO log VALUES (1003, 5), (1, 5)",
 			"CREATE TABLE members (guid INTEGER NOT NULL PRIMARY KEY, party INTEGER NOT NULL)", "INSERT INTO members VALUES (2, 2)")
-		for _, policy := range []func(o *declare.Options){
-			func(o *declare.Options) { o.Exclude, o.Allow = []string{"log"}, []string{verdict.CodeTableExcluded} },
-			func(o *declare.Options) {
-				o.Tables = []declare.TablePolicy{{Tables: []string{"log"}, Policy: declare.PolicySkip}}
-			},
-		} {
-			p, _ := planOf(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
-				policy(o)
-				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "parties"})
-				d.References = append(d.References,
-					declare.DeclaredReference{At: []string{"log.guid", "members.guid"}, To: []string{"chars.guid"}},
-					declare.DeclaredReference{At: []string{"*.party"}, To: []string{"space:parties"}})
-			}))
-			if by := p.Rekey.Offset("chars.guid", "w1"); by != 2000 {
-				t.Errorf("the offset is %d", by)
-			}
+		p, _ := planOf(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"log"}, Policy: declare.PolicySkip}}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "parties"})
+			d.References = append(d.References,
+				declare.DeclaredReference{At: []string{"log.guid", "members.guid"}, To: []string{"chars.guid"}},
+				declare.DeclaredReference{At: []string{"*.party"}, To: []string{"space:parties"}})
+		}))
+		if by := p.Rekey.Offset("chars.guid", "w1"); by != 2000 {
+			t.Errorf("the offset is %d", by)
 		}
 	})
 }
@@ -531,7 +524,7 @@ func TestRekeyNamesSkippedAmongOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, about INTEGER)", "INSERT INTO mail VALUES (1, 5), (2, 1)")
 		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
-			o.Exclude = []string{"auction"}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.about"}, To: []string{"chars.guid", "auction.id"}})
 		}))
@@ -539,7 +532,7 @@ func TestRekeyNamesSkippedAmongOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
-			return r.Code == verdict.CodeReferenceDangle && strings.Contains(r.Reason, "refers to auction, which is excluded")
+			return r.Code == verdict.CodeReferenceDangle && strings.Contains(r.Reason, "refers to auction, whose rows stay behind")
 		}) {
 			t.Errorf("refused for %v", p.Refusals)
 		}

@@ -126,7 +126,7 @@ func TestVerifyLateWrite(t *testing.T) {
 // say.
 func TestVerifyCheck(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, into, worlds := merged(t, e, planner.PlanOptions{Check: declare.Options{Exclude: []string{"guild*"}, Allow: []string{verdict.CodeTableExcluded}}})
+		p, into, worlds := merged(t, e, planner.PlanOptions{Check: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"guild*"}, Policy: declare.PolicySkip}}}})
 		check := verified(t, p, into, worlds).Check
 		if check.Verdict != verdict.Pass || len(check.Worlds) != 1 || check.Worlds[0].Name != into.Name || len(check.Results) == 0 {
 			t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Worlds), len(check.Results))

@@ -103,9 +103,6 @@ func Allowances(o declare.Options) (all []Allowance, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if a.table == nil && slices.Contains(o.FailOn, a.code) {
-			return nil, declare.Unsuitable("%s cannot be both allowed and a failure", a.code)
-		}
 		all = append(all, a)
 	}
 	return all, nil
@@ -116,7 +113,7 @@ func Allowances(o declare.Options) (all []Allowance, err error) {
 func AllowedCodes(results []Result) string {
 	counts := make(map[string]int)
 	for _, r := range results {
-		if r.CountsAs == Pass {
+		if r.Allowed {
 			counts[r.Code]++
 		}
 	}

@@ -53,11 +53,10 @@ const (
 	CodeSchemaReference     = "schema-reference"
 	CodeSchemaRoutine       = "schema-routine"
 	CodeSchemaCharset       = "schema-charset"
-	CodeNoSnapshot          = "no-snapshot"
 	CodeTableChanged        = "table-changed"
 	CodeColumnOpaque        = "column-opaque"
 	CodeTableSkipped        = "table-skipped"
-	CodeTableExcluded       = "table-excluded"
+	CodeRowsLeft            = "rows-left"
 )
 
 // Code documents one code.
@@ -409,11 +408,6 @@ var codes = []Code{
 		Unverified: "make sure that the game names the collation of tables that it makes",
 	},
 	{
-		Code:       CodeNoSnapshot,
-		Meaning:    "a database was not read at one moment: rows may have moved between the tables meanwhile",
-		Unverified: "check again when the game servers are stopped",
-	},
-	{
 		Code:       CodeTableChanged,
 		Meaning:    "a table outside the snapshot changed while the check read it, so its results are not of one moment",
 		Unverified: "stop the processes that write to the table, then check again",
@@ -426,11 +420,11 @@ var codes = []Code{
 	{
 		Code:       CodeTableSkipped,
 		Meaning:    "a table could not be read",
-		Unverified: "check the table in another way, or leave it out of the merge",
+		Unverified: "check the table in another way",
 	},
 	{
-		Code:       CodeTableExcluded,
-		Meaning:    "a table was not read, because the operator excludes it",
-		Unverified: "say that its rows stay behind, or check it in another way and allow that",
+		Code:       CodeRowsLeft,
+		Meaning:    "rows stay behind, as declared",
+		Unverified: "see the [[merge.table]] and [[merge.leave]] of the rules",
 	},
 }

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -42,16 +41,15 @@ const (
 // are those that were complete by then: each is exact, but the missing ones may be the
 // worst.
 type Report struct {
-	Version    int                 `json:"version"`
-	Program    string              `json:"program,omitempty"`    // that made the report, with its version; set by the caller
-	Verdict    Verdict             `json:"verdict"`              // empty if the report is incomplete
-	Incomplete string              `json:"incomplete,omitempty"` // why it is
-	Started    time.Time           `json:"started"`
-	Finished   time.Time           `json:"finished"`
-	Phases     Phases              `json:"phases,omitempty"` // of the program; set by the caller
-	Worlds     []Summary           `json:"worlds"`           // in the order of the check: the first gives the schema, and keeps its keys and names
-	Only       []declare.Selection `json:"only,omitempty"`   // the check was limited to these
-	Results    []Result            `json:"results"`          // in the order of Codes, then by table and subject
+	Version    int       `json:"version"`
+	Program    string    `json:"program,omitempty"`    // that made the report, with its version; set by the caller
+	Verdict    Verdict   `json:"verdict"`              // empty if the report is incomplete
+	Incomplete string    `json:"incomplete,omitempty"` // why it is
+	Started    time.Time `json:"started"`
+	Finished   time.Time `json:"finished"`
+	Phases     Phases    `json:"phases,omitempty"` // of the program; set by the caller
+	Worlds     []Summary `json:"worlds"`           // in the order of the check: the first gives the schema, and keeps its keys and names
+	Results    []Result  `json:"results"`          // in the order of Codes, then by table and subject
 
 	// Plain is how many columns that are declared plain or shared, or plain in the rows without a reference, hold values
 	// which, if they were keys, would name other rows after the merge: the verdict relies on their declarations.
@@ -148,11 +146,6 @@ type TableSummary struct {
 	// for people; empty if they were not read.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
-
-	// Contents is a sum over all rows, if it was asked for: two tables with the
-	// same sum have the same rows. NoContents says why there is none.
-	Contents   string `json:"contents,omitempty"`
-	NoContents string `json:"no_contents,omitempty"`
 }
 
 // Result is the result of one rule in one table, or in the databases as a whole.
@@ -169,9 +162,8 @@ type Result struct {
 	// else.
 	Columns []string `json:"columns,omitempty"`
 
-	// CountsAs replaces the verdict, as the operator chose by Options.Allow or FailOn;
-	// empty: it is not replaced.
-	CountsAs Verdict `json:"counts_as,omitempty"`
+	// Allowed says that the result counts as PASS, as the operator chose by Options.Allow.
+	Allowed bool `json:"allowed,omitempty"`
 
 	Read    int64  `json:"read"`  // values checked, over all worlds
 	Count   int64  `json:"count"` // exact number of conflicts; what is counted depends on the code
@@ -200,7 +192,7 @@ type Result struct {
 	Alike bool `json:"alike,omitempty"`
 
 	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not checked
-	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most Options.Samples
+	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most [declare.Samples]
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
 }
 
@@ -216,7 +208,12 @@ type OpenColumn struct {
 }
 
 // Counts is what the result is to the verdict of all.
-func (r *Result) Counts() Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
+func (r *Result) Counts() Verdict {
+	if r.Allowed {
+		return Pass
+	}
+	return r.Verdict
+}
 
 // Gap is a part that a rule could not check, and the reason.
 type Gap struct {

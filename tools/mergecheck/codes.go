@@ -16,7 +16,7 @@ func writeCodes(w io.Writer, width int) error {
 	line := func(prefix, text string) {
 		b.WriteString(strings.Join(columns.Wrap(prefix, text, width), "\n") + "\n")
 	}
-	for _, c := range append(verdict.Codes(), moved()) {
+	for _, c := range verdict.Codes() {
 		fmt.Fprintln(&b, c.Code)
 		line("    ", c.Meaning)
 		if c.Counts == "" {

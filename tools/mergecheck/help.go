@@ -19,25 +19,12 @@ schema and collations count:
 
 What is checked:
 
-  -include PATTERN  only the tables that match, such as 'char_*'
-  -exclude PATTERN  not these: they are reported as NOT VERIFIED, under the code
-                    table-excluded
-  -matrix           every source with every other: which two can be merged; the
-                    pairs of a source that cannot be read have no verdict
-  -rerun REPORT     only what did not pass in an earlier report; without a
-                    SOURCE, the sources of that report
-  -since REPORT     FAIL too if a number of rows, a first or last key, a mark or
-                    a verdict moved since an earlier report: the databases are
-                    still written to
-  -contents         sum up every column of all rows, so that -since sees
-                    changed rows too; both reports need it
   -rules FILE       what columns are, as -propose writes it; of several files a
-                    later one has precedence. If the file lists
-                    the columns that were reviewed ([schema]), its patterns
-                    count for no others. It may name commands that
-                    are run, to find keys in cells: format = "exec ..."; all
-                    formats: mergecheck -h formats. Without a SOURCE, say only
-                    whether the file is written right
+                    later one has precedence. If the file lists the columns that
+                    were reviewed ([schema]), its patterns count for no others.
+                    It may name commands that are run, to find keys in cells:
+                    format = "exec ..."; all formats: mergecheck -h formats.
+                    Without a SOURCE, say only whether the file is written right
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
   -propose          look for declarations to make: columns that seem to be
@@ -47,9 +34,6 @@ What is checked:
                     to be, and what its values are; without a verdict
   -propose -o FILE  write what every column seems to be as a file of rules, for
                     -rules FILE: first what you must decide; never overwrites
-  -schema rules|config|campaign
-                    print the JSON Schema by which editors complete and check
-                    files of rules, config.toml or campaign files
 
 What the results count:
 
@@ -59,23 +43,18 @@ What the results count:
   -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
                     only there: 'table-skipped:log_*', column-opaque:mail.body,
                     'schema-default:bags.slot{0..18}'
-  -fail-on CODE     NOT VERIFIED of CODE counts as FAIL
   -codes            print all codes and what they mean, and do nothing else
 
 What is printed:
 
   -html FILE        write the report as one HTML file as well
   -json             print it as JSON, as mergecheck -h json describes it
-  -samples N        conflicts of each kind that are shown with their rows
-                    (default 3); all of them are counted whatever N is
 
 How the databases are read (more: mergecheck -h databases):
 
   -config FILE      with [[source]] and [check] (default "config.toml")
   -max-load N       rest while a server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
-  -snapshot on|off  off: do not read each database as it was at one moment
-  -grants           print the GRANT that each source needs, and do nothing else
 
 Each check ends as PASS, FAIL or NOT VERIFIED; a check that was not complete
 never passes. Exit codes:
@@ -90,8 +69,7 @@ Examples:
 
   mergecheck s1 s2
   mergecheck -html ticket.html -max-load 40 s1 s2 s3
-  mergecheck -json -contents s1 s2 > t-1.json
-  mergecheck -contents -since t-1.json s1 s2
+  mergecheck -rekey -propose -o rules.toml s1 s2
 `
 
 // helpDatabases is what "-h databases" prints.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge/check"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
@@ -24,11 +23,7 @@ func TestHelp(t *testing.T) {
 
 // The help on JSON has every field of a report, and no other.
 func TestHelpJSON(t *testing.T) {
-	report, matrix, found := strings.Cut(helpJSON, "With -matrix")
-	if !found {
-		t.Fatal("nothing on -matrix")
-	}
-	matrix, explained, found := strings.Cut(matrix, "With -explain")
+	report, explained, found := strings.Cut(helpJSON, "With -explain")
 	if !found {
 		t.Fatal("nothing on -explain")
 	}
@@ -40,11 +35,5 @@ func TestHelpJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff(clitest.Fields(reflect.TypeFor[verdict.Report]()), clitest.Documented(report)); diff != "" {
 		t.Errorf("report (-is +documented):\n%s", diff)
-	}
-	shallow := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[check.MatrixReport]()), func(path string) bool {
-		return strings.HasPrefix(path, "worlds[].") || strings.HasPrefix(path, "pairs[].results[].") // as above
-	})
-	if diff := cmp.Diff(shallow, clitest.Documented(matrix)); diff != "" {
-		t.Errorf("matrix (-is +documented):\n%s", diff)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
-	"mergesafe/merge/check"
 	"mergesafe/merge/codec"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/propose"
@@ -44,9 +43,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			if cmd.Bool("codes") {
 				return writeCodes(out, cli.Width(cmd))
 			}
-			if cmd.IsSet("schema") {
-				return writeSchema(cmd.String("schema"), out)
-			}
 			if onlyForm(cmd) {
 				return checkForm(cmd, env, out)
 			}
@@ -54,8 +50,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			switch {
 			case err != nil:
 				return err
-			case cmd.Bool("grants"):
-				return writeGrants(out, cli.Width(cmd), s.places)
 			case s.explain[0] != "":
 				return explain(ctx, s, out, cli.LogOf(cmd))
 			default:
@@ -84,22 +78,22 @@ func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log,
 		return err
 	}
 	defer page.Close()
-	v, code, checkErr := find(ctx, s, log)
-	if v == nil {
+	c, checkErr := find(ctx, s, log)
+	if c == nil {
 		return noVerdict(ctx, checkErr)
 	}
 	if s.json {
-		err = v.WriteJSON(out)
+		err = c.WriteJSON(out)
 	} else {
-		err = v.WriteText(out, report.TextOptions{Width: screen.Width, Color: screen.Color})
+		err = c.WriteText(out, report.TextOptions{Width: screen.Width, Color: screen.Color})
 	}
-	if err = errors.Join(err, page.Write(v.WriteHTML)); err != nil {
+	if err = errors.Join(err, page.Write(c.WriteHTML)); err != nil {
 		return err
 	}
 	if checkErr != nil {
 		return noVerdict(ctx, checkErr)
 	}
-	if c, ok := v.(*report.Check); ok && s.rules != "" {
+	if s.rules != "" {
 		if err := written.Write(func(w io.Writer) error { return propose.WriteRules(c.Report, w) }); err != nil {
 			return err
 		}
@@ -111,47 +105,29 @@ func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log,
 			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with %s-rules %[1]s\n", s.rules, rekey)
 		}
 	}
-	return code
+	return cli.Code(c.Report.ExitCode())
 }
 
-// view is a report as people see it.
-type view interface {
-	WriteText(io.Writer, report.TextOptions) error
-	WriteHTML(io.Writer) error
-	WriteJSON(io.Writer) error
-}
-
-// find makes the report, and returns the exit code that follows from it.
-func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error) {
+// find makes the report.
+func find(ctx context.Context, s settings, log *cli.Log) (*report.Check, error) {
 	p := newProgress(log, log.ShowsBars(), databases.Names(s.places))
 	defer p.display.Stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	p.begin(phaseSchemas)
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
 	s.options.Progress, s.options.Judging = p.report, p.judges
-	if s.matrix {
-		m, err := check.Matrix(ctx, sources, s.options)
-		if m == nil {
-			return nil, 0, err
-		}
-		m.Program, m.Phases = s.program, p.ended()
-		return report.NewMatrix(m), cli.Code(m.ExitCode()), err
-	}
 	r, err := merge.Check(ctx, sources, s.options, p.quick)
 	if r == nil {
-		return nil, 0, err
+		return nil, err
 	}
 	r.Program, r.Phases = s.program, p.ended()
-	if s.since != nil && err == nil {
-		holdAgainst(r, s.since, s.options.Contents)
-	}
-	return report.NewCheck(r), cli.Code(r.ExitCode()), err
+	return report.NewCheck(r), err
 }
 
 // noVerdict says of an error, or of an interrupt, what it leaves unknown.

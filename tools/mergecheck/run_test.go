@@ -100,7 +100,7 @@ func TestJSON(t *testing.T) {
 	s1, s3 := "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s3.db")
 	world(t, s1, 1, 20, "a")
 	world(t, s3, 1, 10, "c")
-	r := reported(t, cli.Conflicts, "-samples", "2", s1, s3)
+	r := reported(t, cli.Conflicts, s1, s3)
 	if r.Version != verdict.ReportVersion || r.Verdict != verdict.Fail || len(r.Worlds) != 2 || r.Worlds[0].Name != filepath.Join(dir, "s1.db") {
 		t.Errorf("version %d, verdict %s, worlds %+v", r.Version, r.Verdict, r.Worlds)
 	}
@@ -108,7 +108,7 @@ func TestJSON(t *testing.T) {
 		if result.Code != verdict.CodeKeyCollision || result.Table != "players" {
 			continue
 		}
-		if len(result.Samples) != 2 || len(result.Samples[0].Rows) != 2 {
+		if len(result.Samples) != declare.Samples || len(result.Samples[0].Rows) != 2 {
 			t.Fatalf("samples %v", result.Samples)
 		}
 		for i, want := range []string{"a0", "c0"} {
@@ -421,7 +421,7 @@ func TestMaxLoad(t *testing.T) {
 	end := busy(t, db)
 	defer end()
 	rests := make(chan int, 1000)
-	s := settings{places: places, snapshot: true, throttle: throttle.Throttle{MaxLoad: 3}}
+	s := settings{places: places, throttle: throttle.Throttle{MaxLoad: 3}}
 	sources, closeAll, err := open(t.Context(), s, func(_ string, threads int) { rests <- threads })
 	defer closeAll()
 	if err != nil {

@@ -36,5 +36,5 @@ func TestSecretsInFiles(t *testing.T) {
 		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
 		"[[source]]\nname = \"w{1..2}\"\ndsn = \"§\"\n",
 	}, []string{"mergecheck", "w1", "sqlite:w2.db"}, []string{"mergecheck", "-json", "-html", "page.html",
-		"-matrix", "w1", "w2", "sqlite:w2.db"}, []string{"mergecheck", "-grants", "w1", "w2"})
+		"w1", "w2", "sqlite:w2.db"})
 }

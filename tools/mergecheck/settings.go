@@ -21,23 +21,10 @@ func flags() []cliv3.Flag {
 	own := []cliv3.Flag{
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
-		&cliv3.StringFlag{Name: "schema"},
 		&cliv3.StringFlag{Name: "explain"},
-		&cliv3.BoolFlag{Name: "matrix"},
-		&cliv3.StringFlag{Name: "rerun"},
-		&cliv3.StringFlag{Name: "since"},
-		&cliv3.BoolFlag{Name: "contents"},
-
-		&cliv3.StringSliceFlag{Name: "fail-on"},
-
 		cli.JSONFlag(),
 		&cliv3.StringFlag{Name: "html"},
-		&cliv3.IntFlag{Name: "samples", Value: declare.DefaultSamples},
-
-		&cliv3.StringFlag{Name: "snapshot", Value: "on"},
-
 		&cliv3.BoolFlag{Name: "codes"},
-		&cliv3.BoolFlag{Name: "grants"},
 	}
 	return slices.Concat(databases.RuleFlags(), throttle.Flags(), own)
 }
@@ -46,14 +33,11 @@ func flags() []cliv3.Flag {
 type settings struct {
 	places   []databases.Place
 	options  declare.Options // but for the callbacks
-	matrix   bool
-	since    *verdict.Report // nil if there is no -since
 	json     bool
 	html     string      // the file to write; "" for none
 	rules    string      // the file of rules to write; "" for none
 	inputs   []cli.Input // what must not be written over
 	throttle throttle.Throttle
-	snapshot bool
 	program  string // that makes the report
 
 	explain [2]string // table and column; none if there is no -explain
@@ -66,8 +50,8 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		return s, err
 	}
 	s = settings{
-		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
-		snapshot: cmd.String("snapshot") == "on", program: cmd.Root().Version,
+		json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
+		program: cmd.Root().Version,
 	}
 	if s.throttle, err = throttle.Of(cmd); err != nil {
 		return s, err
@@ -79,91 +63,34 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	}
 	s.options, s.line = rules.Check, rules.Line
 	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
-	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
-	s.options.Contents = cmd.Bool("contents")
-	if s.options.Samples == 0 {
-		s.options.Samples = -1 // none, rather than the default
-	}
+	s.options.Propose = cmd.Bool("propose")
 	if text := cmd.String("explain"); text != "" {
 		if s.explain[0], s.explain[1], err = propose.ParseColumn(text); err != nil {
 			return s, cli.Usage("-explain %s: %v", text, err)
 		}
 	}
-	args, rerun := cmd.Args().Slice(), (*verdict.Report)(nil)
-	if file := cmd.String("rerun"); file != "" {
-		old, err := readEarlier(file)
-		if err != nil {
-			return s, err
-		}
-		if s.options.Only, err = notPassed(file, old); err != nil {
-			return s, err
-		}
-		if len(args) == 0 {
-			args = worldNames(old)
-		}
-		rerun = old
-	}
-	if s.places, err = config.Locate(args); err != nil {
+	if s.places, err = config.Locate(cmd.Args().Slice()); err != nil {
 		return s, err
 	}
 	dsns := slice.Map(s.places, func(p databases.Place) string { return p.DSN.Reveal() })
 	s.inputs = append(databases.Inputs(cmd, dsns...), cli.Input{What: "the file of -o", Name: s.rules})
-	if rerun != nil { // what had not passed was about a merge by its schema
-		if err := sameFirst("-rerun", cmd.String("rerun"), rerun, s.places); err != nil {
-			return s, err
-		}
-	}
-	if file := cmd.String("since"); file != "" {
-		if s.since, err = readEarlier(file); err != nil {
-			return s, err
-		}
-		if err := comparable(file, s.since, s.places); err != nil {
-			return s, err
-		}
-		if s.options.Contents && !hasContents(s.since) {
-			return s, cli.Usage("-since: %s has no sums of rows to compare with: it was made without -contents", file)
-		}
-	}
 	return s, nil
 }
 
 // checkFlags looks at what can be judged without a file.
 func checkFlags(cmd *cliv3.Command) error {
-	if n := cmd.Int("samples"); n < 0 {
-		return cli.Usage("-samples %d: want 0 or more", n)
-	}
-	if s := cmd.String("snapshot"); s != "on" && s != "off" {
-		return cli.Usage("-snapshot %q: want on or off", s)
-	}
 	codes := slice.Map(verdict.Codes(), func(c verdict.Code) string { return c.Code })
-	for _, flag := range []string{"allow", "fail-on"} {
-		for _, text := range cmd.StringSlice(flag) {
-			code, place, _ := strings.Cut(text, ":")
-			if flag == "fail-on" && place != "" {
-				return cli.Usage("-fail-on %s: want a code alone", text)
-			}
-			if !slices.Contains(codes, code) {
-				return cli.Usage("-%s: no rule has the code %q%s: mergecheck -codes lists them", flag, code, nearest.Hint(code, codes))
-			}
-		}
-	}
-	for _, code := range cmd.StringSlice("allow") {
-		if slices.Contains(cmd.StringSlice("fail-on"), code) {
-			return cli.Usage("-allow and -fail-on both name %s: want one of them", code)
+	for _, text := range cmd.StringSlice("allow") {
+		if code, _, _ := strings.Cut(text, ":"); !slices.Contains(codes, code) {
+			return cli.Usage("-allow: no rule has the code %q%s: mergecheck -codes lists them", code, nearest.Hint(code, codes))
 		}
 	}
 	if cmd.IsSet("o") && !cmd.Bool("propose") {
 		return cli.Usage("-o %s: -propose writes the rules there: want -propose too", cmd.String("o"))
 	}
-	// What makes no sense together.
-	for _, pair := range [][2]string{
-		{"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
-		{"explain", "matrix"}, {"explain", "propose"}, {"explain", "rerun"}, {"explain", "since"}, {"explain", "contents"}, {"explain", "html"},
-		{"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"}, {"explain", "grants"},
-		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},
-	} {
-		if cmd.IsSet(pair[0]) && cmd.IsSet(pair[1]) {
-			return cli.Usage("-%s and -%s do not go together", pair[0], pair[1])
+	for _, other := range []string{"propose", "html", "codes"} {
+		if cmd.IsSet("explain") && cmd.IsSet(other) {
+			return cli.Usage("-explain and -%s do not go together", other)
 		}
 	}
 	return nil

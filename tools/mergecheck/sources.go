@@ -6,15 +6,13 @@ import (
 	"sync"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/tools/internal/throttle"
 )
 
 // open opens all places, to be read as the settings say. rests is told when the
 // reading of one has to wait because of its server's load. closeAll closes those
-// that were opened, also if there is an error. For a matrix, a place that cannot be
-// opened is a source that cannot be read.
+// that were opened, also if there is an error.
 func open(ctx context.Context, s settings, rests func(source string, threads int)) (sources []catalog.Source, closeAll func(), err error) {
 	var opened []*sqlsource.Source
 	closeAll = func() {
@@ -27,17 +25,13 @@ func open(ctx context.Context, s settings, rests func(source string, threads int
 	}
 	for _, p := range s.places {
 		var source *sqlsource.Source // set before anybody pauses
-		options := sqlsource.Options{NoSnapshot: !s.snapshot}
+		var options sqlsource.Options
 		if s.throttle != (throttle.Throttle{}) {
 			options.Pause = s.throttle.Pauser(
 				func(ctx context.Context) (int, error) { return source.Load(ctx) },
 				func(threads int) { rests(p.Name, threads) })
 		}
 		source, err = sqlsource.OpenWith(ctx, p.Name, p.DSN.Reveal(), options)
-		if err != nil && s.matrix && ctx.Err() == nil {
-			sources = append(sources, check.Unreachable(p.Name, err))
-			continue
-		}
 		if err != nil {
 			return nil, closeAll, fmt.Errorf("%s: %w", p.Name, err)
 		}

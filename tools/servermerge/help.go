@@ -108,9 +108,6 @@ there as it is blocks the merge, with the statement to run.
   -html FILE        write the plan's ID, what blocks it, its renames and the
                     report of the check as one HTML file as well
   -json             print the plan as it is written with -o
-  -include PATTERN  only the tables that match, such as 'char_*'
-  -exclude PATTERN  not these: they are not copied, which has to be allowed:
-                    -allow table-excluded
   -allow CODE       findings of CODE do not block the merge (mergecheck -codes);
                     row conflicts always do; CODE:TABLE and CODE:TABLE.COLUMN
                     allow it only there, also by patterns:

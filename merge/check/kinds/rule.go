@@ -21,7 +21,7 @@ type asking string
 // of a table returns the task that reads them for all. A reference that is not about all rows, or not to numbers, has none.
 func Task(f *read.Facts, r *read.Reader, table string, ref declare.Ref, dangling int64) []rule.Task {
 	about := dangling >= tell.LeastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
-	if !about || len(f.DBs) < 2 || !f.Wants(verdict.CodeReferenceTwoKinds, table, ref.Subject()) {
+	if !about || len(f.DBs) < 2 {
 		return nil
 	}
 	ref.Table = table // a foreign key does not know
@@ -30,8 +30,7 @@ func Task(f *read.Facts, r *read.Reader, table string, ref declare.Ref, dangling
 	if known {
 		return nil
 	}
-	id := rule.TaskID{Code: verdict.CodeReferenceTwoKinds, Columns: declare.IDOf(table)}
-	return []rule.Task{{ID: id, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return []rule.Task{{Code: verdict.CodeReferenceTwoKinds, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		return judgeAll(ctx, undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceTwoKinds}, table)
 	}}}
 }

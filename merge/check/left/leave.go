@@ -29,7 +29,7 @@ func First(f *read.Facts, leaving *leave.Leaving) []rule.Task {
 	if f.Moving != nil {
 		return spaces.SpaceTasks(f, find)
 	}
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeTableExcluded}, Run: func(ctx context.Context,
+	return []rule.Task{{Code: verdict.CodeRowsLeft, Run: func(ctx context.Context,
 		_ *read.Reader) (rule.Outcome, error) {
 		return find(ctx, nil)
 	}}}
@@ -92,7 +92,7 @@ func saidLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.L
 
 // judgeLeave says what became of a statement.
 func judgeLeave(f *read.Facts, leaving *leave.Leaving, s *leave.Judged) verdict.Result {
-	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: s.Table, Subject: s.Text()}
+	result := verdict.Result{Code: verdict.CodeRowsLeft, Table: s.Table, Subject: s.Text()}
 	var parts, nulls []string
 	for _, w := range saidLeave(f, leaving, s).Worlds {
 		parts = append(parts, w.World+": "+printable.Number(w.Rows))

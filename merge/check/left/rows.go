@@ -15,17 +15,14 @@ import (
 // Tasks count the rows of some tables that stay behind, and those that refer to them.
 func Tasks(f *read.Facts) (tasks []rule.Task) {
 	for _, l := range declare.LeftOf(f.Resolved) {
-		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
-			continue
-		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, l) }})
+		tasks = append(tasks, rule.Task{Code: verdict.CodeRowsLeft, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, l) }})
 	}
 	return tasks
 }
 
 func judgeLeft(ctx context.Context, f *read.Facts, l *declare.LeftRows) (o rule.Outcome, err error) {
 	now := *l
-	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: l.Table, Subject: "when " + l.When.String()}
+	result := verdict.Result{Code: verdict.CodeRowsLeft, Table: l.Table, Subject: "when " + l.When.String()}
 	orphans := verdict.Result{Code: verdict.CodeReferenceSevered, Table: l.Table, Subject: "when " + l.When.String()}
 	var parts, leave []string
 	for _, db := range f.DBs {

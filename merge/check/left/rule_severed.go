@@ -22,12 +22,7 @@ var SeveredRule = rule.Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks
 
 func severedTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, s := range f.Severed {
-		if !f.Wants(verdict.CodeReferenceSevered, s.Table, s.Ref.Subject()) {
-			continue
-		}
-		id := rule.ReferenceID(verdict.CodeReferenceSevered, s.Table, *s.Ref)
-		id.Columns.Columns += s.Ref.Identity()
-		tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeSevered(ctx, f, s) }})
+		tasks = append(tasks, rule.Task{Code: verdict.CodeReferenceSevered, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) { return judgeSevered(ctx, f, s) }})
 	}
 	return tasks
 }

@@ -61,10 +61,3 @@ func (s *rowSum) add(b *catalog.Batch, row int) {
 func (s *rowSum) String() string {
 	return hex.EncodeToString(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.high), s.low))
 }
-
-// Contents are what one world has in one table.
-type Contents struct {
-	DB          *declare.Database
-	Table       string
-	Sum, Unread string // unread says why there is no sum
-}

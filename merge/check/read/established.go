@@ -112,9 +112,6 @@ func DescribeMerged(ctx context.Context, source catalog.Source, opts declare.Opt
 
 func describe(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
 	opts = opts.WithDefaults()
-	if err := verdict.Validate(opts); err != nil {
-		return nil, err
-	}
 	allowances, err := verdict.Allowances(opts)
 	if err != nil {
 		return nil, err
@@ -133,11 +130,4 @@ func describe(ctx context.Context, sources []catalog.Source, opts declare.Option
 		return nil, err
 	}
 	return &Facts{Resolved: resolved, allowances: allowances, Twins: twins, Established: NewEstablished()}, nil
-}
-
-// Among returns facts about some of the databases, of which nothing is established yet, with another as
-// the model.
-func (f *Facts) Among(model *declare.Database, dbs ...*declare.Database) *Facts {
-	twins := slices.DeleteFunc(slices.Clone(f.Twins), func(t Twin) bool { return !slices.Contains(dbs, t.A) || !slices.Contains(dbs, t.B) })
-	return &Facts{Resolved: declare.Among(f.Resolved, model, dbs...), allowances: f.allowances, Twins: twins, Established: NewEstablished()}
 }

@@ -7,37 +7,9 @@ import (
 	"mergesafe/merge/declare"
 )
 
-// failingAsked is a condition that rows of a world are tried against.
-type failingAsked struct {
-	db          *declare.Database
-	table, text string
-}
-
 // Failing finds the rows of a world for which conditions of another database do
 // not hold: one answer for each condition. It reads for the rule with a code.
 func (r *Reader) Failing(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
-	if r.Shared == nil {
-		return r.failingNow(ctx, db, table, code, conditions)
-	}
-	all := make([]catalog.Failing, len(conditions))
-	var missing []catalog.Condition
-	var places []int
-	for i, c := range conditions {
-		known, ok := r.Shared.failing[failingAsked{db, table, c.Text}]
-		if !ok {
-			missing, places = append(missing, c), append(places, i)
-		}
-		all[i] = known
-	}
-	found, err := r.failingNow(ctx, db, table, code, missing)
-	for i, f := range found {
-		all[places[i]] = f
-		r.Shared.failing[failingAsked{db, table, missing[i].Text}] = f
-	}
-	return all, err
-}
-
-func (r *Reader) failingNow(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
 	if len(conditions) == 0 {
 		return nil, nil
 	}
@@ -49,7 +21,7 @@ func (r *Reader) failingNow(ctx context.Context, db *declare.Database, table, co
 		}
 		return all, nil
 	}
-	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), max(0, r.Facts.Opts.Samples))
+	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), declare.Samples)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -225,9 +225,6 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 		future:   f.Future(db),
 		registry: db.Catalog.HasRegistry,
 	}
-	for i := range scan.Faults {
-		scan.Faults[i].Samples = f.Opts.Samples
-	}
 	ordered := slices.IndexFunc(s.Scan.Order, func(o catalog.Order) bool { return o.Column == column })
 	switch {
 	case !col.IsID && ordered < 0:
@@ -289,9 +286,6 @@ func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, er
 
 // idsOf judges the IDs of one world in such a table.
 func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code string) (scans []*idScan, err error) {
-	if r.Shared != nil {
-		return r.Shared.idsOf(ctx, db, table, code)
-	}
 	t := db.Tables[table]
 	var columns []string
 	for _, col := range t.Columns {

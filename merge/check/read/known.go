@@ -11,8 +11,8 @@ import (
 // show that no value is there twice: each world has as many keys as rows, and the
 // ranges of the new ones do not meet. Otherwise it returns nil.
 func keysApart(r *Reader, q Question) *Reading {
-	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0
-	if r.Shared != nil || len(q.Columns) != 1 || looksAround {
+	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || len(r.Facts.Opaque(q.Table)) > 0
+	if len(q.Columns) != 1 || looksAround {
 		return nil
 	}
 	streams, gaps := r.KeyStreams(q.Code, q.Table, q.Columns, nil)

@@ -20,12 +20,11 @@ import (
 type Reader struct {
 	Facts    *Facts
 	Progress *stream.Progress
-	Shared   *SharedReader // reads for all pairs of a matrix; nil for a check
 
 	// sampled are a few rows of a table, to look into.
 	sampled map[SampledTable][]stream.Member
 
-	Kept Memory // for the whole check, and shared by all pairs of a matrix
+	Kept Memory // for the whole check
 
 	First int // how many rows of a large table are looked at first
 }
@@ -147,7 +146,7 @@ func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReadi
 // Read streams the columns of a table from all worlds that have it, merges
 // them, and counts the values that are there more than once.
 func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
-	p, err := r.passFor(ctx, q)
+	p, err := r.pass(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -162,14 +161,6 @@ func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
 	return a, err
 }
 
-func (r *Reader) passFor(ctx context.Context, q Question) (*pass, error) {
-	if r.Shared != nil {
-		return r.Shared.pass(ctx, r.Facts, q)
-	}
-	p, _, err := r.pass(ctx, q, nil)
-	return p, err
-}
-
 // pass is one reading of a table in several worlds.
 type pass struct {
 	streams []*stream.Stream
@@ -182,11 +173,10 @@ type pass struct {
 // Exclusions are sources that cannot take part in a pass, and why.
 type Exclusions map[*declare.Database]string
 
-// pass does what read does, and also returns the sources that could not take
-// part although they should. views, if not nil, may add views for the streams.
-func (r *Reader) pass(ctx context.Context, q Question, views func(*pass) []stream.View) (*pass, Exclusions, error) {
+// pass reads for Read.
+func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 	var p *pass
-	without, err := r.Retry(func(excluded Exclusions) error {
+	err := r.Retry(func(excluded Exclusions) error {
 		p = new(pass)
 		p.streams, p.gaps = r.KeyStreams(q.Code, q.Table, q.Columns, excluded)
 		apart := r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
@@ -198,13 +188,13 @@ func (r *Reader) pass(ctx context.Context, q Question, views func(*pass) []strea
 		}
 		if q.ids {
 			p.ids = r.judgeIDs(q.Table, p.streams)
-			if r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0 {
+			if len(r.Facts.Opaque(q.Table)) > 0 {
 				for _, s := range p.streams {
 					s.Visit = append(s.Visit, r.sampler(s))
 				}
 			}
 		}
-		p.found, p.crowds = q.counting(r.Facts.Opts.Samples)
+		p.found, p.crowds = q.counting()
 		if q.Across {
 			value := valueOf(q.Columns[0], p.streams)
 			p.found.Ignore = func(at stream.Position) bool { return rekey.IsZero(value(at)) }
@@ -216,12 +206,9 @@ func (r *Reader) pass(ctx context.Context, q Question, views func(*pass) []strea
 			value := valueOf(q.when.Column, p.streams)
 			p.found.Outside = func(at stream.Position) bool { return !q.when.Holds(value(at)) }
 		}
-		if views != nil {
-			p.found.Views = views(p)
-		}
 		return p.found.Count(ctx, p.streams)
 	})
-	return p, without, err
+	return p, err
 }
 
 // OfNone returns what tells of a row that it has a value which does not count.
@@ -239,8 +226,8 @@ func OfNone(q Question, streams []*stream.Stream) func(at stream.Position) bool 
 }
 
 // counting returns what counts the runs that the question is about.
-func (q Question) counting(samples int) (*stream.Collisions, *crowds) {
-	found, crowds := &stream.Collisions{Samples: samples}, &crowds{most: q.Most}
+func (q Question) counting() (*stream.Collisions, *crowds) {
+	found, crowds := &stream.Collisions{Samples: declare.Samples}, &crowds{most: q.Most}
 	if q.Across {
 		found.Wanted = crowds.wanted
 	}
@@ -249,19 +236,19 @@ func (q Question) counting(samples int) (*stream.Collisions, *crowds) {
 
 // Retry repeats a pass without the sources that turn out, on the way, to be
 // unable to sort and compare their rows, so that what is counted of the others
-// is exact. It returns these sources.
-func (r *Reader) Retry(pass func(Exclusions) error) (Exclusions, error) {
+// is exact.
+func (r *Reader) Retry(pass func(Exclusions) error) error {
 	excluded := make(Exclusions)
 	for {
 		err := pass(excluded)
 		read, isRead := errors.AsType[*catalog.ReadError](err)
 		unsupported, isUnsupported := errors.AsType[*catalog.UnsupportedError](err)
 		if !isRead || !isUnsupported {
-			return excluded, err
+			return err
 		}
 		i := slices.IndexFunc(r.Facts.DBs, func(db *declare.Database) bool { return db.Name == read.World })
 		if i < 0 || excluded[r.Facts.DBs[i]] != "" {
-			return excluded, err
+			return err
 		}
 		excluded[r.Facts.DBs[i]] = unsupported.Error()
 	}

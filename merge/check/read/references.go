@@ -76,28 +76,17 @@ type followedPass struct {
 
 // elsewhere returns what counts the rows of stream 0 with a value that another
 // stream has too.
-func elsewhere(samples int) *stream.Collisions {
-	return &stream.Collisions{Samples: samples, Wanted: func(rows []int64) bool {
+func elsewhere() *stream.Collisions {
+	return &stream.Collisions{Samples: declare.Samples, Wanted: func(rows []int64) bool {
 		return rows[0] > 0 && slices.Max(rows[1:]) > 0
 	}}
 }
 
 // read reads a reference of one world.
 func (f follower) read(ctx context.Context, db *declare.Database) (*followedPass, error) {
-	if f.Shared != nil {
-		return f.Shared.follow(ctx, f.Facts, db, f.ref)
-	}
-	found, _, err := f.pass(ctx, db, nil)
-	return found, err
-}
-
-// pass does what read does, and also returns the sources that could not take
-// part although they should. views, if not nil, may add views for the streams.
-func (f follower) pass(ctx context.Context, db *declare.Database, views func([]*stream.Stream) []stream.View) (*followedPass, Exclusions, error) {
 	var found *followedPass
-	samples := f.Facts.Opts.Samples
-	without, err := f.Retry(func(excluded Exclusions) error {
-		found = &followedPass{dangling: Faults{Samples: samples}, rebound: elsewhere(samples)}
+	err := f.Retry(func(excluded Exclusions) error {
+		found = &followedPass{rebound: elsewhere()}
 		if f.ref.All {
 			found.rebound.Samples *= 2 // some may turn out to be missing at home
 		}
@@ -132,13 +121,9 @@ func (f follower) pass(ctx context.Context, db *declare.Database, views func([]*
 			// Read the rest all the same: it is to be counted.
 			found.rebound.Wanted = func([]int64) bool { return false }
 		}
-		all := append([]*stream.Stream{referring}, streams...)
-		if views != nil {
-			found.rebound.Views = views(all)
-		}
-		return found.rebound.Count(ctx, all)
+		return found.rebound.Count(ctx, append([]*stream.Stream{referring}, streams...))
 	})
-	return found, without, err
+	return found, err
 }
 
 // cannotFollow says why a reference of a world cannot be read; nil if it can.
@@ -268,7 +253,7 @@ func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int
 // other databases that it could be taken to mean.
 func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Conflict) (all []verdict.Sample, err error) {
 	for _, c := range conflicts {
-		if len(all) >= f.Facts.Opts.Samples {
+		if len(all) >= declare.Samples {
 			break
 		}
 		child := c.Members[0]

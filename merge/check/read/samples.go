@@ -14,14 +14,13 @@ import (
 
 // Faults counts rows that are wrong by themselves, and keeps the first.
 type Faults struct {
-	Rows    int64
-	Samples int // how many to keep
-	Kept    []stream.Conflict
+	Rows int64
+	Kept []stream.Conflict
 }
 
 func (f *Faults) Add(s *stream.Stream, row int) {
 	f.Rows++
-	if len(f.Kept) < f.Samples {
+	if len(f.Kept) < declare.Samples {
 		f.Kept = append(f.Kept, stream.Conflict{Rows: 1, Members: []stream.Member{s.Member(row)}})
 	}
 }
@@ -50,7 +49,7 @@ func Sample(ctx context.Context, c stream.Conflict, table string, key []string) 
 
 // Samples fetches the rows of the first conflicts.
 func (r *Reader) Samples(ctx context.Context, conflicts []stream.Conflict, table string, key []string) (all []verdict.Sample, err error) {
-	for _, c := range conflicts[:max(0, min(len(conflicts), r.Facts.Opts.Samples))] {
+	for _, c := range conflicts[:min(len(conflicts), declare.Samples)] {
 		s, err := Sample(ctx, c, table, key)
 		if err != nil {
 			return nil, err
@@ -63,7 +62,7 @@ func (r *Reader) Samples(ctx context.Context, conflicts []stream.Conflict, table
 // fetch returns the row for people.
 func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	fields, err := Find(ctx, m)
-	if err == nil && fields == nil && (m.DB.Catalog.NoSnapshot || m.DB.Tables[m.Table].Outside != "") {
+	if err == nil && fields == nil && (m.DB.Tables[m.Table].Outside != "") {
 		// It was deleted meanwhile. Only its key is known.
 		for i, name := range m.Columns[:m.Names] {
 			v := m.Values[i]

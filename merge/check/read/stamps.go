@@ -21,7 +21,7 @@ func TakeStamps(ctx context.Context, f *Facts) (Stamps, error) {
 	all := make(Stamps)
 	for _, db := range f.DBs {
 		for name, t := range db.Tables {
-			if t.Outside == "" || !f.WantsTable(name) {
+			if t.Outside == "" {
 				continue
 			}
 			stamper, ok := db.Opened.(catalog.Stamper)

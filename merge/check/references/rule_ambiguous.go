@@ -22,9 +22,6 @@ const noneAmbiguous = "no reference names a key that another database has too"
 // nothing need be read. strays are the rows that find the value only in another
 // database; they are the business of reference-rebind.
 func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *read.StrayReading) rule.Outcome {
-	if !f.Wants(verdict.CodeReferenceAmbiguous, table, ref.Subject()) {
-		return rule.Outcome{}
-	}
 	if unambiguous(f, ref) {
 		result := ambiguousResult(table, ref)
 		for _, db := range f.DBs {
@@ -39,7 +36,7 @@ func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *rea
 	}
 	// The rows of every source are compared with the keys of all others.
 	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(f.DBs)-1)...)
-	return rule.Outcome{Tasks: []rule.Task{{ID: rule.ReferenceID(verdict.CodeReferenceAmbiguous, table, ref), Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Outcome{Tasks: []rule.Task{{Code: verdict.CodeReferenceAmbiguous, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		read, err := r.Follow(read.Followed{Ref: ref, Table: table, All: true, Code: verdict.CodeReferenceAmbiguous, ToCode: verdict.CodeReferenceAmbiguous}).Ambiguous(ctx, rebound)
 		if err != nil {
 			return rule.Outcome{}, err

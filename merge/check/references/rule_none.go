@@ -20,12 +20,7 @@ var NoneRule = rule.Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: none
 func noneTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Those(table, (*declare.Ref).HasNone) {
-			if !f.Wants(verdict.CodeReferenceNone, table, ref.Subject()) {
-				continue
-			}
-			id := rule.ReferenceID(verdict.CodeReferenceNone, table, *ref)
-			id.Columns.Columns += ref.Identity()
-			tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			tasks = append(tasks, rule.Task{Code: verdict.CodeReferenceNone, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				read := &read.NoneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}
 				read.Numbers.Exact = true
 				return judge(ctx, read)
@@ -58,7 +53,6 @@ func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) 
 		return o, nil
 	}
 	r.Numbers.Finish()
-	r.Rows.Samples = r.Facts.Opts.Samples
 	for db, t := range r.Facts.Having(ref.Table) {
 		before := r.Rows.Rows
 		if err := r.ReadRows(ctx, db, t); err != nil {

@@ -30,14 +30,10 @@ var ReferenceRule = rule.Rule{
 func referenceTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, table := range f.Tables {
 		for _, ref := range f.References(table) {
-			if f.WantsAny(table, ref.Subject(), verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle) {
-				tasks = append(tasks, referenceTask(f, table, ref))
-			}
+			tasks = append(tasks, referenceTask(f, table, ref))
 		}
 		for _, ref := range f.Declared.Severally(table) {
-			if f.WantsAny(table, ref.Subject(), verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle) {
-				tasks = append(tasks, anyTask(f, ref))
-			}
+			tasks = append(tasks, anyTask(f, ref))
 		}
 	}
 	return tasks
@@ -49,9 +45,7 @@ func anyTask(f *read.Facts, ref *declare.Ref) rule.Task {
 	for _, to := range ref.Or {
 		tables = append(tables, to.Table)
 	}
-	id := rule.ReferenceID(verdict.CodeReferenceDangle, ref.Table, *ref)
-	id.Columns.Columns += ref.Identity()
-	return rule.Task{ID: id, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		read, err := undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, ref)
 		if err != nil {
 			return rule.Outcome{}, err
@@ -64,7 +58,7 @@ func anyTask(f *read.Facts, ref *declare.Ref) rule.Task {
 }
 
 func referenceTask(f *read.Facts, table string, ref declare.Ref) rule.Task {
-	return rule.Task{ID: rule.ReferenceID(verdict.CodeReferenceDangle, table, ref), Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Task{Code: verdict.CodeReferenceDangle, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		if movesAsText(f, table, ref) {
 			return rule.Found(judgeText(f, table, ref)...), nil
 		}

@@ -44,7 +44,6 @@ type Outcome struct {
 	Proposed   *verdict.Proposed
 	Plain      []declare.ColumnName // declared plain or shared, with values that are keys
 	Key        *read.KeyReading     // for the summaries of the worlds; nil if no key was read
-	Contents   []read.Contents      // for these summaries too
 	Rekeyed    *moved.Rekeyed       // what becomes of keys
 	Renumbered []verdict.Renumbered // rows that get other values
 	Left       []declare.LeftRows   // rows that stay behind
@@ -76,7 +75,6 @@ func (o *Outcome) Add(from Outcome) {
 		o.Staying = from.Staying
 	}
 	o.Renumbered = append(o.Renumbered, from.Renumbered...)
-	o.Contents = append(o.Contents, from.Contents...)
 	o.Alike = append(o.Alike, from.Alike...)
 	o.Plain = append(o.Plain, from.Plain...)
 	o.Tasks = append(o.Tasks, from.Tasks...)
@@ -102,7 +100,7 @@ func Found(results ...verdict.Result) (o Outcome) {
 // Task is one pass over rows: what reads a table once in every source that has
 // it, and what a rule makes of it.
 type Task struct {
-	ID     TaskID
+	Code   string   // of the rule
 	Tables []string // that it goes through
 	Run    func(context.Context, *read.Reader) (Outcome, error)
 
@@ -110,31 +108,12 @@ type Task struct {
 	Guesses bool
 }
 
-// TaskID identifies a task, so that the pairs of a matrix do it together.
-type TaskID struct {
-	Code    string // of the rule
-	Columns declare.ColumnsID
-	To      declare.ColumnsID // of a reference
-}
-
-// ReferenceID identifies a task about a reference.
-func ReferenceID(code, table string, ref declare.Ref) TaskID {
-	return TaskID{Code: code, Columns: declare.IDOf(table, ref.Columns...), To: declare.IDOf(ref.ToTable, ref.ToColumns...)}
-}
-
 // KeyTasks reads the key of every table of every source, once, for all rules
 // that need no more than that.
 func KeyTasks(f *read.Facts, rules []Rule) (tasks []Task) {
 	judges := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Key == nil })
-	var codes []string
-	for _, r := range judges {
-		codes = append(codes, r.Codes...)
-	}
 	for _, table := range f.Tables {
-		if !f.WantsAny(table, "", codes...) {
-			continue
-		}
-		tasks = append(tasks, Task{ID: TaskID{Code: verdict.CodeKeyCollision, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (Outcome, error) {
+		tasks = append(tasks, Task{Code: verdict.CodeKeyCollision, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (Outcome, error) {
 			k, err := r.Key(ctx, table, verdict.CodeKeyCollision, verdict.CodeIDInvalid)
 			if err != nil {
 				return Outcome{}, err

@@ -42,7 +42,7 @@ func copiedTasks(f *read.Facts) []rule.Task {
 	if len(tables) == 0 {
 		return nil
 	}
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeWorldCopied}, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return []rule.Task{{Code: verdict.CodeWorldCopied, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		result, err := judgeCopies(ctx, f, r, tables)
 		if err != nil || len(result.Gaps) == 0 {
 			return rule.Outcome{}, err
@@ -56,7 +56,7 @@ func copiedTasks(f *read.Facts) []rule.Task {
 // only refer to others: hero 7 has spell 133 in every world.
 func mayBeCopied(f *read.Facts, table string) bool {
 	_, model := f.ModelOf(table)
-	if f.Moving == nil || f.Same[table] || f.Reset[table] || f.Combined[table] != nil || !f.Wants(verdict.CodeWorldCopied, table, "") {
+	if f.Moving == nil || f.Same[table] || f.Reset[table] || f.Combined[table] != nil {
 		return false
 	}
 	key := model.Key()
@@ -104,7 +104,7 @@ func sharedRows(ctx context.Context, f *read.Facts, r *read.Reader, table string
 		return nil, 0, nil
 	}
 	var streams []*stream.Stream
-	_, err = r.Retry(func(excluded read.Exclusions) error {
+	err = r.Retry(func(excluded read.Exclusions) error {
 		streams, pairs = nil, make(map[[2]*declare.Database]*worldPair)
 		for db, t := range f.Having(table) {
 			if db.Rows[table] >= fewestEqual && excluded[db] == "" && read.Incomparable(t, key, owner, model, key) == "" {

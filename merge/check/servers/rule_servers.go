@@ -90,7 +90,7 @@ func judgeServers(f *read.Facts) (findings []rule.Finding) {
 	}
 	for _, code := range []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged} {
 		r := verdict.Result{Code: code, Read: read, Gaps: gaps}
-		describeServers(&r, conflicts[code], f.Opts.Samples)
+		describeServers(&r, conflicts[code])
 		findings = append(findings, rule.Finding{Result: r})
 	}
 	return findings
@@ -113,7 +113,7 @@ type serverConflict struct {
 	entries []entry
 }
 
-func describeServers(r *verdict.Result, all []serverConflict, samples int) {
+func describeServers(r *verdict.Result, all []serverConflict) {
 	r.Count = int64(len(all))
 	var parts []string
 	for i, found := range all {
@@ -125,7 +125,7 @@ func describeServers(r *verdict.Result, all []serverConflict, samples int) {
 			s.Rows = append(s.Rows, verdict.SampleRow{World: e.db.Name, Fields: e.fields()})
 		}
 		parts = append(parts, found.key+" in "+strings.Join(slices.Compact(names), ", "))
-		if i < samples {
+		if i < declare.Samples {
 			r.Samples = append(r.Samples, s)
 		}
 	}

@@ -27,10 +27,10 @@ var WorldRule = rule.Rule{
 
 func worldTasks(f *read.Facts) (tasks []rule.Task) {
 	for _, w := range f.Worlds {
-		if _, model := f.ModelOf(w.Table); model == nil || !f.Wants(verdict.CodeKeyWorld, w.Table, w.Column) {
+		if _, model := f.ModelOf(w.Table); model == nil {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeKeyWorld, Columns: declare.IDOf(w.Table, w.Column), To: declare.IDOf(w.World.String())}, Tables: []string{w.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeKeyWorld, Tables: []string{w.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, err := judgeWorlds(ctx, f, r, w)
 			return rule.Found(result), err
 		}})
@@ -67,7 +67,7 @@ func judgeWorlds(ctx context.Context, f *read.Facts, r *read.Reader, w declare.W
 				world, ok := w.World.Of(n)
 				if ok = ok && worldIsOwn(db, world) && (len(here) < maxWorlds || here[world] > 0); ok {
 					here[world]++
-				} else if strange++; len(kept) < f.Opts.Samples {
+				} else if strange++; len(kept) < declare.Samples {
 					kept = append(kept, stream.Conflict{Rows: 1, Members: []stream.Member{s.Member(row)}})
 				}
 			}

@@ -46,9 +46,8 @@ type cellRead struct {
 // read reads the cells, gives their keys the values that they will have, and notes what is
 // wrong.
 func (p *cellPass) read(ctx context.Context, r *read.Reader, code string, t *catalog.Table) error {
-	carry := t.RowKey(nil)
+	carry := t.RowKey([]string{p.at.Column})
 	s := r.Stream(p.db, code, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
-	p.broken.Samples = r.Facts.Opts.Samples
 	var all []*cellRead
 	for _, ref := range p.refs {
 		all = append(all, &cellRead{ref, read.Leaves(ref, s), read.CellsOf(ref.Cells, s), shiftIn(r.Facts.Rekeyed, p.db, p.at, ref)})

@@ -319,7 +319,7 @@ func (f chooser) counterMost(c declare.KeptCounter) uint64 {
 // MostOf is the largest number that a column of the first world takes; known is false if that
 // cannot be told.
 func MostOf(f *declare.Resolved, at declare.ColumnName) (most rekey.Integer, known bool) {
-	if _, model := f.ModelOf(at.Table); model != nil && model.Column(at.Column) != nil { // it may be excluded
+	if _, model := f.ModelOf(at.Table); model != nil && model.Column(at.Column) != nil { // its rows may stay behind
 		return model.Column(at.Column).Most(f.Model().Catalog.Engine)
 	}
 	return most, false

@@ -27,10 +27,10 @@ func cellTasks(f *read.Facts) (tasks []rule.Task) {
 		for i := range model.Columns {
 			at := declare.ColumnName{Table: table, Column: model.Columns[i].Name}
 			refs := f.Declared.InCellsOf(at)
-			if len(refs) == 0 || !f.Wants(verdict.CodeCellFormat, table, at.Column) {
+			if len(refs) == 0 {
 				continue
 			}
-			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeCellFormat, Columns: declare.IDOf(table, at.Column)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			tasks = append(tasks, rule.Task{Code: verdict.CodeCellFormat, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				result, err := judgeCells(ctx, f, r, at, refs)
 				return rule.Found(result), err
 			}})

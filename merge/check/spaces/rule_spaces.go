@@ -37,7 +37,7 @@ func SpaceTasks(f *read.Facts, leave func(ctx context.Context, chosen *moved.Rek
 			tables = append(tables, at.Table)
 		}
 	}
-	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeKeySpace}, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return []rule.Task{{Code: verdict.CodeKeySpace, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		read, err := (&spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving}).measure(ctx)
 		if err != nil {
 			return rule.Outcome{}, err

@@ -191,11 +191,10 @@ func passes(m *declare.Moving, tables []string) (all []spacePass) {
 // readPass reads a table of a database.
 func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *declare.Database, t *catalog.Table) error {
 	scan := catalog.Scan{Table: t.Name, Unsorted: true}
-	if db.Rows[t.Name] == 0 {
-		p.references = nil
-	}
+	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *declare.MovedColumn) bool { return db.Rows[t.Name] == 0 || t.Column(c.Column) == nil })
 	if len(p.references) > 0 {
-		scan.Carry = slices.Clip(t.RowKey(nil)) // to show rows
+		columns := slice.Map(p.references, func(c *declare.MovedColumn) string { return c.Column })
+		scan.Carry = slices.Clip(t.RowKey(columns)) // to show rows
 	} else if key := t.Key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].Column {
 		scan.Unsorted, scan.Order = false, []catalog.Order{{Column: key[0]}}
 	}
@@ -203,7 +202,7 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *declare.Dat
 	for _, at := range p.keys {
 		r.addKeys(s, at)
 	}
-	reads := r.addReferences(s, p.references, t)
+	reads := r.addReferences(s, p.references)
 	if len(p.keys)+len(reads) == 0 {
 		return nil
 	}
@@ -313,11 +312,8 @@ func (r *spaceReader) limit(s *declare.KeySpace, at declare.ColumnName, db *decl
 }
 
 // addReferences makes a stream look at the columns that refer to spaces.
-func (r *spaceReader) addReferences(s *stream.Stream, columns []*declare.MovedColumn, t *catalog.Table) (reads []*referenceRead) {
+func (r *spaceReader) addReferences(s *stream.Stream, columns []*declare.MovedColumn) (reads []*referenceRead) {
 	for _, c := range columns {
-		if t.Column(c.Column) == nil {
-			continue
-		}
 		got := &referenceRead{column: c, at: s.Carry(c.Column), cases: make([]moved.CaseRows, len(c.Cases)), cells: make([]func(int) [][]byte, len(c.Cases))}
 		for i, a := range c.Cases {
 			got.cases[i].Stays = make(map[rekey.Integer]bool)

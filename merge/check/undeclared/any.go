@@ -96,9 +96,6 @@ func (p *anyPass) read(ctx context.Context) (gap string, err error) {
 	if col == nil {
 		return "has no column " + p.ref.Columns[0], nil
 	}
-	for i := range p.found {
-		p.found[i].Samples = p.r.Facts.Opts.Samples
-	}
 	carry := t.RowKey(p.ref.Columns)
 	s := p.r.Stream(p.db, p.r.Code, len(carry), catalog.Scan{Table: p.ref.Table, Carry: slices.Clip(carry), Unsorted: true})
 	at := s.Carry(col.Name)

@@ -25,7 +25,7 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 	sets, room := make(map[*declare.Database]*KeySet), new(int64)
 	*room = maxHashes
 	var streams []*stream.Stream
-	for _, db := range r.group() {
+	for _, db := range r.Facts.DBs {
 		sets[db] = &KeySet{Integers: new(rekey.Set), hashes: NewHashes(room), words: NewHashes(room), twice: NewHashes(room), twiceWords: NewHashes(room)}
 		if t := db.Tables[c.Table]; t == nil || t.Column(c.Column) == nil {
 			continue

@@ -105,7 +105,7 @@ func readNameFilter(ctx context.Context, r OpenReader, db *declare.Database, t *
 	}
 	rows, known := db.Rows[c.Table]
 	if !known {
-		rows = 1 << 20 // the table is excluded, and was not counted
+		rows = 1 << 20 // its rows stay behind, and were not counted
 	}
 	set.unread, set.filter = true, newNameFilter(rows, &r.UndeclaredKeys().Filters)
 	set.filter.none = r.Facts.Declared.NoNames(c.Table, c.Column)

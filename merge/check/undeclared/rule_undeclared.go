@@ -27,9 +27,6 @@ var UndeclaredRule = rule.Rule{
 }
 
 func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
-	if !f.WantsAny("", "", verdict.CodeReferenceUndeclared) && !slices.ContainsFunc(f.Opts.Only, func(s declare.Selection) bool { return s.Code == verdict.CodeReferenceUndeclared }) {
-		return nil
-	}
 	tables := declare.KeyTables(f.Resolved)
 	for _, to := range f.Opts.Renames {
 		if _, model := f.ModelOf(to.Table); model != nil {
@@ -42,7 +39,7 @@ func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
 			tables = append(tables, table)
 		}
 	}
-	keys := rule.Task{ID: rule.TaskID{Code: verdict.CodeReferenceUndeclared}, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	keys := rule.Task{Code: verdict.CodeReferenceUndeclared, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		open := OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}
 		candidates, joint, err := open.candidates(ctx)
 		if err != nil {
@@ -52,12 +49,9 @@ func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
 	}}
 	tasks = append(tasks, keys)
 	for _, table := range f.Tables {
-		if !f.WantsAny(table, "", verdict.CodeReferenceUndeclared) && !slices.ContainsFunc(f.Opts.Only, func(s declare.Selection) bool { return s.Code == verdict.CodeReferenceUndeclared && s.Table == table }) {
-			continue
-		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeReferenceUndeclared, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{Code: verdict.CodeReferenceUndeclared, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			open := OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}
-			read, err := open.undeclaredIn(ctx, table)
+			read, err := open.undeclared(ctx, table)
 			if err != nil {
 				return rule.Outcome{}, err
 			}
@@ -181,7 +175,7 @@ func judgeOpenColumn(ctx context.Context, f *read.Facts, r OpenReader, table str
 	var kept []keptChange
 	for _, p := range parts {
 		result.Read += p.read
-		rows, byCandidate := p.Changed(f, r, read.candidates, judged, hex)
+		rows, byCandidate := p.Changed(f, read.candidates, judged, hex)
 		if rows == 0 {
 			continue
 		}
@@ -236,9 +230,8 @@ func judgeOpenColumn(ctx context.Context, f *read.Facts, r OpenReader, table str
 
 // Changed counts the rows of the column whose value would change its meaning when the
 // databases of f are merged, all and by candidate, of those by which it is judged.
-func (c *OpenColumn) Changed(f *read.Facts, r OpenReader, candidates []Candidate, judged func(candidate int) bool, hex bool) (rows int64, by map[int]int64) {
+func (c *OpenColumn) Changed(f *read.Facts, candidates []Candidate, judged func(candidate int) bool, hex bool) (rows int64, by map[int]int64) {
 	by = make(map[int]int64)
-	dbs := r.group()
 	for became, n := range c.rows {
 		changes := c.fates.sets[became.sure]
 		if hex {
@@ -246,7 +239,7 @@ func (c *OpenColumn) Changed(f *read.Facts, r OpenReader, candidates []Candidate
 		}
 		concerned := make(map[int]bool)
 		for _, change := range changes {
-			if judged(change.candidate) && concerns(f, candidates[change.candidate], c.db, change, dbs) {
+			if judged(change.candidate) && concerns(f, candidates[change.candidate], c.db, change) {
 				concerned[change.candidate] = true
 			}
 		}
@@ -330,7 +323,7 @@ func likelyKey(candidates []Candidate, named map[int]int64, table, column string
 // openSamples shows rows of the column beside the rows that they would name.
 func openSamples(ctx context.Context, f *read.Facts, kept []keptChange, column string) (all []verdict.Sample, err error) {
 	for _, k := range kept {
-		if len(all) >= f.Opts.Samples {
+		if len(all) >= declare.Samples {
 			break
 		}
 		c := stream.Conflict{Rows: 1, Members: []stream.Member{k.row}}

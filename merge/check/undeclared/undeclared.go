@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -97,17 +96,13 @@ func (o *fates) of(set []change) int {
 	return n
 }
 
-// UndeclaredKeys are the keys of the candidates, read once for all tables and pairs.
+// UndeclaredKeys are the keys of the candidates, read once for all tables.
 func (r OpenReader) UndeclaredKeys() *candidateKeys {
 	type asked struct{}
-	kept := r.Kept
-	if r.Shared != nil {
-		kept = r.Shared.Kept
+	if r.Kept[asked{}] == nil {
+		r.Kept[asked{}] = &candidateKeys{Sets: make(map[Candidate]map[*declare.Database]*KeySet), Room: maxHashes, Filters: maxFilters}
 	}
-	if kept[asked{}] == nil {
-		kept[asked{}] = &candidateKeys{Sets: make(map[Candidate]map[*declare.Database]*KeySet), Room: maxHashes, Filters: maxFilters}
-	}
-	return kept[asked{}].(*candidateKeys)
+	return r.Kept[asked{}].(*candidateKeys)
 }
 
 // undeclared reads the columns of a table that are not references, in every database
@@ -155,7 +150,7 @@ func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Ca
 			return nil, err
 		}
 		for _, c := range p.results() {
-			if rows, _ := c.Changed(r.Facts, r, candidates, func(int) bool { return true }, false); rows > 0 {
+			if rows, _ := c.Changed(r.Facts, candidates, func(int) bool { return true }, false); rows > 0 {
 				open[c.column] = true
 			}
 		}
@@ -323,11 +318,8 @@ type recentInteger struct {
 
 func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates []Candidate, without, unweighed map[string]bool) *openPass {
 	t := db.Tables[table]
-	var carry []string // to show rows
-	if r.Facts.Opts.Samples > 0 {
-		carry = t.RowKey(nil)
-	}
-	if r.Facts.Opts.Samples > 0 && carry == nil {
+	carry := t.RowKey(nil) // to show rows
+	if carry == nil {
 		for _, c := range t.Columns {
 			if !without[c.Name] {
 				carry = append(carry, c.Name)
@@ -532,7 +524,7 @@ func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
 		s.row = row
 		number := s.fateOf(rekey.Signed(n))
 		var digits []byte
-		if number != 0 && len(s.kept) < s.pass.r.Facts.Opts.Samples {
+		if number != 0 && len(s.kept) < declare.Samples {
 			digits = v.At(row)
 		}
 		s.count(number, digits)
@@ -561,13 +553,13 @@ func (s *openScan) count(number int, value []byte) {
 // keep keeps the current row to be shown, and the key that it would name: one for each
 // change, or the same for all.
 func (s *openScan) keep(set []change, values [][]byte, value []byte) {
-	if len(s.kept) >= s.pass.r.Facts.Opts.Samples {
+	if len(s.kept) >= declare.Samples {
 		return
 	}
 	best := -1
 	for i, c := range set {
 		cand := s.pass.candidates[c.candidate]
-		if !concerns(s.pass.r.Facts, cand, s.db, c, s.pass.r.Facts.DBs) {
+		if !concerns(s.pass.r.Facts, cand, s.db, c) {
 			continue
 		}
 		if best < 0 || cand.Table != s.pass.table && PointsTo(s.column, cand.Table, cand.Column) {
@@ -590,14 +582,11 @@ func (s *openScan) keep(set []change, values [][]byte, value []byte) {
 
 // concerns reports whether a change of a value of a database would come about when
 // the databases of f are merged.
-func concerns(f *read.Facts, c Candidate, db *declare.Database, as change, dbs []*declare.Database) bool {
+func concerns(f *read.Facts, c Candidate, db *declare.Database, as change) bool {
 	if as.other == gone {
 		return db != f.Model() || f.Reset[c.Table]
 	}
-	other := dbs[as.other]
-	if !slices.Contains(f.DBs, other) {
-		return false
-	}
+	other := f.DBs[as.other]
 	if c.renamed {
 		return !c.first || other == db || other == f.Model() || db != f.Model() && slices.Index(f.DBs, other) < slices.Index(f.DBs, db)
 	}
@@ -781,7 +770,7 @@ func (p *openPass) add(c change) {
 		return
 	}
 	p.now = append(p.now, c)
-	if p.value != nil && p.r.Facts.Opts.Samples > 0 {
+	if p.value != nil {
 		p.values = append(p.values, p.value())
 	}
 }
@@ -880,40 +869,4 @@ func (s *openScan) word(text []byte) {
 	}
 	fold := read.Folded(text)
 	s.each(textClass, func(set *KeySet, _ uint64) (bool, bool) { return set.words.Has(fold) })
-}
-
-// undeclaredIn is undeclared for a pair of a matrix, too: what is read is the same for
-// all of them that compare texts alike.
-func (r OpenReader) undeclaredIn(ctx context.Context, table string) (*openReading, error) {
-	if r.Shared == nil {
-		return r.undeclared(ctx, table)
-	}
-	candidates, _, err := r.candidates(ctx)
-	if err != nil {
-		return nil, err
-	}
-	type asking string
-	asked := asking(fmt.Sprintf("%q %#v", table, candidates))
-	if r.Shared.Now[asked] == nil {
-		facts := r.Shared.All.Among(r.Facts.Model(), r.Shared.All.DBs...)
-		facts.Established = r.Facts.Established
-		all := OpenReader{Reader: read.NewReader(facts, r.Progress), Code: r.Code}
-		all.Kept = r.Shared.Kept
-		read, err := all.UndeclaredAmong(ctx, table, candidates)
-		if err != nil {
-			return nil, err
-		}
-		r.Shared.Now[asked] = read
-	}
-	return r.Shared.Now[asked].(*openReading).only(func(source string) bool {
-		return slices.ContainsFunc(r.Facts.DBs, func(db *declare.Database) bool { return db.Name == source })
-	}), nil
-}
-
-// group returns the databases that were read together: all of a matrix.
-func (r OpenReader) group() []*declare.Database {
-	if r.Shared != nil {
-		return r.Shared.All.DBs
-	}
-	return r.Facts.DBs
 }

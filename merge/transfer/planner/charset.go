@@ -24,7 +24,7 @@ func refuseUnsent(ctx context.Context, p *Planner) error {
 		var from []*rowio.Source
 		switch t := p.Plan.Table(name); {
 		case t == nil:
-		case !t.Only || p.Same[name] && !p.excluded(name):
+		case !t.Only || p.Same[name]:
 			from = p.DBs
 		default:
 			from = p.DBs[:1]

@@ -26,9 +26,6 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	options := p.opts.Check
 	options.Renames, options.Copies = plan.Renamed(p.opts.Names), p.opts.Copies
-	if p.opts.Report == nil {
-		options.Samples = -1
-	}
 	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
 		options.Progress = func(m declare.Progress) {
 			progress(job.Progress{Step: ledger.StepCheck, Database: m.World, Table: m.Table, Rows: m.WorldRows, Total: m.WorldTotal})
@@ -72,7 +69,7 @@ func check(ctx context.Context, p *Planner) error {
 		if r.Code == verdict.CodeTableDiffers && r.Subject == "" && r.Verdict == verdict.Pass {
 			p.Same[r.Table] = true
 		}
-		if r.Code == verdict.CodeTableExcluded && r.Subject == "" && r.Verdict == verdict.Pass {
+		if r.Code == verdict.CodeRowsLeft && r.Subject == "" && r.Verdict == verdict.Pass {
 			p.skip[r.Table] = r.Message
 		}
 		p.judge(r)
@@ -132,7 +129,7 @@ func (p *Planner) judge(r *verdict.Result) {
 	switch {
 	case r.Code == verdict.CodeMergeUnfinished:
 		// refuseInUse says so already, and says to plan again afterwards.
-	case r.CountsAs == verdict.Pass:
+	case r.Allowed:
 		p.Plan.Check.Allowed = append(p.Plan.Check.Allowed, reason)
 	default:
 		p.refuse(reason)
@@ -147,5 +144,3 @@ func Found(r *verdict.Result) plan.Refusal {
 	}
 	return plan.Refusal{Table: r.Table, Code: r.Code, Reason: reason}
 }
-
-func (p *Planner) excluded(table string) bool { return table != "" && p.Resolved.Excludes(table) }

@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/transfer/step"
 )
 
-// refuseFailing refuses rows of the first world that the new database would not take, in tables that the check leaves
-// out: excluded, or left behind in the other worlds. Such a row came while a condition was not enforced.
+// refuseFailing refuses rows of the first world that the new database would not take, in tables of which
+// the rows of the other worlds stay behind. Such a row came while a condition was not enforced.
 func refuseFailing(ctx context.Context, p *Planner) error {
 	first := p.DBs[0]
 	for i := range p.Plan.Tables {

@@ -53,9 +53,6 @@ func choose(ctx context.Context, p *Planner) error {
 
 // stays says why no rows of a table come but those of the first world; "" if others come.
 func (p *Planner) stays(t *catalog.Table) (why string) {
-	if p.excluded(t.Name) {
-		return "excluded by the operator"
-	}
 	if tool := p.History(t.Name); tool != "" {
 		return "it is the history of migrations that " + tool + " keeps: that of the first world comes"
 	}

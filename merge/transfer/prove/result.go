@@ -55,7 +55,7 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 	})
 	report.Verdict, proof.Check = verdict.Pass, report
 	for _, result := range report.Results {
-		if result.Verdict == verdict.Pass || result.CountsAs == verdict.Pass {
+		if result.Verdict == verdict.Pass || result.Allowed {
 			continue
 		}
 		finding := planner.Found(&result)

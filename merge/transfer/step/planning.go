@@ -18,8 +18,7 @@ import (
 // PlanOptions configures [planner.NewPlan]. The zero value means the defaults.
 type PlanOptions struct {
 	// Check configures the check that the plan rests on. [planner.NewPlan] sets Renames and Copies.
-	// Tables that Exclude names are not copied. Results that Allow names may be NOT
-	// VERIFIED, and some may FAIL: none by which rows are lost or mixed up.
+	// Results that Allow names may be NOT VERIFIED, and some may FAIL: none by which rows are lost or mixed up.
 	Check declare.Options
 
 	// Names say how to change values that have to be unique and are not. Without a

@@ -102,14 +102,11 @@ func (c *Config) Registry(dsn string) (config.Secret, error) {
 	return file.Registry.DSN(c.env)
 }
 
-// RuleFlags are what [Config.Rules] looks at: -config, -rules, -include, -exclude,
-// -allow and -rekey.
+// RuleFlags are what [Config.Rules] looks at: -config, -rules, -allow and -rekey.
 func RuleFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		ConfigFlag(),
 		&cliv3.StringSliceFlag{Name: "rules"},
-		&cliv3.StringSliceFlag{Name: "include"},
-		&cliv3.StringSliceFlag{Name: "exclude"},
 		&cliv3.StringSliceFlag{Name: "allow"},
 		&cliv3.BoolFlag{Name: "rekey"},
 	}
@@ -128,7 +125,6 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 			return rules.Rules{}, err
 		}
 	}
-	r.Check.Include, r.Check.Exclude = cmd.StringSlice("include"), cmd.StringSlice("exclude")
 	r.Check.Allow = cmd.StringSlice("allow")
 	if cmd.Bool("rekey") {
 		if r.Check.Rekey == nil {

@@ -8,10 +8,10 @@ import (
 )
 
 // Inputs are the files that a command reads and must not write: those of -config,
-// -rules, -since, -rerun and -worlds, as far as it has these flags, and the databases that
+// -rules, -since and -worlds, as far as it has these flags, and the databases that
 // are files.
 func Inputs(cmd *cliv3.Command, dsns ...string) (all []cli.Input) {
-	for _, flag := range []string{"config", "since", "rerun", "worlds"} {
+	for _, flag := range []string{"config", "since", "worlds"} {
 		all = append(all, cli.Input{What: "the file of -" + flag, Name: cmd.String(flag)})
 	}
 	for _, name := range cmd.StringSlice("rules") {

@@ -129,7 +129,7 @@ func (c *drawn) flagsOf(ctx context.Context, read rules.Rules, all []transfer.Da
 // checked is what mergecheck does.
 func checked(ctx context.Context, read rules.Rules, all []transfer.Database) (*verdict.Report, error) {
 	options := read.Check
-	options.Renames, options.Copies, options.Samples = transfer.Renamed(read.Names), read.Copies, -1
+	options.Renames, options.Copies = transfer.Renamed(read.Names), read.Copies
 	var sources []catalog.Source
 	for _, d := range all {
 		s, err := sqlsource.Open(ctx, d.Name, d.DSN)
@@ -210,7 +210,6 @@ func notPassed(r *verdict.Report) string {
 type drawn struct {
 	worlds  [][]string // statements
 	rules   string
-	exclude []string
 	allow   []string
 	lenient bool // what the findings say is allowed too
 }
@@ -430,12 +429,6 @@ func drawCase(seed uint64) *drawn {
 		}
 		d.refer("chars.id", "", "online.hero")
 		d.say("online.since", "plain")
-	}
-	if d.chance(0.1) {
-		exclude := pick("mai*", "log", "item*")
-		if strings.Contains(strings.Join(c.worlds[0], ""), "TABLE "+exclude[:3]) {
-			c.exclude = []string{exclude}
-		}
 	}
 	list := func(name string, columns []string) string {
 		if len(columns) == 0 {
