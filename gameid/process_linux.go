@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -28,7 +27,12 @@ func machineName() string {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without time namespaces
 		return ""
 	}
-	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
+	// Its PIDs, from the namespace of /proc to its own: one, if these are the same. To compare the first
+	// with getpid(2) would not do: they may be equal by chance.
+	status, err := os.ReadFile("/proc/self/status")
+	_, pidsOf, _ := bytes.Cut(status, []byte("\nNSpid:"))
+	pidsOf, _, _ = bytes.Cut(pidsOf, []byte("\n"))
+	if err != nil || len(bytes.Fields(pidsOf)) != 1 {
 		return ""
 	}
 	return string(bytes.TrimSpace(boot)) + "/" + pids + "/" + times

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,5 +93,27 @@ func TestHolderOfAnotherNamespace(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", out, err, want)
 			}
 		})
+	}
+}
+
+// That a process has the same PID in both namespaces, by chance, does not mean that /proc shows its own.
+func TestSamePIDInAnotherNamespace(t *testing.T) {
+	const asks = "GAMEID_TEST_SAME_PID"
+	if os.Getenv(asks) != "" {
+		if self, err := os.Readlink("/proc/self"); err == nil && self == strconv.Itoa(os.Getpid()) {
+			fmt.Printf("same; named %q\n", processName(os.Getpid()))
+		}
+		return
+	}
+	// The next process of the namespace gets the PID that the next one outside gets, if no other comes between.
+	const tries = `for i in $(seq 30); do readlink /proc/self >/proc/sys/kernel/ns_last_pid || exit; "$0" -test.run='^TestSamePIDInAnotherNamespace$'; done`
+	cmd := exec.Command("unshare", "--pid", "--fork", "bash", "-c", tries, os.Args[0])
+	cmd.Env = append(os.Environ(), asks+"=yes")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "same;") {
+		t.Skipf("no process got the same PID: %v, %.200q", err, out)
+	}
+	if strings.Count(string(out), "same;") != strings.Count(string(out), `named ""`) {
+		t.Errorf("it takes /proc of another namespace for its own: %.400s", out)
 	}
 }

@@ -13,7 +13,7 @@
 //
 //   - Processes are started, also two at the same moment; they mint one by one,
 //     in bursts and at the cap of the layout, with several kinds and goroutines;
-//     they are closed, are stopped by their owner, crash at any moment, also between the write of a
+//     they are closed, are ended by their owner, crash at any moment, also between the write of a
 //     reservation and its answer, and restart at once (the crashed one being
 //     known to be dead, as on the same machine) or later; they freeze beyond
 //     their lease and thaw, while their clocks stop (a suspended machine) or

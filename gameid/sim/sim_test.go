@@ -77,6 +77,9 @@ func (w *world) recover() {
 			w.violates("alive: %s is alive, but database %d knows %s", p, p.conn.db.name, holder)
 		}
 		holders[p.conn.db] = p
+		if len(p.minters) > 0 {
+			p.violates("recovery: a call still waits for IDs")
+		}
 		w.mu.Unlock()
 		w.mintsWell(p)
 	}

@@ -111,10 +111,10 @@ func TestLoadFaults(t *testing.T) {
 	if _, err := r.Load(t.Context(), 7); err == nil {
 		t.Error("a holder that cannot be read was taken for none")
 	}
-	// A record without its floor would not do.
+	// That the tables cannot be read does not mean that there are no IDs.
 	m.ExpectQuery("SELECT COALESCE").WillReturnRows(sqlmock.NewRows(columns).AddRow(1, 2, "", 3, 4))
 	m.ExpectQuery("information_schema").WillReturnError(mysql.ErrInvalidConn)
-	_, err = r.Load(t.Context(), 7)
+	_, err = r.Floor(t.Context(), 7, worldregistry.NodeOptions{})
 	is(t, err, []error{store.ErrUnavailable})
 }
 
