@@ -143,8 +143,8 @@ func (n *Node) id(word uint64) ID {
 
 func wordOf(ms int64) uint64 { return uint64(ms) << SequenceBits }
 
-// raise sets the limit as far as the reservation allows, and asks for the next range before this one is used up. It reports
-// whether there is room. Callers hold mu.
+// raise sets the limit as far as the reservation allows, and asks for the next range
+// before this one is used up. It reports whether there is room. Callers hold mu.
 func (n *Node) raise() bool {
 	if n.ended != nil {
 		return false

@@ -109,7 +109,7 @@ func TestMutationsAreFound(t *testing.T) {
 	for _, m := range tried {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			out, err := simulateWith(t, []string{"-sim.seeds", "1000"}, m.edits...)
+			out, err := simulateWith(t, []string{"-sim.seeds", "2000"}, m.edits...)
 			if err == nil {
 				t.Fatal("the simulation does not see it")
 			}

@@ -34,11 +34,11 @@ func TestOutageReadsNoTables(t *testing.T) {
 		dsn := newDSN()
 		games := storetest.Open(t, dsn)
 		must(t, games.CreateRegistry(t.Context()))
-		t.Cleanup(func() { // to drop all at once would take longer than the clean-up may
+		defer func() { // to drop all at once would take longer than the clean-up may
 			for i := range *flagTables {
 				exec(t, games, fmt.Sprintf("DROP TABLE game%d", i))
 			}
-		})
+		}()
 		for i := range *flagTables {
 			exec(t, games, fmt.Sprintf("CREATE TABLE game%d (id BINARY(10) NOT NULL PRIMARY KEY)", i))
 			exec(t, games, fmt.Sprintf("INSERT INTO game%d VALUES (?)", i), storetest.ID[any](i))
