@@ -235,41 +235,18 @@ func TestLossyConnection(t *testing.T) {
 	}
 }
 
-// A row that was written before windows were noted counts as one with the default
-// window, and the row keeps the largest of all claims.
-func TestWindowOfOlderRow(t *testing.T) {
+// The row keeps the largest window of all claims, also when a command repairs it.
+func TestWindowIsKept(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
-		const window = 2 * time.Second
 		reg := storetest.World(db)
-		node := func() *gameid.Node {
-			return storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, window)
-		}
-		must(t, node().Close())
-		recorded := func(want time.Duration) {
-			t.Helper()
-			rec, err := reg.Load(t.Context(), 7)
+		for _, window := range []time.Duration{2 * time.Second, time.Second, 0} {
+			own, err := reg.Server(t.Context(), 7)
 			must(t, err)
-			if rec.Window != want {
-				t.Errorf("the window is %s, want %s", rec.Window, want)
+			must(t, reg.Overwrite(t.Context(), 7, own.Record(), gameid.Claim{Reserved: own.Reserved, Window: window}))
+			if rec, err := reg.Load(t.Context(), 7); err != nil || rec.Window != 2*time.Second {
+				t.Errorf("after a claim with %s the window is %s, %v", window, rec.Window, err)
 			}
 		}
-		recorded(window)
-		// As a program of version 1 leaves it.
-		exec(t, db, "UPDATE gameid_servers SET window_ms = 0")
-		recorded(10 * time.Second)
-		before := time.Now()
-		late := node()
-		id, err := gameid.NewGenerator[entity.Player](late).Next()
-		must(t, err)
-		must(t, late.Close())
-		if ahead := id.Time().Sub(before); ahead < 9*time.Second {
-			t.Errorf("after a process of which nothing is known the first ID is %s ahead of the clock, want the default window", ahead)
-		}
-		recorded(10 * time.Second)
-		own, err := reg.Server(t.Context(), 7)
-		must(t, err)
-		must(t, reg.Overwrite(t.Context(), 7, own.Record(), gameid.Claim{Reserved: own.Reserved})) // as commands that repair do
-		recorded(10 * time.Second)
 	})
 }
 

@@ -33,7 +33,7 @@ func (r *Registry) Admit(ctx context.Context, server gameid.ServerID, options No
 		return own, err
 	}
 	if own, err = r.Server(ctx, server); err == nil {
-		err = r.explainRefusal(server, options, r.refusal(&own)) // needs no look at the tables
+		err = r.explainRefusal(server, r.refusal(&own)) // needs no look at the tables
 	}
 	return own, err
 }
@@ -82,7 +82,7 @@ func (r *Registry) refusal(s *Server) error {
 func (r *Registry) Start(ctx context.Context, own Server, through gameid.Floorer, options NodeOptions) (*gameid.Node, error) {
 	node, err := gameid.OpenNode(ctx, own.ID, through, options.Options)
 	if err != nil {
-		return nil, r.explainRefusal(own.ID, options, r.explainLock(ctx, own.ID, err))
+		return nil, r.explainRefusal(own.ID, r.explainLock(ctx, own.ID, err))
 	}
 	// A merge that began meanwhile has seen the lease, or its fence is seen now.
 	if err := r.checkFences(ctx, own.ID); err != nil {
@@ -94,7 +94,7 @@ func (r *Registry) Start(ctx context.Context, own Server, through gameid.Floorer
 // explainRefusal adds what to do to an error of a server that could not start: because
 // of a fence, of a mark in the far future, or of a lease that is longer than any that a
 // server takes. Such a lease is left by a wrong clock of the database.
-func (r *Registry) explainRefusal(server gameid.ServerID, options NodeOptions, err error) error {
+func (r *Registry) explainRefusal(server gameid.ServerID, err error) error {
 	ways := func(command string) error {
 		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, printable.Quoted(r.String()), server)
 	}
@@ -105,7 +105,7 @@ func (r *Registry) explainRefusal(server gameid.ServerID, options NodeOptions, e
 		if _, fenced := FenceOf(held.Holder); fenced {
 			return Explain(held)
 		}
-		longest := max(5*time.Minute, 4*options.Window) // that a server with these options takes
+		const longest = 5 * time.Minute // no server takes a lease as long
 		if held.LeaseUntil.Sub(held.Now) > longest {
 			return ways("release")
 		}
@@ -135,7 +135,7 @@ func (r *Registry) explainLock(ctx context.Context, server gameid.ServerID, err 
 
 // MaxSkew is gameid.Options.MaxSkew, or its default.
 func MaxSkew(o gameid.Options) time.Duration {
-	return cmp.Or(o.MaxSkew, max(5*time.Minute, 2*o.Window))
+	return cmp.Or(o.MaxSkew, 5*time.Minute)
 }
 
 // CheckClock returns a [*gameid.ClockError] if the clock of options disagrees

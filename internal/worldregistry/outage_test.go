@@ -1,6 +1,7 @@
 package worldregistry_test
 
 import (
+	"context"
 	"database/sql/driver"
 	"flag"
 	"fmt"
@@ -36,7 +37,8 @@ func TestOutageReadsNoTables(t *testing.T) {
 		must(t, games.CreateRegistry(t.Context()))
 		defer func() { // to drop all at once would take longer than the clean-up may
 			for i := range *flagTables {
-				exec(t, games, fmt.Sprintf("DROP TABLE game%d", i))
+				_, err := games.Exec(context.Background(), fmt.Sprintf("DROP TABLE game%d", i))
+				must(t, err)
 			}
 		}()
 		for i := range *flagTables {

@@ -154,7 +154,7 @@ func TestFloor(t *testing.T) {
 		ID   gameid.Of[mail] `db:"id"`
 		Text string          `db:"text"`
 	}
-	mails := store.MustTable[mail, mail]("mails")
+	mails := store.MustTable[gameid.Of[mail], mail]("mails")
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		exec(t, db, "CREATE TABLE mails (id BINARY(10) NOT NULL PRIMARY KEY, text VARCHAR(10) NOT NULL)")

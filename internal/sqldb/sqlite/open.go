@@ -109,11 +109,13 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 	}
 	_, err = os.Stat(path + "-wal")
 	closed := errors.Is(err, fs.ErrNotExist)
-	wal, err := isWAL(path)
-	if err != nil {
-		return nil, nil, err
+	wal := false
+	if closed { // what is in -wal may be what makes the file whole
+		if wal, err = isWAL(path); err != nil {
+			return nil, nil, err
+		}
 	}
-	if wal && closed {
+	if wal {
 		// Nobody has it open: everybody who uses a database in WAL mode has a
 		// -wal file. SQLite would make one even now; only "immutable" stops
 		// that. It also turns locking off, so a writer that comes later is
