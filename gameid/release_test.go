@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestCloseMeetsItsOwnClaim(t *testing.T) {
 		r := &lateClaim{registry: newRegistry()}
 		n := open(t, r, gameid.Options{})
 		id := next(t, gameid.NewGenerator[player](n))
-		r.armed = true
+		r.armed.Store(true)
 		time.Sleep(10*time.Second/3 + time.Millisecond) // a renewal is on its way, and the node is told that it failed
 		if s := n.Stats(); s.Failures != 1 || r.late == nil {
 			t.Fatalf("no renewal is under way: %+v", s)
@@ -71,15 +72,14 @@ func TestCloseMeetsItsOwnClaim(t *testing.T) {
 // lateClaim is a registry that carries out a claim only after the next look at the row.
 type lateClaim struct {
 	*registry
-	armed bool
+	armed atomic.Bool
 	late  func()
 }
 
 func (r *lateClaim) CompareAndSet(ctx context.Context, s gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
-	if !r.armed {
+	if !r.armed.CompareAndSwap(true, false) {
 		return r.registry.CompareAndSet(ctx, s, row, c)
 	}
-	r.armed = false
 	r.late = func() { r.registry.CompareAndSet(context.Background(), s, row, c) }
 	return false, errors.New("the connection was lost")
 }

@@ -69,6 +69,10 @@ type Options struct {
 	// error.
 	Allow []string
 
+	// Unshown leaves out the rows by which conflicts and columns are shown to people, and does
+	// not read for them: a plan without a report counts, and reads no row again.
+	Unshown bool
+
 	// Propose makes the check look for uniques that are worth declaring, and judge
 	// what every column is, which takes one more reading of all tables; see
 	// [verdict.Report.Proposals] and [verdict.Report.Proposed].

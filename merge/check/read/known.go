@@ -11,7 +11,7 @@ import (
 // show that no value is there twice: each world has as many keys as rows, and the
 // ranges of the new ones do not meet. Otherwise it returns nil.
 func keysApart(r *Reader, q Question) *Reading {
-	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || len(r.Facts.Opaque(q.Table)) > 0
+	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0
 	if len(q.Columns) != 1 || looksAround {
 		return nil
 	}

@@ -160,6 +160,9 @@ func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
 // Show shows rows that refer to such a key, each beside a row that has it: that of its own
 // database if there is one.
 func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
+	if r.Facts.Opts.Unshown {
+		return nil, nil
+	}
 	for i, c := range r.Rows.Kept {
 		own := c.Members[0].DB
 		for _, db := range append([]*declare.Database{own}, r.Facts.DBs...) {

@@ -188,7 +188,7 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 		}
 		if q.ids {
 			p.ids = r.judgeIDs(q.Table, p.streams)
-			if len(r.Facts.Opaque(q.Table)) > 0 {
+			if !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
 				for _, s := range p.streams {
 					s.Visit = append(s.Visit, r.sampler(s))
 				}

@@ -253,7 +253,7 @@ func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int
 // other databases that it could be taken to mean.
 func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Conflict) (all []verdict.Sample, err error) {
 	for _, c := range conflicts {
-		if len(all) >= declare.Samples {
+		if len(all) >= declare.Samples || f.Facts.Opts.Unshown {
 			break
 		}
 		child := c.Members[0]

@@ -49,6 +49,9 @@ func Sample(ctx context.Context, c stream.Conflict, table string, key []string) 
 
 // Samples fetches the rows of the first conflicts.
 func (r *Reader) Samples(ctx context.Context, conflicts []stream.Conflict, table string, key []string) (all []verdict.Sample, err error) {
+	if r.Facts.Opts.Unshown {
+		return nil, nil
+	}
 	for _, c := range conflicts[:min(len(conflicts), declare.Samples)] {
 		s, err := Sample(ctx, c, table, key)
 		if err != nil {

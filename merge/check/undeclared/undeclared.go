@@ -318,8 +318,11 @@ type recentInteger struct {
 
 func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates []Candidate, without, unweighed map[string]bool) *openPass {
 	t := db.Tables[table]
-	carry := t.RowKey(nil) // to show rows
-	if carry == nil {
+	var carry []string // to show rows
+	if !r.Facts.Opts.Unshown {
+		carry = t.RowKey(nil)
+	}
+	if !r.Facts.Opts.Unshown && carry == nil {
 		for _, c := range t.Columns {
 			if !without[c.Name] {
 				carry = append(carry, c.Name)
@@ -524,7 +527,7 @@ func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
 		s.row = row
 		number := s.fateOf(rekey.Signed(n))
 		var digits []byte
-		if number != 0 && len(s.kept) < declare.Samples {
+		if number != 0 && len(s.kept) < declare.Samples && !s.pass.r.Facts.Opts.Unshown {
 			digits = v.At(row)
 		}
 		s.count(number, digits)
@@ -553,7 +556,7 @@ func (s *openScan) count(number int, value []byte) {
 // keep keeps the current row to be shown, and the key that it would name: one for each
 // change, or the same for all.
 func (s *openScan) keep(set []change, values [][]byte, value []byte) {
-	if len(s.kept) >= declare.Samples {
+	if len(s.kept) >= declare.Samples || s.pass.r.Facts.Opts.Unshown {
 		return
 	}
 	best := -1
@@ -770,7 +773,7 @@ func (p *openPass) add(c change) {
 		return
 	}
 	p.now = append(p.now, c)
-	if p.value != nil {
+	if p.value != nil && !p.r.Facts.Opts.Unshown {
 		p.values = append(p.values, p.value())
 	}
 }

@@ -26,6 +26,7 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	options := p.opts.Check
 	options.Renames, options.Copies = plan.Renamed(p.opts.Names), p.opts.Copies
+	options.Unshown = p.opts.Report == nil
 	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
 		options.Progress = func(m declare.Progress) {
 			progress(job.Progress{Step: ledger.StepCheck, Database: m.World, Table: m.Table, Rows: m.WorldRows, Total: m.WorldTotal})
