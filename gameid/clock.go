@@ -30,10 +30,10 @@ type moment struct {
 
 func (m moment) add(d time.Duration) moment { return moment{m.wall.Add(d), m.elapsed + d} }
 
-// until returns how long it is until m by the clock that is nearer to it: while the
-// machine sleeps, one of them may stand still.
-func (m moment) until(c Clock) time.Duration {
-	return max(0, min(m.elapsed-c.Elapsed(), m.wall.Sub(c.Wall())))
+// after returns how long m is after another moment by the clock by which it is less, 0 if it is
+// not: while the machine sleeps, one of them may stand still.
+func (m moment) after(o moment) time.Duration {
+	return max(0, min(m.elapsed-o.elapsed, m.wall.Sub(o.wall)))
 }
 
 // bothClocks reads the clocks. A pause between two readings would count as a step of the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -489,4 +490,90 @@ type countingClock struct {
 func (c *countingClock) Elapsed() time.Duration {
 	c.reads.Add(1)
 	return c.Clock.Elapsed()
+}
+
+// A process is cut off from the registry for longer than its lease, and another one takes over. Then a replica that lacks
+// that is promoted, and both processes reach it. All clocks are right, and one registry at a time takes claims.
+func TestFailoverAfterTakeover(t *testing.T) {
+	for _, lag := range []time.Duration{12 * time.Second, time.Second, 100 * time.Millisecond} {
+		for _, burst := range []int{1, 200} { // IDs in 5 ms
+			t.Run(fmt.Sprint(lag, " ", burst), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					primary := newRegistry()
+					a, b := &switched{to: primary}, &switched{to: primary}
+					first := open(t, a, gameid.Options{})
+					next(t, gameid.NewGenerator[player](first))
+					a.reaches(nil)
+					replica := newRegistry()
+					replica.Set(server, primary.row(t))
+					time.Sleep(16 * time.Second)
+					second := open(t, b, gameid.Options{})
+					seen := make(map[gameid.Of[player]]bool)
+					mint := func(n *gameid.Node) {
+						for range burst {
+							id, err := gameid.NewGenerator[player](n).Next()
+							if err != nil {
+								return
+							}
+							if seen[id] {
+								t.Fatalf("%s came twice", id)
+							}
+							seen[id] = true
+						}
+					}
+					for began := time.Now(); time.Since(began) < lag; time.Sleep(5 * time.Millisecond) {
+						mint(second)
+					}
+					a.reaches(replica)
+					b.reaches(replica)
+					before := len(seen)
+					for range 4000 {
+						mint(second)
+						mint(first)
+						time.Sleep(5 * time.Millisecond)
+					}
+					if first.Err() != nil || second.Err() == nil || len(seen) < before+3000 {
+						t.Errorf("%v, %v, %d IDs and then %d: want the first process to continue", first.Err(), second.Err(), before, len(seen))
+					}
+				})
+			})
+		}
+	}
+}
+
+// switched is the connection of a process to one registry or another, or to none.
+type switched struct {
+	mu sync.Mutex
+	to *registry
+}
+
+func (s *switched) reaches(r *registry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.to = r
+}
+
+func (s *switched) now() (*registry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.to == nil {
+		return nil, errors.New("cut off")
+	}
+	return s.to, nil
+}
+
+func (s *switched) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
+	r, err := s.now()
+	if err != nil {
+		return gameid.Record{}, err
+	}
+	return r.Load(ctx, server)
+}
+
+func (s *switched) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
+	r, err := s.now()
+	if err != nil {
+		return false, err
+	}
+	return r.CompareAndSet(ctx, server, row, c)
 }

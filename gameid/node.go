@@ -22,15 +22,16 @@ import (
 //   - If the registry forgets (a backup is restored, a replica that lags is
 //     promoted, a commit is lost), no ID is issued twice either. A reservation
 //     ends at most Options.Window ahead of the later of the machine's and the
-//     registry's clock, and every node begins beyond that. A duplicate is then possible
-//     only if a clock is wrong too, or if two processes both renew their reservations:
-//     one on the original registry, one on the registry that forgot.
+//     registry's clock, and every node begins beyond that, and continues beyond it if its
+//     lease had ended meanwhile. A duplicate is then possible only if a clock is wrong
+//     too, or if two processes both renew their reservations: one on the original
+//     registry, one on the registry that forgot.
 //   - Every ID is greater than every ID that the node returned before. The whole
 //     state of the node is one word, milliseconds and sequence, that only rises. So a
 //     clock that steps back is harmless: the next ID follows the last one.
 //   - The time of an ID is that of the clock (the later of the two), or later by
-//     at most Options.Window: in the first Window after the start, and when the node
-//     mints faster than 65,536 IDs per millisecond. It is later than that only after
+//     at most Options.Window: in the first Window after the start or after an outage that
+//     was longer than the lease, and when the node mints faster than 65,536 IDs per millisecond. It is later than that only after
 //     a clock was set back: then IDs continue right above the last ones, and run ahead
 //     only as far as the node mints.
 //   - While the registry cannot be reached the node mints to the end of its
@@ -185,14 +186,14 @@ func (n *Node) await() error {
 		if n.raise() {
 			return nil
 		}
-		if !waited {
-			n.counts.waits++
-		}
 		if n.failure != nil {
 			return &ExhaustedError{Server: n.server, Until: TimeOf(n.mark), Cause: n.failure}
 		}
 		if n.mark == MaxMillis {
 			return &TimeError{Time: Last().Add(time.Millisecond)}
+		}
+		if !waited {
+			n.counts.waits++
 		}
 		n.changed.Wait()
 	}
@@ -284,6 +285,9 @@ func (n *Node) acquire(ctx context.Context) error {
 			failure = err
 		}
 		if ctx.Err() != nil {
+			if err == nil {
+				failure = context.Cause(ctx)
+			}
 			break
 		}
 	}
@@ -414,7 +418,7 @@ func (n *Node) extend(mark int64, asked moment) {
 	n.epoch++
 	n.unsure = false
 	n.mark = mark
-	n.reach = mark - int64(n.next()>>SequenceBits)
+	n.reach = max(0, mark-int64(n.next()>>SequenceBits))
 	if n.missing(mark) > minReach {
 		n.reach = min(n.reach, minReach) // so that the node asks only near the end
 	}
@@ -438,7 +442,7 @@ func (n *Node) renewals() {
 		case <-timer.C:
 		case <-n.kick:
 			n.mu.Lock()
-			missing := n.missing(n.mark)
+			missing := n.missing(max(n.mark, int64(n.word.Load()>>SequenceBits))) // see skip
 			n.mu.Unlock()
 			if 0 < missing && missing <= minReach { // not for every single millisecond
 				select {
@@ -498,11 +502,23 @@ func (n *Node) claim(next func() Claim) error {
 		if ok {
 			n.mu.Lock()
 			defer n.mu.Unlock()
+			if n.readClock(time.Time{}); n.until.after(n.seen) == 0 {
+				n.skip()
+			}
 			n.extend(c.Reserved, asked)
 			return nil
 		}
 	}
 	return fmt.Errorf("gameid: the registry row of server %d changed under this process %d times in a row", n.server, attempts)
+}
+
+// skip goes beyond the horizon, as a node that is opened does. The lease had ended before
+// it was renewed: another process may have had the server since then, and the registry may
+// have forgotten that, such as a replica that was promoted and lacks its claim. Callers hold mu.
+func (n *Node) skip() {
+	to := wordOf(n.horizon()+1) - 1
+	for last := n.word.Load(); last < to && !n.word.CompareAndSwap(last, to); last = n.word.Load() {
+	}
 }
 
 // settle reads the row if the node is unsure what is in it, or if the wall clock

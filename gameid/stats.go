@@ -12,7 +12,7 @@ type LeaseState string
 const (
 	LeaseHeld    LeaseState = "held"    // renewed in time
 	LeaseExpired LeaseState = "expired" // the registry could not be reached for longer than the lease; another process may take over
-	LeaseLost    LeaseState = "lost"    // another process took over, or the node was stopped
+	LeaseLost    LeaseState = "lost"    // another process took over, the registry is gone, or the node was ended by Fail
 	LeaseClosed  LeaseState = "closed"  // the node was closed
 )
 
@@ -96,7 +96,7 @@ func (n *Node) Stats() Stats {
 		Failures:        n.counts.failures,
 		LastFailure:     n.failure,
 		Waits:           n.counts.waits,
-		LeaseLeft:       n.until.until(n.clock),
+		LeaseLeft:       n.until.after(moment{wall, n.clock.Elapsed()}),
 		LayoutYearsLeft: yearsLeft(wall),
 	}
 	switch {
