@@ -318,7 +318,7 @@ func (n *Node) admit(ctx context.Context) (rec Record, used int64, err error) {
 	stored := (rec.Window + time.Millisecond - 1).Truncate(time.Millisecond)
 	n.window = max(n.window, min(stored, maxWindow))
 	// Time 0 is never used, so a row without a mark needs no case of its own.
-	used = max(rec.Reserved, n.floor, 0)
+	used = min(max(rec.Reserved, n.floor, 0), MaxMillis) // a row that was written by hand may say more
 	now := later(wall, rec.Now)
 	if limit := max(n.opts.MaxSkew, 2*n.window); TimeOf(used).Sub(now) > limit {
 		return rec, 0, &MarkError{Server: n.server, Mark: TimeOf(used), Now: now, Limit: limit}
@@ -548,7 +548,7 @@ func (n *Node) settle(ctx context.Context) error {
 	// Only this node writes its token, so the node owns what the row reserves.
 	// If the database was restored, the row may be older than the last claim:
 	// then the node keeps its mark, and the next claim writes it again.
-	n.epoch, n.mark = rec.Epoch, max(n.mark, rec.Reserved)
+	n.epoch, n.mark = rec.Epoch, max(n.mark, min(rec.Reserved, MaxMillis))
 	return nil
 }
 

@@ -374,3 +374,15 @@ func TestFloorTakesItsTime(t *testing.T) {
 		})
 	}
 }
+
+// A mark beyond the layout, such as one that a person wrote to block a server, is one in the far future.
+func TestMarkBeyondTheLayout(t *testing.T) {
+	for _, mark := range []int64{gameid.MaxMillis, gameid.MaxMillis + 1, 1<<63 - 808, 1<<63 - 1} {
+		r := newRegistry()
+		r.Set(server, gameid.Record{Epoch: 1, Reserved: mark})
+		_, err := gameid.OpenNode(t.Context(), server, r, gameid.Options{})
+		if far, ok := errors.AsType[*gameid.MarkError](err); !ok || !far.Mark.Equal(gameid.Last()) {
+			t.Errorf("%d: %v", mark, err)
+		}
+	}
+}

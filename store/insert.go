@@ -32,7 +32,8 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 }
 
 // Upsert adds rows as [Table.Insert] does, and overwrites those whose key exists. Two
-// of rows with the same key are [ErrInvalid].
+// of rows with the same key are [ErrInvalid]. Texts are compared as Go does: of two that are one only by the collation
+// of the column, such as "aria" and "ARIA", the last one stays.
 //
 // A table that has another unique key is refused: MySQL would overwrite the row that has
 // the same value there, whatever its key is.

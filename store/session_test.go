@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -400,4 +401,33 @@ func TestRegistryHasItsOwnConnections(t *testing.T) {
 	}
 	close(release)
 	wg.Wait()
+}
+
+// Wherever a context is cancelled: what is refused is not there, unless the outcome is called unknown, and what is
+// confirmed is there.
+func TestCancelledAnywhere(t *testing.T) {
+	type row struct {
+		ID   int64 `db:"id"`
+		Gold int64 `db:"gold"`
+	}
+	rows := store.MustTable[int64, row]("cancelled")
+	onEach(t, func(t *testing.T, newDSN func() string) {
+		db := storetest.Open(t, newDSN())
+		exec(t, db, "CREATE TABLE cancelled (id BIGINT NOT NULL PRIMARY KEY, gold BIGINT NOT NULL)")
+		for id := range int64(400) {
+			ctx, cancel := context.WithCancel(t.Context())
+			timer := time.AfterFunc(rand.N(2*time.Millisecond), cancel)
+			err := db.InTx(ctx, func(tx *store.Tx) error { return rows.Insert(ctx, tx, row{id, 1}) })
+			timer.Stop()
+			cancel()
+			if errors.Is(err, store.ErrOutcomeUnknown) {
+				continue
+			}
+			there, failed := rows.Exists(t.Context(), db, "id = ?", id)
+			must(t, failed)
+			if there != (err == nil) {
+				t.Fatalf("%v, and the row is there: %t", err, there)
+			}
+		}
+	})
 }

@@ -248,9 +248,17 @@ func (t *Table[K, R]) Get(ctx context.Context, s Session, key K) (R, error) {
 //
 //	both, err := players.Lock(ctx, tx, buyer, seller) // both[0] is the buyer
 func (t *Table[K, R]) Lock(ctx context.Context, tx *Tx, keys ...K) ([]R, error) {
-	query := t.selects + t.byKey
-	if !sqldb.Dialect(tx.Dialect()).Words().File { // in SQLite a transaction is alone from its begin
+	query, s := t.selects+t.byKey, tx.of()
+	switch {
+	case !s.Dialect().Words().File:
 		query += " FOR UPDATE"
+	case s.DB().Adopted():
+		// A transaction of [Open] is alone from its begin. One of the game's pool may begin without the lock of the
+		// file: a change takes it, also one of no row.
+		key := t.columns[0].name
+		if _, err := s.ExecKind(ctx, sqldb.Short, "lock "+t.name, "UPDATE `"+t.name+"` SET "+key+"="+key+" WHERE 0"); err != nil {
+			return nil, err
+		}
 	}
 	order := make([]int, len(keys))
 	for i := range order {

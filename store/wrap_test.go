@@ -419,3 +419,33 @@ func TestWrapUpdate(t *testing.T) {
 		is(t, characters.Delete(ctx, db, row.ID), []error{store.ErrNotFound})
 	})
 }
+
+// A transaction that a pool of the game's own begins without the lock of the file has it when a row is locked.
+func TestWrapLockSQLite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.db")
+	type row struct {
+		ID   int64 `db:"id"`
+		Gold int64 `db:"gold"`
+	}
+	rows := store.MustTable[int64, row]("rows")
+	open := func() *store.DB {
+		pool, err := sql.Open("sqlite", "file:"+path)
+		must(t, err)
+		t.Cleanup(func() { pool.Close() })
+		db, err := store.Wrap(t.Context(), pool, store.SQLite)
+		must(t, err)
+		return db
+	}
+	db, other := open(), open()
+	exec(t, db, "CREATE TABLE rows (id BIGINT NOT NULL PRIMARY KEY, gold BIGINT NOT NULL)")
+	must(t, rows.Insert(t.Context(), db, row{1, 100}))
+	must(t, db.InTx(t.Context(), func(tx *store.Tx) error {
+		if _, err := rows.Lock(t.Context(), tx, 1); err != nil {
+			return err
+		}
+		if _, err := rows.UpdateWhere(t.Context(), other, "gold = 0", "id = ?", 1); err == nil {
+			t.Error("another connection changed the row that is locked")
+		}
+		return nil
+	}))
+}

@@ -61,7 +61,9 @@ func (s *Session) statements(query string) func(yield func(statement) bool) {
 				}
 				start, routine = i+1, false
 			case !routine:
-				routine = all[start].Keyword("CREATE") && statement{t}.begins("TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE") && !all[start+1].Keyword("TABLE")
+				made := statement(all[start:i])
+				routine = made.begins("CREATE") && statement{t}.begins("TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE") &&
+					!slices.ContainsFunc(made, func(t sqltext.Token) bool { return t.Keyword("TABLE") }) // which may have such columns
 			case s.Dialect() == MySQL:
 				depth = 1 // to the end: a body has an END of many kinds, and a driver takes no two statements unless it is told to
 			case t.Keyword("BEGIN"), t.Keyword("CASE") && depth > 0:
@@ -79,7 +81,14 @@ func (s *Session) statements(query string) func(yield func(statement) bool) {
 // control returns an error if a statement is not one for the session.
 func (s *Session) control(a statement) error {
 	what, mysql := strings.ToUpper(a[0].Text), s.Dialect() == MySQL
+	if mysql && a.begins("SET STATEMENT") {
+		if i := slices.IndexFunc(a, func(t sqltext.Token) bool { return t.Keyword("FOR") }); i >= 0 && i+1 < len(a) {
+			return s.control(a[i+1:])
+		}
+	}
 	switch {
+	case mysql && a.begins("REPEAT", "LOOP", "WHILE", "IF", "CASE", "FOR"):
+		return fmt.Errorf("%s begins a block of statements, which may begin or end a transaction: put it into a routine, or send its statements one by one", what)
 	case a.begins("COMMIT PREPARED", "ROLLBACK PREPARED", "XA COMMIT", "XA ROLLBACK", "XA RECOVER"): // a transaction that another connection has left
 	case s.tx != nil && a.begins("SAVEPOINT", "RELEASE", "ROLLBACK TO", "ROLLBACK WORK TO", "ROLLBACK TRANSACTION TO"):
 	case s.tx != nil && !mysql && a.begins("LOCK"):
@@ -90,8 +99,9 @@ func (s *Session) control(a statement) error {
 		return fmt.Errorf("%s belongs to InTx: each call on a DB is a transaction of its own, and the next one may have another connection", what)
 	case a.begins("LOCK", "UNLOCK", "USE"), a.begins("SET") && a.sets(s.Dialect()):
 		return fmt.Errorf("%s would change the connection for all that the pool runs on it later: take a connection of DB.Pool for that, and put it back as it was", what)
-	case s.tx != nil && mysql && a.begins("ALTER", "ANALYZE TABLE", "CREATE", "DROP", "FLUSH", "GRANT", "OPTIMIZE", "RENAME", "REPAIR", "REVOKE", "TRUNCATE") &&
-		!a.begins("CREATE TEMPORARY", "CREATE OR REPLACE TEMPORARY", "DROP TEMPORARY"):
+	case s.tx != nil && mysql && a.begins("ALTER", "ANALYZE TABLE", "ANALYZE LOCAL", "ANALYZE NO_WRITE_TO_BINLOG", "BACKUP", "CACHE INDEX", "CHECK TABLE",
+		"CLONE", "CREATE", "DROP", "FLUSH", "GRANT", "IMPORT TABLE", "INSTALL", "LOAD INDEX", "OPTIMIZE", "RENAME", "REPAIR", "RESET", "REVOKE", "SET DEFAULT ROLE",
+		"SET PASSWORD", "STOP", "TRUNCATE", "UNINSTALL") && !a.begins("CREATE TEMPORARY TABLE", "CREATE OR REPLACE TEMPORARY TABLE", "DROP TEMPORARY"):
 		return fmt.Errorf("%s commits the transaction in MySQL: call it on the DB, outside of the transaction", what)
 	}
 	return nil
@@ -100,7 +110,11 @@ func (s *Session) control(a statement) error {
 // sets reports whether a SET is of where a session commits or finds its tables.
 func (a statement) sets(d Dialect) bool {
 	if d == PostgreSQL {
-		return a.begins("SET SEARCH_PATH", "SET SCHEMA", "SET SESSION SEARCH_PATH", "SET SESSION SCHEMA")
+		name := a[1:]
+		if name.begins("SESSION") {
+			name = name[1:]
+		}
+		return name.begins("SCHEMA") || len(name) > 0 && strings.EqualFold(name[0].Name(), "search_path")
 	}
 	for i, t := range a[1:] {
 		name := strings.ToLower(t.Name())

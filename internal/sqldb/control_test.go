@@ -39,17 +39,19 @@ func TestControl(t *testing.T) {
 			"# a\nCOMMIT", "/*! COMMIT */", "/*!50000 COMMIT */", "/*!999999*/COMMIT", "/*M!100100 BEGIN*/", "/*! */ /*!50000 START */ TRANSACTION", `SELECT '\';'; COMMIT`, `SELECT "\";"; COMMIT`, "SELECT 1--1; COMMIT",
 			"SET autocommit=0", "set AUTOCOMMIT = OFF", "SET SESSION autocommit = 1", "SET LOCAL autocommit := 0", "SET @@autocommit=0", "SET @@session.autocommit=0", "SET @@SESSION . `autocommit` = 0",
 			"SET @a = 1, autocommit = 0", "SET sql_mode = '', @@local.autocommit = 0", "SET completion_type = 'CHAIN'", "SET @@completion_type = 1", "/*!40101 SET autocommit=0 */",
+			"SET STATEMENT max_statement_time=100 FOR START TRANSACTION", "SET STATEMENT sql_mode='' FOR BEGIN", "REPEAT START TRANSACTION; UNTIL 1 END REPEAT", "IF 1 THEN COMMIT; END IF",
 			"LOCK TABLES t WRITE", "LOCK TABLE t READ", "UNLOCK TABLES", "USE other", "use`other`", "XA START 'a'", "XA BEGIN 'a'", "XA END 'a'", "XA PREPARE 'a'",
 		}},
-		{lite, neither, []string{"\ufeffCOMMIT", "COMMIT TRANSACTION", "END TRANSACTION", "ROLLBACK TRANSACTION", "SELECT '\\'; COMMIT",
+		{lite, neither, []string{"\ufeffCOMMIT", "CREATE TEMP TABLE trigger (n INT, begin INT); BEGIN", "COMMIT TRANSACTION", "END TRANSACTION", "ROLLBACK TRANSACTION", "SELECT '\\'; COMMIT",
 			"CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET a = CASE a WHEN 1 THEN 2 ELSE 3 END; DELETE FROM u; END; BEGIN"}},
 		{pg, neither, []string{"ABORT", "-- a\rCOMMIT", "/* a /* b */ c */ COMMIT", "SELECT E'\\';'; COMMIT", "SELECT '\\'; COMMIT", "SELECT $$;$$; COMMIT", "SELECT $a$ $$ ; $a$; COMMIT",
-			"SET search_path = other", "SET SESSION search_path TO other", "SET SCHEMA 'other'",
+			"SET search_path = other", "SET SESSION search_path TO other", "SET \"search_path\" TO other", "SET SESSION `search_path` TO other",
+			"CREATE TEMP TABLE t (trigger INT, begin INT); COMMIT", "SET SCHEMA 'other'",
 			"CREATE FUNCTION f() RETURNS INT BEGIN ATOMIC SELECT CASE 1 WHEN 1 THEN 2 END; SELECT 1; END; COMMIT"}},
 
 		{all, inTx, []string{"SAVEPOINT a", "RELEASE a", "RELEASE SAVEPOINT a", "ROLLBACK TO a", "rollback /* b */ to SAVEPOINT a", "ROLLBACK TRANSACTION TO a", "ROLLBACK WORK TO a"}},
 		{pg, inTx, []string{"LOCK TABLE t IN SHARE MODE", "LOCK t"}},
-		{my, inDB, []string{"CREATE TABLE t (a INT)", "ALTER TABLE t ADD b INT", "DROP TABLE t", "TRUNCATE t", "RENAME TABLE t TO u", "GRANT SELECT ON t TO u", "ANALYZE TABLE t", "OPTIMIZE TABLE t",
+		{my, inDB, []string{"CREATE TABLE t (a INT)", "ALTER TABLE t ADD b INT", "DROP TABLE t", "TRUNCATE t", "RENAME TABLE t TO u", "GRANT SELECT ON t TO u", "ANALYZE TABLE t", "ANALYZE LOCAL TABLE t", "CHECK TABLE t", "SET PASSWORD = 'a'", "SET STATEMENT max_statement_time=1 FOR DROP TABLE t", "OPTIMIZE TABLE t",
 			"CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW BEGIN SET NEW.a = 1; END", "CREATE DEFINER=`a`@`b` PROCEDURE p() BEGIN START TRANSACTION; COMMIT; END"}},
 
 		{all, both, []string{

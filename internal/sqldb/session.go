@@ -221,6 +221,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		rollback() // an error means that the connection is gone, and the transaction with it
 		return err
 	}
+	over := ctx.Err() != nil // then database/sql does not ask the server
 	err = begun.Commit()
 	conn, _ := on.(*sqlx.Conn)
 	err = db.sessions.Judged(ctx, conn, err)
@@ -228,6 +229,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		err = ctx.Err() // which is why it was rolled back
 	}
 	_, unanswered := errors.AsType[*UnansweredError](err)
+	unanswered = unanswered && !over
 	switch {
 	case tx.readOnly:
 		return db.Unchanged()

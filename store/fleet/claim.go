@@ -102,7 +102,7 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 		err = f.fault(fmt.Errorf("server %s: %w after it was claimed", number, sqldb.ErrNotFound))
 	}
 	if err != nil {
-		return Server{ID: number}, err
+		return Server{ID: number}, fmt.Errorf("%w: server %s was claimed, and its row not read: %w", sqldb.ErrOutcomeUnknown, number, err)
 	}
 	return *found, nil
 }

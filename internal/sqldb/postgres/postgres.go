@@ -113,11 +113,10 @@ func (s *sessions) Otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []s
 	return s.home.otherwise(ctx, conn)
 }
 
-// Judged implements [sqldb.Sessions]. database/sql does not begin a commit when the context has ended, and
-// returns its bare error. The driver wraps it, when the server had been asked. A bad connection is one of lib/pq.
+// Judged implements [sqldb.Sessions]. After a context that was cancelled the driver returns its bare error, also
+// if the server had been asked. A bad connection is one of lib/pq.
 func (*sessions) Judged(_ context.Context, _ *sqlx.Conn, err error) error {
-	if errors.Is(err, driver.ErrBadConn) ||
-		sqldb.IsContext(err) && err != context.Canceled && err != context.DeadlineExceeded {
+	if errors.Is(err, driver.ErrBadConn) || sqldb.IsContext(err) {
 		return &sqldb.UnansweredError{Err: err}
 	}
 	return err
