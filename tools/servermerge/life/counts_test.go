@@ -50,7 +50,8 @@ func (c *counts) report(t *testing.T) {
 		}
 	}
 	for _, what := range sorted(floors) {
-		if want := floors[what] * c.sequences / 1000; all[what] < want {
+		// What is expected once or twice may be missing by chance.
+		if want := floors[what] * c.sequences / 1000; want > 2 && all[what] < want {
 			t.Errorf("%s: %d times in %d sequences, want %d", what, all[what], c.sequences, want)
 		}
 	}
