@@ -249,8 +249,8 @@ func EndLeases(ctx context.Context, reg *worldregistry.Registry, fleet *Fleet, l
 		return &Error{Server: l.Server, kind: ErrRunning, reason: fmt.Sprintf(
 			"is alive: its lease was renewed or taken while it was watched, by %s; nothing was changed", holder)}
 	}
-	// The fleet registry comes first, so that a second attempt finishes what was
-	// broken off.
+	// The fleet registry comes first, so that a second attempt completes one that
+	// was interrupted.
 	if l.Fleet != nil && l.Fleet.Held() {
 		err := fleet.change(ctx, l.Server, "release", note,
 			"UPDATE fleet_servers SET lease_until_ms = {now}, epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", l.Server, l.Fleet.epoch)

@@ -188,7 +188,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		}
 		starts(t, db, f)
 
-		// Broken off between the two: a second attempt finishes.
+		// The first attempt was interrupted between the two registries: the second one completes it.
 		leaveMark(t, db, gameid.TimeOf(far))
 		p = plan(t, db, f)
 		must(t, fleet.LowerMark(ctx, storetest.World(db), f, p, note))
@@ -258,7 +258,7 @@ func TestEndLeases(t *testing.T) {
 		ctx := t.Context()
 		before := starts(t, db, nil)
 		if l := leases(t, db, nil); l.Held() || l.Fleet != nil {
-			t.Errorf("nobody runs: %+v", l)
+			t.Errorf("no process runs, and no fleet registry was asked: %+v", l)
 		}
 		mark := time.Now().Add(4 * time.Minute).Truncate(time.Millisecond)
 		leaveMark(t, db, mark)

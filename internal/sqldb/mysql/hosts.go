@@ -48,8 +48,8 @@ type choice struct {
 // not used again.
 func (h *hosts) doubtful(made uint64) { h.doubts.CompareAndSwap(made, made+1) }
 
-// suspect is called when a context ended before the chosen server answered. That may be due to the server, or to the
-// time that there was: a new connection tells, for which nobody waits.
+// suspect is called when a context ended before the chosen server answered. Either the server is slow, or the
+// context was short. It tries a new connection to find out, in the background.
 func (h *hosts) suspect(made uint64) {
 	if !h.asking.CompareAndSwap(false, true) {
 		return

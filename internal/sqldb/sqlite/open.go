@@ -137,8 +137,9 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 	return &sqliteFile{Connector: timeConnector{connector}, path: path}, check, err
 }
 
-// isWAL reads from the header whether a database is in WAL mode. SQLite reads it, as if nobody wrote, and makes no file:
-// if this process closed a file that it opened by itself, that would end the locks that its connections have on it.
+// isWAL reads from the header whether a database is in WAL mode. SQLite reads it, because
+// this process must not: when it closes a file that it opened by itself, its connections lose their locks on that file.
+// With immutable, SQLite takes no lock and makes no file.
 func isWAL(path string) (wal bool, err error) {
 	connector, err := sqlite.NewConnector(sqliteURI(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}))
 	if err != nil {

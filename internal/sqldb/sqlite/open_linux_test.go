@@ -31,7 +31,7 @@ func TestNoFileStaysOpen(t *testing.T) {
 	reading, _, err := openSQLite(path, sqldb.ReadOnly)
 	must(t, err)
 	if n := open(); n != 0 {
-		t.Errorf("%d files are open that nobody reads", n)
+		t.Errorf("%d files are open, want none before the first connection", n)
 	}
 	conn, err = reading.Connect(t.Context())
 	must(t, err)

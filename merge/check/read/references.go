@@ -252,8 +252,11 @@ func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int
 // ambiguousSamples shows the referring row, the row it means, and those of the
 // other databases that it could be taken to mean.
 func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Conflict) (all []verdict.Sample, err error) {
+	if f.Facts.Opts.Unshown {
+		return nil, nil
+	}
 	for _, c := range conflicts {
-		if len(all) >= declare.Samples || f.Facts.Opts.Unshown {
+		if len(all) >= declare.Samples {
 			break
 		}
 		child := c.Members[0]

@@ -323,7 +323,7 @@ func likelyKey(candidates []Candidate, named map[int]int64, table, column string
 // openSamples shows rows of the column beside the rows that they would name.
 func openSamples(ctx context.Context, f *read.Facts, kept []keptChange, column string) (all []verdict.Sample, err error) {
 	for _, k := range kept {
-		if len(all) >= declare.Samples || f.Opts.Unshown {
+		if len(all) >= declare.Samples {
 			break
 		}
 		c := stream.Conflict{Rows: 1, Members: []stream.Member{k.row}}
