@@ -395,7 +395,7 @@ func (l *life) blamed(m *merge, command string, a answer, before images) {
 		case i >= 0:
 			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none
 		case command == "undo":
-			right = l.running(at) || !contentOf(before[at]).equal(merged(m.worlds, m.planned, m.chosen)) || !before[at].there
+			right = l.running(at) || l.otherFence(m, before) || !contentOf(before[at]).equal(merged(m.worlds, m.planned, m.chosen)) || !before[at].there
 		default:
 			right = state != none && state != planAgain || !before[at].empty() || command == "open" || l.running(at)
 		}
@@ -523,9 +523,9 @@ func (l *life) anyRuns(m *merge) bool {
 	return false
 }
 
-// otherFence reports whether another merge has fenced a world.
+// otherFence reports whether another merge has fenced a world, or the new database as one of its own.
 func (l *life) otherFence(m *merge, now images) bool {
-	for _, w := range m.worlds {
+	for _, w := range append([]string{m.into}, m.worlds...) {
 		for _, s := range now[l.config[w]].servers {
 			if merge, _ := fenceOf(s.holder); merge != "" && merge != m.plan.ID {
 				return true
