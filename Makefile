@@ -19,7 +19,7 @@ SERVER ?= mariadb
 
 # What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
+ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./internal/sqldb
 IN_MEMORY = SQLite|^TestAnySchema$$|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
@@ -42,7 +42,7 @@ help: ## print this list
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
 # Documents, pages, and what looks at the repository.
-SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/rooms
+SERIAL = ./merge/report ./spec ./examples/quickstart ./examples/twoservers ./internal/docs ./internal/rooms
 
 # What is raced whole: the rooms that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
 # which one goroutine makes millions of IDs.

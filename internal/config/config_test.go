@@ -296,7 +296,7 @@ func TestSample(t *testing.T) {
 	for _, s := range tools.Sources {
 		got = append(got, s.Name+" "+reveal(t, s.Database, env(nil)))
 	}
-	want := []string{"sqlite:data/s1.db", "s1 sqlite:data/s1.db", "s2 sqlite:data/s2.db", "s3 sqlite:data/s3.db", "new sqlite:data/new.db"}
+	want := []string{"sqlite:data/s1.db", "s1 sqlite:data/twoservers/s1.db", "s2 sqlite:data/twoservers/s2.db", "east sqlite:data/twoservers/east.db", "west sqlite:data/twoservers/west.db", "new sqlite:data/twoservers/new.db", "both sqlite:data/twoservers/both.db"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("databases (-want +got):\n%s", diff)
 	}
