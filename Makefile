@@ -19,7 +19,7 @@ SERVER ?= mariadb
 
 # What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
+ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./internal/sqldb
 IN_MEMORY = SQLite|^TestAnySchema$$|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
@@ -30,7 +30,7 @@ DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^Tes
 LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
 MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|Cancel
 
-.PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql postgres test-postgres
+.PHONY: help test test-servers check tools toolchain browser python languages libraries mariadb mariadb-11.8 mysql postgres test-postgres
 
 help: ## print this list
 	@echo 'usage: make TARGET'
@@ -42,7 +42,7 @@ help: ## print this list
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
 # Documents, pages, and what looks at the repository.
-SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/rooms
+SERIAL = ./merge/report ./examples/quickstart ./examples/twoservers ./internal/docs ./internal/rooms
 
 # What is raced whole: the rooms that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
 # which one goroutine makes millions of IDs.
@@ -63,15 +63,13 @@ LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTor
 
 # Three at a time, since much of what tests do is to wait for a server; with six at a time they take longer, not less. Memory is plenty,
 # and its collector takes a tenth of their time.
-# The one library in C, SQLite for a test of integrations, takes seven times as long with a compiler that optimizes.
 # Without the folder's name in them, packages that one clone has compiled are compiled for all. The compiler comes first: the race
 # detector needs it, and with another CGO_ENABLED the standard library would be compiled a second time.
 test: export GOGC = 400
-test: export CGO_CFLAGS = -O0
 test: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
 test: export CGO_ENABLED = 1
 test: export TMPDIR = $(shell .ci/temporary)
-test: toolchain check browser languages dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
+test: toolchain check browser python dump mariadb mysql postgres ## everything that proves a promise, on SQLite, MariaDB, MySQL and PostgreSQL
 	$(WITH_MARIADB) $(MAKE) --no-print-directory -j3 test-merges test-raced test-others
 	$(WITH) mysql -- $(WITH) postgres -- $(MAKE) --no-print-directory -j3 test-merges-mysql test-mysql test-beside
 
@@ -90,6 +88,7 @@ test-merges:
 test-others:
 	$(GO) test -p 1 -parallel 4 -vet=off $(LIMIT) $(OTHERS)
 	$(GO) test $(LIMIT) -vet=off ./gameid -run '$(ALONE)'
+	$(GO) test $(LIMIT) -vet=off ./spec -run Vectors
 
 test-raced:
 	$(GO) test -p 2 -parallel 4 $(RACE) -vet=off $(LIMIT) -run '$(MEET)' $(LONGEST)
@@ -102,10 +101,9 @@ test-mysql:
 	$(GO) test -p 3 -vet=off $(LIMIT) -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) ./internal/sqldb/postgres $(SERIAL)
 	$(GO) test -vet=off $(LIMIT) -skip '$(IN_MEMORY)|$(LONG)' -run '$(TOLD)' ./merge/check
 
-# Modules of their own, which do not need that server, and what -skip left out above. (Without its MessagePack, gin is compiled in half the time.)
+# A module of its own, which does not need that server, and what -skip left out above.
 test-beside:
 	$(GO) test -C bench $(LIMIT) -vet=off -skip '$(MEASURING)' ./...
-	TEST_MYSQL_DSN= CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations $(LIMIT) -vet=off -tags nomsgpack ./...
 	TEST_SERVERS_REQUIRED= $(GO) test $(LIMIT) -vet=off ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test $(LIMIT) -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test $(LIMIT) -vet=off ./tools/servermerge/life -run '^TestLife$$/^sqlite$$'
@@ -113,7 +111,7 @@ test-beside:
 .PHONY: test-merges test-others test-raced test-merges-mysql test-mysql test-beside
 
 prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
-	$(MAKE) test-servers
+	$(MAKE) test-servers libraries
 	$(MAKE) test-postgres torture torture-postgres sim test-cluster night verdicts
 	$(GO) test -C bench ./...
 	$(MAKE) torture-merge
@@ -175,8 +173,6 @@ check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) mod tidy -diff
 	$(GO) vet -C bench ./...
 	$(GO) mod tidy -C bench -diff
-	$(GO) vet -C integrations -tags nomsgpack ./...
-	$(GO) mod tidy -C integrations -diff
 
 platforms: ## go build and go vet for Windows, macOS, FreeBSD, Linux on ARM and on 32 bits (minutes)
 	@set -e; for p in windows/amd64 darwin/arm64 freebsd/amd64 linux/arm64 linux/386; do for dir in $(MODULES); do \
@@ -200,10 +196,23 @@ toolchain:
 browser:
 	@command -v chromium >/dev/null || .ci/install chromium || echo 'without chromium the look of the HTML report is not tested' >&2
 
+# The reference of generated merges is a program in Python. Where there is none, they are skipped; CI sets TEST_LANGUAGES_REQUIRED.
+python:
+	@command -v python3 >/dev/null || .ci/install python3 || echo 'without python3 generated merges are not compared' >&2
+
 # The readers in spec/. Those whose language is not to be had are skipped; CI sets TEST_LANGUAGES_REQUIRED.
-languages:
-	@for need in node:nodejs python3:python3 lua5.4:lua5.4 luajit:luajit 'mcs:mono-mcs mono-runtime'; do \
+languages: python
+	@for need in node:nodejs lua5.4:lua5.4 luajit:luajit 'mcs:mono-mcs mono-runtime'; do \
 		command -v $${need%%:*} >/dev/null || .ci/install $${need#*:} || echo "without $${need%%:*} not all readers in spec/ are tested" >&2; done
+
+# The one library in C, SQLite, takes seven times as long with a compiler that optimizes, and gin twice as long with its MessagePack.
+libraries: export CGO_CFLAGS = -O0
+libraries: export CGO_ENABLED = 1
+libraries: toolchain languages mariadb postgres ## the libraries of INTEGRATIONS.md, and the readers of IDs in other languages (minutes)
+	$(GO) mod tidy -C integrations -diff
+	$(GO) vet -C integrations -tags nomsgpack ./...
+	$(WITH_MARIADB) $(WITH) postgres -- $(GO) test -C integrations $(LIMIT) -vet=off -tags nomsgpack ./...
+	$(GO) test ./spec
 
 # What a merge is measured beside. Without mariadb-dump or sqlite3 their sections are left out, and without mydumper its row.
 dump:

@@ -74,34 +74,6 @@ func TestPostgresPGX(t *testing.T) {
 	refused(t, "an array for one ID", err)
 }
 
-// What sqlc writes for pgx: see INTEGRATIONS.md.
-func TestPostgresSqlc(t *testing.T) {
-	d := postgres(t)
-	ctx := t.Context()
-	conn, err := pgx.Connect(ctx, d.dsn)
-	must(t, err)
-	defer conn.Close(ctx)
-	const createPlayer = "INSERT INTO players (id, name, guild_id) VALUES ($1, $2, $3)"
-	const listPlayers = "SELECT id, guild_id FROM players WHERE id = ANY($1::bytea[]) ORDER BY id"
-	guild := made(9)
-	for n, g := range []*gameid.ID{nil, &guild, nil} {
-		_, err := conn.Exec(ctx, createPlayer, made(uint16(n)), string(rune('0'+n)), g)
-		must(t, err)
-	}
-	rows, err := conn.Query(ctx, listPlayers, []gameid.ID{made(1), made(2)})
-	must(t, err)
-	defer rows.Close()
-	var got []listPlayersRow
-	for rows.Next() {
-		var i listPlayersRow
-		must(t, rows.Scan(&i.ID, &i.GuildID))
-		got = append(got, i)
-	}
-	if rows.Err() != nil || len(got) != 2 || got[0].ID != made(1) || *got[0].GuildID != guild || got[1].GuildID != nil {
-		t.Errorf("got %+v, %v", got, rows.Err())
-	}
-}
-
 // On PostgreSQL GORM needs the type of the column.
 type gormPostgresPlayer struct {
 	ID    gameid.Of[Hero] `gorm:"type:bytea"`

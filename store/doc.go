@@ -46,8 +46,7 @@
 //		return err
 //	})
 //
-// Package examples/gameserver/pieces has a trade, a bank, friends, old mail and a
-// leaderboard.
+// The program examples/gameserver has a trade between two players.
 //
 // An existing game gives the pool that it, or its ORM, opened to [Wrap], and its own
 // transactions to [DB.WithTx]. Its tables may have any names.

@@ -1,484 +1,360 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/gameid/gameidtest"
-	"mergesafe/number"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )
 
-// testServer is a game server within the test.
-type testServer struct {
-	client
-	*server
-	log   *syncBuffer
-	heard *hearing
+// client talks to a game server within the test.
+type client struct {
+	t   *testing.T
+	url string
+	*game
 }
 
-// newTestServer serves a fresh world. The reserver is that of the database if
-// it is nil. Unless a test takes the log away, an error in it fails the test.
-func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, window time.Duration) *testServer {
+// onEach gives the test a server on a new database of each kind.
+func onEach(t *testing.T, test func(t *testing.T, c client)) {
+	for name, dsn := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + t.TempDir() + "/game.db" },
+		"mariadb":  func(t *testing.T) string { return "mysql:" + servertest.DSN(t) },
+		"postgres": func(t *testing.T) string { return servertest.PostgresDSN(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newClient(t, dsn(t)))
+		})
+	}
+}
+
+func newClient(t *testing.T, dsn string) client {
 	t.Helper()
-	ctx := t.Context()
-	db, err := store.Open(ctx, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	if err := storetest.Create(ctx, db); err != nil {
-		t.Fatal(err)
-	}
-	if reserver == nil {
-		reserver = storetest.World(db)
-	} else { // numbers are for a server that has run on the database
-		storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(ctx, 7, o) }, window).Close()
-	}
-	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return gameid.OpenNode(ctx, 7, reserver, o.Options) }, window)
+	db := storetest.Open(t, dsn)
+	storetest.Must(t, createTables(t.Context(), db))
+	node := storetest.First(db.OpenNode(t.Context(), 7, storetest.NodeOptions))
 	t.Cleanup(func() { node.Close() })
-	numbers, err := numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{CheckDigit: true})
+	sequence := storetest.First(numbers.Open(t.Context(), db.Registry(), 7, "player", numbers.Options{CheckDigit: true}))
+	t.Cleanup(func() { sequence.Close() })
+	g := newGame(db, node, sequence)
+	web := httptest.NewServer(g.routes())
+	t.Cleanup(web.Close)
+	return client{t, web.URL, g}
+}
+
+// send sends a request, with a body unless it is "", and returns what came back.
+func (c client) send(method, path, body string) (status int, answer string) {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
+	storetest.Must(c.t, err)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		c.t.Error(err)
+		return 0, ""
 	}
-	t.Cleanup(func() { numbers.Close() })
-	log := new(syncBuffer)
-	s := newServer(db, node, numbers, testPublicIDs(t), "s7", time.Now, slog.New(slog.NewTextHandler(log, nil)))
-	http := httptest.NewServer(s)
-	t.Cleanup(func() {
-		http.Close()
-		if text := log.take(); strings.Contains(text, "level=ERROR") {
-			t.Errorf("errors in the log:\n%s", text)
-		}
-	})
-	heard := new(hearing)
-	return &testServer{client{t, http.URL, heard.listen}, s, log, heard}
-}
-
-// views lets cmp look into them.
-var views = cmp.AllowUnexported(playerView{}, guildView{})
-
-// syncBuffer is what several goroutines write to.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-// take returns what was written since the last take.
-func (b *syncBuffer) take() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	text := b.buf.String()
-	b.buf.Reset()
-	return text
-}
-
-type lootGiven struct {
-	Items []publicItem `json:"items"`
-}
-
-func loot(n int) map[string]any {
-	var items []map[string]int
-	for i := range n {
-		items = append(items, map[string]int{"template": i + 1, "count": 2})
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Error(err)
 	}
-	return map[string]any{"items": items}
+	return response.StatusCode, string(text)
+}
+
+// ask sends a request that must succeed.
+func ask[T any](c client, method, path string, body any) (out T) {
+	c.t.Helper()
+	text := storetest.First(json.Marshal(body))
+	if body == nil {
+		text = nil
+	}
+	status, answer := c.send(method, path, string(text))
+	if status != http.StatusOK {
+		c.t.Fatalf("%s %s %s: %d %s", method, path, text, status, answer)
+	}
+	storetest.Must(c.t, json.Unmarshal([]byte(answer), &out))
+	return out
+}
+
+func (c client) join(name string) entity.Player {
+	c.t.Helper()
+	return ask[entity.Player](c, "POST", "/players", newPlayer{"acc-1", name})
+}
+
+func (c client) give(owner entity.Player, n int) []entity.Item {
+	c.t.Helper()
+	in := map[string]any{"owner_id": owner.ID, "items": slices.Repeat([]map[string]int{{"template": 7, "count": 2}}, n)}
+	return ask[[]entity.Item](c, "POST", "/items", in)
 }
 
 func TestPlay(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, time.Minute)
-		var aria, bo publicPlayer
-		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
-		s.ask("POST", "/players", `{"account":"acc-1","name":"Bo 🗡"}`, &bo)
-		if diff := cmp.Diff(publicPlayer{ID: aria.ID, Number: aria.Number, Name: "Aria", Level: 1}, aria); diff != "" {
-			t.Errorf("the new player (-want +got):\n%s", diff)
+	onEach(t, func(t *testing.T, c client) {
+		aria, bo := c.join("Aria"), c.join("Bo 🗡")
+		if aria.ID.Server() != 7 || bo.ID.Compare(aria.ID) <= 0 || !aria.Number.Checked() || bo.Number <= aria.Number || aria.Level != 1 || aria.Gold != 100 {
+			t.Errorf("the players %+v and %+v", aria, bo)
 		}
-		ariaID, boID := opened(t, s.public.players, aria.ID), opened(t, s.public.players, bo.ID)
-		row, err := starter.Players.Get(t.Context(), s.db, ariaID)
-		if err != nil {
-			t.Fatal(err)
+		if row, err := starter.Players.Get(t.Context(), c.db, aria.ID); err != nil || row != aria || row.Account != "acc-1" {
+			t.Errorf("the row %+v, %v, want %+v", row, err, aria)
 		}
-		want := entity.Player{ID: ariaID, Account: "acc-1", Name: "Aria", Level: 1, CreatedAt: row.CreatedAt, UpdatedAt: row.CreatedAt, Number: aria.Number}
-		if row != want || !aria.Number.Checked() || bo.Number <= aria.Number || ariaID.Server() != 7 || boID.Compare(ariaID) <= 0 || time.Since(row.CreatedAt).Abs() > patience {
-			t.Errorf("the row %+v; the next ID is %s and the next number %s", row, boID, bo.Number)
+		items := c.give(aria, maxItems)
+		if len(items) != maxItems || items[9].Owner != aria.ID || items[9].Template != 7 || items[9].Count != 2 || items[9].ID.Compare(items[8].ID) <= 0 {
+			t.Errorf("%d items such as %+v", len(items), items[9])
+		}
+		owls := ask[entity.Guild](c, "POST", "/guilds", newGuild{"Owls", aria.ID})
+		ask[entity.GuildMember](c, "POST", "/guild_members", newMember{owls.ID, bo.ID})
+		members := ask[[]entity.GuildMember](c, "GET", "/guilds/"+owls.ID.String()+"/members", nil)
+		if len(members) != 2 || members[0].Player != aria.ID || members[0].Rank != entity.Leader || members[1].Player != bo.ID || members[1].Rank != entity.Member {
+			t.Errorf("the guild has %+v", members)
 		}
 
-		var got lootGiven
-		s.ask("POST", "/players/"+string(aria.ID)+"/items", loot(maxLoot), &got)
-		if len(got.Items) != maxLoot {
-			t.Fatalf("%d items, want %d", len(got.Items), maxLoot)
-		}
-		for i, item := range got.Items {
-			if i > 0 && opened(t, s.public.items, item.ID).Compare(opened(t, s.public.items, got.Items[i-1].ID)) <= 0 {
-				t.Fatalf("item %s after %s", item.ID, got.Items[i-1].ID)
-			}
-			if item.Owner != aria.ID || item.Template != int32(i+1) || item.Count != 2 {
-				t.Fatalf("item %d is %+v", i, item)
+		// Reading gives back what writing answered, however the player is found.
+		for _, path := range []string{"/" + aria.ID.String(), "?name=aRIA", "?number=" + aria.Number.String(), "?number=" + strings.ReplaceAll(aria.Number.Spaced(), " ", "-")} {
+			got := ask[playerView](c, "GET", "/players"+path, nil)
+			if got.Player != aria || !slices.Equal(got.Items, items) || *got.Guild != owls {
+				t.Errorf("%s: %+v with %d items, in %+v", path, got.Player, len(got.Items), got.Guild)
 			}
 		}
-
-		var owls publicGuild
-		s.ask("POST", "/guilds", map[string]any{"name": "Owls", "leader_id": aria.ID}, &owls)
-		var joined publicMember
-		s.ask("POST", "/guilds/"+string(owls.ID)+"/members", map[string]any{"player_id": bo.ID}, &joined)
-		if joined.Player != bo.ID || joined.Guild != owls.ID || joined.Rank != entity.Member {
-			t.Errorf("joined: %+v", joined)
+		c.join("Cy")
+		if got := ask[playerView](c, "GET", "/players?name=cy", nil); got.Items == nil || got.Guild != nil {
+			t.Errorf("a new player: %+v", got)
 		}
-
-		// Reading gives back what writing answered, under all addresses.
-		for _, path := range []string{"/players/" + string(aria.ID), "/players/" + strings.ToUpper(string(aria.ID)), "/players?name=aRIA",
-			"/players?number=" + aria.Number.String(), "/players?number=" + url.QueryEscape(aria.Number.Spaced())} {
-			var view playerView
-			s.ask("GET", path, nil, &view)
-			if diff := cmp.Diff(playerView{aria, got.Items, &owls}, view, views); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", path, diff)
-			}
-		}
-		var view guildView
-		s.ask("GET", "/guilds/"+string(owls.ID), nil, &view)
-		leads := publicMember{Player: aria.ID, Guild: owls.ID, Rank: entity.Leader}
-		if diff := cmp.Diff(guildView{owls, []publicMember{leads, joined}}, view, views); diff != "" {
-			t.Errorf("the guild (-want +got):\n%s", diff)
-		}
-
-		// Who has nothing has an empty list and no guild, not something missing.
-		var cy publicPlayer
-		s.ask("POST", "/players", `{"account":"acc-2","name":"Cy"}`, &cy)
-		var raw map[string]json.RawMessage
-		s.ask("GET", "/players/"+string(cy.ID), nil, &raw)
-		if string(raw["items"]) != "[]" || string(raw["guild"]) != "null" {
-			t.Errorf("items %s and guild %s of a new player", raw["items"], raw["guild"])
-		}
-		s.checkHeard(t, maxLoot+4)
 	})
 }
 
-func TestAnswersToWhatIsWrong(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, time.Minute)
-		var aria, bo publicPlayer
-		var owls publicGuild
-		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
-		s.ask("POST", "/players", `{"account":"acc-2","name":"Bo"}`, &bo)
-		s.ask("POST", "/guilds", map[string]any{"name": "Owls", "leader_id": aria.ID}, &owls)
-		before := rows(t, s.db)
+// Players trade with each other at once: no gold is made or lost, and each item has one owner.
+func TestTrade(t *testing.T) {
+	onEach(t, func(t *testing.T, c client) {
+		players := []entity.Player{c.join("a"), c.join("b"), c.join("c")}
+		var items []entity.Item
+		for _, p := range players {
+			items = append(items, c.give(p, 1)...)
+		}
+		sell := func(from, to, item int, price int64) int {
+			in := storetest.First(json.Marshal(trade{players[from].ID, players[to].ID, items[item].ID, price}))
+			status, answer := c.send("POST", "/trades", string(in))
+			if status != 200 && status != 409 {
+				t.Errorf("%s: %d %s", in, status, answer)
+			}
+			return status
+		}
+		if sell(0, 1, 0, 30) != 200 {
+			t.Error("a good trade was refused")
+		}
+		seller := ask[playerView](c, "GET", "/players?name=a", nil)
+		if seller.Gold != 130 || len(seller.Items) != 0 {
+			t.Errorf("the seller is %+v", seller)
+		}
+		for what, status := range map[string]int{"not the seller's": sell(0, 2, 0, 1), "too dear": sell(1, 0, 0, 131), "for nothing": sell(1, 0, 0, 0),
+			"for less": sell(1, 0, 0, -5), "with oneself": sell(1, 1, 0, 1)} {
+			if status != 409 {
+				t.Errorf("an item %s: %d", what, status)
+			}
+		}
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				for n := range 5 {
+					sell(i%3, (i+1+n%2)%3, (i+n)%3, 40)
+				}
+			})
+		}
+		wg.Wait()
+		gold, owned := int64(0), 0
+		for _, name := range []string{"a", "b", "c"} {
+			p := ask[playerView](c, "GET", "/players?name="+name, nil)
+			gold, owned = gold+p.Gold, owned+len(p.Items)
+		}
+		if gold != 300 || owned != 3 {
+			t.Errorf("the players have %d gold and %d items, want 300 and 3", gold, owned)
+		}
+	})
+}
 
-		nothing := gameid.MustParse("00000000001000070000")
-		nobody := string(s.public.players.seal(gameid.As[entity.Player](nothing)))
-		noGuild := string(s.public.guilds.seal(gameid.As[entity.Guild](nothing)))
-		nobodysNumber := number.Number(1_008_421).WithCheck()
-		ariaID, boID, owlsID := string(aria.ID), string(bo.ID), string(owls.ID)
-		items := "/players/" + ariaID + "/items"
-		members := "/guilds/" + owlsID + "/members"
-		const noPublicID = `is not a public ID: want a version, "-" and 20 hexadecimal digits`
+// What is wrong is refused with its reason, and changes nothing.
+func TestRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, c client) {
+		aria, bo := c.join("Aria"), c.join("Bo")
+		item := c.give(aria, 1)[0]
+		owls := ask[entity.Guild](c, "POST", "/guilds", newGuild{"Owls", aria.ID})
+		rows := func() (counts []int64) {
+			for _, table := range []string{"players", "items", "guilds", "guild_members"} {
+				var n int64
+				storetest.Must(t, c.db.Get(t.Context(), &n, "SELECT COUNT(*) FROM "+table))
+				counts = append(counts, n)
+			}
+			return counts
+		}
+		before := rows()
+		const nobody = "00000000001000070000"
+		fill := strings.NewReplacer("ARIA", aria.ID.String(), "BO", bo.ID.String(), "ITEM", item.ID.String(), "OWLS", owls.ID.String(), "NOBODY", nobody)
 		for _, tt := range []struct {
-			request string // method and path
-			body    string
-			status  int
-			field   string
-			detail  string // part of it
+			request, body string
+			status        int
+			want          string // part of the answer
 		}{
-			{"POST /players", `{"account":"a","name":""}`, 400, "name", "name is missing"},
-			{"POST /players", `{"account":"a"}`, 400, "name", "name is missing"},
-			{"POST /players", `null`, 400, "account", "account is missing"},
-			{"POST /players", `{"account":"a","name":"` + strings.Repeat("ü", 33) + `"}`, 400, "name", "33 characters, want at most 32"},
-			{"POST /players", `{"account":"a","name":"A\u200bB"}`, 400, "name", "invisible character"},
-			{"POST /players", `{"account":"a","name":7}`, 400, "name", "name is a JSON number, want a string"},
-			{"POST /players", `{"account":"a","name":"X","gold":1}`, 400, "gold", "gold is not a known field"},
-			{"POST /players", `[]`, 400, "", "the body is a JSON array, want an object"},
-			{"POST /players", `{"account":`, 400, "", "the body ends in the middle of its JSON"},
-			{"POST /players", `{account}`, 400, "", "the body is not JSON"},
-			{"POST /players", ``, 400, "", "the body is empty, want a JSON object"},
-			{"POST /players", `{"account":"a","name":"X"} {}`, 400, "", "continues after its JSON value"},
-			{"POST /players", `{"account":"a","name":"X"} x`, 400, "", "the body is not JSON"},
-			{"POST /players", `{"account":"a","name":"aRIA"}`, 409, "name", `name "aRIA" is taken`},
-			{"POST /players", `{"account":"` + strings.Repeat("a", maxBody) + `"}`, 413, "", "more than 65536 bytes"},
-			{"GET /players/nonsense", ``, 400, "id", `id: "nonsense" ` + noPublicID},
-			{"GET /players/" + ariaID[1:], ``, 400, "id", noPublicID},
-			{"GET /players/0" + ariaID, ``, 400, "id", noPublicID},
-			{"GET /players/" + ariaID + "0", ``, 400, "id", noPublicID},
-			{"GET /players/" + strings.Repeat("0", 5000) + ariaID, ``, 400, "id", noPublicID},
-			{"GET /players/" + nothing.String(), ``, 400, "id", noPublicID},
-			{"GET /players/1-" + nothing.String(), ``, 404, "id", "there is no player 1-" + nothing.String()},
-			{"GET /players/2" + ariaID[1:], ``, 404, "id", "the key of version 2 is not in use here"},
-			{"GET /players/" + nobody, ``, 404, "id", "there is no player " + nobody},
-			{"GET /players/" + opensToNothing, ``, 404, "id", "there is no player " + opensToNothing},
-			{"GET /players/" + owlsID, ``, 404, "id", "there is no player " + owlsID},
-			{"GET /players", ``, 400, "name", "name is missing, want /players?name="},
-			{"GET /players?number=x", ``, 400, "number", `number: "x" is not a number`},
-			{"GET /players?number=0", ``, 400, "number", `number: "0" begins with 0`},
-			{"GET /players?number=" + (aria.Number + 1).String(), ``, 400, "number", "is mistyped"},
-			{"GET /players?number=" + nobodysNumber.String(), ``, 404, "number", "no player of this world has the number " + nobodysNumber.String()},
-			{"GET /players?name=x&number=10", ``, 400, "number", "number and name are both there"},
-			{"GET /players?name=Nobody", ``, 404, "name", `there is no player named "Nobody"`},
-
-			{"POST " + items, `{}`, 400, "items", "items has 0 elements, want 1 to 1000"},
-			{"POST " + items, `{"items":[` + strings.Repeat(`{"template":1},`, maxLoot) + `{"template":1}]}`, 400, "items", "items has 1001 elements"},
-			{"POST " + items, `{"items":[{"template":1,"count":1},{"count":1}]}`, 400, "items[1].template", "items[1].template is 0, want at least 1"},
-			{"POST " + items, `{"items":[{"template":1,"count":-5}]}`, 400, "items[0].count", "items[0].count is -5, want at least 0"},
-			{"POST " + items, `{"items":[{"template":3000000000}]}`, 400, "items.template", "want a whole number of 32 bits"},
-			{"POST " + items, `{"items":[{"template":"x"}]}`, 400, "items.template", "is a JSON string"},
-			{"POST " + items, `{"items":{}}`, 400, "items", "items is a JSON object, want an array"},
-			{"POST " + items, `{"items":[{"colour":1}]}`, 400, "colour", "colour is not a known field"},
-			{"POST /players/" + nobody + "/items", `{"items":[{"template":1,"count":1}]}`, 404, "id", "there is no player " + nobody},
-			{"POST /players/x/items", `{"items":[{"template":1,"count":1}]}`, 400, "id", noPublicID},
-
-			{"POST /guilds", `{"name":"Bats"}`, 400, "leader_id", "leader_id is missing"},
-			{"POST /guilds", `{"name":"Bats","leader_id":"x"}`, 400, "leader_id", `leader_id: "x" ` + noPublicID},
-			{"POST /guilds", `{"name":"","leader_id":"` + boID + `"}`, 400, "name", "name is missing"},
-			{"POST /guilds", `{"name":"Bats","leader_id":"` + nobody + `"}`, 404, "leader_id", "there is no player " + nobody},
-			{"POST /guilds", `{"name":"OWLS","leader_id":"` + boID + `"}`, 409, "name", `name "OWLS" is taken`},
-			{"POST /guilds", `{"name":"Bats","leader_id":"` + ariaID + `"}`, 409, "leader_id", "is in a guild already"},
-			{"GET /guilds/" + noGuild, ``, 404, "id", "there is no guild " + noGuild},
-			{"GET /guilds/x", ``, 400, "id", noPublicID},
-
-			{"POST " + members, `{"player_id":""}`, 400, "player_id", "player_id is missing"},
-			{"POST " + members, `{"player_id":"x"}`, 400, "player_id", noPublicID},
-			{"POST " + members, `{"player_id":"` + nobody + `"}`, 404, "player_id", "there is no player " + nobody},
-			{"POST " + members, `{"player_id":"` + ariaID + `"}`, 409, "player_id", "is in a guild already"},
-			{"POST /guilds/" + noGuild + "/members", `{"player_id":"` + boID + `"}`, 404, "id", "there is no guild " + noGuild},
-			{"POST /guilds/x/members", `{"player_id":"` + boID + `"}`, 400, "id", noPublicID},
-
-			{"DELETE /players", ``, 405, "", "DELETE is not allowed here, want GET, HEAD, POST"},
-			{"PUT " + members, `{}`, 405, "", "PUT is not allowed here, want POST"},
-			{"GET /", ``, 404, "", "there is nothing at /"},
-			{"POST /player", `{}`, 404, "", "there is nothing at /player"},
+			{"POST /players", `{"account":"a"}`, 400, "name is missing"},
+			{"POST /players", `null`, 400, "account is missing"},
+			{"POST /players", `{"account":"a","name":"A\u200bB"}`, 400, "invisible character"},
+			{"POST /players", `{"account":"a","name":7}`, 400, "cannot unmarshal number"},
+			{"POST /players", `{"account":"a","name":"X","gold":1}`, 400, `unknown field \"gold\"`},
+			{"POST /players", `{"account":"a","name":"aRIA"}`, 409, "a player has this name"},
+			{"GET /players/nonsense", "", 400, "nonsense"},
+			{"GET /players/NOBODY", "", 404, "no such player"},
+			{"GET /players/OWLS", "", 404, "no such player"},
+			{"GET /players", "", 404, "no such player"},
+			{"GET /players?number=" + (aria.Number + 1).String(), "", 400, "is mistyped"},
+			{"POST /items", `{"owner_id":"ARIA","items":[]}`, 400, "0 items: want 1 to 1000"},
+			{"POST /items", `{"owner_id":"ARIA","items":[` + strings.Repeat(`{"template":1},`, maxItems) + `{"template":1}]}`, 400, "1001 items"},
+			{"POST /items", `{"owner_id":"ARIA","items":[{"template":1,"count":-5}]}`, 400, "count is -5"},
+			{"POST /items", `{"owner_id":"NOBODY","items":[{"template":1}]}`, 404, "no such player"},
+			{"POST /items", `{"items":[{"template":1}]}`, 400, "owner_id is missing"},
+			{"POST /trades", `{"seller_id":"ARIA","buyer_id":"NOBODY","item_id":"ITEM","price":1}`, 404, "no such player"},
+			{"POST /trades", `{"seller_id":"ARIA","buyer_id":"","item_id":"ITEM","price":1}`, 400, "the body: "},
+			{"POST /guilds", `{"name":"OWLS!","leader_id":"ARIA"}`, 409, "the player is in a guild already"},
+			{"POST /guilds", `{"name":"oWLS","leader_id":"BO"}`, 409, "a guild has this name"},
+			{"POST /guilds", `{"name":"Bats","leader_id":"NOBODY"}`, 404, "no such player"},
+			{"POST /guild_members", `{"guild_id":"NOBODY","player_id":"BO"}`, 404, "no such"},
+			{"POST /guild_members", `{"guild_id":"OWLS","player_id":"ARIA"}`, 409, "in a guild already"},
+			{"DELETE /players", "", 405, "Method Not Allowed"},
+			{"GET /", "", 404, "not found"},
 		} {
-			method, path, _ := strings.Cut(tt.request, " ")
-			var body any
-			if method != "GET" {
-				body = tt.body
-			}
-			status, answer, err := s.send(method, path, body)
-			if err != nil {
-				t.Errorf("%s %.60s: %v", tt.request, tt.body, err)
-				continue
-			}
-			var p problem
-			if err := json.Unmarshal(answer, &p); err != nil {
-				t.Errorf("%s %.60s: %v in %s", tt.request, tt.body, err, answer)
-			}
-			if status != tt.status || p.Status != tt.status || p.Title != http.StatusText(tt.status) || p.Field != tt.field || !strings.Contains(p.Detail, tt.detail) {
-				t.Errorf("%s %.60s: %d %s\nwant %d about %q: %s", tt.request, tt.body, status, answer, tt.status, tt.field, tt.detail)
+			method, path, _ := strings.Cut(fill.Replace(tt.request), " ")
+			status, answer := c.send(method, path, fill.Replace(tt.body))
+			if status != tt.status || !strings.Contains(answer, tt.want) {
+				t.Errorf("%s %.60s: %d %s; want %d with %q", tt.request, tt.body, status, answer, tt.status, tt.want)
 			}
 		}
-		if diff := cmp.Diff(before, rows(t, s.db)); diff != "" {
-			t.Errorf("rows have changed (-before +after):\n%s", diff)
+		if after := rows(); !slices.Equal(before, after) {
+			t.Errorf("there were %d rows, and are %d", before, after)
 		}
-		s.checkHeard(t, 3)
 	})
 }
 
-// rows counts all rows of the game.
-func rows(t *testing.T, db *store.DB) map[string]int64 {
-	t.Helper()
-	counts := make(map[string]int64)
-	for _, table := range []string{"players", "items", "guilds", "guild_members"} {
-		var n int64
-		if err := db.Get(t.Context(), &n, "SELECT COUNT(*) FROM "+table); err != nil {
-			t.Fatal(err)
+// A body has 64 KiB, 8 levels, and the names of fields exactly as they are, each once.
+func TestBody(t *testing.T) {
+	c := newClient(t, "sqlite:"+t.TempDir()+"/game.db")
+	join := func(name string, more int) string {
+		return `{"account":"a","name":"` + name + `"}` + strings.Repeat(" ", more)
+	}
+	for _, tt := range []struct {
+		body   string
+		status int
+		want   string
+	}{
+		{join("Fits", maxBody-len(join("Fits", 0))), 200, ""},
+		{join("TooLong", maxBody-len(join("TooLong", 0))+1), 413, "more than 65536 bytes"},
+		{strings.Repeat(`{"a":`, maxDepth) + "1" + strings.Repeat("}", maxDepth), 400, "unknown field"},
+		{strings.Repeat(`{"a":`, maxDepth+1) + "1", 400, "nested more than 8 deep"},
+		{strings.Repeat(`{"a":[`, 10_000), 400, "nested more than 8 deep"},
+		{`{"account":"a","NAME":"Eva"}`, 400, `field \"NAME\" is unknown`},
+		{`{"account":"a","nameſ":"Eva"}`, 400, "is unknown"},
+		{`{"account":"a","name":"Aria","name":"Eva"}`, 400, `field \"name\" is unknown, or comes twice`},
+		{join("Aria", 0) + "{}", 400, "continues after its end"},
+		{join("Aria", 0) + "x", 400, "the body: "},
+		{`{"account":"a","name":`, 400, "the body: "},
+		{``, 400, "the body: "},
+		{`[]`, 400, "the body: "},
+	} {
+		status, answer := c.send("POST", "/players", tt.body)
+		if status != tt.status || !strings.Contains(answer, tt.want) {
+			t.Errorf("%.60s: %d %s; want %d with %q", tt.body, status, answer, tt.status, tt.want)
 		}
-		counts[table] = n
 	}
-	return counts
+	if n, err := starter.Players.Count(t.Context(), c.db, "TRUE"); n != 1 || err != nil {
+		t.Errorf("%d players, %v, want 1", n, err)
+	}
 }
 
-func TestHeaders(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
-	post := func(contentType, body string) *http.Response {
-		resp, err := http.Post(s.base+"/players", contentType, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		return resp
+// Without its node or its database the server is not healthy, and says that nothing was changed.
+func TestHealthAndMetrics(t *testing.T) {
+	c := newClient(t, "sqlite:"+t.TempDir()+"/game.db")
+	c.give(c.join("Aria"), 30)
+	if status, answer := c.send("GET", "/healthz", ""); status != 200 || answer != `{"status":"ok"}`+"\n" {
+		t.Errorf("health: %d %s", status, answer)
 	}
-	const aria = `{"account":"a","name":"Aria"}`
-	for _, wrong := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json;;"} {
-		if resp := post(wrong, aria); resp.StatusCode != http.StatusUnsupportedMediaType {
-			t.Errorf("content type %q: %s, want 415", wrong, resp.Status)
+	_, metrics := c.send("GET", "/metrics", "")
+	for _, want := range []string{`gameid_minted_total{kind="Player"} 1`, `gameid_minted_total{kind="Item"} 30`, `gameid_lease_state{state="held"} 1`} {
+		if !strings.Contains(metrics, "\n"+want+"\n") {
+			t.Errorf("the metrics have no line %s:\n%s", want, metrics)
 		}
 	}
-	resp := post("application/json; charset=utf-8", aria)
-	if resp.StatusCode != http.StatusCreated || resp.Header.Get("Content-Type") != "application/json" {
-		t.Fatalf("%s, %v", resp.Status, resp.Header)
-	}
-	if status, _, err := s.send("GET", resp.Header.Get("Location"), nil); status != http.StatusOK || err != nil {
-		t.Errorf("GET of the Location %q: %d, %v", resp.Header.Get("Location"), status, err)
-	}
-	resp = post("application/json", aria)
-	if resp.StatusCode != http.StatusConflict || resp.Header.Get("Content-Type") != "application/problem+json" {
-		t.Errorf("%s, %v", resp.Status, resp.Header)
-	}
-	if resp = post("application/json", strings.Repeat(" ", 16*maxBody)); resp.StatusCode != http.StatusRequestEntityTooLarge || !resp.Close {
-		t.Errorf("an oversized body: %s, connection closed: %t", resp.Status, resp.Close)
-	}
-}
-
-// A panic is a bug: it ends one request, and nobody can overlook it.
-func TestPanic(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
-	s.mux.HandleFunc("GET /before", func(http.ResponseWriter, *http.Request) { panic("a bug") })
-	s.mux.HandleFunc("GET /halfway", func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, strings.Repeat("x", 100_000))
-		panic("a bug")
-	})
-	status, answer, err := s.send("GET", "/before", nil)
-	if status != http.StatusInternalServerError || strings.Contains(string(answer), "a bug") {
-		t.Errorf("%d %s, %v", status, answer, err)
-	}
-	if status, _, err := s.send("GET", "/halfway", nil); err == nil {
-		t.Errorf("half an answer passes for a whole one: %d", status)
-	}
-	storetest.Await(t, "both are counted", func() bool { return strings.Contains(metricsText(s), "\nhttp_panics_total 2\n") })
-	if log := s.log.take(); strings.Count(log, "msg=panic") != 2 || !strings.Contains(log, "a bug") || !strings.Contains(log, "TestPanic.func") {
-		t.Errorf("no panic with its stack in the log:\n%s", log)
-	}
-	if status, _, _ := s.send("GET", "/healthz", nil); status != http.StatusOK {
-		t.Errorf("the next request: %d", status)
-	}
-}
-
-// What is none of the client's business is in the log only.
-func TestInternalError(t *testing.T) {
-	s := newTestServer(t, sqliteDSN(t), nil, time.Minute)
-	if _, err := s.db.Exec(t.Context(), "ALTER TABLE players RENAME TO secrets"); err != nil {
-		t.Fatal(err)
-	}
-	status, answer, err := s.send("GET", "/players?name=x", nil)
-	if status != http.StatusInternalServerError || bytes.Contains(answer, []byte("players")) {
-		t.Errorf("%d %s, %v", status, answer, err)
-	}
-	if log := s.log.take(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "no such table") {
-		t.Errorf("the log does not tell:\n%s", log)
-	}
-}
-
-// shakyReserver is a registry that can be away.
-type shakyReserver struct {
-	*gameidtest.Memory
-	away atomic.Bool
-}
-
-func (r *shakyReserver) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
-	if r.away.Load() {
-		return false, errors.New("the registry is away")
-	}
-	return r.Memory.CompareAndSet(ctx, server, row, c)
-}
-
-func (r *shakyReserver) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
-	if r.away.Load() {
-		return gameid.Record{}, errors.New("the registry is away")
-	}
-	return r.Memory.Load(ctx, server)
-}
-
-// Without a reservation there are no IDs: 503, until there are again.
-func TestNoMoreIDs(t *testing.T) {
-	registry := &shakyReserver{Memory: gameidtest.NewMemory()}
-	s := newTestServer(t, sqliteDSN(t), registry, time.Second)
-	var n int
-	create := func() int {
-		n++
-		status, answer, err := s.send("POST", "/players", fmt.Sprintf(`{"account":"a","name":"n%d"}`, n))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status == http.StatusServiceUnavailable && !strings.Contains(string(answer), "no new IDs") {
-			t.Fatalf("503 %s", answer)
-		}
-		return status
-	}
-	health := func() int {
-		status, _, _ := s.send("GET", "/healthz", nil)
-		return status
-	}
-	storetest.Await(t, "201 at first", func() bool { return create() == http.StatusCreated })
-	registry.away.Store(true)
-	storetest.Await(t, "503 when the reservation has run out", func() bool { return create() == http.StatusServiceUnavailable })
-	storetest.Await(t, "503 from /healthz when the lease has run out", func() bool { return health() == http.StatusServiceUnavailable })
-	registry.away.Store(false)
-	storetest.Await(t, "201 when the registry is back", func() bool { return create() == http.StatusCreated })
-	storetest.Await(t, "200 from /healthz", func() bool { return health() == http.StatusOK })
-
-	s.node.Close()
-	if status := create(); status != http.StatusServiceUnavailable {
+	storetest.Must(t, c.node.Close())
+	if status, _ := c.send("GET", "/healthz", ""); status != 503 {
 		t.Errorf("with a closed node: %d", status)
 	}
-	if status := health(); status != http.StatusServiceUnavailable {
-		t.Errorf("/healthz with a closed node: %d", status)
+
+	c = newClient(t, "sqlite:"+t.TempDir()+"/game.db")
+	storetest.Must(t, c.db.Close())
+	if status, _ := c.send("GET", "/healthz", ""); status != 503 {
+		t.Errorf("with a closed database: %d", status)
 	}
 }
 
-// If the file of the database goes, /healthz says so, and not where it was.
-func TestFileGone(t *testing.T) {
-	dsn := sqliteDSN(t)
-	s := newTestServer(t, dsn, nil, time.Second)
-	path := strings.TrimPrefix(dsn, "sqlite:")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	var answer []byte
-	storetest.Await(t, "/healthz says why", func() bool {
-		status, body, err := s.send("GET", "/healthz", nil)
-		answer = body
-		return err == nil && status == http.StatusServiceUnavailable && strings.Contains(string(body), "removed or replaced")
-	})
-	if strings.Contains(string(answer), path) || !strings.Contains(string(answer), `"database":"unavailable"`) {
-		t.Errorf("/healthz: %s", answer)
+// The client learns whether a change may have been made, and nothing of the inside.
+func TestProblemOf(t *testing.T) {
+	inside := fmt.Errorf("dial tcp 10.0.0.5:3306")
+	for _, tt := range []struct {
+		err    error
+		status int
+		want   string
+	}{
+		{fmt.Errorf("%w: %w", store.ErrUnavailable, inside), 503, "nothing was changed"},
+		{fmt.Errorf("%w: %w", store.ErrRetryable, inside), 503, "nothing was changed"},
+		{&gameid.ExhaustedError{Cause: store.ErrUnavailable}, 503, "nothing was changed"},
+		{context.DeadlineExceeded, 503, "nothing was changed"},
+		{fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, store.ErrUnavailable), 503, "may have been made"},
+		{fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, context.DeadlineExceeded), 503, "may have been made"},
+		{&store.DuplicateError{Table: "players", Key: "PRIMARY"}, 500, "it was logged"}, // a bug, and no taken name
+		{inside, 500, "it was logged"},
+	} {
+		p := problemOf(fmt.Errorf("wrapped: %w", tt.err))
+		if p.status != tt.status || !strings.Contains(p.text, tt.want) || strings.Contains(p.text, "10.0.0.5") {
+			t.Errorf("%v: %d %s, want %d with %q", tt.err, p.status, p.text, tt.status, tt.want)
+		}
 	}
 }
 
-// A name can be given once, however many ask for it at once.
-func TestRaceForOneName(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, dsn string) {
-		s := newTestServer(t, dsn, nil, time.Minute)
-		statuses := make(chan int)
-		const rivals = 8
-		for range rivals {
-			go func() {
-				status, _, _ := s.send("POST", "/players", `{"account":"a","name":"Aria"}`)
-				statuses <- status
-			}()
+// The program serves until it is stopped, and then its number is free. Meanwhile a second process is refused, with
+// the number as the reason.
+func TestRun(t *testing.T) {
+	dsn := "sqlite:" + t.TempDir() + "/game.db"
+	for range 2 {
+		ctx, stop := context.WithCancel(t.Context())
+		serving, ended := make(chan net.Addr, 1), make(chan error, 1)
+		go func() { ended <- run(ctx, dsn, 7, "127.0.0.1:0", func(a net.Addr) { serving <- a }) }()
+		var address string
+		select {
+		case a := <-serving:
+			address = a.String()
+		case err := <-ended:
+			t.Fatal(err)
 		}
-		var got []int
-		for range rivals {
-			got = append(got, <-statuses)
+		if response, err := http.Get("http://" + address + "/healthz"); err != nil || response.StatusCode != 200 {
+			t.Errorf("health: %+v, %v", response, err)
 		}
-		slices.Sort(got)
-		want := append([]int{201}, slices.Repeat([]int{409}, rivals-1)...)
-		if !slices.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
+		err := run(ctx, dsn, 7, address, func(net.Addr) { t.Error("a second process serves") })
+		if err == nil || !strings.Contains(err.Error(), "server 7 is already running") {
+			t.Errorf("a second process: %v", err)
 		}
-	})
+		stop()
+		storetest.Must(t, <-ended)
+		servers, err := storetest.World(storetest.Open(t, dsn)).Servers(t.Context())
+		if err != nil || len(servers) != 1 || servers[0].Leased {
+			t.Errorf("after the end: %+v, %v", servers, err)
+		}
+	}
 }

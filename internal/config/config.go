@@ -1,60 +1,31 @@
-// Package config reads config.toml, the file that game servers and tools share:
-// servers, sources and secrets. The sample at the top of the repository shows
-// every section and key.
+// Package config reads config.toml, the file of the tools: the fleet registry, and the
+// databases that they know by name. The sample at the top of the repository shows every
+// section and key.
 //
 // The file is read strictly, since a typing error would otherwise silently change
-// what is checked. Every DSN and every key is kept in a [Secret], and is never
-// part of an error.
+// what is checked. Every DSN is kept in a [Secret], and is never part of an
+// error.
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/strict"
 )
 
 // Config is the content of a file. Missing sections are zero.
 type Config struct {
-	Server   Server
-	Database Database
 	Registry Database // the fleet registry; zero if there is none
 
 	worldsAccount held // of [registry]
 
-	// AcceptLossyDatabase is accept_lossy_database of [database]: the game server
-	// starts although its database may lose confirmed changes.
-	AcceptLossyDatabase bool
-
 	Sources []Source // in the order of the file, each with a name of its own
 
-	file      string
-	publicIDs []publicID
-}
-
-// Server is the section [server]: what one game server is.
-type Server struct {
-	// Number is the number in all IDs that the server makes. It is 0 if the
-	// file does not say.
-	Number gameid.ServerID
-
-	// Numbers is instead of Number: the processes of the server take any free
-	// number of this range.
-	Numbers Numbers
-
-	// Name is for people: it is shown in logs and in the registry.
-	Name string
-
-	// Listen is the address for HTTP, host:port. Without a host it is every
-	// address of the machine. The default is 127.0.0.1:8080.
-	Listen string
+	file string
 }
 
 // Database is the DSN of a database: in the file, or in an environment variable that
@@ -82,7 +53,6 @@ func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, err
 	if err := strict.Read(file, text, c.reader(tools)); err != nil {
 		return nil, err
 	}
-	c.Server.Listen = cmp.Or(c.Server.Listen, "127.0.0.1:8080")
 	return c, nil
 }
 
@@ -93,39 +63,16 @@ func Shape(tools ...func(root *strict.Section)) *strict.Shape {
 
 func (c *Config) reader(tools []func(root *strict.Section)) func(root *strict.Section) {
 	return func(root *strict.Section) {
-		root.Section("server", func(s *strict.Section) {
-			c.Server.Number = gameid.ServerID(s.Integer("number", 1, int64(gameid.MaxServer)))
-			c.Server.Numbers = numbers(s)
-			c.Server.Name = s.Text("name", strict.Label)
-			c.Server.Listen = s.Text("listen", address)
-		})
-		root.Section("database", func(s *strict.Section) {
-			c.Database = database(s)
-			c.AcceptLossyDatabase = s.Boolean("accept_lossy_database")
-		})
 		root.Section("registry", func(s *strict.Section) {
 			c.Registry = database(s)
 			c.worldsAccount = readOptional(s, "worlds_account", accountForm)
 		})
-		c.publicIDs = publicIDs(root)
 		c.Sources = sources(root)
 		root.Know("check", "merge", "fleet")
 		for _, read := range tools {
 			read(root)
 		}
 	}
-}
-
-// numbers reads the key numbers, which may be there instead of number.
-func numbers(s *strict.Section) (n Numbers) {
-	s.Text("numbers", func(text string) (problem string) {
-		n, problem = parseNumbers(text)
-		return problem
-	})
-	if s.Has("number") && s.Has("numbers") {
-		s.Problem("numbers", "and number are both there: want one of them")
-	}
-	return n
 }
 
 // database reads the keys dsn and dsn_env, of which one must be there, and those
@@ -149,19 +96,6 @@ func database(s *strict.Section) Database {
 	}
 	d.tls = strings.Join(parameters, "&")
 	return d
-}
-
-// CheckServer returns an error that says what a game server needs to know and
-// the file does not say.
-func (c *Config) CheckServer() error {
-	if !c.Server.Number.IsValid() && c.Server.Numbers == (Numbers{}) {
-		return &strict.Error{File: c.file, Key: "server.number", Problem: fmt.Sprintf(
-			`is missing: want a number from 1 to %d that no other game server has, or numbers = "40-59" for processes that share a range`, gameid.MaxServer)}
-	}
-	if c.Database == (Database{}) {
-		return &strict.Error{File: c.file, Key: "database", Problem: `is missing: want a section [database] with a dsn, such as "sqlite:data/s1.db"`}
-	}
-	return nil
 }
 
 // Source returns the source of that name.
@@ -200,18 +134,4 @@ func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret,
 // the environment is looked up there now.
 func (c *Config) WorldsAccount(lookup func(name string) (value string, ok bool)) (Secret, error) {
 	return c.worldsAccount.find(lookup, accountForm)
-}
-
-// The checks of texts. Each returns what is wrong, or "".
-
-func address(s string) string {
-	const want = `want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`
-	_, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return "is not an address: " + want
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && port != "0" {
-		return "has no port from 0 to 65535: " + want
-	}
-	return ""
 }

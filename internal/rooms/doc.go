@@ -1,3 +1,2 @@
-// Package rooms holds the layout of this repository against the arrows that
-// its rooms may have: see its test.
+// Package rooms holds which package of this module may import which: see its test.
 package rooms

@@ -32,7 +32,7 @@ func (e *LossyError) Error() string {
 	if e.Final {
 		return text + ". It would hand out the same numbers again, and nothing else prevents that"
 	}
-	return text + ". To accept that, and rely on the clocks alone for unique IDs: accept_lossy_database = true in [database] of config.toml, or AcceptLossyDatabase of store.NodeOptions"
+	return text + ". To accept that, and rely on the clocks alone for unique IDs: AcceptLossyDatabase of store.NodeOptions"
 }
 
 // rereadSettings is how often a running node reads the settings of its database.

@@ -73,7 +73,7 @@ func TestLossyServer(t *testing.T) {
 	for value, risk := range map[string]string{"0": "ends without a shutdown", "2": "loses power"} {
 		exec(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = "+value)
 		want := []string{"innodb_flush_log_at_trx_commit is " + value, risk, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"}
-		accept := append(want, "accept_lossy_database = true", "AcceptLossyDatabase")
+		accept := append(want, "AcceptLossyDatabase")
 		db := open(t, dsn)
 		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, nodeOptions)), accept...)
 		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, store.NumberRange{First: 30, Last: 31}, nodeOptions)), accept...)
@@ -153,7 +153,7 @@ func TestLossyRedoLog(t *testing.T) {
 		}
 		want := []string{"Innodb_redo_log_enabled is off", "does not start again", "ALTER INSTANCE ENABLE INNODB REDO_LOG"}
 		refusedBy(t, err, want...)
-		refusedBy(t, nodeErr, append(want, "accept_lossy_database = true")...)
+		refusedBy(t, nodeErr, append(want, "AcceptLossyDatabase")...)
 	}
 }
 

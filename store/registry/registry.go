@@ -234,6 +234,6 @@ type BoundError struct {
 }
 
 func (e *BoundError) Error() string {
-	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s), and does not start without it: give its DSN, in config.toml in [registry]; "+
+	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s), and does not start without it: start it by fleet.Join; "+
 		"if the world is to leave that fleet permanently, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
 }

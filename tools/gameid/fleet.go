@@ -11,9 +11,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/columns"
-	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
-	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -161,24 +159,24 @@ func claimNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if cmd.Bool("json") {
 		return cli.WriteJSON(cmd.Root().Writer, fleetObject(claimed))
 	}
-	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s is claimed for %s. In its config.toml: [server] number = %[1]s\n", claimed.ID, shown(claimed.Name))
+	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s is claimed for %s. Start its game server with this number\n", claimed.ID, shown(claimed.Name))
 	return err
 }
 
 func claimRange(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
-	numbers, err := config.ParseNumbers(cmd.String("numbers"))
+	numbers, err := parseNumbers(cmd.String("numbers"))
 	if err != nil {
 		return cli.Usage("-numbers %v", err)
 	}
-	claimed, err := w.fleet.ClaimRange(ctx, cmd.String("name"), store.NumberRange(numbers), w.note)
+	claimed, err := w.fleet.ClaimRange(ctx, cmd.String("name"), numbers, w.note)
 	if err != nil {
 		return err
 	}
 	if cmd.Bool("json") {
 		return printFleet(cmd.Root().Writer, cli.Width(cmd), claimed, true)
 	}
-	_, err = fmt.Fprintf(cmd.Root().Writer, "The %d servers %s are claimed for %s. In its config.toml: [server] numbers = \"%[2]s\"\n",
-		len(claimed), store.NumberRange(numbers), shown(cmd.String("name")))
+	_, err = fmt.Fprintf(cmd.Root().Writer, "The %d servers %s are claimed for %s. Start its game servers with this range\n",
+		len(claimed), numbers, shown(cmd.String("name")))
 	return err
 }
 

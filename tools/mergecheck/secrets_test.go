@@ -26,7 +26,7 @@ func TestSecretsInFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	secrets.Worlds(t)
 	secrets.Texts(t, run, "config.toml", []string{
-		"[server]", "[database]", "[registry]", "[[source]]", "[[public_id]]", "[check]", "[[check.unique]]",
+		"[registry]", "[[source]]", "[check]", "[[check.unique]]",
 		"[[check.reference]]", "[[check.id]]", "[[check.world]]",
 		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]",
 		"[fleet]", "[schema]",

@@ -28,10 +28,10 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
 		{"[[check.unique]]\nat='a.b'\ncolumn='b'", `3: unknown key column: [check.unique] has at, name, none`},
 		{"[[check.unqiue]]\nat='a.b'", `1: unknown key unqiue (did you mean "unique"?): [check] has plain, shared, undecided, unique, reference, id, world`},
-		{"[check]\nplain = 'a'\n[sever]\n[[merge.name]]\nkeep='active'\nby='a'\n[server]\nnumber=0", `2: check.plain is text: want a list of texts, such as plain = ["a", "b"]` + "\n" +
-			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, fleet, schema` + "\n" +
+		{"[check]\nplain = 'a'\n[registyr]\n[[merge.name]]\nkeep='active'\nby='a'\n[registry]\ndsn=0", `2: check.plain is text: want a list of texts, such as plain = ["a", "b"]` + "\n" +
+			`3: unknown key registyr (did you mean "registry"?): the file has registry, source, check, merge, fleet, schema` + "\n" +
 			`4: merge.name.at is missing: want the column, such as at = "characters.name"` + "\n" +
-			`8: server.number 0 is out of range: want 1 to 1048575`},
+			`8: registry.dsn is an integer: want text in quotes`},
 		// The line of the second one of them.
 		{"[[check.unique]]\nat='a.b'\n[[check.unique]]\nname='c'\n", `3: check.unique.at is missing: want the column, such as at = "characters.name"`},
 		{"[[check.unique]]\nat='a.b'\n[[check.unique]]\nat=7", `4: check.unique.at is an integer: want a list of texts, such as at = ["a", "b"]`},

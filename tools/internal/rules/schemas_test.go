@@ -226,7 +226,7 @@ func kindOf(text string) string {
 		return ""
 	}
 	_, campaign := values["campaign"]
-	for _, key := range []string{"source", "server", "database", "registry", "public_id"} {
+	for _, key := range []string{"source", "registry"} {
 		if values[key] != nil {
 			return "config"
 		}
@@ -319,8 +319,8 @@ func TestSchemasRefuse(t *testing.T) {
 			"[schema]\nname = 'x'", "[schema]\nname = 'x'\n[schema.tables]\na = ['b']", "[[check.world]]\nat = 'a.b'",
 		},
 		"config": {
-			"[server]\nnumber = 0", "[server]\nnumbr = 1", "[[source]]\nname = 's1'", "[[source]]\ndsn = 'sqlite:a.db'", "[source]\nname = 's1'\ndsn = 'sqlite:a.db'",
-			"[database]\ndsn = 'sqlite:a.db'\ndsn_env = 'A'", "[[public_id]]\nkey_env = 'A'", "[check]\nplane = []", "[server]\nnumber = '1'",
+			"[registry]\ndsn = 0", "[registry]\ndns = 'sqlite:a.db'", "[[source]]\nname = 's1'", "[[source]]\ndsn = 'sqlite:a.db'", "[source]\nname = 's1'\ndsn = 'sqlite:a.db'",
+			"[registry]\ndsn = 'sqlite:a.db'\ndsn_env = 'A'", "[check]\nplane = []",
 		},
 		"campaign": {
 			"", "[campaign]\nname = 'x'", "[campaign]\nname = 'x'\n[[merge]]\ntarget = 'a'", "[campaign]\nname = 'x'\nparallel = 0\n[[merge]]\ntarget = 'a'\nsources = ['b']",

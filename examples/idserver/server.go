@@ -1,5 +1,4 @@
-// Package answers gives out the IDs of one node over HTTP, and says how the node is.
-package answers
+package main
 
 import (
 	"cmp"
@@ -7,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"regexp"
@@ -25,19 +23,17 @@ const (
 	maxBody  = 1 << 10
 )
 
-// Server answers the requests.
-type Server struct {
+// server answers the requests.
+type server struct {
 	*http.ServeMux
-	node    *gameid.Node
-	ids     *gameid.Generator[any]    // one for all kinds: no two IDs of a node are the same
-	kinds   map[string]*atomic.Uint64 // how many IDs of a kind were given out
-	failing atomic.Bool               // no ID could be made at the last request: logged once
-	log     *slog.Logger
+	node  *gameid.Node
+	ids   *gameid.Generator[any]    // one for all kinds: no two IDs of a node are the same
+	kinds map[string]*atomic.Uint64 // how many IDs of a kind were given out
 }
 
-// New returns a server that gives out IDs of these kinds.
-func New(node *gameid.Node, kinds []string, log *slog.Logger) *Server {
-	s := &Server{ServeMux: http.NewServeMux(), node: node, ids: gameid.NewGenerator[any](node), log: log}
+// newServer returns a server that gives out IDs of these kinds.
+func newServer(node *gameid.Node, kinds []string) *server {
+	s := &server{ServeMux: http.NewServeMux(), node: node, ids: gameid.NewGenerator[any](node)}
 	s.kinds = make(map[string]*atomic.Uint64)
 	for _, kind := range kinds {
 		s.kinds[kind] = new(atomic.Uint64)
@@ -52,7 +48,7 @@ func New(node *gameid.Node, kinds []string, log *slog.Logger) *Server {
 var countWord = regexp.MustCompile(`\bcount\b`)
 
 // mint answers POST /ids/{kind}.
-func (s *Server) mint(w http.ResponseWriter, r *http.Request) {
+func (s *server) mint(w http.ResponseWriter, r *http.Request) {
 	kind := r.PathValue("kind")
 	given, known := s.kinds[kind]
 	if !known {
@@ -80,9 +76,6 @@ func (s *Server) mint(w http.ResponseWriter, r *http.Request) {
 		s.unavailable(w, r, err)
 		return
 	}
-	if s.failing.Load() && s.failing.CompareAndSwap(true, false) {
-		s.log.Info("IDs can be made again")
-	}
 	given.Add(uint64(count))
 	answer(w, r, http.StatusOK, "ids", ids)
 }
@@ -105,19 +98,16 @@ func countOf(r *http.Request) (int, error) {
 
 // unavailable is the answer if the node gives no IDs. The reason may name hosts,
 // which game servers of the same world may know; it never has a password.
-func (s *Server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+func (s *server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if s.node.Err() == nil { // it may recover
 		w.Header().Set("Retry-After", "1")
-		if r.Context().Err() == nil && s.failing.CompareAndSwap(false, true) {
-			s.log.Warn("no IDs can be made now", "err", err)
-		}
 	}
 	refuse(w, r, http.StatusServiceUnavailable, "%v", err)
 }
 
 // health answers GET /healthz: 200 if the node has its lease and time left to
 // make IDs of, else 503 with the reason.
-func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+func (s *server) health(w http.ResponseWriter, r *http.Request) {
 	stats := s.node.Stats()
 	err := cmp.Or(s.node.Err(), metrics.Health(stats))
 	if err != nil {
@@ -129,7 +119,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 }
 
 // metrics answers GET /metrics in the text format of Prometheus.
-func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 	stats := s.node.Stats()
 	stats.Minted = make(map[string]uint64)
 	for kind, given := range s.kinds {

@@ -1,28 +1,24 @@
 package integrations
 
 import (
-	"encoding/json"
 	"errors"
-	"flag"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
-	"github.com/labstack/echo/v4"
 
 	"mergesafe/gameid"
 )
 
-// webRequest is what all frameworks bind: a part of the path, and the query.
+// webRequest is bound to a part of the path, and to the query or a body.
 type webRequest struct {
-	Player gameid.Of[Hero]    `uri:"player" param:"player" form:"-" query:"-" json:"-"`
-	Guild  gameid.Of[Clan]    `form:"guild" query:"guild" json:"guild,omitzero"`
-	Items  []gameid.ID        `form:"item" query:"item" json:"items"`
-	Boss   *gameid.Of[Hero]   `form:"boss" query:"boss" json:"boss"`
-	Public gameid.Opaque[any] `form:"public" query:"public" json:"public,omitzero"`
+	Player gameid.Of[Hero]    `uri:"player" form:"-" json:"-"`
+	Guild  gameid.Of[Clan]    `form:"guild" json:"guild,omitzero"`
+	Items  []gameid.ID        `form:"item" json:"items"`
+	Boss   *gameid.Of[Hero]   `form:"boss" json:"boss"`
+	Public gameid.Opaque[any] `form:"public" json:"public,omitzero"`
 }
 
 // ask sends requests with good and bad IDs, and looks at what was bound.
@@ -132,75 +128,5 @@ func failed(c *gin.Context) {
 	c.Next()
 	if len(c.Errors) > 0 && !c.Writer.Written() {
 		c.AbortWithStatus(http.StatusInternalServerError)
-	}
-}
-
-func TestEcho(t *testing.T) {
-	var bound webRequest
-	e := echo.New()
-	handle := func(c echo.Context) error {
-		if err := c.Bind(&bound); err != nil {
-			return err // 400
-		}
-		return c.NoContent(200)
-	}
-	e.GET("/players/:player", handle)
-	e.POST("/players/:player", handle)
-	ask(t, e, &bound)
-	e.GET("/", func(c echo.Context) error { return c.JSON(200, forgotten{}) })
-	if code, body := answer(e); code != 500 || strings.Contains(body, "id") {
-		t.Errorf("the zero ID: answered %d %q", code, body)
-	}
-}
-
-// net/http alone: PathValue, and the query.
-func TestNetHTTP(t *testing.T) {
-	var got gameid.Of[Hero]
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /players/{id}", func(w http.ResponseWriter, r *http.Request) {
-		var err error
-		if got, err = gameid.ParseOf[Hero](r.PathValue("id")); err != nil {
-			http.Error(w, err.Error(), 400)
-		}
-	})
-	for path, code := range map[string]int{"/players/" + hero(1).String(): 200, "/players/1": 400} {
-		w := httptest.NewRecorder()
-		mux.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		if w.Code != code || got.IsValid() != (code == 200) {
-			t.Errorf("%s: %d, %s", path, w.Code, got)
-		}
-	}
-	// Nothing is written for a zero ID, so the error can still be answered.
-	code, body := answer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := json.NewEncoder(w).Encode(forgotten{}); err != nil {
-			http.Error(w, "sorry", 500)
-		}
-	}))
-	if code != 500 || body != "sorry\n" {
-		t.Errorf("the zero ID: answered %d %q", code, body)
-	}
-}
-
-func TestFlag(t *testing.T) {
-	var id gameid.Of[Hero]
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.TextVar(&id, "player", gameid.Of[Hero]{}, "without a default")
-	if id.IsValid() {
-		t.Errorf("the default is %s", id)
-	}
-	flags = flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.TextVar(&id, "player", hero(2), "a player")
-	must(t, flags.Parse(nil))
-	if id != hero(2) {
-		t.Errorf("the default is %s", id)
-	}
-	must(t, flags.Parse([]string{"-player", hero(1).String()}))
-	if id != hero(1) {
-		t.Errorf("got %s", id)
-	}
-	if err := flags.Parse([]string{"-player", "1"}); err == nil || id.IsValid() {
-		t.Errorf("bad text left %s, %v", id, err)
 	}
 }

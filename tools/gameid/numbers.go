@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+// parseNumbers reads a range of server numbers such as "40-59".
+func parseNumbers(text string) (n store.NumberRange, err error) {
+	first, last, ranged := strings.Cut(text, "-")
+	var errs [2]error
+	n.First, errs[0] = gameid.ParseServerID(strings.TrimSpace(first))
+	n.Last, errs[1] = gameid.ParseServerID(strings.TrimSpace(last))
+	problem := ""
+	switch {
+	case !ranged || errs[0] != nil || errs[1] != nil:
+		problem = "is no range of server numbers"
+	case n.First > n.Last:
+		problem = "ends before it begins"
+	default:
+		return n, nil
+	}
+	return n, fmt.Errorf(`%.40q %s: want two numbers from 1 to %d with a hyphen between them, the smaller first, such as "40-59"`, text, problem, gameid.MaxServer)
+}
