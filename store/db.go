@@ -43,7 +43,8 @@ type DB struct {
 //   - "sqlite:" and a path, without parameters: the file is made if there is none. It is kept in
 //     WAL mode, with foreign keys enforced; a writer waits for another one for
 //     up to 5 seconds. If the file is removed or replaced later, changes return
-//     [ErrReplaced].
+//     [ErrReplaced]. One that is overwritten or cut in its place, as cp does, is not noticed, by SQLite
+//     neither: stop the process first.
 //
 //   - "mysql:" and a DSN of github.com/go-sql-driver/mysql:
 //     user:password@tcp(host:port)/database. Character set, time zone (UTC),

@@ -5,6 +5,7 @@ package pieces
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // What a player is told.
 var (
 	ErrPoor   = errors.New("there is not enough gold")
+	ErrRich   = errors.New("there would be more gold than fits")
 	ErrAmount = errors.New("the amount must be more than 0")
 	ErrOwner  = errors.New("the item belongs to another player")
 	ErrSelf   = errors.New("this takes two players")
@@ -75,6 +77,9 @@ func Trade(ctx context.Context, db *store.DB, seller, buyer playerID, item itemI
 		if both[1].Gold < price {
 			return ErrPoor
 		}
+		if both[0].Gold > math.MaxInt64-price {
+			return ErrRich
+		}
 		given, err := starter.Items.UpdateWhere(ctx, tx, "owner_id = ?", "id = ? AND owner_id = ?", buyer, item, seller)
 		if err != nil {
 			return err
@@ -115,11 +120,14 @@ func Deposit(ctx context.Context, db *store.DB, player playerID, amount int64) e
 			return ErrPoor
 		}
 		// Two deposits of one player do not come here at once: the purse is locked.
-		added, err := accounts.UpdateWhere(ctx, tx, "gold = gold + ?", "player_id = ?", amount, player)
-		if err == nil && added == 0 {
-			err = accounts.Insert(ctx, tx, account{player, amount})
+		has, err := accounts.Get(ctx, tx, player)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
 		}
-		return err
+		if has.Gold > math.MaxInt64-amount {
+			return ErrRich
+		}
+		return accounts.Upsert(ctx, tx, account{player, has.Gold + amount})
 	})
 }
 
@@ -142,7 +150,9 @@ func Befriend(ctx context.Context, db *store.DB, a, b playerID, now time.Time) e
 	if a == b {
 		return ErrSelf
 	}
-	return friends.Upsert(ctx, db, Friend{Friendship{a, b}, now}, Friend{Friendship{b, a}, now})
+	return db.InTx(ctx, func(tx *store.Tx) error { // which tries again if another one is in the way
+		return friends.Upsert(ctx, tx, Friend{Friendship{a, b}, now}, Friend{Friendship{b, a}, now})
+	})
 }
 
 // Friends returns the friend list of a player.
@@ -152,6 +162,9 @@ func Friends(ctx context.Context, s store.Session, player playerID) ([]Friend, e
 
 // Unfriend ends a friendship; without one the error is [store.ErrNotFound].
 func Unfriend(ctx context.Context, db *store.DB, a, b playerID) error {
+	if a.Compare(b) > 0 {
+		a, b = b, a // each in the same order: two that end one friendship do not wait for each other in a circle
+	}
 	return db.InTx(ctx, func(tx *store.Tx) error {
 		if err := friends.Delete(ctx, tx, Friendship{a, b}); err != nil {
 			return err

@@ -2,6 +2,7 @@ package pieces_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -78,6 +79,13 @@ func TestTrade(t *testing.T) {
 		if sum := gold(t, db, "players"); sum != 300 {
 			t.Errorf("the players have %d gold, want 300", sum)
 		}
+		rich := p[0]
+		rich.Gold = math.MaxInt64
+		must(t, starter.Players.Update(ctx, db, rich, "gold"))
+		for _, item := range items {
+			must(t, storetest.Second(starter.Items.UpdateWhere(ctx, db, "owner_id = ?", "id = ?", rich.ID, item.ID)))
+		}
+		is(t, pieces.Trade(ctx, db, rich.ID, p[1].ID, sword, 1), []error{pieces.ErrRich})
 		if n, err := starter.Items.Count(ctx, db, "TRUE"); n != 3 || err != nil {
 			t.Errorf("%d items, %v", n, err)
 		}
@@ -100,6 +108,13 @@ func TestDeposit(t *testing.T) {
 		if left, kept := gold(t, db, "players"), gold(t, db, "accounts"); left != 210 || kept != 90 {
 			t.Errorf("%d gold and %d in the bank, want 210 and 90", left, kept)
 		}
+		rich := players[1]
+		rich.Gold = math.MaxInt64
+		must(t, starter.Players.Update(t.Context(), db, rich, "gold"))
+		must(t, pieces.Deposit(t.Context(), db, rich.ID, math.MaxInt64))
+		rich.Gold = 1
+		must(t, starter.Players.Update(t.Context(), db, rich, "gold"))
+		is(t, pieces.Deposit(t.Context(), db, rich.ID, 1), []error{pieces.ErrRich})
 	})
 }
 
@@ -120,6 +135,38 @@ func TestFriends(t *testing.T) {
 		is(t, pieces.Unfriend(ctx, db, c, a), []error{store.ErrNotFound})
 		if got, err := pieces.Friends(ctx, db, a); err != nil || !slices.Equal(got, want[:1]) {
 			t.Errorf("got %v, %v, want %v", got, err, want[:1])
+		}
+	})
+}
+
+// Players begin and end friendships with each other at once: each call comes to its end, and each friend has the other.
+func TestFriendsAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, db *store.DB, players []entity.Player, _ []entity.Item) {
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				for n := range 20 {
+					a, b := players[i%3].ID, players[(i+1+n%2)%3].ID
+					err := pieces.Befriend(t.Context(), db, a, b, storetest.Born)
+					if n%4 > 1 {
+						err = pieces.Unfriend(t.Context(), db, a, b)
+					}
+					if err != nil && !errors.Is(err, store.ErrNotFound) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for _, p := range players {
+			mine, err := pieces.Friends(t.Context(), db, p.ID)
+			must(t, err)
+			for _, f := range mine {
+				theirs, err := pieces.Friends(t.Context(), db, f.Friend)
+				if must(t, err); !slices.Contains(theirs, pieces.Friend{Friendship: pieces.Friendship{Player: f.Friend, Friend: p.ID}, Since: storetest.Born}) {
+					t.Errorf("%s is a friend of %s, who is none of %[1]s", f.Friend, p.ID)
+				}
+			}
 		}
 	})
 }
