@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/store/fleet"
+	"mergesafe/internal/fleet"
 )
 
 // With a fleet registry a server number that was copied into a second

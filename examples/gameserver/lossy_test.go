@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
-	"mergesafe/store/fleet"
 )
 
 // A database that may lose confirmed changes is refused in one line that tells

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 )
 
 // Processes with the same configuration share a range: each takes a number of

@@ -13,9 +13,9 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/number"
-	"mergesafe/store/fleet"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )

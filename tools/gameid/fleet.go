@@ -12,9 +12,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/columns"
 	"mergesafe/internal/config"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )

@@ -13,9 +13,10 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/inventory"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli/clitest"
@@ -98,7 +99,7 @@ func join(ctx context.Context, f *fleet.Fleet, dsn string, server gameid.ServerI
 		return err
 	}
 	defer db.Close()
-	node, err := f.Join(ctx, db.Registry(), server, storetest.NodeOptions, fleet.Options{})
+	node, err := f.Join(ctx, storetest.World(db), server, worldregistry.NodeOptions(storetest.NodeOptions), fleet.Options{})
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"mergesafe/internal/config"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
 

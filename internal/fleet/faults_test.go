@@ -12,9 +12,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -68,9 +68,9 @@ func TestFleetLostAnswers(t *testing.T) {
 				// The first start binds; the second takes; then it renews.
 				for range 2 {
 					armed.Store(true)
-					m, err := f.Join(t.Context(), db.Registry(), 7, nodeOptions, byHand)
+					m, err := f.Join(t.Context(), storetest.World(db), 7, worldOptions, byHand)
 					if errors.Is(err, fleet.ErrNotBound) && test.what == "SELECT server_id" {
-						m, err = f.Join(t.Context(), db.Registry(), 7, nodeOptions, byHand)
+						m, err = f.Join(t.Context(), storetest.World(db), 7, worldOptions, byHand)
 					}
 					must(t, err)
 					armed.Store(true)
@@ -178,7 +178,7 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 		db := withTables(t, newDSN())
 		must(t, join(t, db, f, 7).Close())
 		// It is bound now, so that what is not done within a heartbeat on a busy machine is tried again.
-		m, err := f.Join(t.Context(), db.Registry(), 7, nodeOptions, often)
+		m, err := f.Join(t.Context(), storetest.World(db), 7, worldOptions, often)
 		must(t, err)
 		defer m.Close()
 		for m.Status().Heartbeats < 5 {
@@ -225,7 +225,7 @@ func TestFleetTakesNoChanges(t *testing.T) {
 			})
 			start := func() (*fleet.Member, error) {
 				writes.Store(0)
-				m, err := f.Join(t.Context(), db.Registry(), gameid.ServerID(refusal.Number), nodeOptions, byHand)
+				m, err := f.Join(t.Context(), storetest.World(db), gameid.ServerID(refusal.Number), worldOptions, byHand)
 				if n := writes.Load(); refuses.Load() && (n < 1 || n > 10) {
 					t.Errorf("it tried %d times", n)
 				}
