@@ -82,8 +82,8 @@ type text string
 // is used there for the first time.
 //
 // A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, or TIMESTAMPTZ(3) in PostgreSQL. It is
-// written in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column could not be read as a time,
-// or by the zone of a pool ([Wrap]) as another one.
+// written in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column
+// could not be read as a time, or, because of the time zone of a wrapped pool, could be read as another time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`

@@ -93,11 +93,11 @@ type Options struct {
 // It returns a [*Error] if the number is not claimed (ErrNotClaimed),
 // retired (ErrRetired) or of another world (ErrOtherWorld), if the world goes on in
 // another database since a merge (ErrSuperseded), or if a live copy of the same world
-// runs elsewhere (ErrRunning): a process has the lease, and is not known to have ended. On Linux, Join notices if that process ran on this machine
-// and has ended; otherwise its lease has to run out first. If the wall clock disagrees
-// with the fleet registry's by more than MaxSkew, Join returns a [*gameid.ClockError]. If
-// the database of the game may lose confirmed changes, it returns a
-// [*registry.LossyError].
+// runs elsewhere (ErrRunning): a process has the lease, and is not known to have ended.
+// On Linux, Join notices if that process ran on this machine and has ended; otherwise its
+// lease has to run out first. If the wall clock disagrees with the fleet registry's by
+// more than MaxSkew, Join returns a [*gameid.ClockError]. If the database of the game may
+// lose confirmed changes, it returns a [*registry.LossyError].
 //
 // If the fleet registry cannot be reached, or takes no changes, a world that was bound
 // before still starts, and a world that runs keeps running; the status is then Away. A world that was never
