@@ -2,8 +2,9 @@ package gameid
 
 import "time"
 
-// Clock gives a [Node] the time. Whatever a Clock returns, the node does not issue
-// an ID twice: the clock decides only which times the IDs carry.
+// Clock gives a [Node] the time. As long as the registry keeps what it has confirmed, the
+// node does not issue an ID twice, whatever a Clock returns: the clock decides only which times
+// the IDs carry. If the registry forgets, IDs do not repeat unless the clock is wrong: see [Node].
 type Clock interface {
 	// Wall is the time of day. It may be wrong, and may step forward or back.
 	Wall() time.Time

@@ -3,6 +3,7 @@ package gameid
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -103,8 +104,12 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); stop that process, or give this one a server ID of its own",
-		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)))
+	advice := "stop that process, or give this one a server ID of its own"
+	if e.Holder.Process != "" && e.Holder.Process == processName(os.Getpid()) {
+		advice = "that is this process: close the node that it has open, or wait for the end of the lease if none is"
+	}
+	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); %s",
+		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)), advice)
 }
 
 // LostError says why a node ended: another process, or an operator, changed the row

@@ -98,7 +98,7 @@ const stopped = 1 << 63
 // they are: 0 if there is no room.
 //
 // Reading the clock costs more than the rest of a mint. So it is read only
-// about every 50 microseconds, and the cycle counter of the processor says
+// every 30 to 130 microseconds, and the cycle counter of the processor says
 // when. The counter need not be exact, or the same on every core: its error can
 // make the time in an ID late, by at most the difference of two cores'
 // counters, but cannot make an ID repeat. With it a mint takes 20 ns instead of 47 at 100 IDs
@@ -218,9 +218,10 @@ func (n *Node) await() error {
 // OpenNode fails at once if it cannot read the registry. If the outcome of its
 // claim is unknown, or another process was faster, it tries up to four times.
 // Each attempt makes two calls to the registry, of a quarter of Options.Window at most,
-// and waits for the clock. So OpenNode takes at most twice Window and a quarter of a second,
-// by default 20.25 s, and up to a minute before that for a [Floorer]. Pass a ctx that ends
-// sooner if that is too long.
+// and waits for the clock. If the outcome stays unknown, OpenNode gives the lease back, for
+// as long as one more call may take. So it takes at most two and a quarter times Window and a
+// quarter of a second, by default 22.75 s, and up to a minute before that for a [Floorer]. Pass
+// a ctx that ends sooner if that is too long: then the lease runs out by itself.
 func OpenNode(ctx context.Context, server ServerID, r Reserver, opts Options) (*Node, error) {
 	if err := server.Validate(); err != nil {
 		return nil, err
@@ -272,6 +273,7 @@ const floorTimeout = time.Minute
 func (n *Node) acquire(ctx context.Context) error {
 	const attempts = 4
 	failure := fmt.Errorf("other processes changed its row %d times in a row", attempts)
+	unknown := false
 	for range attempts {
 		rec, used, err := n.admit(ctx)
 		if err != nil {
@@ -282,7 +284,7 @@ func (n *Node) acquire(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			failure = err
+			failure, unknown = err, true
 		}
 		if ctx.Err() != nil {
 			if err == nil {
@@ -290,6 +292,10 @@ func (n *Node) acquire(ctx context.Context) error {
 			}
 			break
 		}
+	}
+	if unknown && ctx.Err() == nil {
+		n.unsure = true
+		n.claim(ctx, func() Claim { return Claim{Reserved: n.mark, Window: n.window} }) // otherwise the lease runs out
 	}
 	return fmt.Errorf("gameid: reserving times for server %d: %w", n.server, failure)
 }
@@ -300,7 +306,7 @@ func (n *Node) admit(ctx context.Context) (rec Record, used int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.opts.timeout())
 	defer cancel()
 	asked := n.clock.Elapsed()
-	if rec, err = n.reserver.Load(ctx, n.server); err != nil {
+	if rec, err = n.load(ctx); err != nil {
 		return rec, 0, fmt.Errorf("gameid: reading the registry row of server %d: %w", n.server, err)
 	}
 	other := !rec.Holder.IsZero() && rec.Holder.Token != n.holder.Token
@@ -314,11 +320,8 @@ func (n *Node) admit(ctx context.Context) (rec Record, used int64, err error) {
 	if rec.Now.Before(wall.Add(asked-elapsed-n.opts.MaxSkew)) || rec.Now.After(wall.Add(n.opts.MaxSkew)) {
 		return rec, 0, &ClockError{Local: wall, Registry: rec.Now, Limit: n.opts.MaxSkew}
 	}
-	// No node reserves further than maxWindow, whatever the row says.
-	stored := (rec.Window + time.Millisecond - 1).Truncate(time.Millisecond)
-	n.window = max(n.window, min(stored, maxWindow))
-	// Time 0 is never used, so a row without a mark needs no case of its own.
-	used = min(max(rec.Reserved, n.floor, 0), MaxMillis) // a row that was written by hand may say more
+	n.window = max(n.window, rec.Window)
+	used = max(rec.Reserved, min(n.floor, MaxMillis))
 	now := later(wall, rec.Now)
 	if limit := max(n.opts.MaxSkew, 2*n.window); TimeOf(used).Sub(now) > limit {
 		return rec, 0, &MarkError{Server: n.server, Mark: TimeOf(used), Now: now, Limit: limit}
@@ -329,6 +332,14 @@ func (n *Node) admit(ctx context.Context) (rec Record, used int64, err error) {
 	// commit was lost. All that a predecessor can have reserved by a clock that
 	// was not ahead of this one lies up to the horizon.
 	return rec, max(used, n.horizon()), nil
+}
+
+// load reads the row, limited to what a node can have written: one that was written by hand may say more.
+func (n *Node) load(ctx context.Context) (Record, error) {
+	rec, err := n.reserver.Load(ctx, n.server)
+	rec.Reserved = min(max(rec.Reserved, 0), MaxMillis) // time 0 is never used
+	rec.Window = min((rec.Window + time.Millisecond - 1).Truncate(time.Millisecond), maxWindow)
+	return rec, err
 }
 
 // begin claims the row that was read. It reports false if the row has to be read
@@ -466,7 +477,7 @@ func (n *Node) renewals() {
 
 // renew reserves the next range. It records its error and returns it.
 func (n *Node) renew() error {
-	err := n.claim(func() Claim { return n.reservation(n.nextMark()) })
+	err := n.claim(context.Background(), func() Claim { return n.reservation(n.nextMark()) })
 	if err == nil {
 		return nil
 	}
@@ -483,8 +494,8 @@ func (n *Node) renew() error {
 }
 
 // claim writes what next returns over the row, if the node still has that.
-func (n *Node) claim(next func() Claim) error {
-	ctx, cancel := context.WithTimeout(context.Background(), n.opts.timeout())
+func (n *Node) claim(ctx context.Context, next func() Claim) error {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.timeout())
 	defer cancel()
 	const attempts = 3
 	for range attempts {
@@ -531,7 +542,7 @@ func (n *Node) settle(ctx context.Context) error {
 	if sure {
 		return nil
 	}
-	rec, err := n.reserver.Load(ctx, n.server)
+	rec, err := n.load(ctx)
 	if err != nil {
 		return err
 	}
@@ -548,7 +559,7 @@ func (n *Node) settle(ctx context.Context) error {
 	// Only this node writes its token, so the node owns what the row reserves.
 	// If the database was restored, the row may be older than the last claim:
 	// then the node keeps its mark, and the next claim writes it again.
-	n.epoch, n.mark = rec.Epoch, max(n.mark, min(rec.Reserved, MaxMillis))
+	n.epoch, n.mark = rec.Epoch, max(n.mark, rec.Reserved)
 	return nil
 }
 
@@ -637,7 +648,7 @@ func (n *Node) release() error {
 		return nil // there is nothing to give back
 	}
 	used := int64(n.final >> SequenceBits)
-	err := n.claim(func() Claim { return Claim{Reserved: min(used, n.mark), Window: n.window} }) // beyond the mark nothing was issued
+	err := n.claim(context.Background(), func() Claim { return Claim{Reserved: min(used, n.mark), Window: n.window} }) // beyond the mark nothing was issued
 	if err != nil {
 		return fmt.Errorf("gameid: giving back the lease of server %d: %w", n.server, err)
 	}

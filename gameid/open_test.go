@@ -12,6 +12,8 @@ import (
 	"mergesafe/gameid/gameidtest"
 )
 
+// While answers are lost each attempt reserves further times. If all are lost, the last claim may have been made, and
+// OpenNode gives the lease back: the next node need not wait for its end.
 func TestOpenWithLostAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRegistry()
@@ -19,16 +21,16 @@ func TestOpenWithLostAnswer(t *testing.T) {
 		if _, err := gameid.OpenNode(t.Context(), server, r, gameid.Options{}); err == nil || !strings.Contains(err.Error(), "server 7: lost") {
 			t.Fatalf("error: %v", err)
 		}
-		var first gameid.Claim
-		for _, c := range r.claims {
-			if first.Reserved == 0 {
-				first = c
-			} else if c.Holder.Token != first.Holder.Token || c.Reserved <= first.Reserved {
-				t.Errorf("claim %+v after %+v", c, first)
+		first, last := r.claims[0], len(r.claims)-1
+		for i, c := range r.claims[1:last] {
+			if c.Holder.Token != first.Holder.Token || c.Reserved <= r.claims[i].Reserved {
+				t.Errorf("claim %+v after %+v", c, r.claims[i])
 			}
 		}
+		if c := r.claims[last]; !c.Holder.IsZero() || c.Reserved != r.claims[last-1].Reserved {
+			t.Errorf("finally it wrote %+v", c)
+		}
 		r.spoil(nil, nil)
-		time.Sleep(time.Minute)
 		open(t, r, gameid.Options{})
 	})
 }
@@ -37,6 +39,10 @@ func TestSecondNodeIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRegistry()
 		n := open(t, r, gameid.Options{})
+		advice := "stop that process"
+		if n.Holder().Process != "" { // processes have names here
+			advice = "that is this process"
+		}
 		for range 100 { // however long it goes on: the lease is renewed
 			time.Sleep(time.Second)
 			_, err := gameid.OpenNode(t.Context(), server, r, gameid.Options{})
@@ -44,7 +50,7 @@ func TestSecondNodeIsRefused(t *testing.T) {
 			if !ok || held.Server != server || held.Holder.PID == 0 || held.Holder.Host == "" || !held.LeaseUntil.After(held.Now) {
 				t.Fatalf("a second node: %v", err)
 			}
-			for _, want := range []string{"server 7 is already running", held.Holder.Host, fmt.Sprint(held.Holder.PID), held.Holder.Program, "2026-11-21T03:00:00", "left"} {
+			for _, want := range []string{"server 7 is already running", held.Holder.Host, fmt.Sprint(held.Holder.PID), held.Holder.Program, "2026-11-21T03:00:00", "left", advice} {
 				if !strings.Contains(err.Error(), want) {
 					t.Fatalf("%q is not in %q", want, err)
 				}
@@ -169,14 +175,14 @@ func TestCrashLeavesNoMarkTooFar(t *testing.T) {
 // OpenNode gives up in the end, and says what was wrong.
 func TestOpenTakesItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		const timeout, most = time.Second, 8*time.Second + 4*16*time.Millisecond // it waits for its clock too
+		const timeout, most = time.Second, 9*time.Second + 4*16*time.Millisecond // it waits for its clock too
 		var loads, claims int
 		start := time.Now()
 		_, err := gameid.OpenNode(t.Context(), server, sluggish{timeout - 1, &loads, &claims}, gameid.Options{Window: 4 * timeout, Clock: gameid.SystemClock()})
-		if !errors.Is(err, context.DeadlineExceeded) || loads != 4 || claims != 4 {
+		if !errors.Is(err, context.DeadlineExceeded) || loads != 5 || claims != 4 {
 			t.Errorf("%d times read, %d times written: %v", loads, claims, err)
 		}
-		if took := time.Since(start); took > most || took < most-4 {
+		if took := time.Since(start); took > most || took < most-5 {
 			t.Errorf("it took %s, want just below %s", took, most)
 		}
 	})

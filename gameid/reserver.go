@@ -12,7 +12,7 @@ import (
 //
 // Uniqueness rests on two things only. CompareAndSet must be atomic: of two
 // callers that give the same row, at most one may succeed. And what it wrote
-// must be durable before it returns true. No clock is trusted.
+// must be durable before it returns true. With both, no clock is trusted.
 //
 // If a registry breaks the second rule, or is restored from an older copy, the
 // clocks are a second defence: see [Node]. It needs the registry's clock to be

@@ -43,7 +43,8 @@ type DB struct {
 //   - "sqlite:" and a path, without parameters: the file is made if there is none. It is kept in
 //     WAL mode, with foreign keys enforced; a writer waits for another one for
 //     up to 5 seconds. If the file is removed or replaced later, changes return
-//     [ErrReplaced].
+//     [ErrReplaced]. One that is overwritten or cut in its place, as cp does, is not noticed, by SQLite
+//     neither: stop the process first.
 //
 //   - "mysql:" and a DSN of github.com/go-sql-driver/mysql:
 //     user:password@tcp(host:port)/database. Character set, time zone (UTC),
@@ -58,6 +59,10 @@ type DB struct {
 //     those of the first schema of the search_path that exists; if that is pg_temp, the error is
 //     [ErrSchema]. A server that may lose what it confirms, a standby, and a pooler whose mode is
 //     not said (pooler=session) are refused.
+//
+// A connection that the server does not make usable within 10 s is an error, [ErrUnavailable], also if ctx has no
+// deadline; the parameter timeout of MySQL, or connect_timeout of PostgreSQL, sets another limit. Of several hosts
+// each has 2 s in MySQL.
 //
 // Errors are one line that tells what to do, and never contain the password.
 func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, sqldb.ReadWrite) }

@@ -35,8 +35,8 @@
 // A [Table] knows the columns of its rows from their db tags. Its methods take
 // a [Session], which is a [*DB], where each call is a transaction of its own, or a
 // [*Tx]. A game declares its tables with [MustTable], in one line; package
-// store/starter has some to begin with. A transaction that is in conflict with another
-// one runs again.
+// store/starter has some to begin with. [DB.InTx] calls its function again if the
+// transaction is in conflict with another one.
 //
 //	err = db.InTx(ctx, func(tx *store.Tx) error {
 //		paid, err := starter.Players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", price, hero.ID, price)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
@@ -56,7 +57,11 @@ func TestOpenErrors(t *testing.T) {
 		{"sqlite:file::memory:", "want the path alone", false},
 		{"sqlite:file:" + dir + "/x.db", "want the path alone", false},
 		{"sqlite:" + dir + "/x\x00.db", "a zero byte", false},
+		{"sqlite: ", "begins or ends with a space", false},
+		{"sqlite:" + dir + "/x.db ", "begins or ends with a space", true},
 		{"sqlite:" + dir, "it is a directory", false},
+		{"sqlite:" + os.DevNull, "it is a device or a pipe", false},
+		{"sqlite:" + os.DevNull, "it is a device or a pipe", true},
 		{"sqlite:" + dir + "/no/s1.db", `no directory "` + dir + `/no": create it first`, false},
 		{"sqlite:" + dir + "/no/s1.db", `no directory "` + dir + `/no": create it first`, true},
 		{"sqlite:" + dir + "/s1.db", "no such file: check the path", true},
@@ -99,6 +104,22 @@ func TestOpenErrors(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(dir + "/*"); len(left) != 2 {
 		t.Errorf("failing to open left %v", left)
+	}
+}
+
+// A server that takes connections and says nothing does not hold up what connects beyond the limit of the DSN, also
+// without a deadline.
+func TestSilentServer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // whose connections the system takes
+	must(t, err)
+	defer silent.Close()
+	for _, dsn := range []string{"mysql:u:p@tcp(" + silent.Addr().String() + ")/d?timeout=50ms", "postgres://u:p@" + silent.Addr().String() + "/d?connect_timeout=1"} {
+		for name, open := range map[string]func(context.Context, string) (*store.DB, error){"Open": store.Open, "OpenReadOnly": store.OpenReadOnly} {
+			_, err := open(t.Context(), dsn)
+			if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), silent.Addr().String()) {
+				t.Errorf("%s %s: got %v", name, store.Redact(dsn), err)
+			}
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 // one open, in which what others write is lost, and a [*Tx] is ended by those who
 // began it. Savepoints in a Tx are not refused. LOCK and UNLOCK TABLES, USE, and SET of
 // autocommit, completion_type or search_path are refused, too, because they change a
-// connection that the pool gives to others; and in a Tx of MySQL what commits it, such
+// connection that the pool gives to others; on a [*DB] so is CREATE TEMPORARY, and what a Tx
+// makes that is temporary it must drop. In a Tx of MySQL what commits it is refused, such
 // as CREATE or TRUNCATE. What a routine does, or a text that the server runs as a
 // statement (EXECUTE, set_config), is not seen, and must not do any of this. To do it,
 // take a connection of [DB.Pool], and put it back as it was.

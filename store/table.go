@@ -82,7 +82,8 @@ type text string
 // is used there for the first time.
 //
 // A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, or TIMESTAMPTZ(3) in PostgreSQL. It is
-// written in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column could not be read as a time.
+// written in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column
+// could not be read as a time, or, because of the time zone of a wrapped pool, could be read as another time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`
@@ -527,11 +528,17 @@ func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.
 	}
 	err = s.of().Query(ctx, kind, func(rows *sql.Rows) error {
 		var row, zero R
-		dest := t.pointers(&row)
+		dest, times := pointers(&row, t.columns), pointers(&row, t.times)
+		for i := range dest {
+			dest[i] = destination(dest[i])
+		}
 		for rows.Next() {
 			row = zero // what Scan finds there it might use again
 			if err := rows.Scan(dest...); err != nil {
 				return err
+			}
+			for _, p := range times {
+				inUTC(p)
 			}
 			page = append(page, row)
 		}
@@ -543,12 +550,12 @@ func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.
 	return page, nil
 }
 
-// pointers returns a pointer to each column of row.
-func (t *Table[K, R]) pointers(row *R) []any {
+// pointers returns a pointer to each of the columns in row.
+func pointers[R any](row *R, columns []column) []any {
 	v := reflect.ValueOf(row).Elem()
-	to := make([]any, len(t.columns))
-	for i, c := range t.columns {
-		to[i] = destination(c.of(v).Addr().Interface())
+	to := make([]any, len(columns))
+	for i, c := range columns {
+		to[i] = c.of(v).Addr().Interface()
 	}
 	return to
 }

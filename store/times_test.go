@@ -257,7 +257,7 @@ func TestTimesWrapped(t *testing.T) {
 		pool, err := sql.Open(driver, dsn)
 		must(t, err)
 		t.Cleanup(func() { pool.Close() })
-		dialect := map[string]store.Dialect{"sqlite": store.SQLite, "mysql": store.MySQL}[driver]
+		dialect := map[string]store.Dialect{"sqlite": store.SQLite, "mysql": store.MySQL, "pgx": store.PostgreSQL}[driver]
 		db, err := store.Wrap(t.Context(), pool, dialect)
 		must(t, err)
 		return db
@@ -271,7 +271,7 @@ func TestTimesWrapped(t *testing.T) {
 				if slices.Contains([]string{"DATETIME", "TIMESTAMP"}, declared) && params != micros {
 					must(t, visits.Insert(t.Context(), db, visit{ID: storetest.ID[visit](1), At: born}))
 					got, err := visits.Get(t.Context(), db, storetest.ID[visit](1))
-					if err != nil || !got.At.Equal(born) {
+					if err != nil || got.At != born {
 						t.Errorf("got %v, %v, want %v", got.At, err, born)
 					}
 					return
@@ -288,10 +288,53 @@ func TestTimesWrapped(t *testing.T) {
 		createVisits(t, db, "DATETIME(3)")
 		refusesTimes(t, db, "parseTime=true")
 		cfg.ParseTime = true
-		db = wrap(t, "mysql", cfg.FormatDSN())
-		must(t, visits.Insert(t.Context(), db, visit{ID: storetest.ID[visit](1), At: born}))
-		if got, err := visits.Get(t.Context(), db, storetest.ID[visit](1)); err != nil || got.At != born {
-			t.Errorf("got %v, %v, want %v", got.At, err, born)
+		for name, refused := range map[string]bool{"Asia/Shanghai": false, "Europe/Berlin": true} {
+			cfg.Loc, err = time.LoadLocation(name)
+			must(t, err)
+			if db = wrap(t, "mysql", cfg.FormatDSN()); refused {
+				refusesTimes(t, db, "loc="+name)
+			} else {
+				comeBack(t, db)
+			}
 		}
 	})
+	t.Run("mysql/TIMESTAMP", func(t *testing.T) {
+		t.Setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3") // of the server
+		server := servertest.Private(t)
+		dsn, err := server.Database(t.Context())
+		must(t, err)
+		cfg, err := mysql.ParseDSN(dsn)
+		must(t, err)
+		cfg.ParseTime = true
+		db := wrap(t, "mysql", cfg.FormatDSN())
+		createVisits(t, db, "TIMESTAMP(3)")
+		refusesTimes(t, db, "DATETIME(3)")
+		cfg.Params = map[string]string{"time_zone": "'+08:00'"}
+		comeBack(t, wrap(t, "mysql", cfg.FormatDSN()))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		db := wrap(t, "pgx", servertest.PostgresDSN(t))
+		createVisits(t, db, "TIMESTAMPTZ(3)")
+		comeBack(t, db)
+	})
+}
+
+// comeBack inserts the two times that a clock in Berlin shows alike, and reads them.
+func comeBack(t *testing.T, db *store.DB) {
+	t.Helper()
+	first := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)
+	for i, at := range []time.Time{first, first.Add(time.Hour)} {
+		want := visit{storetest.ID[visit](i), at, &at, sql.NullTime{Time: at, Valid: true}, sql.Null[time.Time]{V: at, Valid: true}}
+		must(t, visits.Insert(t.Context(), db, want))
+		got, err := visits.Get(t.Context(), db, want.ID)
+		if diff := cmp.Diff(want, got, compareVisits); err != nil || diff != "" || got.At != want.At {
+			t.Errorf("%v, %s", err, diff)
+		}
+		for _, got := range []time.Time{got.At, *got.Maybe, got.Null.Time, got.Any.V} {
+			if got.Location() != time.UTC {
+				t.Errorf("a time came back in %s", got.Location())
+			}
+		}
+	}
+	exec(t, db, "DELETE FROM visits")
 }

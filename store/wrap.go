@@ -18,9 +18,11 @@ import (
 // connections from the pool, sets what it relies on, and restores their own settings before the game has them
 // again; a connection whose settings cannot be restored is closed. Rows of a [Table] are read and written with the
 // settings of the pool. The driver decides how SQLite stores a time. For columns of times the pool needs
-// parseTime=true in MySQL, and a type that the driver takes for a time, such as DATETIME, in SQLite: otherwise the
-// methods of a Table with times return an error. In a pool of autocommit=0, each read outside a transaction runs in
-// one of its own, which costs two round trips. The driver also decides how the end of a context ends a transaction.
+// parseTime=true in MySQL, and no loc in which clocks are set back in autumn; in SQLite a type that the driver takes for
+// a time, such as DATETIME. Otherwise the methods of a Table with times return an error.
+//
+// In a pool of autocommit=0, each read outside a transaction runs in one of its own, which costs two round trips. The
+// driver decides how the end of a context ends a transaction.
 //
 // A pool of MySQL whose sessions have a completion_type other than NO_CHAIN is refused, and one of PostgreSQL
 // whose search_path leads to temporary tables first ([ErrSchema]).

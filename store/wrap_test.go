@@ -14,10 +14,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
@@ -164,12 +165,9 @@ func TestWrapName(t *testing.T) {
 			}
 		}
 
-		worlds, err := fleet.Open("sqlite:" + filepath.Join(t.TempDir(), "fleet.db"))
-		must(t, err)
-		defer worlds.Close()
-		must(t, worlds.Create(ctx))
+		worlds := storetest.NewFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 		must(t, storetest.Second(worlds.Claim(ctx, "s7", 1, fleet.Note{})))
-		member, err := worlds.Join(ctx, db.Registry(), 1, storetest.NodeOptions, fleet.Options{Name: "s7"})
+		member, err := worlds.Join(ctx, storetest.World(db), 1, worldregistry.NodeOptions(storetest.NodeOptions), fleet.Options{Name: "s7"})
 		must(t, err)
 		servers, err := worlds.List(ctx)
 		must(t, err)

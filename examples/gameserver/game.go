@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -182,7 +183,7 @@ type trade struct {
 	Price  int64                  `json:"price"`
 }
 
-var errTrade = &problem{http.StatusConflict, "the price is 0, the buyer has less, or the item is not the seller's"}
+var errTrade = &problem{http.StatusConflict, "the price is 0, the buyer has less, the seller cannot hold more, or the item is not the seller's"}
 
 // trade gives an item of the seller to the buyer, and gold of the buyer to the seller.
 func (g *game) trade(ctx context.Context, in trade) (any, error) {
@@ -195,7 +196,7 @@ func (g *game) trade(ctx context.Context, in trade) (any, error) {
 			return err
 		}
 		given, err := starter.Items.UpdateWhere(ctx, tx, "owner_id = ?", "id = ? AND owner_id = ?", in.Buyer, in.Item, in.Seller)
-		if err == nil && (given == 0 || both[1].Gold < in.Price) {
+		if err == nil && (given == 0 || both[1].Gold < in.Price || both[0].Gold > math.MaxInt64-in.Price) {
 			err = errTrade // takes back what was done
 		}
 		if err != nil {

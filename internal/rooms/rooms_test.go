@@ -17,7 +17,7 @@ var layers = []struct{ what, packages string }{
 	{"IDs and numbers", "gameid number entity"},
 	{"texts", "internal/printable internal/slice internal/nearest internal/columns internal/pattern internal/strict internal/sqltext internal/garbage"},
 	{"databases", "internal/sqldb internal/worldregistry internal/masked internal/config"},
-	{"a game's database", "store"},
+	{"a game's database", "store internal/fleet"},
 	{"keys", "merge/rekey merge/cell merge/codec"},
 	{"worlds, and what is said of them", "merge/catalog merge/sqlsource merge/declare merge/verdict merge/stream merge/leave"},
 	{"the check", "merge/check"},

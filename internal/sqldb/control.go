@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,12 +17,29 @@ func (s *Session) Control(query string) error {
 	if plain(query) {
 		return nil
 	}
-	for statement := range s.statements(query) {
-		if err := s.control(statement); err != nil {
-			return &OpError{"statement", err}
+	readings := s.readings(query)
+	if len(readings) == 0 {
+		return &OpError{"statement", errors.New("it has comments for too many versions of servers (/*!): send it without them")}
+	}
+	for _, reading := range readings {
+		for statement := range s.statements(reading) {
+			if err := s.control(statement); err != nil {
+				return &OpError{"statement", err}
+			}
 		}
 	}
 	return nil
+}
+
+// readings are the ways in which the server may read a text.
+func (s *Session) readings(query string) [][]sqltext.Token {
+	switch s.Dialect() {
+	case MySQL:
+		return sqltext.MySQLReadings(query)
+	case PostgreSQL:
+		return [][]sqltext.Token{sqltext.PostgreSQL(query)}
+	}
+	return [][]sqltext.Token{sqltext.SQLite(query)}
 }
 
 // plain reports whether a text is one statement of the most frequent kinds: no other takes it apart.
@@ -49,8 +67,7 @@ func (s statement) begins(texts ...string) bool {
 }
 
 // statements divides a text at its semicolons, but for those in the body of a routine or a trigger.
-func (s *Session) statements(query string) func(yield func(statement) bool) {
-	all := map[Dialect]func(string) []sqltext.Token{MySQL: sqltext.MySQL, SQLite: sqltext.SQLite, PostgreSQL: sqltext.PostgreSQL}[s.Dialect()](query)
+func (s *Session) statements(all []sqltext.Token) func(yield func(statement) bool) {
 	return func(yield func(statement) bool) {
 		start, depth, routine := 0, 0, false
 		for i, t := range all {
@@ -99,6 +116,9 @@ func (s *Session) control(a statement) error {
 		return fmt.Errorf("%s belongs to InTx: each call on a DB is a transaction of its own, and the next one may have another connection", what)
 	case a.begins("LOCK", "UNLOCK", "USE"), a.begins("SET") && a.sets(s.Dialect()):
 		return fmt.Errorf("%s would change the connection for all that the pool runs on it later: take a connection of DB.Pool for that, and put it back as it was", what)
+	case s.tx == nil && a.begins("CREATE TEMP", "CREATE TEMPORARY", "CREATE OR REPLACE TEMP", "CREATE OR REPLACE TEMPORARY", "CREATE LOCAL TEMP",
+		"CREATE LOCAL TEMPORARY", "CREATE GLOBAL TEMP", "CREATE GLOBAL TEMPORARY"):
+		return errors.New("what is TEMPORARY would belong to one connection of the pool, and hide what others see by its name: make it in InTx, and drop it there")
 	case s.tx != nil && mysql && a.begins("ALTER", "ANALYZE TABLE", "ANALYZE LOCAL", "ANALYZE NO_WRITE_TO_BINLOG", "BACKUP", "CACHE INDEX", "CHECK TABLE",
 		"CLONE", "CREATE", "DROP", "FLUSH", "GRANT", "IMPORT TABLE", "INSTALL", "LOAD INDEX", "OPTIMIZE", "RENAME", "REPAIR", "RESET", "REVOKE", "SET DEFAULT ROLE",
 		"SET PASSWORD", "STOP", "TRUNCATE", "UNINSTALL") && !a.begins("CREATE TEMPORARY TABLE", "CREATE OR REPLACE TEMPORARY TABLE", "DROP TEMPORARY"):

@@ -4,6 +4,7 @@ package sqltext
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,31 @@ func SQLite(sql string) []Token { return take(sql, sqlite) }
 // a routine. What stands in a comment for some servers, as in /*!80023 INVISIBLE */, is taken for part of it.
 func MySQL(sql string) []Token { return take(sql, mysql) }
 
+// MySQLReadings takes a statement apart in each way in which a server may read it: to a server of an older
+// version, or of another kind, /*!80023 INVISIBLE */ is a comment. It returns nil if the statement has comments
+// for more than six versions or kinds.
+func MySQLReadings(sql string) (all [][]Token) {
+	var marks []string
+	for i := range sql {
+		if mark := sql[i : i+versioned(sql[i:])]; mark != "" && !slices.Contains(marks, mark) {
+			marks = append(marks, mark)
+		}
+	}
+	if len(marks) > 6 {
+		return nil
+	}
+	for set := range 1 << len(marks) {
+		var skip []string
+		for i, mark := range marks {
+			if set&(1<<i) != 0 {
+				skip = append(skip, mark)
+			}
+		}
+		all = append(all, take(sql, mysql, skip...))
+	}
+	return all
+}
+
 // PostgreSQL takes a statement of PostgreSQL apart, whose names may also stand in backquotes.
 func PostgreSQL(sql string) []Token { return take(sql, postgres) }
 
@@ -57,7 +83,9 @@ const (
 
 const byteOrderMark = "\ufeff"
 
-func take(sql string, of kind) (all []Token) {
+// take takes a statement apart. What stands in a comment for some servers is part of it, unless the beginning
+// of the comment, such as /*!80023, is one to skip.
+func take(sql string, of kind, skip ...string) (all []Token) {
 	for i := 0; i < len(sql); {
 		start, rest := i, sql[i:]
 		switch c := sql[i]; {
@@ -68,7 +96,11 @@ func take(sql string, of kind) (all []Token) {
 			i += len(byteOrderMark)
 			continue
 		case of == mysql && versioned(rest) > 0:
-			i += versioned(rest)
+			if mark := rest[:versioned(rest)]; slices.Contains(skip, mark) {
+				i += nested(rest)
+			} else {
+				i += len(mark)
+			}
 			continue
 		case of == mysql && strings.HasPrefix(rest, "*/"):
 			i += len("*/")

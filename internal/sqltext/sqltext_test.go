@@ -32,6 +32,30 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// A comment for some servers is text or a comment, those of one version alike; and never more readings than can be looked at.
+func TestMySQLReadings(t *testing.T) {
+	for text, want := range map[string]string{
+		"a /* b */":                                  "a",
+		"/*!1 a */ b /*!1 c */":                      "abc b",
+		"/*!1 a */ /*!2 b */ c":                      "abc bc ac c",
+		"/*!1 a /* b */ c */ d":                      "acd d",
+		"/*!1 ' */ /*M!2 a */ ' b":                   "' */ /*M!2 a */ 'b a' b ' */ /*M!2 a */ 'b ' b",
+		"/*!1*//*!2*//*!3*//*!4*//*!5*//*!6*//*!7*/": "",
+	} {
+		var got []string
+		for _, reading := range MySQLReadings(text) {
+			var words strings.Builder
+			for _, token := range reading {
+				words.WriteString(token.Text)
+			}
+			got = append(got, words.String())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q, want %s", text, got, want)
+		}
+	}
+}
+
 // Commas in parentheses, quotes and comments of people divide nothing.
 func TestParts(t *testing.T) {
 	const list = "`a,b` int, KEY `k` (`c`, `d`(3)) ,'x,y', /* e, f */ `g` int /*!80023 INVISIBLE */"

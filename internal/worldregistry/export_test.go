@@ -1,8 +1,10 @@
 package worldregistry
 
 import (
+	"context"
 	"database/sql"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
 )
 
@@ -12,6 +14,11 @@ func Unguarded(pool *sql.DB, d sqldb.Dialect) *Registry { return &Registry{db: s
 
 // AcceptLossy is what a node with AcceptLossyDatabase does.
 func (r *Registry) AcceptLossy() { r.db.AcceptLossy() }
+
+// HoldAfter gives a server another holder. between runs when its row was read.
+func (r *Registry) HoldAfter(ctx context.Context, server gameid.ServerID, holder gameid.Holder, between func(*Server) bool) error {
+	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) { return between(s), nil })
+}
 
 // RereadNow makes the next reservation read the settings of the database again.
 func (r *Registry) RereadNow() {

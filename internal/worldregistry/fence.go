@@ -196,7 +196,7 @@ func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token 
 
 const updateHolder = `
 	UPDATE ` + Table + ` SET epoch = epoch + 1, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
-	WHERE server_id = ? AND epoch = ?`
+	WHERE ` + unchanged
 
 // hold gives a server another holder, if wanted says so after a look at its
 // row.
@@ -213,7 +213,7 @@ func (r *Registry) hold(ctx context.Context, server gameid.ServerID, holder game
 		if want, err := wanted(&row); err != nil || !want {
 			return err
 		}
-		if ok, err := r.db.Swap(ctx, updateHolder, holder, lease.Milliseconds(), server, row.Epoch); err != nil {
+		if ok, err := r.db.Swap(ctx, updateHolder, unchangedArgs(server, row.Record(), holder, lease.Milliseconds())...); err != nil {
 			return fmt.Errorf("store: registry of server %s: %w", server, r.explainLock(ctx, server, err))
 		} else if ok {
 			return nil

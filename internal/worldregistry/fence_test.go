@@ -8,11 +8,31 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
+
+// A registry that is restored between the look at a row and its change may have the same epoch there, under another
+// holder: that one is not overwritten.
+func TestFenceComparesTheHolder(t *testing.T) {
+	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+		starts(t, db)
+		other := gameid.Holder{Token: "another process"}
+		looks := 0
+		must(t, storetest.World(db).HoldAfter(t.Context(), 7, worldregistry.FenceTo("m1", "s1", storetest.Born), func(s *worldregistry.Server) bool {
+			if looks++; looks == 1 {
+				exec(t, db, "UPDATE gameid_servers SET holder = ?", other)
+				return true
+			}
+			return s.Holder.IsZero()
+		}))
+		if s := servers(t, db)[0]; s.Holder != other || looks != 2 {
+			t.Errorf("%d looks, the holder is %s", looks, s.Holder)
+		}
+	})
+}
 
 // A fence refuses every start until the one who made it lifts it. A server that
 // runs is not fenced.

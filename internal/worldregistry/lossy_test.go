@@ -12,11 +12,12 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
+	storefleet "mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
@@ -77,7 +78,7 @@ func TestLossyServer(t *testing.T) {
 		db := open(t, dsn)
 		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, nodeOptions)), accept...)
 		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, store.NumberRange{First: 30, Last: 31}, nodeOptions)), accept...)
-		refusedBy(t, storetest.Second(f.Join(ctx, db.Registry(), 9, nodeOptions, fleet.Options{Name: "s1"})), accept...)
+		refusedBy(t, storetest.Second(f.Join(ctx, storetest.World(db), 9, worldregistry.NodeOptions(nodeOptions), fleet.Options{Name: "s1"})), accept...)
 
 		options := nodeOptions
 		options.AcceptLossyDatabase = true
@@ -101,7 +102,7 @@ func TestLossyServer(t *testing.T) {
 	must(t, err)
 	defer shared.Close()
 	must(t, shared.Create(ctx))
-	refusedBy(t, storetest.Second(numbers.OpenShared(ctx, shared, "player", numbers.Options{})), "innodb_flush_log_at_trx_commit is")
+	refusedBy(t, storetest.Second(numbers.OpenShared(ctx, (*storefleet.Fleet)(shared), "player", numbers.Options{})), "innodb_flush_log_at_trx_commit is")
 }
 
 // What cannot be changed while a server runs; and what is a warning only.
@@ -203,7 +204,7 @@ func TestLossySQLite(t *testing.T) {
 			f := storetest.OpenFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 			must(t, f.Create(t.Context()))
 			must(t, storetest.Second(f.ClaimRange(t.Context(), "s8", store.NumberRange{First: 8, Last: 9}, fleet.Note{By: "anna@host-a", Why: "a test"})))
-			m, err := f.JoinFree(t.Context(), r, store.NumberRange{First: 8, Last: 9}, options, fleet.Options{})
+			m, err := f.JoinFree(t.Context(), (*worldregistry.Registry)(r), store.NumberRange{First: 8, Last: 9}, worldregistry.NodeOptions(options), fleet.Options{})
 			must(t, err)
 			must(t, m.Close())
 		})

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/storetest"
 )
@@ -23,8 +24,8 @@ func eachWay(t *testing.T, db *store.DB, server gameid.ServerID, refused func(wa
 	only := store.NumberRange{First: server, Last: server}
 	refused("OpenNode", storetest.Second(db.OpenNode(ctx, server, nodeOptions)))
 	refused("OpenFreeNode", storetest.Second(db.OpenFreeNode(ctx, only, nodeOptions)))
-	refused("Join", storetest.Second(f.Join(ctx, db.Registry(), server, nodeOptions, fleet.Options{})))
-	refused("JoinFree", storetest.Second(f.JoinFree(ctx, db.Registry(), only, nodeOptions, fleet.Options{})))
+	refused("Join", storetest.Second(f.Join(ctx, storetest.World(db), server, worldregistry.NodeOptions(nodeOptions), fleet.Options{})))
+	refused("JoinFree", storetest.Second(f.JoinFree(ctx, storetest.World(db), only, worldregistry.NodeOptions(nodeOptions), fleet.Options{})))
 }
 
 // A game whose pool may open one connection only, as is usual for SQLite, would wait for itself: whichever way

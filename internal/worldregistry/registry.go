@@ -131,8 +131,17 @@ const (
 	updateServer = `
 		UPDATE ` + Table + `
 		SET epoch = epoch + 1, reserved_ms = ?, window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
-		WHERE server_id = ? AND epoch = ? AND ` + sqldb.HeldBy
+		WHERE ` + unchanged
+
+	// The row as it was read: if a registry is restored from an older copy, the same epoch is reached again,
+	// under another holder.
+	unchanged = "server_id = ? AND epoch = ? AND " + sqldb.HeldBy
 )
+
+// unchangedArgs returns the arguments of unchanged, behind others.
+func unchangedArgs(server gameid.ServerID, row gameid.Record, others ...any) []any {
+	return append(append(others, server, row.Epoch), sqldb.HeldByArgs(row.Holder.Token)...)
+}
 
 // CompareAndSet implements [gameid.Reserver]. The row keeps the largest window
 // of all claims.
@@ -140,7 +149,7 @@ func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, ro
 	what := fmt.Sprintf("registry of server %s: reserve", server)
 	query := updateServer
 	window := (c.Window + time.Millisecond - 1).Milliseconds()
-	args := append([]any{c.Reserved, window, window, c.Holder, c.Lease.Milliseconds(), server, row.Epoch}, sqldb.HeldByArgs(row.Holder.Token)...)
+	args := unchangedArgs(server, row, c.Reserved, window, window, c.Holder, c.Lease.Milliseconds())
 	if row.Epoch == 0 {
 		query = insertServer
 		args = []any{server, sqldb.NewIdentity(), c.Reserved, window, c.Holder, c.Lease.Milliseconds()}

@@ -92,6 +92,6 @@ func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
 	case own.Fleet == "":
 		return fmt.Errorf("server %s with the database %q is bound in no fleet registry: %w", server, r.Place(), sqldb.ErrNotFound)
 	}
-	ok, err := r.db.Swap(ctx, "UPDATE "+Table+" SET fleet = '', epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", server, own.Epoch)
+	ok, err := r.db.Swap(ctx, "UPDATE "+Table+" SET fleet = '', epoch = epoch + 1 WHERE "+unchanged, unchangedArgs(server, own.Record())...)
 	return r.moved(server, ok, err)
 }

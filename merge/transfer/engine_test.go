@@ -22,7 +22,7 @@ func TestDefaultEngine(t *testing.T) {
 	if servertest.OnMariaDB(t) {
 		engine = "Aria"
 	}
-	seen := []string{sqldb.SchemaTable, sqldb.RegistryTable, sqldb.NumbersTable} // in package store/fleet
+	seen := []string{sqldb.SchemaTable, sqldb.RegistryTable, sqldb.NumbersTable} // in package internal/fleet
 	for _, c := range []struct {
 		all     []rowio.Database
 		options planner.PlanOptions

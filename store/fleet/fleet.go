@@ -1,14 +1,13 @@
-// Package fleet is the registry that many worlds share: it binds each server number to
-// one world permanently, and refuses a second live copy of a world. It also leases
-// ranges of integers to worlds whose games count their keys, each number once, and can
-// record where the databases of worlds are.
+// Package fleet starts the nodes of worlds that share a fleet registry: a database that binds each server number to
+// one world permanently, and refuses a second live copy of a world. Operators claim the numbers and look after the
+// registry with the tool gameid.
 //
 // # Limits
 //
 // It detects, it does not fence. A world that cannot reach the fleet registry keeps
 // running, beside a copy of it, until the connection is back; then one of the two is
 // stopped. If the fleet registry can be reached, a copy is refused at its start, or
-// stopped at its next report: after Options.Heartbeat, 30 s by default.
+// stopped at its next report: after [Options].Heartbeat, 30 s by default.
 //
 // A machine that was suspended, or a process that was frozen, may issue IDs and
 // write rows until it notices that another process took over: until its next
@@ -20,42 +19,13 @@ package fleet
 
 import (
 	"context"
-	"database/sql"
-	_ "embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"sync"
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/sqldb"
+	inner "mergesafe/internal/fleet"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/registry"
 )
-
-var (
-	//go:embed schema/mysql.sql
-	mysqlTables string
-	//go:embed schema/sqlite.sql
-	sqliteTables string
-	//go:embed schema/postgres.sql
-	postgresTables string
-)
-
-var part = &sqldb.Part{
-	Mark:    sqldb.FleetMark,
-	Absent:  `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
-	Unready: `run "gameid servers init" once more`,
-	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history", NumbersTable, rangesTable, placesTable},
-	Version: 1,
-	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
-	Fill:    nameFleet,
-}
-
-// NumbersTable is the table in which package store/numbers keeps the sequences
-// that all worlds share.
-const NumbersTable = "fleet_numbers"
 
 // Fleet is the fleet registry: one database, shared by all worlds, that binds
 // each server number to one world permanently. A game's own [registry.Registry] makes
@@ -63,264 +33,179 @@ const NumbersTable = "fleet_numbers"
 // registry sees that, and also a second live copy of one world, such as a cloned disk
 // or a restored backup.
 //
-// A number is first claimed ([Fleet.Claim]), then bound to the first world
-// that starts with it ([Fleet.Join]), and perhaps retired one day
-// ([Fleet.Retire]). It is never given to another world, unless an operator overrides
-// that and gives a reason ([Fleet.Rebind]).
-//
-// Any number of goroutines may use a Fleet.
-type Fleet struct {
-	db   *sqldb.DB
-	path string // of an SQLite file
+// Its tables are made, and numbers are claimed and retired, with "gameid servers". Any number of goroutines
+// may use a Fleet.
+type Fleet inner.Fleet // to which package numbers converts it
 
-	mu sync.Mutex
-	id string // see Identity
-}
+func (f *Fleet) inner() *inner.Fleet { return (*inner.Fleet)(f) }
 
 // Open returns the fleet registry that dsn names, in the form of store.Open. It does not
 // connect: the first use does, so that a world can start while the fleet registry cannot
 // be reached. An error of Open is about the DSN. The caller closes the Fleet.
-//
-// Connections to MySQL are closed after each use, because thousands of game servers, each
-// with two calls a minute, may share one database.
+// Its connections are closed after each use, but for SQLite.
 func Open(dsn string) (*Fleet, error) {
-	db, err := sqldb.Open(dsn, sqldb.ReadWrite)
-	if err != nil {
-		return nil, err
-	}
-	f := &Fleet{db: db}
-	if !db.Dialect().Words().File {
-		db.Pool().SetMaxIdleConns(0)
-	} else {
-		_, f.path, _ = sqldb.SplitDSN(dsn)
-	}
-	return f, nil
+	f, err := inner.Open(dsn)
+	return (*Fleet)(f), err
 }
 
 // Close closes the connections. Close the members before.
-func (f *Fleet) Close() error { return f.db.Close() }
-
-// Pool returns the pool that the fleet registry works on.
-func (f *Fleet) Pool() *sql.DB { return f.db.Pool().DB }
-
-// Dialect returns the kind of the database.
-func (f *Fleet) Dialect() registry.Dialect { return registry.Dialect(f.db.Dialect()) }
+func (f *Fleet) Close() error { return f.inner().Close() }
 
 // String returns the DSN without its secrets.
-func (f *Fleet) String() string { return f.db.String() }
+func (f *Fleet) String() string { return f.inner().String() }
 
 // GoString is [Fleet.String] for %#v.
-func (f *Fleet) GoString() string { return fmt.Sprintf("fleet.Fleet(%q)", f) }
+func (f *Fleet) GoString() string { return f.inner().GoString() }
 
-// Create makes the tables of a fleet registry, unless they exist. It
-// refuses the database of a game or of another program with an error that is
-// store.ErrSchema.
+// Options tune how a world takes part in a fleet. The zero value is right
+// for almost every game.
+type Options struct {
+	// Name is used only if the number is not claimed: the error then shows the
+	// command that claims the number under this name.
+	Name string
+
+	// Place names this database for people. The default is its DSN without secrets.
+	Place string
+
+	// Heartbeat is how often the world reports to the fleet registry. Default
+	// 30 s. After a failure it tries again after a quarter of that.
+	Heartbeat time.Duration
+
+	// Lease is how long a world that stopped reporting keeps other copies from
+	// starting. Default three times Heartbeat, at least twice Heartbeat.
+	Lease time.Duration
+
+	// Timeout bounds each exchange with the fleet registry, and so how long a start
+	// waits for a fleet registry that does not answer. Default a third of Heartbeat,
+	// at most Heartbeat.
+	Timeout time.Duration
+
+	// OnChange is called with every change of Status.State, one at a
+	// time, the first before Join returns. It is meant for logs and must
+	// not call Close.
+	OnChange func(Status)
+}
+
+// Join starts the node of a server, as [registry.Registry.OpenNode] does, with
+// the consent of the fleet registry, and keeps reporting to it. The first start
+// binds the number to the world of this database permanently.
 //
-// Call it once, by hand. A game server must not call it: with a typing error in its DSN
-// it would make a second fleet registry, which gives out the same numbers.
-func (f *Fleet) Create(ctx context.Context) error {
-	err := f.db.Connect(ctx)
-	if err == nil {
-		err = part.Create(ctx, f.db)
-	}
-	return f.fault(err)
+// It returns a [*Error] if the number is not claimed (ErrNotClaimed),
+// retired (ErrRetired) or of another world (ErrOtherWorld), if the world goes on in
+// another database since a merge (ErrSuperseded), or if a live copy of the same world
+// runs elsewhere (ErrRunning): a process has the lease, and is not known to have ended.
+// On Linux, Join notices if that process ran on this machine and has ended; otherwise its
+// lease has to run out first. If the wall clock disagrees with the fleet registry's by
+// more than MaxSkew, Join returns a [*gameid.ClockError]. If the database of the game may
+// lose confirmed changes, it returns a [*registry.LossyError].
+//
+// If the fleet registry cannot be reached, or takes no changes, a world that was bound
+// before still starts, and a world that runs keeps running; the status is then Away. A world that was never
+// bound does not start (ErrNotBound). When the fleet registry can be reached again, and
+// another copy of the world, or another world, has the number, the node is stopped: of
+// two copies that started meanwhile, one keeps running.
+//
+// The IDs begin after the mark that the world reported last, whatever this database
+// says. So a restored backup does not repeat IDs.
+func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node registry.NodeOptions, options Options) (*Member, error) {
+	return joined(f.inner().Join(ctx, (*worldregistry.Registry)(reg), server, worldregistry.NodeOptions(node), inner.Options(options)))
 }
 
-// nameFleet gives a new fleet registry its identity.
-func nameFleet(ctx context.Context, s *sqldb.Session) error {
-	_, err := s.Exec(ctx, s.Dialect().With("INSERT INTO fleet_registry (one, id, created_ms) VALUES (1, ?, {now})"), sqldb.NewIdentity())
-	if errors.Is(err, sqldb.ErrDuplicate) {
-		return nil
-	}
-	return err
+// JoinFree is [Fleet.Join] for any number of a range that no live process holds,
+// as [registry.Registry.OpenFreeNode] is for a world without a fleet registry.
+// The range is claimed with "gameid servers claim -numbers".
+//
+// The first start binds all numbers of the range to the world of this database,
+// in one transaction: another world that is configured with the same range is
+// refused ([ErrOtherWorld]), also if most of the numbers are free. A world that
+// was bound starts while the fleet registry cannot be reached.
+//
+// If no number is free, it returns a [*registry.NoneFreeError].
+//
+// A live copy of the world may run elsewhere, on another number of the range. JoinFree
+// returns [ErrRunning] once the processes of that copy have reported changes that this
+// database lacks, which they do every Heartbeat. Until then, a process of either copy can
+// take a number that no other process holds: IDs stay unique, and the next start on
+// either side is refused.
+func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node registry.NodeOptions, options Options) (*Member, error) {
+	return joined(f.inner().JoinFree(ctx, (*worldregistry.Registry)(reg), numbers, worldregistry.NodeOptions(node), inner.Options(options)))
 }
 
-// Identity returns the random identity of this fleet registry, 32 hexadecimal
-// digits. The first call makes sure that the tables are those of a fleet registry.
-func (f *Fleet) Identity(ctx context.Context) (string, error) {
-	f.mu.Lock()
-	id := f.id
-	f.mu.Unlock()
-	if id != "" {
-		return id, nil
-	}
-	if f.path != "" { // SQLite would make the file
-		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
-			return "", f.fault(fmt.Errorf(`no such file: make the fleet registry with "gameid servers init", or check the path: %w (%w)`, sqldb.ErrUnavailable, fs.ErrNotExist))
-		}
-	}
-	if err := f.db.Connect(ctx); err != nil {
-		return "", f.fault(err)
-	}
-	if err := part.Check(ctx, f.db); err != nil {
-		return "", f.fault(err)
-	}
-	if err := f.db.Get(ctx, &id, "SELECT id FROM fleet_registry"); err != nil {
-		return "", f.fault(err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.id = id
-	return id, nil
+// Member is a world that takes part in a fleet: see [Fleet.Join].
+type Member struct {
+	Node *gameid.Node // Close the Member rather than it
+
+	inner *inner.Member
 }
 
-// fault says of an error that it is about the fleet registry.
-func (f *Fleet) fault(err error) error {
-	if err == nil {
-		return nil
+func joined(m *inner.Member, err error) (*Member, error) {
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("fleet registry %q: %w", f, err)
+	return &Member{m.Node, m}, nil
 }
 
-// The states of a server number.
+// Status returns the state of the world in the fleet registry.
+func (m *Member) Status() Status { return m.inner.Status() }
+
+// Close stops the node, gives its lease back, and reports that to the fleet registry,
+// so that the world can start elsewhere at once. If the fleet registry cannot be
+// reached, its lease runs out instead. Further calls return the same.
+func (m *Member) Close() error { return m.inner.Close() }
+
+// Status is the state of a world in the fleet registry at one moment: its State, and Err, the cause of Away and
+// Conflict. Heartbeats and Failures count the attempts to report, and Last is when one succeeded last, by the clock of this
+// machine. OlderCopy says that at its start the database was an older copy of its world, such as a restored backup: IDs
+// continue after those that the fleet registry knows of.
+type Status = inner.Status
+
+// State is the state of a world in the fleet registry.
+type State = inner.State
+
+// The states of a member.
 const (
-	Claimed = "claimed" // taken, and not yet used by any world
-	Bound   = "bound"   // belongs to one world
-	Retired = "retired" // belonged to a world, and belongs to none any more
+	Joined   = inner.Joined   // it has the lease, as of the last heartbeat
+	Away     = inner.Away     // the fleet registry could not be asked, or does not know yet: the world keeps running
+	Conflict = inner.Conflict // the number or the world was taken: the node was stopped
+	Left     = inner.Left     // the member was closed
 )
 
-// Server is the row of one server number in the fleet registry.
-type Server struct {
-	ID    gameid.ServerID `db:"server_id"`
-	Name  string          `db:"name"`  // for people; no two numbers have the same
-	State string          `db:"state"` // Claimed, Bound or Retired
+// The reasons for which the fleet registry refuses a request, for errors.Is. The error
+// is a [*Error].
+var (
+	// ErrNotClaimed: the number is not claimed.
+	ErrNotClaimed = inner.ErrNotClaimed
 
-	// World is the identity of the world (see [registry.Server]); empty until it is
-	// bound.
-	World string `db:"world"`
+	// ErrTaken: the number or the name to be claimed, or the world to be bound, is in
+	// the fleet already.
+	ErrTaken = inner.ErrTaken
 
-	// Epoch counts the changes of this row.
-	Epoch int64 `db:"epoch"`
+	// ErrRetired: the number is retired.
+	ErrRetired = inner.ErrRetired
 
-	// WorldEpoch and Mark are from the last report of the world about its own
-	// registry: the number of changes of its row, and the time up to which it had
-	// reserved IDs, in milliseconds since gameid.EpochMillis. A database of
-	// the world with fewer changes is an older copy.
-	WorldEpoch int64 `db:"world_epoch"`
-	Mark       int64 `db:"mark_ms"`
+	// ErrOtherWorld: the number belongs to another world.
+	ErrOtherWorld = inner.ErrOtherWorld
 
-	// Holder is the process that has the lease, or had it last, and Place the database
-	// that it uses, without secrets, as the process names it. The lease ends at
-	// LeaseUntil unless it is renewed. Leased says whether it was running at Now, when
-	// the row was read.
-	Holder     gameid.Holder `db:"holder"`
-	Place      string        `db:"place"`
-	LeaseUntil time.Time
-	Leased     bool
+	// ErrRunning: a live process has the lease of the number. For a world that
+	// starts, this is a live copy of it.
+	ErrRunning = inner.ErrRunning
 
-	// GoneInto is the database that the world came to by a merge, without secrets; empty if it did not. No copy of it
-	// starts.
-	GoneInto string `db:"gone_into"`
+	// ErrOlderCopy: the database is an older copy of its world, and its node ran while
+	// the fleet registry could not be reached, with times that the world had used
+	// already.
+	ErrOlderCopy = inner.ErrOlderCopy
 
-	// When the number was claimed, when it was bound, when its world reported last,
-	// and when the row was read. All times are by the clock of the fleet registry.
-	// The time of an event that never happened is zero.
-	ClaimedAt, BoundAt, SeenAt, Now time.Time
-}
+	// ErrSuperseded: the database is a copy from before a merge took its world into a new database, or
+	// from before an undo took it back.
+	ErrSuperseded = inner.ErrSuperseded
 
-// alive reports whether a process has the lease and is not known to have
-// ended.
-func (s *Server) alive() bool { return s.Leased && !s.Holder.Ended() }
+	// ErrOtherFleet: the world is bound in another fleet registry.
+	ErrOtherFleet = inner.ErrOtherFleet
 
-// reach is up to when the world may have used times, as far as the fleet
-// registry can tell: after its last report it may have run on until now, as far
-// ahead of the clock as it was then.
-func (s *Server) reach() int64 {
-	ahead := max(0, gameid.TimeOf(s.Mark).Sub(s.SeenAt))
-	now, err := gameid.MillisOf(s.Now.Add(ahead))
-	if err != nil {
-		return s.Mark // a clock of that database is far off
-	}
-	return max(s.Mark, now)
-}
+	// ErrNotBound: the world was never bound, and the fleet registry cannot be
+	// reached.
+	ErrNotBound = inner.ErrNotBound
+)
 
-// Change is one entry in the history of a number.
-type Change struct {
-	Server gameid.ServerID
-	Epoch  int64 `db:"epoch"` // of the row, from the change on
-	At     time.Time
-	Action string `db:"action"` // "claim", "bind", "retire", "rebind", "move", "gone", "back", "lower mark" or "release"
-	World  string `db:"world"`  // that the number was bound to from then on, or empty
-	By     string `db:"who"`
-	Why    string `db:"why"`
-}
-
-const selectFleet = `
-	SELECT server_id, name, state, COALESCE(world, '') AS world, epoch, world_epoch, mark_ms,
-		holder, place, gone_into, lease_until_ms, claimed_ms, bound_ms, seen_ms, {now} AS now_ms
-	FROM fleet_servers`
-
-// fleetRow has the times of a Server as the database has them.
-type fleetRow struct {
-	Server
-	Lease   int64 `db:"lease_until_ms"`
-	Claimed int64 `db:"claimed_ms"`
-	Bound   int64 `db:"bound_ms"`
-	Seen    int64 `db:"seen_ms"`
-	Read    int64 `db:"now_ms"`
-}
-
-// List returns all numbers that were ever claimed, in their order.
-func (f *Fleet) List(ctx context.Context) ([]Server, error) {
-	return f.find(ctx, " ORDER BY server_id")
-}
-
-// Show returns one number and its history, oldest first. A number that was
-// never claimed is [ErrNotClaimed].
-func (f *Fleet) Show(ctx context.Context, server gameid.ServerID) (Server, []Change, error) {
-	found, err := f.load(ctx, server)
-	if err != nil {
-		return Server{}, nil, err
-	}
-	if found == nil {
-		return Server{}, nil, f.notClaimed(server, "", "-server "+server.String())
-	}
-	var rows []struct {
-		Change
-		Ms int64 `db:"at_ms"`
-	}
-	err = f.db.Select(ctx, &rows, `
-		SELECT epoch, at_ms, action, COALESCE(world, '') AS world, who, why
-		FROM fleet_history WHERE server_id = ? ORDER BY epoch`, server)
-	if err != nil {
-		return Server{}, nil, f.fault(err)
-	}
-	var history []Change
-	for _, row := range rows {
-		row.Server, row.At = server, sqldb.UnixMilli(row.Ms)
-		history = append(history, row.Change)
-	}
-	return *found, history, nil
-}
-
-func (f *Fleet) find(ctx context.Context, where string, args ...any) ([]Server, error) {
-	if _, err := f.Identity(ctx); err != nil {
-		return nil, err
-	}
-	var rows []fleetRow
-	if err := f.db.Select(ctx, &rows, f.db.Dialect().With(selectFleet+where), args...); err != nil {
-		return nil, f.fault(err)
-	}
-	var servers []Server
-	for _, row := range rows {
-		s := row.Server
-		s.Leased = !s.Holder.IsZero() && row.Read < row.Lease
-		s.LeaseUntil, s.Now = sqldb.UnixMilli(row.Lease), sqldb.UnixMilli(row.Read)
-		s.ClaimedAt, s.BoundAt = sqldb.UnixMilli(row.Claimed), sqldb.UnixMilli(row.Bound)
-		s.SeenAt = sqldb.UnixMilli(row.Seen)
-		servers = append(servers, s)
-	}
-	return servers, nil
-}
-
-// load returns the row of a number, or nil if it was never claimed.
-func (f *Fleet) load(ctx context.Context, server gameid.ServerID) (*Server, error) {
-	if err := server.Validate(); err != nil {
-		return nil, err
-	}
-	found, err := f.find(ctx, " WHERE server_id = ?", server)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
-}
+// Error says why the number of a Server may not be used. Its Row is what the fleet registry has of the number.
+type Error = inner.Error

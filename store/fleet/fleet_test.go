@@ -3,165 +3,54 @@ package fleet_test
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
-	"sync"
+	"path/filepath"
 	"testing"
 	"time"
 
-	"mergesafe/entity"
-	"mergesafe/gameid"
-	"mergesafe/store"
+	inner "mergesafe/internal/fleet"
 	"mergesafe/store/fleet"
+	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
 
-var (
-	openFleet       = storetest.OpenFleet
-	newFleet        = storetest.NewFleet
-	onEachWithFleet = storetest.OnEachWithFleet
-)
-
-var note = fleet.Note{By: "anna@host-a", Why: "a test"}
-
-func claimed(t testing.TB, f *fleet.Fleet, server gameid.ServerID) {
-	t.Helper()
-	_, err := f.Claim(t.Context(), fmt.Sprintf("s%d", server), server, note)
-	must(t, err)
-}
-
-// byHand are options with which no heartbeat comes by itself. The first one comes at a random
-// moment of Heartbeat: within an hour, it met one made by hand about once in twenty runs.
-var byHand = fleet.Options{Name: "s7", Heartbeat: 10 * 365 * 24 * time.Hour, Timeout: time.Minute}
-
-func join(t testing.TB, db *store.DB, f *fleet.Fleet, server gameid.ServerID) *fleet.Member {
-	t.Helper()
-	m, err := f.Join(t.Context(), db.Registry(), server, nodeOptions, byHand)
-	must(t, err)
-	t.Cleanup(func() { m.Close() }) // tests that care look at the error themselves
-	return m
-}
-
-// refused checks that a world does not start, why, and what the message says.
-func refused(t testing.TB, db *store.DB, f *fleet.Fleet, server gameid.ServerID, kind error, parts ...string) {
-	t.Helper()
-	m, err := f.Join(t.Context(), db.Registry(), server, nodeOptions, byHand)
-	if err == nil {
-		m.Close()
-	}
-	says(t, err, kind, parts...)
-}
-
-func says(t testing.TB, err, kind error, parts ...string) {
-	t.Helper()
-	if !errors.Is(err, kind) {
-		t.Errorf("the error is %v, want: %v", err, kind)
-		return
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not say %q: %v", part, err)
-		}
-	}
-}
-
-func shown(t testing.TB, f *fleet.Fleet, server gameid.ServerID) (fleet.Server, []fleet.Change) {
-	t.Helper()
-	s, history, err := f.Show(t.Context(), server)
-	must(t, err)
-	return s, history
-}
-
-// expire ends the lease of a server in the fleet registry, as time would.
-func expire(t testing.TB, f *fleet.Fleet, server gameid.ServerID) {
-	t.Helper()
-	exec(t, f.DB(), "UPDATE fleet_servers SET lease_until_ms = 1 WHERE server_id = ?", server)
-}
-
-// copyOf makes a second database of the same world, as a cloned disk would:
-// its registry is that of the original as it is now, without its lease.
-func copyOf(t testing.TB, db *store.DB, dsn string) *store.DB {
-	t.Helper()
-	var rows []struct {
-		Server int64  `db:"server_id"`
-		World  string `db:"world"`
-		Epoch  int64  `db:"epoch"`
-		Mark   int64  `db:"reserved_ms"`
-		Fleet  string `db:"fleet"`
-	}
-	must(t, db.Select(t.Context(), &rows, "SELECT server_id, world, epoch, reserved_ms, fleet FROM gameid_servers"))
-	c := withTables(t, dsn)
-	for _, row := range rows {
-		exec(t, c, `INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms, fleet)
-			VALUES (?, ?, 'own', ?, ?, '', 0, 0, 0, ?)`, row.Server, row.World, row.Epoch, row.Mark, row.Fleet)
-	}
-	return c
-}
-
-func mint(t testing.TB, m *fleet.Member) gameid.Of[entity.Player] {
-	t.Helper()
-	id, err := gameid.NewGenerator[entity.Player](m.Node).Next()
-	must(t, err)
-	return id
-}
-
-func TestFleetSchema(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
-		ctx := t.Context()
-		dsn := newDSN()
-		var fleets []*fleet.Fleet
-		for range 4 {
-			fleets = append(fleets, openFleet(t, dsn))
-		}
-		if !strings.HasPrefix(dsn, "sqlite:") {
-			_, err := fleets[0].List(ctx)
-			says(t, err, store.ErrSchema, "no fleet registry yet", "gameid servers init")
-		} else {
-			_, err := fleets[0].List(ctx)
-			says(t, err, store.ErrUnavailable, "no such file", "gameid servers init")
-		}
-		var wg sync.WaitGroup
-		for _, f := range fleets {
-			wg.Go(func() {
-				if err := f.Create(ctx); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		for _, f := range fleets {
-			must(t, f.Create(ctx)) // again
-			if servers, err := f.List(ctx); err != nil || len(servers) != 0 {
-				t.Errorf("a new fleet registry has %v, %v", servers, err)
-			}
-		}
-		var ids []string
-		must(t, fleets[0].DB().Select(ctx, &ids, "SELECT id FROM fleet_registry"))
-		if len(ids) != 1 || !regexp.MustCompile("^[0-9a-f]{32}$").MatchString(ids[0]) {
-			t.Errorf("the identity is %q", ids)
-		}
-
-		says(t, storetest.Create(ctx, open(t, dsn)), store.ErrSchema, "it is the database of a fleet registry, want that of a game")
-		game := newDSN()
-		withTables(t, game)
-		says(t, openFleet(t, game).Create(ctx), store.ErrSchema, "it is the database of a game, want that of a fleet registry")
-		_, err := openFleet(t, game).List(ctx)
-		says(t, err, store.ErrSchema, "want that of a fleet registry")
-	})
-}
-
-// The password of a fleet registry is in no message.
-func TestFleetHidesThePassword(t *testing.T) {
-	t.Parallel()
-	f, err := fleet.Open("mysql:root:hunter2@tcp(127.0.0.1:1)/fleet")
+// A world joins with the number that was claimed for it, or with a free one of its range; options, status and errors are
+// those of the fleet registry.
+func TestFleet(t *testing.T) {
+	must, ctx := storetest.Must, t.Context()
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	claims := storetest.NewFleet(t, dsn)
+	f, err := fleet.Open(dsn)
 	must(t, err)
 	defer f.Close()
-	_, err = f.List(t.Context())
-	says(t, err, store.ErrUnavailable, "root:***@tcp(127.0.0.1:1)/fleet")
-	for _, s := range []string{err.Error(), f.String(), fmt.Sprintf("%v %+v %#v", f, f, f)} {
-		if strings.Contains(s, "hunter2") {
-			t.Errorf("the password is in %q", s)
-		}
+	if got := fmt.Sprintf("%v %#v", f, f); got != dsn+` fleet.Fleet("`+dsn+`")` {
+		t.Errorf("it is shown as %s", got)
 	}
+	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "game.db"))
+	must(t, db.CreateRegistry(ctx))
+	var states []fleet.State
+	options := fleet.Options{Name: "s7", Heartbeat: time.Hour, OnChange: func(s fleet.Status) { states = append(states, s.State) }}
+	if _, err := f.Join(ctx, db.Registry(), 7, storetest.NodeOptions, options); !errors.Is(err, fleet.ErrNotClaimed) {
+		t.Errorf("a number that was not claimed: %v", err)
+	}
+	must(t, storetest.Second(claims.Claim(ctx, "s7", 7, inner.Note{})))
+	m, err := f.Join(ctx, db.Registry(), 7, storetest.NodeOptions, options)
+	must(t, err)
+	if s := m.Status(); s.State != fleet.Joined || m.Node.Server() != 7 {
+		t.Errorf("server %s, status %+v", m.Node.Server(), s)
+	}
+	must(t, m.Close())
+	if len(states) != 2 || states[0] != fleet.Joined || states[1] != fleet.Left {
+		t.Errorf("the states were %v", states)
+	}
+	numbers := registry.NumberRange{First: 8, Last: 9}
+	if _, err := f.JoinFree(ctx, db.Registry(), numbers, storetest.NodeOptions, options); !errors.Is(err, fleet.ErrNotClaimed) {
+		t.Errorf("a range that was not claimed: %v", err)
+	}
+	must(t, storetest.Second(claims.ClaimRange(ctx, "s8", numbers, inner.Note{})))
+	m, err = f.JoinFree(ctx, db.Registry(), numbers, storetest.NodeOptions, options)
+	must(t, err)
+	if !(m.Node.Server() == 8 || m.Node.Server() == 9) {
+		t.Errorf("server %s", m.Node.Server())
+	}
+	must(t, m.Close())
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/sqldb"
-	"mergesafe/store/fleet"
 )
 
 // Spans are the runs of numbers, from the first up to but not including the

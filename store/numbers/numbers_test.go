@@ -14,9 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/number"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
+	storefleet "mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -57,7 +58,7 @@ func share(t testing.TB, db *store.DB) sequence {
 
 func shared(t testing.TB, f *fleet.Fleet) sequence {
 	return func(o numbers.Options) (*numbers.Sequence, error) {
-		return numbers.OpenShared(t.Context(), f, "player", o)
+		return numbers.OpenShared(t.Context(), (*storefleet.Fleet)(f), "player", o)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	inner "mergesafe/internal/fleet"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/number"
@@ -157,9 +158,10 @@ func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 // If the fleet registry cannot be reached, it still returns the Sequence, and Next
 // returns the cause until it can.
 func OpenShared(ctx context.Context, f *fleet.Fleet, name string, options Options) (*Sequence, error) {
-	q := &row{db: sqldb.Wrap(f.Pool(), sqldb.Dialect(f.Dialect())), table: fleet.NumbersTable}
+	shared := (*inner.Fleet)(f)
+	q := &row{db: sqldb.Wrap(shared.Pool(), shared.Dialect()), table: inner.NumbersTable}
 	q.admit = func(ctx context.Context) error {
-		if _, err := f.Identity(ctx); err != nil {
+		if _, err := shared.Identity(ctx); err != nil {
 			return err
 		}
 		if err := worldregistry.New(q.db).AdmitNumbers(ctx); err != nil {

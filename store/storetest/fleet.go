@@ -3,7 +3,7 @@ package storetest
 import (
 	"testing"
 
-	"mergesafe/store/fleet"
+	"mergesafe/internal/fleet"
 )
 
 // OpenFleet opens a fleet registry as another process would.

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"

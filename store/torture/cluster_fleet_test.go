@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
 
@@ -224,7 +225,7 @@ func (f *fleetWorld) races(node int) {
 				wg.Go(func() {
 					call, cancel := call(ctx)
 					defer cancel()
-					m, err := shared.Join(call, db.Registry(), number, store.NodeOptions{}, options)
+					m, err := shared.Join(call, storetest.World(db), number, worldregistry.NodeOptions{}, options)
 					f.report("join", err)
 					if members[i] = m; err != nil && !known(err) {
 						f.t.Errorf("a start through n%d: %v", i+1, err)
@@ -289,7 +290,7 @@ func (f *fleetWorld) outlives(node int) {
 			db := f.world()
 			defer db.Close()
 			number := f.claim(f.t.Context(), shared, fmt.Sprint("runs ", f.next()))
-			m, err := shared.Join(f.t.Context(), db.Registry(), number, store.NodeOptions{}, options)
+			m, err := shared.Join(f.t.Context(), storetest.World(db), number, worldregistry.NodeOptions{}, options)
 			if err != nil {
 				f.t.Fatalf("through n%d: %v", i+1, err)
 			}

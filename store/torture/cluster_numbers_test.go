@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/number"
-	"mergesafe/store/fleet"
+	storefleet "mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 )
 
@@ -38,7 +39,7 @@ func sharedNumbers(t *testing.T, g *cluster) {
 			must(t, fleet.Create(t.Context()))
 			g.awaitTables("fleet")
 		}
-		numbers, err := numbers.OpenShared(t.Context(), fleet, "player", numbers.Options{MinBlock: 1, MaxBlock: 5, Timeout: 5 * time.Second})
+		numbers, err := numbers.OpenShared(t.Context(), (*storefleet.Fleet)(fleet), "player", numbers.Options{MinBlock: 1, MaxBlock: 5, Timeout: 5 * time.Second})
 		must(t, err)
 		t.Cleanup(func() { numbers.Close() })
 		takers[i] = &taker{t: t, numbers: numbers}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/merge/agenda"
 	"mergesafe/merge/campaign"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )

@@ -11,8 +11,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/columns"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -41,7 +41,6 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindNumber),
 			Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
 		},
-		rangesCommand(env),
 		placesCommand(env),
 	}
 }

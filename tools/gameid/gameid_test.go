@@ -17,10 +17,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/columns"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -154,7 +154,7 @@ func makeFleet(dsn, game string) (closeAll func(), err error) {
 		if _, err := shared.Claim(ctx, "s"+server.String(), server, note); err != nil {
 			return closeAll, err
 		}
-		member, err := shared.Join(ctx, db.Registry(), server, storetest.NodeOptions, fleet.Options{Heartbeat: time.Hour})
+		member, err := shared.Join(ctx, storetest.World(db), server, worldregistry.NodeOptions(storetest.NodeOptions), fleet.Options{Heartbeat: time.Hour})
 		if err != nil {
 			return closeAll, err
 		}

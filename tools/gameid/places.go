@@ -13,7 +13,7 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/store/fleet"
+	"mergesafe/internal/fleet"
 	"mergesafe/tools/internal/cli"
 )
 

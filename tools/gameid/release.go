@@ -8,9 +8,9 @@ import (
 
 	ucli "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/worldregistry"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
 

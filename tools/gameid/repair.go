@@ -11,8 +11,8 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
 

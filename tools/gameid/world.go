@@ -9,9 +9,9 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )

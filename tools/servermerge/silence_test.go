@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/store/fleet"
+	"mergesafe/internal/fleet"
 	"mergesafe/tools/internal/cli"
 )
 

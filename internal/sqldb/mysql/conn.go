@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -37,8 +39,11 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 		all.plain = cfg.TLS == nil
 		all.names = append(all.names, cfg.Addr)
 		_, plain := engine{}.ParseServer(dsn)
-		q := &quoting{cfg.DBName, plain, plain && shownUser(dsn, cfg) != "", slices.Sorted(maps.Keys(cfg.Params))}
-		all.servers = append(all.servers, mysqlConnector{connector, readOnly, q, new(question)})
+		q := &quoting{cfg.DBName, "the server", plain, plain && shownUser(dsn, cfg) != "", slices.Sorted(maps.Keys(cfg.Params))}
+		if plain {
+			q.server = cfg.Addr
+		}
+		all.servers = append(all.servers, mysqlConnector{connector, readOnly, q, new(question), cfg.Timeout})
 	}
 	if len(each) == 1 {
 		return all.servers[0], all.plain, nil
@@ -60,11 +65,24 @@ type mysqlConnector struct {
 	readOnly bool
 	*quoting // %#v of a pool does not show it
 	settings *question
+	timeout  time.Duration // for a connection that can be used
 }
+
+// silentError is a server that took a connection and did not answer. Nothing was asked of it.
+type silentError struct {
+	server  string
+	timeout time.Duration
+}
+
+func (e *silentError) Error() string {
+	return fmt.Sprintf("%s takes connections, and does not answer within %s: is a database server running there, and is it stopped or overloaded", e.server, e.timeout)
+}
+func (e *silentError) Unwrap() error { return sqldb.ErrUnavailable }
 
 // quoting is what a server may quote of a DSN when it is connected to.
 type quoting struct {
 	database   string
+	server     string   // its address, if that can be shown
 	plain      bool     // the DSN can be shown, but for its secrets
 	user       bool     // so can its user
 	parameters []string // their names; the server quotes a value that it refuses
@@ -115,6 +133,17 @@ func (c mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (c mysqlConnector) connect(ctx context.Context) (*watchedConn, error) {
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	conn, err := c.settled(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return nil, &silentError{c.server, c.timeout}
+	}
+	return conn, err
+}
+
+// settled makes a connection, and gives it its settings.
+func (c mysqlConnector) settled(ctx context.Context) (*watchedConn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, c.hide(err)

@@ -150,6 +150,9 @@ func (engine) Refused(err error) (refused, known bool) {
 	if _, ok := errors.AsType[*hostsError](err); ok {
 		return true, true
 	}
+	if _, ok := errors.AsType[*silentError](err); ok {
+		return true, true
+	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		switch e.Number {
 		case 1053, 1927, 3169, 3100: // shut down, killed or failed, perhaps during a commit

@@ -11,7 +11,7 @@ import (
 // A parameter that neither the driver nor the server knows is named. Any other variable that a server does not know is not
 // taken for one.
 func TestUnknownParameter(t *testing.T) {
-	q := &quoting{"s1", true, true, []string{"foo"}}
+	q := &quoting{"s1", "", true, true, []string{"foo"}}
 	for name, want := range map[string]string{
 		"foo": "Error 1193: foo is no parameter of a DSN, and no variable of this server",
 		"bar": "Error 1193: refused because of a parameter of the DSN, perhaps: foo",

@@ -80,6 +80,8 @@ func (engine) Open(rest string, access sqldb.Access) (o sqldb.Opened, err error)
 	o.Plain = cfg.TLSConfig == nil
 	var at home
 	made := stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout) // each host had as long to take the connection
+		defer cancel()
 		return at.settle(ctx, conn, readOnly, pooled != "")
 	}))
 	var secret []string
@@ -91,15 +93,18 @@ func (engine) Open(rest string, access sqldb.Access) (o sqldb.Opened, err error)
 	}
 	o.Connector = &connector{func(ctx context.Context) (driver.Conn, error) {
 		conn, err := made.Connect(ctx)
-		if err != nil {
-			return nil, &connectError{oneLine(err, secret), err}
+		switch {
+		case err == nil:
+			return conn, nil
+		case sqldb.IsContext(err) && ctx.Err() == nil: // what has ended is no context of the caller
+			return nil, &connectError{oneLine(err, secret), sqldb.ErrUnavailable}
 		}
-		return conn, nil
+		return nil, &connectError{oneLine(err, secret), err}
 	}, made.Driver()}
 	return o, nil
 }
 
-// connectError is an error of the driver, which has several lines, and parts of the DSN.
+// connectError is an error of the driver, which has several lines, and parts of the DSN. Nothing was asked of the server.
 type connectError struct {
 	text string
 	err  error

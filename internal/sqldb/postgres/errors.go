@@ -133,7 +133,8 @@ func (engine) Refused(err error) (refused, known bool) {
 	code := state(err)
 	if code == "" {
 		_, unconnected := errors.AsType[*pgconn.ConnectError](err)
-		safe := unconnected || pgconn.SafeToRetry(err) || rolledBack(err) || unfit(err)
+		_, ours := errors.AsType[*connectError](err)
+		safe := unconnected || ours || pgconn.SafeToRetry(err) || rolledBack(err) || unfit(err)
 		return safe, safe
 	}
 	switch {

@@ -32,6 +32,8 @@ func isPath(path string) error {
 		return errors.New("want the path of a file: it takes no parameters, such as ?mode=ro")
 	case strings.Contains(path, "\x00"):
 		return errors.New("want the path of a file: this one has a zero byte in it")
+	case path != strings.TrimSpace(path):
+		return errors.New("want the path of a file: this one begins or ends with a space")
 	}
 	return nil
 }
@@ -49,6 +51,8 @@ func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() e
 		return nil, nil, errors.New("a database in memory would be another one for every connection: use a file, in a temporary directory if need be")
 	case err == nil && info.IsDir():
 		return nil, nil, errors.New("it is a directory: want the path of a file")
+	case err == nil && !info.Mode().IsRegular(): // a read of a pipe waits for a writer
+		return nil, nil, errors.New("it is a device or a pipe: want the path of a file")
 	case err == nil && !readOnly && names(info) > 1:
 		return nil, nil, errOtherNames
 	case errors.Is(err, fs.ErrNotExist):

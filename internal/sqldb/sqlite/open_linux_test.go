@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mergesafe/internal/sqldb"
@@ -41,5 +42,16 @@ func TestNoFileStaysOpen(t *testing.T) {
 	must(t, conn.Close())
 	if n := open(); n != 0 {
 		t.Errorf("%d files are open after the end", n)
+	}
+}
+
+// The read of a named pipe would wait for a writer.
+func TestPipeIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(path, 0o600))
+	for _, access := range []sqldb.Access{sqldb.ReadWrite, sqldb.ReadOnly, sqldb.WriteExisting} {
+		if _, _, err := openSQLite(path, access); err == nil || !strings.Contains(err.Error(), "it is a device or a pipe") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/odddsn"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 )
 
 // The name of a database, and the errors of all packages that open one, show no password of a DSN that

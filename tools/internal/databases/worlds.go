@@ -12,9 +12,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/config"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/pattern"
-	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
 

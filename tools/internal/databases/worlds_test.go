@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/store/fleet"
+	"mergesafe/internal/fleet"
 )
 
 // worldsOf returns what the arguments of a command line mean, a line for each world, or the error.

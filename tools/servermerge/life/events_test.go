@@ -10,8 +10,9 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
 
@@ -59,7 +60,7 @@ func (l *life) starts(at string, number int64) error {
 	g := &game{db: db}
 	if l.kind == fleetKind {
 		if g.fleet, err = fleet.Open(l.fleetDSN()); err == nil {
-			if g.m, err = g.fleet.Join(ctx, db.Registry(), gameid.ServerID(number), storetest.NodeOptions, fleet.Options{}); err == nil {
+			if g.m, err = g.fleet.Join(ctx, storetest.World(db), gameid.ServerID(number), worldregistry.NodeOptions(storetest.NodeOptions), fleet.Options{}); err == nil {
 				g.node = g.m.Node
 			}
 		}

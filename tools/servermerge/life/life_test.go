@@ -22,10 +22,10 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	_ "mergesafe/store/mysql"
 	_ "mergesafe/store/sqlite"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
@@ -27,7 +27,7 @@ func claimedRange(t testing.TB, f *fleet.Fleet) {
 
 func joinFree(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Member {
 	t.Helper()
-	m, err := f.JoinFree(t.Context(), db.Registry(), range40, nodeOptions, freeHand)
+	m, err := f.JoinFree(t.Context(), storetest.World(db), range40, worldOptions, freeHand)
 	must(t, err)
 	t.Cleanup(func() { m.Close() })
 	return m
@@ -35,7 +35,7 @@ func joinFree(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Member {
 
 func refusedFree(t testing.TB, db *store.DB, f *fleet.Fleet, kind error, parts ...string) {
 	t.Helper()
-	m, err := f.JoinFree(t.Context(), db.Registry(), range40, nodeOptions, freeHand)
+	m, err := f.JoinFree(t.Context(), storetest.World(db), range40, worldOptions, freeHand)
 	if err == nil {
 		m.Close()
 	}
@@ -96,7 +96,7 @@ func TestJoinFree(t *testing.T) {
 		var wg sync.WaitGroup
 		members, errs := make([]*fleet.Member, 8), make([]error, 8)
 		for i := range members {
-			wg.Go(func() { members[i], errs[i] = f.JoinFree(ctx, db.Registry(), range40, nodeOptions, freeHand) })
+			wg.Go(func() { members[i], errs[i] = f.JoinFree(ctx, storetest.World(db), range40, worldOptions, freeHand) })
 		}
 		wg.Wait()
 		taken := make(map[gameid.ServerID]*fleet.Member)
@@ -221,7 +221,7 @@ func TestJoinFreeCopy(t *testing.T) {
 				must(t, f.Retire(ctx, s, note))
 			}
 		}
-		m, err := f.JoinFree(ctx, db.Registry(), range40, nodeOptions, freeHand)
+		m, err := f.JoinFree(ctx, storetest.World(db), range40, worldOptions, freeHand)
 		if err == nil {
 			m.Close()
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
-	"mergesafe/store/fleet"
 )
 
 func TestPlaces(t *testing.T) {

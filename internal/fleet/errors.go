@@ -10,41 +10,17 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The reasons for which the fleet registry refuses a request, for errors.Is. The error
-// is a [*Error].
+// What callers branch on, with errors.Is. Package store/fleet, which names them again for games, says what each of them means.
 var (
-	// ErrNotClaimed: the number is not claimed.
 	ErrNotClaimed = errors.New("server number not claimed")
-
-	// ErrTaken: the number or the name to be claimed, or the world to be bound, is in
-	// the fleet already.
-	ErrTaken = errors.New("taken already")
-
-	// ErrRetired: the number is retired.
-	ErrRetired = errors.New("server number retired")
-
-	// ErrOtherWorld: the number belongs to another world.
+	ErrTaken      = errors.New("taken already")
+	ErrRetired    = errors.New("server number retired")
 	ErrOtherWorld = errors.New("server number of another world")
-
-	// ErrRunning: a live process has the lease of the number. For a world that
-	// starts, this is a live copy of it.
-	ErrRunning = errors.New("running elsewhere")
-
-	// ErrOlderCopy: the database is an older copy of its world, and its node ran while
-	// the fleet registry could not be reached, with times that the world had used
-	// already.
-	ErrOlderCopy = errors.New("older copy of the world")
-
-	// ErrSuperseded: the database is a copy from before a merge took its world into a new database, or
-	// from before an undo took it back: see [Fleet.Follow].
+	ErrRunning    = errors.New("running elsewhere")
+	ErrOlderCopy  = errors.New("older copy of the world")
 	ErrSuperseded = errors.New("the world goes on in another database")
-
-	// ErrOtherFleet: the world is bound in another fleet registry.
 	ErrOtherFleet = errors.New("bound in another fleet registry")
-
-	// ErrNotBound: the world was never bound, and the fleet registry cannot be
-	// reached.
-	ErrNotBound = errors.New("never bound in the fleet registry")
+	ErrNotBound   = errors.New("never bound in the fleet registry")
 )
 
 // Error says why a number may not be claimed, changed or used.

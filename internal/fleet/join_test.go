@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
 
@@ -32,7 +33,7 @@ func TestJoinFleet(t *testing.T) {
 		var states []fleet.State
 		options := byHand
 		options.OnChange = func(s fleet.Status) { states = append(states, s.State) }
-		m, err := f.Join(ctx, db.Registry(), 7, nodeOptions, options)
+		m, err := f.Join(ctx, storetest.World(db), 7, worldOptions, options)
 		must(t, err)
 		first := mint(t, m)
 		own, err := storetest.World(db).Servers(ctx)
@@ -52,7 +53,7 @@ func TestJoinFleet(t *testing.T) {
 		}
 
 		// On the same database the game's own registry refuses.
-		_, err = f.Join(ctx, open(t, dsn).Registry(), 7, nodeOptions, byHand)
+		_, err = f.Join(ctx, storetest.World(open(t, dsn)), 7, worldOptions, byHand)
 		if held, ok := errors.AsType[*gameid.HeldError](err); !ok || held.Holder != s.Holder {
 			t.Errorf("a second process: %v", err)
 		}
@@ -150,7 +151,7 @@ func TestRestoredBackup(t *testing.T) {
 		start := time.Now()
 		options := nodeOptions
 		options.Clock = storetest.SlowClock()
-		m, err := f.Join(t.Context(), backup.Registry(), 7, options, byHand)
+		m, err := f.Join(t.Context(), storetest.World(backup), 7, worldregistry.NodeOptions(options), byHand)
 		must(t, err)
 		defer m.Close()
 		if !m.Status().OlderCopy {
@@ -181,7 +182,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 			for i := range copies {
 				wg.Go(func() {
 					<-start
-					members[i], errs[i] = fleets[i].Join(t.Context(), copies[i].Registry(), 7, nodeOptions, byHand)
+					members[i], errs[i] = fleets[i].Join(t.Context(), storetest.World(copies[i]), 7, worldOptions, byHand)
 				})
 			}
 			close(start)
@@ -213,7 +214,7 @@ func TestTwoWorldsAtOnce(t *testing.T) {
 			var wins atomic.Int64
 			for _, db := range dbs {
 				wg.Go(func() {
-					m, err := f.Join(t.Context(), db.Registry(), server, nodeOptions, byHand)
+					m, err := f.Join(t.Context(), storetest.World(db), server, worldOptions, byHand)
 					if err == nil {
 						wins.Add(1)
 						must(t, m.Close())
@@ -235,7 +236,7 @@ func TestFleetClock(t *testing.T) {
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
-		_, err := f.Join(t.Context(), db.Registry(), 7, store.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second}}, byHand)
+		_, err := f.Join(t.Context(), storetest.World(db), 7, worldregistry.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second}}, byHand)
 		clock, ok := errors.AsType[*gameid.ClockError](err)
 		if !ok || !strings.Contains(err.Error(), "fleet registry") || clock.Limit != 30*time.Second {
 			t.Errorf("a clock that is a minute late: %v", err)
@@ -250,7 +251,7 @@ func TestFleetOptions(t *testing.T) {
 	for _, options := range []fleet.Options{
 		{Heartbeat: time.Millisecond}, {Lease: 59 * time.Second}, {Timeout: time.Minute}, {Timeout: -1},
 	} {
-		if _, err := f.Join(t.Context(), db.Registry(), 7, nodeOptions, options); err == nil || !strings.Contains(err.Error(), "fleet.Options.") {
+		if _, err := f.Join(t.Context(), storetest.World(db), 7, worldOptions, options); err == nil || !strings.Contains(err.Error(), "fleet.Options.") {
 			t.Errorf("%+v: %v", options, err)
 		}
 	}

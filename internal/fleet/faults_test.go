@@ -12,9 +12,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -68,9 +68,9 @@ func TestFleetLostAnswers(t *testing.T) {
 				// The first start binds; the second takes; then it renews.
 				for range 2 {
 					armed.Store(true)
-					m, err := f.Join(t.Context(), db.Registry(), 7, nodeOptions, byHand)
+					m, err := f.Join(t.Context(), storetest.World(db), 7, worldOptions, byHand)
 					if errors.Is(err, fleet.ErrNotBound) && test.what == "SELECT server_id" {
-						m, err = f.Join(t.Context(), db.Registry(), 7, nodeOptions, byHand)
+						m, err = f.Join(t.Context(), storetest.World(db), 7, worldOptions, byHand)
 					}
 					must(t, err)
 					armed.Store(true)
@@ -178,7 +178,7 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 		db := withTables(t, newDSN())
 		must(t, join(t, db, f, 7).Close())
 		// It is bound now, so that what is not done within a heartbeat on a busy machine is tried again.
-		m, err := f.Join(t.Context(), db.Registry(), 7, nodeOptions, often)
+		m, err := f.Join(t.Context(), storetest.World(db), 7, worldOptions, often)
 		must(t, err)
 		defer m.Close()
 		for m.Status().Heartbeats < 5 {
@@ -225,7 +225,7 @@ func TestFleetTakesNoChanges(t *testing.T) {
 			})
 			start := func() (*fleet.Member, error) {
 				writes.Store(0)
-				m, err := f.Join(t.Context(), db.Registry(), gameid.ServerID(refusal.Number), nodeOptions, byHand)
+				m, err := f.Join(t.Context(), storetest.World(db), gameid.ServerID(refusal.Number), worldOptions, byHand)
 				if n := writes.Load(); refuses.Load() && (n < 1 || n > 10) {
 					t.Errorf("it tried %d times", n)
 				}
@@ -266,27 +266,18 @@ func TestFleetNothingCanBeTaken(t *testing.T) {
 			}
 			return nil, false
 		})
-		ways := map[string]func() error{
-			"claim": func() error { return storetest.Second(f.Claim(ctx, "s9", 0, note)) },
-			"lease": func() error {
-				return storetest.Second(f.LeaseRange(ctx, fleet.RangeWish{World: "w1", Size: 100, At: -1}, note))
-			},
-		}
+		claim := func() error { return storetest.Second(f.Claim(ctx, "s9", 0, note)) }
 		refuses.Store(true)
-		for what, way := range ways {
-			says(t, way(), deadlock, "is free, and could not be taken")
-			if ctx.Err() != nil {
-				t.Fatalf("%s was tried without end", what)
-			}
+		says(t, claim(), deadlock, "is free, and could not be taken")
+		if ctx.Err() != nil {
+			t.Fatal("it was tried without end")
 		}
 		refuses.Store(false)
-		for _, way := range ways {
-			must(t, way())
-		}
+		must(t, claim())
 
 		// The table of numbers was restored from an older copy than their history.
 		exec(t, operator.DB(), "DELETE FROM fleet_servers")
-		says(t, ways["claim"](), store.ErrDuplicate, "is free, and could not be taken", "history of server 1")
+		says(t, claim(), store.ErrDuplicate, "is free, and could not be taken", "history of server 1")
 		if ctx.Err() != nil {
 			t.Error("a number with a history was tried without end")
 		}

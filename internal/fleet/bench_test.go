@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
-	"mergesafe/store/fleet"
 )
 
 // BenchmarkFleetHeartbeat measures how many heartbeats one MariaDB takes whose

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -18,4 +19,7 @@ var (
 	deadlock         = faulty.Deadlock
 )
 
-var nodeOptions = storetest.NodeOptions
+var (
+	nodeOptions  = storetest.NodeOptions
+	worldOptions = worldregistry.NodeOptions(nodeOptions)
+)

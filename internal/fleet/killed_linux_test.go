@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest/processes"
-	"mergesafe/store/fleet"
 )
 
 // A frozen process keeps its lease, and one that was killed does not.

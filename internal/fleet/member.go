@@ -15,33 +15,11 @@ import (
 	"mergesafe/internal/worldregistry"
 )
 
-// Options tune how a world takes part in a fleet. The zero value is right
-// for almost every game.
+// Options are those of package store/fleet, which says what they mean.
 type Options struct {
-	// Name is used only if the number is not claimed: the error then shows the
-	// command that claims the number under this name.
-	Name string
-
-	// Place names this database for people. The default is its DSN without secrets.
-	Place string
-
-	// Heartbeat is how often the world reports to the fleet registry. Default
-	// 30 s. After a failure it tries again after a quarter of that.
-	Heartbeat time.Duration
-
-	// Lease is how long a world that stopped reporting keeps other copies from
-	// starting. Default three times Heartbeat, at least twice Heartbeat.
-	Lease time.Duration
-
-	// Timeout bounds each exchange with the fleet registry, and so how long a start
-	// waits for a fleet registry that does not answer. Default a third of Heartbeat,
-	// at most Heartbeat.
-	Timeout time.Duration
-
-	// OnChange is called with every change of Status.State, one at a
-	// time, the first before Join returns. It is meant for logs and must
-	// not call Close.
-	OnChange func(Status)
+	Name, Place               string
+	Heartbeat, Lease, Timeout time.Duration
+	OnChange                  func(Status)
 }
 
 func (o Options) withDefaults(reg *worldregistry.Registry) (Options, error) {
@@ -94,7 +72,7 @@ type Status struct {
 	OlderCopy bool
 }
 
-// Member is a world that takes part in a fleet: see [Fleet.Join].
+// Member is a world that takes part in a fleet.
 type Member struct {
 	Node *gameid.Node // Close the Member rather than it
 

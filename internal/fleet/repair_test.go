@@ -10,8 +10,8 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -172,7 +172,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		// The world reported what the broken clock had reserved.
 		leaveMark(t, db, gameid.TimeOf(far))
 		fleetMark(far)
-		_, err = f.Join(ctx, db.Registry(), 7, nodeOptions, byHand)
+		_, err = f.Join(ctx, storetest.World(db), 7, worldOptions, byHand)
 		isMarkError(t, err)
 		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "is bound in a fleet registry") {
 			t.Errorf("without the fleet registry: %v", err)

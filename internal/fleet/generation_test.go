@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
 

@@ -11,33 +11,11 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
-	"mergesafe/store/registry"
 )
 
-// Join starts the node of a server, as [registry.Registry.OpenNode] does, with
-// the consent of the fleet registry, and keeps reporting to it. The first start
-// binds the number to the world of this database permanently.
-//
-// It returns a [*Error] if the number is not claimed (ErrNotClaimed),
-// retired (ErrRetired) or of another world (ErrOtherWorld), if the world goes on in
-// another database since a merge (ErrSuperseded), or if a live copy of the same world
-// runs elsewhere (ErrRunning): a process has the lease, and is not known to have ended. On Linux, Join notices if that process ran on this machine
-// and has ended; otherwise its lease has to run out first. If the wall clock disagrees
-// with the fleet registry's by more than MaxSkew, Join returns a [*gameid.ClockError]. If
-// the database of the game may lose confirmed changes, it returns a
-// [*registry.LossyError].
-//
-// If the fleet registry cannot be reached, or takes no changes, a world that was bound
-// before still starts, and a world that runs keeps running; the status is then Away. A world that was never
-// bound does not start (ErrNotBound). When the fleet registry can be reached again, and
-// another copy of the world, or another world, has the number, the node is stopped: of
-// two copies that started meanwhile, one keeps running.
-//
-// The IDs begin after the mark that the world reported last, whatever this database
-// says. So a restored backup does not repeat IDs.
-func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node registry.NodeOptions, options Options) (*Member, error) {
-	world := (*worldregistry.Registry)(reg)
-	options, err := options.withDefaults(world)
+// Join is that of package store/fleet, which says what it promises.
+func (f *Fleet) Join(ctx context.Context, reg *worldregistry.Registry, server gameid.ServerID, node worldregistry.NodeOptions, options Options) (*Member, error) {
+	options, err := options.withDefaults(reg)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +24,7 @@ func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.
 	}
 	var m *Member
 	err = f.unmoved(func() (err error) {
-		m, err = f.tryJoin(ctx, world, server, worldregistry.NodeOptions(node), options, f.ask)
+		m, err = f.tryJoin(ctx, reg, server, node, options, f.ask)
 		return err
 	})
 	return m, err

@@ -3,9 +3,10 @@ package fleet_test
 import (
 	"testing"
 
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
+	storefleet "mergesafe/store/fleet"
 	"mergesafe/store/numbers"
 	"mergesafe/store/storetest"
 )
@@ -25,10 +26,10 @@ func TestDefaultEngines(t *testing.T) {
 			f := storetest.NewFleet(t, shared)
 			must(t, storetest.Second(f.Claim(ctx, "s1", 7, fleet.Note{})))
 			db := withTables(t, world)
-			node, err := f.Join(ctx, db.Registry(), 7, nodeOptions, fleet.Options{Name: "s1"})
+			node, err := f.Join(ctx, storetest.World(db), 7, worldOptions, fleet.Options{Name: "s1"})
 			must(t, err)
 			defer node.Close()
-			n, err := numbers.OpenShared(ctx, f, "player", numbers.Options{})
+			n, err := numbers.OpenShared(ctx, (*storefleet.Fleet)(f), "player", numbers.Options{})
 			must(t, err)
 			must(t, n.Close())
 			for _, on := range []*store.DB{db, open(t, shared)} {

@@ -13,9 +13,10 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
-	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
 
@@ -123,7 +124,7 @@ func TestFleetAwayAtStart(t *testing.T) {
 		game := newDSN()
 		withTables(t, game)
 		must(t, m.Close())
-		_, err := openFleet(t, game).Join(t.Context(), o.db.Registry(), 7, nodeOptions, byHand)
+		_, err := openFleet(t, game).Join(t.Context(), storetest.World(o.db), 7, worldOptions, byHand)
 		says(t, err, store.ErrSchema, "want that of a fleet registry")
 		other := newFleet(t, newDSN())
 		claimed(t, other, 7)
@@ -224,7 +225,7 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 			o.away.Store(true)
 			var members []*fleet.Member
 			for _, db := range []*store.DB{o.db, o.copy} {
-				m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), db.Registry(), 7, nodeOptions, often)
+				m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), storetest.World(db), 7, worldOptions, often)
 				must(t, err)
 				t.Cleanup(func() { m.Close() })
 				members = append(members, m)
@@ -380,7 +381,7 @@ func TestStartWithoutFleetIsInThePresent(t *testing.T) {
 		o.away.Store(true)
 		exec(t, o.db, "UPDATE gameid_servers SET reserved_ms = 5")
 		before := time.Now().Add(-time.Second)
-		m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), o.db.Registry(), 7, store.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock()}}, byHand)
+		m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), storetest.World(o.db), 7, worldregistry.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock()}}, byHand)
 		must(t, err)
 		defer m.Close()
 		if id := mint(t, m); id.Time().Before(before) {

@@ -10,34 +10,17 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
-	"mergesafe/store/registry"
 )
 
-// JoinFree is [Fleet.Join] for any number of a range that no live process holds,
-// as [registry.Registry.OpenFreeNode] is for a world without a fleet registry.
-// The range is claimed with [Fleet.ClaimRange].
-//
-// The first start binds all numbers of the range to the world of this database,
-// in one transaction: another world that is configured with the same range is
-// refused ([ErrOtherWorld]), also if most of the numbers are free. A world that
-// was bound starts while the fleet registry cannot be reached.
-//
-// If no number is free, it returns a [*registry.NoneFreeError].
-//
-// A live copy of the world may run elsewhere, on another number of the range. JoinFree
-// returns [ErrRunning] once the processes of that copy have reported changes that this
-// database lacks, which they do every Heartbeat. Until then, a process of either copy can
-// take a number that no other process holds: IDs stay unique, and the next start on
-// either side is refused.
-func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node registry.NodeOptions, options Options) (*Member, error) {
-	world, nodeOptions := (*worldregistry.Registry)(reg), worldregistry.NodeOptions(node)
-	options, err := options.withDefaults(world)
+// JoinFree is that of package store/fleet, which says what it promises.
+func (f *Fleet) JoinFree(ctx context.Context, reg *worldregistry.Registry, numbers worldregistry.NumberRange, node worldregistry.NodeOptions, options Options) (*Member, error) {
+	options, err := options.withDefaults(reg)
 	if err != nil {
 		return nil, err
 	}
-	j := &freeJoin{fleet: f, reg: world, numbers: numbers, options: options}
-	return worldregistry.FirstFree(ctx, world, numbers, nodeOptions, func(own worldregistry.Server) (*Member, error) {
-		m, err := f.tryJoin(ctx, world, own.ID, nodeOptions, options, j.answer)
+	j := &freeJoin{fleet: f, reg: reg, numbers: numbers, options: options}
+	return worldregistry.FirstFree(ctx, reg, numbers, node, func(own worldregistry.Server) (*Member, error) {
+		m, err := f.tryJoin(ctx, reg, own.ID, node, options, j.answer)
 		if refused, ok := errors.AsType[*Error](err); ok && refused.kind == ErrRunning {
 			err = heldBy(&refused.Row)
 		}
@@ -49,7 +32,7 @@ func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers re
 type freeJoin struct {
 	fleet   *Fleet
 	reg     *worldregistry.Registry
-	numbers registry.NumberRange
+	numbers worldregistry.NumberRange
 	options Options
 
 	id   string
@@ -172,7 +155,7 @@ func (j *freeJoin) notClaimed(server gameid.ServerID) error {
 	for last < j.numbers.Last && j.rows[last+1] == nil {
 		last++
 	}
-	return j.fleet.notClaimed(server, j.options.Name, "-numbers "+registry.NumberRange{First: server, Last: last}.String())
+	return j.fleet.notClaimed(server, j.options.Name, "-numbers "+worldregistry.NumberRange{First: server, Last: last}.String())
 }
 
 const bindFleet = `
