@@ -82,7 +82,7 @@ var arrows = map[string]string{
 	"merge/transfer/open":    "internal/worldregistry merge/verdict merge/transfer/apply merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/prove merge/transfer/rowio merge/transfer/schema",
 	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
 	"merge/report":           "merge/report/timeline gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
-	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb internal/worldregistry store/fleet",
+	"merge/inventory":        "gameid merge/catalog merge/sqlsource merge/transfer internal/sqldb internal/worldregistry",
 	"merge/agenda":           "internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/strict",
 	"merge/progress":         "merge/estimate merge/transfer merge/verdict",
 	"merge/site":             "merge/agenda merge/transfer internal/sqldb",

@@ -245,8 +245,6 @@ func prepare(ctx context.Context, r *runner, j *job) (problem string, err error)
 		return "its plan makes another new database than the campaign file says: " + again, nil
 	case len(plan.Refusals) > 0:
 		return "its plan is refused: " + refused(plan.Refusals), nil
-	case plan.Fleet != "" && r.opts.Ranges == nil:
-		return noRanges, nil
 	}
 	if problem := r.limits.tooLong(j); problem != "" {
 		return problem, nil

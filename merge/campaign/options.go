@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mergesafe/merge/cell"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -35,15 +34,12 @@ type Options struct {
 	Plan  transfer.PlanOptions
 	Basis string
 
-	// Work are the options of carrying merges out. Progress, Retrying, Reserve and Codecs are
+	// Work are the options of carrying merges out. Progress, Retrying and Codecs are
 	// the runner's own; Pause is called between batches, as in package transfer.
 	Work transfer.Options
 
 	// Rest is how long Work.Pause rests before a batch: it is part of the time that is left.
 	Rest time.Duration
-
-	// Ranges, if not nil, is the fleet registry that gives worlds ranges of keys.
-	Ranges Ranges
 
 	// Places, if not nil, is the fleet registry in which the place of a world follows when its new
 	// database is opened, and comes back when the merge is undone.
@@ -67,15 +63,6 @@ type Options struct {
 	// Tests are faster than the defaults.
 	retryAfter time.Duration // how long a merge waits before it is tried again: 30 s
 	tick       time.Duration // how often wishes are looked for, and progress is written: 1 s
-}
-
-// Ranges is a fleet registry that gives worlds ranges of keys.
-type Ranges interface {
-	// Given are the ranges that worlds have, and the identity of the registry.
-	Given(ctx context.Context) (given []declare.FleetRange, identity string, err error)
-
-	// Reserve records what a plan gives. It is called before the first write of its merge.
-	Reserve(ctx context.Context, plan *transfer.Plan) error
 }
 
 // codecsOf makes ready the codecs that a plan names; nil is a plan that is to be made.

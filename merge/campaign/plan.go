@@ -20,21 +20,11 @@ import (
 
 // Plan makes the plan of every merge that needs one. It keeps those that are fresh, and those of
 // merges that have begun, of which nothing may change. It reads only.
-//
-// If the campaign gives keys new values and there is a fleet registry, the plans are made one
-// after another, so that no two of them give the same numbers.
 func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingPlan, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		p := &planner{r: r}
-		if err := p.readRanges(ctx); err != nil {
-			return err
-		}
 		r.schedule(ctx, jobs, p.keep)
 		p.stale = inOrder(jobs, p.stale)
-		if p.oneByOne {
-			r.limits.Parallel = 1
-		}
-		p.takeRangesOfOthers(jobs)
 		r.schedule(ctx, p.stale, p.make)
 		return nil
 	})
@@ -42,49 +32,14 @@ func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 
 // planner makes plans.
 type planner struct {
-	r        *runner
-	oneByOne bool   // because of ranges
-	identity string // of the fleet registry
+	r *runner
 
 	mu    sync.Mutex
-	stale []*job               // merges that need a new plan
-	taken []declare.FleetRange // what no plan may give
+	stale []*job // merges that need a new plan
 }
 
 // rekeys reports whether plans give keys new values.
 func (p *planner) rekeys() bool { return p.r.opts.Plan.Check.Rekey != nil || p.r.book.campaign.Rekey }
-
-// readRanges reads the ranges of the fleet registry, if there is one and keys get new values.
-func (p *planner) readRanges(ctx context.Context) (err error) {
-	if p.r.opts.Ranges == nil || !p.rekeys() {
-		return nil
-	}
-	p.oneByOne = true
-	p.taken, p.identity, err = p.r.opts.Ranges.Given(ctx)
-	return err
-}
-
-// takeRangesOfOthers takes the ranges of the plans of the campaign that this command does not
-// look at.
-func (p *planner) takeRangesOfOthers(jobs []*job) {
-	for _, m := range p.r.book.campaign.Merges {
-		if slices.ContainsFunc(jobs, func(j *job) bool { return j.Name() == m.Name() }) {
-			continue
-		}
-		if plan, err := p.r.book.readPlan(m.Name()); err == nil && plan != nil {
-			p.take(plan)
-		}
-	}
-}
-
-// take keeps the ranges that a plan gives from those that are made later.
-func (p *planner) take(plan *transfer.Plan) {
-	if p.oneByOne && plan.Rekey != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.taken = append(p.taken, plan.Rekey.Gives()...)
-	}
-}
 
 // keep decides whether a merge needs a new plan.
 func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
@@ -111,7 +66,6 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 		}
 		if at != nil {
 			p.r.adopt(j, plan, at)
-			p.take(plan)
 			return done
 		}
 		fresh := same && !p.r.opts.Again && rec.Phase == progress.Planned && rec.Plan == plan.ID &&
@@ -130,7 +84,6 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			}
 		}
 		if fresh {
-			p.take(plan)
 			return done
 		}
 	}
@@ -188,10 +141,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 			rekey = *options.Check.Rekey
 		}
 		rekey.Auto = rekey.Auto || p.r.book.campaign.Rekey
-		if p.oneByOne {
-			rekey.Fleet = append(append([]declare.FleetRange{}, rekey.Fleet...), p.taken...) // not nil: there is a registry
-		}
-		options.Check.Rekey, options.Fleet = &rekey, p.identity
+		options.Check.Rekey = &rekey
 	}
 	codecs, stopCodecs, err := p.r.opts.codecsOf(ctx, nil)
 	if err != nil {
@@ -224,7 +174,6 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	if err != nil {
 		p.r.opts.Warn(err.Error())
 	}
-	p.take(plan)
 	kind, text := agenda.KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
 	phase, problem, advice := progress.Planned, "", []string(nil)
 	if len(plan.Refusals) > 0 {

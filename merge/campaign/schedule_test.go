@@ -1,19 +1,12 @@
 package campaign
 
 import (
-	"context"
-	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"mergesafe/internal/sqldb"
 	"mergesafe/merge/agenda"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
 )
 
 func TestNext(t *testing.T) {
@@ -77,77 +70,5 @@ func TestPredict(t *testing.T) {
 	predict(merges, known)
 	if got := merges[0].Predicted; got != [2]float64{16, 31.25} {
 		t.Errorf("after three were measured: got %v", got)
-	}
-}
-
-// fakeRanges is a fleet registry without a range.
-type fakeRanges struct {
-	mu       sync.Mutex
-	reserved []string
-}
-
-func (f *fakeRanges) Given(context.Context) ([]declare.FleetRange, string, error) {
-	return nil, "the fleet", nil
-}
-
-func (f *fakeRanges) Reserve(_ context.Context, plan *transfer.Plan) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.reserved = append(f.reserved, plan.Worlds[0].Name)
-	return nil
-}
-
-// No two plans of a campaign give the same keys, also if only some of them are made anew.
-func TestRangesOfOneCampaign(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	for i := range 6 {
-		db, err := sqldb.Dial(t.Context(), p.server(fmt.Sprint("w", i+1)), sqldb.ReadWrite)
-		must(t, err)
-		for _, statement := range []string{
-			"CREATE TABLE heroes (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL)",
-			fmt.Sprintf("INSERT INTO heroes (name) VALUES ('a%d'), ('b%[1]d')", i),
-		} {
-			_, err := db.Exec(t.Context(), statement)
-			must(t, err)
-		}
-		must(t, db.Close())
-	}
-	b := p.book("parallel = 4\nrekey = true\nallow = ['server-conflict', 'world-cloned', 'world-merged']", "w1 w2", "w3 w4", "w5 w6")
-	o, f := p.options(), new(fakeRanges)
-	o.Ranges = f
-	o.Plan.Check.Allow = b.campaign.Allow
-	check := func() {
-		t.Helper()
-		planned(t, b, o)
-		var given []declare.FleetRange
-		for _, m := range b.campaign.Merges {
-			plan, err := b.readPlan(m.Name())
-			must(t, err)
-			gives := plan.Rekey.Gives()
-			if len(gives) == 0 || plan.Fleet != "the fleet" {
-				t.Fatalf("the plan of %s gives nothing, or not of the fleet %q", m.Name(), plan.Fleet)
-			}
-			for _, g := range gives {
-				if at := slices.IndexFunc(given, func(other declare.FleetRange) bool { return other.World != g.World && other.Range.Meets(g.Range) }); at >= 0 {
-					t.Errorf("%+v and %+v", given[at], g)
-				}
-			}
-			given = append(given, gives...)
-		}
-	}
-	check()
-	p.exec("w1", "INSERT INTO heroes (name) VALUES ('c')")
-	check() // only the first is made anew
-	without := o
-	without.Ranges = nil
-	if _, err := Apply(t.Context(), b, without); err == nil || !strings.Contains(err.Error(), "made with a fleet registry") {
-		t.Errorf("without the registry: %v", err)
-	}
-	planned(t, b, o)
-	must(t, second(Apply(t.Context(), b, o)))
-	slices.Sort(f.reserved)
-	if got := phases(t, b); got != "w1 verified, w3 verified, w5 verified" || strings.Join(f.reserved, " ") != "w1 w3 w5" {
-		t.Errorf("got %s, reserved %s", got, f.reserved)
 	}
 }

@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"mergesafe/merge/transfer"
@@ -33,19 +32,8 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 		return o, nil, err
 	}
 	o.Try = r.opts.Try
-	if plan.Fleet != "" && !o.Try { // the keys of a rehearsal are dropped with it
-		o.Reserve = func(ctx context.Context) error {
-			if r.opts.Ranges == nil {
-				return errors.New(noRanges)
-			}
-			return r.opts.Ranges.Reserve(ctx, plan)
-		}
-	}
 	return o, stop, nil
 }
-
-// noRanges says that what a plan gives cannot be recorded.
-const noRanges = "its plan was made with a fleet registry, which has to record the keys that it gives: name the registry again, with -fleet or [registry] in the configuration"
 
 // watch has the work report to the meter.
 func (m *meter) watch(o transfer.Options) transfer.Options {

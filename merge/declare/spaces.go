@@ -30,11 +30,6 @@ type Rekey struct {
 
 	// Beaten are the statements of files that a later file overrides, for the report.
 	Beaten []string `json:"beaten,omitempty"`
-
-	// Fleet are the ranges that the fleet registry gave to worlds; nil if there is no
-	// registry. No key gets a value that is another world's, and one of its own world's only
-	// by an offset that the operator chose.
-	Fleet []FleetRange `json:"fleet,omitzero"`
 }
 
 // Say adds the spaces of a file. They count in the place of what earlier files say: of spaces with their names, of their keys in other

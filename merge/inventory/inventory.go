@@ -17,10 +17,6 @@ type Inventory struct {
 
 	// Schemas are the schemas that the worlds have, the most frequent first.
 	Schemas []Schema `json:"schemas,omitempty"`
-
-	// Problem is why the fleet registry could not be read: no ranges are known then. It
-	// holds no secret.
-	Problem string `json:"problem,omitempty"`
 }
 
 // Schema is how the tables of some worlds are made.
@@ -57,7 +53,6 @@ type World struct {
 
 	State   State      `json:"state,omitempty"`
 	Servers []Server   `json:"servers,omitempty"` // of its registry; none if it has none
-	Ranges  []Range    `json:"ranges,omitempty"`  // of integers that the fleet registry gave it
 	Merged  *LastMerge `json:"last_merge,omitempty"`
 	Players *Players   `json:"players,omitempty"` // nil if it is not known which table has them
 	Growth  *Growth    `json:"growth,omitempty"`  // nil without an earlier inventory
@@ -84,13 +79,6 @@ type Server struct {
 	Own    bool   `json:"own"` // rather than one that came by a merge
 	Mark   int64  `json:"mark"`
 	State  State  `json:"state"`
-}
-
-// Range are integers, both ends included, for the keys of a space.
-type Range struct {
-	Space string `json:"space"`
-	First int64  `json:"first"`
-	Last  int64  `json:"last"`
 }
 
 // LastMerge is the merge that made the database of the world, or of its history the one that was begun last.

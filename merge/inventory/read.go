@@ -13,7 +13,6 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
-	"mergesafe/store/fleet"
 )
 
 // Database is where a world is. It prints as its name, never as its DSN.
@@ -44,9 +43,6 @@ type Options struct {
 	// them it is not known who plays.
 	Players, Active string
 
-	// Fleet is the fleet registry, which knows ranges of integers; nil if there is none.
-	Fleet *fleet.Fleet
-
 	// Since is an earlier inventory, to tell what changed; nil if there is none.
 	Since *Inventory
 
@@ -76,10 +72,6 @@ func Read(ctx context.Context, worlds []Database, o Options) *Inventory {
 	began := time.Now()
 	o = o.withDefaults()
 	inv := &Inventory{Version: Version, Made: o.Now.UTC().Truncate(time.Millisecond), Worlds: make([]World, len(worlds))}
-	ranges, err := rangesOf(ctx, o)
-	if err != nil {
-		inv.Problem = problem(err)
-	}
 	var (
 		gate = newGate(o.Parallel, o.PerServer)
 		all  schemas
@@ -90,7 +82,6 @@ func Read(ctx context.Context, worlds []Database, o Options) *Inventory {
 	for i, d := range worlds {
 		wait.Go(func() {
 			found := readWorld(ctx, d, o, gate)
-			found.Ranges = ranges[d.Name]
 			mu.Lock()
 			defer mu.Unlock()
 			all.add(i, &found)
@@ -308,26 +299,6 @@ func lastMerge(ctx context.Context, d Database) (*LastMerge, error) {
 		return nil, err
 	}
 	return &LastMerge{ID: m.ID, Worlds: m.Worlds, At: m.Began, Open: m.State == transfer.StateOpen}, nil
-}
-
-// rangesOf asks the fleet registry for the ranges that worlds have, by name.
-func rangesOf(ctx context.Context, o Options) (map[string][]Range, error) {
-	if o.Fleet == nil {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Connect, late(o.Connect))
-	defer cancel()
-	given, err := within(ctx, func() ([]fleet.KeyRange, error) { return o.Fleet.Ranges(ctx) }, func([]fleet.KeyRange) {})
-	if err != nil {
-		return nil, because(ctx, err)
-	}
-	all := make(map[string][]Range)
-	for _, r := range given {
-		if r.ReleasedAt.IsZero() {
-			all[r.World] = append(all[r.World], Range{Space: r.Space, First: r.First, Last: r.Last})
-		}
-	}
-	return all, nil
 }
 
 // Files is what Server of a world says whose database is a file of this machine.

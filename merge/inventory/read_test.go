@@ -24,7 +24,6 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
-	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
@@ -360,38 +359,6 @@ func TestLimit(t *testing.T) {
 	}
 	if n := len(g.servers["a"].places) + len(g.servers["b"].places); n != 0 || len(g.all) != 3 {
 		t.Errorf("%d places on servers are taken, and %d in all", n, len(g.all))
-	}
-}
-
-// Ranges come from the fleet registry; those that were released are left out. One that cannot be reached
-// is a problem, and the worlds are read.
-func TestRanges(t *testing.T) {
-	file := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
-	f, err := fleet.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	note := fleet.Note{By: "test", Why: "test"}
-	if err := f.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, wish := range []fleet.RangeWish{{World: "w1", Size: 100, At: 1000}, {World: "w1", Size: 100, At: 2000, Space: "items.id"}, {World: "w2", Size: 10, At: 5000}} {
-		if _, err := f.LeaseRange(t.Context(), wish, note); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.ReleaseRange(t.Context(), 1, note); err != nil {
-		t.Fatal(err)
-	}
-	worlds := []Database{sqlite(t, "w1", characters), sqlite(t, "w2", characters), sqlite(t, "w3", characters)}
-	inv := Read(t.Context(), worlds, Options{Fleet: f})
-	got := [][]Range{inv.Worlds[0].Ranges, inv.Worlds[1].Ranges, inv.Worlds[2].Ranges}
-	if diff := gocmp.Diff([][]Range{{{"items.id", 2000, 2099}}, {{"", 5000, 5009}}, nil}, got); diff != "" || inv.Problem != "" {
-		t.Error(inv.Problem, diff)
-	}
-	f.Close()
-	if inv := Read(t.Context(), worlds, Options{Fleet: f}); inv.Problem == "" || problems(inv) != nil {
-		t.Errorf("got %q, %q", inv.Problem, problems(inv))
 	}
 }
 

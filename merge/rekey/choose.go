@@ -3,7 +3,6 @@ package rekey
 import (
 	"math"
 	"math/big"
-	"slices"
 
 	"mergesafe/internal/slice"
 )
@@ -25,7 +24,6 @@ func (l Limit) Room() *big.Int {
 type Want struct {
 	Values Range   // everything that is shifted: keys, what refers to them, counters
 	Limits []Limit // of the columns that have such values
-	Taken  []Range // numbers that no value may become, though no database of the merge has them
 }
 
 // Narrow tells that there is no offset that every column has room for.
@@ -33,7 +31,6 @@ type Narrow struct {
 	World int // among those that were asked about
 	Limit Limit
 	Need  *big.Int // the least offset that would keep the numbers apart
-	Taken Range    // among Taken, of which an offset that was chosen would take some
 }
 
 // DefaultStep is the smallest power of ten that is above all of the numbers, so that the
@@ -116,9 +113,9 @@ func choose(worlds []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow
 		need := new(big.Int)
 		if !chosen && meets(0) {
 			need.Sub(above.High.Whole(), w.Values.Low.Whole())
-			need.Add(need, big.NewInt(1))
-			need.Add(need, new(big.Int).SetUint64(step-1))
-			w.beyond(roundDown(need, step), step)
+			whole := new(big.Int).SetUint64(step)
+			need.Add(need, whole) // rounded up: the least is one more than the difference
+			need.Div(need, whole).Mul(need, whole)
 		} else if chosen {
 			need.SetUint64(offset)
 		}
@@ -129,35 +126,10 @@ func choose(worlds []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow
 			return nil, &Narrow{World: i, Need: need} // it is in somebody's way
 		}
 		shifted, _ := w.Values.Shift(offsets[i])
-		if j := slices.IndexFunc(w.Taken, shifted.Meets); j >= 0 && offsets[i] > 0 {
-			return nil, &Narrow{World: i, Need: need, Taken: w.Taken[j]}
-		}
 		taken = append(taken, shifted)
 		above.Join(shifted)
 	}
 	return offsets, nil
-}
-
-// roundDown makes n a multiple of step.
-func roundDown(n *big.Int, step uint64) *big.Int {
-	whole := new(big.Int).SetUint64(step)
-	return n.Div(n, whole).Mul(n, whole)
-}
-
-// beyond raises an offset until no value becomes one that is taken.
-func (w Want) beyond(need *big.Int, step uint64) {
-	low, high := w.Values.Low.Whole(), w.Values.High.Whole()
-	for moved := true; moved; {
-		moved = false
-		for _, t := range w.Taken {
-			if !t.Any || new(big.Int).Add(low, need).Cmp(t.High.Whole()) > 0 || new(big.Int).Add(high, need).Cmp(t.Low.Whole()) < 0 {
-				continue
-			}
-			need.Sub(t.High.Whole(), low)
-			roundDown(need.Add(need, new(big.Int).SetUint64(step)), step)
-			moved = true
-		}
-	}
 }
 
 // tooNarrow returns the column that has the least room, if it is not enough.

@@ -64,9 +64,6 @@ func TestChoose(t *testing.T) {
 				most := rapid.SampledFrom([]uint64{math.MaxUint64, math.MaxInt64, math.MaxUint32, math.MaxInt32, 1 << 16}).Draw(t, "most")
 				w.Limits = []Limit{{"a", Integer{Bits: most}, w.Values.High}}
 			}
-			for range rapid.IntRange(0, 3).Draw(t, "taken") {
-				w.Taken = append(w.Taken, anyRange.Draw(t, "range"))
-			}
 			worlds = append(worlds, w)
 		}
 		step := rapid.SampledFrom([]uint64{0, 1, 1000, 10_000_000}).Draw(t, "step")
@@ -106,11 +103,6 @@ func TestChoose(t *testing.T) {
 				}
 			}
 			if offsets[i] > 0 {
-				for _, other := range s.Taken {
-					if shifted.Meets(other) {
-						t.Fatalf("%v meets %v, which is taken", shifted, other)
-					}
-				}
 				for _, other := range taken {
 					if other.Any && !other.High.Less(shifted.Low) {
 						t.Fatalf("%v is not above %v", shifted, other)
@@ -165,27 +157,6 @@ func TestChooseGiven(t *testing.T) {
 	}
 	if got, _, narrow := Choose(want, 100, map[int]uint64{2: 105}); narrow == nil || narrow.World != 2 {
 		t.Errorf("%v, %+v", got, narrow)
-	}
-}
-
-// What others have is passed over by an offset that is chosen, and refused if the operator
-// chose it; a world that keeps its numbers takes none.
-func TestChooseTaken(t *testing.T) {
-	between := func(low, high int64) Range { return Range{Signed(low), Signed(high), true} }
-	want := []Want{{Values: between(1, 10)}, {Values: between(1, 10), Taken: []Range{between(250, 399), between(105, 105), {}}}, {Values: between(21, 30), Taken: []Range{between(1, 50)}}}
-	for _, c := range []struct {
-		given map[int]uint64
-		want  uint64 // 0: refused
-	}{{nil, 200}, {map[int]uint64{1: 106}, 106}, {map[int]uint64{1: 104}, 0}, {map[int]uint64{1: 390}, 0}} {
-		got, _, narrow := Choose(want, 100, c.given)
-		switch {
-		case c.want == 0 && (narrow == nil || !narrow.Taken.Any), c.want > 0 && (narrow != nil || got[1] != c.want || got[2] != 0):
-			t.Errorf("%v: %v, %+v, want %d", c.given, got, narrow, c.want)
-		}
-	}
-	want[1].Taken[0].Low = Signed(200)
-	if got, _, narrow := Choose(want, 100, nil); narrow != nil || got[1] != 400 {
-		t.Errorf("%v, %+v, want 400", got, narrow)
 	}
 }
 

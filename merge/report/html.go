@@ -159,7 +159,6 @@ func functions() template.FuncMap {
 		"offset":    func(n uint64) string { return numberText(rekey.Integer{Bits: n}) },
 		"where":     where,
 		"servers":   serverWords,
-		"ranges":    rangeWords,
 		"lastmerge": mergeWords,
 		"class":     class,
 		"verdict":   func(s string) verdict.Verdict { return verdict.Verdict(s) },

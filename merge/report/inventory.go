@@ -27,7 +27,7 @@ type Inventory struct {
 
 	Unread  []inventory.World // those with a problem
 	Schemas []inventorySchema
-	More    []inventory.World // those with servers, ranges or a merge
+	More    []inventory.World // those with servers or a merge
 
 	HasServers, HasLabels, HasPlayers, HasGrowth bool // whether any world has them
 	Engines                                      int  // how many kinds there are
@@ -54,7 +54,7 @@ func NewInventory(inv *inventory.Inventory) *Inventory {
 		if w.Problem != "" {
 			v.Unread = append(v.Unread, w)
 		}
-		if len(w.Servers)+len(w.Ranges) > 0 || w.Merged != nil {
+		if len(w.Servers) > 0 || w.Merged != nil {
 			v.More = append(v.More, w)
 		}
 		if w.Reached() {
@@ -98,7 +98,7 @@ func NewInventory(inv *inventory.Inventory) *Inventory {
 }
 
 // Complete reports whether all was read.
-func (v *Inventory) Complete() bool { return len(v.Unread) == 0 && v.Report.Problem == "" }
+func (v *Inventory) Complete() bool { return len(v.Unread) == 0 }
 
 // summary is the inventory in one line.
 func (v *Inventory) summary() string {
@@ -263,17 +263,6 @@ func serverWords(w inventory.World) (all []string) {
 	return all
 }
 
-func rangeWords(w inventory.World) (all []string) {
-	for _, r := range w.Ranges {
-		text := printable.Number(r.First) + " to " + printable.Number(r.Last)
-		if r.Space != "" {
-			text += " of " + r.Space
-		}
-		all = append(all, text)
-	}
-	return all
-}
-
 func mergeWords(w inventory.World) string {
 	m := w.Merged
 	if m == nil {
@@ -304,7 +293,7 @@ func (v *Inventory) WriteCSV(w io.Writer) error {
 	extra := slices.Sorted(maps.Keys(known))
 	c := csv.NewWriter(w)
 	heads := []string{"world", "database_server", "problem", "engine", "version", "state", "schema", "drift", "tables", "rows", "estimated", "bytes",
-		"servers", "ranges", "last_merge", "last_merge_at", "last_merge_worlds", "players", "active_1", "active_7", "active_30", "peak",
+		"servers", "last_merge", "last_merge_at", "last_merge_worlds", "players", "active_1", "active_7", "active_30", "peak",
 		"since", "rows_since", "bytes_since", "active_7_since"}
 	for _, label := range extra {
 		heads = append(heads, "label_"+label)
@@ -319,18 +308,17 @@ func (v *Inventory) WriteCSV(w io.Writer) error {
 			line[8], line[9], line[10], line[11] = strconv.Itoa(world.Tables), number(world.Rows), strconv.FormatBool(world.Estimated), number(world.Bytes)
 			line[12] = strings.Join(serverWords(world), "; ")
 		}
-		line[13] = strings.Join(rangeWords(world), "; ")
 		if m := world.Merged; m != nil {
-			line[14], line[15], line[16] = m.ID, printable.Time(m.At), strings.Join(m.Worlds, " ")
+			line[13], line[14], line[15] = m.ID, printable.Time(m.At), strings.Join(m.Worlds, " ")
 		}
 		if p := world.Players; p != nil {
-			line[17], line[18], line[19], line[20], line[21] = number(p.Total), number(p.Active1), number(p.Active7), number(p.Active30), number(p.Peak)
+			line[16], line[17], line[18], line[19], line[20] = number(p.Total), number(p.Active1), number(p.Active7), number(p.Active30), number(p.Peak)
 		}
 		if g := world.Growth; g != nil {
-			line[22], line[23], line[24], line[25] = printable.Time(g.Since), number(g.Rows), number(g.Bytes), number(g.Active7)
+			line[21], line[22], line[23], line[24] = printable.Time(g.Since), number(g.Rows), number(g.Bytes), number(g.Active7)
 		}
 		for i, label := range extra {
-			line[26+i] = world.Labels[label]
+			line[25+i] = world.Labels[label]
 		}
 		c.Write(line)
 	}

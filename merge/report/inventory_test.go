@@ -22,14 +22,13 @@ func sampleInventory() *inventory.Inventory {
 	world := inventory.World{Name: "w1", Labels: map[string]string{"language": "de", "zone": "Europe/Berlin"}, Server: "10.0.0.5:3306", Engine: "mariadb", Version: "10.11.19-MariaDB",
 		Schema: "8a1f52c09d77", Tables: 61, Rows: 1234567, Bytes: 1 << 30, State: inventory.Running,
 		Servers: []inventory.Server{{Number: 7, Name: "north", Own: true, Mark: 59_000_000_000, State: inventory.Running}, {Number: 3, Mark: 58_000_000_000, State: inventory.Stopped}},
-		Ranges:  []inventory.Range{{Space: "characters.guid", First: 10_000_000, Last: 19_999_999}},
 		Merged:  &inventory.LastMerge{ID: "m1", Worlds: []string{"w40", "w41"}, At: at(2), Open: true},
 		Players: &inventory.Players{Total: 40321, Active1: 310, Active7: 900, Active30: 2100, Peak: 330},
 		Growth:  &inventory.Growth{Since: at(14), Rows: 1200, Bytes: -4096, Active7: -50}}
 	estimated, drifting, file := world, world, world
 	estimated.Name, estimated.Estimated, estimated.State, estimated.Growth = "w2", true, inventory.Stopped, nil
 	drifting.Name, drifting.Schema, drifting.Drift, drifting.State, drifting.Players, drifting.Merged, drifting.Labels = "w3", "11f2", drift, inventory.Fenced, nil, nil, nil
-	file.Name, file.Server, file.Engine, file.Version, file.State, file.Schema, file.Servers, file.Ranges, file.Merged = "w4", inventory.Files, "sqlite", "3.50.4", inventory.Unknown, "99aa", nil, nil, nil
+	file.Name, file.Server, file.Engine, file.Version, file.State, file.Schema, file.Servers, file.Merged = "w4", inventory.Files, "sqlite", "3.50.4", inventory.Unknown, "99aa", nil, nil
 	return &inventory.Inventory{Version: inventory.Version, Program: "fleet", Made: at(21), Took: 3.2,
 		Worlds: []inventory.World{world, estimated, drifting, file, {Name: "w5", Server: "10.0.0.6:3306", State: inventory.Unknown, Problem: "it did not answer within 10s"}},
 		Schemas: []inventory.Schema{{Fingerprint: "8a1f52c09d77", Engine: "mariadb", Worlds: 2}, {Fingerprint: "11f2", Engine: "mariadb", Worlds: 1, Drift: drift},
@@ -124,7 +123,7 @@ func TestInventoryCSV(t *testing.T) {
 		name, want string
 	}{
 		{1, "world", "w1"}, {1, "rows", "1234567"}, {1, "estimated", "false"}, {2, "estimated", "true"}, {1, "bytes", "1073741824"}, {1, "tables", "61"},
-		{1, "servers", "7 north running, mark 2026-11-14T20:53:20.000Z; 3 merged in, mark 2026-11-03T07:06:40.000Z"}, {1, "ranges", "10,000,000 to 19,999,999 of characters.guid"},
+		{1, "servers", "7 north running, mark 2026-11-14T20:53:20.000Z; 3 merged in, mark 2026-11-03T07:06:40.000Z"},
 		{1, "last_merge_worlds", "w40 w41"}, {1, "peak", "330"}, {1, "active_7_since", "-50"}, {1, "label_zone", "Europe/Berlin"}, {3, "label_zone", ""},
 		{3, "drift", "table characters: column guild_note missing; table mail_old added"}, {3, "players", ""}, {2, "rows_since", ""},
 		{5, "problem", "it did not answer within 10s"}, {5, "rows", ""}, {5, "state", ""}, {5, "database_server", "10.0.0.6:3306"},

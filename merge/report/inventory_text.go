@@ -20,9 +20,6 @@ const textDrift = 8
 func (v *Inventory) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(o)
 	t.verdict(v.Word, v.Color, v.summary())
-	if v.Report.Problem != "" {
-		t.line(0, "Ranges are not known: "+v.Report.Problem)
-	}
 	if len(v.Unread) > 0 {
 		t.WriteString("\nNOT READ\n")
 		for _, world := range v.Unread {

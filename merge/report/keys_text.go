@@ -79,24 +79,6 @@ func matchedWords(s *verdict.RekeyedSpace) string {
 	return words + strings.Join(all, "; ") + "."
 }
 
-// recorded writes what goes to the fleet registry.
-func (t *text) recorded(p *transfer.Plan) {
-	if p.Fleet == "" {
-		return
-	}
-	t.WriteString("\nThe fleet registry gave none of these numbers to another world; apply records them there first:\n")
-	var rows [][]string
-	for _, g := range p.Rekey.Gives() {
-		space := ""
-		if g.Space != "" {
-			space = printable.Text(g.Space) + " alone"
-		}
-		rows = append(rows, []string{printable.Text(g.World), rangeText(g.Range), space})
-	}
-	lines := columns.Lines(rows)
-	t.some(len(lines), shownTables, andMore, func(i int) { t.line(2, lines[i]) })
-}
-
 // keyOffsets are the numbers that are added, by world; those that only some spaces have
 // are named with them.
 func keyOffsets(r *verdict.Rekeying) (rows [][]string) {

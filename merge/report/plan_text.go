@@ -104,7 +104,6 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	codecs := p.Codecs()
 	t.list("The game's own codecs find keys in cells. A command (exec) is run again by apply, verify and undo:",
 		len(codecs), len(codecs), func(i int) string { return codecs[i] })
-	t.recorded(p)
 	t.plannedRenames(p, then)
 	t.list("Not copied: "+printable.Count(int64(len(p.Left)), "table", "tables"), len(p.Left), shownTables,
 		func(i int) string { return p.Left[i].Table + ": " + p.Left[i].Reason })

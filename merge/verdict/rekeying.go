@@ -24,9 +24,8 @@ type RekeyedCounter struct {
 // Next is where a counter of a space continues: above all numbers that this space has,
 // whatever others have. It is a multiple of the space's step, so that people see which keys
 // are new, unless that would take more than a hundredth of the numbers that are left: merges
-// in a row must not use up a narrow space by rounding. Of a fleet, it leaves out the numbers of
-// other worlds if there is room, and stays in a range of its own. most is where the counter
-// ends, 0 if it does not; next may be one more. It is 0 if the space has no number above 0.
+// in a row must not use up a narrow space by rounding. most is where the counter ends, 0 if it
+// does not; next may be one more. It is 0 if the space has no number above 0.
 func (r *Rekeying) Next(space *RekeyedSpace, most uint64) uint64 {
 	all := space.high()
 	high := all.High.Bits
@@ -38,18 +37,9 @@ func (r *Rekeying) Next(space *RekeyedSpace, most uint64) uint64 {
 	}
 	most = cmp.Or(Least(most, space.Most), math.MaxUint64)
 	round := cmp.Or(space.Step, r.Step, 1)
-	if home := r.home(space, high); home.Any && high < home.High.Bits {
-		if next, ok := multipleAbove(high, round); ok && next <= min(most, home.High.Bits) {
-			return next
-		}
-		return high + 1
-	}
-	first, ok := r.free(space, high, 1)
-	if !ok || first > most {
-		return high + 1
-	}
-	if next, ok := r.free(space, first-1, round); ok && next <= most && next-first <= (most-first)/100 {
-		return next
+	first, rounded := high+1, high/round*round+round
+	if rounded > high && rounded <= most && rounded-first <= (most-first)/100 {
+		return rounded
 	}
 	return first
 }
@@ -72,10 +62,6 @@ type Rekeying struct {
 	Columns []RekeyedColumn `json:"columns"` // that get new values, by name
 
 	Counters []RekeyedCounter `json:"counters,omitempty"`
-
-	// Fleet are the ranges that the fleet registry gave to worlds, as they were read; nil if
-	// there is no registry.
-	Fleet []declare.FleetRange `json:"fleet,omitzero"`
 }
 
 // RekeyedSpace is one space.

@@ -75,7 +75,7 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 		return Server{}, err
 	}
 	number := server
-	err := f.contend(ctx, "server number", func() (int64, bool, error) {
+	err := contend(ctx, func() (gameid.ServerID, bool, error) {
 		if server == 0 {
 			if err := f.db.Get(ctx, &number, nextFleet); err != nil {
 				return 0, false, f.fault(err)
@@ -92,7 +92,7 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 		case ok && server != 0:
 			return 0, false, f.taken(ctx, number, "server_id = ?", server, "cannot be claimed", err)
 		}
-		return int64(number), server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), err
+		return number, server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), err
 	})
 	if err != nil {
 		return Server{}, err
@@ -109,9 +109,9 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 
 // contend calls try again if it says so: another caller was faster. try returns the number that it has found free.
 // While that rises, others get theirs; if it does not, contend gives up.
-func (f *Fleet) contend(ctx context.Context, what string, try func() (free int64, again bool, err error)) error {
+func contend(ctx context.Context, try func() (free gameid.ServerID, again bool, err error)) error {
 	const most = 5
-	highest := int64(-1)
+	highest := gameid.ServerID(0)
 	for stuck := 0; ; stuck++ {
 		free, again, err := try()
 		switch {
@@ -120,7 +120,7 @@ func (f *Fleet) contend(ctx context.Context, what string, try func() (free int64
 		case free > highest:
 			highest, stuck = free, 0
 		case stuck == most:
-			return fmt.Errorf("%s %d is free, and could not be taken: %w", what, free, err)
+			return fmt.Errorf("server number %d is free, and could not be taken: %w", free, err)
 		}
 		if !pause(ctx, 10*time.Millisecond<<stuck) {
 			return err

@@ -1,7 +1,6 @@
 // Package fleet is the registry that many worlds share: it binds each server number to
-// one world permanently, and refuses a second live copy of a world. It also leases
-// ranges of integers to worlds whose games count their keys, each number once, and can
-// record where the databases of worlds are.
+// one world permanently, and refuses a second live copy of a world. It can also record where
+// the databases of worlds are.
 //
 // # Limits
 //
@@ -47,7 +46,7 @@ var part = &sqldb.Part{
 	Mark:    sqldb.FleetMark,
 	Absent:  `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
 	Unready: `run "gameid servers init" once more`,
-	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history", NumbersTable, rangesTable, placesTable},
+	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history", NumbersTable, placesTable},
 	Version: 1,
 	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 	Fill:    nameFleet,

@@ -59,8 +59,8 @@ var labelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // validate returns an error that does not quote the DSN, which may have a password in it.
 func (p Place) validate() error {
-	if err := checkRangeWorld(p.World); err != nil {
-		return err
+	if p.World == "" || len([]rune(p.World)) > 200 || strings.ContainsFunc(p.World, unicode.IsControl) {
+		return fmt.Errorf("the name %.40q is not fit for a world: want 1 to 200 characters, none of them a control character", p.World)
 	}
 	if strings.ContainsAny(p.World, `:/\*{}`) || p.World[0] == '-' || !utf8.ValidString(p.World) {
 		const want = `want UTF-8 without colon, slash, star or brace, and no "-" in front`

@@ -25,7 +25,7 @@ import (
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/ranges"
+	"mergesafe/tools/internal/fleetregistry"
 	"mergesafe/tools/internal/rules"
 	"mergesafe/tools/internal/throttle"
 )
@@ -149,10 +149,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		Program: cmd.Root().Version,
 		Warn:    func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) },
 	}
-	if !dsn.IsZero() {
-		o.Ranges = ranges.Registry{DSN: dsn, By: "fleet apply"}
-	}
-	o.Places = ranges.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
+	o.Places = fleetregistry.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
 	return o, nil
 }
 

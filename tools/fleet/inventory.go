@@ -16,7 +16,6 @@ import (
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
-	registry "mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -76,16 +75,6 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 			return err
 		}
 		defer files[i].Close()
-	}
-	dsn, err := config.Registry(cmd.String("fleet"))
-	if err != nil {
-		return err
-	}
-	if !dsn.IsZero() {
-		if options.Fleet, err = registry.Open(dsn.Reveal()); err != nil {
-			return err
-		}
-		defer options.Fleet.Close()
 	}
 	inv := read(ctx, cmd, worlds, options)
 	if ctx.Err() != nil { // what was not read for that reason says nothing of a world

@@ -43,7 +43,6 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindNumber),
 			Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
 		},
-		rangesCommand(env),
 		placesCommand(env),
 	}
 }

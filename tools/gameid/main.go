@@ -27,7 +27,6 @@ func command(env cli.Env) *ucli.Command {
 		Description: `
 Usage: gameid COMMAND [flags] [ARGUMENT...]
        gameid servers COMMAND [flags] [ARGUMENT...]
-       gameid servers ranges COMMAND [flags] [ARGUMENT...]
        gameid servers places COMMAND [flags] [ARGUMENT...]
 
 Inspects IDs, generates test IDs, shows the registry of a game database, and
@@ -38,15 +37,15 @@ Commands:
   new                generate IDs for tests
   servers COMMAND    inspect: the servers whose IDs may be in a database, and
                      which of them run; the fleet registry: init, claim, list,
-                     show, retire, rebind, ranges, places; for a world that does
-                     not start, or was restored: repair-mark, release,
-                     raise-mark, leave; and schema
+                     show, retire, rebind, places; for a world that does not
+                     start, or was restored: repair-mark, release, raise-mark,
+                     leave; and schema
 
 "gameid COMMAND -h" explains each. All command lines have the same form:
 
-  COMMAND         a verb, or servers and a verb, or servers ranges and a verb
-  ARGUMENT        what the command is about: IDs, a DATABASE, or the NUMBER or
-                  RANGE of the fleet registry. Everything else is a flag
+  COMMAND         a verb, or servers and a verb, or servers places and a verb
+  ARGUMENT        what the command is about: IDs, a DATABASE, or the NUMBER
+                  of a server. Everything else is a flag
   DATABASE        the database of one world: a DSN, such as sqlite:data/s1.db or
                   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE, or the name of a
                   [[source]] in the configuration. -server NUMBER names a server

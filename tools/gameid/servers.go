@@ -37,7 +37,6 @@ Commands:
   show         one number, and its history
   retire       end the use of a number
   rebind       give a number to another world, although it is bound to one
-  ranges       integers for the keys of games: list, lease, release
   places       where the databases of worlds are: list, set, forget
   repair-mark  let a server start again whose clock was far ahead
   release      let a server start again whose lease lasts for years

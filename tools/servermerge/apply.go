@@ -11,7 +11,6 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/databases"
 )
 
 func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
@@ -24,16 +23,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer j.close()
 	try := cmd.Bool("try")
-	if j.options.Try = try; !try && j.plan.Fleet != "" {
-		registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
-		if err != nil {
-			return err
-		}
-		j.options.Reserve = func(ctx context.Context) error {
-			defer askingFleet(ctx, cmd, registry)()
-			return registry.Reserve(ctx, j.plan)
-		}
-	}
+	j.options.Try = try
 	log := cli.LogOf(cmd)
 	w := j.watch(log, estimate.ApplyWork(j.plan)...)
 	began, before := announceApply(ctx, log, j.job, try)

@@ -10,54 +10,26 @@ import (
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/ranges"
+	"mergesafe/tools/internal/fleetregistry"
 )
 
 func fleetFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "fleet"} }
 
-// leaveOthers makes a plan leave out the ranges of integers that other worlds have, if it
-// gives keys new values and there is a fleet registry: that of -fleet, or of the
-// configuration.
-func leaveOthers(ctx context.Context, cmd *cliv3.Command, config *databases.Config, options *transfer.PlanOptions) error {
-	if options.Check.Rekey == nil {
-		if cmd.IsSet("fleet") {
-			return cli.Usage("-fleet is given, but no key gets a new value: use it with -rekey, or with [[merge.space]] in the rules")
-		}
-		return nil
-	}
-	registry, err := registryOf(cmd, config)
-	if err != nil || registry.DSN.IsZero() {
-		return err
-	}
-	defer askingFleet(ctx, cmd, registry)()
-	return registry.LeaveOthers(ctx, options)
-}
-
-// askingFleet says again and again that the fleet registry does not answer, until stop.
-func askingFleet(ctx context.Context, cmd *cliv3.Command, registry ranges.Registry) (stop func()) {
-	return cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(registry.DSN.Reveal()))
-}
-
-// registryOf is the fleet registry of a command.
-func registryOf(cmd *cliv3.Command, config *databases.Config) (ranges.Registry, error) {
-	dsn, err := config.Registry(cmd.String("fleet"))
-	return ranges.Registry{DSN: dsn, By: "servermerge " + cmd.Name}, err
-}
-
 // moving is what records in the fleet registry where the worlds of a plan are from now on.
 func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, why string,
-	record func(r ranges.Registry, ctx context.Context, p *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error,
+	record func(r fleetregistry.Registry, ctx context.Context, p *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error,
 ) (func(context.Context) error, error) {
-	registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
-	if err == nil {
-		err = registry.Required(ctx, j.plan, j.worlds[0])
-	}
+	dsn, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
 	if err != nil {
+		return nil, err
+	}
+	registry := fleetregistry.Registry{DSN: dsn, By: "servermerge " + cmd.Name}
+	if err := registry.Required(ctx, j.plan, j.worlds[0]); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {
 		if !registry.DSN.IsZero() {
-			defer askingFleet(ctx, cmd, registry)()
+			defer cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))()
 		}
 		return record(registry, ctx, j.plan, j.into, j.worlds, why)
 	}, nil

@@ -118,9 +118,6 @@ there as it is blocks the merge, with the statement to run.
                     those of one AUTO_INCREMENT column; [[merge.space]] and
                     [[merge.counter]] of the rules name other keys and their
                     counters, without -rekey too
-  -fleet DSN        the fleet registry (default: [registry] in config.toml): new
-                    keys leave out the ranges that it gave to worlds ("gameid
-                    servers ranges"); apply records the new ones there
   -recorded         make no plan: get back that of the merge that made NEW,
                     which alone is given, if its file is lost; with -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
@@ -215,8 +212,6 @@ plan again.
   -html FILE        write the result as one HTML file as well, also if
                     it is refused or interrupted
   -json             print the result as JSON
-  -fleet DSN        the fleet registry that the plan was made with, if there was
-                    one (default: [registry] in config.toml)
   -yes              do not ask; without a terminal it never asks
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 done; 1 refused before the first write, or a world is not as

@@ -37,7 +37,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Description: help,
 		Commands: []*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
-			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "try"}, fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.apply},
+			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "try"}, cli.YesFlag(), dryRunFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
 			{Name: "verify", DisableSliceFlagSeparator: true, Description: helpVerify, Flags: workFlags(), Action: s.verify},
 			{Name: "open", DisableSliceFlagSeparator: true, Description: helpOpen, Flags: append(workFlags(), fleetFlag(), cli.YesFlag()), Action: s.open},

@@ -28,9 +28,7 @@ import (
 //	sql FILE STATEMENT...             changes an SQLite database
 //	play DSN SERVER NAME              runs a game server that makes a player with an item
 //	join FLEET DSN SERVER NAME        the same in a fleet, whose registry is made and gets the world's place first
-//	lease DSN WORLD AT SIZE           leases a range in a fleet registry, and makes that first
 //	places DSN                        prints the places of a fleet registry
-//	ranges DSN                        prints the ranges of a fleet registry
 //	bagcodec [WORD...]                finds keys in cells, as package inventory writes them
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
@@ -49,28 +47,11 @@ func TestMain(m *testing.M) {
 			}))
 		}),
 		"bagcodec": clitest.Program(func([]string) error { return inventory.Codec{}.Serve(os.Stdin, os.Stdout) }),
-		"lease": clitest.Program(func(args []string) error {
-			at, err1 := strconv.ParseInt(args[2], 10, 64)
-			size, err2 := strconv.ParseInt(args[3], 10, 64)
-			return errors.Join(err1, err2, onFleet(args[0], func(f *fleet.Fleet) error {
-				_, err := f.LeaseRange(context.Background(), fleet.RangeWish{World: args[1], Size: size, At: at}, fleet.Note{By: "anna"})
-				return err
-			}))
-		}),
 		"places": clitest.Program(func(args []string) error {
 			return onFleet(args[0], func(f *fleet.Fleet) error {
 				all, err := f.Places(context.Background())
 				for _, p := range all {
 					fmt.Printf("%s: %s, %s\n", p.World, p.DSN, p.Why)
-				}
-				return err
-			})
-		}),
-		"ranges": clitest.Program(func(args []string) error {
-			return onFleet(args[0], func(f *fleet.Fleet) error {
-				all, err := f.Ranges(context.Background())
-				for _, r := range all {
-					fmt.Printf("%s: %s, %s\n", r.World, r, r.Why)
 				}
 				return err
 			})

@@ -10,7 +10,7 @@ import (
 	"mergesafe/merge/estimate"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/ranges"
+	"mergesafe/tools/internal/fleetregistry"
 )
 
 func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
@@ -19,7 +19,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	placing, err := s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was opened", j.plan.ID), ranges.Registry.Opened)
+	placing, err := s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was opened", j.plan.ID), fleetregistry.Registry.Opened)
 	if err != nil {
 		return j.unplaced(ctx, "open", err)
 	}

@@ -20,7 +20,7 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "recorded"}, fleetFlag())
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "recorded"})
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
@@ -63,9 +63,6 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
 		Free:   site.Free(all[1]),
 		Report: func(r *verdict.Report) { checked = r },
-	}
-	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
-		return err
 	}
 	plan, err := newPlan(ctx, cmd, all, options, spare)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/ranges"
+	"mergesafe/tools/internal/fleetregistry"
 )
 
 func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
@@ -30,7 +30,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if tried {
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
-		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), ranges.Registry.Undone); err != nil {
+		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), fleetregistry.Registry.Undone); err != nil {
 			return j.unplaced(ctx, "undo", err)
 		}
 		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", printable.Text(j.into.Name))

@@ -40,7 +40,7 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 	}
 	var o rule.Outcome
 	for len(together) > 0 {
-		offsets, used, narrow := f.choose(step, false, together...)
+		offsets, used, narrow := f.choose(step, together...)
 		if narrow == nil {
 			takeOffsets(k, f, offsets, used, together...)
 			break
@@ -59,7 +59,7 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 		}
 	}
 	for _, s := range alone {
-		offsets, used, narrow := f.choose(step, true, s)
+		offsets, used, narrow := f.choose(step, s)
 		if narrow != nil {
 			o.Add(rule.Found(f.noRoom(s, narrow)))
 			continue
@@ -100,9 +100,8 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 	return k, o
 }
 
-// choose chooses one offset of each world for some spaces. own tells that these offsets
-// are those of one space alone.
-func (f chooser) choose(step uint64, own bool, spaces ...*declare.KeySpace) ([]uint64, uint64, *rekey.Narrow) {
+// choose chooses one offset of each world for some spaces.
+func (f chooser) choose(step uint64, spaces ...*declare.KeySpace) ([]uint64, uint64, *rekey.Narrow) {
 	given := make(map[int]uint64)
 	wants := make([]rekey.Want, len(f.DBs))
 	for _, s := range spaces {
@@ -115,14 +114,6 @@ func (f chooser) choose(step uint64, own bool, spaces ...*declare.KeySpace) ([]u
 			}
 			if offset, chosen := s.Offsets[db.Name]; chosen {
 				given[i] = offset
-			}
-		}
-	}
-	for i, db := range f.DBs {
-		_, chosen := given[i]
-		for _, r := range f.Opts.Rekey.Fleet {
-			if !(chosen && r.World == db.Name) && (!own || r.Concerns(spaces[0].Name, spaces[0].Keys)) {
-				wants[i].Taken = append(wants[i].Taken, r.Range)
 			}
 		}
 	}
@@ -146,11 +137,6 @@ func (f chooser) noRoom(s *declare.KeySpace, narrow *rekey.Narrow) verdict.Resul
 	source := f.DBs[narrow.World].Name
 	r := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f.Facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
-	case narrow.Taken.Any:
-		i := slices.IndexFunc(f.Opts.Rekey.Fleet, func(r declare.FleetRange) bool { return r.Range == narrow.Taken })
-		r.Message = fmt.Sprintf("the offset %s that was chosen for %s gives its keys numbers of %s to %s, which the fleet registry gave to %q",
-			narrow.Need, source, narrow.Taken.Low, narrow.Taken.High, f.Opts.Rekey.Fleet[i].World)
-		r.Next = []string{"choose another offset: \"gameid servers ranges\" lists who has what; if that is the world of " + source + ", give it the same name in config.toml"}
 	case narrow.Limit.Column == "" && len(s.Offsets)+len(f.Opts.Rekey.Offsets) > 0:
 		r.Message = fmt.Sprintf("the offset %s that was chosen for %s leaves its numbers among those of another database", narrow.Need, source)
 		r.Next = []string{"choose a larger offset for " + source + ", or none"}
@@ -215,7 +201,7 @@ func (f chooser) farCounter(s *declare.KeySpace, last int) (at declare.ColumnNam
 // rekeying is what was chosen, for the report.
 func (f chooser) report(k *moved.Rekeyed, alone []*declare.KeySpace) *verdict.Rekeying {
 	read := f.read
-	all := &verdict.Rekeying{Step: k.Step, Spaces: []verdict.RekeyedSpace{}, Columns: []verdict.RekeyedColumn{}, Fleet: f.Opts.Rekey.Fleet}
+	all := &verdict.Rekeying{Step: k.Step, Spaces: []verdict.RekeyedSpace{}, Columns: []verdict.RekeyedColumn{}}
 	of := func(s *declare.KeySpace, db *declare.Database) verdict.SpaceOf {
 		v, offset := read.Of[s][db], k.Of[s][db]
 		space := verdict.SpaceOf{World: db.Name, Offset: offset, Rows: v.Rows, Keys: v.Keys, Values: v.Values, Matched: k.Pairs[s][db]}

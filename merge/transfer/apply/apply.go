@@ -100,11 +100,6 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return Lost(ctx, r, "apply") }); err != nil {
 			return err
 		}
-		if r.Opts.Reserve != nil && !r.Opts.Try {
-			if err := r.Opts.Reserve(ctx); err != nil {
-				return err
-			}
-		}
 	}
 	first := r.Worlds[0]
 	var made *schema.Schema

@@ -44,12 +44,6 @@ type Options struct {
 	// Codecs are the codecs of the game's own that the plan names: all of [plan.Plan.Codecs].
 	Codecs cell.Codecs
 
-	// Reserve, if not nil, is called by [apply.Apply] after everything was checked and before
-	// the first write, to record elsewhere the ranges that the merge gives to keys. An
-	// error ends the call, and nothing was written. If the merge is interrupted right
-	// after, it is called again.
-	Reserve func(ctx context.Context) error
-
 	// Progress, if not nil, is called with the state of the work.
 	Progress func(Progress)
 

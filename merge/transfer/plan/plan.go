@@ -77,11 +77,6 @@ type Plan struct {
 	// among Renames.
 	Renumbered []verdict.Renumbered `json:"renumbered,omitempty"`
 
-	// Fleet is the identity of the fleet registry whose ranges were left out. The ranges
-	// that the merge gives are recorded there before the first write. Empty if there is
-	// none.
-	Fleet string `json:"fleet,omitempty"`
-
 	// Counters are the values of the first world in which the game counts keys.
 	Counters []RowCounter `json:"counters,omitempty"`
 

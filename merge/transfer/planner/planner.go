@@ -42,9 +42,6 @@ func NewPlan(ctx context.Context, into rowio.Database, worlds []rowio.Database, 
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
 	}
-	if p.Plan.Rekey != nil {
-		p.Plan.Fleet = p.opts.Fleet
-	}
 	p.Plan.ID = p.Plan.Fingerprint()
 	return p.Plan, nil
 }

@@ -32,10 +32,6 @@ type PlanOptions struct {
 	// not know.
 	Free func(ctx context.Context, d rowio.Database) (bytes int64, known bool)
 
-	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
-	// was read.
-	Fleet string
-
 	// Report, if not nil, is called with the report of the check that the plan rests
 	// on, with the samples that Check asks for.
 	Report func(*verdict.Report)

@@ -12,7 +12,7 @@ import (
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
-	"mergesafe/tools/internal/ranges"
+	"mergesafe/tools/internal/fleetregistry"
 )
 
 // The words of the design for the state of a merge.
@@ -137,12 +137,6 @@ func (lib *library) plan(l *life, m *merge, f *fault) answer {
 	ctx, end := lib.start(l, "plan", f)
 	into, worlds := l.databases(m)
 	options := rules()
-	registry := ranges.Registry{DSN: config.NewSecret(l.fleetDSN()), By: "life"}
-	if l.kind == fleetKind {
-		if err := registry.LeaveOthers(ctx, &options); err != nil {
-			return end(ended(err))
-		}
-	}
 	p, err := transfer.NewPlan(ctx, into, worlds, options)
 	if err != nil {
 		return end(ended(err))
@@ -161,16 +155,14 @@ func (lib *library) run(l *life, m *merge, command string, f *fault) answer {
 	if l.calm(f) {
 		options.RetryFor = time.Minute
 	}
-	registry := ranges.Registry{By: "life"}
+	registry := fleetregistry.Registry{By: "life"}
 	if l.kind == fleetKind {
 		registry.DSN = config.NewSecret(l.fleetDSN())
 	}
 	var err error
 	switch command {
 	case "try", "apply":
-		if options.Try = command == "try"; !options.Try && m.plan.Fleet != "" {
-			options.Reserve = func(ctx context.Context) error { return registry.Reserve(ctx, m.plan) }
-		}
+		options.Try = command == "try"
 		_, err = transfer.Apply(ctx, m.plan, into, worlds, options)
 	case "verify":
 		var proof *transfer.Proof

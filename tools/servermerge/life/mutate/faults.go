@@ -10,7 +10,7 @@ const (
 	states = "merge/transfer/ledger/states.go"
 	proves = "merge/transfer/prove/verify.go"
 	gates  = "merge/transfer/apply/gate.go"
-	fleets = "tools/internal/ranges/moves.go"
+	fleets = "tools/internal/fleetregistry/registry.go"
 	begins = "merge/transfer/job/begin.go"
 	asks   = "merge/transfer/apply/status.go"
 	twins  = "merge/transfer/rowio/twins.go"

@@ -1,4 +1,5 @@
-package ranges
+// Package fleetregistry has the fleet registry follow the worlds of a merge.
+package fleetregistry
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
@@ -17,6 +19,12 @@ import (
 	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
+
+// Registry is a fleet registry. The zero Registry is none.
+type Registry struct {
+	DSN config.Secret
+	By  string // the program that records, such as "servermerge open"
+}
 
 // open opens the registry that knows the worlds of a plan. A file that is not there is one that is away.
 func (r Registry) open() (*fleet.Fleet, error) {
