@@ -33,7 +33,7 @@ func reviewed() declare.Options {
 func leaving() declare.Options {
 	o := reviewed()
 	refs := o.Rules[0].References
-	refs[0].Gone, refs[1].Gone, refs[2].Gone = declare.RowsDrop, declare.RowsNone, declare.RowsNone
+	refs[0].Gone, refs[1].Gone, refs[2].Gone = declare.GoneDrop, declare.GoneNone, declare.GoneNone
 	refs[1].None = []string{"0"} // a mail without a sender
 	o.Now = world.Today
 	o.Leave = []declare.Leave{
