@@ -101,7 +101,6 @@ var arrows = map[string]string{
 	"merge/transfer/change/keys/proof":   "merge/transfer/change/keys/matched merge/declare merge/rekey merge/verdict merge/transfer/evidence merge/transfer/job merge/transfer/ledger merge/transfer/plan merge/transfer/rowio merge/transfer/step",
 	"merge/transfer/change/move":         "merge/cell merge/rekey merge/verdict merge/transfer/rowio",
 	"merge/transfer/change/origin":       "merge/cell merge/rekey merge/transfer/change merge/transfer/change/move merge/transfer/plan merge/transfer/rowio",
-	"merge/mergetest/values":             "gameid merge/catalog",
 	"merge/transfer/oracle/mutate":       "internal/mutant",
 	"tools/servermerge/life/mutate":      "internal/mutant",
 	"merge/campaign/lock":                "",
@@ -122,7 +121,7 @@ var arrows = map[string]string{
 	"store/torture":                 "",
 	"store/storetest":               "*",
 	"store/storetest/faulty":        "internal/sqldb",
-	"merge/mergetest":               "merge/catalog merge/mergetest/values merge/rekey",
+	"merge/mergetest":               "gameid merge/catalog merge/rekey",
 	"internal/servertest":           "internal/servertest/folder internal/servertest/processes",
 	"internal/servertest/folder":    "",
 	"internal/servertest/processes": "",
@@ -134,7 +133,7 @@ var arrows = map[string]string{
 }
 
 // onlyTests are rooms that no program has.
-var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/storetest/faulty", "store/torture", "merge/mergetest", "merge/mergetest/values", "merge/check/rule/ruletest"}
+var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/storetest/faulty", "store/torture", "merge/mergetest", "merge/check/rule/ruletest"}
 
 // shared are the rooms of words and numbers for people, and of slices.
 var shared = []string{"internal/printable", "internal/slice", "internal/nearest", "internal/columns", "internal/pattern"}
