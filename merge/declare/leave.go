@@ -317,23 +317,7 @@ func Following(f *Resolved, ref *Ref, to string, key, told RowKey, gone Gone) (*
 	if s.Told = told.Columns; !slices.Equal(told.Columns, key.Columns) {
 		s.ToKey, s.ToKinds = key.Columns, key.Kinds
 	}
-	if err := validateSevered(s, f); err != nil {
-		return nil, err
-	}
-	if gone == GoneNone && s.Becomes != nil && nullable(f, s) {
-		s.Becomes = nil
-	}
-	return s, nil
-}
-
-// nullable reports whether every database takes NULL in a column.
-func nullable(f *Resolved, s *SeveredReference) bool {
-	for _, t := range f.Having(s.Table) {
-		if c := t.Column(s.Column); c == nil || !c.Nullable {
-			return false
-		}
-	}
-	return true
+	return s, validateSevered(s, f)
 }
 
 // Selector is an optional interface of a [catalog.Source] that judges conditions.

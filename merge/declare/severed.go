@@ -192,7 +192,7 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		return fmt.Errorf("the reference is of %d columns, so which one is to be cleared cannot be told: want gone = %q",
 			len(s.Ref.Columns), GoneDrop)
 	}
-	nullable, foreign := true, false
+	nullable := true
 	for db, t := range f.Having(s.Table) {
 		c := t.Column(s.Column)
 		if !s.Partly && !isInteger(c) {
@@ -202,7 +202,6 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 			return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.Name, s.When.Column)
 		}
 		nullable = nullable && c.Nullable
-		foreign = foreign || ForeignKey(f, s.Table, s.Column)
 		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
 		if s.Gone == GoneNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
 			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, GoneDrop)
@@ -231,10 +230,11 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		}
 		return nil
 	}
-	if value == "" && !nullable {
+	switch {
+	case nullable:
+	case value == "":
 		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
-	}
-	if value != "" && !(nullable && foreign) {
+	default:
 		s.Becomes = &value
 	}
 	return nil
