@@ -110,7 +110,7 @@ func Validate(text string) (err error) {
 		if name == "" || name == text || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }) {
 			err = fmt.Errorf("format %q: want the name of a codec, without blanks; right is: codec inventory", text)
 		}
-	case IsWords(text):
+	case isWords(text):
 		_, err = ParseWords(text)
 	default:
 		_, err = Parse(text)

@@ -34,7 +34,7 @@ func ParseRow(text, column string, codecs Codecs) (*Row, error) {
 		}
 		return &Row{coded: &coded{text, codec}, columns: []string{column}}, nil
 	}
-	if !IsWords(text) {
+	if !isWords(text) {
 		f, err := Parse(text)
 		return &Row{format: f, columns: []string{column}}, err
 	}

@@ -23,8 +23,8 @@ type Words struct {
 	big     bool
 }
 
-// IsWords reports whether a format is one for [ParseWords], and not for [Parse].
-func IsWords(text string) bool {
+// isWords reports whether a format is one for [ParseWords], and not for [Parse].
+func isWords(text string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
 	name, _, _ = strings.Cut(name, "[")
 	return name == "words"

@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 		{format: "words [card2, card3]", cells: " ", shifted: " "},
 	} {
 		w, err := ParseWords(e.format)
-		if err != nil || !IsWords(e.format) || w.String() != e.format {
+		if err != nil || !isWords(e.format) || w.String() != e.format {
 			t.Fatal(e.format, err)
 		}
 		row := cells(strings.Split(e.cells, " ")...)
@@ -78,8 +78,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if !IsWords(" words[a, b]") || IsWords("wordy [a]") || IsWords("list sep='words' every") {
-		t.Error("IsWords")
+	if !isWords(" words[a, b]") || isWords("wordy [a]") || isWords("list sep='words' every") {
+		t.Error("isWords")
 	}
 	w, _ := ParseWords("words [a, b]")
 	if w.Columns()[1] != "b" {

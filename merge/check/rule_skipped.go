@@ -7,7 +7,6 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/left"
 	"mergesafe/merge/check/read"
 	"mergesafe/merge/check/rule"
 	"mergesafe/merge/check/spaces"
@@ -52,7 +51,7 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 			return rule.Found(result), nil
 		}})
 	}
-	return append(tasks, left.Tasks(f)...)
+	return tasks
 }
 
 func judgeSkipped(f *read.Facts) (findings []rule.Finding) {

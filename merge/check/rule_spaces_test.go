@@ -273,7 +273,10 @@ func TestSpacesThatCannotBe(t *testing.T) {
 			o.Rekey.Counters = []declare.CounterRow{{At: "things.kind", Space: "heroes.id", When: &declare.When{Column: "id", Not: []string{"npc"}}, File: "rules.toml", Line: 6}}
 		},
 		`table 1 in rules.toml:8: when: "npc" is not an integer`: func(o *declare.Options) {
-			o.Tables = []declare.TablePolicy{{Tables: []string{"thing*"}, Policy: declare.PolicySkip, When: &declare.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"thing*"}, Policy: declare.PolicyCombine, When: &declare.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
+		},
+		`table 1 in rules.toml:8: when is beside the policy "skip"`: func(o *declare.Options) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"things"}, Policy: declare.PolicySkip, When: &declare.When{Column: "kind", Is: []string{"1"}}, File: "rules.toml", Line: 8}}
 		},
 		`reference 1 in rules.toml:5: none has "abc", and things.owner is `: func(o *declare.Options) {
 			o.Rules = []declare.Declarations{{File: "rules.toml", References: []declare.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, None: []string{"0", "<9", "abc"}, Line: 5}}}}

@@ -97,10 +97,10 @@ func unidentified(f *read.Facts, t *catalog.Table) (reasons []string) {
 		}
 	}
 	for _, s := range f.Severed {
-		if s.Table == t.Name && s.Rows == declare.RowsNone {
+		if s.Table == t.Name && s.Gone == declare.GoneNone {
 			because("it has no key, and references by %s are to be cleared, so an undo could not identify its "+
 				"rows: %s, or let them stay behind: gone = %q in the [[check.reference]] to %s",
-				s.Column, otherwise, declare.RowsDrop, s.To)
+				s.Column, otherwise, declare.GoneDrop, s.To)
 		}
 	}
 	if f.Rekeyed != nil && f.Rekeyed.Report.Moves() {

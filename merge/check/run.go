@@ -215,7 +215,6 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Proposals:  slices.Clone(r.found.Proposals),
 		Proposed:   r.found.Proposed,
 		Severed:    slices.Clone(r.found.Severed),
-		LeftRows:   slices.Clone(r.found.Left),
 		Renumbered: slices.Clone(r.found.Renumbered),
 		Stays:      slices.Clone(r.found.Stays),
 		Leaves:     slices.Clone(r.found.Leaves),

@@ -67,7 +67,7 @@ type DeclaredReference struct {
 
 	// Gone says what becomes of a row whose row stays behind, by [Leave] or the policy of its
 	// table; "": the merge is blocked if there is one.
-	Gone RowsPolicy `json:"gone,omitempty"`
+	Gone Gone `json:"gone,omitempty"`
 
 	File string `json:"-"` // for messages
 	Line int    `json:"-"` // in File; 0: not known

@@ -78,14 +78,12 @@ type Progress struct {
 // the declarations, resolved against the tables that there are.
 type Resolved struct {
 	Opts      Options
-	Declared  *Declared              // of opts
-	Same      map[string]bool        // tables that are declared the same in every world
-	Combined  map[string]*Combined   // tables of which the rows with one key are combined
-	Skip      map[string]bool        // tables that stay behind
-	Reset     map[string]bool        // of these, the ones that are empty in the new database: the first world's rows stay behind too
-	rows      map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
-	Partly    map[string]TablePolicy // tables of which some rows stay behind
-	Renumbers map[string]*Renumber   // columns that get other values, by table
+	Declared  *Declared            // of opts
+	Same      map[string]bool      // tables that are declared the same in every world
+	Combined  map[string]*Combined // tables of which the rows with one key are combined
+	Skip      map[string]bool      // tables that stay behind
+	Reset     map[string]bool      // of these, the ones that are empty in the new database: the first world's rows stay behind too
+	Renumbers map[string]*Renumber // columns that get other values, by table
 	Severed   []*SeveredReference
 	Keeps     keptKeys      // keys of spaces that are the same in every world
 	Names     Names         // of all tables and columns

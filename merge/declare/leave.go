@@ -253,7 +253,7 @@ func Link(all []*Stays) error {
 			if by.Told = told[[2]string{s.World, by.To}]; named == 0 {
 				named = len(by.Told)
 			}
-			if set == nil || !by.Gone || named != len(by.Columns()) || by.ToKey != nil && !s.Keyed() {
+			if set == nil || !by.Partly || named != len(by.Columns()) || by.ToKey != nil && !s.Keyed() {
 				return fmt.Errorf("the rows of %s of %s that stay behind are not known", by.To, s.World)
 			}
 			by.Staying = set
@@ -298,11 +298,11 @@ func (s *Severed) Naming(keys *rekey.Set) *Severed {
 }
 
 // Following is a reference of which it is said what becomes of its rows if the row that it names stays
-// behind: rows is that. key is what it names of the rows of to, and told is by what these are told. It returns an error if
+// behind: gone is that. key is what it names of the rows of to, and told is by what these are told. It returns an error if
 // that cannot be done.
-func Following(f *Resolved, ref *Ref, to string, key, told RowKey, rows RowsPolicy) (*SeveredReference, error) {
-	s := severedBy(ref, to, rows)
-	s.ToColumn, s.Gone = key.Columns[0], true
+func Following(f *Resolved, ref *Ref, to string, key, told RowKey, gone Gone) (*SeveredReference, error) {
+	s := severedBy(ref, to, gone)
+	s.ToColumn, s.Partly = key.Columns[0], true
 	for i, name := range key.Columns {
 		at := max(0, slices.IndexFunc(ref.ToColumns, func(to string) bool { return strings.EqualFold(to, name) })) // of Or
 		if column := ref.Columns[at]; i == 0 {
@@ -317,23 +317,7 @@ func Following(f *Resolved, ref *Ref, to string, key, told RowKey, rows RowsPoli
 	if s.Told = told.Columns; !slices.Equal(told.Columns, key.Columns) {
 		s.ToKey, s.ToKinds = key.Columns, key.Kinds
 	}
-	if err := validateSevered(s, f); err != nil {
-		return nil, err
-	}
-	if rows == RowsNone && s.Becomes != nil && nullable(f, s) {
-		s.Becomes = nil
-	}
-	return s, nil
-}
-
-// nullable reports whether every database takes NULL in a column.
-func nullable(f *Resolved, s *SeveredReference) bool {
-	for _, t := range f.Having(s.Table) {
-		if c := t.Column(s.Column); c == nil || !c.Nullable {
-			return false
-		}
-	}
-	return true
+	return s, validateSevered(s, f)
 }
 
 // Selector is an optional interface of a [catalog.Source] that judges conditions.
@@ -394,14 +378,6 @@ func (f *Resolved) KindsOf(table string, columns []string) (kinds rekey.Kinds) {
 		kinds += rekey.Kinds([]byte{letter})
 	}
 	return kinds
-}
-
-// becomes says what becomes of the rows of a reference into a table whose rows stay behind, all or some.
-func (f *Resolved) becomes(ref *Ref) RowsPolicy {
-	if ref.Declared.Gone != "" && f.Skip[ref.ToTable] {
-		return ref.Declared.Gone
-	}
-	return f.rows[ref.ToTable]
 }
 
 var _ catalog.Sifted = (*Stays)(nil)

@@ -37,16 +37,11 @@ type TablePolicy struct {
 	Tables []string `json:"tables"`
 	Policy Policy   `json:"policy"`
 
-	// Rows says what happens to rows of other tables that reference rows of a table
-	// with the policy skip or reset; with "" they block the merge.
-	Rows RowsPolicy `json:"rows,omitempty"`
-
 	// Schema is that of the file: a pattern covers only its tables. nil: it covers all.
 	Schema *Reviewed `json:"-"`
 
 	// Columns are formulas by the name of the column, and When the rows that may be
-	// combined, with [PolicyCombine]; see [Combined] and [ParseFormula]. With [PolicySkip], the
-	// rows of When stay behind, and all others are copied.
+	// combined, with [PolicyCombine]; see [Combined] and [ParseFormula].
 	Columns map[string]string `json:"columns,omitempty"`
 	When    *When             `json:"when,omitempty"`
 
@@ -70,14 +65,11 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 		if !slices.Contains(Policies(), p.Policy) {
 			return nil, Unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, Policies())
 		}
-		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip && p.Policy != PolicyReset) {
-			return nil, Unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q or %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip, PolicyReset)
-		}
 		if p.Policy != PolicyCombine && len(p.Columns) > 0 {
 			return nil, Unsuitable("%s: set is beside the policy %q: want it beside %q only", what, p.Policy, PolicyCombine)
 		}
-		if p.Policy != PolicyCombine && p.Policy != PolicySkip && p.When != nil {
-			return nil, Unsuitable("%s: when is beside the policy %q: want it beside %q or %q", what, p.Policy, PolicyCombine, PolicySkip)
+		if p.Policy != PolicyCombine && p.When != nil {
+			return nil, Unsuitable("%s: when is beside the policy %q: want it beside %q only; which rows of a table stay behind is said by [[merge.leave]]", what, p.Policy, PolicyCombine)
 		}
 		if err := p.When.Validate(); err != nil {
 			return nil, Unsuitable("%s: %v", what, err)
@@ -127,18 +119,10 @@ func setPolicies(f *Resolved) error {
 	if err != nil {
 		return err
 	}
-	f.Same, f.Skip, f.Reset, f.rows = make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]RowsPolicy)
-	f.Partly = make(map[string]TablePolicy)
+	f.Same, f.Skip, f.Reset = make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for table, p := range policies {
-		if p.Policy == PolicySkip && p.When != nil {
-			f.Partly[table] = p
-			continue
-		}
 		f.Same[table], f.Reset[table] = p.Policy == PolicySame, p.Policy == PolicyReset
 		f.Skip[table] = p.Policy == PolicySkip || f.Reset[table]
-		if p.Rows != "" {
-			f.rows[table] = p.Rows
-		}
 	}
 	for _, db := range f.DBs {
 		for name, t := range db.Tables {
@@ -147,14 +131,6 @@ func setPolicies(f *Resolved) error {
 				delete(db.Tables, name)
 			}
 		}
-	}
-	for table := range f.Partly {
-		if !slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Tables[table] != nil }) {
-			delete(f.Partly, table) // it is left out
-		}
-	}
-	if err := leftRows(f); err != nil {
-		return err
 	}
 	f.Renumbers = renumbers(f, policies)
 	f.Combined, err = combines(f, policies)

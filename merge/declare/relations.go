@@ -99,7 +99,7 @@ func (r *Ref) Identity() string {
 // all. Those to one of several keys and those in cells are not among them, nor those of which it is said what
 // becomes of the rows, since what they refer to stays behind.
 func (f *Resolved) References(table string) []Ref {
-	return slices.DeleteFunc(AllReferences(f, table), func(r Ref) bool { return f.becomes(&r) != "" })
+	return slices.DeleteFunc(AllReferences(f, table), func(r Ref) bool { return f.severed(&r) })
 }
 
 // AllReferences are those too of which it is said what becomes of the rows.

@@ -12,62 +12,55 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// RowsPolicy says what happens to rows that reference a table whose rows stay behind.
-type RowsPolicy string
+// Gone says what becomes of a row if the row that it names stays behind.
+type Gone string
 
-// The policies of such rows.
 const (
-	RowsDrop RowsPolicy = "drop" // they stay behind as well
-	RowsNone RowsPolicy = "none" // they are copied, with the reference cleared
+	GoneDrop Gone = "drop" // it stays behind as well
+	GoneNone Gone = "none" // it is copied, with the reference cleared
 )
 
 // Severed is a reference to a table whose rows stay behind. It has one column of
-// integers, or with Gone those of the key of the table.
+// integers, or with Partly those of the key of the table.
 type Severed struct {
-	Table  string     `json:"table"`
-	Column string     `json:"column"`
-	And    []string   `json:"and,omitempty"` // further columns, in the order of the key
-	To     string     `json:"to"`            // the table
-	Rows   RowsPolicy `json:"rows"`
+	Table  string   `json:"table"`
+	Column string   `json:"column"`
+	And    []string `json:"and,omitempty"` // further columns, in the order of the key
+	To     string   `json:"to"`            // the table
+	Gone   Gone     `json:"gone"`
 
 	// None are values that name no row, and When selects the rows that it
 	// covers. All other rows reference the table, also if their value matches no row.
 	None []string `json:"none,omitempty"`
 	When *When    `json:"when,omitempty"`
 
-	// ToColumn and Left are set if only some rows of the table stay behind: a row references
-	// them if it names one of them by that column.
+	// Partly is set if only some rows of the table stay behind, those of [Stays]: each world has its own.
+	// ToColumn is then what names them, the first of several.
+	Partly   bool   `json:"partly,omitempty"`
 	ToColumn string `json:"to_column,omitempty"`
-	Left     *When  `json:"left,omitempty"`
 
-	// Gone is set if the rows of the table that stay behind are those of [Stays]: each world has its own.
-	Gone bool `json:"gone,omitempty"`
-
-	// ToKey and ToKinds are set with Gone if it names another key than Told, by which the rows of the table are told.
+	// ToKey and ToKinds are set with Partly if it names another key than Told, by which the rows of the table are told.
 	ToKey   []string    `json:"to_key,omitempty"`
 	ToKinds rekey.Kinds `json:"to_kinds,omitempty"`
 	Told    []string    `json:"-"`
 
-	// Becomes is, with RowsNone, their new value; nil is NULL.
+	// Becomes is, with GoneNone, their new value; nil is NULL.
 	Becomes *string `json:"becomes,omitempty"`
 
 	// Counts are the numbers of rows that reference the table, of each world in their order. Of the first it is 0
-	// unless Gone: its rows come with those that they refer to.
+	// unless Partly: its rows come with those that they refer to.
 	Counts []int64 `json:"counts"`
 
-	Staying *rekey.Set `json:"-"` // with Gone: the keys of one world
+	Staying *rekey.Set `json:"-"` // with Partly: the keys of one world
 }
 
 // SQL is the condition that a row references the table, as all engines understand it. It is never
 // NULL. quote writes the name of a column.
 func (s *Severed) SQL(quote func(string) string) string {
-	if s.Column == "" { // see LeftRows.all
-		return s.When.IntegerSQL(quote(s.When.Column))
-	}
 	column := quote(s.Column)
 	all := []string{column + " IS NOT NULL"}
 	none, err := rekey.ParseValues(s.None)
-	values := s.Gone && s.Staying.Kinds != "" && err == nil && s.ToKey == nil
+	values := s.Partly && s.Staying.Kinds != "" && err == nil && s.ToKey == nil
 	if s.ToKinds != "" {
 		all = append(all, s.namesSQL(quote)...)
 	} else if values {
@@ -78,10 +71,20 @@ func (s *Severed) SQL(quote func(string) string) string {
 	if s.When != nil {
 		all = append(all, s.When.IntegerSQL(quote(s.When.Column)))
 	}
-	if left := s.leftSQL(column); left != "" && !values {
-		all = append(all, left)
+	if s.Partly && !values {
+		all = append(all, s.partlySQL(column))
 	}
 	return "(" + strings.Join(all, " AND ") + ")"
+}
+
+// partlySQL is the condition that a column names a row which stays behind.
+func (s *Severed) partlySQL(column string) string {
+	if s.ToKey == nil {
+		return s.Staying.SQL(column)
+	}
+	of := func(name string) string { return "named." + catalog.SQLName(name) }
+	return "(" + strings.Join(slice.Map(s.Columns(), catalog.SQLName), ", ") + ") IN (SELECT " + strings.Join(slice.Map(s.ToKey, of), ", ") +
+		" FROM " + catalog.SQLName(s.To) + " AS named WHERE " + s.Staying.SQL(slice.Map(s.Told, of)...) + ")"
 }
 
 // namesSQL are the conditions that texts or bytes, or several columns, name a row.
@@ -125,34 +128,30 @@ type SeveredReference struct {
 }
 
 // severedBy is a reference to rows of a table that stay behind.
-func severedBy(ref *Ref, to string, rows RowsPolicy) *SeveredReference {
-	return &SeveredReference{Ref: ref, Severed: Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Rows: rows,
+func severedBy(ref *Ref, to string, gone Gone) *SeveredReference {
+	return &SeveredReference{Ref: ref, Severed: Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Gone: gone,
 		None: ref.Declared.None, When: ref.When, Counts: []int64{}}}
 }
+
+// severed reports whether no row of the table that a reference names comes from the others, and it is said what becomes
+// of those that refer there.
+func (f *Resolved) severed(ref *Ref) bool { return ref.Declared.Gone != "" && f.Skip[ref.ToTable] }
 
 // severs finds these references.
 func severs(f *Resolved) (all []*SeveredReference, err error) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Severally(table) {
-			if rows := f.becomes(ref); rows != "" && ref.Cells != nil {
-				return nil, Unsuitable("%s.%s%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), ref.Declared.in(), rows)
+			if f.severed(ref) && ref.Cells != nil {
+				return nil, Unsuitable("%s.%s%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), ref.Declared.in(), ref.Declared.Gone)
 			}
 		}
 		for _, ref := range AllReferences(f, table) {
-			partly, err := severedPartly(f, table, &ref)
-			if err != nil {
-				return nil, Unsuitable("%s.%s, for which gone = %q is set%s: %v", table, ref.Subject(), RowsDrop, ref.Declared.in(), err)
-			}
-			if partly != nil {
-				all = append(all, partly)
-			}
-			rows := f.becomes(&ref)
-			if rows == "" {
+			if !f.severed(&ref) {
 				continue
 			}
-			s := severedBy(&ref, ref.ToTable, rows)
+			s := severedBy(&ref, ref.ToTable, ref.Declared.Gone)
 			if err := validateSevered(s, f); err != nil {
-				return nil, Unsuitable("%s.%s, for which gone = %q is set%s: %v", table, ref.Subject(), rows, ref.Declared.in(), err)
+				return nil, Unsuitable("%s.%s, for which gone = %q is set%s: %v", table, ref.Subject(), s.Gone, ref.Declared.in(), err)
 			}
 			all = append(all, s)
 		}
@@ -168,7 +167,7 @@ func stayingReferences(f *Resolved) (all []*SeveredReference) {
 			if f.Reset[table] || !f.Reset[ref.ToTable] {
 				continue
 			}
-			s := severedBy(&ref, ref.ToTable, RowsDrop)
+			s := severedBy(&ref, ref.ToTable, GoneDrop)
 			s.Counts, s.Stays = nil, true
 			c := f.Model().Apart[table].Column(s.Column)
 			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.Model().Apart[table].Column(s.When.Column)) {
@@ -187,32 +186,31 @@ func isInteger(c *catalog.Column) bool { return c != nil && c.Kind == catalog.Ki
 func validateSevered(s *SeveredReference, f *Resolved) error {
 	switch {
 	case len(s.Ref.Columns) == 1:
-	case !s.Gone:
+	case !s.Partly:
 		return fmt.Errorf("the reference is of %d columns, want one", len(s.Ref.Columns))
-	case s.Rows == RowsNone:
+	case s.Gone == GoneNone:
 		return fmt.Errorf("the reference is of %d columns, so which one is to be cleared cannot be told: want gone = %q",
-			len(s.Ref.Columns), RowsDrop)
+			len(s.Ref.Columns), GoneDrop)
 	}
-	nullable, foreign := true, false
+	nullable := true
 	for db, t := range f.Having(s.Table) {
 		c := t.Column(s.Column)
-		if !s.Gone && !isInteger(c) {
+		if !s.Partly && !isInteger(c) {
 			return fmt.Errorf("in %s the column is not an integer column", db.Name)
 		}
 		if s.When != nil && !isInteger(t.Column(s.When.Column)) {
 			return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.Name, s.When.Column)
 		}
 		nullable = nullable && c.Nullable
-		foreign = foreign || ForeignKey(f, s.Table, s.Column)
 		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
-		if s.Rows == RowsNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
-			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, RowsDrop)
+		if s.Gone == GoneNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
+			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, GoneDrop)
 		}
-		if s.Rows == RowsNone && c.Generated != "" {
-			return fmt.Errorf("in %s the column is generated: want gone = %q", db.Name, RowsDrop)
+		if s.Gone == GoneNone && c.Generated != "" {
+			return fmt.Errorf("in %s the column is generated: want gone = %q", db.Name, GoneDrop)
 		}
 	}
-	if s.Rows == RowsDrop {
+	if s.Gone == GoneDrop {
 		return nil
 	}
 	value := ""
@@ -221,7 +219,7 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 			value = n.String()
 		}
 	}
-	if kinds := f.KindsOf(s.Table, s.Columns()); kinds != "" { // with Gone
+	if kinds := f.KindsOf(s.Table, s.Columns()); kinds != "" { // with Partly
 		single := slices.IndexFunc(s.None, func(v string) bool { return strings.TrimLeft(v, "<>") == v })
 		switch {
 		case nullable:
@@ -232,10 +230,11 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		}
 		return nil
 	}
-	if value == "" && !nullable {
+	switch {
+	case nullable:
+	case value == "":
 		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
-	}
-	if value != "" && !(nullable && foreign) {
+	default:
 		s.Becomes = &value
 	}
 	return nil
@@ -262,15 +261,12 @@ func WithheldOf(f *Resolved, db *Database) (out []catalog.Withheld) {
 		return nil
 	}
 	for _, s := range f.Severed {
-		if s.Rows == RowsDrop && !s.Stays {
+		if s.Gone == GoneDrop && !s.Stays {
 			out = append(out, &s.Severed)
 		}
 	}
 	for _, k := range f.Keeps.Rows(f.Tables) {
 		out = append(out, k)
-	}
-	for _, l := range LeftOf(f) {
-		out = append(out, l)
 	}
 	return slices.DeleteFunc(out, func(o catalog.Withheld) bool { return db.Tables[o.Of()] == nil })
 }

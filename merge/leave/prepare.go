@@ -50,7 +50,7 @@ type edge struct {
 	key  declare.RowKey // its columns
 	to   declare.RowKey // those that it names
 	none rekey.Values   // names nothing
-	says declare.RowsPolicy
+	says declare.Gone
 }
 
 // Prepare resolves what the options say of rows that stay behind; nil if nothing does.
@@ -103,8 +103,6 @@ func (l *Leaving) say(leave *declare.Leave) error {
 			declare.PolicySame)
 	case !slices.Contains(f.Tables, name):
 		return fmt.Errorf("none of its rows comes: it is skipped or reset")
-	case f.Partly[name].When != nil:
-		return fmt.Errorf("[[merge.table]] says by when which of its rows stay behind: say both by where")
 	case leave.Where == "" && leave.Best == nil && leave.Fewer == nil:
 		return fmt.Errorf(`want where, best or fewer, such as where = "level < 30"`)
 	}
@@ -275,7 +273,7 @@ func (l *Leaving) follow() (all []reference, err error) {
 			}
 			seen[to], more = true, true
 			for _, r := range l.referringTo(to, l.f.Tables) {
-				if all = append(all, r); r.Cells == nil && r.Declared.Gone == declare.RowsDrop && !l.f.Same[r.Table] {
+				if all = append(all, r); r.Cells == nil && r.Declared.Gone == declare.GoneDrop && !l.f.Same[r.Table] {
 					err = l.addTable(r.Table)
 				}
 				if err != nil {
@@ -314,9 +312,9 @@ func (l *Leaving) addEdge(r *reference) error {
 	to, own := t.RowKey, l.tables[r.Table]
 	if i := slices.IndexFunc(t.keys, r.leadsTo); i >= 0 && t.keyed() && !r.leadsTo(to.Columns) && r.Cells == nil {
 		to = declare.RowKey{Columns: t.keys[i], Kinds: l.f.KindsOf(t.name, t.keys[i])}
-		if r.Declared.Gone == declare.RowsNone {
+		if r.Declared.Gone == declare.GoneNone {
 			return fmt.Errorf("rows are told by %s, and gone = %q can be said of references to that key only: want gone = %q",
-				catalog.ColumnList(t.Columns), declare.RowsNone, declare.RowsDrop)
+				catalog.ColumnList(t.Columns), declare.GoneNone, declare.GoneDrop)
 		}
 		if own != nil && !own.keyed() { // its rows are in the plan then
 			if err := l.chooseKey(own, nil, true); err != nil {
@@ -327,8 +325,8 @@ func (l *Leaving) addEdge(r *reference) error {
 	switch {
 	case r.Cells != nil && r.Declared.Gone != "":
 		return fmt.Errorf("gone is for references of whole values, and these keys are inside cells")
-	case len(r.Or) > 0 && r.Declared.Gone == declare.RowsNone:
-		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", declare.RowsNone)
+	case len(r.Or) > 0 && r.Declared.Gone == declare.GoneNone:
+		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", declare.GoneNone)
 	case len(r.Except) > 0:
 		return fmt.Errorf("it is not about rows that other statements cover, which cannot be followed: give it a when")
 	case !r.leadsTo(to.Columns) || r.Cells != nil && t.Kinds != "" || strings.Contains(string(to.Kinds), "?"):
@@ -343,7 +341,7 @@ func (l *Leaving) addEdge(r *reference) error {
 	says := r.Declared.Gone
 	rows := says
 	if says == "" {
-		rows = declare.RowsDrop // what would be blocked is counted as if it followed
+		rows = declare.GoneDrop // what would be blocked is counted as if it followed
 	}
 	follows, err := declare.Following(l.f, r.Ref, t.name, to, t.RowKey, rows)
 	if err != nil {
@@ -360,7 +358,7 @@ func (l *Leaving) addEdge(r *reference) error {
 				"of it stay behind: [[merge.table]] tables = [%s], policy = \"skip\"", r.Table, db.Name, printable.TOML(r.Table))
 		}
 	}
-	if says == declare.RowsDrop && l.f.Same[r.Table] {
+	if says == declare.GoneDrop && l.f.Same[r.Table] {
 		return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", r.Table, declare.PolicySame)
 	}
 	return nil
@@ -380,7 +378,7 @@ func (l *Leaving) sort() {
 	for len(rest) > 0 {
 		i := max(0, slices.IndexFunc(rest, func(name string) bool {
 			return !slices.ContainsFunc(l.edges, func(e *edge) bool {
-				return e.Table == name && e.says == declare.RowsDrop && e.To != name && slices.Contains(rest, e.To)
+				return e.Table == name && e.says == declare.GoneDrop && e.To != name && slices.Contains(rest, e.To)
 			})
 		}))
 		l.order, rest = append(l.order, rest[i]), slices.Delete(rest, i, i+1)
@@ -390,7 +388,7 @@ func (l *Leaving) sort() {
 // drops are the references by which rows of a table follow.
 func (l *Leaving) drops(table string) (all []*edge) {
 	for _, e := range l.edges {
-		if e.Table == table && e.says == declare.RowsDrop {
+		if e.Table == table && e.says == declare.GoneDrop {
 			all = append(all, e)
 		}
 	}

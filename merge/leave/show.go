@@ -242,7 +242,7 @@ func (r *run) readAgain(ctx context.Context, w *world, shown *verdict.Staying) e
 // circular reports whether a table refers to one that is read after it, or to itself.
 func (r *run) circular(t *table) bool {
 	return slices.ContainsFunc(r.edges, func(e *edge) bool {
-		return e.To == t.name && e.says == declare.RowsDrop && slices.Index(r.order, e.Table) <= slices.Index(r.order, t.name)
+		return e.To == t.name && e.says == declare.GoneDrop && slices.Index(r.order, e.Table) <= slices.Index(r.order, t.name)
 	})
 }
 

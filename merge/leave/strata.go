@@ -417,7 +417,7 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 		}
 		delete(w.dirty, name)
 		for _, e := range r.edges {
-			if e.To == name && e.says == declare.RowsDrop {
+			if e.To == name && e.says == declare.GoneDrop {
 				w.dirty[to(name, e.Table)] = true
 			}
 		}
@@ -599,7 +599,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			if err := r.spelled(ctx, w, e); err != nil {
 				return err
 			}
-			if e.says == declare.RowsDrop {
+			if e.says == declare.GoneDrop {
 				continue
 			}
 			n, largest, to := int64(0), []declare.Heavy(nil), of[w][e.To]
@@ -623,7 +623,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 				all = append(all, Blocked{w.db.Name, n, largest})
 			}
 		}
-		if e.says == declare.RowsNone {
+		if e.says == declare.GoneNone {
 			found.Cleared = append(found.Cleared, e.SeveredReference)
 		} else if len(all) > 0 {
 			found.Blocking = append(found.Blocking, Blocking{e.SeveredReference, all, false})
@@ -644,7 +644,7 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 				if r.f.Reset[ref.Table] || ref.Cells != nil || len(ref.Columns) != 1 || key < 0 {
 					continue
 				}
-				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Gone: true,
+				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Partly: true,
 					None: ref.Declared.None, When: ref.When, Staying: s.Keys, Told: s.RowKey().Columns}
 				if !ref.leadsTo(severed.Told) {
 					severed.ToKey = r.tables[to].keys[key]

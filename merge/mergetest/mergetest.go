@@ -14,7 +14,6 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/mergetest/values"
 	"mergesafe/merge/rekey"
 )
 
@@ -150,7 +149,7 @@ func (d *Database) scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catal
 			if !yield(b, nil) {
 				return
 			}
-			values.Spoil(b)
+			spoil(b)
 		}
 	}
 }
@@ -237,7 +236,7 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, want
 	for _, row := range d.Rows[table] {
 		found := true
 		for i, name := range columns {
-			found = found && bytes.Equal(values.Raw(row[name]), wanted[i])
+			found = found && bytes.Equal(raw(row[name]), wanted[i])
 			if s, ok := row[name].(string); ok && !found { // under the column's collation, as = does
 				have, err := sortForm(s, t.Column(name).Collation)
 				want, err2 := sortForm(string(wanted[i]), t.Column(name).Collation)
@@ -321,7 +320,7 @@ func shifted(value any, shift *rekey.Shift) any {
 
 func fields(t *catalog.Table, row Row) (all []catalog.Field) {
 	for _, c := range t.Columns {
-		all = append(all, catalog.Field{Column: c.Name, Value: values.Text(row[c.Name]), Null: row[c.Name] == nil})
+		all = append(all, catalog.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
 	}
 	return all
 }
@@ -333,7 +332,7 @@ func sortForm(v any, collation string) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(nil, uint64(n)^1<<63), nil
 	}
 	if !isText {
-		return values.Raw(v), nil
+		return raw(v), nil
 	}
 	switch collation {
 	case Binary:
@@ -354,12 +353,12 @@ func sortForm(v any, collation string) ([]byte, error) {
 func batch(scan catalog.Scan, rows []sortable) *catalog.Batch {
 	b := &catalog.Batch{Len: len(rows)}
 	for i := range scan.Order {
-		b.Order = append(b.Order, values.Vector(len(rows), func(row int) []byte { return rows[row].order[i] }))
+		b.Order = append(b.Order, packed(len(rows), func(row int) []byte { return rows[row].order[i] }))
 	}
 	for _, name := range scan.Carry {
-		v := values.Vector(len(rows), func(row int) []byte { return values.Raw(rows[row].row[name]) })
+		v := packed(len(rows), func(row int) []byte { return raw(rows[row].row[name]) })
 		if slices.Contains(scan.Numbers, name) && len(rows)%2 == 0 { // so that both forms come up
-			v = values.Numbers(v, len(rows))
+			v = numbers(v, len(rows))
 		}
 		b.Carry = append(b.Carry, v)
 	}

@@ -318,7 +318,7 @@ func (v *Inventory) WriteCSV(w io.Writer) error {
 			line[21], line[22], line[23], line[24] = printable.Time(g.Since), number(g.Rows), number(g.Bytes), number(g.Active7)
 		}
 		for i, label := range extra {
-			line[26+i] = world.Labels[label]
+			line[25+i] = world.Labels[label]
 		}
 		c.Write(line)
 	}

@@ -106,9 +106,9 @@ type LeftRow struct {
 	Why   string `json:"why"`
 }
 
-// EachLeft calls use for each row that stays behind, of tables that the plan knows by their keys: of others it knows only
+// eachLeft calls use for each row that stays behind, of tables that the plan knows by their keys: of others it knows only
 // to which rows they refer.
-func EachLeft(p *transfer.Plan, use func(LeftRow) error) error {
+func eachLeft(p *transfer.Plan, use func(LeftRow) error) error {
 	if p.Leaving == nil {
 		return nil
 	}
@@ -152,7 +152,7 @@ func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
 		return c.Write(line)
 	}
 	write("world", "table", "key", "why", "name")
-	err := EachLeft(p, func(r LeftRow) error {
+	err := eachLeft(p, func(r LeftRow) error {
 		if names != nil && r.Table == names.Table {
 			return nil
 		}
@@ -195,7 +195,7 @@ type Left struct {
 // WriteLeftJSON writes the rows that stay behind as JSON.
 func WriteLeftJSON(w io.Writer, p *transfer.Plan) error {
 	all := Left{documentVersion, p.ID, []LeftRow{}}
-	if err := EachLeft(p, func(r LeftRow) error { all.Rows = append(all.Rows, r); return nil }); err != nil {
+	if err := eachLeft(p, func(r LeftRow) error { all.Rows = append(all.Rows, r); return nil }); err != nil {
 		return err
 	}
 	return writeJSON(w, all, false)

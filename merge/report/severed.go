@@ -10,14 +10,13 @@ import (
 
 // severed writes what becomes of rows that refer to rows which stay behind.
 func (t *text) severed(p *transfer.Plan) {
-	t.leftRows(p)
 	t.staying(staying(p))
 	t.renumbered(p)
 	title, n := "Rows that reference rows that stay behind, also if these are gone already:", len(p.Severed)
 	t.list(title, n, n, func(i int) string {
 		s, becomes := &p.Severed[i], "get no reference (NULL)"
 		switch {
-		case s.Rows == declare.RowsDrop:
+		case s.Gone == declare.GoneDrop:
 			becomes = "stay behind too"
 		case s.Becomes != nil:
 			becomes = "get no reference (" + cmp.Or(*s.Becomes, `""`) + ")"
@@ -35,15 +34,6 @@ func countsText(p *transfer.Plan, counts []int64) string {
 		}
 	}
 	return cmp.Or(printable.List(all, ", ", 8), "none")
-}
-
-// leftRows writes which rows stay behind, of tables of which others come.
-func (t *text) leftRows(p *transfer.Plan) {
-	n := len(p.LeftRows)
-	t.list("Rows that stay behind in tables of which others are copied:", n, n, func(i int) string {
-		l := &p.LeftRows[i]
-		return l.Table + " when " + l.When.String() + ": " + countsText(p, l.Counts)
-	})
 }
 
 // renumbered writes in which columns rows get other values.

@@ -11,8 +11,8 @@ import (
 func TestSeveredIsShown(t *testing.T) {
 	p := sampleOutcome().Plan
 	zero := "0"
-	p.Severed = []declare.Severed{{Table: "mail", Column: "auction", To: "auctions", Rows: declare.RowsDrop, Counts: []int64{0, 1234}},
-		{Table: "bids", Column: "lot", To: "auctions", Rows: declare.RowsNone, Counts: []int64{0, 0}}, {Table: "items", Column: "lot", To: "auctions", Rows: declare.RowsNone, Becomes: &zero, Counts: []int64{0, 7}}}
+	p.Severed = []declare.Severed{{Table: "mail", Column: "auction", To: "auctions", Gone: declare.GoneDrop, Counts: []int64{0, 1234}},
+		{Table: "bids", Column: "lot", To: "auctions", Gone: declare.GoneNone, Counts: []int64{0, 0}}, {Table: "items", Column: "lot", To: "auctions", Gone: declare.GoneNone, Becomes: &zero, Counts: []int64{0, 7}}}
 	text := planText(t, p, Commands{})
 	for _, want := range []string{"mail.auction to auctions: stay behind too: " + p.Worlds[1].Name + " 1,234\n", "bids.lot to auctions: get no reference (NULL): none\n", "items.lot to auctions: get no reference (0): " + p.Worlds[1].Name + " 7\n"} {
 		if !strings.Contains(text, want) {

@@ -122,8 +122,8 @@ func TestLeaveGroupsOnce(t *testing.T) {
 		p, into := planOf(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"hero.guid"}})
 			d.Plain = append(d.Plain, "guild.ally")
-			d.References = append(d.References, declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.RowsDrop},
-				declare.DeclaredReference{At: []string{"hero.friend"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.GoneDrop},
+				declare.DeclaredReference{At: []string{"hero.friend"}, To: []string{"hero.guid"}, Gone: declare.GoneDrop})
 			o.Leave = append(o.Leave, declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "hero.guild", Than: 2}})
 		}))
 		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
@@ -187,7 +187,7 @@ func TestLeaveIDs(t *testing.T) {
 		all := []rowio.Database{gameWorld(t, e, "w0", 10, 12, "a"), gameWorld(t, e, "w1", 20, 12, "b")}
 		var d declare.Declarations
 		for at, to := range map[string]string{"items.owner_id": "players.id", "guild_members.player_id": "players.id", "guilds.leader_id": "players.id", "guild_members.guild_id": "guilds.id"} {
-			d.References = append(d.References, declare.DeclaredReference{At: []string{at}, To: []string{to}, Gone: declare.RowsDrop})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{at}, To: []string{to}, Gone: declare.GoneDrop})
 		}
 		opts := planner.PlanOptions{Check: declare.Options{Rules: []declare.Declarations{d}, Leave: []declare.Leave{{Table: "players", Where: "gold % 3 = 0"}}}}
 		p, into := planOf(t, e, all, opts)

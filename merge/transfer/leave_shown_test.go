@@ -29,10 +29,10 @@ func TestLeaveShown(t *testing.T) {
 			}
 			d.Plain, d.Shared = append(d.Plain, "hero.level", "hero.gold", "vault.slot"), append(d.Shared, "hero.account")
 			d.References = append(d.References,
-				declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.RowsNone},
-				declare.DeclaredReference{At: []string{"vault.guild"}, To: []string{"guild.id"}, Gone: declare.RowsDrop},
-				declare.DeclaredReference{At: []string{"guild.master", "pet.owner"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop},
-				declare.DeclaredReference{At: []string{"pet.mother"}, To: []string{"pet.id"}, Gone: declare.RowsDrop})
+				declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.GoneNone},
+				declare.DeclaredReference{At: []string{"vault.guild"}, To: []string{"guild.id"}, Gone: declare.GoneDrop},
+				declare.DeclaredReference{At: []string{"guild.master", "pet.owner"}, To: []string{"hero.guid"}, Gone: declare.GoneDrop},
+				declare.DeclaredReference{At: []string{"pet.mother"}, To: []string{"pet.id"}, Gone: declare.GoneDrop})
 			o.Leave = []declare.Leave{
 				{Table: "hero", Where: "level < 20 AND account BETWEEN 1 AND 8 AND guid < :now"},
 				{Table: "hero", Best: &declare.Best{Of: "account", Keep: 2, By: []string{"level desc"}}}}

@@ -58,7 +58,7 @@ func TestLeaveSpeed(t *testing.T) {
 	plan := func(with bool) (*plan.Plan, time.Duration, time.Duration) {
 		o := declare.Options{Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"hero.guid"}}, {Keys: []string{"item.id"}}, {Keys: []string{"mail.id"}}}}}
 		o.Rules = []declare.Declarations{{Plain: []string{"*.text", "hero.level", "hero.name", "item.kind"}, Shared: []string{"spell.spell", "hero.account"},
-			References: []declare.DeclaredReference{{At: []string{"item.owner", "mail.sender", "mail.receiver", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop}}}}
+			References: []declare.DeclaredReference{{At: []string{"item.owner", "mail.sender", "mail.receiver", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.GoneDrop}}}}
 		if with {
 			o.Leave = []declare.Leave{{Table: "hero", Where: "level < 22", Best: &declare.Best{Of: "account", Keep: 4, By: []string{"level desc"}}}}
 			if *leaveOther {

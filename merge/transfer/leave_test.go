@@ -36,8 +36,8 @@ func leaveOptions(more func(o *declare.Options, d *declare.Declarations)) planne
 		d.Shared = append(d.Shared, "hero.account")
 		d.Shared = append(d.Shared, "spell.spell")
 		d.References = append(d.References,
-			declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.RowsNone},
-			declare.DeclaredReference{At: []string{"guild.master", "pet.owner", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop})
+			declare.DeclaredReference{At: []string{"hero.guild"}, To: []string{"guild.id"}, Gone: declare.GoneNone},
+			declare.DeclaredReference{At: []string{"guild.master", "pet.owner", "spell.guid"}, To: []string{"hero.guid"}, Gone: declare.GoneDrop})
 		if more != nil {
 			more(o, d)
 		}
@@ -176,15 +176,15 @@ func TestLeaveRefused(t *testing.T) {
 			f(o, d)
 		})
 	}
-	ofLog := func(gone declare.RowsPolicy) func(o *declare.Options, d *declare.Declarations) {
+	ofLog := func(gone declare.Gone) func(o *declare.Options, d *declare.Declarations) {
 		return func(_ *declare.Options, d *declare.Declarations) {
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.hero" })
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, Gone: gone})
 		}
 	}
 	for want, f := range map[string]func(o *declare.Options, d *declare.Declarations){
-		"log has no key in w0, so its rows could not be told apart by the proof":      ofLog(declare.RowsDrop),
-		"log has no key in w0, so its rows could not be told apart by the proof and ": ofLog(declare.RowsNone),
+		"log has no key in w0, so its rows could not be told apart by the proof":      ofLog(declare.GoneDrop),
+		"log has no key in w0, so its rows could not be told apart by the proof and ": ofLog(declare.GoneNone),
 		"log has no key in every world, by which the rows that stay":                  where("log", "n = 7"),
 		"no world has a table \"heros\"":                                              where("heros", "1 = 1"),
 		"leave hero in rules.toml:7: where: \"lvl\" is no column": func(o *declare.Options, _ *declare.Declarations) {
@@ -209,7 +209,7 @@ func TestLeaveRefused(t *testing.T) {
 		},
 		"so which one is to be cleared cannot be told": func(o *declare.Options, d *declare.Declarations) {
 			where("spell", "spell = 7")(o, d)
-			d.References = append(d.References, declare.DeclaredReference{Table: "log", Columns: []string{"hero", "n"}, ToTable: "spell", ToColumns: []string{"guid", "spell"}, Gone: declare.RowsNone})
+			d.References = append(d.References, declare.DeclaredReference{Table: "log", Columns: []string{"hero", "n"}, ToTable: "spell", ToColumns: []string{"guid", "spell"}, Gone: declare.GoneNone})
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return strings.HasPrefix(s, "log.") })
 		},
 		"spell is not the key by which rows of spell are told ((guid, spell))": func(o *declare.Options, d *declare.Declarations) {
@@ -217,7 +217,7 @@ func TestLeaveRefused(t *testing.T) {
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.n" })
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"log.n"}, To: []string{"spell.spell"}})
 		},
-		"the column allows no NULL, and no value of it means no row": func(o *declare.Options, d *declare.Declarations) { d.References[2].Gone = declare.RowsNone },
+		"the column allows no NULL, and no value of it means no row": func(o *declare.Options, d *declare.Declarations) { d.References[2].Gone = declare.GoneNone },
 	} {
 		_, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, more(f))
 		if err == nil || !strings.Contains(ofEither(err), want) {
@@ -238,8 +238,8 @@ func TestLeaveTexts(t *testing.T) {
 			where("clan", "level = 1")(o, d)
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"fort.id"}}, declare.Space{Keys: []string{"wall.id"}})
 			d.Plain = append(d.Plain, "clan.*", "fort.n")
-			d.References = append(d.References, declare.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, Gone: declare.RowsDrop},
-				declare.DeclaredReference{At: []string{"wall.fort"}, To: []string{"fort.id"}, Gone: declare.RowsDrop})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, Gone: declare.GoneDrop},
+				declare.DeclaredReference{At: []string{"wall.fort"}, To: []string{"fort.id"}, Gone: declare.GoneDrop})
 		})
 		worlds := clones(t, e, all)
 		p, into := planOf(t, e, worlds, opts)
@@ -271,22 +271,22 @@ func TestLeaveOtherKey(t *testing.T) {
 			"CREATE TABLE tower (id INTEGER NOT NULL PRIMARY KEY, realm INTEGER, slot INTEGER)", "INSERT INTO tower VALUES (1, %d, 7), (2, %d, 8), (3, %d, NULL), (4, 9, 7)",
 			"CREATE TABLE fort (clan VARCHAR(20) NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (clan, n))", "INSERT INTO fort VALUES ('red w%d', 1), ('Blue w%d', 1), ('', 7)",
 			"CREATE TABLE guard (id INTEGER NOT NULL PRIMARY KEY, clan INTEGER NOT NULL)", "INSERT INTO guard VALUES (1, 1), (2, 2), (3, 2)")
-		options := func(gone declare.RowsPolicy, more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
+		options := func(gone declare.Gone, more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
 			return keyOptions(func(o *declare.Options, d *declare.Declarations) {
 				where("clan", "level = 1")(o, d)
 				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"clan.id"}}, declare.Space{Keys: []string{"guard.id"}}, declare.Space{Keys: []string{"tower.id"}})
 				d.Plain = append(d.Plain, "clan.*", "fort.n")
-				d.References = append(d.References, declare.DeclaredReference{Table: "tower", Columns: []string{"realm", "slot"}, ToTable: "clan", ToColumns: []string{"realm", "slot"}, Gone: declare.RowsDrop})
+				d.References = append(d.References, declare.DeclaredReference{Table: "tower", Columns: []string{"realm", "slot"}, ToTable: "clan", ToColumns: []string{"realm", "slot"}, Gone: declare.GoneDrop})
 				o.Allow = []string{verdict.CodeReferenceDangle}
 				d.References = append(d.References, declare.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, None: []string{""}, Gone: gone},
-					declare.DeclaredReference{At: []string{"guard.clan"}, To: []string{"clan.id"}, Gone: declare.RowsDrop})
+					declare.DeclaredReference{At: []string{"guard.clan"}, To: []string{"clan.id"}, Gone: declare.GoneDrop})
 				more(o, d)
 			})
 		}
 		exec(t, all[1], "DELETE FROM fort WHERE n = 7")
 		none := func(*declare.Options, *declare.Declarations) {}
 		worlds := clones(t, e, all)
-		p, into := planOf(t, e, worlds, options(declare.RowsDrop, none))
+		p, into := planOf(t, e, worlds, options(declare.GoneDrop, none))
 		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
@@ -308,8 +308,8 @@ func TestLeaveOtherKey(t *testing.T) {
 			}
 		}
 		for want, opts := range map[string]planner.PlanOptions{
-			"rows are told by id, and gone = \"none\" can be said of references to that key only": options(declare.RowsNone, none),
-			"of = \"fort.clan\" names another key of clan than that by which its rows are told (id)": options(declare.RowsDrop, func(o *declare.Options, _ *declare.Declarations) {
+			"rows are told by id, and gone = \"none\" can be said of references to that key only": options(declare.GoneNone, none),
+			"of = \"fort.clan\" names another key of clan than that by which its rows are told (id)": options(declare.GoneDrop, func(o *declare.Options, _ *declare.Declarations) {
 				o.Leave = append(o.Leave, declare.Leave{Table: "clan", Fewer: &declare.Fewer{Of: "fort.clan", Than: 2}})
 			}),
 		} {
@@ -329,7 +329,7 @@ func TestLeaveInCells(t *testing.T) {
 			where("hero", "level < 20")(o, d)
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"bag.id"}})
 			d.Plain = append(d.Plain, "bag.kind")
-			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.owner"}, To: []string{"hero.guid"}, Gone: declare.RowsDrop},
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.owner"}, To: []string{"hero.guid"}, Gone: declare.GoneDrop},
 				declare.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every", When: &declare.When{Column: "kind", Is: []string{"1"}}, Others: declare.OthersPlain})
 		})
 		worlds := clones(t, e, all)
@@ -406,30 +406,23 @@ func TestLeaveFirstWorldSkipped(t *testing.T) {
 	})
 }
 
-// gone of a reference says too what becomes of rows that refer to a table which is skipped; rows of the table is the
-// older word, and says it for all references that do not.
+// gone of a reference says too what becomes of rows that refer to a table which is skipped.
 func TestGoneOfSkipped(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (1)",
 			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, other INTEGER)", "INSERT INTO mail VALUES (1, 1, NULL), (2, NULL, 1), (3, NULL, NULL)")
-		for _, rows := range []declare.RowsPolicy{"", declare.RowsDrop} {
-			worlds := clones(t, e, all)
-			p, into := planOf(t, e, worlds, keyOptions(func(o *declare.Options, d *declare.Declarations) {
-				o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: rows})
-				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
-				first := declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, Gone: declare.RowsDrop}
-				if rows != "" {
-					first.Gone = ""
-				}
-				d.References = append(d.References, first, declare.DeclaredReference{At: []string{"mail.other"}, To: []string{"auction.id"}, Gone: declare.RowsNone})
-			}))
-			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			asked(t, into, "SELECT id, auction, other FROM mail ORDER BY id", "1|1|<nil>", "2|<nil>|1", "3|<nil>|<nil>", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
-			if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-				t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)
-			}
+		p, into := planOf(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"auction"}, Policy: declare.PolicySkip})
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, Gone: declare.GoneDrop},
+				declare.DeclaredReference{At: []string{"mail.other"}, To: []string{"auction.id"}, Gone: declare.GoneNone})
+		}))
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, into, "SELECT id, auction, other FROM mail ORDER BY id", "1|1|<nil>", "2|<nil>|1", "3|<nil>|<nil>", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
+		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
+			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)
 		}
 	})
 }

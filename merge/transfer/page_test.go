@@ -84,8 +84,8 @@ func TestPagesLeaveOut(t *testing.T) {
 			first[i] = int64(i)
 		}
 		by := []*declare.Severed{
-			{Table: "t", Column: "owner", To: "hero", Gone: true, None: []string{"0"}, When: &declare.When{Column: "kind", Is: []string{"1", "2"}}, Staying: set(0, 2, 3)},
-			{Table: "t", Column: "box", To: "box", Gone: true, When: &declare.When{Column: "owner", Not: []string{"4"}}, Staying: set(1)},
+			{Table: "t", Column: "owner", To: "hero", Partly: true, None: []string{"0"}, When: &declare.When{Column: "kind", Is: []string{"1", "2"}}, Staying: set(0, 2, 3)},
+			{Table: "t", Column: "box", To: "box", Partly: true, When: &declare.When{Column: "owner", Not: []string{"4"}}, Staying: set(1)},
 		}
 		for _, stays := range []*declare.Stays{{Table: "t", Key: "id", Keys: set(first...)}, {Table: "t", By: by}} {
 			on := &rowio.Connection{Database: d, Stayed: new(rowio.Content), Withheld: map[string]string{"t": stays.SQL(s.Dialect.Quote) + " OR id = 50"},

@@ -78,7 +78,7 @@ func allOptions() planner.PlanOptions {
 			Tables: []declare.TablePolicy{place,
 				{Tables: []string{"bank"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "theme": "first"}},
 				{Tables: []string{"online"}, Policy: declare.PolicyReset}, {Tables: []string{"kinds"}, Policy: declare.PolicySame},
-				{Tables: []string{"seq"}, Policy: declare.PolicySkip}, {Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsNone}},
+				{Tables: []string{"seq"}, Policy: declare.PolicySkip}, {Tables: []string{"auction"}, Policy: declare.PolicySkip}},
 			Rekey: &declare.Rekey{Spaces: []declare.Space{matched, space("chars.guid"), space("loot.id"), space("clubs.id"), space("bids.id"), built},
 				Counters: []declare.CounterRow{{At: "seq.next", Space: "loot.id"}}},
 			Rules: []declare.Declarations{{
@@ -88,7 +88,7 @@ func allOptions() planner.PlanOptions {
 					{At: []string{"chars.account", "bank.account"}, To: []string{"accounts.id"}},
 					{At: []string{"log.account"}, To: []string{"accounts.id"}, None: []string{"0"}},
 					{At: []string{"clubs.members"}, To: []string{"accounts.id"}, Format: "list sep=' ' every"},
-					{At: []string{"bids.auction"}, To: []string{"auction.id"}, None: []string{"0"}},
+					{At: []string{"bids.auction"}, To: []string{"auction.id"}, None: []string{"0"}, Gone: declare.GoneNone},
 				},
 			}},
 		},

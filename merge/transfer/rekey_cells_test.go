@@ -175,7 +175,8 @@ func TestRekeyCellContradictions(t *testing.T) {
 		{"a time", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list DATETIME)", "mariadb", inCell("list", "chars.guid", "list sep='-' pos=0"), nil, "cells.list is datetime"},
 		{"rows of what stays behind", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list VARCHAR(20))", "sqlite", inCell("list", "items.id", "list sep=',' every"), func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = o.Rekey.Spaces[:1]
-			o.Tables = []declare.TablePolicy{{Tables: []string{"items"}, Policy: declare.PolicySkip, Rows: declare.RowsDrop}}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"items"}, Policy: declare.PolicySkip}}
+			d.References[len(d.References)-1].Gone = declare.GoneDrop
 		}, "inside cells"},
 		{"a condition that moves", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list INTEGER, owner INTEGER)", "sqlite", declare.DeclaredReference{At: []string{"cells.list"}, To: []string{"chars.guid"}, When: &declare.When{Column: "owner", Is: []string{"1"}}, Others: declare.OthersPlain},
 			func(o *declare.Options, d *declare.Declarations) {

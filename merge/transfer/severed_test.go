@@ -25,12 +25,12 @@ var auctions = []string{
 }
 
 // severing declares what auctions makes; the auctions stay behind.
-func severing(rows declare.RowsPolicy, when *declare.When) planner.PlanOptions {
+func severing(gone declare.Gone, when *declare.When) planner.PlanOptions {
 	return keyOptions(func(o *declare.Options, d *declare.Declarations) {
-		o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: rows}}
+		o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
 		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}}, declare.Space{Keys: []string{"attached.id"}})
 		d.Plain = append(d.Plain, "mail.kind", "auction.seller")
-		of := declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}, When: when}
+		of := declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}, When: when, Gone: gone}
 		if when != nil {
 			of.Others = declare.OthersPlain
 		}
@@ -44,19 +44,19 @@ func TestSevered(t *testing.T) {
 	letters := &declare.When{Column: "kind", Is: []string{"2"}}
 	for _, tt := range []struct {
 		name string
-		rows declare.RowsPolicy
+		gone declare.Gone
 		when *declare.When
 		want []string // mails that came, and what they name
 	}{
-		{"none", declare.RowsNone, nil, []string{"1|0", "2|0", "3|0", "4|NULL", "5|0", "6|0"}},
-		{"none when", declare.RowsNone, letters, []string{"1|0", "2|0", "3|0", "4|NULL", "5|6", "6|6"}},
-		{"drop when", declare.RowsDrop, letters, []string{"3|0", "4|NULL", "5|6", "6|6"}},
-		{"drop unless", declare.RowsDrop, &declare.When{Column: "kind", Not: []string{"1"}}, []string{"3|0", "4|NULL", "5|6"}},
+		{"none", declare.GoneNone, nil, []string{"1|NULL", "2|NULL", "3|0", "4|NULL", "5|NULL", "6|NULL"}},
+		{"none when", declare.GoneNone, letters, []string{"1|NULL", "2|NULL", "3|0", "4|NULL", "5|6", "6|6"}},
+		{"drop when", declare.GoneDrop, letters, []string{"3|0", "4|NULL", "5|6", "6|6"}},
+		{"drop unless", declare.GoneDrop, &declare.When{Column: "kind", Not: []string{"1"}}, []string{"3|0", "4|NULL", "5|6"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
 				all := keyWorlds(t, e, 3, auctions...)
-				p, into := rekeyed(t, e, all, severing(tt.rows, tt.when))
+				p, into := rekeyed(t, e, all, severing(tt.gone, tt.when))
 				asked(t, into, "SELECT COUNT(*) FROM auction", "2")
 				asked(t, into, "SELECT COUNT(*) FROM mail WHERE tag LIKE 'w0%' AND (auction IN (5, 77, 6))", "4")
 				for i, w := range []string{"w1", "w2"} {
@@ -68,7 +68,7 @@ func TestSevered(t *testing.T) {
 					}
 					asked(t, into, "SELECT id - "+fmt.Sprint(by)+", COALESCE(auction, 'NULL') FROM mail WHERE tag LIKE '"+w+"%' ORDER BY id", want...)
 					asked(t, into, "SELECT id - "+fmt.Sprint(by)+", mail - "+fmt.Sprint(by)+" FROM attached WHERE tag LIKE '"+w+"%' ORDER BY id", "1|5", "2|3")
-					if dropped := tt.rows == declare.RowsDrop; dropped {
+					if dropped := tt.gone == declare.GoneDrop; dropped {
 						if found, err := ledger.Whereis(t.Context(), into, w, "mail", integer("1")); err != nil || len(found) > 0 {
 							t.Errorf("a mail that stayed behind is at %v (%v)", found, err)
 						}
@@ -90,7 +90,7 @@ func TestSeveredGuessesNobody(t *testing.T) {
 			none, dangling []string
 			refused        bool
 		}{{nil, nil, true}, {[]string{"0"}, nil, false}, {nil, []string{"0"}, false}} {
-			o := severing(declare.RowsDrop, nil)
+			o := severing(declare.GoneDrop, nil)
 			of := &o.Check.Rules[0].References[1]
 			of.None, of.Dangling = tt.none, tt.dangling
 			p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, o)
@@ -109,7 +109,7 @@ func TestSeveredGuessesNobody(t *testing.T) {
 func TestSeveredLeavesOrphans(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, auctions...)
-		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, severing(declare.RowsDrop, nil))
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, severing(declare.GoneDrop, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestSeveredLeavesOrphans(t *testing.T) {
 	})
 }
 
-// A foreign key gets NULL, though 0 means nobody elsewhere; of a table without a key rows
+// A column that takes NULL gets NULL, and another one the value that means nobody; of a table without a key rows
 // stay behind as of any other.
 func TestSeveredForeignKeys(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
@@ -132,9 +132,9 @@ func TestSeveredForeignKeys(t *testing.T) {
 			"CREATE TABLE story (auction INTEGER, tag VARCHAR(20))", "CREATE TABLE bids (id INTEGER NOT NULL PRIMARY KEY, lot INTEGER NOT NULL)",
 			"INSERT INTO story VALUES (5, 'w%d sold'), (5, 'w%d sold'), (0, 'w%d opened'), (0, 'w%d opened')", "INSERT INTO bids VALUES (1, 6)")
 		options := func(o *declare.Options, d *declare.Declarations) {
-			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsDrop}}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}}, declare.Space{Keys: []string{"bids.id"}})
-			d.References = append(d.References, declare.DeclaredReference{At: []string{"story.auction", "bids.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.auction", "bids.lot", "story.auction"}, To: []string{"auction.id"}, None: []string{"0"}, Gone: declare.GoneDrop})
 		}
 		_, into := rekeyed(t, e, all, keyOptions(options))
 		asked(t, into, "SELECT COUNT(*), COUNT(auction) FROM mail", "3|1")
@@ -145,8 +145,7 @@ func TestSeveredForeignKeys(t *testing.T) {
 		}
 		_, into = rekeyed(t, e, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			options(o, d)
-			o.Tables[0].Rows = declare.RowsNone
-			d.References[1].At = []string{"bids.lot"}
+			d.References[1].At, d.References[1].Gone = d.References[1].At[:2], declare.GoneNone
 		}))
 		asked(t, into, "SELECT COUNT(*), COUNT(auction) FROM mail", "4|1")
 		asked(t, into, "SELECT lot FROM bids ORDER BY id", "6", "0")
@@ -157,22 +156,23 @@ func TestSeveredForeignKeys(t *testing.T) {
 func TestSeveredCannot(t *testing.T) {
 	for _, tt := range []struct {
 		name, mail string
-		rows       declare.RowsPolicy
+		gone       declare.Gone
 		ref        declare.DeclaredReference
 		want       string
 	}{
-		{"a key", "CREATE TABLE mail (auction INTEGER NOT NULL PRIMARY KEY)", declare.RowsNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}}, "part of a key"},
-		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", declare.RowsNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "allows no NULL"},
-		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", declare.RowsNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "not an integer column"},
-		{"a text in the condition", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, kind VARCHAR(20))", declare.RowsDrop,
+		{"a key", "CREATE TABLE mail (auction INTEGER NOT NULL PRIMARY KEY)", declare.GoneNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}}, "part of a key"},
+		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", declare.GoneNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "allows no NULL"},
+		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", declare.GoneNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "not an integer column"},
+		{"a text in the condition", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, kind VARCHAR(20))", declare.GoneDrop,
 			declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, When: &declare.When{Column: "kind", Is: []string{"a"}}}, "of its condition is not an integer column"},
-		{"several columns", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, house INTEGER)", declare.RowsDrop,
+		{"several columns", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, house INTEGER)", declare.GoneDrop,
 			declare.DeclaredReference{Table: "mail", Columns: []string{"auction", "house"}, ToTable: "auction", ToColumns: []string{"id", "house"}}, "of 2 columns"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY, house INTEGER)", tt.mail)
 			_, err := planner.NewPlan(t.Context(), engines()[0].fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
-				o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: tt.rows}}
+				o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
+				tt.ref.Gone = tt.gone
 				d.References = append(d.References, tt.ref)
 			}))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "mail.") {
@@ -188,8 +188,8 @@ func TestSeveredKeyless(t *testing.T) {
 	all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)",
 		"CREATE TABLE story (auction INTEGER)", "INSERT INTO story VALUES (5)")
 	p, err := planner.NewPlan(t.Context(), engines()[0].fresh(t, "new"), all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
-		o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsNone}}
-		d.References = append(d.References, declare.DeclaredReference{At: []string{"story.auction"}, To: []string{"auction.id"}})
+		o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
+		d.References = append(d.References, declare.DeclaredReference{At: []string{"story.auction"}, To: []string{"auction.id"}, Gone: declare.GoneNone})
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestSeveredKeyless(t *testing.T) {
 func TestSeveredFromEmptied(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, append(slices.Clone(auctions), "CREATE TABLE diary (id INTEGER NOT NULL PRIMARY KEY, lot INTEGER)", "INSERT INTO diary VALUES (1, 5), (2, 0)")...)
-		options := severing(declare.RowsNone, nil)
+		options := severing(declare.GoneNone, nil)
 		options.Check.Tables[0].Policy = declare.PolicyReset
 		options.Check.Tables = append(options.Check.Tables, declare.TablePolicy{Tables: []string{"diary"}, Policy: declare.PolicySkip})
 		options.Check.Rules[0].References = append(options.Check.Rules[0].References, declare.DeclaredReference{At: []string{"diary.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
@@ -245,6 +245,6 @@ func TestSeveredFromEmptied(t *testing.T) {
 		}
 		_, into := rekeyed(t, e, all, options)
 		asked(t, into, "SELECT COUNT(*) FROM auction", "0")
-		asked(t, into, "SELECT COUNT(*), COUNT(auction), MAX(auction) FROM mail", "12|10|0")
+		asked(t, into, "SELECT COUNT(*), COUNT(auction), MAX(auction) FROM mail", "12|2|0")
 	})
 }

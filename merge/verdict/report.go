@@ -66,9 +66,6 @@ type Report struct {
 	// Severed are the references to rows that stay behind, and what happens to their rows.
 	Severed []declare.Severed `json:"severed,omitempty"`
 
-	// LeftRows are rows that stay behind in tables of which other rows are copied.
-	LeftRows []declare.LeftRows `json:"left_rows,omitempty"`
-
 	// Leaves are the statements by which rows stay behind, and Stays these rows.
 	Leaves  []Leave          `json:"leaves,omitempty"`
 	Stays   []*declare.Stays `json:"-"`

@@ -123,9 +123,10 @@ there as it is blocks the merge, with the statement to run.
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 [[merge.table]] in the rules or config.toml says of tables that they are the
-same in every world, stay behind (skip; with when, only these rows), are empty
-afterwards (reset), or have one row for a key (combine). Its renumber gives rows
-whose place within an account is taken the next free one.
+same in every world, stay behind (skip), are empty afterwards (reset), or have
+one row for a key (combine). Its renumber gives rows whose place within an
+account is taken the next free one. [[merge.leave]] says of rows that they stay
+behind.
 
 [[merge.name]] in config.toml says how to change a name that two worlds have;
 without one for its column such a name blocks the merge. Rows that name it

@@ -137,7 +137,7 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 		return result
 	}
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",
-		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.RowsDrop,
-		declare.RowsNone)}
+		printable.TOML(declare.Place(b.Table, b.Column)), printable.TOML(declare.Place(b.To, b.ToColumn)), declare.GoneDrop,
+		declare.GoneNone)}
 	return result
 }

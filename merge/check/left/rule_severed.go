@@ -42,8 +42,8 @@ func judgeSevered(ctx context.Context, f *read.Facts, s *declare.SeveredReferenc
 			}
 			if now.Counts = append(now.Counts, n); n > 0 {
 				parts = append(parts, db.Name+": "+printable.Number(n))
-				if s.Rows != declare.RowsNone {
-					if left, err = orphaned(ctx, f, db, s.Table, s, &result); err != nil {
+				if s.Gone != declare.GoneNone {
+					if left, err = orphaned(ctx, f, db, s, &result); err != nil {
 						return o, err
 					}
 				}
@@ -60,7 +60,7 @@ func judgeSevered(ctx context.Context, f *read.Facts, s *declare.SeveredReferenc
 	}
 	becomes := "are copied with the reference cleared (NULL), as declared"
 	switch {
-	case s.Rows == declare.RowsDrop:
+	case s.Gone == declare.GoneDrop:
 		becomes = "stay behind too, as declared"
 	case s.Becomes != nil:
 		becomes = fmt.Sprintf("are copied with the reference cleared (%s), as declared", *s.Becomes)
@@ -111,10 +111,10 @@ func judgeOdd(ctx context.Context, f *read.Facts, s *declare.SeveredReference) (
 	return []verdict.Result{result}, nil
 }
 
-// orphaned counts the rows that refer to those of a table which stay behind: to some, or if these are nil, to all.
-func orphaned(ctx context.Context, f *read.Facts, db *declare.Database, to string, some *declare.SeveredReference, result *verdict.Result) (all []string, err error) {
-	for table, ref := range referringTo(f, db, to) {
-		n, err := read.Referring(ctx, db, table, some, &ref)
+// orphaned counts the rows that refer to those which stay behind by a reference.
+func orphaned(ctx context.Context, f *read.Facts, db *declare.Database, by *declare.SeveredReference, result *verdict.Result) (all []string, err error) {
+	for table, ref := range referringTo(f, db, by.Table) {
+		n, err := read.Referring(ctx, db, table, by, &ref)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func judgeReset(ctx context.Context, f *read.Facts, s *declare.SeveredReference)
 		result.Count, result.Rows = n, n
 		result.Message = fmt.Sprintf("%s of %s to %s, which is empty in the new database", printable.Count(n, "row refers", "rows refer"), f.Model().Name, s.To)
 		where := " WHERE " + s.SQL(catalog.SQLName)
-		if s.Rows == declare.RowsNone {
+		if s.Gone == declare.GoneNone {
 			nobody := "NULL"
 			if s.Becomes != nil {
 				nobody = *s.Becomes

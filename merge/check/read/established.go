@@ -86,7 +86,7 @@ type Established struct {
 
 // Cleared are the keys of rows that stay behind, if a reference that names one is cleared; nil if none is.
 func (f *Facts) Cleared(db *declare.Database, ref *declare.Ref) *rekey.Set {
-	if s := f.Stays[db][ref.ToTable]; s != nil && ref.Declared.Gone == declare.RowsNone && len(ref.Or) == 0 {
+	if s := f.Stays[db][ref.ToTable]; s != nil && ref.Declared.Gone == declare.GoneNone && len(ref.Or) == 0 {
 		return s.Keys
 	}
 	return nil

@@ -46,7 +46,6 @@ type Outcome struct {
 	Key        *read.KeyReading     // for the summaries of the worlds; nil if no key was read
 	Rekeyed    *moved.Rekeyed       // what becomes of keys
 	Renumbered []verdict.Renumbered // rows that get other values
-	Left       []declare.LeftRows   // rows that stay behind
 	Severed    []declare.Severed    // what becomes of rows that refer to what stays behind
 	Stays      []*declare.Stays     // rows that stay behind
 	Leaves     []verdict.Leave      // the statements that say so
@@ -68,7 +67,6 @@ func (o *Outcome) Add(from Outcome) {
 		o.Rekeyed = from.Rekeyed
 	}
 	o.Severed = append(o.Severed, from.Severed...)
-	o.Left = append(o.Left, from.Left...)
 	o.Stays = append(o.Stays, from.Stays...)
 	o.Leaves = append(o.Leaves, from.Leaves...)
 	if from.Staying != nil {

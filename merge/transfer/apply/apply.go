@@ -88,7 +88,7 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
-	if err := r.Retry(ctx, "reading how the worlds are made", func(ctx context.Context) error { return AsMade(ctx, r, "apply", true) }); err != nil {
+	if err := r.Retry(ctx, "reading how the worlds are made", func(ctx context.Context) error { return asMade(ctx, r, "apply", true) }); err != nil {
 		return err
 	}
 	if state == "" {
@@ -172,9 +172,9 @@ func retryAll(ctx context.Context, r *job.Run, all []action) error {
 	return nil
 }
 
-// AsMade refuses if the first world was altered since the plan was made, or if events of a world run, which no fence
+// asMade refuses if the first world was altered since the plan was made, or if events of a world run, which no fence
 // stops. If more is made, it refuses also what cannot be made any more.
-func AsMade(ctx context.Context, r *job.Run, doing string, more bool) error {
+func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 	refused := &ledger.RefusedError{Doing: doing}
 	refuse := func(world, reason string) {
 		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: world, Reason: reason})
@@ -372,12 +372,12 @@ func complete(ctx context.Context, r *job.Run) error {
 		r.Manifest.Left = ledger.StateMade
 		return err
 	}
-	for _, look := range []func(context.Context, *job.Run) error{noneDangles, Undisturbed, stillUnaltered} {
+	for _, look := range []func(context.Context, *job.Run) error{noneDangles, undisturbed, stillUnaltered} {
 		if err := look(ctx, r); err != nil {
 			return err
 		}
 	}
-	if err := AsMade(ctx, r, "apply", false); err != nil {
+	if err := asMade(ctx, r, "apply", false); err != nil {
 		return err
 	}
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)

@@ -63,9 +63,9 @@ func noneDanglesIn(ctx context.Context, r *job.Run, table string) error {
 	return nil
 }
 
-// Undisturbed makes sure that no other process wrote to the new database since its rows came, and
+// undisturbed makes sure that no other process wrote to the new database since its rows came, and
 // that no server of a world ran, as far as numbers of rows and the registries tell.
-func Undisturbed(ctx context.Context, r *job.Run) error {
+func undisturbed(ctx context.Context, r *job.Run) error {
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
 		rows, err := r.Count(ctx, t.Name)

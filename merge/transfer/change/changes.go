@@ -25,7 +25,7 @@ type Changes struct {
 }
 
 func NewChanges(p *plan.Plan, codecs cell.Codecs) *Changes {
-	return &Changes{NewRenamer(p), p.Worlds[0].Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
+	return &Changes{newRenamer(p), p.Worlds[0].Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
 }
 
 // Of returns what changes the rows of a table of a world; nil if nothing does.

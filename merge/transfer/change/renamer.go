@@ -18,7 +18,7 @@ type Renamer struct {
 // renamed is a column that has renames.
 type renamed struct{ world, table, column string }
 
-func NewRenamer(p *plan.Plan) *Renamer {
+func newRenamer(p *plan.Plan) *Renamer {
 	r := &Renamer{byKey: make(map[renamed]map[string]*plan.Rename), copies: p.Copies}
 	for i := range p.Renames {
 		n := &p.Renames[i]

@@ -65,11 +65,11 @@ func (c *cut) instead(row []any) any {
 
 func (c *Changes) cuts(world string, l *rowio.Layout) (all []cut) {
 	for _, s := range c.severed {
-		if s.Table != l.Table || s.Rows != declare.RowsNone || world == c.first && !s.Gone {
+		if s.Table != l.Table || s.Gone != declare.GoneNone || world == c.first && !s.Partly {
 			continue
 		}
 		var stay *rekey.Set
-		if s.Gone {
+		if s.Partly {
 			if stay = c.stay(world, s.To); stay == nil || stay.Len() == 0 {
 				continue
 			}

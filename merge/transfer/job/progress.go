@@ -7,9 +7,9 @@ import (
 	"mergesafe/merge/transfer/ledger"
 )
 
-// Clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
+// clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
 // name it: ON UPDATE CURRENT_TIMESTAMP.
-func Clocked(typ string) bool {
+func clocked(typ string) bool {
 	typ = strings.ToLower(typ)
 	return strings.HasPrefix(typ, "timestamp") || strings.HasPrefix(typ, "datetime")
 }

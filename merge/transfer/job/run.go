@@ -72,7 +72,7 @@ func (r *Run) Know(s *rowio.Source) {
 		t := &s.Known.Tables[i]
 		r.References[t.Name], r.Keys[t.Name] = t.References, rowio.NewLayout(s.Dialect, t)
 		for _, c := range t.Columns {
-			if s.Dialect.MySQL() && c.Generated == "" && Clocked(c.Type) {
+			if s.Dialect.MySQL() && c.Generated == "" && clocked(c.Type) {
 				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
 			}
 		}

@@ -46,8 +46,8 @@ func CreateKeys(d rowio.Dialect) string {
 		PRIMARY KEY (path, tab, col, part)) WITHOUT ROWID`
 }
 
-// ColumnsOfKeys are the columns that the table has; none if it is not there.
-func ColumnsOfKeys(ctx context.Context, on *rowio.Connection) ([]string, error) {
+// columnsOfKeys are the columns that the table has; none if it is not there.
+func columnsOfKeys(ctx context.Context, on *rowio.Connection) ([]string, error) {
 	if on.Dialect().MySQL() {
 		return on.Texts(ctx, "SELECT LOWER(COLUMN_NAME) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+KeysTable+"'")
 	}
@@ -56,7 +56,7 @@ func ColumnsOfKeys(ctx context.Context, on *rowio.Connection) ([]string, error) 
 
 // HasKeys reports whether a database has the table.
 func HasKeys(ctx context.Context, on *rowio.Connection) (bool, error) {
-	have, err := ColumnsOfKeys(ctx, on)
+	have, err := columnsOfKeys(ctx, on)
 	return len(have) > 0, err
 }
 

@@ -30,10 +30,6 @@ var features = []string{
 // the fault that is corrected. Generated columns that are too narrow for a new key, the key 0 of a counter and equal
 // members of an ENUM are not drawn either: merge/transfer has tests of these.
 const (
-	// A reference to a table of the policy skip or reset, with gone = "none" and none = [0], becomes 0 also if its column
-	// takes NULL; docs/leaving.md says NULL, and so it is for rows of [[merge.leave]].
-	drawNoneOfNullable = false
-
 	// If best goes by a column with none = [0] and dangling = [-7], the plan ends with an error about the order of its
 	// values.
 	drawDanglingBelowNone = false
@@ -309,13 +305,6 @@ func (d *draw) goes(r *Reference, to *Table, c *Column, inKey bool) {
 	d.has("gone of a table that stays")
 	if d.silent && d.leaving && !d.behind[to.Name] && d.chance(0.15) {
 		d.has("gone is not said")
-		return
-	}
-	if c.Null && d.behind[to.Name] && !drawNoneOfNullable {
-		r.Gone = one(d, "drop", "none")
-		if len(r.None) > 0 {
-			r.Gone = "drop"
-		}
 		return
 	}
 	can := !inKey && c.Kind == "int" && (c.Null || len(r.None) > 0 && r.None[0] != "<1")

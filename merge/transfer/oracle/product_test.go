@@ -161,7 +161,7 @@ func options(rules *Rules) (o transfer.PlanOptions, err error) {
 			continue
 		}
 		said := declare.DeclaredReference{At: r.At, To: to, None: r.None, Dangling: r.Dangling, Format: r.Format,
-			Others: r.Others, Gone: declare.RowsPolicy(r.Gone), When: r.When.declared()}
+			Others: r.Others, Gone: declare.Gone(r.Gone), When: r.When.declared()}
 		if table, columns := placed(r.At[0]); len(columns) > 1 {
 			said.At, said.To = nil, nil
 			said.Table, said.Columns = table, columns

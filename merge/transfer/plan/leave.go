@@ -101,7 +101,7 @@ func (p *Plan) WithheldRows(world int) (all []catalog.Withheld) {
 // validateLeaving returns an error unless the plan can be carried out, and makes its rows known to each other.
 func (p *Plan) validateLeaving() error {
 	if p.Leaving == nil {
-		if slices.ContainsFunc(p.Severed, func(s declare.Severed) bool { return s.Gone }) {
+		if slices.ContainsFunc(p.Severed, func(s declare.Severed) bool { return s.Partly }) {
 			return fmt.Errorf("transfer: the plan contradicts itself in the rows that stay behind")
 		}
 		return nil

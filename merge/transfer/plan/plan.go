@@ -67,9 +67,6 @@ type Plan struct {
 	// Severed says what happens to rows that reference rows that stay behind.
 	Severed []declare.Severed `json:"severed,omitempty"`
 
-	// LeftRows are rows of the sources that stay behind in tables of which others are copied.
-	LeftRows []declare.LeftRows `json:"left_rows,omitempty"`
-
 	// Leaving is what stays behind by statements of the operator; nil if there is none.
 	Leaving *Leaving `json:"leaving,omitempty"`
 

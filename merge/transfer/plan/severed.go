@@ -11,21 +11,12 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Severs reports whether it is said what becomes of the rows of a table that refer to those
-// of another, which stay behind.
-func (p *Plan) Severs(table, to string) bool {
-	return slices.ContainsFunc(p.Severed, func(s declare.Severed) bool { return s.Table == table && s.To == to })
-}
-
 // RowsWithheld are the rows of all worlds but the first that do not come.
 func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
 	for i := range p.Severed {
-		if p.Severed[i].Rows == declare.RowsDrop {
+		if p.Severed[i].Gone == declare.GoneDrop {
 			all = append(all, &p.Severed[i])
 		}
-	}
-	for i := range p.LeftRows {
-		all = append(all, &p.LeftRows[i])
 	}
 	if p.Rekey == nil {
 		return all
@@ -38,14 +29,14 @@ func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
 	return all
 }
 
-// StayingBehind are the tables of which it is said what becomes of rows that refer there,
-// for a check of the new database.
+// StayingBehind are the tables of which all rows stay behind, if it is said what becomes of rows that refer there: for a
+// check of the new database.
 func (p *Plan) StayingBehind() (all []declare.TablePolicy) {
 	for _, s := range p.Severed {
-		if s.Left != nil || s.Gone {
+		if s.Partly {
 			continue // others of its rows came
 		}
-		all = append(all, declare.TablePolicy{Tables: []string{declare.Name(s.To)}, Policy: declare.PolicySkip, Rows: s.Rows})
+		all = append(all, declare.TablePolicy{Tables: []string{declare.Name(s.To)}, Policy: declare.PolicySkip})
 	}
 	return all
 }
@@ -65,18 +56,13 @@ func (p *Plan) Withheld(d rowio.Dialect) map[string]string {
 
 // validateSevered returns an error unless the plan can be carried out.
 func (p *Plan) validateSevered() error {
-	for _, l := range p.LeftRows {
-		if t := p.Table(l.Table); l.When.Validate() != nil || l.When == nil || t != nil && !slices.Contains(t.Columns, l.When.Column) {
-			return fmt.Errorf("transfer: the plan contradicts itself in the rows of %s that stay behind", l.Table)
-		}
-	}
 	for _, s := range p.Severed {
 		t := p.Table(s.Table)
 		if t == nil {
 			continue // none of its rows comes
 		}
 		_, err := rekey.ParseValues(s.None)
-		texts := s.Gone && p.Leaving != nil && slices.ContainsFunc(p.Leaving.Stays, func(of Stays) bool {
+		texts := s.Partly && p.Leaving != nil && slices.ContainsFunc(p.Leaving.Stays, func(of Stays) bool {
 			return of.Stays != nil && of.Table == s.To && of.Kinds != ""
 		})
 		if err == nil && s.Becomes != nil && !texts {

@@ -48,7 +48,7 @@ func check(ctx context.Context, p *Planner) error {
 	p.Plan.Check.Verdict, p.Plan.Check.Rules = report.Verdict, options.Rules
 	p.Plan.Check.Plain, p.Plan.Check.PlainOpen = report.Plain, report.PlainOpen
 	p.Plan.Severed, p.Plan.Check.RuleFiles = report.Severed, report.RuleFiles
-	p.Plan.LeftRows, p.Plan.Renumbered = report.LeftRows, report.Renumbered
+	p.Plan.Renumbered = report.Renumbered
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.Plan.Rekey = report.Rekeyed
 	}

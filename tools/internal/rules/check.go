@@ -79,8 +79,8 @@ func reference(s *strict.Section, file string) (r declare.DeclaredReference) {
 	r.Others = s.Text("others", others)
 	s.Only("others", declare.OthersPlain)
 	r.Format = s.Text("format", format)
-	r.Gone = declare.RowsPolicy(s.Text("gone", gone))
-	s.Only("gone", string(declare.RowsDrop), string(declare.RowsNone))
+	r.Gone = declare.Gone(s.Text("gone", gone))
+	s.Only("gone", string(declare.GoneDrop), string(declare.GoneNone))
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
@@ -166,6 +166,6 @@ func oneOf[T ~string](want string, words ...T) func(string) string {
 	}
 }
 
-var gone = oneOf(`"drop", if a row whose row stays behind is to stay behind too, or "none", if its reference is to be cleared`, declare.RowsDrop, declare.RowsNone)
+var gone = oneOf(`"drop", if a row whose row stays behind is to stay behind too, or "none", if its reference is to be cleared`, declare.GoneDrop, declare.GoneNone)
 
 var others = oneOf(`"plain", or remove it`, declare.OthersPlain)

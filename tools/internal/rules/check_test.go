@@ -71,7 +71,7 @@ func TestParseAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := declare.Options{
-		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
+		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame},
 			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "first", "log": "append 80"},
 				When: &declare.When{Column: "season", Is: []string{"3"}}},
 			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
@@ -88,7 +88,7 @@ func TestParseAll(t *testing.T) {
 			Undecided: []string{"mail.extra"},
 			References: []declare.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
-					When: &declare.When{Column: "type", Is: []string{"0"}}, Others: declare.OthersPlain, Gone: declare.RowsDrop},
+					When: &declare.When{Column: "type", Is: []string{"0"}}, Others: declare.OthersPlain, Gone: declare.GoneDrop},
 				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
 			},

@@ -20,7 +20,7 @@ func TestParseLeave(t *testing.T) {
 	if diff := cmp.Diff(want, got.Check.Leave); diff != "" {
 		t.Error(diff)
 	}
-	if gone := got.Check.Rules[0].References[0].Gone; gone != declare.RowsNone {
+	if gone := got.Check.Rules[0].References[0].Gone; gone != declare.GoneNone {
 		t.Errorf("gone is %q", gone)
 	}
 }

@@ -38,7 +38,7 @@ func (t Throttle) Pauser(load func(context.Context) (int, error), rests func(thr
 		return n <= t.MaxLoad, nil
 	})
 	return func(ctx context.Context) error {
-		if err := Sleep(ctx, t.Pause); err != nil || t.MaxLoad == 0 {
+		if err := sleep(ctx, t.Pause); err != nil || t.MaxLoad == 0 {
 			return err
 		}
 		return wait(ctx)
@@ -77,7 +77,7 @@ func until(look func(context.Context) (fine bool, err error)) func(context.Conte
 			if fine {
 				break
 			}
-			if err := Sleep(ctx, lookEvery); err != nil {
+			if err := sleep(ctx, lookEvery); err != nil {
 				return err
 			}
 		}
@@ -85,8 +85,8 @@ func until(look func(context.Context) (fine bool, err error)) func(context.Conte
 	}
 }
 
-// Sleep waits so long, or until its context ends.
-func Sleep(ctx context.Context, d time.Duration) error {
+// sleep waits so long, or until its context ends.
+func sleep(ctx context.Context, d time.Duration) error {
 	if d == 0 {
 		return nil
 	}

@@ -144,7 +144,7 @@ func proveNew(ctx context.Context, p *step.Proving) error {
 		}
 	}
 	for i := range p.Plan.Severed {
-		if s := &p.Plan.Severed[i]; s.Gone {
+		if s := &p.Plan.Severed[i]; s.Partly {
 			refers[s.Table+"\x00"+s.Column+"\x00"+s.To] = s
 		}
 	}

@@ -1,5 +1,4 @@
-// Package values has the forms in which a database in memory gives values: as text, as they are sent, and in vectors.
-package values
+package mergetest
 
 import (
 	"encoding/hex"
@@ -12,8 +11,8 @@ import (
 	"mergesafe/merge/catalog"
 )
 
-// Raw is the value as a database would send it.
-func Raw(v any) []byte {
+// raw is the value as a database would send it.
+func raw(v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return nil
@@ -31,21 +30,21 @@ func Raw(v any) []byte {
 	}
 }
 
-// Text is the value as people read it.
-func Text(v any) string {
+// text is the value as people read it.
+func text(v any) string {
 	switch v := v.(type) {
 	case gameid.ID:
 		return v.String()
 	case []byte:
 		return strings.ToUpper(hex.EncodeToString(v))
 	default:
-		return string(Raw(v))
+		return string(raw(v))
 	}
 }
 
-// Numbers gives the values as numbers if all are.
-func Numbers(v catalog.Vector, rows int) catalog.Vector {
-	numbers := catalog.Vector{Null: v.Null, Numbers: make([]int64, rows)}
+// numbers gives the values as numbers if all are.
+func numbers(v catalog.Vector, rows int) catalog.Vector {
+	all := catalog.Vector{Null: v.Null, Numbers: make([]int64, rows)}
 	for i := range rows {
 		if v.IsNull(i) {
 			continue
@@ -54,14 +53,14 @@ func Numbers(v catalog.Vector, rows int) catalog.Vector {
 		if err != nil || strconv.FormatInt(n, 10) != string(v.At(i)) {
 			return v
 		}
-		numbers.Numbers[i] = n
+		all.Numbers[i] = n
 	}
-	return numbers
+	return all
 }
 
-// Vector packs the values of rows: in fixed width where all have one, so that both forms
+// packed packs the values of rows: in fixed width where all have one, so that both forms
 // come up.
-func Vector(rows int, of func(row int) []byte) catalog.Vector {
+func packed(rows int, of func(row int) []byte) catalog.Vector {
 	var v catalog.Vector
 	width, fixed := len(of(0)), true
 	for i := range rows {
@@ -82,8 +81,8 @@ func Vector(rows int, of func(row int) []byte) catalog.Vector {
 	return v
 }
 
-// Spoil overwrites a batch that is no longer valid.
-func Spoil(b *catalog.Batch) {
+// spoil overwrites a batch that is no longer valid.
+func spoil(b *catalog.Batch) {
 	for _, vectors := range [][]catalog.Vector{b.Order, b.Carry} {
 		for _, v := range vectors {
 			for i := range v.Data {
