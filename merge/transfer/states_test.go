@@ -211,7 +211,7 @@ func TestOursAreProved(t *testing.T) {
 	})
 }
 
-// A world whose fence was lifted may have run: the merge is not opened, and no fence is made where none stands.
+// A world whose fence was lifted may have run: the merge is neither proved nor opened, and no fence is made where there is none.
 func TestOpenDemandsFences(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
@@ -222,6 +222,8 @@ func TestOpenDemandsFences(t *testing.T) {
 		force(t, p, all[1])
 		_, err := open.Open(t.Context(), p, into, all, open.Options{})
 		refusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
+		_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+		refusedBecause(t, "verify", "server 2 is not fenced by this merge any more", err)
 		for i := range all {
 			f, fenced := worldregistry.FenceOf(registryIn(t, all[i])[0].Holder)
 			if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
@@ -315,10 +317,15 @@ func TestRestoredFromBefore(t *testing.T) {
 	refusedBecause(t, "apply", "it is being opened", err)
 	_, err = open.Open(t.Context(), p, into, all, open.Options{})
 	refusedBecause(t, "open", "this database is a copy from before that", err)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	refusedBecause(t, "verify", "this database is a copy from before that", err)
 	startable(t, into, 1, false)
 	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Raised {
 		t.Errorf("%+v, %v", done, err)
 	}
+	refill(t, copied, into)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	refusedBecause(t, "verify", "would live twice", err)
 	if now := registryIn(t, all[0])[0].Reserved; now < given {
 		t.Errorf("the first world is at %d, and %d was given", now, given)
 	}
