@@ -356,17 +356,17 @@ func drop(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
-	made := u.Manifest.Label.Made
+	made, server := u.Manifest.Label.Made, u.New.Dialect().MySQL()
 	ours := slices.Concat(
 		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
 		u.Plan.Resets,
 		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == ledger.RecordTable }))
 	record := []string{ledger.RecordTable}
 	var others []string
-	if made && !u.New.Dialect().MySQL() { // a file goes at once
+	if !server { // a file goes at once, also if there is no room to write to it
 		others, err = all.Others(ctx, u.New, slices.Concat(ours, record, []string{sqldb.KeysView}))
 	}
-	if err == nil && (len(others) > 0 || !made || u.New.Dialect().MySQL()) {
+	if err == nil && (len(others) > 0 || server) {
 		others, err = u.dropTables(ctx, all, ours, nil)
 		others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, ledger.RecordTable) })
 	}
@@ -375,9 +375,13 @@ func drop(ctx context.Context, u *undo) error {
 	}
 	u.done.Others = slice.Map(others, printable.Text)
 	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !made
-	if u.done.Dropped && made {
+	switch {
+	case u.done.Dropped && made:
 		u.New.Close()
 		return schema.Remove(ctx, u.New.Database)
+	case u.done.Dropped && !server:
+		u.New.Close()
+		return schema.Empty(u.New.Database)
 	}
 	_, err = u.dropTables(ctx, new(schema.Schema), nil, record)
 	return err
