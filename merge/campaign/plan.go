@@ -3,6 +3,7 @@ package campaign
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 )
 
 // Plan makes the plan of every merge that needs one. It keeps those that are fresh, and those of
-// merges that have begun, of which nothing may change. It reads only.
+// merges that have begun, of which nothing may change; it is an error if it cannot look at one of these. It reads only.
 //
 // If the campaign gives keys new values and there is a fleet registry, the plans are made one
 // after another, so that no two of them give the same numbers.
@@ -36,7 +37,7 @@ func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 		}
 		p.takeRangesOfOthers(jobs)
 		r.schedule(ctx, p.stale, p.make)
-		return nil
+		return p.unread
 	})
 }
 
@@ -46,9 +47,10 @@ type planner struct {
 	oneByOne bool   // because of ranges
 	identity string // of the fleet registry
 
-	mu    sync.Mutex
-	stale []*job               // merges that need a new plan
-	taken []declare.FleetRange // what no plan may give
+	mu     sync.Mutex
+	stale  []*job               // merges that need a new plan
+	unread error                // of merges that have begun, and at which it could not look
+	taken  []declare.FleetRange // what no plan may give
 }
 
 // rekeys reports whether plans give keys new values.
@@ -138,7 +140,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 		err = p.r.book.planGone(j.Name())
 	}
 	if rec.begun() && err != nil {
-		p.r.update(j.Merge, "", "", func(rec *record) { rec.Problem, rec.Advice = plainly(err), nil })
+		p.noPlan(ctx, j, err)
 		return done
 	}
 	p.mu.Lock()
@@ -259,13 +261,18 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 	p.r.update(j.Merge, agenda.KindRefused, problem, func(rec *record) {
 		rec.idle()
 		if rec.begun() {
-			rec.Problem = plainly(err)
+			rec.Problem, rec.Advice = plainly(err), nil
 			return
 		}
 		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Name())}
 		rec.rest(progress.Refused, problem, advice, nil)
 		rec.Plan, rec.Incomplete = "", true
 	})
+	if rec := p.r.recordOf(j); rec.begun() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.unread = errors.Join(p.unread, fmt.Errorf("%s: %w", j.Name(), err))
+	}
 }
 
 // namesOf are the names of the worlds of a plan.
