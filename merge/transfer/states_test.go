@@ -170,6 +170,13 @@ func TestUndoKilledBehindTheGate(t *testing.T) {
 			}
 			startable(t, into, 1, true)
 		}
+		exec(t, into, "UPDATE items SET count = count + 1")
+		if _, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+			t.Fatal("nothing went wrong")
+		}
+		_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}) // which opens the gate that the one before closed
+		refusedBecause(t, "undo", "some were changed", err)
+		startable(t, into, 1, true)
 		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !done.Dropped {
 			t.Errorf("%+v, %v", done, err)
 		}

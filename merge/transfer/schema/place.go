@@ -201,17 +201,6 @@ func counted(ctx context.Context, on *rowio.Connection, table string) (next uint
 	return next, err
 }
 
-// Empty empties the file of a database, with what lies beside it, which needs no room. The file stays, and so does its owner.
-func Empty(d rowio.Database) error {
-	path, _ := filePath(d)
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // first: it would be read into an empty file
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("database %q: %w", d.Name, err)
-		}
-	}
-	return os.Truncate(path, 0)
-}
-
 // Remove removes an empty database, or the file of one with what lies beside it.
 func Remove(ctx context.Context, d rowio.Database) error {
 	if path, file := filePath(d); file {

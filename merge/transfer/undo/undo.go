@@ -327,6 +327,7 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 	}
 	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateOpen && u.Registry { // the game goes on there
 		failed := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
+			u.writing(true) // an earlier undo may have closed it
 			return u.New.Tx(ctx, func() error {
 				if err := u.Manifest.HoldState(ctx, ledger.StateOpen, ledger.Exclusive); err != nil {
 					return err
@@ -380,17 +381,17 @@ func drop(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
-	made, server := u.Manifest.Label.Made, u.New.Dialect().MySQL()
+	made := u.Manifest.Label.Made
 	ours := slices.Concat(
 		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
 		u.Plan.Resets,
 		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == ledger.RecordTable }))
 	record := []string{ledger.RecordTable}
 	var others []string
-	if !server { // a file goes at once, also if there is no room to write to it
+	if made && !u.New.Dialect().MySQL() { // a file goes at once
 		others, err = all.Others(ctx, u.New, slices.Concat(ours, record, []string{sqldb.KeysView}))
 	}
-	if err == nil && (len(others) > 0 || server) {
+	if err == nil && (len(others) > 0 || !made || u.New.Dialect().MySQL()) {
 		others, err = u.dropTables(ctx, all, ours, nil)
 		others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, ledger.RecordTable) })
 	}
@@ -399,13 +400,9 @@ func drop(ctx context.Context, u *undo) error {
 	}
 	u.done.Others = slice.Map(others, printable.Text)
 	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !made
-	switch {
-	case u.done.Dropped && made:
+	if u.done.Dropped && made {
 		u.New.Close()
 		return schema.Remove(ctx, u.New.Database)
-	case u.done.Dropped && !server:
-		u.New.Close()
-		return schema.Empty(u.New.Database)
 	}
 	_, err = u.dropTables(ctx, new(schema.Schema), nil, record)
 	return err
