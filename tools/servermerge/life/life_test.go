@@ -195,7 +195,8 @@ func (l *life) do(m *merge, command string, f *fault) answer {
 		l.untouched(m, command, a, before, after)
 		l.truthful(m, command, a, before, after)
 	}
-	if calm := f.kind == "" && !l.beside && !l.diskFull && !l.fleetAway; calm && a.word == failed && command != "verify" && !m.odd {
+	concludes := command == "open" || strings.HasPrefix(command, "undo") // of the others not every finding has a type
+	if calm := f.kind == "" && !l.beside && !l.diskFull && !l.fleetAway; calm && a.word == failed && concludes && !m.odd {
 		l.broken(5, "%s of %s in %s ended with an error, and said nothing of what it found", command, m.name, l.was)(a.reason)
 	}
 	l.works(m, command, a, f, before)
@@ -367,6 +368,8 @@ func (l *life) onward(m *merge, o op) {
 			l.changeRows(at, o.at)
 		case 8:
 			l.unfence(at)
+		case 9:
+			l.alter(l.config[m.into], o.at)
 		}
 		l.do(m, "open", l.fault(o))
 	case opened:
