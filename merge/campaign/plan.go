@@ -3,6 +3,7 @@ package campaign
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,14 +20,14 @@ import (
 )
 
 // Plan makes the plan of every merge that needs one. It keeps those that are fresh, and those of
-// merges that have begun, of which nothing may change. It reads only.
+// merges that have begun, of which nothing may change; it is an error if it cannot look at one of these. It reads only.
 func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 	return run(ctx, b, doingPlan, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		p := &planner{r: r}
 		r.schedule(ctx, jobs, p.keep)
 		p.stale = inOrder(jobs, p.stale)
 		r.schedule(ctx, p.stale, p.make)
-		return nil
+		return p.unread
 	})
 }
 
@@ -34,8 +35,9 @@ func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
 type planner struct {
 	r *runner
 
-	mu    sync.Mutex
-	stale []*job // merges that need a new plan
+	mu     sync.Mutex
+	stale  []*job // merges that need a new plan
+	unread error  // of merges that have begun, and at which it could not look
 }
 
 // rekeys reports whether plans give keys new values.
@@ -91,7 +93,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 		err = p.r.book.planGone(j.Name())
 	}
 	if rec.begun() && err != nil {
-		p.r.update(j.Merge, "", "", func(rec *record) { rec.Problem, rec.Advice = plainly(err), nil })
+		p.noPlan(ctx, j, err)
 		return done
 	}
 	p.mu.Lock()
@@ -208,13 +210,18 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 	p.r.update(j.Merge, agenda.KindRefused, problem, func(rec *record) {
 		rec.idle()
 		if rec.begun() {
-			rec.Problem = plainly(err)
+			rec.Problem, rec.Advice = plainly(err), nil
 			return
 		}
 		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Name())}
 		rec.rest(progress.Refused, problem, advice, nil)
 		rec.Plan, rec.Incomplete = "", true
 	})
+	if rec := p.r.recordOf(j); rec.begun() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.unread = errors.Join(p.unread, fmt.Errorf("%s: %w", j.Name(), err))
+	}
 }
 
 // namesOf are the names of the worlds of a plan.

@@ -10,7 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/transfer"
+	"mergesafe/store/storetest/faulty"
 )
+
+// A plan ends with an error if it cannot look at a merge that has begun, which stays what it is; once more, it can.
+func TestPlanCannotLook(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	away := &faulty.Nth{Fault: faulty.ReadFaults[0], Only: func(dsn string) bool { return strings.HasSuffix(dsn, ".db") }}
+	if _, err := Plan(away.In(t.Context()), b, p.options()); err == nil || !strings.HasPrefix(err.Error(), "w1: ") {
+		t.Errorf("got %v, want that the database could not be read", err)
+	}
+	if got := phases(t, b); got != "w1 verified" {
+		t.Errorf("got %s", got)
+	}
+	must(t, second(Plan(t.Context(), b, p.options())))
+}
 
 // A plan whose file is lost or damaged after its merge began is written again as it was, with one
 // note, and the merge is completed, verified and undone with it; also if the state is lost as well.

@@ -28,6 +28,9 @@ func (o *Outcome) Words() Words {
 	switch {
 	case o.Ending == Refused:
 		w.Color, w.Sentence = verdict.Fail, "nothing was changed now"
+		if o.Proof != nil {
+			w.Sentence = place + " was proved, and stays closed"
+		}
 		w.refused(o)
 	case o.Ending == Changed:
 		w.Color, w.Sentence = verdict.Fail, printable.Text(o.Reason)

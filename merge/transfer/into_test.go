@@ -527,6 +527,30 @@ func TestIntoEnumNumberless(t *testing.T) {
 	}
 }
 
+// A member of an ENUM or a SET that is in its list twice reads as the first. The plan refuses rows that have the second.
+func TestIntoMemberTwice(t *testing.T) {
+	e := engines()[1]
+	if e.name != "mariadb" {
+		t.Skip("MySQL takes no such list")
+	}
+	for _, kind := range []string{"ENUM", "SET"} {
+		all := []rowio.Database{e.fresh(t, "w0"), e.fresh(t, "w1")}
+		for i, d := range all {
+			lax := rowio.Database{Name: d.Name, DSN: d.DSN + "?sql_mode=%27%27"}
+			exec(t, lax, "CREATE TABLE t (id INT PRIMARY KEY, e "+kind+"('a', 'b', 'a'))", fmt.Sprintf("INSERT INTO t VALUES (%d, 1), (%d, NULL)", 10*i, 10*i+1))
+		}
+		planOf(t, e, all, planner.PlanOptions{})
+		exec(t, all[1], "INSERT INTO t VALUES (15, "+map[string]string{"ENUM": "3", "SET": "4"}[kind]+")")
+		p, err := planner.NewPlan(t.Context(), e.fresh(t, "new"), all, planner.PlanOptions{})
+		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "in 1 row the second one") {
+			t.Fatalf("%s: %v, %v", kind, reasonsOf(p), err)
+		}
+		_, statement, _ := strings.Cut(p.Refusals[0].Reason, "give them that: ")
+		exec(t, all[1], statement)
+		planOf(t, e, all, planner.PlanOptions{})
+	}
+}
+
 // countingGame is an old game that counts the keys of its items in a row.
 func countingGame(t *testing.T, e engine) (all []rowio.Database, opts planner.PlanOptions) {
 	t.Helper()

@@ -165,7 +165,7 @@ func TestLeaveLoggedIn(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, leavers...)
 		p, into := planOf(t, e, all, leaveOptions(where("hero", "level < 20")))
-		const refused = `transfer: apply refused, nothing was changed: database "w1": table "hero": `
+		const refused = `transfer: apply refused: database "w1": table "hero": `
 		for change, want := range map[string]string{
 			"UPDATE hero SET account = 7 WHERE guid = 1": refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again`,
 			"UPDATE hero SET level = 21 WHERE guid = 1":  refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again; database "w1": table "hero": the condition "level < 20" holds for other rows than when the plan was made: plan again`,

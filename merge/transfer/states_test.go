@@ -23,6 +23,8 @@ import (
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
 	"mergesafe/merge/verdict"
+	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 // Sequences of commands that opened, dropped or lost the wrong thing once are in this file; package life generates others.
@@ -168,6 +170,69 @@ func TestUndoKilledBehindTheGate(t *testing.T) {
 			}
 			startable(t, into, 1, true)
 		}
+		exec(t, into, "UPDATE items SET count = count + 1")
+		if _, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+			t.Fatal("nothing went wrong")
+		}
+		_, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}) // which opens the gate that the one before closed
+		refusedBecause(t, "undo", "some were changed", err)
+		startable(t, into, 1, true)
+		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// If the gate is lifted by hand while rows are copied, the undo is refused while a game runs there, and later raises what it
+// gave: the first world can go on, also in a fleet registry.
+func TestUndoOfALiftedGate(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 400, "bert")}
+		p, into := planOf(t, e, all, planner.PlanOptions{})
+		halfway(t, p, into, all)
+		force(t, p, into)
+		db, err := store.Open(t.Context(), into.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		node, err := db.OpenNode(t.Context(), 1, storetest.NodeOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true})
+		refusedBecause(t, "undo", "server 1 runs", err)
+		if err := node.Close(); err != nil {
+			t.Fatal(err)
+		}
+		given := registryIn(t, into)[0]
+		if _, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+			t.Fatal("nothing went wrong")
+		}
+		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Dropped || !done.Raised {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		if now := registryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {
+			t.Errorf("the first world is at %d in generation %d, and had given %d in generation %d", now.Reserved, now.Generation(), given.Reserved, given.Generation())
+		}
+		for i, d := range all {
+			startable(t, d, gameid.ServerID(i+1), true)
+		}
+	})
+}
+
+// An undo of an open database comes to its end though a table with a counter in it was dropped there.
+func TestUndoWithoutACounter(t *testing.T) {
+	servertest.NotShort(t)
+	onEach(t, func(t *testing.T, e engine) {
+		all, opts := countingGame(t, e)
+		p, into := planOf(t, e, all, opts)
+		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, p, into, all)
+		exec(t, into, "DROP TABLE seq")
 		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !done.Dropped {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -211,7 +276,7 @@ func TestOursAreProved(t *testing.T) {
 	})
 }
 
-// A world whose fence was lifted may have run: the merge is not opened, and no fence is made where none stands.
+// A world whose fence was lifted may have run: the merge is neither proved nor opened, and no fence is made where there is none.
 func TestOpenDemandsFences(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
@@ -222,6 +287,8 @@ func TestOpenDemandsFences(t *testing.T) {
 		force(t, p, all[1])
 		_, err := open.Open(t.Context(), p, into, all, open.Options{})
 		refusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
+		_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+		refusedBecause(t, "verify", "server 2 is not fenced by this merge any more", err)
 		for i := range all {
 			f, fenced := worldregistry.FenceOf(registryIn(t, all[i])[0].Holder)
 			if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
@@ -315,10 +382,15 @@ func TestRestoredFromBefore(t *testing.T) {
 	refusedBecause(t, "apply", "it is being opened", err)
 	_, err = open.Open(t.Context(), p, into, all, open.Options{})
 	refusedBecause(t, "open", "this database is a copy from before that", err)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	refusedBecause(t, "verify", "this database is a copy from before that", err)
 	startable(t, into, 1, false)
 	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Raised {
 		t.Errorf("%+v, %v", done, err)
 	}
+	refill(t, copied, into)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	refusedBecause(t, "verify", "would live twice", err)
 	if now := registryIn(t, all[0])[0].Reserved; now < given {
 		t.Errorf("the first world is at %d, and %d was given", now, given)
 	}

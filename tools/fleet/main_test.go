@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { clitest.Run(t, nil) }
 
+func TestCommands(t *testing.T) { clitest.Commands(t, command(os.LookupEnv, os.Stdout)) }
+
 func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
 		t.Error(err)

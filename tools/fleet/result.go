@@ -212,12 +212,15 @@ func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
 		v.sentence += fmt.Sprintf(", %d are left out (plan them by their first worlds)", left)
 	}
 	switch {
-	case c.refused > 0 && !c.found():
-		v.word, v.code = "INCOMPLETE", cli.Incomplete
-		v.sentence = of(c.refused, c.all) + " could not be planned: see below; " + v.sentence
-	case c.refused > 0:
+	case c.failed > 0 && c.found():
+		v.word, v.code = "FAILED", cli.Conflicts
+		v.sentence = of(c.failed+c.refused, c.all) + " failed or refused: see below; " + v.sentence
+	case c.found():
 		v.word, v.code = "REFUSED", cli.Conflicts
 		v.sentence = of(c.refused, c.all) + " refused: see below; " + v.sentence
+	case c.incomplete > 0:
+		v.word, v.code = "INCOMPLETE", cli.Incomplete
+		v.sentence = of(c.incomplete, c.all) + " could not be planned: see below; " + v.sentence
 	case c.planned > 0:
 		then("Read the plans in "+n.book.Plans()+", then:", n.command("apply"))
 	}

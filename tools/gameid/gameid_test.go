@@ -320,6 +320,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
+func TestCommands(t *testing.T) { clitest.Commands(t, command(nil)) }
+
 func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(nil)); err != nil {
 		t.Error(err)

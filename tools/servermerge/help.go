@@ -160,7 +160,8 @@ if it is: marks the fences of the worlds, lifts the fence of the new database,
 and enables its events, last. Before that no game server can start there. The
 servers of the worlds cannot be started on the old databases any more. If the
 proof is not PASS, it stays closed and nothing is changed. A world that has a
-registry needs its fence: it may have run without it.
+registry needs its fence: it may have run without it. If the fleet registry
+refuses, as while a copy of a world runs, stop that copy and run open again.
 
 With a fleet registry, it records there that the first world goes on in the new
 database, and that the others came to it: copies of the old ones are refused
@@ -248,7 +249,8 @@ all worlds, compares numbers of rows and sums over their contents with the plan,
 names the rows that differ, compares how it is made with the first world, object
 by object, and runs the check of mergecheck on the result. It only reads. It is
 the proof that open makes, without the opening, and about the moment at which it
-ran. What a game changed in the new database is found too.
+ran. What a game changed in the new database is found too. It refuses a copy of
+the new database from before its opening, and a world that has lost its fence.
 
   -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
@@ -256,8 +258,8 @@ ran. What a game changed in the new database is found too.
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
-Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
-check could not check everything in the result.
+Exit codes: 0 PASS; 1 FAIL, or refused; 2 no verdict; 3 the rows are as
+planned, but the check could not check everything in the result.
 
 Example:
   servermerge verify plan.json
@@ -290,8 +292,8 @@ another name: name the one that has the record.
                     it is refused or interrupted
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
-Exit codes: 0 done; 1 refused, nothing was changed; 2 could not, or there is
-nothing to undo; 4 interrupted: run the same command again.
+Exit codes: 0 done; 1 refused; 2 could not, or there is nothing to undo; 4
+interrupted: run the same command again.
 
 Examples:
   servermerge undo plan.json

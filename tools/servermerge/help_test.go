@@ -15,6 +15,8 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
+func TestCommands(t *testing.T) { clitest.Commands(t, command(os.LookupEnv, os.Stdout)) }
+
 func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
 		t.Error(err)

@@ -31,6 +31,9 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 	w.close()
 	o := j.outcome("open")
 	if err != nil && !errors.Is(err, transfer.ErrNotProved) {
+		if opened != nil && opened.Proof != nil { // the fleet registry refused
+			o.Prove(opened.Proof)
+		}
 		return j.failed(ctx, err, o)
 	}
 	o.Open(opened, err == nil)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -19,10 +20,13 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
 	proof, err := transfer.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
+	o := j.outcome("verify")
+	if _, refused := errors.AsType[*transfer.RefusedError](err); refused {
+		return j.failed(ctx, err, o)
+	}
 	if err != nil {
 		return unread(ctx, err, "no verdict")
 	}
-	o := j.outcome("verify")
 	o.Prove(proof)
 	return j.conclude(ctx, o)
 }

@@ -382,20 +382,3 @@ func complete(ctx context.Context, r *job.Run) error {
 	}
 	return r.Manifest.Advance(ctx, ledger.StateCopying, ledger.StateMade)
 }
-
-// Fenced makes sure that the worlds have the fences of this merge, and have not run.
-func Fenced(ctx context.Context, r *job.Run) error {
-	for i, w := range r.Plan.Worlds {
-		if !w.Fence {
-			continue
-		}
-		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
-		if err != nil {
-			return fmt.Errorf("looking at the fence of %q: %w", w.Name, err)
-		}
-		if reason := ledger.NotKept(w, now, r.Plan.ID); reason != "" {
-			return &ledger.ChangedError{Database: w.Name, Reason: reason}
-		}
-	}
-	return nil
-}

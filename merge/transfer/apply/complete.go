@@ -76,7 +76,7 @@ func undisturbed(ctx context.Context, r *job.Run) error {
 			return write.Miscounted(r, t.Name, rows, want)
 		}
 	}
-	if err := Fenced(ctx, r); err != nil {
+	if err := r.Fenced(ctx); err != nil {
 		return err
 	}
 	if err := r.WorldsAsCounted(ctx); err != nil || !r.Registry {

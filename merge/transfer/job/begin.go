@@ -3,10 +3,12 @@ package job
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/schema"
 )
 
@@ -58,6 +60,41 @@ func (r *Run) Later(ctx context.Context, recorded ledger.State) (ledger.State, e
 // open writes its record before it marks the fences.
 func (r *Run) Behind(state ledger.State) bool {
 	return state == ledger.StateOpening && r.Manifest.Left != ledger.StateOpening
+}
+
+// Kept refuses a new database that was made, and is in a state, if it is a copy from before its opening, or if a world may
+// have run without the fence of the merge.
+func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error {
+	if r.Behind(state) {
+		return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Final: true, Reason: "the merge was opened before, " +
+			"as the fences of its worlds say, and this database is a copy from before that: name the one that was opened; if it is gone, undo the merge, " +
+			"which keeps what it gave, then plan again"}}}
+	}
+	return r.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+		err := r.Fenced(ctx)
+		if changed, is := errors.AsType[*ledger.ChangedError](err); is {
+			return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
+				": its game may have run since, and would live twice: undo the merge, then plan again"}}}
+		}
+		return err
+	})
+}
+
+// Fenced makes sure that the worlds have the fences of this merge, and have not run.
+func (r *Run) Fenced(ctx context.Context) error {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		now, err := ledger.Servers(ctx, r.Worlds[i].Database)
+		if err != nil {
+			return fmt.Errorf("looking at the fence of %q: %w", w.Name, err)
+		}
+		if reason := ledger.NotKept(w, now, r.Plan.ID); reason != "" {
+			return &ledger.ChangedError{Database: w.Name, Reason: reason}
+		}
+	}
+	return nil
 }
 
 // FencesSay is the state of a merge as far as its fences tell: [ledger.StateOpening] if one says that the game may have

@@ -28,7 +28,8 @@ func (e *StoppedError) Error() string {
 // Unwrap returns [ErrStopped] and the cause.
 func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 
-// RefusedError has the reasons that block the work. Nothing was changed.
+// RefusedError has the reasons that block the work. Nothing was changed, unless it was the fleet registry that refused: then
+// the same call continues.
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []plan.Refusal
@@ -44,7 +45,7 @@ func (e *RefusedError) Error() string {
 		}
 		reasons = append(reasons, r.String())
 	}
-	return fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
+	return fmt.Sprintf("transfer: %s refused: %s", e.Doing, strings.Join(reasons, "; "))
 }
 
 // ChangedError says that the rows of a table were changed since the plan was made, or

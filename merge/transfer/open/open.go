@@ -68,19 +68,15 @@ func With(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio
 		}
 	}
 	if !state.Whole() {
-		return done, refuse(r, "%s", notMade(r, state))
+		return done, refuse(r, notMade(r, state))
 	}
-	if r.Behind(state) {
-		return done, refuse(r, "the merge was opened before, as the fences of its worlds say, and this database is a copy from before that: "+
-			"name the one that was opened; if it is gone, undo the merge, which keeps what it gave, then plan again")
+	if err := r.OrBusy(ctx, r.Kept(ctx, "open", state)); err != nil {
+		return done, err
 	}
 	return done, r.OrBusy(ctx, open(ctx, r, opts, done))
 }
 
 func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
-	if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return fenced(ctx, r) }); err != nil {
-		return err
-	}
 	enters := func() error { return enter(ctx, r, opts, done) }
 	if done.Before { // an undo that was killed may have left the gate
 		enters = func() error { return openGate(ctx, r, ledger.StateOpen, done) }
@@ -147,18 +143,8 @@ func openGate(ctx context.Context, r *job.Run, from ledger.State, done *Opened) 
 	})
 }
 
-// fenced makes sure that every world that has a registry has its fence: a world whose fence was lifted may run.
-func fenced(ctx context.Context, r *job.Run) error {
-	err := apply.Fenced(ctx, r)
-	if changed, is := errors.AsType[*ledger.ChangedError](err); is {
-		return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
-			": its game may have run since, and would live twice: undo the merge, then plan again"}}}
-	}
-	return err
-}
-
-func refuse(r *job.Run, format string, args ...any) error {
-	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(format, args...), Final: true}}}
+func refuse(r *job.Run, reason string) error {
+	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Final: true}}}
 }
 
 // notMade says what has to come first.

@@ -29,26 +29,40 @@ func refuseTyped(ctx context.Context, p *Planner) error {
 	return nil
 }
 
-// refuseNumberless refuses rows with the value of an ENUM that was not in its list, where a text
-// cannot tell it from an empty member.
+// refuseNumberless refuses rows with a value of an ENUM or a SET that a text cannot tell from another one: that was not in the
+// list when it was written, beside an empty member, or that is in the list a second time.
 func (p *Planner) refuseNumberless(ctx context.Context, t *catalog.Table, c *catalog.Column, dbs []*rowio.Source) error {
-	n := rowio.NewNumbering(c.Type)
-	if !p.DBs[0].Dialect.MySQL() || c.Generated != "" || !n.Ambiguous() || slices.Contains(t.Key(), c.Name) { // a key says so itself
+	if !p.DBs[0].Dialect.MySQL() || c.Generated != "" {
 		return nil
 	}
-	for _, s := range dbs {
-		if s.Table(t.Name) == nil {
-			continue
+	refuse := func(where, format string) error {
+		for _, s := range dbs {
+			if s.Table(t.Name) == nil {
+				continue
+			}
+			q := s.Dialect.Quote
+			where := fmt.Sprintf(where, q(c.Name))
+			rows, err := s.On.Number(ctx, "SELECT COUNT(*) FROM "+q(t.Name)+" WHERE "+where, false)
+			if err != nil {
+				return fmt.Errorf("database %q: reading table %q: %w", s.Name(), t.Name, err)
+			}
+			if rows > 0 {
+				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: t.Name,
+					Reason: fmt.Sprintf(format, c.Name, ledger.CountRows(rows), q(t.Name), q(c.Name), where)})
+			}
 		}
-		q := s.Dialect.Quote
-		rows, err := s.On.Number(ctx, "SELECT COUNT(*) FROM "+q(t.Name)+" WHERE "+q(c.Name)+" = 0", false)
-		if err != nil {
-			return fmt.Errorf("database %q: reading table %q: %w", s.Name(), t.Name, err)
+		return nil
+	}
+	n := rowio.NewNumbering(c.Type)
+	if n.Ambiguous() && !slices.Contains(t.Key(), c.Name) { // a key says so itself
+		if err := refuse("%s = 0", "the ENUM column %q has the value 0 in %s, which was not in its list when it was written, and reads as its member '': "+
+			"give them a value: UPDATE %s SET %s = NULL WHERE %s, or a member"); err != nil {
+			return err
 		}
-		if rows > 0 {
-			p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("the ENUM column %q has the value 0 in %s, which was not in its list when it was written, and reads as its member '': "+
-				"give them a value: UPDATE %s SET %s = NULL WHERE %[4]s = 0, or a member", c.Name, ledger.CountRows(rows), q(t.Name), q(c.Name))})
-		}
+	}
+	if second := n.Second(); second != "" {
+		return refuse(second, "the column %q has a member in its list twice, and in %s the second one, which reads as the first: "+
+			"give them that: UPDATE %s SET %s = CONCAT(%[4]s) WHERE %[5]s")
 	}
 	return nil
 }

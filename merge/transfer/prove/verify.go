@@ -29,6 +29,9 @@ type Proof = evidence.Proof
 //
 // The proof is about the moment at which it is made. [open.Open] makes one of its own.
 //
+// It returns a [*ledger.RefusedError] if a world has no fence of the merge any more, or if the new database is a copy from
+// before it was opened: what is open then is another one.
+//
 // It returns a proof without a verdict beside an error, unless it could not read
 // the new database or the merge is not completed. Tables are then those that were read
 // completely; Missing and Changed of the last ones may not be known yet.
@@ -55,6 +58,9 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, world
 		return nil, fmt.Errorf("transfer: %q was made by a rehearsal, from worlds that may have run: there is nothing to verify", into.Name)
 	case !state.Whole():
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
+	}
+	if err := r.OrBusy(ctx, r.Kept(ctx, "verify", state)); err != nil {
+		return nil, err
 	}
 	proof, err := Prove(ctx, r)
 	r.New.Close() // a file that was written to meanwhile is read anew

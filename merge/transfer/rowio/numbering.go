@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,6 +51,29 @@ func membersOf(list string) []string {
 // that was in no list when it was written.
 func (n *numbering) Ambiguous() bool {
 	return n != nil && n.kind == "enum" && slices.Contains(n.Members, "")
+}
+
+// Second is the condition, with %s for the column, that a value has a member that is in the list of its ENUM or SET before,
+// byte by byte; "" if the list has none.
+func (n *numbering) Second() string {
+	if n == nil {
+		return ""
+	}
+	var numbers []string
+	bits := uint64(0)
+	for i, name := range n.Members {
+		if slices.Index(n.Members, name) < i {
+			numbers = append(numbers, strconv.Itoa(i+1))
+			bits |= 1 << i
+		}
+	}
+	switch {
+	case numbers == nil:
+		return ""
+	case n.kind == "set":
+		return fmt.Sprintf("%%s & %d <> 0", bits)
+	}
+	return "%s + 0 IN (" + strings.Join(numbers, ", ") + ")"
 }
 
 // number returns the number of a value that was read.

@@ -243,7 +243,7 @@ func TestCreateFile(t *testing.T) {
 		}
 		os.Remove(dir + "/beside" + suffix)
 	}
-	// A path is taken as connections take it, and what is there keeps who may read it.
+	// A path is taken as connections take it, and an empty file that is there keeps its owner and who may read it.
 	if made, err := s.Create(t.Context(), to("gone/../near")); err != nil || !made {
 		t.Errorf("a path through a folder that is not there: %t, %v", made, err)
 	}
@@ -254,10 +254,14 @@ func TestCreateFile(t *testing.T) {
 	if err := os.Chmod(dir+"/mine", 0o600); err != nil {
 		t.Fatal(err)
 	}
+	before, err := os.Stat(dir + "/mine")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.Create(t.Context(), to("mine")); err != nil {
 		t.Error(err)
 	}
-	if info, err := os.Stat(dir + "/mine"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(dir + "/mine"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 || !os.SameFile(before, info) {
 		t.Errorf("%v, %v", info, err)
 	}
 	write("two", "")

@@ -69,11 +69,7 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 		defer to.Close()
 		return made, s.set(ctx, to)
 	}
-	mode := os.FileMode(0o666)
-	if !made {
-		mode = info.Mode().Perm()
-	}
-	return made, s.setAside(ctx, d, path, made, mode)
+	return made, s.setAside(ctx, d, path, made)
 }
 
 // shown is a path without what may be a password: a DSN of a server may have been given as a file.
@@ -102,7 +98,7 @@ func mayMake(path string) error {
 	if err == nil && !is.Mode().IsRegular() {
 		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
 	}
-	if err == nil { // a file of two names would be replaced under one of them
+	if err == nil { // it may have two names
 		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, sqldb.ReadWrite); err != nil {
 			return err
 		}
@@ -116,8 +112,9 @@ func mayMake(path string) error {
 }
 
 // setAside gives the settings of s to another file, which takes its place at once: a process that is killed leaves no
-// journal beside it. A file that another process made meanwhile stays.
-func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, made bool, mode os.FileMode) error {
+// journal beside it. An empty file that is there gets the bytes, and so keeps its owner. A file that another process
+// made meanwhile stays.
+func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, made bool) error {
 	aside := path + ".making"
 	clear := func() (err error) {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -131,7 +128,7 @@ func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, ma
 		return err
 	}
 	defer clear()
-	if err := os.WriteFile(aside, nil, mode); err != nil {
+	if err := os.WriteFile(aside, nil, 0o666); err != nil {
 		return withoutPath(err)
 	}
 	to := &rowio.Connection{Database: rowio.Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
@@ -139,11 +136,15 @@ func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, ma
 	if to.Close(); err != nil {
 		return err
 	}
-	if !made { // there is an empty one
+	if !made {
 		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
 			return err
 		}
-		return errors.Join(os.Chmod(aside, mode), os.Rename(aside, path))
+		bytes, err := os.ReadFile(aside)
+		if err == nil {
+			err = os.WriteFile(path, bytes, 0) // a page or two, with one call
+		}
+		return err
 	}
 	if err = os.Link(aside, path); os.IsExist(err) {
 		return nil

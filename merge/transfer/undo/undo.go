@@ -10,6 +10,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -169,11 +170,15 @@ func (u *undo) begin(ctx context.Context, recorded ledger.State) (was ledger.Sta
 		return "", err
 	}
 	u.older = u.Behind(was)
-	if was.Whole() {
-		if err := mayDrop(ctx, u, was); err != nil {
+	if err := mayDrop(ctx, u, was); err != nil {
+		return "", err
+	}
+	if was == ledger.StateCopying || was == ledger.StateMade {
+		ran, err := played(ctx, u)
+		if err != nil {
 			return "", err
 		}
-		if u.force && was == ledger.StateMade { // nobody looked what was written there, and by whom
+		if ran || u.force && was == ledger.StateMade { // or nobody looked what was written there, and by whom
 			was = ledger.StateOpening
 		}
 	}
@@ -283,7 +288,26 @@ func (u *undo) nothing(ctx context.Context) error {
 	return u.each(ctx, ends)
 }
 
-// mayDrop refuses to drop a database that a game runs on, or that others have written to since, unless that is forced.
+// played reports whether a game ran on the new database before its opening, as it can if its gate was lifted by hand: then
+// it has given more than the first world.
+func played(ctx context.Context, u *undo) (ran bool, err error) {
+	err = u.Retry(ctx, "looking at the registry of "+u.New.Name, func(ctx context.Context) error {
+		was, err := ledger.Servers(ctx, u.Worlds[0].Database)
+		if err != nil {
+			return err
+		}
+		now, err := ledger.Servers(ctx, u.New.Database)
+		for _, n := range now {
+			at := slices.IndexFunc(was, func(s worldregistry.Server) bool { return s.ID == n.ID && s.World == n.World })
+			ran = ran || at >= 0 && n.Reserved > was[at].Reserved
+		}
+		return err
+	})
+	return ran, err
+}
+
+// mayDrop refuses to drop a database that a game runs on, and one that was made and that others have written to since,
+// unless that is forced.
 func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 	err := u.Learn(ctx)
 	if err == nil && u.Registry {
@@ -298,11 +322,12 @@ func mayDrop(ctx context.Context, u *undo, state ledger.State) error {
 			return apply.CloseGate(ctx, u.Run, "undo")
 		})
 	}
-	if err == nil && !u.force {
+	if err == nil && !u.force && state.Whole() {
 		err = untouched(ctx, u)
 	}
 	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateOpen && u.Registry { // the game goes on there
 		failed := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
+			u.writing(true) // an earlier undo may have closed it
 			return u.New.Tx(ctx, func() error {
 				if err := u.Manifest.HoldState(ctx, ledger.StateOpen, ledger.Exclusive); err != nil {
 					return err

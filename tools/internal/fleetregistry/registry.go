@@ -95,16 +95,25 @@ func (r Registry) Required(ctx context.Context, plan *transfer.Plan, database tr
 
 // Opened records that the worlds of a plan are in the new database from now on: the first one goes on there, so that
 // copies of it from before are refused, and the others came to it. See [fleet.Fleet.Follow] and [fleet.Fleet.Gone].
-// Its errors are those of [Registry.Required] as well.
+// It returns a [*transfer.RefusedError] if the fleet registry refuses that, such as while a copy of one of them runs. Its errors
+// are those of [Registry.Required] as well.
 func (r Registry) Opened(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error {
 	_, place := sqldb.SplitAccount(into.DSN)
-	return r.moved(ctx, plan, into, worlds, "", place, why)
+	return refusal("open", r.moved(ctx, plan, into, worlds, "", place, why))
 }
 
-// Undone records that they are in their own databases again.
+// Undone records that they are in their own databases again. Its errors are those of [Registry.Opened].
 func (r Registry) Undone(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error {
 	_, made := sqldb.SplitAccount(into.DSN)
-	return r.moved(ctx, plan, worlds[0], worlds, made, "", why)
+	return refusal("undo", r.moved(ctx, plan, worlds[0], worlds, made, "", why))
+}
+
+// refusal is what the fleet registry refused, as a finding.
+func refusal(doing string, err error) error {
+	if no, is := errors.AsType[*fleet.Error](err); is {
+		err = &transfer.RefusedError{Doing: doing, Refusals: []transfer.Refusal{{Reason: no.Error()}}}
+	}
+	return err
 }
 
 func (r Registry) moved(ctx context.Context, plan *transfer.Plan, to transfer.Database, worlds []transfer.Database, from, gone, why string) error {

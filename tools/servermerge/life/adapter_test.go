@@ -13,7 +13,8 @@ const recordTable = "mergesafe_merge"
 
 var label = regexp.MustCompile(`(merge|try) ([0-9a-f]{32}) (made|found)`)
 
-// recorded is the merge that a database has on record, with its state; a record without a row is COPYING or TRIED.
+// recorded are the merges that a database has on record, with their states: one, or none. A record without a row is COPYING
+// or TRIED.
 func (i *image) recorded() map[string]string {
 	of := label.FindStringSubmatch(i.objects["table "+recordTable])
 	if of == nil {
@@ -23,10 +24,11 @@ func (i *image) recorded() map[string]string {
 	if of[1] == "try" {
 		state = tried
 	}
+	all := map[string]string{of[2]: state}
 	for _, row := range i.rows[recordTable] {
-		state = words[cells(row)[1]]
+		all[cells(row)[0]] = words[cells(row)[1]]
 	}
-	return map[string]string{of[2]: state}
+	return all
 }
 
 // found reports whether a database was there, empty, before its merge, which then drops its tables and not the file.

@@ -79,16 +79,16 @@ type tools interface {
 // ---------------------------------------------------------------- the library
 
 type library struct {
-	requests map[string][]bool // of each command that is not disturbed, by the kind of the game and the state of the merge
-	learnt   bool              // all of them are known
+	requests map[string][]string // of each command that is not disturbed, by the kind of the game and the state of the merge
+	learnt   bool                // all of them are known
 }
 
-// of are the requests of a command, and whether each changes something.
-func (lib *library) of(l *life, command string) []bool {
+// of are the requests of a command.
+func (lib *library) of(l *life, command string) []string {
 	if all := lib.requests[l.kind+command+l.was]; len(all) > 0 {
 		return all
 	}
-	var most []bool // in a state in which it was not measured
+	var most []string // in a state in which it was not measured
 	for what, all := range lib.requests {
 		if strings.HasPrefix(what, l.kind+command) && len(all) > len(most) {
 			most = all

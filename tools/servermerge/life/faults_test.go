@@ -17,11 +17,12 @@ import (
 type fault struct {
 	at     int  // permille of the requests that the command has if nothing happens
 	writes bool // of those alone that change something
+	begins bool // of those alone that come shortly before the record is made
 	kind   string
 	do     func() // meanwhile
 
 	mu    sync.Mutex
-	all   []bool // its requests until now, and whether each changes something
+	all   []string // its requests until now
 	point int
 	died  bool
 	busy  bool // with what happens meanwhile
@@ -50,11 +51,15 @@ var (
 )
 
 // in returns the context of a command that has these requests if nothing happens.
-func (f *fault) in(ctx context.Context, requests []bool) context.Context {
-	f.writes = f.writes && slices.Contains(requests, true)
+func (f *fault) in(ctx context.Context, requests []string) context.Context {
+	f.writes = f.writes && slices.ContainsFunc(requests, changesSomething)
+	record := slices.IndexFunc(requests, func(what string) bool { return writes(what) && strings.Contains(what, recordTable) })
 	var points []int
-	for i, changes := range requests {
-		if changes || !f.writes {
+	for i, what := range requests {
+		if f.begins && (i < record-15 || i >= record) {
+			continue
+		}
+		if !f.writes || changesSomething(what) {
 			points = append(points, i+1)
 		}
 	}
@@ -96,7 +101,7 @@ func (f *fault) now(what string, lost error) (error, bool) {
 	if f.full != nil && writes(what) && f.full() {
 		return errFull, false
 	}
-	f.all = append(f.all, changesSomething(what))
+	f.all = append(f.all, what)
 	if len(f.all) != f.point {
 		return nil, false
 	}

@@ -197,7 +197,7 @@ func (l *life) untouched(m *merge, command string, a answer, before, after image
 	_, ours := before[new].recorded()[m.plan.ID]
 	empty := before[new].empty()
 	was := l.state(m, before)
-	raises := command == "undo -force" || command == "undo" && (was == opening || was == opened || was == undoing)
+	raises := command == "undo -force" || command == "undo" && (was == opening || was == opened || was == undoing || l.played(m, before))
 	for _, at := range sorted(after) {
 		world := slices.ContainsFunc(m.worlds, func(w string) bool { return l.config[w] == at })
 		for _, c := range changes(before[at], after[at]) {
@@ -278,6 +278,12 @@ func (l *life) truthful(m *merge, command string, a answer, before, after images
 			}
 		}
 	case "verify PASS":
+		if len(l.fences(m, after)) < l.fenced(m) {
+			lie(3, "a world has no fence")("")
+		}
+		if says := l.fences(m, after); slices.Contains(says, "opened") && after[new].recorded()[m.plan.ID] == made {
+			lie(3, "another database was opened")("")
+		}
 		if want := l.reference(m, after); !now.equal(want) {
 			lie(5, "the new database is not the merge of the worlds")(now.differs(want))
 		}
@@ -343,12 +349,29 @@ func (l *life) truthful(m *merge, command string, a answer, before, after images
 			lie(5, "it had begun")(a.reason)
 		}
 	case "undo REFUSED":
+		if was == opened && l.closed(before[new]) == "" && l.closed(after[new]) != "" {
+			lie(5, "the gate is closed")(a.reason)
+		}
 		_, record := before[new].recorded()[m.plan.ID]
 		same := contentOf(before[new]).equal(merged(m.worlds, m.planned, m.chosen))
 		if record && !m.odd && !l.running(new) && (was == copying || was == made && same || was == tried || was == opened && same) {
 			lie(4, "no one wrote to the new database, and no world is gone")(a.reason)
 		}
 	}
+}
+
+// played reports whether a game ran on the new database, which then has given more than the first world.
+func (l *life) played(m *merge, now images) bool {
+	new, has := own(now[l.config[m.into]])
+	first, _ := own(now[l.config[m.worlds[0]]])
+	return has && new.world == first.world && new.reserved > first.reserved
+}
+
+// closed is the merge whose gate a database has.
+func (l *life) closed(i *image) string {
+	s, _ := own(i)
+	merge, _ := fenceOf(s.holder)
+	return merge
 }
 
 // behind names a counter, or a mark, that a first world has behind the database that took its place.

@@ -155,6 +155,9 @@ func (l *life) do(m *merge, command string, f *fault) answer {
 	}
 	before := l.look()
 	l.current, l.was = m, l.state(m, before)
+	for _, other := range l.merges {
+		other.given = other.given || command == "apply" && other != m && l.kind == fleetKind
+	}
 	var a answer
 	if command == "plan" {
 		a = l.tools.plan(l, m, f)
@@ -185,15 +188,16 @@ func (l *life) do(m *merge, command string, f *fault) answer {
 	if a.word == killed || a.word == stopped || a.word == failed {
 		m.interrupted = true
 	}
-	for _, other := range l.merges {
-		other.given = other.given || command == "apply" && other != m && l.kind == fleetKind
-	}
 	if strings.HasPrefix(command, "undo") {
 		m.raised = m.raised || l.raised(m, before, after)
 	}
 	if f.kind != meanwhile {
 		l.untouched(m, command, a, before, after)
 		l.truthful(m, command, a, before, after)
+	}
+	concludes := command == "open" || strings.HasPrefix(command, "undo") // of the others not every finding has a type
+	if calm := f.kind == "" && !l.beside && !l.diskFull && !l.fleetAway; calm && a.word == failed && concludes && !m.odd {
+		l.broken(5, "%s of %s in %s ended with an error, and said nothing of what it found", command, m.name, l.was)(a.reason)
 	}
 	l.works(m, command, a, f, before)
 	if a.word == done {
@@ -267,10 +271,10 @@ var kinds = []kind{
 	{"undo -force", 2, func(l *life, o op) { l.do(l.pick(o.a), "undo -force", l.fault(o)) }},
 	{"try", 2, func(l *life, o op) { l.do(l.pick(o.a), "try", l.fault(o)) }},
 	{"second plan", 3, func(l *life, o op) { l.second(o) }},
+	{"two applies", 2, func(l *life, o op) { l.twoApplies(o) }},
 	{"rows", 3, func(l *life, o op) { l.changeRows(locations[o.a%5], o.b) }},
 	{"play", 2, func(l *life, o op) { l.play(locations[o.a%len(locations)]) }},
 	{"start", 2, func(l *life, o op) { l.start(locations[o.a%len(locations)]) }},
-	{"start of a copy", 2, func(l *life, o op) { l.start("copy"); l.stop("copy") }},
 	{"stop", 1, func(l *life, o op) { l.stop(locations[o.a%len(locations)]) }},
 	{"alter", 1, func(l *life, o op) { l.alter("new", o.b) }},
 	{"count", 2, func(l *life, o op) { l.spend(locations[o.a%3], o.b) }},
@@ -336,6 +340,19 @@ func (l *life) second(o op) {
 	}
 }
 
+// twoApplies has two merges of one name begin at once: the second one while the first looks whether the name is free.
+func (l *life) twoApplies(o op) {
+	first := l.merges[0]
+	l.second(op{a: 1 + o.a%3})
+	if other := l.merges[len(l.merges)-1]; other != first && other.into == first.into {
+		l.do(first, "apply", &fault{kind: meanwhile, at: o.at, begins: true, do: func() {
+			l.beside = true
+			defer func() { l.beside = false }()
+			l.do(other, "apply", &fault{})
+		}})
+	}
+}
+
 // onward is the command that comes next.
 func (l *life) onward(m *merge, o op) {
 	if m.plan == nil {
@@ -351,13 +368,17 @@ func (l *life) onward(m *merge, o op) {
 			l.changeRows(at, o.at)
 		case 8:
 			l.unfence(at)
+		case 9:
+			l.alter(l.config[m.into], o.at)
 		}
 		l.do(m, "open", l.fault(o))
 	case opened:
 		if o.b > 8 {
 			l.do(m, "undo -force", l.fault(o))
-		} else {
-			l.play(l.config[m.into])
+			return
+		}
+		if l.play(l.config[m.into]); o.b > 2 {
+			l.do(m, "undo", l.fault(o))
 		}
 	case undoing, tried:
 		l.do(m, "undo", l.fault(o))
@@ -444,6 +465,8 @@ func (l *life) finish(end op) {
 	}
 	l.moveFleet(false)
 	l.fillDisk(false)
+	l.start("copy")
+	l.stop("copy")
 	clear(l.aliased)
 	for _, m := range slices.Backward(l.merges) { // a chain from its end
 		if m.plan == nil {
@@ -531,11 +554,11 @@ func (l *life) create() {
 // Whatever operators, games and accidents do, the five invariants hold.
 func TestLife(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		check(t, 200, func(dir string) places { return newFiles(dir) }, &library{requests: make(map[string][]bool)})
+		check(t, 200, func(dir string) places { return newFiles(dir) }, &library{requests: make(map[string][]string)})
 	})
 	t.Run("server", func(t *testing.T) {
 		admin := servertest.Admin(t)
-		check(t, 10, func(string) places { return newSchemas(t, admin) }, &library{requests: make(map[string][]bool)})
+		check(t, 10, func(string) places { return newSchemas(t, admin) }, &library{requests: make(map[string][]string)})
 	})
 }
 

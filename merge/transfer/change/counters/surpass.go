@@ -42,7 +42,14 @@ func surpass(ctx context.Context, r *job.Run, world int, to *rowio.Connection) e
 	if world > 0 {
 		return nil
 	}
+	have, err := schema.Contains(ctx, r.New)
+	if err != nil {
+		return err
+	}
 	for _, c := range r.Plan.Counters {
+		if !slices.Contains(have, c.Table) {
+			continue // it was not made yet, or was dropped
+		}
 		if err := raiseOne(ctx, r, to, &c); err != nil {
 			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.Worlds[0].Name, r.New.Name, err)
 		}
