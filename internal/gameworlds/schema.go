@@ -1,12 +1,18 @@
+// Package gameworlds fills databases with the rows of made-up game worlds: for tests, which know the true meaning of
+// each column, for measurements, and to try the tools on.
 package gameworlds
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	"mergesafe/internal/sqldb"
 )
 
 // EnvSchemas is the environment variable that names the folder of the public schemas, NAME.sql, which
@@ -23,20 +29,24 @@ type Schema struct {
 // Load reads the statements that make a game's tables, as mysqldump or a person writes them, and the
 // list of the meanings of their columns.
 func Load(sqlPath, refsPath string) (*Schema, error) {
-	text, err := os.ReadFile(sqlPath)
+	statements, err := os.ReadFile(sqlPath)
 	if err != nil {
 		return nil, err
 	}
-	list, err := os.Open(refsPath)
+	return load(os.DirFS(filepath.Dir(refsPath)), string(statements), filepath.Base(refsPath))
+}
+
+func load(folder fs.FS, statements, refs string) (*Schema, error) {
+	list, err := folder.Open(refs)
 	if err != nil {
 		return nil, err
 	}
 	defer list.Close()
-	refs, err := ReadRefs(list)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", refsPath, err)
+	s := &Schema{statements: split(statements)}
+	if s.Refs, err = ReadRefs(list); err != nil {
+		return nil, fmt.Errorf("%s: %w", refs, err)
 	}
-	return &Schema{Refs: refs, statements: split(string(text))}, nil
+	return s, nil
 }
 
 var (
@@ -47,13 +57,16 @@ var (
 
 // create makes the tables, or the triggers: these come last, or they would write rows of their own
 // while a world is filled.
-func (s *Schema) create(ctx context.Context, conn *sql.Conn, withTriggers bool) error {
+func (s *Schema) create(ctx context.Context, conn *sql.Conn, dialect sqldb.Dialect, withTriggers bool) error {
 	for _, statement := range s.statements {
 		if triggers.MatchString(statement) != withTriggers || unwanted.MatchString(statement) {
 			continue
 		}
 		if s.Engine != "" {
 			statement = engines.ReplaceAllString(statement, "ENGINE="+s.Engine)
+		}
+		if dialect == sqldb.SQLite {
+			statement = strings.ReplaceAll(statement, "INT NOT NULL AUTO_INCREMENT PRIMARY KEY", "INTEGER PRIMARY KEY AUTOINCREMENT")
 		}
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%.60q: %w", statement, err)

@@ -118,19 +118,18 @@ var arrows = map[string]string{
 	"examples/":            "*",
 
 	// For tests only; see onlyTests.
-	"gameid/sim":                    "",
-	"store/torture":                 "",
-	"store/storetest":               "*",
-	"store/storetest/faulty":        "internal/sqldb",
-	"merge/mergetest":               "merge/catalog merge/mergetest/values merge/rekey",
-	"internal/servertest":           "internal/servertest/folder internal/servertest/processes",
-	"internal/servertest/folder":    "",
-	"internal/servertest/processes": "",
-	"internal/servertest/":          "internal/servertest",
-	"internal/smalldisk":            "internal/servertest",
-	"internal/gameworlds":           "internal/inserts",
-	"internal/fleetworlds/madeup":   "internal/inserts internal/sqldb",
-	"internal/fleetworlds/":         "internal/sqldb/mysql internal/sqldb/sqlite gameid internal/fleetworlds internal/fleetworlds/madeup internal/inserts internal/sqldb internal/worldregistry",
+	"gameid/sim":                     "",
+	"store/torture":                  "",
+	"store/storetest":                "*",
+	"store/storetest/faulty":         "internal/sqldb",
+	"merge/mergetest":                "merge/catalog merge/mergetest/values merge/rekey",
+	"internal/servertest":            "internal/servertest/folder internal/servertest/processes",
+	"internal/servertest/folder":     "",
+	"internal/servertest/processes":  "",
+	"internal/servertest/":           "internal/servertest",
+	"internal/smalldisk":             "internal/servertest",
+	"internal/gameworlds":            "gameid internal/sqldb internal/sqldb/mysql internal/sqldb/sqlite internal/worldregistry",
+	"internal/gameworlds/make-fleet": "internal/gameworlds",
 }
 
 // onlyTests are rooms that no program has.
