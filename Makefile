@@ -125,6 +125,7 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	$(MAKE) life
 	go run ./internal/servertest/with-server mariadb -- go test ./tools/servermerge -run TestPlayedLeaving -played-leaving
 	$(GO) test ./tools/mergecheck -run TestProfilesClassifyEveryColumn/landsandboat -profiles.mutations=-1
+	$(GO) test ./tools/internal/profiles -v
 
 .PHONY: prove
 
