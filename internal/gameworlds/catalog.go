@@ -3,11 +3,10 @@ package gameworlds
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -52,9 +51,10 @@ WHERE table_schema = DATABASE() AND referenced_table_name IS NOT NULL`,
 	sqldb.SQLite: {
 		`SELECT t.name, c.name, c.type, NOT c."notnull" AND c.pk = 0, c.hidden > 1 FROM sqlite_schema t JOIN pragma_table_xinfo(t.name) c
 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY t.name, c.cid`,
-		`SELECT t.name, 'PRIMARY', c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.pk > 0
-UNION ALL SELECT t.name, i.name, c.name FROM sqlite_schema t JOIN pragma_index_list(t.name) i JOIN pragma_index_info(i.name) c
-WHERE t.type = 'table' AND i."unique" AND i.origin <> 'pk'`,
+		`SELECT name, i, col FROM (
+SELECT t.name, 'PRIMARY' AS i, c.name AS col, c.pk AS n FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.pk > 0
+UNION ALL SELECT t.name, i.name, c.name, c.seqno FROM sqlite_schema t JOIN pragma_index_list(t.name) i JOIN pragma_index_info(i.name) c
+WHERE t.type = 'table' AND i."unique" AND i.origin <> 'pk') ORDER BY name, i, n`,
 		`SELECT t.name, f."from" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	},
 }
@@ -62,84 +62,66 @@ WHERE t.type = 'table' AND i."unique" AND i.origin <> 'pk'`,
 // readCatalog reads the tables of the connection's database, by name.
 func readCatalog(ctx context.Context, conn *sql.Conn, dialect sqldb.Dialect) (map[string]*table, error) {
 	tables, ask := make(map[string]*table), catalogs[dialect]
-	err := each(ctx, conn, ask.columns, func(rows *sql.Rows) error {
-		c := new(column)
-		var columnType string
-		if err := rows.Scan(&c.Table, &c.Name, &columnType, &c.nullable, &c.generated); err != nil {
-			return err
-		}
-		t := tables[c.Table]
+	columns, err1 := texts(ctx, conn, ask.columns, 5)
+	unique, err2 := texts(ctx, conn, ask.unique, 3)
+	foreign, err3 := texts(ctx, conn, ask.foreign, 2)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	for _, row := range columns {
+		t := tables[row[0]]
 		if t == nil {
-			t = &table{name: c.Table, declared: make(map[string]bool)}
-			tables[c.Table] = t
+			var n int
+			if err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+dialect.Quote(row[0])+" LIMIT 1) t").Scan(&n); err != nil {
+				return nil, err
+			}
+			t = &table{name: row[0], declared: make(map[string]bool), empty: n == 0}
+			tables[row[0]] = t
 		}
-		c.place = len(t.columns)
-		c.setType(columnType)
+		c := &column{Column: Column{row[0], row[1]}, place: len(t.columns), nullable: row[3] == "1", generated: row[4] == "1"}
+		c.setType(row[2])
 		t.columns = append(t.columns, c)
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	indexes := make(map[[2]string]int)
-	err = each(ctx, conn, ask.unique, func(rows *sql.Rows) error {
-		var name, index, columnName string
-		if err := rows.Scan(&name, &index, &columnName); err != nil {
-			return err
-		}
-		t := tables[name]
+	index := "" // the one before
+	for _, row := range unique {
+		t := tables[row[0]]
 		if t == nil { // a table of SQLite's own
-			return nil
+			continue
 		}
-		i, known := indexes[[2]string{name, index}]
-		if !known {
-			i = len(t.unique)
-			indexes[[2]string{name, index}] = i
-			t.unique = append(t.unique, nil)
+		if this := row[0] + "." + row[1]; this != index {
+			index, t.unique = this, append(t.unique, nil)
 		}
-		c, err := t.column(columnName)
-		if err == nil {
-			t.unique[i] = append(t.unique[i], c.place)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = each(ctx, conn, ask.foreign, func(rows *sql.Rows) error {
-		var name, columnName string
-		err := rows.Scan(&name, &columnName)
-		if err == nil {
-			tables[name].declared[columnName] = true
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		var n int
-		if err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+dialect.Quote(name)+" LIMIT 1) t").Scan(&n); err != nil {
+		c, err := t.column(row[2])
+		if err != nil {
 			return nil, err
 		}
-		tables[name].empty = n == 0
+		last := len(t.unique) - 1
+		t.unique[last] = append(t.unique[last], c.place)
+	}
+	for _, row := range foreign {
+		tables[row[0]].declared[row[1]] = true
 	}
 	return tables, nil
 }
 
-// each calls scan for every row of a query.
-func each(ctx context.Context, conn *sql.Conn, query string, scan func(*sql.Rows) error) error {
+// texts returns the rows of a query of so many columns.
+func texts(ctx context.Context, conn *sql.Conn, query string, columns int) (all [][]string, err error) {
 	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
+		row, to := make([]string, columns), make([]any, columns)
+		for i := range row {
+			to[i] = &row[i]
 		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, err
+		}
+		all = append(all, row)
 	}
-	return rows.Err()
+	return all, rows.Err()
 }
 
 // column returns a column by its name, whose letters' case does not count in MySQL.

@@ -36,8 +36,8 @@ func (w FleetWorld) openFile(t *testing.T) *sql.DB {
 	return db
 }
 
-// texts returns the values of a column, a line for each.
-func texts(t *testing.T, db *sql.DB, table, column string) (all string) {
+// allOf returns the values of a column, a line for each.
+func allOf(t *testing.T, db *sql.DB, table, column string) (all string) {
 	t.Helper()
 	if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT group_concat(%s, char(10)) FROM %s", column, table)).Scan(&all); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestFleetWorlds(t *testing.T) {
 		table, column, _ := strings.Cut(at, ".")
 		taken, twice := make(map[string]bool), 0
 		for _, w := range f.Worlds[:5] {
-			for name := range strings.SplitSeq(texts(t, w.openFile(t), table, column), "\n") {
+			for name := range strings.SplitSeq(allOf(t, w.openFile(t), table, column), "\n") {
 				if taken[name] {
 					twice++
 				}

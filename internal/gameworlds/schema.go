@@ -75,60 +75,23 @@ func (s *Schema) create(ctx context.Context, conn *sql.Conn, dialect sqldb.Diale
 	return nil
 }
 
-// split cuts a file into statements, without comments. It knows DELIMITER, which is the client's.
+var (
+	comments   = regexp.MustCompile(`(?m)(^|\s)(--\s|#).*$|/\*(?s:.*?)\*/`)
+	delimiters = regexp.MustCompile(`(?m)^DELIMITER (\S+)$`)
+)
+
+// split cuts a file into statements, without comments, at each delimiter that ends a line. It knows DELIMITER, which is the client's.
 func split(text string) (statements []string) {
-	var statement strings.Builder
-	delimiter := ";"
-	end := func() {
-		if s := strings.TrimSpace(statement.String()); s != "" {
-			statements = append(statements, s)
+	text = comments.ReplaceAllString(text, "$1")
+	delimiter, from := ";", 0
+	for _, at := range append(delimiters.FindAllStringSubmatchIndex(text, -1), []int{len(text), len(text), 0, 0}) {
+		end := regexp.MustCompile(regexp.QuoteMeta(delimiter) + `\s*(?:\n|$)`)
+		for _, statement := range end.Split(text[from:at[0]], -1) {
+			if statement = strings.TrimSpace(statement); statement != "" {
+				statements = append(statements, statement)
+			}
 		}
-		statement.Reset()
+		delimiter, from = text[at[2]:at[3]], at[1]
 	}
-	for text != "" {
-		n := 1
-		switch blank := strings.TrimSpace(statement.String()) == ""; {
-		case blank && strings.HasPrefix(text, "DELIMITER "):
-			n = lineEnd(text)
-			delimiter = strings.TrimSpace(text[len("DELIMITER "):n])
-			text = text[n:]
-			continue
-		case strings.HasPrefix(text, delimiter):
-			end()
-			text = text[len(delimiter):]
-			continue
-		case strings.HasPrefix(text, "-- "), strings.HasPrefix(text, "--\n"), text[0] == '#':
-			text = text[lineEnd(text):]
-			continue
-		case strings.HasPrefix(text, "/*"):
-			_, text, _ = strings.Cut(text, "*/")
-			continue
-		case text[0] == '\'', text[0] == '"', text[0] == '`':
-			n = quoted(text)
-		}
-		statement.WriteString(text[:n])
-		text = text[n:]
-	}
-	end()
 	return statements
-}
-
-func lineEnd(text string) int {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return i
-	}
-	return len(text)
-}
-
-// quoted returns the length of the quoted text that text begins with. Two quotes in a row are two quoted texts.
-func quoted(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && text[0] != '`':
-			i++
-		case text[i] == text[0]:
-			return i + 1
-		}
-	}
-	return len(text)
 }
