@@ -56,7 +56,7 @@ OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|ga
 TOLD = OpenColumns|OnRealDatabases
 
 # Tests that go through whole measurements of merges, without looking at their figures.
-MEASURING = ^TestMerge$$|^TestSQLiteMerge$$|^TestLargeMerge$$|^TestMergeWithoutDump$$|^TestNumbersOnMariaDB$$
+MEASURING = ^TestMerge$$|^TestRowsRead$$
 
 # Long tests of which MariaDB shows what there is to see.
 LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
@@ -206,14 +206,13 @@ languages:
 	@for need in node:nodejs python3:python3 lua5.4:lua5.4 luajit:luajit 'mcs:mono-mcs mono-runtime'; do \
 		command -v $${need%%:*} >/dev/null || .ci/install $${need#*:} || echo "without $${need%%:*} not all readers in spec/ are tested" >&2; done
 
-# What a merge is measured beside. Without mariadb-dump or sqlite3 their sections are left out, and without mydumper its row.
+# What a merge is measured beside. Without mariadb-dump its sections are left out, and without mydumper its row.
 dump:
 	@command -v mariadb-dump >/dev/null || .ci/install mariadb-client || echo 'without mariadb-dump the merge is not measured' >&2
-	@command -v sqlite3 >/dev/null || .ci/install sqlite3 || echo 'without sqlite3 the merge on SQLite is not measured' >&2
 	@command -v myloader >/dev/null || .ci/install mydumper || echo 'without mydumper the merge is not measured beside myloader' >&2
 
 # Measuring needs the program of a database server, not a running one.
-bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print one table (over half an hour)
+bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print tables (a quarter of an hour)
 	$(GO) run -C bench . $(BENCHFLAGS)
 
 bench-quick: mariadb mysql postgres dump ## the same for a look (under three minutes)
