@@ -56,7 +56,7 @@ OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|ga
 TOLD = OpenColumns|OnRealDatabases
 
 # Tests that go through whole measurements of merges, without looking at their figures.
-MEASURING = ^TestMerge$$|^TestSQLiteMerge$$|^TestLargeMerge$$|^TestMergeWithoutDump$$|^TestNumbersOnMariaDB$$
+MEASURING = ^TestMerge$$|^TestRowsRead$$
 
 # Long tests of which MariaDB shows what there is to see.
 LONG = ^TestMergedRowsMeanWhatTheyMeant$$|^TestProposalsOfAMadeUpGame$$|^TestTorture$$
@@ -123,6 +123,7 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	$(MAKE) life
 	go run ./internal/servertest/with-server mariadb -- go test ./tools/servermerge -run TestPlayedLeaving -played-leaving
 	$(GO) test ./tools/mergecheck -run TestProfilesClassifyEveryColumn/landsandboat -profiles.mutations=-1
+	$(GO) test ./tools/internal/profiles -v
 
 .PHONY: prove
 
@@ -214,14 +215,13 @@ libraries: toolchain languages mariadb postgres ## the libraries of INTEGRATIONS
 	$(WITH_MARIADB) $(WITH) postgres -- $(GO) test -C integrations $(LIMIT) -vet=off -tags nomsgpack ./...
 	$(GO) test ./spec
 
-# What a merge is measured beside. Without mariadb-dump or sqlite3 their sections are left out, and without mydumper its row.
+# What a merge is measured beside. Without mariadb-dump its sections are left out, and without mydumper its row.
 dump:
 	@command -v mariadb-dump >/dev/null || .ci/install mariadb-client || echo 'without mariadb-dump the merge is not measured' >&2
-	@command -v sqlite3 >/dev/null || .ci/install sqlite3 || echo 'without sqlite3 the merge on SQLite is not measured' >&2
 	@command -v myloader >/dev/null || .ci/install mydumper || echo 'without mydumper the merge is not measured beside myloader' >&2
 
 # Measuring needs the program of a database server, not a running one.
-bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print one table (over half an hour)
+bench: mariadb mysql postgres dump ## measure IDs, storage and merges beside their peers, and print tables (a quarter of an hour)
 	$(GO) run -C bench . $(BENCHFLAGS)
 
 bench-quick: mariadb mysql postgres dump ## the same for a look (under three minutes)

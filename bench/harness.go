@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,12 +12,8 @@ import (
 
 // candidate is one way to do one thing.
 type candidate struct {
-	section string // where the table shows it
-	name    string // unique
-	note    string // what the thing carries or promises
-	peer    bool   // another library's: listed after ours, the fastest first
-	goals   []goal // of ours
-	noAlloc bool   // must not allocate
+	name string
+	note string // what the thing carries or promises
 
 	// run does the thing n times. It loops by itself, so that the harness
 	// costs nothing per operation. With several workers it runs in each.
@@ -24,9 +21,6 @@ type candidate struct {
 
 	before  func() error // puts things in order first; not measured; may be nil
 	workers int          // goroutines that share the n operations; 0 means 1
-
-	// elapsed replaces the harness's stopwatch where run has to pause.
-	elapsed func(n int) (time.Duration, error)
 
 	n    int // operations in one measurement; 0 means as many as fit the slice
 	most int // limit of n; 0 means none
@@ -65,62 +59,49 @@ type pace struct {
 
 // samples is what was measured of one candidate, one value for each round.
 type samples struct {
+	candidate
 	ns     []float64 // per operation; with several workers, of the clock on the wall
 	ratio  []float64 // to the reference, measured just before and just after
 	allocs float64   // per operation
 }
 
-func (s *samples) add(ns, ratio float64) {
-	s.ns = append(s.ns, ns)
-	s.ratio = append(s.ratio, ratio)
-}
-
-// results are samples by the name of the candidate.
-type results map[string]*samples
-
-// measure measures all candidates in turn, over and over, with the reference
-// between them: what else goes on in the machine hits all alike, and two
-// numbers that are compared were measured side by side. With an empty list it
-// measures the reference alone.
+// measure measures the reference and all candidates in turn, over and over, with the
+// reference between them: what else goes on in the machine hits all alike, and two
+// numbers that are compared were measured side by side.
 //
 // [testing.Benchmark] could do the measuring, but not this pairing: it looks
 // for an n of its own every time, and what it tries on the way lies between a
 // measurement and its reference.
-func measure(ctx context.Context, p pace, ref candidate, list []candidate) (results, error) {
-	all := append([]candidate{ref}, list...)
-	found := make(results, len(all))
-	for i := range all {
-		allocs, err := all[i].calibrate(ctx, p.slice)
-		if err != nil {
+func measure(ctx context.Context, p pace, ref candidate, list []candidate) (found []samples, err error) {
+	for _, c := range append([]candidate{ref}, list...) {
+		s := samples{candidate: c}
+		if s.allocs, err = s.calibrate(ctx, p.slice); err != nil {
 			return nil, err
 		}
-		found[all[i].name] = &samples{allocs: allocs}
+		found = append(found, s)
 	}
-	ref, list = all[0], all[1:]
-	var err error
-	once := func(c *candidate) (ns float64) {
-		if err == nil {
-			ns, _, err = c.once(ctx)
-		}
-		return ns
-	}
-	before := once(&ref)
-	if len(list) == 0 {
-		found[ref.name].add(before, 1)
-	}
-	for range p.rounds {
-		for i := range list {
-			ns, after := once(&list[i]), once(&ref)
-			if err != nil {
-				return nil, err
+	before, _, err := found[0].once(ctx)
+	for round := range p.rounds {
+		for i := 1; i < len(found) && err == nil; i++ {
+			s := &found[i]
+			if round%2 > 0 { // so that no candidate always comes after the same one
+				s = &found[len(found)-i]
 			}
-			found[list[i].name].add(ns, ns/((before+after)/2))
-			found[ref.name].add(after, after/before)
+			var ns, after float64
+			if ns, _, err = s.once(ctx); err == nil {
+				after, _, err = found[0].once(ctx)
+			}
+			s.ns, s.ratio = append(s.ns, ns), append(s.ratio, ns/((before+after)/2))
+			found[0].ns, found[0].ratio = append(found[0].ns, after), append(found[0].ratio, after/before)
 			before = after
 		}
-		slices.Reverse(list) // so that no candidate always comes after the same one
 	}
 	return found, err
+}
+
+// row shows what was measured, and ratios.
+func (s samples) row(measured string, ratios []float64) row {
+	return row{what: s.name, measured: measured, allocs: allocs(s.allocs), note: s.note}.compared(ratios)
 }
 
 // calibrate finds the n that fills a slice, and counts allocations.
@@ -169,46 +150,27 @@ func (c *candidate) once(ctx context.Context) (ns, allocs float64, err error) {
 	return float64(took.Nanoseconds()) / n, float64(end.Mallocs-start.Mallocs) / n, nil
 }
 
+// time lets the workers run the candidate at the same time. It returns how long all of them took.
 func (c *candidate) time() (time.Duration, error) {
-	if c.elapsed != nil {
-		return c.elapsed(c.n)
-	}
 	workers := max(1, c.workers)
 	each := max(1, c.n/workers)
 	c.n = each * workers
-	return together(workers, func(int) error { return c.run(each) })
-}
-
-// together lets n goroutines run f at the same time. It returns how long all of
-// them took, and the first error.
-func together(n int, f func(i int) error) (time.Duration, error) {
-	if n == 1 {
-		start := time.Now()
-		err := f(0)
-		return time.Since(start), err
-	}
-	errs := make([]error, n)
+	errs := make([]error, workers)
 	gate := make(chan struct{})
 	var ready, done sync.WaitGroup
-	ready.Add(n)
-	for i := range n {
+	ready.Add(workers)
+	for i := range errs {
 		done.Go(func() {
 			ready.Done()
 			<-gate
-			errs[i] = f(i)
+			errs[i] = c.run(each)
 		})
 	}
 	ready.Wait()
 	start := time.Now()
 	close(gate)
 	done.Wait()
-	took := time.Since(start)
-	for _, err := range errs {
-		if err != nil {
-			return 0, err
-		}
-	}
-	return took, nil
+	return time.Since(start), errors.Join(errs...)
 }
 
 // quantile returns the value below which the share q of values lies, between
@@ -225,12 +187,3 @@ func quantile(values []float64, q float64) float64 {
 }
 
 func median(values []float64) float64 { return quantile(values, 0.5) }
-
-// quotients divides round by round.
-func quotients(a, b []float64) []float64 {
-	q := make([]float64, min(len(a), len(b)))
-	for i := range q {
-		q[i] = a[i] / b[i]
-	}
-	return q
-}

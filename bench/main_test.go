@@ -3,46 +3,36 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRun(t *testing.T) {
 	measured := func(title string, err error) part {
-		return func(_ context.Context, o options) ([]section, error) {
-			if !o.wants(title, "row") {
-				return nil, nil
-			}
-			return []section{{title: title, rows: []row{{what: "row of " + title}}}, {title: "empty"}}, err
-		}
+		return part{title, func(context.Context, options) ([]section, error) {
+			return []section{{title: title, rows: []row{{what: "row of " + title}}}}, err
+		}}
 	}
-	broken := &wrong{"1 duplicate"}
-	failure := errors.New("no disk")
+	parts := []part{measured("A", nil), measured("B", errors.New("no disk")), measured("C", fmt.Errorf("%w: no such program", errNoProgram))}
 	for _, test := range []struct {
 		name           string
 		args           []string
-		parts          []part
 		code           int
 		shown, notInIt []string // in the output
 		stderr         string
 	}{
-		{"all", nil, []part{measured("A", nil), measured("B", nil)}, 0, []string{"row of A", "row of B", "Measured on "}, []string{"empty"}, ""},
-		{"only", []string{"-only", "^B: r"}, []part{measured("A", nil), measured("B", nil)}, 0, []string{"row of B"}, []string{"row of A"}, ""},
-		{"broken promise", nil, []part{measured("A", broken), measured("B", nil)}, exitWrong, []string{"row of A", "row of B"}, nil, "broken promise: 1 duplicate"},
-		{"failure", nil, []part{measured("A", nil), measured("B", failure), measured("C", nil)}, exitCannot, []string{"row of A", "row of B"}, []string{"row of C"}, "no disk"},
-		{"nothing", []string{"-only", "Z"}, []part{measured("A", nil)}, exitCannot, nil, nil, `"Z" matches no row`},
-		{"bad expression", []string{"-only", "("}, nil, exitCannot, nil, nil, "-only"},
-		{"bad flag", []string{"-fast"}, nil, exitCannot, nil, nil, "usage: bench"},
-		{"argument", []string{"quick"}, nil, exitCannot, nil, nil, `unexpected argument "quick"`},
-		{"bad file", []string{"-markdown", filepath.Join(t.TempDir(), "no", "file")}, nil, exitCannot, nil, nil, "no such file"},
-		{"help", []string{"-h"}, nil, 0, nil, nil, "Exit code"},
+		{"all", nil, 1, []string{"row of A", "row of B", "**C**", "not installed: no such program", "Measured on "}, []string{"row of C"}, "B: no disk"},
+		{"only", []string{"-only", "A|C"}, 0, []string{"| row of A "}, []string{"row of B"}, ""},
+		{"bad expression", []string{"-only", "("}, 1, nil, []string{"Measured"}, "-only"},
+		{"bad flag", []string{"-fast"}, 1, nil, []string{"Measured"}, "-fast"},
+		{"argument", []string{"quick"}, 1, nil, []string{"Measured"}, `"quick"`},
+		{"help", []string{"-h"}, 0, nil, []string{"Measured"}, "-quick"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			if code := run(t.Context(), test.args, &stdout, &stderr, test.parts); code != test.code {
+			if code := run(t.Context(), test.args, &stdout, &stderr, parts); code != test.code {
 				t.Errorf("exit code %d, want %d", code, test.code)
 			}
 			for _, s := range test.shown {
@@ -60,14 +50,41 @@ func TestRun(t *testing.T) {
 			}
 		})
 	}
-	t.Run("markdown", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "table.md")
-		if code := run(t.Context(), []string{"-markdown", file}, io.Discard, io.Discard, []part{measured("A", nil)}); code != 0 {
-			t.Fatalf("exit code %d", code)
+}
+
+// short are options under which numbers mean nothing.
+func short(t *testing.T) options {
+	p := pace{rounds: 1, slice: time.Millisecond}
+	return options{dir: t.TempDir(), ids: p, storage: p, stock: 2000, characters: 300, rounds: 2, log: t.Logf}
+}
+
+// complete fails the test unless all rows have a value.
+func complete(t *testing.T, sections []section, err error, rows int) {
+	t.Helper()
+	if errors.Is(err, errNoProgram) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sections {
+		for _, r := range s.rows {
+			if rows--; r.measured == "" && !strings.Contains(r.note, "apt-get") {
+				t.Errorf("%s: nothing measured: %+v", s.title, r)
+			}
 		}
-		got, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(got), "| row of A |") {
-			t.Errorf("got %q, %v", got, err)
-		}
-	})
+	}
+	if rows != 0 {
+		t.Errorf("%d rows too few: %+v", rows, sections)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	sections, err := ids(t.Context(), short(t))
+	complete(t, sections, err, 14+14+11+11)
+}
+
+func TestSQLiteStorage(t *testing.T) {
+	sections, err := sqliteStorage(t.Context(), short(t))
+	complete(t, sections, err, 6)
 }

@@ -1,284 +1,396 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 )
 
-// Rows of the sections.
+// The databases of a merge, on one server.
 const (
-	mergeByDump = "mariadb-dump | mariadb of both worlds into a new database"
-	mergeLoader = "mydumper and myloader, 4 threads, the same"
-	mergeApply  = "servermerge apply"
-	mergeText   = "  the same, local_infile=OFF"
-	mergeApart  = "  ÷ the same of keys that do not collide"
-	mergeMemory = "  the most memory of apply"
-	mergeRead   = "reading all rows of both worlds, side by side"
-	mergePlan   = "servermerge plan"
-	mergeVerify = "servermerge verify"
-	mergeAll    = "  plan, apply and verify ÷ the dump"
-	mergeUndo   = "servermerge undo before open"
+	homeWorld   = "home"   // the first world
+	sourceWorld = "source" // the world that comes, whose keys collide with those of the first
+	apartWorld  = "apart"  // as source, with keys and names of which none is in home: the dump needs that
+	freshWorld  = "fresh"  // what servermerge makes
+	loadedWorld = "loaded" // what is made by hand
 )
 
-const itemsOfPlayer = 4 // of each player, on average
+// copied are the tables that are copied by hand. The others of the game are the same in all worlds.
+var copied = []string{"accounts", "characters", "guilds", "guild_members", "items", "equipment", "mail", "friends"}
 
-// mergeCase is a merge, with what is asked of it: times of apply as a part of the dump's, with LOAD DATA LOCAL
-// and without, and of plan, apply and verify together; and of undo as a part of apply. 0 asks nothing.
-type mergeCase struct {
-	title, server    string
-	part             int  // how much smaller the world is that comes
-	equal            bool // the first world is as large
-	collide          bool // keys count from 1 in both
-	withLoader       bool // beside myloader, too
-	apply, text, all float64
-	undo             float64
-}
-
-var mergeCases = []mergeCase{
-	{title: "Merge on MariaDB", server: servertest.MariaDB, part: 1, withLoader: true, apply: 0.30, text: 0.38, all: 0.60, undo: 0.05},
-	{title: "Merge of keys that collide, on MariaDB", server: servertest.MariaDB, part: 1, collide: true, apply: 0.40, text: 0.45, all: 0.65, undo: 0.05},
-	{title: "Merge of equal worlds, on MariaDB", server: servertest.MariaDB, part: 5, equal: true, apply: 0.30, text: 0.38, undo: 0.05},
-	{title: "Merge on MySQL", server: servertest.MySQL, part: 5, apply: 0.33, text: 0.45, undo: 0.05},
-}
-
-// mergeParts measure the commands of an operator as they are, whole processes, beside what one would do by hand.
-func mergeParts() (all []part) {
-	for _, c := range mergeCases {
-		all = append(all, c.measure)
-	}
-	return all
-}
-
-func (c mergeCase) measure(ctx context.Context, o options) ([]section, error) {
-	// All or nothing: each step needs the one before.
-	names := []string{mergeByDump, mergeApply, mergeText, mergeMemory, mergePlan, mergeVerify, mergeAll, mergeUndo}
-	if c.withLoader {
-		names = append(names, mergeLoader)
-	}
-	if c.collide {
-		names = append(names, mergeApart, mergeRead)
-	}
-	return o.measureSection(c.title, "", names, func(m *measuring) {
-		pipe, err := findPipe()
-		m.must(err)
-		redo := "--innodb-log-file-size=512M"
-		if c.server == servertest.MySQL {
-			redo = "--innodb-redo-log-capacity=512M"
-		}
-		server := startServer(ctx, m, c.server, "--innodb-buffer-pool-size=2G", redo, "--local-infile=ON", "--skip-log-bin")
-		worlds := &mergeWorlds{measuring: m, server: server, players: o.mergePlayers / c.part, tables: mergeTables}
-		if c.equal {
-			worlds.home = worlds.players
-		}
-		b := &mergeBench{measuring: m, mergeCase: c, pipe: pipe, worlds: worlds, complete: worlds.complete, reference: mergeByDump, dumps: sourceWorld}
-		if c.withLoader {
-			b.loader = findLoader(ctx)
-		}
-		b.tool = buildTool(ctx, m)
-		b.tool.configure(m, worlds.dsn, homeWorld, sourceWorld, apartWorld, freshWorld)
-		b.pipe.configure(worlds)
-		m.log("filling a world of %d rows", worlds.rowsToCome())
-		what := "tables of package store"
-		if c.collide {
-			b.fillCounted(ctx)
-			what = "characters and items with keys of AUTO_INCREMENT, which collide; the dump is of a copy whose keys do not"
-		} else {
-			worlds.fill(ctx)
-		}
-		b.rounds(ctx)
-		m.intro = fmt.Sprintf("A world of %s rows and one of %s rows become a new database on the same server, %s; whole processes, the ratio is of their times. The server is %s, %s.",
-			count(worlds.rowsToCome()), count(cmp.Or(worlds.home, homePlayers)*(1+itemsOfPlayer)), what, server.version, worlds.durability(ctx))
-		m.rows = b.table()
-	})
-}
-
-// mergeBench is what was measured, a value for each round, in seconds.
+// mergeBench is a server with worlds, and the programs that merge them.
 type mergeBench struct {
-	*measuring
-	mergeCase
-	pipe      pipe
-	loader    loader
-	tool      tool
-	worlds    *mergeWorlds
-	complete  func(ctx context.Context, name, from string) // ends the section unless a database has all rows
-	reference string                                       // the row of what apply is compared with
-	dumps     string                                       // what it takes in the place of the world that comes
-	rules     []string                                     // arguments of plan
-
-	dumped, loaded, read []float64
-	took                 // with LOAD DATA LOCAL
-	texts, apart         took
-
-	memory uint64 // bytes, the most of all rounds; 0 where the system does not tell
+	options
+	*sql.DB
+	server  *servertest.Server
+	cfg     *mysql.Config
+	config  string               // of our programs: it names the worlds
+	plan    string               // the file
+	account string               // of the programs of the database, in a file: command lines are seen by all
+	rows    map[string]int       // of each world
+	took    map[string][]float64 // seconds of each step, a value for each round
 }
 
-// took is what the commands of a merge took.
-type took struct{ planned, applied, verified, undone []float64 }
-
-// fillCounted makes worlds whose keys collide, and a copy of one whose keys do not.
-func (b *mergeBench) fillCounted(ctx context.Context) {
-	b.worlds.counted(ctx, homeWorld, homePlayers, 0)
-	b.worlds.counted(ctx, sourceWorld, b.worlds.players, 0)
-	b.worlds.counted(ctx, apartWorld, b.worlds.players, homePlayers*itemsOfPlayer)
-	b.worlds.tables, b.dumps = countedTables, apartWorld
-	file := filepath.Join(b.dir, "rules.toml")
-	b.must(os.WriteFile(file, []byte(countedRules), 0o600))
-	b.rules = []string{"-rekey", "-rules", file}
-}
-
-// rounds measures, in turns.
-func (b *mergeBench) rounds(ctx context.Context) {
-	sides := []func(context.Context){b.byDump,
-		func(ctx context.Context) { b.infile(ctx, true); b.merge(ctx, sourceWorld, &b.took) },
-		func(ctx context.Context) { b.infile(ctx, false); b.merge(ctx, sourceWorld, &b.texts) },
+// startMerge starts a server with two worlds of the game of a fleet, and builds our programs. The server stops with stop.
+func startMerge(ctx context.Context, o options, name string, home, source int, args ...string) (b *mergeBench, stop func(), err error) {
+	server, err := startServer(ctx, name, args...)
+	if err != nil {
+		return nil, nil, err
 	}
-	if b.withLoader && b.loader.missing == nil {
-		sides = slices.Insert(sides, 1, b.byLoader)
-	}
-	if b.collide {
-		sides = append(sides, func(ctx context.Context) { b.infile(ctx, true); b.merge(ctx, apartWorld, &b.apart) }, b.readAll)
-	}
-	for range b.mergeRounds {
-		for _, side := range sides {
-			b.must(execute(ctx, b.worlds, "DROP DATABASE IF EXISTS "+loadedWorld))
-			b.log("letting the server come to rest")
-			b.worlds.rest(ctx)
-			side(ctx)
+	stop = func() { server.Stop() }
+	defer func() {
+		if err != nil {
+			stop()
 		}
-		slices.Reverse(sides) // so that none always comes first
+	}()
+	b = &mergeBench{
+		options: o, server: server, config: filepath.Join(o.dir, "config.toml"), plan: filepath.Join(o.dir, "plan.json"),
+		account: filepath.Join(o.dir, "account.cnf"), rows: make(map[string]int), took: make(map[string][]float64),
+	}
+	if b.cfg, err = mysql.ParseDSN(server.DSN()); err != nil {
+		return nil, nil, err
+	}
+	if b.DB, err = sql.Open("mysql", server.DSN()); err != nil {
+		return nil, nil, err
+	}
+	host, port, err := net.SplitHostPort(b.cfg.Addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	account := fmt.Appendf(nil, "[client]\nuser=%s\npassword=%s\nhost=%s\nport=%s\nprotocol=tcp\n", b.cfg.User, b.cfg.Passwd, host, port)
+	config := []byte(gameworlds.FleetRules())
+	for _, name := range []string{homeWorld, sourceWorld, freshWorld} {
+		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, "mysql:"+b.dsn(name))
+	}
+	if err := errors.Join(os.WriteFile(b.account, account, 0o600), os.WriteFile(b.config, config, 0o600)); err != nil {
+		return nil, nil, err
+	}
+	o.log("filling the worlds")
+	err = errors.Join(b.fill(ctx, homeWorld, 1, home, 0), b.fill(ctx, sourceWorld, 2, source, 0))
+	if err == nil {
+		err = build(ctx, o.dir, "./tools/servermerge", "./tools/mergecheck")
+	}
+	return b, stop, err
+}
+
+// build builds programs of the module that this one measures.
+func build(ctx context.Context, to string, programs ...string) error {
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "mergesafe").Output()
+	if err != nil {
+		return fmt.Errorf("look for the module that is measured, which is found from within bench: %w", err)
+	}
+	return runs(exec.CommandContext(ctx, "go", append([]string{"build", "-C", strings.TrimSpace(string(module)), "-o", to + "/"}, programs...)...))
+}
+
+func (b *mergeBench) dsn(name string) string {
+	cfg := b.cfg.Clone()
+	cfg.DBName = name
+	return cfg.FormatDSN()
+}
+
+// fill makes a world, whose keys are counted from 1 on, and then moved by an offset.
+func (b *mergeBench) fill(ctx context.Context, name string, seed uint64, characters int, offset int64) error {
+	if err := execute(ctx, b, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
+		return err
+	}
+	db, err := sql.Open("mysql", b.dsn(name))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	game, err := gameworlds.FleetGame()
+	if err != nil {
+		return err
+	}
+	opts := gameworlds.Typical(seed)
+	opts.Characters, opts.Items, opts.Offset = characters, 4*characters, offset
+	world, err := game.Fill(ctx, db, sqldb.MySQL, opts)
+	if err != nil {
+		return err
+	}
+	for _, table := range copied {
+		b.rows[name] += world.Rows[table]
+	}
+	return execute(ctx, db, "UPDATE counters SET next = (SELECT MAX(id) + 1 FROM items)")
+}
+
+// execute runs statements, one after the other.
+func execute(ctx context.Context, on interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := on.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs runs a command. If it fails, the error has what it said.
+func runs(cmd *exec.Cmd) error {
+	if says, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), err, says)
+	}
+	return nil
+}
+
+// tool runs one of our programs. Any other exit code than 0 is an error.
+func (b *mergeBench) tool(ctx context.Context, program string, args ...string) error {
+	b.log("%s %s", program, args[0])
+	return runs(exec.CommandContext(ctx, filepath.Join(b.dir, program), args...))
+}
+
+// steps are the commands of a merge.
+func (b *mergeBench) steps() map[string][]string {
+	return map[string][]string{
+		"plan":  {"plan", "-config", b.config, "-into", freshWorld, "-o", b.plan, homeWorld, sourceWorld},
+		"apply": {"apply", "-config", b.config, b.plan}, "verify": {"verify", "-config", b.config, b.plan},
+		"open": {"open", "-config", b.config, b.plan}, "undo": {"undo", "-config", b.config, b.plan},
 	}
 }
 
-// byDump measures the reference: the tables come with the rows of the first world.
-func (b *mergeBench) byDump(ctx context.Context) {
-	b.byHand(ctx, "mariadb-dump | mariadb", &b.dumped, func() error {
-		return b.pipe.run(ctx, loadedWorld, b.worlds.tables, homeWorld, b.dumps)
-	})
+func mariadbMerge(ctx context.Context, o options) ([]section, error) {
+	return mergeByHand(ctx, o, "Merge on MariaDB", servertest.MariaDB, "--innodb-log-file-size=512M")
 }
 
-// byLoader measures the other way by hand: myloader makes the tables with the large world, which
-// it loads first.
-func (b *mergeBench) byLoader(ctx context.Context) {
-	b.byHand(ctx, "mydumper and myloader", &b.loaded, func() error {
-		return b.loader.run(ctx, b.pipe.account, b.dir, loadedWorld, b.worlds.tables, sourceWorld, homeWorld)
-	})
+func mysqlMerge(ctx context.Context, o options) ([]section, error) {
+	return mergeByHand(ctx, o, "Merge on MySQL", servertest.MySQL, "--innodb-redo-log-capacity=512M")
 }
 
-func (b *mergeBench) byHand(ctx context.Context, how string, took *[]float64, run func() error) {
-	b.must(execute(ctx, b.worlds, "CREATE DATABASE "+loadedWorld+" CHARACTER SET utf8mb4"))
-	b.timed(how, took, run)
-	b.complete(ctx, loadedWorld, sourceWorld)
+// mergeByHand measures the commands of an operator, whole processes, beside what one would do by hand.
+func mergeByHand(ctx context.Context, o options, title, server, redo string) ([]section, error) {
+	for _, program := range []string{"mariadb-dump", "mariadb"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return nil, fmt.Errorf("%w: %s; on Debian or Ubuntu: apt-get install mariadb-client", errNoProgram, program)
+		}
+	}
+	b, stop, err := startMerge(ctx, o, server, 1000, o.characters, "--innodb-buffer-pool-size=1G", redo, "--local-infile=ON", "--skip-log-bin")
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	err = b.fill(ctx, apartWorld, 2, o.characters, 100_000_000)
+	for _, at := range []string{"accounts.login", "characters.name", "guilds.name"} {
+		table, column, _ := strings.Cut(at, ".")
+		err = errors.Join(err, execute(ctx, b, fmt.Sprintf("UPDATE %s.%s SET %s = CONCAT('~', %[3]s)", apartWorld, table, column)))
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	const dump, loader = "mariadb-dump | mariadb of both worlds into a new database", "mydumper and myloader, 4 threads, the same"
+	ways := []func(context.Context) error{
+		func(ctx context.Context) error { return b.byHand(ctx, dump, b.dumpAndLoad) },
+		b.byServermerge,
+	}
+	_, noLoader := exec.LookPath("myloader")
+	if noLoader == nil {
+		ways = append(ways, func(ctx context.Context) error { return b.byHand(ctx, loader, b.myloader) })
+	}
+	for range o.rounds {
+		for _, way := range ways {
+			if err := way(ctx); err != nil {
+				return nil, err
+			}
+		}
+		slices.Reverse(ways) // so that none always comes first
+	}
+	s := section{title: title, intro: fmt.Sprintf("A world of %s rows and one of %s rows become a new database on the same server. All keys collide; by hand it is a copy whose keys do not. Whole processes; the ratio is of their times to the dump's.",
+		count(b.rows[homeWorld]), count(b.rows[sourceWorld]))}
+	s.rows = append(s.rows, b.row(dump, dump))
+	if noLoader == nil {
+		s.rows = append(s.rows, b.row(loader, dump))
+	} else {
+		s.rows = append(s.rows, row{what: loader, note: "not measured: apt-get install mydumper"})
+	}
+	for _, step := range []string{"plan", "apply", "verify", "undo", all} {
+		s.rows = append(s.rows, b.row(step, dump))
+	}
+	return []section{s}, nil
 }
 
-// readAll measures the least that plan can do.
-func (b *mergeBench) readAll(ctx context.Context) {
-	b.timed(mergeRead, &b.read, func() error { return b.worlds.readAll(ctx) })
+// all is the row of the three commands together that do more than the dump does.
+const all = "plan, apply and verify"
+
+// row is what took so long.
+func (b *mergeBench) row(what, reference string) row {
+	t := median(b.took[what])
+	r := row{what: what, measured: fmt.Sprintf("%.1f s", t), note: fmt.Sprintf("%.0f k rows/s", float64(b.rows[sourceWorld]+b.rows[homeWorld])/t/1000)}
+	var ratios []float64
+	for i, t := range b.took[what] {
+		ratios = append(ratios, t/b.took[reference][i])
+	}
+	return r.compared(ratios)
 }
 
-func (b *mergeBench) timed(what string, took *[]float64, run func() error) {
-	b.log("%s", what)
+// timed notes the seconds that a step takes.
+func (b *mergeBench) timed(what string, run func() error) error {
 	began := time.Now()
-	b.must(run())
-	*took = append(*took, time.Since(began).Seconds())
+	err := run()
+	b.took[what] = append(b.took[what], time.Since(began).Seconds())
+	return err
 }
 
-// infile lets the server take LOAD DATA LOCAL, or refuse it.
-func (b *mergeBench) infile(ctx context.Context, on bool) {
-	b.must(execute(ctx, b.worlds, fmt.Sprintf("SET GLOBAL local_infile = %t", on)))
+// byServermerge measures the merge of a world, and takes it back. Verify must say PASS.
+func (b *mergeBench) byServermerge(ctx context.Context) error {
+	if err := os.RemoveAll(b.plan); err != nil {
+		return err
+	}
+	together := 0.
+	for _, step := range []string{"plan", "apply", "verify", "undo"} {
+		if step == "undo" {
+			b.took[all] = append(b.took[all], together)
+			if err := b.complete(ctx, freshWorld, sourceWorld); err != nil {
+				return err
+			}
+		}
+		if err := b.timed(step, func() error { return b.tool(ctx, "servermerge", b.steps()[step]...) }); err != nil {
+			return err
+		}
+		together += b.took[step][len(b.took[step])-1]
+	}
+	return nil
 }
 
-// merge measures the merge of a world, proves what it did, and takes it back.
-func (b *mergeBench) merge(ctx context.Context, from string, took *took) {
-	b.must(os.RemoveAll(b.tool.plan))
-	b.step(ctx, &took.planned, "plan", slices.Concat([]string{"-into", freshWorld}, b.rules, []string{"-o", b.tool.plan, homeWorld, from})...)
-	applied := b.step(ctx, &took.applied, "apply", b.tool.plan)
-	b.memory = max(b.memory, applied.peak)
-	b.step(ctx, &took.verified, "verify", b.tool.plan)
-	b.complete(ctx, freshWorld, from)
-	b.step(ctx, &took.undone, "undo", b.tool.plan)
+func (b *mergeBench) byHand(ctx context.Context, how string, run func(context.Context) error) error {
+	b.log("%s", how)
+	if err := execute(ctx, b, "DROP DATABASE IF EXISTS "+loadedWorld, "CREATE DATABASE "+loadedWorld+" CHARACTER SET utf8mb4"); err != nil {
+		return err
+	}
+	if err := b.timed(how, func() error { return run(ctx) }); err != nil {
+		return err
+	}
+	return b.complete(ctx, loadedWorld, apartWorld)
 }
 
-// step runs one of the tool's commands.
-func (b *mergeBench) step(ctx context.Context, took *[]float64, command string, args ...string) usage {
-	b.log(command)
-	used, err := b.tool.run(ctx, command, args...)
-	if e, ok := errors.AsType[*exec.ExitError](err); ok && command == "verify" && e.ExitCode() == 1 {
-		err = &wrong{"a merge is not what was planned: " + err.Error()}
+// complete returns an error unless a database has the rows of the first world and of another one. (Accounts are of
+// persons, who may play in both.)
+func (b *mergeBench) complete(ctx context.Context, name, from string) error {
+	for _, table := range copied[1:] {
+		var got, want int
+		if err := b.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[2]s.%[1]s), (SELECT COUNT(*) FROM %[3]s.%[1]s) + (SELECT COUNT(*) FROM %[4]s.%[1]s)",
+			table, name, homeWorld, from)).Scan(&got, &want); err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("%s.%s has %d rows, want %d", name, table, got, want)
+		}
 	}
-	b.must(err)
-	*took = append(*took, used.time.Seconds())
-	return used
+	return nil
 }
 
-// peak is the row of the most memory of apply.
-func (b *mergeBench) peak() row {
-	if b.memory == 0 {
-		return row{what: mergeMemory, note: "this system does not tell"}
+// dumpAndLoad copies by mariadb-dump | mariadb. Both programs are left as they are but for what is asked: one snapshot.
+func (b *mergeBench) dumpAndLoad(ctx context.Context) error {
+	for i, world := range []string{homeWorld, apartWorld} {
+		words := []string{"--defaults-file=" + b.account, "--single-transaction"}
+		if i > 0 {
+			words = append(words, "--no-create-info")
+		}
+		dump := exec.CommandContext(ctx, "mariadb-dump", slices.Concat(words, []string{world}, copied)...)
+		if err := connect(dump, exec.CommandContext(ctx, "mariadb", "--defaults-file="+b.account, loadedWorld)); err != nil {
+			return err
+		}
 	}
-	return row{what: mergeMemory, note: "of all rounds"}.memory(b.memory, 150<<20)
+	return nil
 }
 
-// timeOf is the row of what took so long for so many rows.
-func timeOf(what string, seconds []float64, rows int, note string) row {
-	t := median(seconds)
-	return row{what: what, measured: fmt.Sprintf("%.1f s", t), note: fmt.Sprintf("%.0f k rows/s%s", float64(rows)/t/1000, note)}
+// connect runs two commands, the output of the first being the input of the
+// second. It fails if either does.
+func connect(first, second *exec.Cmd) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	first.Stdout, second.Stdin = w, r
+	var says [2]bytes.Buffer
+	first.Stderr, second.Stderr = &says[0], &says[1]
+	errs := []error{first.Start(), second.Start()}
+	// They have ends of their own now: with ours open, neither would see that
+	// the other has gone.
+	r.Close()
+	w.Close()
+	for i, cmd := range []*exec.Cmd{first, second} {
+		if errs[i] == nil {
+			errs[i] = cmd.Wait()
+		}
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), errs[i], says[i].Bytes())
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// against compares what the row is about with something else; most is 0 if there is no goal.
-func (r row) against(own, other []float64, most float64) row {
-	q := quotients(own, other)
-	if r = r.compared(q); most == 0 {
-		return r
+// optimizeKeys is the flag of myloader that makes indexes after the rows.
+var optimizeKeys = regexp.MustCompile(`--(innodb-)?optimize-keys`)
+
+// myloader copies by files in a folder. The large world makes the tables, with its indexes after its rows if
+// this version can do that. There are 4 threads, as servermerge has.
+func (b *mergeBench) myloader(ctx context.Context) error {
+	files, err := os.MkdirTemp(b.dir, "mydumper-")
+	if err != nil {
+		return err
 	}
-	return r.judged(goal{most: most}, q)
+	defer os.RemoveAll(files)
+	help, _ := exec.CommandContext(ctx, "myloader", "--help").Output()
+	for i, world := range []string{apartWorld, homeWorld} {
+		dump := []string{"--defaults-file=" + b.account, "-t", "4", "-B", world, "-T", strings.Join(copied, ","), "-o", filepath.Join(files, world)}
+		load := []string{"--defaults-file=" + b.account, "-t", "4", "-B", loadedWorld, "-d", filepath.Join(files, world)}
+		if i > 0 {
+			dump = append(dump, "--no-schemas")
+		} else if flag := optimizeKeys.Find(help); flag != nil {
+			load = append(load, string(flag))
+		}
+		if err := errors.Join(runs(exec.CommandContext(ctx, "mydumper", dump...)), runs(exec.CommandContext(ctx, "myloader", load...))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (b *mergeBench) table() []row {
-	line := func(what string, seconds []float64, note string) row {
-		return timeOf(what, seconds, b.worlds.rowsToCome(), note)
+// rowsRead counts how often a merge reads a row, by the server's own statistics.
+func rowsRead(ctx context.Context, o options) ([]section, error) {
+	const characters = 900 // and 10,000 rows
+	b, stop, err := startMerge(ctx, o, servertest.MariaDB, characters, characters, "--userstat=ON")
+	if err != nil {
+		return nil, err
 	}
-	all := make([]float64, len(b.applied))
-	for i := range all {
-		all[i] = b.planned[i] + b.applied[i] + b.verified[i]
+	defer stop()
+	rows := b.rows[homeWorld] + b.rows[sourceWorld]
+	s := section{title: "Rows read", intro: fmt.Sprintf("How often a row is read on MariaDB, of two worlds of %s rows together, by its userstat.", count(rows))}
+	for _, step := range []string{"mergecheck", "plan", "apply", "verify", "open"} {
+		program, args := "servermerge", b.steps()[step]
+		if step == "mergecheck" {
+			program, args = step, []string{"-config", b.config, homeWorld, sourceWorld}
+		}
+		err := execute(ctx, b, "FLUSH TABLE_STATISTICS")
+		if err == nil {
+			err = b.tool(ctx, program, args...)
+		}
+		var ofWorlds, ofNew float64
+		if err == nil {
+			err = b.QueryRowContext(ctx, `SELECT COALESCE(SUM(IF(table_schema IN (?, ?), rows_read, 0)), 0), COALESCE(SUM(IF(table_schema = ?, rows_read, 0)), 0)
+FROM information_schema.table_statistics`, homeWorld, sourceWorld, freshWorld).Scan(&ofWorlds, &ofNew)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.rows = append(s.rows, row{what: step, measured: fmt.Sprintf("%.2f times", ofWorlds/float64(rows)), note: fmt.Sprintf("and a row of the new database %.2f times", ofNew/float64(rows))})
 	}
-	dump := line(b.reference, b.dumped, "")
-	dump.ratio = "1.00"
-	found := []row{dump}
-	loaded := b.withLoader && b.loader.missing == nil
-	if loaded {
-		found = append(found, line(mergeLoader, b.loaded, b.loader.note()).against(b.loaded, b.dumped, 0))
-	} else if b.withLoader {
-		found = append(found, row{what: mergeLoader, measured: "not measured", note: b.loader.missing.Error()})
-	}
-	found = append(found, line(mergeApply, b.applied, "").against(b.applied, b.dumped, b.apply))
-	if b.text > 0 {
-		found = append(found, line(mergeText, b.texts.applied, "").against(b.texts.applied, b.dumped, b.text))
-	}
-	if loaded {
-		found = append(found, row{what: "  ÷ " + mergeLoader}.against(b.applied, b.loaded, 0.90),
-			row{what: "  local_infile=OFF ÷ the same"}.against(b.texts.applied, b.loaded, 1.05))
-	}
-	plan := line(mergePlan, b.planned, "; the whole check, and a sum over every row")
-	if b.collide {
-		found = append(found, row{what: mergeApart}.against(b.applied, b.apart.applied, 1.1))
-		plan = plan.against(b.planned, b.read, 2)
-		plan.note += "; the ratio is to reading"
-	}
-	found = append(found, b.peak())
-	if b.collide {
-		found = append(found, line(mergeRead, b.read, "; by the same driver"))
-	}
-	return append(found, plan,
-		line(mergeVerify, b.verified, "; PASS"),
-		row{what: mergeAll}.against(all, b.dumped, b.all),
-		line(mergeUndo, b.undone, "; the ratio is to its apply").against(b.undone, b.applied, b.undo))
+	return []section{s}, nil
 }

@@ -2,38 +2,34 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
+
+	_ "mergesafe/store/mysql"
+	_ "mergesafe/store/postgres"
+	_ "mergesafe/store/sqlite"
 )
-
-const owners = 1000 // players
-
-// Rows of the sections; the other side is by hand.
-const (
-	storeInsert = "starter.Items.Insert"
-	storeGet    = "starter.Items.Get"
-	storeAll    = "starter.Items.Each"
-	storeOpen   = "OpenNode and Close"
-)
-
-var storageRows = [...]string{storeGet, storeAll, storeInsert, storeOpen}
 
 const storageIntro = "Rows a second; the ratio is to the same over database/sql, written by hand, with the same driver and settings."
 
-// sqliteStorage measures on a file.
 func sqliteStorage(ctx context.Context, o options) ([]section, error) {
-	return o.measureSection("Storage on SQLite", storageIntro, storageRows[:], func(m *measuring) {
-		storageByHand(ctx, m, "sqlite:"+filepath.Join(o.dir, "bench.db"))
-	})
+	return storageByHand(ctx, o, section{title: "Storage on SQLite", intro: storageIntro}, "sqlite:"+filepath.Join(o.dir, "bench.db"))
 }
 
 func mariadbStorage(ctx context.Context, o options) ([]section, error) {
@@ -46,89 +42,154 @@ func mysqlStorage(ctx context.Context, o options) ([]section, error) {
 
 // serverStorage measures on a server of its own.
 func serverStorage(ctx context.Context, o options, title, name string) ([]section, error) {
-	return o.measureSection(title, storageIntro, storageRows[:], func(m *measuring) {
-		server := startServer(ctx, m, name)
-		m.intro += " The server is " + server.version + ", which writes every commit to the disk."
-		storageByHand(ctx, m, server.dsn("bench"))
-	})
+	server, err := startServer(ctx, name, "--innodb-buffer-pool-size=256M")
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	dsn, err := server.Database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return storageByHand(ctx, o, section{title: title, intro: storageIntro + " The server writes every commit to the disk."}, "mysql:"+dsn)
 }
 
-// storageByHand measures beside byHand.
-func storageByHand(ctx context.Context, m *measuring, dsn string) {
-	db := openStore(ctx, m, dsn)
+// startServer starts a server whose commits are on the disk before they return.
+func startServer(ctx context.Context, name string, args ...string) (*servertest.Server, error) {
+	server, err := servertest.Start(ctx, servertest.Options{Name: name, Args: args, Dir: os.TempDir()})
+	if errors.Is(err, servertest.ErrNoProgram) {
+		err = fmt.Errorf("%w: %w", errNoProgram, err)
+	}
+	return server, err
+}
+
+func storageByHand(ctx context.Context, o options, s section, dsn string) ([]section, error) {
+	db, err := openStore(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
 	defer db.Close()
-	storage(ctx, m, db, newByHand(ctx, m, db.Pool()))
+	hand, err := newByHand(ctx, db.Pool())
+	if err != nil {
+		return nil, err
+	}
+	return storage(ctx, o, s, db, table{hand.insertMany, hand.one, hand.stream})
+}
+
+// postgresStorage measures on a server of its own, beside pgx.
+func postgresStorage(ctx context.Context, o options) ([]section, error) {
+	server, err := servertest.StartPostgres(ctx, servertest.Options{Args: []string{"shared_buffers=256MB"}, Dir: os.TempDir()})
+	if errors.Is(err, servertest.ErrNoProgram) {
+		err = fmt.Errorf("%w: %w", errNoProgram, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	pool, err := pgxpool.New(ctx, server.DSN())
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	db, err := openStore(ctx, server.DSN())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	hand := pgxByHand{pool}
+	return storage(ctx, o, section{title: "Storage on PostgreSQL", intro: "Rows a second; the ratio is to the same by hand over pgx's own interface, without database/sql; it inserts by COPY."},
+		db, table{hand.insert, hand.one, hand.stream})
+}
+
+// openStore opens a new database with the tables of package store.
+func openStore(ctx context.Context, dsn string) (*store.DB, error) {
+	db, err := store.Open(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	return db, storetest.Create(ctx, db)
+}
+
+// table is one of items.
+type table struct {
+	insert func(context.Context, []entity.Item) error // a multiple of handRows
+	get    func(context.Context, gameid.Of[entity.Item]) (entity.Item, error)
+	all    func(context.Context) iter.Seq2[entity.Item, error] // in the order of the keys
 }
 
 // storage measures store beside the same by hand on one pool of connections
 // and one table: two databases side by side differ by more than what is to be
 // seen here, even with the same rows in them.
-func storage(ctx context.Context, m *measuring, db *store.DB, hand table) {
-	node, err := openNode(ctx, gameid.Options{})
-	m.must(err)
+func storage(ctx context.Context, o options, s section, db *store.DB, hand table) ([]section, error) {
+	node, err := openNode(ctx)
+	if err != nil {
+		return nil, err
+	}
 	defer node.Close()
 	w, err := newWorld(node)
-	m.must(err)
-	first, err := w.items(m.stock)
-	m.must(err)
-	m.must(starter.Players.Insert(ctx, db, w.players...))
-	ours := byStore(db)
-	m.must(ours.insert(ctx, first))
+	if err != nil {
+		return nil, err
+	}
+	ours := table{
+		func(ctx context.Context, items []entity.Item) error { return starter.Items.Insert(ctx, db, items...) },
+		func(ctx context.Context, id gameid.Of[entity.Item]) (entity.Item, error) {
+			return starter.Items.Get(ctx, db, id)
+		},
+		func(ctx context.Context) iter.Seq2[entity.Item, error] { return starter.Items.Each(ctx, db, "TRUE") },
+	}
+	first, err := w.items(o.stock)
+	if err == nil {
+		err = starter.Players.Insert(ctx, db, w.players...)
+	}
+	if err == nil {
+		err = ours.insert(ctx, first)
+	}
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range []table{hand, ours} {
-		for _, item := range first[:100] {
-			got, err := t.get(ctx, item.ID)
-			m.must(err)
-			if got != item {
-				m.must(errors.New("the rows read differ from the rows written"))
-			}
+		if got, err := t.get(ctx, first[0].ID); err != nil || got != first[0] {
+			return nil, fmt.Errorf("the row read, %+v, differs from the row written, %+v: %w", got, first[0], err)
 		}
 	}
-
 	// The next items to insert, made before each measurement.
 	var fresh []entity.Item
 	mint := func() (err error) {
-		fresh, err = w.items(m.insert)
+		fresh, err = w.items(10 * handRows)
 		return err
 	}
 	// Reading comes first, while the rows are those that were written above.
 	for _, test := range []struct {
 		hand, ours string
-		least      float64
 		of         func(table) candidate
 	}{
-		{"get by key, by hand", storeGet, 0.9, func(t table) candidate {
+		{"get by key, by hand", "starter.Items.Get", func(t table) candidate {
 			return candidate{run: func(n int) error {
-				return tries(n, func(i int) (entity.Item, error) { return t.get(ctx, first[i*7919%m.stock].ID) })
+				return tries(n, func(i int) (entity.Item, error) { return t.get(ctx, first[i*7919%o.stock].ID) })
 			}}
 		}},
-		{"stream in key order, by hand", storeAll, 0.92, func(t table) candidate {
-			return candidate{n: streams * m.stock, run: func(n int) error { return stream(n, t.all(ctx)) }}
+		{"stream in key order, by hand", "starter.Items.Each", func(t table) candidate {
+			return candidate{n: streams * o.stock, run: func(n int) error { return stream(n, t.all(ctx)) }}
 		}},
-		{"insert of many, by hand", storeInsert, 0.9, func(t table) candidate {
-			return candidate{n: m.insert, before: mint, run: func(int) error { return t.insert(ctx, fresh) }}
+		{"insert of many, by hand", "starter.Items.Insert", func(t table) candidate {
+			return candidate{n: 10 * handRows, before: mint, run: func(int) error { return t.insert(ctx, fresh) }}
 		}},
 	} {
 		reference, own := test.of(hand), test.of(ours)
-		reference.name, own.name, own.goals = test.hand, test.ours, []goal{{least: test.least}}
-		m.compare(ctx, m.storage, true, reference, own)
+		reference.name, own.name = test.hand, test.ours
+		found, err := measure(ctx, o.storage, reference, []candidate{own})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			var rates []float64
+			for _, r := range f.ratio {
+				rates = append(rates, 1/r)
+			}
+			s.rows = append(s.rows, f.row(perSecond(median(f.ns)), rates))
+		}
 	}
-	m.compare(ctx, m.storage, true, candidate{name: "starter.Items.Insert of one row", run: func(n int) error {
-		return tries(n, func(int) ([]entity.Item, error) {
-			one, err := w.items(1)
-			if err != nil {
-				return nil, err
-			}
-			return one, ours.insert(ctx, one)
-		})
-	}}, candidate{name: storeOpen, note: "the start of a game server", run: func(n int) error {
-		return tries(n, func(int) (*gameid.Node, error) {
-			node, err := db.OpenNode(ctx, 8, store.NodeOptions{})
-			if err != nil {
-				return nil, err
-			}
-			return node, node.Close()
-		})
-	}})
+	return []section{s}, nil
 }
 
 // streams is how often the table is read in one measurement: once takes a tenth
@@ -163,7 +224,7 @@ type world struct {
 
 func newWorld(node *gameid.Node) (*world, error) {
 	w := &world{ids: gameid.NewGenerator[entity.Item](node), now: entity.Time(time.Now())}
-	ids := make([]gameid.Of[entity.Player], owners)
+	ids := make([]gameid.Of[entity.Player], 1000)
 	if err := gameid.NewGenerator[entity.Player](node).Fill(ids); err != nil {
 		return nil, err
 	}
@@ -185,8 +246,141 @@ func (w *world) items(n int) ([]entity.Item, error) {
 	items := make([]entity.Item, n)
 	for i, id := range ids {
 		items[i] = entity.Item{
-			ID: id, Owner: w.players[i%owners].ID, Template: int32(1 + i%5000), Count: int64(1 + i%100), CreatedAt: w.now,
+			ID: id, Owner: w.players[i%len(w.players)].ID, Template: int32(1 + i%5000), Count: int64(1 + i%100), CreatedAt: w.now,
 		}
 	}
 	return items, nil
+}
+
+// byHand is what a good programmer writes for items over database/sql.
+type byHand struct {
+	db     *sql.DB
+	insert *sql.Stmt // handRows rows
+	get    *sql.Stmt
+	all    *sql.Stmt
+}
+
+const (
+	handRows    = 1000 // items in one statement written by hand
+	handColumns = "id, owner_id, template, count, created_at"
+)
+
+func newByHand(ctx context.Context, db *sql.DB) (*byHand, error) {
+	h := &byHand{db: db}
+	for query, to := range map[string]**sql.Stmt{
+		"INSERT INTO items (" + handColumns + ") VALUES " + strings.Repeat(", (?, ?, ?, ?, ?)", handRows)[2:]: &h.insert,
+		"SELECT " + handColumns + " FROM items WHERE id = ?":                                                  &h.get,
+		"SELECT " + handColumns + " FROM items ORDER BY id":                                                   &h.all,
+	} {
+		var err error
+		if *to, err = db.PrepareContext(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// insertMany takes a multiple of handRows items.
+func (h *byHand) insertMany(ctx context.Context, items []entity.Item) error {
+	for _, item := range items {
+		if err := item.Validate(); err != nil {
+			return err
+		}
+	}
+	tx, err := h.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	insert := tx.StmtContext(ctx, h.insert)
+	args := make([]any, 0, 5*handRows)
+	for ; len(items) > 0; items = items[handRows:] {
+		args = args[:0]
+		for _, item := range items[:handRows] {
+			args = append(args, item.ID, item.Owner, item.Template, item.Count, item.CreatedAt)
+		}
+		result, err := insert.ExecContext(ctx, args...)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil {
+			return err
+		} else if n != handRows {
+			return fmt.Errorf("inserted %d rows of %d", n, handRows)
+		}
+	}
+	return tx.Commit()
+}
+
+func (h *byHand) one(ctx context.Context, id gameid.Of[entity.Item]) (item entity.Item, err error) {
+	err = h.get.QueryRowContext(ctx, id).Scan(&item.ID, &item.Owner, &item.Template, &item.Count, &item.CreatedAt)
+	return item, err
+}
+
+func (h *byHand) stream(ctx context.Context) iter.Seq2[entity.Item, error] {
+	return func(yield func(entity.Item, error) bool) {
+		rows, err := h.all.QueryContext(ctx)
+		if err != nil {
+			yield(entity.Item{}, err)
+			return
+		}
+		defer rows.Close()
+		var item entity.Item
+		fields := []any{&item.ID, &item.Owner, &item.Template, &item.Count, &item.CreatedAt}
+		for rows.Next() {
+			if err := rows.Scan(fields...); !yield(item, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(entity.Item{}, err)
+		}
+	}
+}
+
+// pgxByHand is what a good programmer writes for items over pgx, which prepares what it is asked again.
+type pgxByHand struct{ pool *pgxpool.Pool }
+
+func (h pgxByHand) insert(ctx context.Context, items []entity.Item) error {
+	for _, item := range items {
+		if err := item.Validate(); err != nil {
+			return err
+		}
+	}
+	columns := []string{"id", "owner_id", "template", "count", "created_at"}
+	_, err := h.pool.CopyFrom(ctx, pgx.Identifier{"items"}, columns, pgx.CopyFromSlice(len(items), func(i int) ([]any, error) {
+		item := &items[i]
+		return []any{item.ID, item.Owner, item.Template, item.Count, item.CreatedAt}, nil
+	}))
+	return err
+}
+
+func (h pgxByHand) one(ctx context.Context, id gameid.Of[entity.Item]) (item entity.Item, err error) {
+	err = h.pool.QueryRow(ctx, "SELECT "+handColumns+" FROM items WHERE id = $1", id).
+		Scan(&item.ID, &item.Owner, &item.Template, &item.Count, &item.CreatedAt)
+	item.CreatedAt = entity.Time(item.CreatedAt)
+	return item, err
+}
+
+func (h pgxByHand) stream(ctx context.Context) iter.Seq2[entity.Item, error] {
+	return func(yield func(entity.Item, error) bool) {
+		rows, err := h.pool.Query(ctx, "SELECT "+handColumns+" FROM items ORDER BY id")
+		if err != nil {
+			yield(entity.Item{}, err)
+			return
+		}
+		defer rows.Close()
+		var item entity.Item
+		fields := []any{&item.ID, &item.Owner, &item.Template, &item.Count, &item.CreatedAt}
+		for rows.Next() {
+			err := rows.Scan(fields...)
+			item.CreatedAt = entity.Time(item.CreatedAt)
+			if !yield(item, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(entity.Item{}, err)
+		}
+	}
 }

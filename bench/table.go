@@ -20,89 +20,57 @@ type row struct {
 	ratio    string // the median over the rounds
 	spread   string // the middle half of the rounds
 	allocs   string
-	goal     string
-	holds    string
 	note     string
 }
 
-var columns = [...]string{"what", "measured", "ratio", "middle half", "allocs", "goal", "holds", "note"}
+var columns = [...]string{"what", "measured", "ratio", "middle half", "allocs", "note"}
 
 type cells [len(columns)]string
 
-// isNumber says which columns are aligned on the right.
-func isNumber(column int) bool { return 1 <= column && column <= 4 }
-
 func (r row) cells() cells {
-	return cells{r.what, r.measured, r.ratio, r.spread, r.allocs, r.goal, r.holds, r.note}
+	return cells{r.what, r.measured, r.ratio, r.spread, r.allocs, r.note}
 }
 
-// verdict is "yes" or "no", in a row of ours.
-func verdict(ok bool) string {
-	if ok {
-		return "yes"
+// asMarkdown writes sections as tables of Markdown that people can read too: their columns have the same width.
+func asMarkdown(sections []section) string {
+	var width [len(columns)]int
+	all := cells(columns)
+	for _, s := range sections {
+		for _, r := range append([]row{{}}, s.rows...) {
+			for i, cell := range r.cells() {
+				width[i] = max(width[i], utf8.RuneCountInString(cell), len(all[i]))
+			}
+		}
 	}
-	return "no"
-}
-
-// form is a way to write the table.
-type form struct {
-	title, intro string // formats
-	line         func(cells) string
-	rule         string // below the names of the columns
-	escape       func(string) string
-}
-
-func (f form) write(sections []section) string {
+	line := func(c cells) (text string) {
+		for i := range c {
+			text += fmt.Sprintf("| %-*s ", width[i], strings.ReplaceAll(c[i], "|", "/"))
+		}
+		return text + "|\n"
+	}
 	var b strings.Builder
 	for _, s := range sections {
-		fmt.Fprintf(&b, f.title, f.escape(s.title))
+		fmt.Fprintf(&b, "\n**%s**\n\n", s.title)
 		if s.intro != "" {
-			fmt.Fprintf(&b, f.intro, f.escape(s.intro))
+			b.WriteString(s.intro + "\n\n")
 		}
-		b.WriteString(f.line(columns) + f.rule)
+		b.WriteString(line(all))
+		for i := range width {
+			b.WriteString("|" + strings.Repeat("-", width[i]+2))
+		}
+		b.WriteString("|\n")
 		for _, r := range s.rows {
-			b.WriteString(f.line(r.cells()))
+			b.WriteString(line(r.cells()))
 		}
 	}
 	return b.String()
 }
 
-// asText is the table for a terminal: all sections in columns of the same
-// width.
-func asText(sections []section) string {
-	var width [len(columns)]int
-	for i, name := range columns {
-		width[i] = len(name)
-		for _, s := range sections {
-			for _, r := range s.rows {
-				width[i] = max(width[i], utf8.RuneCountInString(r.cells()[i]))
-			}
-		}
-		if !isNumber(i) {
-			width[i] = -width[i] // which package fmt aligns on the left
-		}
-	}
-	line := func(c cells) string {
-		var l string
-		for i := range c {
-			l += fmt.Sprintf("%*s  ", width[i], c[i])
-		}
-		return strings.TrimRight(l, " ") + "\n"
-	}
-	return form{title: "\n%s\n", intro: "%s\n", line: line, escape: strings.Clone}.write(sections)
-}
-
-// asMarkdown is the same for a README.
-func asMarkdown(sections []section) string {
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
-	line := func(c cells) string {
-		for i := range c {
-			c[i] = escape(c[i])
-		}
-		return "| " + strings.Join(c[:], " | ") + " |\n"
-	}
-	rule := "|---|--:|--:|--:|--:|---|---|---|\n"
-	return form{title: "\n**%s**\n\n", intro: "%s\n\n", line: line, rule: rule, escape: escape}.write(sections)
+// compared sets the ratio, which has one value for each round.
+func (r row) compared(ratios []float64) row {
+	r.ratio = digits(median(ratios))
+	r.spread = digits(quantile(ratios, 0.25)) + "-" + digits(quantile(ratios, 0.75))
+	return r
 }
 
 // nanos writes a duration of one operation.
@@ -137,4 +105,24 @@ func count(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// allocs writes allocations per operation. What a loop allocates once, and
+// what goes on in the background, is less than one in a hundred operations.
+func allocs(n float64) string {
+	if n < 0.01 {
+		return "0"
+	}
+	return fmt.Sprintf("%.3g", n)
+}
+
+// digits writes a ratio with as many digits as mean something.
+func digits(ratio float64) string {
+	switch {
+	case ratio < 0.1:
+		return fmt.Sprintf("%.3f", ratio)
+	case ratio < 10:
+		return fmt.Sprintf("%.2f", ratio)
+	}
+	return fmt.Sprintf("%.0f", ratio)
 }

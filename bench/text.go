@@ -40,19 +40,19 @@ func textsOf[T fmt.Stringer](ids []T) []string {
 // texts lists writing an ID as text and reading it. Of each library it is the
 // fastest form that it offers for the same work: text into a buffer that is
 // there already, where it can do that, and reading that refuses bad text.
-func texts(ctx context.Context) ([]candidate, error) {
-	node, err := openNode(ctx, gameid.Options{})
+func texts(ctx context.Context) (writing, reading []candidate, err error) {
+	node, err := openNode(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer node.Close()
 	minted := make([]gameid.Of[player], set)
 	if err := gameid.NewGenerator[player](node).Fill(minted); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	flake, err := bwmarrin.NewNode(1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var (
 		ids     = make([]gameid.ID, set)
@@ -70,38 +70,38 @@ func texts(ctx context.Context) ([]candidate, error) {
 		bytes := id.Bytes()
 		ids[i], raw[i] = id.ID(), bytes[:]
 	}
-	writing := []candidate{
-		{name: "mergesafe AppendText", note: "20 hexadecimal digits", noAlloc: true, goals: []goal{{most: 0.6}}, run: func(n int) error {
+	writing = []candidate{
+		{name: "mergesafe AppendText", note: "20 hexadecimal digits", run: func(n int) error {
 			buf := make([]byte, 0, 64)
 			return tries(n, func(i int) ([]byte, error) { return ids[i%set].AppendText(buf) })
 		}},
 		{name: "mergesafe String", run: func(n int) error {
 			return calls(n, func(i int) string { return ids[i%set].String() })
 		}},
-		{name: "bwmarrin/snowflake String", note: "up to 19 decimal digits", peer: true, run: func(n int) error {
+		{name: "bwmarrin/snowflake String", note: "up to 19 decimal digits", run: func(n int) error {
 			return calls(n, func(i int) string { return flakes[i%set].String() })
 		}},
-		{name: "rs/xid Encode", note: "20 characters of base 32", peer: true, run: func(n int) error {
+		{name: "rs/xid Encode", note: "20 characters of base 32", run: func(n int) error {
 			buf := make([]byte, 20)
 			return calls(n, func(i int) []byte { return xids[i%set].Encode(buf) })
 		}},
-		{name: "mongo ObjectID Hex", note: "24 hexadecimal digits", peer: true, run: func(n int) error {
+		{name: "mongo ObjectID Hex", note: "24 hexadecimal digits", run: func(n int) error {
 			return calls(n, func(i int) string { return objects[i%set].Hex() })
 		}},
-		{name: "oklog/ulid MarshalTextTo", note: "26 characters of base 32", peer: true, run: func(n int) error {
+		{name: "oklog/ulid MarshalTextTo", note: "26 characters of base 32", run: func(n int) error {
 			buf := make([]byte, ulid.EncodedSize)
 			return tries(n, func(i int) ([]byte, error) { return buf, ulids[i%set].MarshalTextTo(buf) })
 		}},
-		{name: "google/uuid String", note: "36 characters", peer: true, run: func(n int) error {
+		{name: "google/uuid String", note: "36 characters", run: func(n int) error {
 			return calls(n, func(i int) string { return googles[i%set].String() })
 		}},
-		{name: "gofrs/uuid String", note: "36 characters", peer: true, run: func(n int) error {
+		{name: "gofrs/uuid String", note: "36 characters", run: func(n int) error {
 			return calls(n, func(i int) string { return gofrses[i%set].String() })
 		}},
-		{name: "jetify typeid String", note: "kept as text, so nothing to do", peer: true, run: func(n int) error {
+		{name: "jetify typeid String", note: "kept as text, so nothing to do", run: func(n int) error {
 			return calls(n, func(i int) string { return typeids[i%set].String() })
 		}},
-		{name: "segmentio/ksuid Append", note: "27 characters of base 62", peer: true, run: func(n int) error {
+		{name: "segmentio/ksuid Append", note: "27 characters of base 62", run: func(n int) error {
 			buf := make([]byte, 0, 64)
 			return calls(n, func(i int) []byte { return ksuids[i%set].Append(buf) })
 		}},
@@ -113,43 +113,37 @@ func texts(ctx context.Context) ([]candidate, error) {
 	for i, id := range objects {
 		objectTexts[i] = id.Hex() // its String is for people
 	}
-	reading := []candidate{
-		{name: "mergesafe Parse", noAlloc: true, goals: []goal{{most: 0.35}}, run: func(n int) error {
+	reading = []candidate{
+		{name: "mergesafe Parse", run: func(n int) error {
 			return tries(n, func(i int) (gameid.ID, error) { return gameid.Parse(own[i%set]) })
 		}},
-		{name: "mergesafe Scan of 10 bytes", noAlloc: true, run: func(n int) error {
+		{name: "mergesafe Scan of 10 bytes", run: func(n int) error {
 			return tries(n, func(i int) (id gameid.ID, err error) { err = id.Scan(raw[i%set]); return id, err })
 		}},
-		{name: "bwmarrin/snowflake ParseString", peer: true, run: func(n int) error {
+		{name: "bwmarrin/snowflake ParseString", run: func(n int) error {
 			return tries(n, func(i int) (bwmarrin.ID, error) { return bwmarrin.ParseString(flakeTexts[i%set]) })
 		}},
-		{name: "rs/xid FromString", peer: true, run: func(n int) error {
+		{name: "rs/xid FromString", run: func(n int) error {
 			return tries(n, func(i int) (xid.ID, error) { return xid.FromString(xidTexts[i%set]) })
 		}},
-		{name: "mongo ObjectIDFromHex", peer: true, run: func(n int) error {
+		{name: "mongo ObjectIDFromHex", run: func(n int) error {
 			return tries(n, func(i int) (bson.ObjectID, error) { return bson.ObjectIDFromHex(objectTexts[i%set]) })
 		}},
-		{name: "oklog/ulid ParseStrict", note: "its Parse does not look for bad characters", peer: true, run: func(n int) error {
+		{name: "oklog/ulid ParseStrict", note: "its Parse does not look for bad characters", run: func(n int) error {
 			return tries(n, func(i int) (ulid.ULID, error) { return ulid.ParseStrict(ulidTexts[i%set]) })
 		}},
-		{name: "google/uuid Parse", peer: true, run: func(n int) error {
+		{name: "google/uuid Parse", run: func(n int) error {
 			return tries(n, func(i int) (uuid.UUID, error) { return uuid.Parse(googleTexts[i%set]) })
 		}},
-		{name: "gofrs/uuid FromString", peer: true, run: func(n int) error {
+		{name: "gofrs/uuid FromString", run: func(n int) error {
 			return tries(n, func(i int) (gofrs.UUID, error) { return gofrs.FromString(gofrsTexts[i%set]) })
 		}},
-		{name: "jetify typeid Parse", peer: true, run: func(n int) error {
+		{name: "jetify typeid Parse", run: func(n int) error {
 			return tries(n, func(i int) (typeid.TypeID, error) { return typeid.Parse(typeidTexts[i%set]) })
 		}},
-		{name: "segmentio/ksuid Parse", peer: true, run: func(n int) error {
+		{name: "segmentio/ksuid Parse", run: func(n int) error {
 			return tries(n, func(i int) (ksuid.KSUID, error) { return ksuid.Parse(ksuidTexts[i%set]) })
 		}},
 	}
-	for i := range writing {
-		writing[i].section = writingText
-	}
-	for i := range reading {
-		reading[i].section = readingText
-	}
-	return append(writing, reading...), nil
+	return writing, reading, nil
 }

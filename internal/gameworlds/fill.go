@@ -12,27 +12,65 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"mergesafe/internal/inserts"
 	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
 )
 
-// Fill makes the schema's tables in an empty database of MariaDB or MySQL and writes a world into them. s.Refs has the
+// Options says what a world is like. Typical gives them for a usual one.
+type Options struct {
+	Seed       uint64    // two worlds of one schema differ by it; the same options make the same rows
+	Characters int       // rows of the table that has the size "characters"; a table of guilds has a 20th of them
+	Items      int       // rows of the table that has the size "items"
+	Deleted    float64   // share of the keys that were ever handed out and are gone
+	Block      int       // keys were deleted in runs of this length; 0: one by one
+	Dangling   float64   // share of the values of references that name a row which is gone; a foreign key never does
+	Offset     int64     // added to all keys and all references to them, as if the world had been shifted by hand
+	Forget     float64   // share of the columns that name keys without a foreign key to which Offset was not added
+	Today      time.Time // players were active up to then
+}
+
+// Typical returns the options of a usual world: 2,000 characters, 20,000 items, keys from 1 on, a third
+// of them deleted one by one, and two dangling references in a hundred.
+func Typical(seed uint64) Options {
+	return Options{
+		Seed: seed, Characters: 2000, Items: 20_000, Deleted: 1. / 3, Dangling: 0.02,
+		Today: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
+	}
+}
+
+// World is what Fill wrote.
+type World struct {
+	Rows      map[string]int // by table
+	Forgotten []Column       // columns whose keys kept their old numbers; sorted
+}
+
+// sessions are the settings in which tables are made, and then filled.
+var sessions = map[sqldb.Dialect][2]string{
+	sqldb.MySQL: {
+		"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0",
+		"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES', autocommit = 0",
+	},
+	sqldb.SQLite: {"PRAGMA foreign_keys = 0", "BEGIN"},
+}
+
+// Fill makes the schema's tables in an empty database and writes a world into them. s.Refs has the
 // true meaning of the columns. It fails if the list and the tables differ.
-func (s *Schema) Fill(ctx context.Context, db *sql.DB, opts Options) (world *World, err error) {
+func (s *Schema) Fill(ctx context.Context, db *sql.DB, dialect sqldb.Dialect, opts Options) (world *World, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// The session's settings are of no use to others: the connection is not given back.
 	defer conn.Raw(func(any) error { return driver.ErrBadConn })
-	if _, err := conn.ExecContext(ctx, "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0"); err != nil {
+	if _, err := conn.ExecContext(ctx, sessions[dialect][0]); err != nil {
 		return nil, err
 	}
-	if err := s.create(ctx, conn, false); err != nil {
+	if err := s.create(ctx, conn, dialect, false); err != nil {
 		return nil, err
 	}
-	tables, err := readCatalog(ctx, conn)
+	tables, err := readCatalog(ctx, conn, dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +78,10 @@ func (s *Schema) Fill(ctx context.Context, db *sql.DB, opts Options) (world *Wor
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES', autocommit = 0"); err != nil {
+	if _, err := conn.ExecContext(ctx, sessions[dialect][1]); err != nil {
 		return nil, err
 	}
-	f := &filler{plan: p, conn: conn, written: make(map[Column]*population), world: &World{Rows: make(map[string]int)}}
+	f := &filler{plan: p, conn: conn, dialect: dialect, written: make(map[Column]*population), world: &World{Rows: make(map[string]int)}}
 	for _, name := range s.Refs.Tables {
 		if err := f.table(ctx, name); err != nil {
 			return nil, fmt.Errorf("table %q: %w", name, err)
@@ -52,14 +90,15 @@ func (s *Schema) Fill(ctx context.Context, db *sql.DB, opts Options) (world *Wor
 	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
 		return nil, err
 	}
-	f.world.Forgotten = slices.SortedFunc(maps.Keys(p.forgotten), func(a, b Column) int { return strings.Compare(a.String(), b.String()) })
-	return f.world, s.create(ctx, conn, true)
+	f.world.Forgotten = slices.SortedFunc(maps.Keys(p.forgotten), compareColumns)
+	return f.world, s.create(ctx, conn, dialect, true)
 }
 
 // filler writes the rows of a world.
 type filler struct {
 	*plan
 	conn    *sql.Conn
+	dialect sqldb.Dialect
 	written map[Column]*population // the numbers in columns that are referred to without being keys
 	world   *World
 }
@@ -100,7 +139,7 @@ func (f *filler) table(ctx context.Context, name string) error {
 	case !f.hasKinds(t) && !t.empty:
 		return nil
 	case !t.empty:
-		if _, err := f.conn.ExecContext(ctx, "DELETE FROM "+quote(name)); err != nil {
+		if _, err := f.conn.ExecContext(ctx, "DELETE FROM "+f.dialect.Quote(name)); err != nil {
 			return err
 		}
 	}
@@ -125,12 +164,7 @@ func (f *filler) rowsInto(ctx context.Context, t *table, fields []*field) error 
 	for i := range taken {
 		taken[i] = make(map[string]bool)
 	}
-	in := &inserts.Inserter{Backslash: true, Exec: func(statement string) error {
-		_, err := f.conn.ExecContext(ctx, statement)
-		return err
-	}}
-	names := slice.Map(fields, func(of *field) string { return quote(of.column.Name) })
-	into := quote(t.name) + " (" + strings.Join(names, ", ") + ")"
+	in := f.inserts(t.name, slice.Map(fields, func(of *field) string { return of.column.Name }))
 	row := make([]any, len(t.columns))
 	for range f.rowsOf(t.name) {
 		if err := f.draw(t, fields, row, taken); errors.Is(err, errFull) {
@@ -148,8 +182,10 @@ func (f *filler) rowsInto(ctx context.Context, t *table, fields []*field) error 
 				numbers[c][v-f.shift(c)] = true
 			}
 		}
-		values := slice.Map(fields, func(of *field) any { return row[of.column.place] })
-		if err := in.Add(into, values...); err != nil {
+		for _, field := range fields {
+			in.values = append(in.values, row[field.column.place])
+		}
+		if err := in.flush(ctx, fullStatement); err != nil {
 			return err
 		}
 		f.world.Rows[t.name]++
@@ -157,7 +193,35 @@ func (f *filler) rowsInto(ctx context.Context, t *table, fields []*field) error 
 	for c, all := range numbers {
 		f.written[c] = populationOf(random(f.opts.Seed, "written", c.String()), slices.Sorted(maps.Keys(all)), nil)
 	}
-	return in.Flush()
+	return in.flush(ctx, 1)
+}
+
+// inserter writes the rows of a table, many in a statement.
+type inserter struct {
+	conn      *sql.Conn
+	into, row string
+	columns   int
+	values    []any
+}
+
+// fullStatement is how many values a statement has at least; SQLite takes 32,766 at most.
+const fullStatement = 10_000
+
+func (f *filler) inserts(table string, columns []string) *inserter {
+	return &inserter{
+		conn: f.conn, columns: len(columns), row: ",(" + strings.Repeat(",?", len(columns))[1:] + ")",
+		into: "INSERT INTO " + f.dialect.Quote(table) + " (" + f.dialect.QuoteAll(columns) + ") VALUES ",
+	}
+}
+
+// flush writes the rows that were added, if they have that many values.
+func (in *inserter) flush(ctx context.Context, least int) error {
+	if len(in.values) < least {
+		return nil
+	}
+	_, err := in.conn.ExecContext(ctx, in.into+strings.Repeat(in.row, len(in.values)/in.columns)[1:], in.values...)
+	in.values = in.values[:0]
+	return err
 }
 
 // draw makes a row that fits into the unique indexes. The columns of a key or of numbers in order keep their values.
@@ -405,6 +469,8 @@ func (f *filler) source(rng *rand.Rand, t *table, c *column, m Meaning) (func() 
 	case Thing:
 		things := f.things[strings.ToLower(c.Name)].named(rng, inIndex)
 		return func() any { return number(things() + shift) }, nil
+	case Name:
+		return chosenName(rng, c), nil
 	case Reference:
 		return f.reference(rng, t, c, m, inIndex, number)
 	case Cell:
@@ -416,7 +482,7 @@ func (f *filler) source(rng *rand.Rand, t *table, c *column, m Meaning) (func() 
 		if err != nil {
 			return nil, err
 		}
-		named, other := to.named(rng, false), plain(rng, c, false)
+		named, other := to.named(rng, false), f.plain(rng, c, false)
 		if m.As != nil {
 			dead := f.opts.Dangling
 			return func() any {
@@ -441,7 +507,7 @@ func (f *filler) source(rng *rand.Rand, t *table, c *column, m Meaning) (func() 
 	if m.As != nil {
 		return func() any { return m.As.write(rng, nil) }, nil
 	}
-	return plain(rng, c, inIndex), nil
+	return f.plain(rng, c, inIndex), nil
 }
 
 // reference returns what makes the values of a reference.

@@ -43,7 +43,7 @@ func newPlan(opts Options, refs *Refs, tables map[string]*table) (*plan, error) 
 				// Things of one name are the same: characters.familyId and family_character.familyid.
 				name := strings.ToLower(c.Name)
 				if p.things[name] == nil {
-					p.things[name] = newPopulation(random(opts.Seed, name), max(1, opts.Characters/10), opts.Deleted.Others, opts.Block)
+					p.things[name] = newPopulation(random(opts.Seed, name), max(1, opts.Characters/10), opts.Deleted, opts.Block)
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func (p *plan) column(c Column) (*column, error) {
 
 // listed returns the columns that are in the list, in a fixed order.
 func (p *plan) listed() []Column {
-	return slices.SortedFunc(maps.Keys(p.refs.Columns), func(a, b Column) int { return strings.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(maps.Keys(p.refs.Columns), compareColumns)
 }
 
 // count hands out the keys of one counter to the columns that share it.
@@ -107,17 +107,8 @@ func (p *plan) count(counter string, columns []Column) {
 	for _, c := range columns {
 		alive += p.rowsOf(c.Table)
 	}
-	deleted := p.opts.Deleted.Others
-	switch columns[0].Table {
-	case p.refs.Sizes["characters"]:
-		deleted = p.opts.Deleted.Characters
-	case p.refs.Sizes["items"]:
-		deleted = p.opts.Deleted.Items
-	case p.refs.Sizes["guilds"]:
-		deleted = p.opts.Deleted.Guilds
-	}
 	rng := random(p.opts.Seed, counter)
-	all := newPopulation(rng, alive, deleted, p.opts.Block)
+	all := newPopulation(rng, alive, p.opts.Deleted, p.opts.Block)
 	for _, c := range columns {
 		n := p.rowsOf(c.Table)
 		own := slices.Sorted(slices.Values(all.famous[:n]))

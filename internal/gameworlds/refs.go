@@ -23,6 +23,7 @@ const (
 	Cell      Kind = "cell"    // has a key in it, among other text or in some of its bits
 	Account   Kind = "account" // of an account in another database
 	Thing     Kind = "thing"   // names a thing that has no table
+	Name      Kind = "name"    // a text that a person chose; some are taken in several worlds
 	Plain     Kind = "plain"   // names nothing
 )
 
@@ -30,6 +31,8 @@ const (
 type Column struct{ Table, Name string }
 
 func (c Column) String() string { return c.Table + "." + c.Name }
+
+func compareColumns(a, b Column) int { return strings.Compare(a.String(), b.String()) }
 
 // Meaning is what the numbers of a column are: in all rows, or in those where When holds.
 type Meaning struct {
@@ -103,7 +106,7 @@ func (r *Refs) line(indented bool, words []string) error {
 // meaning reads KIND [TARGET...] [as FORM] [when COLUMN = V,...] [none V,...].
 func meaning(words []string) (m Meaning, err error) {
 	m.Kind = Kind(words[0])
-	if !slices.Contains([]Kind{Key, Reference, Natural, Cell, Account, Thing, Plain}, m.Kind) {
+	if !slices.Contains([]Kind{Key, Reference, Natural, Cell, Account, Thing, Name, Plain}, m.Kind) {
 		return m, fmt.Errorf("unknown kind %q", words[0])
 	}
 	for words = words[1:]; len(words) > 0; {

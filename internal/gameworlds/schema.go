@@ -1,12 +1,18 @@
+// Package gameworlds fills databases with the rows of made-up game worlds: for tests, which know the true meaning of
+// each column, for measurements, and to try the tools on.
 package gameworlds
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	"mergesafe/internal/sqldb"
 )
 
 // EnvSchemas is the environment variable that names the folder of the public schemas, NAME.sql, which
@@ -23,20 +29,24 @@ type Schema struct {
 // Load reads the statements that make a game's tables, as mysqldump or a person writes them, and the
 // list of the meanings of their columns.
 func Load(sqlPath, refsPath string) (*Schema, error) {
-	text, err := os.ReadFile(sqlPath)
+	statements, err := os.ReadFile(sqlPath)
 	if err != nil {
 		return nil, err
 	}
-	list, err := os.Open(refsPath)
+	return load(os.DirFS(filepath.Dir(refsPath)), string(statements), filepath.Base(refsPath))
+}
+
+func load(folder fs.FS, statements, refs string) (*Schema, error) {
+	list, err := folder.Open(refs)
 	if err != nil {
 		return nil, err
 	}
 	defer list.Close()
-	refs, err := ReadRefs(list)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", refsPath, err)
+	s := &Schema{statements: split(statements)}
+	if s.Refs, err = ReadRefs(list); err != nil {
+		return nil, fmt.Errorf("%s: %w", refs, err)
 	}
-	return &Schema{Refs: refs, statements: split(string(text))}, nil
+	return s, nil
 }
 
 var (
@@ -47,13 +57,16 @@ var (
 
 // create makes the tables, or the triggers: these come last, or they would write rows of their own
 // while a world is filled.
-func (s *Schema) create(ctx context.Context, conn *sql.Conn, withTriggers bool) error {
+func (s *Schema) create(ctx context.Context, conn *sql.Conn, dialect sqldb.Dialect, withTriggers bool) error {
 	for _, statement := range s.statements {
 		if triggers.MatchString(statement) != withTriggers || unwanted.MatchString(statement) {
 			continue
 		}
 		if s.Engine != "" {
 			statement = engines.ReplaceAllString(statement, "ENGINE="+s.Engine)
+		}
+		if dialect == sqldb.SQLite {
+			statement = strings.ReplaceAll(statement, "INT NOT NULL AUTO_INCREMENT PRIMARY KEY", "INTEGER PRIMARY KEY AUTOINCREMENT")
 		}
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%.60q: %w", statement, err)
@@ -62,60 +75,23 @@ func (s *Schema) create(ctx context.Context, conn *sql.Conn, withTriggers bool) 
 	return nil
 }
 
-// split cuts a file into statements, without comments. It knows DELIMITER, which is the client's.
+var (
+	comments   = regexp.MustCompile(`(?m)(^|\s)(--\s|#).*$|/\*(?s:.*?)\*/`)
+	delimiters = regexp.MustCompile(`(?m)^DELIMITER (\S+)$`)
+)
+
+// split cuts a file into statements, without comments, at each delimiter that ends a line. It knows DELIMITER, which is the client's.
 func split(text string) (statements []string) {
-	var statement strings.Builder
-	delimiter := ";"
-	end := func() {
-		if s := strings.TrimSpace(statement.String()); s != "" {
-			statements = append(statements, s)
+	text = comments.ReplaceAllString(text, "$1")
+	delimiter, from := ";", 0
+	for _, at := range append(delimiters.FindAllStringSubmatchIndex(text, -1), []int{len(text), len(text), 0, 0}) {
+		end := regexp.MustCompile(regexp.QuoteMeta(delimiter) + `\s*(?:\n|$)`)
+		for _, statement := range end.Split(text[from:at[0]], -1) {
+			if statement = strings.TrimSpace(statement); statement != "" {
+				statements = append(statements, statement)
+			}
 		}
-		statement.Reset()
+		delimiter, from = text[at[2]:at[3]], at[1]
 	}
-	for text != "" {
-		n := 1
-		switch blank := strings.TrimSpace(statement.String()) == ""; {
-		case blank && strings.HasPrefix(text, "DELIMITER "):
-			n = lineEnd(text)
-			delimiter = strings.TrimSpace(text[len("DELIMITER "):n])
-			text = text[n:]
-			continue
-		case strings.HasPrefix(text, delimiter):
-			end()
-			text = text[len(delimiter):]
-			continue
-		case strings.HasPrefix(text, "-- "), strings.HasPrefix(text, "--\n"), text[0] == '#':
-			text = text[lineEnd(text):]
-			continue
-		case strings.HasPrefix(text, "/*"):
-			_, text, _ = strings.Cut(text, "*/")
-			continue
-		case text[0] == '\'', text[0] == '"', text[0] == '`':
-			n = quoted(text)
-		}
-		statement.WriteString(text[:n])
-		text = text[n:]
-	}
-	end()
 	return statements
-}
-
-func lineEnd(text string) int {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return i
-	}
-	return len(text)
-}
-
-// quoted returns the length of the quoted text that text begins with. Two quotes in a row are two quoted texts.
-func quoted(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && text[0] != '`':
-			i++
-		case text[i] == text[0]:
-			return i + 1
-		}
-	}
-	return len(text)
 }

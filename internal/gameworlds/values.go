@@ -13,9 +13,6 @@ import (
 	"time"
 )
 
-// today is the time at which all worlds end.
-var today = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
-
 // hash returns a number that depends on words alone: what it decides is so in all worlds.
 func hash(words ...string) uint64 {
 	h := fnv.New64a()
@@ -69,11 +66,11 @@ func counted(n int64) (numbers []int64) {
 }
 
 // plain returns a source of values that name nothing, as the column's name and type suggest.
-func plain(rng *rand.Rand, c *column, unique bool) func() any {
+func (p *plan) plain(rng *rand.Rand, c *column, unique bool) func() any {
 	limits, integer := c.limits()
 	switch {
 	case integer:
-		number := plainNumber(rng, c)
+		number := p.plainNumber(rng, c)
 		return func() any { return min(max(number(), limits.Min), limits.Max) }
 	case len(c.values) > 0:
 		return func() any { return c.values[rng.IntN(len(c.values))] }
@@ -95,13 +92,13 @@ func plain(rng *rand.Rand, c *column, unique bool) func() any {
 		top := math.Pow10(int(min(c.digits[0]-c.digits[1], 5)))
 		return func() any { return rng.Float64() * (top - 1) }
 	case "date":
-		return func() any { return past(rng).Format(time.DateOnly) }
+		return func() any { return p.past(rng).Format(time.DateOnly) }
 	case "datetime", "timestamp":
-		return func() any { return past(rng).Format(time.DateTime) }
+		return func() any { return p.past(rng).Format(time.DateTime) }
 	case "time":
-		return func() any { return past(rng).Format(time.TimeOnly) }
+		return func() any { return p.past(rng).Format(time.TimeOnly) }
 	case "year":
-		return func() any { return int64(past(rng).Year()) }
+		return func() any { return int64(p.past(rng).Year()) }
 	default: // float, double
 		top := 5000.
 		if c.digits[1] > 0 { // float(3,1)
@@ -112,12 +109,12 @@ func plain(rng *rand.Rand, c *column, unique bool) func() any {
 }
 
 // past returns a second of the last years, sooner ones more often.
-func past(rng *rand.Rand) time.Time {
-	return today.Add(-time.Duration(rng.ExpFloat64()*200*24*3600) * time.Second)
+func (p *plan) past(rng *rand.Rand) time.Time {
+	return p.opts.Today.Add(-time.Duration(rng.ExpFloat64()*200*24*3600) * time.Second)
 }
 
 // plainNumber returns a source of integers, as the column's name suggests.
-func plainNumber(rng *rand.Rand, c *column) func() int64 {
+func (p *plan) plainNumber(rng *rand.Rand, c *column) func() int64 {
 	amount := func(top float64) func() int64 {
 		return func() int64 { return int64(math.Exp(rng.Float64()*math.Log(top))) - 1 }
 	}
@@ -131,7 +128,7 @@ func plainNumber(rng *rand.Rand, c *column) func() int64 {
 	case has("level", "_lv") || name == "lv":
 		return func() int64 { return 1 + min(rng.Int64N(80), rng.Int64N(160)) }
 	case has("time", "date", "expire", "created", "_at", "login", "ends") && limits.Max >= math.MaxInt32:
-		return func() int64 { return past(rng).Unix() }
+		return func() int64 { return p.past(rng).Unix() }
 	case has("race", "class", "gender", "sex", "type", "status", "state", "flag", "mode", "is_", "online", "style", "color"):
 		return few(pick([]int64{2, 3, 5, 10}, name))
 	case has("money", "gold", "price", "exp", "xp", "meso", "zeny", "balance", "wealth", "point", "cost", "deposit", "bid", "damage"):
@@ -172,6 +169,17 @@ func plainText(rng *rand.Rand, c *column, unique bool) func() any {
 }
 
 func cut(text string, length int64) string { return text[:min(int64(len(text)), length)] }
+
+// chosenName returns a source of names that persons chose: one in eight is one that many like.
+func chosenName(rng *rand.Rand, c *column) func() any {
+	return func() any {
+		word := syllables[rng.IntN(len(syllables))] + syllables[rng.IntN(len(syllables))]
+		if rng.IntN(8) > 0 {
+			word += strconv.FormatUint(uint64(rng.Uint32()), 36)
+		}
+		return cut(strings.ToUpper(word[:1])+word[1:], c.length)
+	}
+}
 
 // cell returns what a column has in it where it has a key in it: in some of the bits of a number, or among other text.
 func cell(rng *rand.Rand, c *column, key int64) any {

@@ -24,10 +24,10 @@ var layers = []struct{ what, packages string }{
 	{"guesses", "merge/propose"},
 	{"a merge", "merge merge/transfer"},
 	{"many merges, and what is shown", "merge/report merge/inventory merge/estimate merge/progress merge/agenda merge/site merge/campaign merge/suggest merge/live"},
-	{"programs", "tools examples internal/gamesql"},
+	{"programs", "tools examples"},
 	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/check/rule/ruletest merge/transfer/oracle tools/internal/cli/clitest " +
-		"tools/servermerge/life internal/servertest internal/smalldisk internal/browsertest internal/gameworlds internal/fleetworlds internal/inserts internal/odddsn internal/inventory internal/mutant"},
-	{"this repository", "internal/docs internal/rooms"},
+		"tools/servermerge/life internal/servertest internal/smalldisk internal/browsertest internal/gameworlds internal/odddsn internal/inventory internal/mutant"},
+	{"this repository", "internal/docs internal/rooms tools/internal/profiles"},
 }
 
 // apart are pairs of which the first never imports the second, in any number of steps.

@@ -15,6 +15,7 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -45,7 +46,7 @@ func hardships() []hardship {
 		{"35 % dangling", func(o *gameworlds.Options) { o.Dangling = 0.35 }, none, false, 0.025},
 		{"a tenth", func(o *gameworlds.Options) { o.Characters /= 10; o.Items /= 10 }, none, false, 0.01},
 		{"deleted in blocks", func(o *gameworlds.Options) { o.Block = 150 }, none, false, 0.01},
-		{"none deleted", func(o *gameworlds.Options) { o.Deleted = gameworlds.Deleted{} }, none, false, 0},
+		{"none deleted", func(o *gameworlds.Options) { o.Deleted = 0 }, none, false, 0},
 	}
 }
 
@@ -65,7 +66,7 @@ func (h hardship) propose(t *testing.T, s *gameworlds.Schema) (*verdict.Report, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Fill(t.Context(), db, o); err != nil {
+		if _, err := s.Fill(t.Context(), db, sqldb.MySQL, o); err != nil {
 			t.Fatal(err)
 		}
 		db.Close()

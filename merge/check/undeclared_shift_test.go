@@ -15,6 +15,7 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -48,7 +49,7 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer pool.Close()
-				world, err := schema.Fill(t.Context(), pool, opts)
+				world, err := schema.Fill(t.Context(), pool, sqldb.MySQL, opts)
 				if err != nil {
 					t.Fatal(err)
 				}

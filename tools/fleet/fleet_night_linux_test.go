@@ -18,8 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/fleetworlds"
-	"mergesafe/internal/fleetworlds/madeup"
+	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/internal/sqldb"
@@ -47,7 +46,7 @@ type fleetNight struct {
 	t      *testing.T
 	dir    string
 	name   string // which begins the names of its databases on the server
-	fleet  *fleetworlds.Fleet
+	fleet  *gameworlds.Fleet
 	server *servertest.Server
 	peak   int64 // memory of the program, in KiB
 }
@@ -56,7 +55,7 @@ type fleetNight struct {
 func newNight(t *testing.T, server *servertest.Server, name string) *fleetNight {
 	n := &fleetNight{t: t, dir: t.TempDir(), name: name, server: server}
 	var err error
-	n.fleet, err = fleetworlds.Make(t.Context(), fleetworlds.Options{Dir: n.dir, Seed: 20, Worlds: *nightWorlds, Databases: *nightDatabases,
+	n.fleet, err = gameworlds.MakeFleet(t.Context(), gameworlds.FleetOptions{Dir: n.dir, Seed: 20, Worlds: *nightWorlds, Databases: *nightDatabases,
 		Server: "mysql:" + server.DSN(), Prefix: name + "_", Now: time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)})
 	must(t, err)
 	return n
@@ -80,7 +79,7 @@ func (n *fleetNight) note(cmd *exec.Cmd) {
 // open is a database of a world.
 func (n *fleetNight) open(world string) *sql.DB {
 	n.t.Helper()
-	at := slices.IndexFunc(n.fleet.Worlds, func(w fleetworlds.World) bool { return w.Name == world })
+	at := slices.IndexFunc(n.fleet.Worlds, func(w gameworlds.FleetWorld) bool { return w.Name == world })
 	return n.at(n.fleet.Worlds[at].DSN)
 }
 
@@ -98,7 +97,7 @@ var game = []string{"accounts", "characters", "equipment", "friends", "guilds", 
 
 // made is the DSN of the new database of a merge.
 func (n *fleetNight) made(m agenda.Merge) string {
-	at := slices.IndexFunc(n.fleet.Worlds, func(w fleetworlds.World) bool { return w.Name == m.Name() })
+	at := slices.IndexFunc(n.fleet.Worlds, func(w gameworlds.FleetWorld) bool { return w.Name == m.Name() })
 	account, now := sqldb.SplitAccount(n.fleet.Worlds[at].DSN)
 	return site.WithAccount(site.New(m.Into, m.Name(), now), account)
 }
@@ -242,8 +241,8 @@ func (n *fleetNight) edit() *agenda.Campaign {
 	must(n.t, err)
 	var lite, server []agenda.Merge
 	for _, m := range c.Merges {
-		odd := slices.ContainsFunc(n.fleet.Worlds, func(w fleetworlds.World) bool {
-			return (w.Running || w.Drift != madeup.NoDrift) && slices.Contains(m.Worlds, w.Name)
+		odd := slices.ContainsFunc(n.fleet.Worlds, func(w gameworlds.FleetWorld) bool {
+			return w.Odd != "" && slices.Contains(m.Worlds, w.Name)
 		})
 		switch {
 		case odd: // the rules are for the tables of most

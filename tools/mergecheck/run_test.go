@@ -25,6 +25,7 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -217,7 +218,7 @@ func TestProposedRules(t *testing.T) {
 		defer db.Close()
 		o := gameworlds.Typical(seed)
 		o.Offset = 1_000_000 * int64(seed-1)
-		if _, err := game.Fill(t.Context(), db, o); err != nil {
+		if _, err := game.Fill(t.Context(), db, sqldb.MySQL, o); err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, "mysql:"+dsn)

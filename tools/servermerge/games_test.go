@@ -22,6 +22,7 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
@@ -285,7 +286,7 @@ func (g realGame) marked(t *testing.T, folder string, characters int, first []st
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		if _, err := schema.Fill(t.Context(), db, opts); err != nil {
+		if _, err := schema.Fill(t.Context(), db, sqldb.MySQL, opts); err != nil {
 			t.Fatal(err)
 		}
 		statements(t, db, append(slices.Clone(g.first), first...))
@@ -379,7 +380,7 @@ func TestProfilesFindDamage(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				if _, err := schema.Fill(t.Context(), db, opts); err != nil {
+				if _, err := schema.Fill(t.Context(), db, sqldb.MySQL, opts); err != nil {
 					t.Fatal(err)
 				}
 				db.SetMaxOpenConns(1)

@@ -21,6 +21,7 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
 )
 
@@ -786,7 +787,7 @@ func (g realGame) worldsWithEverything(t *testing.T, folder string) *fullWorlds 
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		if _, err := schema.Fill(t.Context(), db, opts); err != nil {
+		if _, err := schema.Fill(t.Context(), db, sqldb.MySQL, opts); err != nil {
 			t.Fatal(err)
 		}
 		db.SetMaxOpenConns(1) // for the session's settings

@@ -16,6 +16,7 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
@@ -150,7 +151,7 @@ func TestRehearsal(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		if _, err := game.Fill(t.Context(), db, opts); err != nil {
+		if _, err := game.Fill(t.Context(), db, sqldb.MySQL, opts); err != nil {
 			t.Fatal(err)
 		}
 		statements(t, db, []string{

@@ -244,7 +244,7 @@ func kindOf(text string) string {
 func filesOfTOML(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	for _, pattern := range []string{"profiles/*.toml", "config.toml", "internal/fleetworlds/*.toml"} {
+	for _, pattern := range []string{"profiles/*.toml", "config.toml", "internal/gameworlds/fleet/*.toml"} {
 		files, err := filepath.Glob("../../../" + pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)

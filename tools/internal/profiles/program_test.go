@@ -1,7 +1,6 @@
-package gamesql
+package profiles
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,33 +10,27 @@ import (
 
 // statement is a text that begins like SQL, as a program puts it together.
 type statement struct {
-	at    string   // file:line
-	text  string   // with a mark for each value of the program
-	bound []string // what is bound to each ?, by its number
+	at   string // file:line
+	text string // with a mark for each value of the program
 }
 
 // program is a file of a program while it is read.
 type program struct {
-	*Reader
+	*reader
 	file, ext string
 	all       []token
 	open      []int                 // brackets
-	current   map[string]*statement // by the variable that has it, or in which it is prepared
+	current   map[string]*statement // by the variable that has it
 }
 
 var (
 	begins   = regexp.MustCompile(`(?i)^[\s(]*(SELECT|INSERT|REPLACE|UPDATE|DELETE)\b`)
-	binds    = regexp.MustCompile(`(?i)^(set\w*|\w*bindparam)$`)
-	prepares = regexp.MustCompile(`(?i)prepare`)
 	appends  = regexp.MustCompile(`(?i)^$|append|printf|cat$|write`)
 	percent  = regexp.MustCompile(`%%|%[-+ #0]*(\d+|\*)?(\.(\d+|\*))?(hh|h|ll|l|z|j|t|I64)?[a-zA-Z]`)
 	braces   = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*\}`)
-	constant = regexp.MustCompile(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
 	macro    = regexp.MustCompile(`^PR[A-Za-z]+|FMTD$`)
 	called   = regexp.MustCompile(`(?:(\w+)(?:\.|->|::|:))?(\w+)$`)
 	assigned = regexp.MustCompile(`(\w+)(?:<<|=\w+(?:\.\.|\+)|[:+]?=[\w.:>()-]*\(|[:+]?=)$`)
-	casts    = regexp.MustCompile(`^(?:[&*]|\((?:unsigned )?\w+\*?\))+(\w)|` +
-		`^(?:std::to_string|\w*_cast<\w+>|to\w+)\((.*)\)$`)
 )
 
 func (p *program) tok(i int) token {
@@ -55,9 +48,6 @@ func (p *program) read() {
 			i = p.literal(i)
 			continue
 		case t.kind == sign && strings.Contains("([{", t.text):
-			if t.is("(") {
-				p.call(i)
-			}
 			p.open = append(p.open, i)
 		case t.kind == sign && strings.Contains(")]}", t.text):
 			p.open = p.open[:max(0, len(p.open)-1)]
@@ -66,7 +56,7 @@ func (p *program) read() {
 	}
 }
 
-// written is what the program writes from one token to another, without casts.
+// written is what the program writes from one token to another.
 func (p *program) written(from, to int) string {
 	var b strings.Builder
 	for i := max(0, from); i < min(to, len(p.all)); i++ {
@@ -81,7 +71,7 @@ func (p *program) written(from, to int) string {
 			b.WriteString(t.text)
 		}
 	}
-	return casts.ReplaceAllString(b.String(), "$1$2")
+	return b.String()
 }
 
 // before is what is written before i in the same statement.
@@ -136,26 +126,11 @@ func (p *program) literal(i int) int {
 		return after
 	}
 	st := &statement{at: fmt.Sprintf("%s:%d", p.file, p.all[i].line), text: text}
-	if open >= 0 && prepares.MatchString(callee) && constant.MatchString(p.tok(open+1).text) {
-		named := p.prepared(p.tok(open + 1).text) // of a list of prepared statements
-		st.bound, *named = named.bound, *st
-		st = named
-	} else if (p.ext == ".go" || callee == "preparedStmt") && p.tok(after).is(",") {
-		st.bound = p.args(after)
-	}
 	p.statements = append(p.statements, st)
 	for _, v := range vars {
 		p.current[v] = st
 	}
 	return after
-}
-
-// prepared is the statement that a list of prepared statements has under a name.
-func (r *Reader) prepared(name string) *statement {
-	if r.lists[name] == nil {
-		r.lists[name] = new(statement)
-	}
-	return r.lists[name]
 }
 
 func (p *program) inC() bool { return p.ext != ".lua" && p.ext != ".java" && p.ext != ".go" }
@@ -194,7 +169,7 @@ func (p *program) chain(i int) (text string, after int) {
 }
 
 // hole makes the mark of a value of the program.
-func (r *Reader) hole(value string) string {
+func (r *reader) hole(value string) string {
 	r.holes = append(r.holes, value)
 	return fmt.Sprintf("\x01%d\x02", len(r.holes)-1)
 }
@@ -286,48 +261,4 @@ func (p *program) name(i int, text string, after int) {
 	if n := p.tok(j); n.kind == word && !begins.MatchString(text) && !slices.Contains(p.values[n.text], text) {
 		p.values[n.text] = append(p.values[n.text], text)
 	}
-}
-
-// call reads a call that binds a value, or prepares a statement that is known.
-func (p *program) call(open int) {
-	callee := p.tok(open - 1)
-	prepare := prepares.MatchString(callee.text)
-	if callee.kind != word || !prepare && !binds.MatchString(callee.text) {
-		return
-	}
-	m := called.FindStringSubmatch(p.before(open))
-	args := p.args(open)
-	if prepare {
-		v := assigned.FindStringSubmatch(p.before(open + 1))
-		for _, arg := range args {
-			st := p.current[arg]
-			if st == nil && constant.MatchString(arg) {
-				st = p.prepared(arg)
-			}
-			if st != nil && v != nil {
-				p.current[v[1]] = st
-			}
-		}
-		return
-	}
-	st, at, value := p.current[m[1]], 0, 1
-	// Bind(stmt, 0, TYPE, &value), stmt.Bind(0, TYPE, &value)
-	if strings.EqualFold(callee.text[max(0, len(callee.text)-9):], "bindparam") {
-		if other := p.current[args[0]]; other != nil {
-			st, at = other, 1
-		}
-		value = at + 2
-	}
-	if st == nil || len(args) <= value {
-		return
-	}
-	n, err := strconv.Atoi(args[at])
-	if p.ext == ".java" {
-		n--
-	}
-	if err != nil || n < 0 || n > 1000 {
-		return
-	}
-	st.bound = append(st.bound, make([]string, max(0, n+1-len(st.bound)))...)
-	st.bound[n] = cmp.Or(st.bound[n], args[value])
 }

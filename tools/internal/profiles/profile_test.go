@@ -1,4 +1,4 @@
-package main
+package profiles
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/gamesql"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/rules"
@@ -23,8 +22,8 @@ type profile struct {
 	why    map[[2]string]string
 }
 
-// explained is a comment of a profile, of a relation or of a member of the program.
-var explained = regexp.MustCompile(`(?m)^\s*# SQL (?:compares (\S+) with (\S+)|binds (\S+)): (.+)$`)
+// explained is a comment of a profile about a relation.
+var explained = regexp.MustCompile(`(?m)^\s*# SQL compares (\S+) with (\S+): (.+)$`)
 
 func load(files ...string) (*profile, error) {
 	p := &profile{schema: make(map[string][]string), spaces: make(map[string]string), why: make(map[[2]string]string)}
@@ -39,7 +38,7 @@ func load(files ...string) (*profile, error) {
 		for _, m := range explained.FindAllStringSubmatch(string(text), -1) {
 			pair := []string{m[1], m[2]}
 			slices.Sort(pair)
-			p.why[[2]string{m[3] + pair[0], pair[1]}] = m[4]
+			p.why[[2]string{pair[0], pair[1]}] = m[3]
 		}
 	}
 	names := make(declare.Names) // a list has no types: all may be keys
@@ -74,7 +73,7 @@ func (p *profile) stays(table string) (stays bool) {
 }
 
 // of is what is said of a column, and what its values name: the space of a key, or a key or name that does not move.
-func (p *profile) of(c gamesql.Column) (kind string, named []string) {
+func (p *profile) of(c column) (kind string, named []string) {
 	role := p.said.Role(c.Table, c.Name)
 	kind = role.Kind.String()
 	add := func(key string) { named = append(named, cmp.Or(p.spaces[key], key)) }

@@ -1,4 +1,4 @@
-package gamesql
+package profiles
 
 import "strings"
 

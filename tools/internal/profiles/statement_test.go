@@ -1,4 +1,4 @@
-package gamesql
+package profiles
 
 import (
 	"fmt"
@@ -31,20 +31,14 @@ var reserved = strings.Fields(`SELECT FROM WHERE SET VALUES VALUE ON USING JOIN 
 var mark = regexp.MustCompile(`^\x01(\d+)\x02$`)
 
 // parse reads a statement.
-func (r *Reader) parse(text string, bound []string) []token {
+func (r *reader) parse(text string) []token {
 	all := scan(text, ".sql")
-	asked := 0
 	for i, t := range all {
 		m := mark.FindStringSubmatch(t.text)
 		if t.kind == hole {
 			m = []string{"", t.text}
 		}
-		if t.is("?") {
-			all[i] = token{kind: hole}
-			if asked++; asked <= len(bound) {
-				all[i].text = bound[asked-1]
-			}
-		} else if m != nil { // alone, or in quotes
+		if m != nil { // alone, or in quotes
 			n, _ := strconv.Atoi(m[1])
 			all[i] = token{kind: hole, text: r.holes[n]}
 		}
@@ -54,7 +48,7 @@ func (r *Reader) parse(text string, bound []string) []token {
 }
 
 // tree puts together what is in parentheses, and names with dots.
-func (r *Reader) tree(in []token, at *int) (all []token) {
+func (r *reader) tree(in []token, at *int) (all []token) {
 	for *at < len(in) {
 		t := in[*at]
 		*at++
@@ -87,14 +81,14 @@ type scope struct {
 
 // query reads a statement.
 type query struct {
-	*Reader
+	*reader
 	at     string
 	tables bool // it names a table of the schema
 	others bool // or one that the program computes
 }
 
 // body reads a statement or a SELECT inside of one, and returns the columns that it selects.
-func (q *query) body(all []token, outer *scope) ([]Column, *scope) {
+func (q *query) body(all []token, outer *scope) ([]column, *scope) {
 	if i := slices.IndexFunc(all, func(t token) bool { return t.keyword("UNION") }); i >= 0 {
 		q.body(slices.DeleteFunc(slices.Clone(all[i+1:]), func(t token) bool { return t.keyword("ALL") }), outer)
 		all = all[:i]
@@ -157,7 +151,7 @@ func (q *query) table(all []token, i int, s *scope) int {
 }
 
 // column is the column that a name is; without a name if it is none, or not known which.
-func (q *query) column(t token, s *scope) (none Column) {
+func (q *query) column(t token, s *scope) (none column) {
 	if !t.named() {
 		return none
 	}
@@ -187,13 +181,13 @@ func (q *query) column(t token, s *scope) (none Column) {
 	return none
 }
 
-// operand is the value at i, and the column that it is, if nothing is computed with it.
-func (q *query) operand(all []token, i int, s *scope) (token, Column) {
+// operand is the column at i, if it is one and nothing is computed with it.
+func (q *query) operand(all []token, i int, s *scope) column {
 	if i < 0 || i >= len(all) || i > 0 && all[i-1].arithmetic() ||
 		i+1 < len(all) && (all[i+1].arithmetic() || all[i+1].kind == group && all[i].kind == word) {
-		return token{}, Column{}
+		return column{}
 	}
-	return all[i], q.column(all[i], s)
+	return q.column(all[i], s)
 }
 
 // conditions reads what is compared, and the SELECTs in parentheses.
@@ -212,7 +206,7 @@ func (q *query) conditions(all []token, s *scope) {
 			setting = false
 		case t.selects():
 			selected, _ := q.body(t.in, s)
-			if _, c := q.operand(all, left, s); operator && len(selected) > 0 {
+			if c := q.operand(all, left, s); operator && len(selected) > 0 {
 				q.relate(c, selected[0])
 			}
 		case t.kind == group && i > 0 && all[i-1].keyword("USING") && len(s.tables) > 1:
@@ -222,16 +216,8 @@ func (q *query) conditions(all []token, s *scope) {
 			}
 		case t.kind == group:
 			q.conditions(t.in, s)
-			if _, c := q.operand(all, left, s); operator {
-				for _, one := range t.in {
-					q.bind(c, one)
-				}
-			}
 		case t.is("=") && i > 0 && !all[i-1].is("<") && !all[i-1].is(">") && !all[i-1].is("!"):
-			l, a := q.operand(all, i-1, s)
-			r, b := q.operand(all, i+1, s)
-			q.bind(a, r)
-			q.bind(b, l)
+			a, b := q.operand(all, i-1, s), q.operand(all, i+1, s)
 			if !setting || a.Table != b.Table {
 				q.relate(a, b)
 			}
@@ -240,7 +226,7 @@ func (q *query) conditions(all []token, s *scope) {
 }
 
 // selected is the columns of a SELECT; one without a name for what is computed.
-func (q *query) selected(all []token, s *scope) (columns []Column) {
+func (q *query) selected(all []token, s *scope) (columns []column) {
 	from := slices.IndexFunc(all, func(t token) bool { return t.keyword("FROM") })
 	if len(all) == 0 || !all[0].keyword("SELECT") || from < 0 {
 		return nil
@@ -251,9 +237,9 @@ func (q *query) selected(all []token, s *scope) (columns []Column) {
 				item = item[0].in
 			}
 		}
-		var c Column
+		var c column
 		if len(item) > 0 {
-			_, c = q.operand(item, 0, s)
+			c = q.operand(item, 0, s)
 		}
 		columns = append(columns, c)
 	}
@@ -279,7 +265,7 @@ func (q *query) insert(all []token, s *scope) {
 			}
 			selected, _ := q.body(from, nil)
 			for k := range min(len(columns), len(selected)) {
-				q.relate(Column{table, columns[k]}, selected[k])
+				q.relate(column{table, columns[k]}, selected[k])
 			}
 			return
 		case t.kind == group && before:
@@ -287,7 +273,7 @@ func (q *query) insert(all []token, s *scope) {
 				if k >= len(columns) || len(item) != 1 {
 					continue
 				}
-				c := Column{table, columns[k]}
+				c := column{table, columns[k]}
 				if item[0].selects() {
 					if selected, _ := q.body(item[0].in, s); len(selected) > 0 {
 						q.relate(c, selected[0])
@@ -295,7 +281,6 @@ func (q *query) insert(all []token, s *scope) {
 				} else if s.outer != nil && item[0].of != "" { // NEW.id of a trigger
 					q.relate(c, q.column(item[0], s.outer))
 				}
-				q.bind(c, item[0])
 			}
 			return
 		case t.kind == group:
@@ -308,10 +293,10 @@ func (q *query) insert(all []token, s *scope) {
 }
 
 // script reads a file of SQL: its statements, its foreign keys, and the statements of its triggers.
-func (r *Reader) script(file, text string) {
+func (r *reader) script(file, text string) {
 	trigger := "" // the table of the trigger that is open
 	for _, part := range split(";", scan(text, ".sql")) {
-		q := &query{Reader: r, at: fmt.Sprintf("%s:%d", file, part[0].line)}
+		q := &query{reader: r, at: fmt.Sprintf("%s:%d", file, part[0].line)}
 		at := 0
 		all := r.tree(part, &at)
 		q.foreignKeys(all)

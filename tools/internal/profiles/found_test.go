@@ -1,4 +1,4 @@
-package gamesql
+package profiles
 
 import (
 	"fmt"
@@ -72,23 +72,20 @@ func TestFound(t *testing.T) {
 	for name, text := range sources {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	r := New(schema)
+	r := newReader(schema)
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		return r.Add(files, name)
+		return r.add(files, name)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := r.Found()
+	all := r.result()
 	var got []string
-	for _, rel := range found.Relations {
-		got = append(got, fmt.Sprintf("%s = %s %s", rel.A, rel.B, strings.Join(rel.At, " ")))
-	}
-	for _, b := range found.Bindings {
-		got = append(got, fmt.Sprintf("%s <- %s %s", b.Column, b.Value, b.At))
+	for _, rel := range all.relations {
+		got = append(got, fmt.Sprintf("%s = %s %s", rel.a, rel.b, strings.Join(rel.at, " ")))
 	}
 	want := strings.Split(strings.TrimSpace(`
 account.id = hero.owner e.go:2 f.sql:1
@@ -99,27 +96,7 @@ hero.id = item.holder C.java:6
 hero.id = item.id f.sql:3
 hero.id = log.hero a.c:17
 hero.id = mail.sender C.java:3
-item.holder = log.hero f.sql:3
-hero.guild <- s.guild_id a.c:7
-hero.gold <- s.gold a.c:7
-mail.sender <- s.hero_id a.c:10
-mail.receiver <- s.friends[i].hero_id a.c:10
-item.holder <- s.hero_id a.c:13
-item.kind <- s.kind a.c:13
-log.hero <- player.GetHeroId() b.cpp:2
-hero.owner <- account.id() b.cpp:6
-hero.name <- db.escape(name) b.cpp:6
-item.holder <- player.getGuid() b.cpp:9
-item.kind <- k b.cpp:9
-hero.gold <- purse b.cpp:8
-hero.guild <- band.id b.cpp:8
-mail.receiver <- chr.getId() C.java:3
-item.kind <- rs.getInt("kind") C.java:6
-guild.chief <- (next or 0) d.lua:3
-guild.id <- player:getGuildId() d.lua:3
-account.login <- name d.lua:4
-log.hero <- hero.id d.lua:6
-hero.name <- login e.go:2`), "\n")
+item.holder = log.hero f.sql:3`), "\n")
 	slices.Sort(got)
 	slices.Sort(want)
 	for _, one := range got {
@@ -132,7 +109,7 @@ hero.name <- login e.go:2`), "\n")
 			t.Errorf("it did not find %s", one)
 		}
 	}
-	if found.Statements != 21 || found.Computed != 1 {
-		t.Errorf("%d statements and %d of computed tables", found.Statements, found.Computed)
+	if all.statements != 21 || all.computed != 1 {
+		t.Errorf("%d statements and %d of computed tables", all.statements, all.computed)
 	}
 }
