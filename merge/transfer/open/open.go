@@ -68,10 +68,10 @@ func With(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio
 		}
 	}
 	if !state.Whole() {
-		return done, refuse(r, "%s", notMade(r, state))
+		return done, notMade(r, state)
 	}
 	if r.Behind(state) {
-		return done, refuse(r, "the merge was opened before, as the fences of its worlds say, and this database is a copy from before that: "+
+		return done, refuse(r, plan.NextNone, "the merge was opened before, as the fences of its worlds say, and this database is a copy from before that: "+
 			"name the one that was opened; if it is gone, undo the merge, which keeps what it gave, then plan again")
 	}
 	return done, r.OrBusy(ctx, open(ctx, r, opts, done))
@@ -152,24 +152,24 @@ func fenced(ctx context.Context, r *job.Run) error {
 	err := apply.Fenced(ctx, r)
 	if changed, is := errors.AsType[*ledger.ChangedError](err); is {
 		return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
-			": its game may have run since, and would live twice: undo the merge, then plan again"}}}
+			": its game may have run since, and would live twice", Next: plan.NextUndoPlan}}}
 	}
 	return err
 }
 
-func refuse(r *job.Run, format string, args ...any) error {
-	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(format, args...), Final: true}}}
+func refuse(r *job.Run, next plan.Next, reason string) error {
+	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Next: next}}}
 }
 
 // notMade says what has to come first.
-func notMade(r *job.Run, state ledger.State) string {
+func notMade(r *job.Run, state ledger.State) error {
 	switch state {
 	case "":
-		return "it was not made: run apply"
+		return refuse(r, plan.NextApply, "it was not made")
 	case ledger.StateTried:
-		return "it was made by a rehearsal, from worlds that may have run, and is never opened: run undo, which drops it"
+		return refuse(r, plan.NextUndo, "it was made by a rehearsal, from worlds that may have run, and is never opened")
 	case ledger.StateUndoing:
-		return fmt.Sprintf("the merge %s is being undone: run undo again to its end", r.Plan.ID)
+		return refuse(r, plan.NextUndo, fmt.Sprintf("the merge %s is being undone", r.Plan.ID))
 	}
-	return "it is not complete: run apply to its end"
+	return refuse(r, plan.NextApply, "it is not complete")
 }

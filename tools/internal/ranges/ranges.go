@@ -81,7 +81,7 @@ func (r Registry) Reserve(ctx context.Context, plan *transfer.Plan) error {
 	err = registry.RecordRanges(ctx, plan.ID, ranges, r.note(plan))
 	if taken, ok := errors.AsType[*fleet.RangeError](err); ok {
 		return &transfer.RefusedError{Doing: "apply", Refusals: []transfer.Refusal{{Source: taken.Wanted.World,
-			Reason: taken.Error() + ": it was given since the plan was made; plan again"}}}
+			Reason: taken.Error() + ": it was given since the plan was made", Next: transfer.NextPlan}}}
 	}
 	return err
 }
