@@ -21,14 +21,14 @@ type classifier struct {
 
 // judgement is what a column seems to be.
 type judgement struct {
-	class    verdict.ColumnClass
-	to       *space
-	cases    []proposedCase // what it names in some rows; none: to, in all
-	weak     bool           // these only have the range of the keys
-	kinds    *tell.Split    // in other rows than these it seems to name something else
-	score    float64        // of the names
-	doubt    float64        // from 0 to 1
-	reason   string
+	class  verdict.ColumnClass
+	to     *space
+	cases  []proposedCase // what it names in some rows; none: to, in all
+	weak   bool           // these only have the range of the keys
+	kinds  *tell.Split    // in other rows than these it seems to name something else
+	score  float64        // of the names
+	doubt  float64        // from 0 to 1
+	reason string
 	traits
 }
 
