@@ -1,11 +1,8 @@
 package merge
 
 import (
-	"context"
-
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/propose"
 	"mergesafe/merge/verdict"
 )
 
@@ -55,12 +52,6 @@ type (
 	Verdict = verdict.Verdict
 	Gap     = verdict.Gap
 	Sample  = verdict.Sample
-	Code    = verdict.Code
-)
-
-// What else may be asked: see packages check and propose.
-type (
-	Explanation = propose.Explanation
 )
 
 // The verdicts, from good to bad.
@@ -70,16 +61,8 @@ const (
 	Fail        = verdict.Fail
 )
 
-// The errors of [Check] and [Explain] that callers branch on.
+// The errors of [Check] that callers branch on.
 var (
 	ErrWorlds  = catalog.ErrWorlds
 	ErrOptions = declare.ErrOptions
 )
-
-// Codes lists all codes, most serious first. It is the order of the results of a report.
-func Codes() []Code { return verdict.Codes() }
-
-// Explain describes a column. It only reads. Its errors are those of [Check].
-func Explain(ctx context.Context, sources []Source, opts Options, table, column string) (*Explanation, error) {
-	return propose.Explain(ctx, sources, opts, table, column)
-}
