@@ -4,11 +4,13 @@
 package mutant
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -23,34 +25,74 @@ func Faults(all [][4]string) (faults []Fault) {
 	return faults
 }
 
-// Builder builds tests with faults in them.
-type Builder struct {
-	Root   string // of the module
+// NotFound is the result of a fault that a test does not show.
+const NotFound = "NOT FOUND"
+
+// Look runs a test that was built, in the folder of its package, and says what it shows of the fault: [NotFound] or how
+// it was found, and more for people.
+type Look func(test, folder string) (found, more string)
+
+// Run looks for each fault whose name matches only, by the test of a package, and prints what is found. A fault that is
+// not found is an error, and so is the source as it is, if something is found there.
+func Run(faults []Fault, only, room string, look Look) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return err
+	}
+	b := &builder{root: strings.TrimSpace(string(root))}
+	for _, f := range faults {
+		if _, err := b.changed(&f); err != nil {
+			return err
+		}
+	}
+	if b.folder, err = os.MkdirTemp("", "mutant"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.folder)
+	try := func(f *Fault) (found, more string, err error) {
+		test, err := b.test(f, room)
+		if err != nil {
+			return "", "", err
+		}
+		found, more = look(test, filepath.Join(b.root, room))
+		return found, more, nil
+	}
+	if found, more, err := try(nil); err != nil || found != NotFound {
+		return cmp.Or(err, fmt.Errorf("without a fault: %s\n%s", found, more))
+	}
+	missed := 0
+	for _, f := range faults {
+		if !wanted.MatchString(f.Name) {
+			continue
+		}
+		found, more, err := try(&f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		fmt.Printf("%-44s %-46s %s\n%s", f.Name, f.File, found, more)
+		if found == NotFound {
+			missed++
+		}
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d faults were not found", missed)
+	}
+	return nil
+}
+
+// builder builds tests with faults in them.
+type builder struct {
+	root   string // of the module
 	folder string // of what it builds
 }
 
-// NewBuilder makes sure that the text of each fault is there. It must be closed.
-func NewBuilder(faults []Fault) (*Builder, error) {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return nil, err
-	}
-	b := &Builder{Root: strings.TrimSpace(string(root))}
-	for _, f := range faults {
-		if _, err := b.changed(&f); err != nil {
-			return nil, err
-		}
-	}
-	b.folder, err = os.MkdirTemp("", "mutant")
-	return b, err
-}
-
-// Close removes what was built.
-func (b *Builder) Close() { os.RemoveAll(b.folder) }
-
 // changed is the file with the fault in it.
-func (b *Builder) changed(f *Fault) (string, error) {
-	text, err := os.ReadFile(filepath.Join(b.Root, f.File))
+func (b *builder) changed(f *Fault) (string, error) {
+	text, err := os.ReadFile(filepath.Join(b.root, f.File))
 	if err != nil {
 		return "", err
 	}
@@ -60,8 +102,8 @@ func (b *Builder) changed(f *Fault) (string, error) {
 	return strings.Replace(string(text), f.Old, f.New, 1), nil
 }
 
-// Test builds the test of a package, with the fault if there is one, and returns its path.
-func (b *Builder) Test(f *Fault, room string) (string, error) {
+// test builds the test of a package, with the fault if there is one, and returns its path.
+func (b *builder) test(f *Fault, room string) (string, error) {
 	file, overlay, test := filepath.Join(b.folder, "changed.go"), filepath.Join(b.folder, "overlay.json"), filepath.Join(b.folder, "room.test")
 	replace := make(map[string]string)
 	if f != nil {
@@ -72,7 +114,7 @@ func (b *Builder) Test(f *Fault, room string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		replace[filepath.Join(b.Root, f.File)] = file
+		replace[filepath.Join(b.root, f.File)] = file
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
@@ -82,7 +124,7 @@ func (b *Builder) Test(f *Fault, room string) (string, error) {
 		return "", err
 	}
 	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", test, "./"+room)
-	build.Dir = b.Root
+	build.Dir = b.root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

@@ -126,7 +126,7 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 		o.Open(opened, false)
 		reports := t.r.report(t.job, o, "open")
 		if o.Ending == report.Differs {
-			problem, advice := explain(o, true)
+			problem, advice := explain(o)
 			return t.failed(ctx, nil, problem, advice, reports)
 		}
 		recordProof(t.r, t.job, o, reports, t.state(ctx))
@@ -155,7 +155,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	if t.plan != nil {
 		if o := t.r.outcome(command, t.plan, t.began, err); o != nil {
 			reports = t.r.report(t.job, o, command)
-			problem, advice = explain(o, o.Ending == report.Refused && !t.state(ctx).Nothing())
+			problem, advice = explain(o)
 		} else {
 			const again = "When it is fixed, run the same command again; what was done until then is kept:"
 			advice = []string{again, t.r.opts.Command(t.r.command())}

@@ -39,22 +39,12 @@ func (r *runner) outcome(command string, plan *transfer.Plan, began time.Time, e
 }
 
 // explain puts an outcome into a problem in plain words, and what to do about it.
-// begun says that the new database may have a part of the merge.
-func explain(o *report.Outcome, begun bool) (problem string, advice []string) {
+func explain(o *report.Outcome) (problem string, advice []string) {
 	words := o.Words()
 	problem = words.Sentence
 	switch {
 	case o.Ending == report.Refused:
 		problem = refused(o.Refusals)
-		advice = []string{"Nothing was written by this attempt. When it is fixed, run the same command again:", o.Then.Again}
-		switch {
-		case o.Command != "apply":
-		case begun:
-			advice = append(advice, "If the databases were changed since the plan was made, undo the merge, and make a new plan:", o.Then.Undo, o.Then.Plan)
-		default:
-			advice = append(advice, "If the databases were changed since the plan was made, make a new one first:", o.Then.Plan)
-		}
-		words.Next = nil // said above
 	case o.Proof != nil && o.Proof.Verdict == verdict.Fail:
 		problem += ": " + unproved(o.Proof)
 	case o.Proof != nil && len(o.Proof.Findings) > 0:

@@ -14,11 +14,15 @@ import (
 func TestExplainRefusedApply(t *testing.T) {
 	t.Parallel()
 	then := report.Commands{Undo: "fleet undo n w1", Plan: "fleet plan n w1", Again: "fleet apply n w1"}
-	o := &report.Outcome{Command: "apply", Ending: report.Refused, Plan: &transfer.Plan{}, Then: then}
-	for begun, want := range map[bool]string{false: "first: fleet plan n w1", true: "new plan: fleet undo n w1 fleet plan n w1"} {
-		_, advice := explain(o, begun)
+	for next, want := range map[transfer.Next]string{
+		plan.NextAgain:        "again: fleet apply n w1",
+		transfer.NextPlan:     "new plan: fleet plan n w1",
+		transfer.NextUndoPlan: "new plan: fleet undo n w1 fleet plan n w1",
+	} {
+		o := &report.Outcome{Command: "apply", Ending: report.Refused, Plan: &transfer.Plan{}, Then: then, Refusals: []transfer.Refusal{{Next: next}}}
+		_, advice := explain(o)
 		if got := strings.Join(advice, " "); !strings.HasSuffix(got, want) {
-			t.Errorf("begun %t: %q does not end with %q", begun, got, want)
+			t.Errorf("%q: %q does not end with %q", next, got, want)
 		}
 	}
 }
@@ -32,7 +36,7 @@ func TestExplainAProof(t *testing.T) {
 			proof.Findings = []transfer.Refusal{{Reason: "look"}}
 		}
 		o := &report.Outcome{Command: "verify", Ending: report.Done, Plan: &transfer.Plan{New: plan.New{Name: "w1_m2"}, Worlds: []transfer.World{{Name: "w1"}, {Name: "w2"}}}, Proof: proof}
-		if problem, _ := explain(o, false); !strings.HasSuffix(problem, want) {
+		if problem, _ := explain(o); !strings.HasSuffix(problem, want) {
 			t.Errorf("%s: %q does not end with %q", judged, problem, want)
 		}
 	}

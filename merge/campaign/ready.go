@@ -144,7 +144,7 @@ type preflight struct {
 	mu       sync.Mutex
 	stopped  []bool // by merge: its worlds are
 	problems []Problem
-	servers  map[[2]string]bool  // what lookStopped said; see subject
+	inUse    map[string]bool     // worlds of which lookStopped said so
 	unknown  map[string][]string // worlds, by what was not checked of them
 	needs    map[string]*need    // by file system
 }
@@ -152,7 +152,7 @@ type preflight struct {
 func newPreflight(c *agenda.Campaign, all []*job, now func() time.Time) *preflight {
 	return &preflight{
 		campaign: c, all: all, now: now, stopped: make([]bool, len(all)),
-		servers: make(map[[2]string]bool), unknown: make(map[string][]string), needs: make(map[string]*need),
+		inUse: make(map[string]bool), unknown: make(map[string][]string), needs: make(map[string]*need),
 	}
 }
 
@@ -196,25 +196,12 @@ func (n *preflight) add(p Problem) {
 func (n *preflight) refusals(d *job, refusals []transfer.Refusal, fenced bool) {
 	for _, r := range refusals {
 		world := r.Source
-		if n.servers[subject(world, r.Reason)] {
-			continue
-		}
 		r.Source = ""
 		if world == d.into.Name {
 			world = "" // which it is not yet
 		}
-		text := r.String()
-		if again, ok := strings.CutSuffix(text, "plan again"); ok && fenced {
-			text = again + "undo the merge, then plan again"
-		}
-		n.add(Problem{Merge: d.Name(), World: world, Reason: text, Fenced: fenced})
+		n.add(Problem{Merge: d.Name(), World: world, Reason: r.String(), Fenced: fenced})
 	}
-}
-
-// subject is what a reason says of a world, without what changes as a lease is renewed.
-func subject(world, reason string) [2]string {
-	about, _, _ := strings.Cut(reason, ":")
-	return [2]string{world, about}
 }
 
 // leave says that something was not checked of a world.
@@ -268,14 +255,14 @@ func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, y
 func (n *preflight) lookStopped(ctx context.Context, i int) error {
 	d, stopped := n.all[i], true
 	for j, world := range d.Worlds {
-		reasons, known, err := transfer.InUse(ctx, d.databases[j], d.plan.ID)
+		refusals, known, err := transfer.InUse(ctx, d.databases[j], d.plan.ID)
 		if err != nil {
 			return err
 		}
-		for _, reason := range reasons {
-			n.problem(d.Name(), world, "%s", reason)
+		if len(refusals) > 0 {
+			n.refusals(d, refusals, false)
 			n.mu.Lock()
-			n.servers[subject(world, reason)] = true
+			n.inUse[world] = true
 			n.mu.Unlock()
 			stopped = false
 		}
@@ -385,6 +372,11 @@ func (n *preflight) lookFresh(ctx context.Context, i int) error {
 		return err
 	}
 	at, err := begunAlready(ctx, d.plan, d.into, d.databases)
-	n.refusals(d, refusals, at != nil)
+	if at != nil {
+		transfer.AfterUndo(refusals)
+	}
+	n.refusals(d, slices.DeleteFunc(refusals, func(r transfer.Refusal) bool {
+		return n.inUse[r.Source] && (r.Place == transfer.PlaceRunning || r.Place == transfer.PlaceServers)
+	}), at != nil)
 	return err
 }

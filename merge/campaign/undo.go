@@ -115,7 +115,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		return recordNotUndone(r, j, failure, err, plainly(err), advice, nil)
 	}
 	o.Undone, o.Forced = undone, r.opts.Force
-	problem, advice := explain(o, true)
+	problem, advice := explain(o)
 	return recordNotUndone(r, j, failure, err, problem, advice, r.report(j, o, "undo"))
 }
 

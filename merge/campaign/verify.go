@@ -105,7 +105,7 @@ func recordProof(r *runner, j *job, o *report.Outcome, reports []string, state t
 		advice = []string{"To open it:", r.opts.Command("apply", j.Name())}
 	}
 	if o.Ending != report.Done {
-		problem, advice = explain(o, true)
+		problem, advice = explain(o)
 		text = problem
 	}
 	r.update(j.Merge, kind, text, func(rec *record) { rec.rest(phase, problem, advice, reports) })

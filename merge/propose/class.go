@@ -21,17 +21,24 @@ type classifier struct {
 
 // judgement is what a column seems to be.
 type judgement struct {
-	class    verdict.ColumnClass
-	to       *space
-	cases    []proposedCase // what it names in some rows; none: to, in all
-	weak     bool           // these only have the range of the keys
-	kinds    *tell.Split    // in other rows than these it seems to name something else
-	score    float64        // of the names
-	doubt    float64        // from 0 to 1
-	reason   string
+	class  verdict.ColumnClass
+	to     *space
+	cases  []proposedCase // what it names in some rows; none: to, in all
+	weak   bool           // these only have the range of the keys
+	kinds  *tell.Split    // in other rows than these it seems to name something else
+	score  float64        // of the names
+	doubt  float64        // from 0 to 1
+	reason string
+	traits
+}
+
+// traits are what the rest of the package asks of a judgement.
+type traits struct {
+	declared bool
+	counted  bool // the database counts it up
 	named    bool // the names speak for it, besides the gaps
 	own      bool // undecided: it may be a key of its own
-	declared bool
+	inTexts  bool // the keys are inside its texts
 }
 
 // classify judges all columns.
@@ -221,112 +228,6 @@ func (e *examined) distinct() (n int64) {
 	return n
 }
 
-// judge says what a column seems to be, by itself.
-func (c *classifier) judge(e *examined) *judgement {
-	words := nameWords(e.column.Name)
-	if to := c.declaredTarget(e); to != nil {
-		return &judgement{class: verdict.ClassReference, to: to, declared: true, reason: "a foreign key, or declared"}
-	}
-	if e.column.Opaque != "" {
-		return &judgement{class: verdict.ClassOpaque, reason: e.column.Opaque + ": its contents are not read"}
-	}
-	if !numeric(e.column) || e.column.Generated != "" {
-		return &judgement{class: verdict.ClassPlain, reason: "no numbers"}
-	}
-	if e.unread != "" {
-		return &judgement{class: verdict.ClassUndecided, doubt: 1, reason: "could not be read: " + e.unread}
-	}
-	if e.place == countedKey || c.ownSpace(e).isSame() {
-		if s := c.ownSpace(e); s.isSame() {
-			return &judgement{class: verdict.ClassShared, reason: "a key of a table that is the same in all databases"}
-		}
-		return &judgement{class: verdict.ClassKey, reason: countedUp}
-	}
-	if e.rows() == 0 && slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.values.others > 0 }) {
-		return &judgement{class: verdict.ClassPlain, reason: "no numbers"}
-	}
-	if e.rows() == 0 {
-		return &judgement{class: verdict.ClassEmpty, reason: "no values"}
-	}
-	if all := c.targets(e, fits); len(all) > 0 {
-		t := all[0]
-		if slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
-			return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.9, reason: "numbers in its texts avoid the gaps in the keys"}
-		}
-		if t.pooled.share() < 0.9 && t.score < 1 && !e.whole(t.to) {
-			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.8, reason: "many rows avoid the gaps in the keys, and others match no row: is it a reference in some rows only?"}
-		}
-		if t.to.runs && t.score < 1 {
-			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.8, reason: "it avoids the gaps in the keys, but the gaps are long runs, which chance may avoid too"}
-		}
-		return &judgement{class: verdict.ClassReference, to: t.to, score: t.score, doubt: 1 / (1 + t.pooled.sigmas()), named: t.score >= 1, reason: "avoids the gaps in the keys"}
-	}
-	inside := slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside })
-	if !(aboutAccounts(words) && !inside) && c.ofTheGame(e) {
-		return &judgement{class: verdict.ClassShared, reason: "names rows of a table that is the same in all databases"}
-	}
-	if inside {
-		for _, t := range c.targets(e, silent) {
-			if t.spans(20, 10) {
-				return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.6, reason: "numbers in its texts have the range of the keys: are they lists of keys?"}
-			}
-		}
-		return &judgement{class: verdict.ClassPlain, reason: "texts"}
-	}
-	if s := c.ownSpace(e); s != nil && s.counts {
-		if j := c.named(e, 2); j != nil && e.place == inKey {
-			return j
-		}
-		if all := c.targets(e, silent); e.place == inKey && len(all) > 0 && all[0].score >= 3 && all[0].pooled.share() >= 0.9 {
-			return &judgement{class: verdict.ClassUndecided, to: all[0].to, score: all[0].score, doubt: 0.6, named: true, reason: "the database counts it up, and a key of another table has its name"}
-		}
-		return &judgement{class: verdict.ClassKey, reason: countedUp}
-	}
-	if aboutAccounts(words) {
-		return &judgement{class: verdict.ClassUndecided, doubt: 0.5, reason: "an account: is there one account database for all worlds (shared)?"}
-	}
-	all := c.targets(e, silent)
-	if e.place == singleKey {
-		return c.judgeKey(e, all)
-	}
-	if s := c.unknown(e); s != nil && !aboutMeasures(words) {
-		return &judgement{class: verdict.ClassUndecided, to: s, score: c.score(e, s), doubt: 0.9, reason: "it may name too many keys, too far apart, so its values were not looked up"}
-	}
-	sort := slices.Clone(all)
-	slices.SortStableFunc(sort, func(a, b rankedTarget) int { return cmp.Compare(b.score, a.score) })
-	best := rankedTarget{}
-	if len(sort) > 0 {
-		best = sort[0]
-	}
-	plain := &judgement{class: verdict.ClassPlain, reason: "its values match keys only as often as by chance"}
-	if e.place == inKey {
-		plain = &judgement{class: verdict.ClassShared, reason: "part of a key, and no other table's"}
-	}
-	if bitsOf(e.column) <= 8 && !(best.score >= 3 && hasIDWord(words)) {
-		return plain
-	}
-	switch {
-	case best.score < 2 && c.thing(e, words):
-		return &judgement{class: verdict.ClassUndecided, doubt: 0.45, reason: "the databases share many of its numbers: it may name things without a table"}
-	case best.score < 2 && c.named(e, 2) != nil:
-		return c.named(e, 2)
-	case best.to == nil:
-		return plain
-	case best.pooled.share() >= 0.9 && (best.score >= 3 || best.score >= 2 && (hasIDWord(words) || best.to == c.persons && slices.Contains(partWords, words[len(words)-1]))):
-		return &judgement{class: verdict.ClassUndecided, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name suggests it, and its values neither show nor deny it"}
-	case best.score >= 1 && !(aboutMeasures(words) && !hasIDWord(words)) && !(best.score < 2 && best.pooled.unlikely()):
-		return &judgement{class: verdict.ClassUndecided, to: best.to, score: best.score, doubt: 0.7, named: true, reason: "its name may suggest it, and the gaps do not contradict"}
-	case slices.ContainsFunc(all, func(t rankedTarget) bool { return !t.pooled.unlikely() }) && (hasIDWord(words) || aboutPeople(words)):
-		return &judgement{class: verdict.ClassUndecided, to: all[0].to, doubt: 0.6, reason: "it has the name of a key"}
-	}
-	for _, t := range all {
-		if t.spans(200, 50) {
-			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.5, reason: "it has the range of the keys"}
-		}
-	}
-	return plain
-}
-
 // whole reports whether in some database nearly all rows lead to an own key: the others
 // may have been shifted without the column.
 func (e *examined) whole(to *space) bool {
@@ -404,29 +305,6 @@ func (c *classifier) ownSpace(e *examined) *space {
 
 func (s *space) isSame() bool { return s != nil && s.same }
 
-// named returns the space whose rows the names say a column names, against what the gaps
-// say: half of its rows lead there nevertheless.
-func (c *classifier) named(e *examined, atLeast float64) *judgement {
-	for _, t := range c.targets(e, denied) {
-		if t.score >= atLeast && t.pooled.share() >= 0.5 {
-			return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.5, named: true, reason: "its name suggests it, but many rows match nothing"}
-		}
-	}
-	return nil
-}
-
-// judgeKey judges a column that is a key alone, and that the database does not count up.
-func (c *classifier) judgeKey(e *examined, all []rankedTarget) *judgement {
-	if j := c.named(e, 1); j != nil && len(all) == 0 {
-		return j
-	}
-	if len(all) > 0 {
-		t := all[0]
-		return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.8, own: true, reason: "a key of its own, or one row for each " + t.to.String()}
-	}
-	return &judgement{class: verdict.ClassKey, doubt: 0.4, reason: "a key of its own"}
-}
-
 // followNames puts in doubt what is called like a reference, and takes for a key of its
 // own what others name.
 func (c *classifier) followNames() {
@@ -467,7 +345,7 @@ func doubtAlike(c *classifier) {
 		switch s := c.ownSpace(e); {
 		case j.declared:
 		case j.class == verdict.ClassKey && s != nil && s.alike:
-			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, own: true, reason: "a key of a table that looks the same in all databases: is it the game's own data?"}
+			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, reason: "a key of a table that looks the same in all databases: is it the game's own data?"}
 		case j.class == verdict.ClassReference && j.to.alike:
 			doubted := *j
 			doubted.class, doubted.doubt = verdict.ClassUndecided, 0.6
@@ -476,6 +354,3 @@ func doubtAlike(c *classifier) {
 		}
 	}
 }
-
-// countedUp is the reason for a key of AUTO_INCREMENT.
-const countedUp = "the database counts it up"

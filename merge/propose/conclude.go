@@ -38,7 +38,7 @@ func (c *classifier) proposed() *verdict.Proposed {
 		}
 		own := func(e *examined) bool {
 			j := c.judged[e]
-			return e.String() == s.String() && j.class == verdict.ClassKey && j.reason != countedUp
+			return e.String() == s.String() && j.class == verdict.ClassKey && !j.counted
 		}
 		if form == 0 && !s.same && s.Class == undeclared.IntegerClass && slices.ContainsFunc(c.x.columns, own) {
 			p.Keys = append(p.Keys, s.String())
@@ -84,7 +84,7 @@ func formOf(s *space) gameid.KeyForm {
 
 func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 	j := c.judged[e]
-	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own}
+	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own, InTexts: j.inTexts}
 	if i := slices.IndexFunc(c.x.byName, func(r declare.DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
 		r := c.x.byName[i]
 		p.Class, p.To, p.None, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5

@@ -101,7 +101,7 @@ func (f rulesFile) header() {
 type lineOf struct {
 	name, to, when, reason string
 	none                   string // as a rule says it
-	own                    bool
+	own, inTexts           bool
 	counts                 string // keys
 	kinds                  *verdict.Kinds
 }
@@ -117,7 +117,7 @@ func (f rulesFile) undecided() {
 	groups := make(map[lineOf][]verdict.ProposedColumn)
 	for _, c := range columns {
 		reason, _, _ := strings.Cut(c.Evidence, "; ")
-		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: reason, own: c.Own, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
+		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: reason, own: c.Own, inTexts: c.InTexts, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
 		if len(c.None) > 0 {
 			at.none = ", none = " + printable.Text(verdict.TomlValues(c.None))
 		}
@@ -149,7 +149,7 @@ func (f rulesFile) undecided() {
 			f.line("  # or: plain, or shared, or [[check.reference]]")
 		case at.kinds != nil, at.when != "", at.to != "" && !at.own:
 			c, others := groups[at][0], "or: plain, or shared"
-			if strings.HasPrefix(at.reason, "numbers in its texts") {
+			if at.inTexts {
 				others = "and a format, which says where they are (mergecheck -h formats); " + others
 			}
 			if at.kinds != nil {

@@ -157,8 +157,12 @@ func TestSparseKeysLeaveDoubt(t *testing.T) {
 	}
 	e := &examined{table: "mail", column: &catalog.Column{Name: "what", Type: "bigint", Kind: catalog.KindInteger}, parts: []examinedPart{{db: db, fits: make(map[*space]fit),
 		values: columnSummary{rows: 9, distinct: 9, lowest: rekey.Integer{Bits: 70_000}, highest: rekey.Integer{Bits: 90_000}}}}}
-	c := &classifier{f: &read.Facts{Resolved: &declare.Resolved{Declared: &declare.Declared{}}}, x: &examination{spaces: []*space{s}, columns: []*examined{e}}, roots: []*space{s}}
+	c := classifierOf(e, s)
 	if j := c.judge(e); j.class != verdict.ClassUndecided || j.to != s {
 		t.Errorf("it is %v: %s", j.class, j.reason)
 	}
+}
+
+func classifierOf(e *examined, spaces ...*space) *classifier {
+	return &classifier{f: &read.Facts{Resolved: &declare.Resolved{Declared: &declare.Declared{}}}, x: &examination{spaces: spaces, columns: []*examined{e}}, roots: spaces}
 }

@@ -103,6 +103,42 @@ func TestUndoneOfAnEmptyDatabase(t *testing.T) {
 	}
 }
 
+// What comes after a refusal: of several reasons, what the one that asks for most asks for. Nothing, if the plan was not
+// kept.
+func TestRefusedNext(t *testing.T) {
+	then := Commands{Again: "again", Apply: "apply", Open: "open", Undo: "undo", Plan: "plan"}
+	for _, c := range []struct {
+		want  string
+		asked []transfer.Next
+	}{
+		{"again", []transfer.Next{""}},
+		{"plan", []transfer.Next{"", transfer.NextPlan}},
+		{"undo plan", []transfer.Next{transfer.NextUndoPlan, ""}},
+		{"undo", []transfer.Next{transfer.NextUndo}},
+		{"apply", []transfer.Next{transfer.NextApply}},
+		{"open undo", []transfer.Next{transfer.NextOpen}},
+		{"", []transfer.Next{transfer.NextNone}},
+	} {
+		o := sampleOutcome()
+		o.Ending, o.Applied, o.Then = Refused, nil, then
+		for _, next := range c.asked {
+			o.Refusals = append(o.Refusals, transfer.Refusal{Next: next})
+		}
+		commands := func() (all []string) {
+			for _, s := range o.Words().Next {
+				all = append(all, s.Commands...)
+			}
+			return all
+		}
+		if got := strings.Join(commands(), " "); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.asked, got, c.want)
+		}
+		if o.Then.Again = ""; len(commands()) > 0 {
+			t.Errorf("%q, the plan was not kept: got %q", c.asked, commands())
+		}
+	}
+}
+
 // ended is an outcome with what it says.
 type ended struct {
 	*Outcome

@@ -54,24 +54,25 @@ func (o *Outcome) Words() Words {
 	return w
 }
 
-// refused says what to do when the reasons are seen to: it depends on what they ask for.
+// refused says what comes next: of several reasons, what the one that asks for most asks for.
 func (w *Words) refused(o *Outcome) {
-	const again, undo = "plan again", "undo the merge, then plan again"
-	asks := func(what string) func(r transfer.Refusal) bool {
-		return func(r transfer.Refusal) bool { return strings.HasSuffix(r.Reason, what) }
+	asked := func(next transfer.Next) bool {
+		return slices.ContainsFunc(o.Refusals, func(r transfer.Refusal) bool { return r.Next == next })
 	}
-	blocked := len(o.Plan.Refusals) > 0 && o.Command == "apply" // which has not begun
-	begun := slices.ContainsFunc(o.Refusals, asks(undo))
-	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
-	final := slices.ContainsFunc(o.Refusals, func(r transfer.Refusal) bool { return r.Final })
 	switch {
-	case o.Then.Again == "" || final:
-	case fresh:
-		w.next("When that is fixed, run the same command again:", o.Then.Again)
-	case begun:
+	case o.Then.Again == "" || asked(transfer.NextNone):
+	case asked(transfer.NextUndoPlan):
 		w.next("The merge has begun. Undo it, then make a new plan:", o.Then.Undo, o.Then.Plan)
-	default:
+	case asked(transfer.NextUndo):
+		w.next("Undo it:", o.Then.Undo)
+	case asked(transfer.NextOpen):
+		w.next("Open it, or take it back:", o.Then.Open, o.Then.Undo)
+	case asked(transfer.NextApply):
+		w.next("Make it:", o.Then.Apply)
+	case asked(transfer.NextPlan):
 		w.next("When that is fixed, make a new plan:", o.Then.Plan)
+	default:
+		w.next("When that is fixed, run the same command again:", o.Then.Again)
 	}
 }
 

@@ -98,79 +98,98 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 	if t == nil {
 		return nil, noTable(scan.Table)
 	}
-	var (
-		q          = &query{indexed: true, prepared: true}
-		readings   []reading
-		conditions []string
-		selected   []string
-		orderBy    []string
-		quote      = s.dialect.Quote
-		selectOnce = func(expr string) int {
-			if i := slices.Index(selected, expr); i >= 0 {
-				return i
-			}
-			selected = append(selected, expr)
-			return len(selected) - 1
+	w := &writer{s: s, t: t, scan: scan, q: &query{indexed: true, prepared: true}}
+	key := schema.primary(scan.Table)
+	if err := w.order(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.carry(key, w.q.indexed && schema.unique(t, scan)); err != nil {
+		return nil, err
+	}
+	if scan.Only != nil {
+		w.conditions = append(w.conditions, scan.Only.SQL(func(column string) string { return "r." + s.dialect.Quote(column) }))
+	} else if err := w.leaveOut(sifts); err != nil {
+		return nil, err
+	}
+	join := ""
+	if scan.Dangling != nil {
+		var unmatched string
+		var err error
+		if join, unmatched, err = s.dangling(schema, t, scan.Dangling, w.notNull); err != nil {
+			return nil, err
 		}
-		read = func(c *column, r reading) int {
-			v := vector{column: c.Name, from: selectOnce(r.expr), encode: r.encode, plain: r.plain, digits: c.kind == integer && s.dialect.prepares(c)}
-			q.prepared = q.prepared && s.dialect.prepares(c)
-			if r.instead != "" {
-				v.instead, v.encodeInstead = selectOnce(r.instead), r.encodeInstead
-			}
-			readings = append(readings, r)
-			q.columns = append(q.columns, v)
-			return len(readings) - 1
-		}
-		notNull = func(c *column) {
-			if c.Nullable {
-				conditions = append(conditions, "r."+quote(c.Name)+" IS NOT NULL")
-			}
-		}
-	)
-	for _, o := range scan.Order {
-		c := t.byName[o.Column]
+		w.conditions = append(w.conditions, unmatched)
+	}
+	if len(w.selected) == 0 {
+		return nil, errors.New("a scan of no columns")
+	}
+	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + where(w.conditions)
+	w.sort(key)
+	return w.q, nil
+}
+
+// writer has the parts of the statement of a scan.
+type writer struct {
+	s    *Source
+	t    *table
+	scan catalog.Scan
+	q    *query
+
+	selected   []string  // expressions, each once
+	readings   []reading // as the columns of q
+	conditions []string
+	orderBy    []string
+}
+
+// order reads the columns by which the rows are sorted.
+func (w *writer) order(ctx context.Context) error {
+	dialect := w.s.dialect
+	for _, o := range w.scan.Order {
+		c := w.t.byName[o.Column]
 		if c == nil {
-			return nil, noColumn(t, o.Column)
+			return noColumn(w.t, o.Column)
 		}
 		collation := cmp.Or(o.Collation, c.Collation)
-		r, err := s.dialect.sorted(ctx, s.conn, c, collation)
+		r, err := dialect.sorted(ctx, w.s.conn, c, collation)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if o.Shift != nil {
 			if c.kind != integer || c.bits {
-				return nil, &catalog.UnsupportedError{Column: c.Name, Reason: "only integers can be put in the order of their new values"}
+				return &catalog.UnsupportedError{Column: c.Name, Reason: "only integers can be put in the order of their new values"}
 			}
 			r.encode, r.plain = encodeShifted(o.Shift), false
 		}
-		i := read(c, r)
-		q.order = append(q.order, i)
-		q.indexed = q.indexed && strings.HasPrefix(cmp.Or(r.order, r.expr), "r."+quote(c.Name)) && strings.EqualFold(collation, c.Collation)
+		i := w.read(c, r)
+		w.q.order = append(w.q.order, i)
+		w.q.indexed = w.q.indexed && strings.HasPrefix(cmp.Or(r.order, r.expr), "r."+dialect.Quote(c.Name)) && strings.EqualFold(collation, c.Collation)
 		if r.order == "" {
-			r.order = fmt.Sprint(q.columns[i].from + 1)
+			r.order = fmt.Sprint(w.q.columns[i].from + 1)
 		}
-		orderBy = append(orderBy, r.order)
-		if scan.SkipNull {
-			notNull(c)
+		w.orderBy = append(w.orderBy, r.order)
+		if w.scan.SkipNull {
+			w.notNull(c)
 		}
 	}
-	key := schema.primary(scan.Table)
-	unique := q.indexed && schema.unique(t, scan)
-	for _, name := range scan.Carry {
-		c := t.byName[name]
+	return nil
+}
+
+// carry reads the columns that come along. key is the primary key; unique says that no two rows are equal in the order.
+func (w *writer) carry(key []string, unique bool) error {
+	for _, name := range w.scan.Carry {
+		c := w.t.byName[name]
 		if c == nil {
-			return nil, noColumn(t, name)
+			return noColumn(w.t, name)
 		}
-		r := s.dialect.carried(c)
+		r := w.s.dialect.carried(c)
 		same := func(have reading) bool { return have.plain && r.plain && have.expr == r.expr }
-		if i := slices.IndexFunc(readings, same); i >= 0 {
-			q.carry = append(q.carry, i)
+		if i := slices.IndexFunc(w.readings, same); i >= 0 {
+			w.q.carry = append(w.q.carry, i)
 			continue
 		}
-		i := read(c, r)
-		q.columns[i].asNumbers = c.kind == integer && slices.Contains(scan.Numbers, name)
-		q.carry = append(q.carry, i)
+		i := w.read(c, r)
+		w.q.columns[i].asNumbers = c.kind == integer && slices.Contains(w.scan.Numbers, name)
+		w.q.carry = append(w.q.carry, i)
 		// Rows that are equal come in one order every time, so that reports do.
 		// It is that of their primary key, by which indexes order them anyway.
 		// Sorting by what else is carried would keep an index from being used, and
@@ -178,58 +197,79 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 		if unique || len(key) > 0 && !slices.Contains(key, name) {
 			continue
 		}
-		sorted := slices.ContainsFunc(scan.Order, func(o catalog.Order) bool { return o.Column == name })
+		sorted := slices.ContainsFunc(w.scan.Order, func(o catalog.Order) bool { return o.Column == name })
 		if c.kind == text || c.kind != other && !sorted {
-			orderBy = append(orderBy, "r."+quote(name))
+			w.orderBy = append(w.orderBy, "r."+w.s.dialect.Quote(name))
 		}
 	}
-	if scan.Only != nil {
-		conditions = append(conditions, scan.Only.SQL(func(column string) string { return "r." + quote(column) }))
-	} else {
-		conditions = append(conditions, not(s.out(t.name, "r.", sifts))...)
+	return nil
+}
+
+// leaveOut leaves out the rows that are withheld: by conditions, and by sifting what is read.
+func (w *writer) leaveOut(sifts bool) error {
+	w.conditions = append(w.conditions, not(w.s.out(w.t.name, "r.", sifts))...)
+	if !sifts {
+		return nil
 	}
-	if sifts && scan.Only == nil {
-		for _, rows := range s.sifted(t.name) {
-			columns, is := rows.Sift()
-			at := make([]int, len(columns))
-			for i, name := range columns {
-				c := t.byName[name]
-				if c == nil {
-					return nil, noColumn(t, name)
-				}
-				at[i] = selectOnce(s.dialect.carried(c).expr)
+	for _, rows := range w.s.sifted(w.t.name) {
+		columns, is := rows.Sift()
+		at := make([]int, len(columns))
+		for i, name := range columns {
+			c := w.t.byName[name]
+			if c == nil {
+				return noColumn(w.t, name)
 			}
-			q.sift = append(q.sift, func(row []driver.Value) bool { return is(func(i int) any { return row[at[i]] }) })
+			at[i] = w.selectOnce(w.s.dialect.carried(c).expr)
 		}
+		w.q.sift = append(w.q.sift, func(row []driver.Value) bool { return is(func(i int) any { return row[at[i]] }) })
 	}
-	join := ""
-	if scan.Dangling != nil {
-		var unmatched string
-		var err error
-		if join, unmatched, err = s.dangling(schema, t, scan.Dangling, notNull); err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, unmatched)
-	}
-	if len(selected) == 0 {
-		return nil, errors.New("a scan of no columns")
-	}
-	q.statement = "SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r" + join + where(conditions)
+	return nil
+}
+
+// sort ends the statement with its order, and with its limit.
+func (w *writer) sort(key []string) {
+	q := w.q
 	q.backwards = q.statement
 	switch {
-	case scan.Unsorted && len(key) > 0:
+	case w.scan.Unsorted && len(key) > 0:
 		// As they are stored, so that what is found first is the same every time.
-		orderBy = slice.Map(key, func(name string) string { return "r." + quote(name) })
-		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
-	case scan.Unsorted, len(scan.Order) == 0:
-	case len(orderBy) > 0:
-		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
-		q.backwards += " ORDER BY " + strings.Join(orderBy, " DESC, ") + " DESC"
+		stored := slice.Map(key, func(name string) string { return "r." + w.s.dialect.Quote(name) })
+		q.statement += " ORDER BY " + strings.Join(stored, ", ")
+	case w.scan.Unsorted, len(w.scan.Order) == 0:
+	case len(w.orderBy) > 0:
+		q.statement += " ORDER BY " + strings.Join(w.orderBy, ", ")
+		q.backwards += " ORDER BY " + strings.Join(w.orderBy, " DESC, ") + " DESC"
 	}
-	if scan.Most > 0 {
-		q.statement += fmt.Sprintf(" LIMIT %d", scan.Most)
+	if w.scan.Most > 0 {
+		q.statement += fmt.Sprintf(" LIMIT %d", w.scan.Most)
 	}
-	return q, nil
+}
+
+// read selects a column, and returns its index in the columns of the query.
+func (w *writer) read(c *column, r reading) int {
+	prepares := w.s.dialect.prepares(c)
+	v := vector{column: c.Name, from: w.selectOnce(r.expr), encode: r.encode, plain: r.plain, digits: c.kind == integer && prepares}
+	w.q.prepared = w.q.prepared && prepares
+	if r.instead != "" {
+		v.instead, v.encodeInstead = w.selectOnce(r.instead), r.encodeInstead
+	}
+	w.readings = append(w.readings, r)
+	w.q.columns = append(w.q.columns, v)
+	return len(w.readings) - 1
+}
+
+func (w *writer) selectOnce(expr string) int {
+	if i := slices.Index(w.selected, expr); i >= 0 {
+		return i
+	}
+	w.selected = append(w.selected, expr)
+	return len(w.selected) - 1
+}
+
+func (w *writer) notNull(c *column) {
+	if c.Nullable {
+		w.conditions = append(w.conditions, "r."+w.s.dialect.Quote(c.Name)+" IS NOT NULL")
+	}
 }
 
 // dangling finds the rows whose reference leads nowhere: see

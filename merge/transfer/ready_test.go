@@ -68,7 +68,7 @@ func TestFence(t *testing.T) {
 		free(false)
 		fence() // again, as after a kill
 		now := registryIn(t, worlds[1])
-		if got := ledger.InUse(now, "m9"); len(got) != 1 || !strings.Contains(got[0].Reason, ": leave it out, or undo that merge first") {
+		if got := ledger.InUse("s2", now, "m9"); len(got) != 1 || !strings.Contains(got[0].Reason, ": leave it out, or undo that merge first") {
 			t.Errorf("to another merge it is %v", got)
 		}
 		lifted, err := apply.Unfence(t.Context(), p, into, worlds, job.Options{})

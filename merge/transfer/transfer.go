@@ -41,6 +41,7 @@ type (
 	Moved        = apply.Moved
 	NameCopy     = plan.NameCopy
 	NamePolicy   = plan.NamePolicy
+	Next         = plan.Next
 	Opened       = open.Opened
 	OpenOptions  = open.Options
 	Options      = job.Options
@@ -76,7 +77,15 @@ const (
 	DefaultTemplate = plan.DefaultTemplate
 	KeepActive      = plan.KeepActive
 	KeepOlder       = plan.KeepOlder
+	NextApply       = plan.NextApply
+	NextNone        = plan.NextNone
+	NextOpen        = plan.NextOpen
+	NextPlan        = plan.NextPlan
+	NextUndo        = plan.NextUndo
+	NextUndoPlan    = plan.NextUndoPlan
 	PartSums        = evidence.PartSums
+	PlaceRunning    = plan.PlaceRunning
+	PlaceServers    = plan.PlaceServers
 	PlanVersion     = plan.PlanVersion
 	StateOpen       = ledger.StateOpen
 	StateMade       = ledger.StateMade
@@ -102,6 +111,9 @@ var (
 	ErrPartOfPlan = ledger.ErrPartOfPlan
 	ErrStopped    = ledger.ErrStopped
 )
+
+// AfterUndo is [plan.AfterUndo].
+func AfterUndo(all []Refusal) { plan.AfterUndo(all) }
 
 // Apply is [apply.Apply].
 func Apply(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) (*Result, error) {
@@ -149,7 +161,7 @@ func Fresh(ctx context.Context, plan *Plan, into Database, worlds []Database, op
 }
 
 // InUse is [apply.InUse].
-func InUse(ctx context.Context, d Database, merge string) (reasons []string, known bool, err error) {
+func InUse(ctx context.Context, d Database, merge string) (refusals []Refusal, known bool, err error) {
 	return apply.InUse(ctx, d, merge)
 }
 

@@ -82,6 +82,9 @@ type ProposedColumn struct {
 	// rows that To names.
 	Own bool `json:"own_key,omitempty"`
 
+	// InTexts says that the keys are numbers inside its texts, so that a reference needs a format.
+	InTexts bool `json:"in_texts,omitempty"`
+
 	// Counts are the keys that an undecided column may count, as a counter kept in a row.
 	Counts []string `json:"counts,omitempty"`
 

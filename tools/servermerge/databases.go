@@ -90,9 +90,6 @@ func (j *job) asPlanned(ctx context.Context, doing string) error {
 	if err != nil || refusal == nil {
 		return err
 	}
-	if doing == "apply" {
-		refusal.Reason += ", or plan again"
-	}
 	return &transfer.RefusedError{Doing: doing, Refusals: []transfer.Refusal{*refusal}}
 }
 

@@ -139,22 +139,22 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 func refuseState(r *job.Run, state ledger.State) error {
 	switch {
 	case state == ledger.StateUndoing:
-		return refused(r, fmt.Sprintf("the merge %s is being undone: run undo again to its end", r.Plan.ID))
+		return refused(r, plan.NextUndo, fmt.Sprintf("the merge %s is being undone", r.Plan.ID))
 	case state == ledger.StateOpening:
-		return refused(r, "it is being opened: run open again to its end, or undo")
+		return refused(r, plan.NextOpen, "it is being opened")
 	case state == ledger.StateOpen:
-		return refused(r, "it was made and opened before: a game may run there")
+		return refused(r, plan.NextNone, "it was made and opened before: a game may run there")
 	case state == ledger.StateTried && !r.Opts.Try:
-		return refused(r, "it was made by a rehearsal, from worlds that may have run: run undo, which drops it")
+		return refused(r, plan.NextUndo, "it was made by a rehearsal, from worlds that may have run")
 	case state != "" && state != ledger.StateTried && r.Opts.Try:
-		return refused(r, "the merge has begun there, and a rehearsal makes a database of its own: run apply to its end, or undo")
+		return refused(r, plan.NextApply, "the merge has begun there, and a rehearsal makes a database of its own")
 	}
 	return nil
 }
 
 // refused is an error of apply about the new database.
-func refused(r *job.Run, reason string) error {
-	return &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Final: true}}}
+func refused(r *job.Run, next plan.Next, reason string) error {
+	return &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Next: next}}}
 }
 
 // action is something that is done again until it works, and what it is called then.
@@ -176,8 +176,8 @@ func retryAll(ctx context.Context, r *job.Run, all []action) error {
 // stops. If more is made, it refuses also what cannot be made any more.
 func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 	refused := &ledger.RefusedError{Doing: doing}
-	refuse := func(world, reason string) {
-		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: world, Reason: reason})
+	refuse := func(database string, next plan.Next, reason string) {
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: database, Reason: reason, Next: next})
 	}
 	for i, world := range r.Worlds {
 		on := &rowio.Connection{Database: world.Database} // reads what is there now
@@ -188,7 +188,7 @@ func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 				return err
 			}
 			for _, o := range running {
-				refuse(world.Name, o.String())
+				refuse(world.Name, plan.NextAgain, o.String())
 			}
 		}
 		if i > 0 {
@@ -199,7 +199,7 @@ func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 			return err
 		}
 		for _, what := range made.Altered(r.Plan.New.Made) {
-			refuse(world.Name, what+" was altered since the plan was made: plan again")
+			refuse(world.Name, plan.NextPlan, what+" was altered since the plan was made")
 		}
 		if !more {
 			continue
@@ -210,9 +210,9 @@ func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 		}
 		for _, o := range obstacles {
 			if o.There {
-				refuse(r.New.Name, o.String())
+				refuse(r.New.Name, plan.NextAgain, o.String())
 			} else {
-				refuse(world.Name, o.String())
+				refuse(world.Name, plan.NextAgain, o.String())
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 		return nil
 	}
 	if r.Manifest.Left != "" {
-		return ledger.AfterUndo(refused)
+		plan.AfterUndo(refused.Refusals)
 	}
 	return refused
 }
@@ -242,13 +242,13 @@ func isNew(ctx context.Context, r *job.Run) error {
 		if r.Manifest.Label.ID != "" {
 			return ofOther(r)
 		}
-		return refused(r, fmt.Sprintf("the new database is not empty: it has %q: plan again with the name of one that does not exist", found[0]))
+		return refused(r, plan.NextNone, fmt.Sprintf("the new database is not empty: it has %q: plan again with the name of one that does not exist", found[0]))
 	})
 }
 
 // ofOther refuses a database with the record of another merge.
 func ofOther(r *job.Run) error {
-	return refused(r, fmt.Sprintf("it has the record of another merge or rehearsal, %s: undo that, or plan again with another name", r.Manifest.Label.ID))
+	return refused(r, plan.NextNone, fmt.Sprintf("it has the record of another merge or rehearsal, %s: undo that, or plan again with another name", r.Manifest.Label.ID))
 }
 
 // beginRecord makes the database, and records the merge there.

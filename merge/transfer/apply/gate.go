@@ -10,7 +10,6 @@ import (
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 )
 
@@ -46,12 +45,8 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 	if now, err = reg.Servers(ctx); err != nil {
 		return err
 	}
-	if uses := ledger.InUse(now, r.Plan.ID); len(uses) > 0 {
-		refused := &ledger.RefusedError{Doing: doing}
-		for _, use := range uses {
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Reason: use.Reason})
-		}
-		return refused
+	if uses := ledger.InUse(r.New.Name, now, r.Plan.ID); len(uses) > 0 {
+		return &ledger.RefusedError{Doing: doing, Refusals: uses}
 	}
 	return r.Hooks.Fail.At("after guard")
 }

@@ -21,7 +21,7 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 	if blocks := r.Plan.Blocks(r.Opts.Try); len(blocks) > 0 {
 		return &ledger.RefusedError{Doing: "apply", Refusals: blocks}
 	}
-	f := &flight{Flight: &step.Flight{Run: r, Then: "plan again"}, begun: state == r.Manifest.Working()}
+	f := &flight{Flight: &step.Flight{Run: r}, begun: state == r.Manifest.Working()}
 	err := r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		f.Reasons, f.Model = nil, nil
 		if err := r.Apart(ctx, "apply"); err != nil {
@@ -46,10 +46,10 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 		return f.rights(ctx)
 	})
 	if err == nil && len(f.Reasons) > 0 {
-		err = &ledger.RefusedError{Doing: "apply", Refusals: f.Reasons}
 		if state != "" {
-			err = ledger.AfterUndo(err)
+			plan.AfterUndo(f.Reasons)
 		}
+		err = &ledger.RefusedError{Doing: "apply", Refusals: f.Reasons}
 	}
 	return err
 }
@@ -75,11 +75,11 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 		return nil
 	}
 	if what := f.Plan.Altered(i, s, false); what != "" {
-		then := "plan again"
 		if f.begun {
-			then = "alter them back, then run the same command again"
+			f.Refuse(d.Name, "", "%s: alter them back", what)
+		} else {
+			f.Changed(d.Name, "", "%s", what)
 		}
-		f.Refuse(d.Name, "", "%s: %s", what, then)
 		return nil
 	}
 	if i == 0 { // it gives the schema
@@ -125,7 +125,7 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 			return err
 		}
 		if had := t.Worlds[i].Rows; n != had {
-			f.Refuse(d.Name, t.Name, "it has %s, and had %d when the plan was made: plan again", ledger.CountRows(n), had)
+			f.Changed(d.Name, t.Name, "it has %s, and had %d when the plan was made", ledger.CountRows(n), had)
 		}
 	}
 	return nil
@@ -137,11 +137,9 @@ func (f *flight) servers(ctx context.Context, d rowio.Database, want plan.World)
 	if err != nil {
 		return err
 	}
-	for _, use := range ledger.InUse(now, f.Plan.ID) {
-		f.Refuse(d.Name, "", "%s", use.Reason)
-	}
+	f.Reasons = append(f.Reasons, ledger.InUse(d.Name, now, f.Plan.ID)...)
 	if reason := ledger.ChangedServers(want, now); reason != "" {
-		f.Refuse(d.Name, "", "%s since the plan was made: plan again", reason)
+		f.Changed(d.Name, "", "%s since the plan was made", reason)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func Elsewhere(ctx context.Context, p *plan.Plan, into rowio.Database) (*plan.Re
 	if same, unclear, err := p.New.Place.Same(now, nil); err != nil || same || unclear != "" {
 		return nil, err
 	}
-	return &plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the plan was made for %s, and this is %s: give the planned one", p.New.Place, now)}, nil
+	return &plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the plan was made for %s, and this is %s: give the planned one; another place needs another plan", p.New.Place, now)}, nil
 }
 
 // Fence keeps the servers of the worlds of a merge from being started before [Apply]
@@ -91,7 +91,7 @@ func Unfence(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []ro
 	}
 	defer r.Close()
 	if state != "" {
-		return nil, &ledger.RefusedError{Doing: "lifting the fences", Refusals: []plan.Refusal{{Source: into.Name, Reason: fmt.Sprintf("the merge %s has begun: undo it, which lifts the fences too", p.ID)}}}
+		return nil, &ledger.RefusedError{Doing: "lifting the fences", Refusals: []plan.Refusal{{Source: into.Name, Reason: fmt.Sprintf("the merge %s has begun", p.ID), Next: plan.NextUndo}}}
 	}
 	err = r.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
 		if err := Lost(ctx, r, "lifting the fences"); err != nil {
@@ -122,16 +122,12 @@ func prepare(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds [
 	return r, state, nil
 }
 
-// InUse returns, for each server of a database that blocks a merge, the reason in words: it
-// runs, or another merge than that of the ID has fenced it. known is false if the database
-// keeps no registry: then only the operator knows whether a game uses it.
-func InUse(ctx context.Context, d rowio.Database, merge string) (reasons []string, known bool, err error) {
+// InUse is [ledger.InUse] of a database. known is false if it keeps no registry: then only the operator knows whether
+// a game uses it.
+func InUse(ctx context.Context, d rowio.Database, merge string) (refusals []plan.Refusal, known bool, err error) {
 	now, err := ledger.Servers(ctx, d)
 	if err != nil {
 		return nil, false, fmt.Errorf("database %q: %w", d.Name, err)
 	}
-	for _, use := range ledger.InUse(now, merge) {
-		reasons = append(reasons, use.Reason)
-	}
-	return reasons, len(now) > 0, nil
+	return ledger.InUse(d.Name, now, merge), len(now) > 0, nil
 }

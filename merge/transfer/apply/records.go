@@ -11,6 +11,7 @@ import (
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/write"
 )
@@ -92,8 +93,8 @@ func noGameStarted(ctx context.Context, r *job.Run) error {
 	if err != nil {
 		return err
 	}
-	if uses := ledger.InUse(now, r.Plan.ID); len(uses) > 0 {
-		return refused(r, uses[0].Reason+"; undo the merge, then plan again")
+	if uses := ledger.InUse(r.New.Name, now, r.Plan.ID); len(uses) > 0 {
+		return refused(r, plan.NextUndoPlan, uses[0].Reason)
 	}
 	return nil
 }

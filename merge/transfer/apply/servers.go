@@ -26,8 +26,8 @@ func fence(ctx context.Context, r *job.Run) error {
 	refused := &ledger.RefusedError{Doing: "apply"}
 	err := eachFence(ctx, r, "fencing", func(i int, reg *worldregistry.Registry) error {
 		w := &r.Plan.Worlds[i]
-		refuse := func(reason string) {
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: w.Name, Reason: reason})
+		refuse := func(next plan.Next, reason string) {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: w.Name, Reason: reason, Next: next})
 		}
 		before, err := reg.Servers(ctx)
 		if err != nil {
@@ -42,7 +42,7 @@ func fence(ctx context.Context, r *job.Run) error {
 			}
 			err := reg.Fence(ctx, s.ID, worldregistry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
 			if held, is := errors.AsType[*gameid.HeldError](err); is {
-				refuse(worldregistry.Explain(held).Error())
+				refuse(plan.NextAgain, worldregistry.Explain(held).Error())
 				continue
 			}
 			if err != nil {
@@ -55,7 +55,7 @@ func fence(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		if reason := ledger.ChangedServers(*w, now); reason != "" {
-			refuse(reason + " since the plan was made: a game server has run; undo the merge and plan again")
+			refuse(plan.NextUndoPlan, reason+" since the plan was made: a game server has run")
 		}
 		return r.Hooks.Fail.At("after fence")
 	})

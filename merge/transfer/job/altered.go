@@ -11,8 +11,8 @@ import (
 )
 
 // Unaltered returns a [*ledger.RefusedError] if the worlds are not those of the plan, or if their tables were altered
-// since. then says what to do about these.
-func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
+// since.
+func (r *Run) Unaltered(ctx context.Context, doing string) error {
 	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		if err := r.Apart(ctx, doing); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 			if another != "" {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
 			} else if what := r.Plan.Altered(i, s, true); what != "" {
-				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": " + then})
+				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": alter them back"})
 			}
 			s.Close()
 			if err != nil {
@@ -43,10 +43,10 @@ func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
 
 // SameColumns returns a [*ledger.RefusedError] if a table of the new database that the merge filled is gone, or
 // has other columns than it was made with. [Run.Know] must have been called.
-func (r *Run) SameColumns(doing, then string) error {
+func (r *Run) SameColumns(doing string) error {
 	refused := &ledger.RefusedError{Doing: doing}
 	refuse := func(table, what string) {
-		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: " + then})
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: alter it back"})
 	}
 	for _, t := range r.Plan.Tables {
 		if l := r.Layouts[t.Name]; l == nil {

@@ -34,7 +34,7 @@ func (r *Run) Apart(ctx context.Context, doing string) error {
 		if t.Unclear == "" {
 			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: t.B, Reason: fmt.Sprintf("it is the same database as %q: look where their DSNs lead", t.A)})
 		} else if !allowed && t.B != r.New.Name { // which is known by its record
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: t.B, Reason: fmt.Sprintf("it may be the same database as %q: %s: plan again", t.A, t.Unclear)})
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: t.B, Reason: fmt.Sprintf("it may be the same database as %q: %s", t.A, t.Unclear), Next: plan.NextPlan})
 		}
 	}
 	if len(refused.Refusals) > 0 {

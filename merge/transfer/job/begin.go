@@ -66,7 +66,7 @@ func (r *Run) Behind(state ledger.State) bool {
 // have run without the fence of the merge.
 func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error {
 	if r.Behind(state) {
-		return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Final: true, Reason: "the merge was opened before, " +
+		return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the merge was opened before, " +
 			"as the fences of its worlds say, and this database is a copy from before that: name the one that was opened; if it is gone, undo the merge, " +
 			"which keeps what it gave, then plan again"}}}
 	}
@@ -74,7 +74,7 @@ func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error 
 		err := r.Fenced(ctx)
 		if changed, is := errors.AsType[*ledger.ChangedError](err); is {
 			return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
-				": its game may have run since, and would live twice: undo the merge, then plan again"}}}
+				": its game may have run since, and would live twice", Next: plan.NextUndoPlan}}}
 		}
 		return err
 	})

@@ -83,19 +83,5 @@ func CountRows(n int64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-// AfterUndo says in a refusal that an undo has to come before a new plan, because
-// the merge has begun.
-func AfterUndo(err error) error {
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		for i := range refused.Refusals {
-			reason := &refused.Refusals[i].Reason
-			if again, ok := strings.CutSuffix(*reason, "plan again"); ok {
-				*reason = again + "undo the merge, then plan again"
-			}
-		}
-	}
-	return err
-}
-
 // ErrNoMerge says that there is no record of the merge, and no fence of it.
 var ErrNoMerge = errors.New("no such merge")

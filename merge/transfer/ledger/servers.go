@@ -27,36 +27,38 @@ func Servers(ctx context.Context, d rowio.Database) ([]worldregistry.Server, err
 	return worldregistry.New(db).Servers(ctx)
 }
 
-// Use is why a server of a registry blocks a merge.
-type Use struct {
-	Reason string
-	Runs   bool // the server runs; else another merge has fenced it, or is not finished
-}
-
-// InUse returns why servers of a registry block a merge. token is that of the merge's own fence.
-func InUse(servers []worldregistry.Server, token string) (all []Use) {
-	blocked := func(format string, args ...any) { all = append(all, Use{Reason: fmt.Sprintf(format, args...)}) }
+// InUse returns why servers of the registry of a database block a merge: they run ([plan.PlaceRunning]), or another
+// merge has fenced them, or is not finished. token is that of the merge's own fence.
+func InUse(database string, servers []worldregistry.Server, token string) (all []plan.Refusal) {
 	for _, s := range servers {
-		if f, ok := worldregistry.FenceOf(s.Holder); ok && !s.Fenced(token) && f.Here {
-			if one := (Use{Reason: Unfinished(f.Merge)}); !slices.Contains(all, one) {
-				all = append(all, one)
-			}
-		} else if ok && !s.Fenced(token) && f.State == worldregistry.FenceMerging {
-			blocked("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
-		} else if ok && !s.Fenced(token) {
-			blocked("server %s is fenced: its world went to %q by another merge, on %s: undo that merge, or leave it out, then plan again",
+		refusal := plan.Refusal{Source: database, Place: plan.PlaceServers}
+		f, fenced := worldregistry.FenceOf(s.Holder)
+		switch {
+		case s.Fenced(token), !fenced && s.FenceFree(token):
+			continue
+		case !fenced:
+			refusal.Place = plan.PlaceRunning
+			refusal.Reason = fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first", s.ID, s.Holder, printable.Time(s.LeaseUntil))
+		case f.Here:
+			refusal = Unfinished(database, f.Merge)
+		case f.State == worldregistry.FenceMerging:
+			refusal.Reason = fmt.Sprintf("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
+		default:
+			refusal.Reason = fmt.Sprintf("server %s is fenced: its world went to %q by another merge, on %s; undo that merge, or leave the world out",
 				s.ID, f.Into, printable.Time(f.Since))
-		} else if !s.FenceFree(token) {
-			all = append(all, Use{Runs: true, Reason: fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first",
-				s.ID, s.Holder, printable.Time(s.LeaseUntil))})
+			refusal.Next = plan.NextPlan
+		}
+		if !slices.Contains(all, refusal) {
+			all = append(all, refusal)
 		}
 	}
 	return all
 }
 
-// Unfinished is why a database with a merge that has begun takes part in no other.
-func Unfinished(merge string) string {
-	return fmt.Sprintf("the merge %s was begun there and not completed: resume it or undo it first", merge)
+// Unfinished refuses a database with a merge that has begun: it takes part in no other.
+func Unfinished(database, merge string) plan.Refusal {
+	return plan.Refusal{Source: database, Place: plan.PlaceServers,
+		Reason: fmt.Sprintf("the merge %s was begun there and not completed: resume it or undo it first", merge)}
 }
 
 // ChangedServers says how a registry differs from the plan; "" if it does not.

@@ -68,7 +68,7 @@ func With(ctx context.Context, p *plan.Plan, into rowio.Database, worlds []rowio
 		}
 	}
 	if !state.Whole() {
-		return done, refuse(r, notMade(r, state))
+		return done, notMade(r, state)
 	}
 	if err := r.OrBusy(ctx, r.Kept(ctx, "open", state)); err != nil {
 		return done, err
@@ -143,19 +143,19 @@ func openGate(ctx context.Context, r *job.Run, from ledger.State, done *Opened) 
 	})
 }
 
-func refuse(r *job.Run, reason string) error {
-	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Final: true}}}
+func refuse(r *job.Run, next plan.Next, reason string) error {
+	return &ledger.RefusedError{Doing: "open", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Next: next}}}
 }
 
 // notMade says what has to come first.
-func notMade(r *job.Run, state ledger.State) string {
+func notMade(r *job.Run, state ledger.State) error {
 	switch state {
 	case "":
-		return "it was not made: run apply"
+		return refuse(r, plan.NextApply, "it was not made")
 	case ledger.StateTried:
-		return "it was made by a rehearsal, from worlds that may have run, and is never opened: run undo, which drops it"
+		return refuse(r, plan.NextUndo, "it was made by a rehearsal, from worlds that may have run, and is never opened")
 	case ledger.StateUndoing:
-		return fmt.Sprintf("the merge %s is being undone: run undo again to its end", r.Plan.ID)
+		return refuse(r, plan.NextUndo, fmt.Sprintf("the merge %s is being undone", r.Plan.ID))
 	}
-	return "it is not complete: run apply to its end"
+	return refuse(r, plan.NextApply, "it is not complete")
 }

@@ -97,8 +97,7 @@ type Refusal struct {
 	Code   string `json:"code,omitempty"`   // of the rule of the check that found it
 	Reason string `json:"reason"`
 
-	// Final says that the same command will do no more: Reason says which command comes next.
-	Final bool `json:"-"`
+	Next Next `json:"next,omitempty"`
 
 	// Place is the kind of a reason that no rule of the check knows; "" for those that have one.
 	Place Place `json:"place,omitempty"`
@@ -115,6 +114,9 @@ func (r Refusal) String() string {
 	if r.Source != "" {
 		s = fmt.Sprintf("database %q: %s", r.Source, s)
 	}
+	if advice := r.Next.advice(); advice != "" {
+		s += ": " + advice
+	}
 	return s
 }
 
@@ -122,6 +124,7 @@ func (r Refusal) String() string {
 func (p *Plan) Blocks(try bool) (all []Refusal) {
 	for _, r := range p.Refusals {
 		if !try || r.Place != PlaceRunning {
+			r.Next = NextPlan
 			all = append(all, r)
 		}
 	}

@@ -136,11 +136,12 @@ func lookAtPlace(ctx context.Context, p *Planner, all *schema.Schema) error {
 		if err != nil {
 			return err
 		}
-		reason := fmt.Sprintf("the new database is not empty: it has %s: name one that does not exist", printable.List(found, ", ", 3))
 		if record != nil && record.State != ledger.StateOpen {
-			reason = ledger.Unfinished(record.ID)
+			p.refuse(ledger.Unfinished(into.Name, record.ID))
+			return nil
 		}
-		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: reason})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name,
+			Reason: fmt.Sprintf("the new database is not empty: it has %s: name one that does not exist", printable.List(found, ", ", 3))})
 	}
 	return nil
 }

@@ -144,29 +144,25 @@ func (p *Planner) refuseFrozen(s *rowio.Source) {
 // and is neither completed nor undone there: the plan would not fit any more when
 // that has ended.
 func (p *Planner) refuseInUse(ctx context.Context, s *rowio.Source) error {
-	var uses []ledger.Use
+	var uses []plan.Refusal
 	if s.Known.HasRegistry {
 		now, err := ledger.Servers(ctx, s.On.Database)
 		if err != nil {
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}
-		uses = ledger.InUse(now, "")
+		uses = ledger.InUse(s.Name(), now, "")
 	}
 	record, err := ledger.RecordOf(ctx, s.On)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}
 	if record != nil && record.State != ledger.StateOpen {
-		if one := (ledger.Use{Reason: ledger.Unfinished(record.ID)}); !slices.Contains(uses, one) {
+		if one := ledger.Unfinished(s.Name(), record.ID); !slices.Contains(uses, one) {
 			uses = append(uses, one)
 		}
 	}
 	for _, use := range uses {
-		place := plan.PlaceServers
-		if use.Runs {
-			place = plan.PlaceRunning
-		}
-		p.refuse(plan.Refusal{Place: place, Source: s.Name(), Reason: use.Reason + ", then plan again"})
+		p.refuse(use)
 	}
 	return nil
 }

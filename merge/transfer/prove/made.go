@@ -95,7 +95,7 @@ func noteRunning(ctx context.Context, p *Proof, r *job.Run) error {
 func proveUnchanged(ctx context.Context, proving *step.Proving) error {
 	r, f := proving.Run, new(step.Flight)
 	err := r.Retry(ctx, "reading the worlds", func(ctx context.Context) error {
-		*f = step.Flight{Run: r, Then: "undo the merge, then plan again"}
+		*f = step.Flight{Run: r}
 		for i, c := range r.Worlds {
 			s, err := rowio.OpenSource(ctx, c.Database)
 			if err != nil {
@@ -112,6 +112,7 @@ func proveUnchanged(ctx context.Context, proving *step.Proving) error {
 		}
 		return nil
 	})
+	plan.AfterUndo(f.Reasons)
 	proving.Findings = append(proving.Findings, f.Reasons...)
 	return err
 }

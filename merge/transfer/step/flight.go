@@ -12,21 +12,20 @@ import (
 // Flight is what is looked at before the first write.
 type Flight struct {
 	*job.Run
-	Then    string        // what to do if a world is not as planned
 	Model   *rowio.Source // the first world, for the time of the call; nil if it is not as planned
 	World   int           // that is looked at
 	Source  *rowio.Source // the same, open
 	Reasons []plan.Refusal
 }
 
-// Refuse notes a reason that blocks the merge.
+// Refuse notes a reason that blocks the merge as long as it lasts.
 func (f *Flight) Refuse(database, table, format string, args ...any) {
 	f.Reasons = append(f.Reasons, plan.Refusal{Source: database, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
 
-// Changed notes that a world is not as planned.
+// Changed notes that a world is not as planned, so that only a new plan can be carried out.
 func (f *Flight) Changed(database, table, format string, args ...any) {
-	f.Refuse(database, table, "%s: %s", fmt.Sprintf(format, args...), f.Then)
+	f.Reasons = append(f.Reasons, plan.Refusal{Source: database, Table: table, Reason: fmt.Sprintf(format, args...), Next: plan.NextPlan})
 }
 
 // Proving is a proof that is made.

@@ -30,7 +30,7 @@ func given(ctx context.Context, p *plan.Plan, world int, s *rowio.Source) (all [
 		if c.Column == "" {
 			continue // a sequence
 		}
-		err := rowsOf(ctx, s, &c, func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error {
+		_, err := rowsOf(ctx, s, &c, func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error {
 			key, err := rowio.EncodeKey(l.KeyOf(row))
 			if ok && !n.Negative {
 				all = append(all, plan.Given{Table: c.Table, Column: c.Column, Key: key, Next: n.Bits})

@@ -26,15 +26,7 @@ func choose(ctx context.Context, p *step.Planning) error {
 			chooseSequence(p, &c, refuse)
 			continue
 		}
-		switch t := first.Table(c.Table); {
-		case t == nil || t.Key() == nil:
-			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
-			continue
-		case !slices.Contains(rowio.NewLayout(first.Dialect, t).Columns, c.Column):
-			refuse("its column %s counts keys, and cannot be written", c.Column)
-			continue
-		}
-		err := rowsOf(ctx, first, &c, func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error {
+		lacks, err := rowsOf(ctx, first, &c, func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error {
 			if !ok || n.Negative {
 				refuse("row %s: its column %s counts keys, and is not a number above 0", l.KeyText(row), c.Column)
 				return nil
@@ -52,16 +44,19 @@ func choose(ctx context.Context, p *step.Planning) error {
 		if err != nil {
 			return err
 		}
+		if lacks != "" {
+			refuse("its column %s counts keys, and %s", c.Column, lacks)
+		}
 	}
 	return nil
 }
 
 // rowsOf calls f for each row of a world that is a counter: with its number, if it is one. A world without the table, or
-// without its column or key, has none.
-func rowsOf(ctx context.Context, s *rowio.Source, c *verdict.RekeyedCounter, f func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error) error {
+// without its column or key, has none, and lacks says why.
+func rowsOf(ctx context.Context, s *rowio.Source, c *verdict.RekeyedCounter, f func(l *rowio.Layout, row []any, n rekey.Integer, ok bool) error) (lacks string, err error) {
 	t := s.Table(c.Table)
 	if t == nil || t.Key() == nil {
-		return nil
+		return "the table has no key to find its rows by", nil
 	}
 	l := rowio.NewLayout(s.Dialect, t)
 	at, on := slices.Index(l.Columns, c.Column), -1
@@ -69,9 +64,9 @@ func rowsOf(ctx context.Context, s *rowio.Source, c *verdict.RekeyedCounter, f f
 		on = slices.Index(l.Columns, c.When.Column)
 	}
 	if at < 0 {
-		return nil
+		return "cannot be written", nil
 	}
-	return rowio.Every(ctx, s.On, l, func(row []any) error {
+	return "", rowio.Every(ctx, s.On, l, func(row []any) error {
 		if c.When != nil && (on < 0 || !c.When.Holds(rowio.Printed(row[on]))) {
 			return nil
 		}

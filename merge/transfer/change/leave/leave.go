@@ -81,8 +81,7 @@ func ready(ctx context.Context, f *step.Flight) error {
 				return err
 			}
 			if n > 0 {
-				f.Refuse(s.Name(), stays.Table, "%s would come, and none came when the plan was made: plan again",
-					ledger.CountRows(n))
+				f.Changed(s.Name(), stays.Table, "%s would come, and none came when the plan was made", ledger.CountRows(n))
 			}
 		}
 		if stays.Rows() == 0 {
@@ -93,14 +92,11 @@ func ready(ctx context.Context, f *step.Flight) error {
 			return err
 		}
 		if c.Rows != stays.Rows() || c.Sum != stays.Sum {
-			f.Refuse(s.Name(), stays.Table,
-				"rows that stay behind are not the same as when the plan was made (%d, and %d then): plan again", c.Rows,
-				stays.Rows())
+			f.Changed(s.Name(), stays.Table, "rows that stay behind are not the same as when the plan was made (%d, and %d then)", c.Rows, stays.Rows())
 		}
 	}
 	return conditions(ctx, f, func(said *verdict.Leave) {
-		f.Refuse(s.Name(), said.Table, "the condition %q holds for other rows than when the plan was made: plan again",
-			said.Where)
+		f.Changed(s.Name(), said.Table, "the condition %q holds for other rows than when the plan was made", said.Where)
 	})
 }
 

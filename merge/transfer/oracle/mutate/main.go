@@ -12,10 +12,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"mergesafe/internal/mutant"
@@ -24,71 +22,17 @@ import (
 func main() {
 	cases := flag.Int("cases", 200, "how many games are merged until a fault counts as not found")
 	only := flag.String("only", "", "only faults whose names match this expression")
-	from := flag.String("from", "", "begin with the fault of this name")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()/1000%1_000_000_000), "the number of the first game")
 	flag.Parse()
-	if err := run(*cases, *only, *from, *seed); err != nil {
+	fmt.Printf("%d cases from seed %d; of each fault what the reference alone finds, and below it what is found with the proof\n", *cases, *seed)
+	err := mutant.Run(faults, *only, "merge/transfer/oracle", func(test, folder string) (found, more string) {
+		proved := merges(test, folder, *cases, *seed)
+		return merges(test, folder, *cases, *seed, "-oracle.blind"), fmt.Sprintf("    with the proof: %s\n", proved)
+	})
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
-}
-
-func run(cases int, only, from string, seed uint64) error {
-	wanted, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
-	b, err := mutant.NewBuilder(faults)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	m := &mutator{b, cases, seed}
-	fmt.Printf("%d cases from seed %d\n", cases, seed)
-	fmt.Printf("%-34s %-46s %-24s %s\n", "fault", "file", "with the proof", "the reference alone")
-	proved, alone, err := m.try(nil) // what is found without a fault would be found with each
-	if err != nil {
-		return err
-	}
-	if proved != notFound || alone != notFound {
-		return fmt.Errorf("without a fault: %s; %s", proved, alone)
-	}
-	missed := 0
-	for _, f := range faults {
-		if from = strings.TrimPrefix(from, f.Name); from != "" || !wanted.MatchString(f.Name) {
-			continue
-		}
-		proved, alone, err := m.try(&f)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
-		fmt.Printf("%-34s %-46s %-24s %s\n", f.Name, f.File, proved, alone)
-		if alone == notFound {
-			missed++
-		}
-	}
-	if missed > 0 {
-		return fmt.Errorf("%d faults were not found", missed)
-	}
-	return nil
-}
-
-type mutator struct {
-	*mutant.Builder
-	cases int
-	seed  uint64
-}
-
-// notFound is the result of a fault that no case shows.
-const notFound = "NOT FOUND"
-
-// try builds the test with the fault, if there is one, and runs it with the program's proof and without.
-func (m *mutator) try(f *mutant.Fault) (proved, alone string, err error) {
-	test, err := m.Test(f, "merge/transfer/oracle")
-	if err != nil {
-		return "", "", err
-	}
-	return m.look(test), m.look(test, "-oracle.blind"), nil
 }
 
 var (
@@ -96,12 +40,12 @@ var (
 	because    = regexp.MustCompile(`-oracle.cases 1\): (\w+)`)
 )
 
-// look merges games until one comes out wrong, and says when that was, and what saw it.
-func (m *mutator) look(test string, flags ...string) string {
-	args := append([]string{"-test.run", "TestOracle/sqlite", "-oracle.first", "-oracle.cases", strconv.Itoa(m.cases),
-		"-oracle.seed", strconv.FormatUint(m.seed, 10)}, flags...)
+// merges merges games until one comes out wrong, and says when that was, and what saw it.
+func merges(test, folder string, cases int, seed uint64, flags ...string) string {
+	args := append([]string{"-test.run", "TestOracle/sqlite", "-oracle.first", "-oracle.cases", strconv.Itoa(cases),
+		"-oracle.seed", strconv.FormatUint(seed, 10)}, flags...)
 	cmd := exec.Command(test, args...)
-	cmd.Dir = filepath.Join(m.Root, "merge/transfer/oracle")
+	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	after, why := wrongAfter.FindSubmatch(out), because.FindSubmatch(out)
 	switch {
@@ -110,5 +54,5 @@ func (m *mutator) look(test string, flags ...string) string {
 	case err != nil:
 		return fmt.Sprintf("ended: %.60q", out)
 	}
-	return notFound
+	return mutant.NotFound
 }

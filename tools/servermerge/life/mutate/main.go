@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"time"
@@ -21,46 +20,15 @@ func main() {
 	only := flag.String("only", "", "only faults whose names match this expression")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()/1000%1_000_000_000), "the number of the first sequence")
 	flag.Parse()
-	if err := run(*sequences, *only, *seed); err != nil {
+	fmt.Printf("%d sequences from seed %d\n", *sequences, *seed)
+	err := mutant.Run(faults, *only, "tools/servermerge/life", func(test, folder string) (found, more string) {
+		return look(test, folder, *sequences, *seed)
+	})
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
-
-func run(sequences int, only string, seed uint64) error {
-	wanted, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
-	b, err := mutant.NewBuilder(faults)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	fmt.Printf("%d sequences from seed %d\n", sequences, seed)
-	missed := 0
-	for _, f := range faults {
-		if !wanted.MatchString(f.Name) {
-			continue
-		}
-		test, err := b.Test(&f, "tools/servermerge/life")
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
-		after, steps := look(b.Root, test, sequences, seed)
-		fmt.Printf("%-44s %s\n%s\n", f.Name, after, steps)
-		if after == notFound {
-			missed++
-		}
-	}
-	if missed > 0 {
-		return fmt.Errorf("%d faults were not found", missed)
-	}
-	return nil
-}
-
-// notFound is the result of a fault that no sequence shows.
-const notFound = "NOT FOUND"
 
 var (
 	failedAfter = regexp.MustCompile(`(?:failed|panic) after (\d+) tests: ([^\n]*)`)
@@ -69,10 +37,10 @@ var (
 )
 
 // look generates sequences until one breaks an invariant, and says when that was, and how the shortest went.
-func look(root, test string, sequences int, seed uint64) (after, steps string) {
+func look(test, folder string, sequences int, seed uint64) (after, steps string) {
 	cmd := exec.Command(test, "-test.run", "^TestLife$/sqlite", "-test.timeout", "2h", "-life.sequences", strconv.Itoa(sequences),
 		"-life.seed", strconv.FormatUint(seed, 10), "-rapid.shrinktime", "15s")
-	cmd.Dir = filepath.Join(root, "tools/servermerge/life")
+	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	found := failedAfter.FindSubmatch(out)
 	switch {
@@ -86,5 +54,5 @@ func look(root, test string, sequences int, seed uint64) (after, steps string) {
 	case err != nil && !passed.Match(out):
 		return fmt.Sprintf("ended: %.200q", out), ""
 	}
-	return notFound, ""
+	return mutant.NotFound, ""
 }

@@ -1,0 +1,20 @@
+package servers
+
+import (
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/verdict"
+)
+
+// ofDatabases is what a rule about whole databases found, and could not tell; nil if that is nothing.
+func ofDatabases(f *read.Facts, code string, found []string, gaps []verdict.Gap, without string) []rule.Finding {
+	if len(found)+len(gaps) == 0 {
+		return nil
+	}
+	r := verdict.Result{Code: code, Read: int64(len(f.DBs)), Count: int64(len(found)), Message: catalog.Few(found), Gaps: gaps}
+	if len(found) == 0 {
+		r.Without(without)
+	}
+	return []rule.Finding{{Result: r}}
+}
