@@ -65,7 +65,7 @@ Examples:
 
   servermerge plan -into new -html check.html -o plan.json s1 s2 s3
   servermerge apply -max-load 40 plan.json
-  servermerge verify -html proof.html plan.json
+  servermerge verify plan.json
   servermerge undo plan.json
 `
 
@@ -257,7 +257,6 @@ ran. What a game changed in the new database is found too.
   -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
-  -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
@@ -290,8 +289,6 @@ another name: name the one that has the record.
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables are compared at a time (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
-  -html FILE        write the result as one HTML file as well, also if
-                    it is refused or interrupted
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 done; 1 refused, nothing was changed; 2 could not, or there is

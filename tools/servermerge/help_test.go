@@ -27,7 +27,7 @@ func TestHelpJSON(t *testing.T) {
 		begins string
 		is     reflect.Type
 	}{
-		{"apply, verify, open and undo write with -html:", reflect.TypeFor[report.Outcome]()},
+		{"apply, status, verify, open and undo print this:", reflect.TypeFor[report.Outcome]()},
 		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
 		{"renames prints this:", reflect.TypeFor[report.Renames]()},
 	} {
