@@ -132,7 +132,7 @@ func (b *mergeBench) fillCounted(ctx context.Context) {
 	b.worlds.tables, b.dumps = countedTables, apartWorld
 	file := filepath.Join(b.dir, "rules.toml")
 	b.must(os.WriteFile(file, []byte(countedRules), 0o600))
-	b.rules = []string{"-rekey", "-rules", file}
+	b.rules = []string{"-rules", file}
 }
 
 // rounds measures, in turns.

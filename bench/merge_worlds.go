@@ -63,7 +63,9 @@ func (w *mergeWorlds) create(ctx context.Context, name string) *store.DB {
 // countedTables are those of a game that counts its keys, and countedRules its rules.
 var countedTables = []string{"chars", "items"}
 
-const countedRules = `[check]
+const countedRules = `[merge]
+rekey = true
+[check]
 plain = ["*.name", "*.level", "*.count"]
 shared = ["items.template"]
 [[check.reference]]

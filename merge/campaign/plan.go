@@ -52,7 +52,7 @@ type planner struct {
 }
 
 // rekeys reports whether plans give keys new values.
-func (p *planner) rekeys() bool { return p.r.opts.Plan.Check.Rekey != nil || p.r.book.campaign.Rekey }
+func (p *planner) rekeys() bool { return p.r.opts.Plan.Check.Rekey != nil }
 
 // readRanges reads the ranges of the fleet registry, if there is one and keys get new values.
 func (p *planner) readRanges(ctx context.Context) (err error) {
@@ -183,11 +183,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	})
 	options := p.r.opts.Plan
 	if p.rekeys() {
-		rekey := declare.Rekey{}
-		if options.Check.Rekey != nil {
-			rekey = *options.Check.Rekey
-		}
-		rekey.Auto = rekey.Auto || p.r.book.campaign.Rekey
+		rekey := *options.Check.Rekey
 		if p.oneByOne {
 			rekey.Fleet = append(append([]declare.FleetRange{}, rekey.Fleet...), p.taken...) // not nil: there is a registry
 		}

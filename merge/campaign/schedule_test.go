@@ -113,10 +113,10 @@ func TestRangesOfOneCampaign(t *testing.T) {
 		}
 		must(t, db.Close())
 	}
-	b := p.book("parallel = 4\nrekey = true\nallow = ['server-conflict', 'world-cloned', 'world-merged']", "w1 w2", "w3 w4", "w5 w6")
+	b := p.book("parallel = 4\nallow = ['server-conflict', 'world-cloned', 'world-merged']", "w1 w2", "w3 w4", "w5 w6")
 	o, f := p.options(), new(fakeRanges)
 	o.Ranges = f
-	o.Plan.Check.Allow = b.campaign.Allow
+	o.Plan.Check.Allow, o.Plan.Check.Rekey = b.campaign.Allow, &declare.Rekey{Auto: true}
 	check := func() {
 		t.Helper()
 		planned(t, b, o)

@@ -21,7 +21,7 @@ func fleetFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "fleet"} }
 func leaveOthers(ctx context.Context, cmd *cliv3.Command, config *databases.Config, options *transfer.PlanOptions) error {
 	if options.Check.Rekey == nil {
 		if cmd.IsSet("fleet") {
-			return cli.Usage("-fleet is given, but no key gets a new value: use it with -rekey, or with [[merge.space]] in the rules")
+			return cli.Usage("-fleet is given, but no key gets a new value: rekey = true in [merge], or a [[merge.space]], gives them some")
 		}
 		return nil
 	}

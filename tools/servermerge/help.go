@@ -7,7 +7,7 @@ const help = `Usage: servermerge COMMAND [flags] [arguments]
 
 Merges game databases (server merge): makes a new database of the rows of all
 worlds, beside them. Keys that collide get new values, together with everything
-that refers to them (plan -rekey). Only apply, open and undo write.
+that refers to them. Only apply, open and undo write.
 
 Commands:
   plan -into NEW WORLD...
@@ -113,11 +113,8 @@ there as it is blocks the merge, with the statement to run.
                     allow it only there, also by patterns:
                     'column-opaque:log_*'
   -rules FILE       what columns are, as mergecheck -propose writes it; of
-                    several files a later one has precedence
-  -rekey            give the keys that every world counts from 1 new values:
-                    those of one AUTO_INCREMENT column; [[merge.space]] and
-                    [[merge.counter]] of the rules name other keys and their
-                    counters, without -rekey too
+                    several files a later one has precedence. [merge] rules =
+                    ["FILE"] in config.toml names it once for all commands
   -fleet DSN        the fleet registry (default: [registry] in config.toml): new
                     keys leave out the ranges that it gave to worlds ("gameid
                     servers ranges"); apply records the new ones there
@@ -136,8 +133,10 @@ by a [[check.reference]] get the new name, too. Its set
 changes other columns of a renamed row, such as the flag by which the game asks
 for a new name.
 
-With new keys, one number is added to all keys of a world and to all references
-to them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
+rekey = true in [merge] gives keys of one AUTO_INCREMENT column that several
+worlds have new values; [[merge.space]] names other keys, [[merge.counter]] what
+counts them. One number is added to all keys of a world and to all references to
+them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
 world's 4,711. A column that could be a reference and is not declared blocks the
 merge (mergecheck -propose -o rules.toml). So does a value that may name no row,
 until the rules say what it is (none, dangling). Keys inside cells have a format
@@ -150,7 +149,7 @@ not be verified.
 
 Examples:
   servermerge plan -into new s1 s2
-  servermerge plan -into s1_2026 -rekey -rules rules.toml -o plan.json s1 s2 s3
+  servermerge plan -into s1_2026 -rules rules.toml -o plan.json s1 s2 s3
   servermerge plan -into sqlite:new.db -o plan.json sqlite:s1.db sqlite:s2.db
   servermerge plan -recorded -o plan.json new
 `

@@ -56,7 +56,7 @@ func TestLeaving(t *testing.T) {
 	}
 	leavingWorld(t, "east.db", 200)
 	leavingWorld(t, "west.db", 180)
-	ran(t, cli.OK, "plan", "-rekey", "-rules", "leave.toml", "-into", "sqlite:new.db", "-o", "plan.json", "sqlite:east.db", "sqlite:west.db")
+	ran(t, cli.OK, "plan", "-rules", "leave.toml", "-into", "sqlite:new.db", "-o", "plan.json", "sqlite:east.db", "sqlite:west.db")
 	said := ran(t, cli.OK, "left", "-csv", "left.csv", "-names", "heroes.name", "plan.json", "sqlite:new.db", "sqlite:east.db", "sqlite:west.db").stdout
 	if !regexp.MustCompile(`heroes of sqlite:west.db: \d+ rows stay behind, and \d+ rows come\n    best 3 of account by level desc, seen desc: \d+, such as [\d, ]+\n    where banned = 1: \d+, such as [\d, ]+\n    where level <= 30 AND seen < :now - 30\*86400 AND gold < 500000: \d+, such as [\d, ]+\n    gold in sum: [\d,]+ stays behind, and [\d,]+ comes\n`).MatchString(said) {
 		t.Errorf("left says\n%s", said)
