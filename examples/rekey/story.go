@@ -206,14 +206,15 @@ func (s *story) choose(ctx context.Context) error {
 		return err
 	}
 	var shown, list bytes.Buffer
-	if err := errors.Join(report.WriteLeft(&shown, report.TextOptions{}, plan), report.WriteLeftCSV(&list, plan, nil)); err != nil {
+	each, end := report.FatesCSV(&list)
+	if err := errors.Join(report.WriteFates(&shown, report.TextOptions{}, plan), transfer.EachFate(plan, each), end()); err != nil {
 		return err
 	}
 	lines := strings.Split(shown.String(), "\n")
 	for _, line := range lines[:min(12, len(lines))] {
 		s.say("   %s", line)
 	}
-	s.say("   servermerge left -csv lists each row:")
+	s.say("   servermerge whois -csv lists each row:")
 	for _, line := range strings.Split(list.String(), "\n")[:4] {
 		s.say("   | %s", line)
 	}

@@ -319,7 +319,7 @@ func TestManyRenames(t *testing.T) {
 	if n := strings.Count(html, "<bdi>火球术士"); n != 2*maxRenames {
 		t.Errorf("%d names, want %d", n, 2*maxRenames)
 	}
-	for _, want := range []string{"<summary>12,345 renames</summary>", "The first 1,000 are shown; “servermerge renames -csv renames.csv PLAN” writes them all."} {
+	for _, want := range []string{"<summary>12,345 renames</summary>", "The first 1,000 are shown; “servermerge whois -csv FILE PLAN” writes them all."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)
 		}

@@ -30,7 +30,7 @@ func TestSecrets(t *testing.T) {
 		"fleet pause":     {"night.toml", "w1"},
 		"fleet resume":    {"night.toml", "w1"},
 		"fleet skip":      {"night.toml", "w1"},
-		"fleet players":   {"night.toml", "w1"},
+		"fleet whois":     {"night.toml", "w1"},
 		"fleet serve":     {"night.toml", "w1"},
 		"fleet export":    {"night.toml", "w1"},
 		"fleet inventory": {"w1", "w2"},

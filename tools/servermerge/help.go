@@ -19,8 +19,7 @@ Commands:
   verify PLAN            prove that every row arrived as planned
   open PLAN              let the game into the new database
   undo PLAN              take the merge back: drop what it made
-  renames PLAN           the players that get another name, also as CSV
-  left PLAN              the rows that stay behind, and why, also as CSV
+  whois PLAN             which rows get another name or stay behind, also as CSV
   whois NEW TABLE KEY    which world a key came from, and its key there
 
 A merge, once the game servers are stopped. Until open nothing that exists is
@@ -298,24 +297,31 @@ Examples:
   servermerge undo -force plan.json
 `
 
-const helpWhois = `Usage: servermerge whois [flags] NEW TABLE KEY
+const helpWhois = `Usage: servermerge whois [flags] PLAN
+       servermerge whois [flags] NEW TABLE KEY
        servermerge whois [flags] NEW WORLD TABLE KEY
        servermerge whois -csv FILE NEW WORLD TABLE
        servermerge whois -view NEW
 
-Prints which world a key of a TABLE came from, by a merge that gave keys new
-values, and the key that it had there, merge by merge; or, if a WORLD is named,
-the new value of a key that it had. It reads only the merged database NEW, also
-years and further merges later. A key that the game made afterwards came by no
-merge; of one whose row stayed behind ([[merge.leave]]) it says why. It needs
-SELECT.
+Says what becomes of rows in a merge, or became of them. NEW is the merged
+database, or the plan of its merge.
+
+Of a PLAN, or of NEW alone, it lists the rows that get another name, and how
+many rows of which world and table stay behind by the [[merge.leave]], why, and
+how many come. -csv has one line for each of these rows. Rows that stay behind
+in tables whose key is not one column of integers are only counted.
+
+Of a KEY of a TABLE of NEW it prints which world the row came from, and the key
+that it had there, merge by merge; or, if a WORLD is named, the new value of a
+key that it had. It reads only NEW, also years and further merges later. A key
+that the game made afterwards came by no merge; of one whose row stayed behind
+it says why. It needs SELECT. A KEY of several columns is written with a slash
+between them, bytes as digits from 00 to ff. Of these keys, and of texts, only
+the plan of a merge is on record: name the WORLD. Whether it had the key is not
+known.
 
 The first world of a merge keeps its keys. If w1 and w2 became n1, and n1 came
 into n3, then keys of w1 are in n3 as those of n1: name n1 as the WORLD.
-
-A KEY of several columns is written with a slash between them, bytes as digits
-from 00 to ff. Of these keys, and of texts, only the plan of a merge is on
-record: name the WORLD. Whether it had the key is not known.
 
 It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
 the view mergesafe_moved has, for each world and key column, first_old and
@@ -331,55 +337,28 @@ them in new by
 The view does not know whether a number between first_old and last_old was a key
 then, nor whether the game made a key here later in such a gap: whois does.
 
-  -json             print the steps as JSON
-  -csv FILE         write old and new keys of a table of a WORLD, for logs,
-                    caches and web sites; "-" prints it
+  -csv FILE         write these rows, or all keys of a TABLE of a WORLD, as CSV:
+                    old and new world, table, keys and names, and why a row
+                    stays behind; "-" prints it. A name that a program for
+                    tables would take for a formula begins with '
+  -names T.COLUMN   with -csv or -json: every row of the table T of all worlds
+                    but the first, and those of the first that stay behind or
+                    whose names change, with the names in the column, read from
+                    the worlds, which have to be as they were planned. It needs
+                    SELECT. After PLAN the databases may be given again: NEW
+                    WORLD...
+  -json             print as JSON
   -view             print the statements that make the view mergesafe_moved, for
                     a database whose account could not
-` + helpPlaces + `
-Exit codes: 0 it came by a merge; 1 it did not; 2 could not read.
+` + helpPlaces + helpCodec + `
+Exit codes: 0 it came by a merge, or the list is written; 1 it came by none, or
+stayed behind; 2 could not read.
 
 Examples:
+  servermerge whois -csv renames.csv plan.json
+  servermerge whois -csv players.csv -names characters.name plan.json
   servermerge whois new characters 20004711
   servermerge whois new s2 characters 4711
-`
-
-const helpLeft = `Usage: servermerge left [flags] PLAN [NEW WORLD...]
-
-Prints how many rows of which world and table stay behind by the [[merge.leave]]
-of the plan, why, and how many come, with the first keys, the rows that nearly
-stayed, and those that most others follow. It reads no database but for -names.
-
-  -csv FILE         write each row that stays behind as CSV as well: its world,
-                    table, key and the reason, for a page where players look it
-                    up; "-" prints it instead. Rows of tables whose key is not
-                    one column of integers are only counted
-  -names T.COLUMN   with -csv, one column more, with the names of the rows of
-                    the table T, such as characters.name, read from the worlds
-                    as they are now. It needs SELECT
-  -json             print these rows as JSON
-  -config FILE      taken as by the other commands; nothing in it is needed
-
-Example:
-  servermerge left -csv left.csv plan.json
-  servermerge left -csv left.csv -names characters.name plan.json
-`
-
-const helpRenames = `Usage: servermerge renames [flags] PLAN
-
-Lists the players and other rows that get another name by the plan. It reads no
-database.
-
-  -csv FILE         write them as CSV as well, for the game to offer these
-                    players another name; "-" prints it instead
-  -json             print them as JSON
-  -config FILE      taken as by the other commands; nothing in it is needed
-
-Names come from players. Some spreadsheet programs run one that begins with "="
-as a formula: import that column as text.
-
-Example:
-  servermerge renames -csv renames.csv plan.json
 `
 
 // helpSafety is what "-h safety" prints.
