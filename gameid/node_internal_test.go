@@ -117,15 +117,17 @@ func TestDoneIsClosedLast(t *testing.T) {
 		n := minting(7, 1<<SequenceBits, 0, true)
 		watches, seen := make(chan struct{}), make(chan uint64)
 		go func() {
-			close(watches)
-			for {
+			ended := func() bool {
 				select {
 				case <-n.Done():
-					seen <- n.word.Load()
-					return
+					return true
 				default:
+					return false
 				}
 			}
+			for close(watches); !ended(); {
+			}
+			seen <- n.word.Load()
 		}()
 		<-watches
 		n.Fail(errors.New("the world runs elsewhere"))

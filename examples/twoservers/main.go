@@ -47,7 +47,10 @@ type story struct {
 const dir = "data/twoservers/" // where config.toml has the worlds
 
 // rules say what the schema of the counting game does not.
-const rules = `[[check.reference]]
+const rules = `[merge]
+rekey = true
+
+[[check.reference]]
 at = ["items.owner"]
 to = "heroes.id"
 `
@@ -128,7 +131,7 @@ that an item has an owner, so the merge asks, until a person writes it into a fi
 		return err
 	}
 	if err := errors.Join(
-		s.run(0, "^READY|^New keys|^  west  [+]", "servermerge plan -rekey -rules "+dir+"rules.toml -into both -o "+dir+"both.json east west"),
+		s.run(0, "^READY|^New keys|^  west  [+]", "servermerge plan -rules "+dir+"rules.toml -into both -o "+dir+"both.json east west"),
 		s.run(0, "^DONE", "servermerge apply "+dir+"both.json"),
 		s.run(0, "^DONE|^  PASS  (rows|references)", "servermerge open "+dir+"both.json"),
 		s.run(0, "", "servermerge whois both heroes 1007"),
@@ -140,11 +143,11 @@ written, so both merges can be taken back.
 
 == Continue from here ==
 
-    go run ./tools/mergecheck -rekey -propose east west    # what the columns of a game seem to be
-    go run ./tools/servermerge verify %[1]sboth.json  # proves every row and key again
-    go run ./tools/servermerge undo %[1]sboth.json    # takes the merge back
-    go run ./tools/gameid inspect %[2]s     # what an ID says
-    GAME_DSN=sqlite:%[1]snew.db go run ./examples/gameserver    # the game of s1 continues`, dir, two.ID)
+    go run ./tools/mergecheck -propose east west                     # what the columns of a game seem to be
+    go run ./tools/servermerge verify %[1]sboth.json      # proves every row and key again
+    go run ./tools/servermerge undo %[1]sboth.json        # takes the merge back
+    go run ./tools/gameid inspect %[2]s               # what an ID says
+    GAME_DSN=sqlite:%[1]snew.db go run ./examples/gameserver  # the game of s1 continues`, dir, two.ID)
 	return nil
 }
 

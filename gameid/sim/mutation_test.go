@@ -49,7 +49,7 @@ var mutations = []struct {
 	{"the start is the clock, not the mark", []string{"range"}, []edit{{"../node.go",
 		"n.word.Store(wordOf(used+1) - 1)", "n.word.Store(n.now()<<SequenceBits - 1)"}}},
 	{"the floor is ignored", []string{"range", "mark"}, []edit{{"../node.go",
-		"used = max(rec.Reserved, n.floor, 0)", "used = max(rec.Reserved, 0)"}}},
+		"used = max(rec.Reserved, min(n.floor, MaxMillis))", "used = max(rec.Reserved, 0)"}}},
 	{"the limit ignores the mark", []string{"range"}, []edit{{"../node.go",
 		"limit := wordOf(top + 1)", "limit := wordOf(top + 1000)"}}},
 	{"the limit is one millisecond further", []string{"range"}, []edit{{"../node.go",

@@ -20,8 +20,8 @@ type night struct {
 }
 
 // newNight makes the worlds s1 and s2, and a configuration that names them, and the database new
-// that does not exist. s2 counts its keys from first on.
-func newNight(t *testing.T, bin string, first int) night {
+// that does not exist; more is added to it. s2 counts its keys from first on.
+func newNight(t *testing.T, bin string, first int, more string) night {
 	t.Helper()
 	n := night{bin, t.TempDir()}
 	var config string
@@ -37,7 +37,7 @@ func newNight(t *testing.T, bin string, first int) night {
 		n.exec(t, name, "INSERT INTO chars VALUES (?, ? || 'Aria', 10), (? + 1, ? || 'Bob', 9)", key, name, key, name)
 		n.exec(t, name, "INSERT INTO items VALUES (?, ?), (? + 2, ? + 1)", key, key, key, key)
 	}
-	n.write(t, "config.toml", config)
+	n.write(t, "config.toml", config+more)
 	return n
 }
 
@@ -95,8 +95,8 @@ func TestNight(t *testing.T) {
 	if rules == nil {
 		t.Fatal("docs/rules.md has no mine.toml")
 	}
-	n := newNight(t, tools(t), 1)
-	n.write(t, "game.toml", rules[1])
+	n := newNight(t, tools(t), 1, "[merge]\nrules = [\"game.toml\"]\n")
+	n.write(t, "game.toml", "[merge]\nrekey = true\n\n"+rules[1])
 	ran := 0
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(pages["docs/merge-night.md"], -1) {
 		var command, out string
@@ -152,7 +152,7 @@ func TestMergeCommands(t *testing.T) {
 			if !strings.Contains(block[1], "servermerge plan") {
 				continue
 			}
-			n := newNight(t, bin, 1001)
+			n := newNight(t, bin, 1001, "")
 			for line := range strings.Lines(block[1]) {
 				if out, code := n.run(t, line); code != 0 {
 					t.Fatalf("%s: %sexit code %d\n%s", name, line, code, out)

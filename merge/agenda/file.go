@@ -25,9 +25,7 @@ type Campaign struct {
 	Retries  int  // how often a merge that failed is tried again
 	Undo     bool // undo a merge that failed permanently
 
-	Rules []string // files of rules, for every merge; relative to the campaign file
 	Allow []string // findings that do not block a merge, as for servermerge plan -allow
-	Rekey bool     // give new values to keys that collide
 
 	// Into is the new database of each merge that does not name its own: see [Merge.Into]. The default
 	// is [DefaultInto].

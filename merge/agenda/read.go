@@ -94,9 +94,7 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Continue = s.Boolean("continue")
 	c.Retries = int(s.Integer("retries", 0, maxRetries))
 	c.Undo = s.Boolean("undo")
-	c.Rules = s.List("rules", notEmpty("the path of a file of rules"))
 	c.Allow = s.List("allow", notEmpty("the code of a finding, such as column-opaque"))
-	c.Rekey = s.Boolean("rekey")
 	s.Secret("into")
 	if into := s.Text("into", func(text string) string {
 		if !strings.Contains(text, IntoFirst) && text != "" {

@@ -23,9 +23,7 @@ zone = "Europe/Berlin"
 continue = true
 retries = 2
 undo = true
-rules = ["rules.toml", "more.toml"]
 allow = ["table-empty"]
-rekey = true
 backup = "by hand"
 stopped = "by hand"
 into = "{first}_2026"
@@ -59,9 +57,9 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Campaign{
-		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Rekey: true, Backup: ByHand, Stopped: ByHand,
+		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Backup: ByHand, Stopped: ByHand,
 		Window: &Window{From: 22*time.Hour + 30*time.Minute, To: 6 * time.Hour, Zone: berlin},
-		Rules:  []string{"rules.toml", "more.toml"}, Allow: []string{"table-empty"},
+		Allow:  []string{"table-empty"},
 		Into:   "{first}_2026",
 		Merges: []Merge{{[]string{"w1", "w2", "w3"}, "the small ones", "{first}_2026"}, {[]string{"w4", "w5"}, "", "spring"}},
 		Hooks: []Hook{{[]string{"verified", "failed"}, []string{"./tell.sh", "now"}, "", 5 * time.Second},
@@ -91,8 +89,8 @@ func TestWriteChoices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.Rekey || got.Into != DefaultInto || got.Backup != ByHand || got.Stopped != ByHand {
-		t.Errorf("got rekey %v, backup %q, stopped %q from:\n%s", got.Rekey, got.Backup, got.Stopped, &b)
+	if got.Into != DefaultInto || got.Backup != ByHand || got.Stopped != ByHand {
+		t.Errorf("got backup %q, stopped %q from:\n%s", got.Backup, got.Stopped, &b)
 	}
 }
 
@@ -116,7 +114,7 @@ func TestParseProblems(t *testing.T) {
 		{head + "window = '02:00-03:00'\nzone = 'Local'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
 		{head + "backup = 'yes'\n" + merge, `c.toml:3: campaign.backup is not known: want "by hand"`},
 		{head + "window = '24:00-00:00'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is empty"},
-		{head + "rules = ['']\n" + merge, "c.toml:3: campaign.rules is empty"},
+		{head + "allow = ['']\n" + merge, "c.toml:3: campaign.allow is empty"},
 		{head + "[[merge]]\nnote = 'x'\n", "c.toml:3: merge.worlds is missing"},
 		{head + "[[merge]]\nworlds = []\n", "c.toml:4: merge.worlds is empty"},
 		{head + "[[merge]]\nworlds = ['a']\n", "c.toml:4: merge.worlds has one world: want two or more"},
@@ -169,13 +167,12 @@ func TestWriteTo(t *testing.T) {
 		label := rapid.StringMatching(`[ -~ü"\\]{1,20}`).Filter(fits)
 		c := &Campaign{
 			Name: label.Draw(t, "name"), Parallel: rapid.IntRange(1, maxParallel).Draw(t, "parallel"), Retries: rapid.IntRange(0, maxRetries).Draw(t, "retries"),
-			Continue: rapid.Bool().Draw(t, "continue"), Undo: rapid.Bool().Draw(t, "undo"), Rekey: rapid.Bool().Draw(t, "rekey"),
+			Continue: rapid.Bool().Draw(t, "continue"), Undo: rapid.Bool().Draw(t, "undo"),
 		}
 		c.PerServer = rapid.IntRange(1, c.Parallel).Draw(t, "per server")
 		byHand := rapid.SampledFrom([]string{"", ByHand})
 		c.Backup, c.Stopped, c.Room = byHand.Draw(t, "backup"), byHand.Draw(t, "stopped"), byHand.Draw(t, "room")
 		c.Allow = rapid.SliceOfN(label, 0, 2).Draw(t, "allow")
-		c.Rules = rapid.SliceOfN(label, 0, 2).Draw(t, "rules")
 		if rapid.Bool().Draw(t, "window") {
 			c.Window = &Window{From: time.Duration(rapid.IntRange(0, 600).Draw(t, "from")) * time.Minute, To: time.Duration(rapid.IntRange(601, 1440).Draw(t, "to")) * time.Minute, Zone: time.UTC}
 		}

@@ -38,9 +38,6 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: begin no other")
 	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
 	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed permanently")
-	if len(c.Rules) > 0 {
-		line("rules", printable.TOMLList(c.Rules), "files of rules, for every merge")
-	}
 	if len(c.Allow) > 0 {
 		line("allow", printable.TOMLList(c.Allow), "findings that do not block a merge")
 	}
@@ -51,7 +48,6 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		line(key, value, comment)
 	}
 	b.WriteString("\n# To choose; without the # it holds.\n")
-	choice("rekey", "true", c.Rekey, "give new values to keys that collide; not needed if the rules have [[merge.space]]")
 	if c.Backup != "" || len(c.HooksOn(AskBackedUp)) == 0 {
 		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}

@@ -24,7 +24,7 @@ func refused(refusals []transfer.Refusal) string {
 func (r *runner) commands(merge string) report.Commands {
 	c := func(name string) string { return r.opts.Command(name, merge) }
 	return report.Commands{Apply: c(r.applies()), Verify: c("verify"), Open: c("apply"), Undo: c("undo"), Again: c(r.command()), Plan: c("plan"),
-		Renames: "servermerge renames " + printable.Quoted(r.book.PlanFile(merge))}
+		Renames: "servermerge whois " + printable.Quoted(r.book.PlanFile(merge))}
 }
 
 // outcome is the outcome of a command of one merge that ends now; nil if its error is none that a

@@ -12,7 +12,6 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/agenda"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/progress"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -39,9 +38,6 @@ type planner struct {
 	stale  []*job // merges that need a new plan
 	unread error  // of merges that have begun, and at which it could not look
 }
-
-// rekeys reports whether plans give keys new values.
-func (p *planner) rekeys() bool { return p.r.opts.Plan.Check.Rekey != nil || p.r.book.campaign.Rekey }
 
 // keep decides whether a merge needs a new plan.
 func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
@@ -137,14 +133,6 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		rec.Phases = nil
 	})
 	options := p.r.opts.Plan
-	if p.rekeys() {
-		rekey := declare.Rekey{}
-		if options.Check.Rekey != nil {
-			rekey = *options.Check.Rekey
-		}
-		rekey.Auto = rekey.Auto || p.r.book.campaign.Rekey
-		options.Check.Rekey = &rekey
-	}
 	codecs, stopCodecs, err := p.r.opts.codecsOf(ctx, nil)
 	if err != nil {
 		p.noPlan(ctx, j, err)

@@ -1,8 +1,6 @@
 package campaign
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -11,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/transfer"
-	"mergesafe/merge/verdict"
 )
 
 var heroes = Who{"players", "name"}
@@ -27,19 +24,16 @@ func TestPlayers(t *testing.T) {
 	o.Plan.Names = []transfer.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: transfer.KeepActive, By: "gold"}}
 	_, err := Plan(t.Context(), b, o)
 	must(t, err)
-	if who, err := b.Who(); err != nil || who != heroes {
-		t.Errorf("got %v, %v", who, err)
-	}
-	told := func(renamed bool) (all []Player) {
+	told := func(who Who) (all []transfer.Fate) {
 		t.Helper()
-		left, err := b.EachPlayer(t.Context(), o, heroes, renamed, func(p Player) error { all = append(all, p); return nil })
+		left, err := b.EachFate(t.Context(), o, who, func(f transfer.Fate) error { all = append(all, f); return nil })
 		if err != nil || len(left) > 0 {
 			t.Fatal(left, err)
 		}
 		return all
 	}
 	var before []string
-	for _, p := range told(false) {
+	for _, p := range told(heroes) {
 		before = append(before, p.OldWorld+" "+p.NewWorld+" "+p.OldName)
 		if p.OldKey == "" || p.NewKey != p.OldKey { // IDs stay
 			t.Errorf("%+v", p)
@@ -48,24 +42,24 @@ func TestPlayers(t *testing.T) {
 	if diff := cmp.Diff([]string{"w2 w1 n1-0", "w2 w1 =1+1", "w1 w1 n1-0", "w4 w3 n4-0"}, before); diff != "" {
 		t.Error(diff)
 	}
-	renamed := told(true)
+	renamed := told(Who{})
 	if len(renamed) != 1 || renamed[0].OldWorld != "w1" || renamed[0].OldName != "n1-0" {
 		t.Fatalf("%+v", renamed)
 	}
 
 	_, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if diff := cmp.Diff(renamed, told(true)); diff != "" {
+	if diff := cmp.Diff(renamed, told(Who{})); diff != "" {
 		t.Error(diff)
 	}
 	for _, c := range []struct {
 		world, name string
-		want        []Player
+		want        []transfer.Fate
 	}{
 		{"w1", " N1-0 ", renamed},
 		{"", "n1-0", renamed},
-		{"w2", "n1-0", []Player{{OldWorld: "w2", NewWorld: "w1", OldName: "n1-0", NewName: "n1-0"}}},
-		{"w4", "anyone", []Player{{OldWorld: "w4", NewWorld: "w3", OldName: "anyone", NewName: "anyone"}}},
+		{"w2", "n1-0", []transfer.Fate{{OldWorld: "w2", NewWorld: "w1", OldName: "n1-0", NewName: "n1-0"}}},
+		{"w4", "anyone", []transfer.Fate{{OldWorld: "w4", NewWorld: "w3", OldName: "anyone", NewName: "anyone"}}},
 		{"w9", "n1-0", nil},
 		{"", "anyone", nil},
 	} {
@@ -93,53 +87,8 @@ func TestPlayers(t *testing.T) {
 	if got, err := b.Players(t.Context(), heroes, "w1", "n1-0"); err != nil || got != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	left, err := b.EachPlayer(t.Context(), o, heroes, true, func(p Player) error { t.Errorf("%+v", p); return nil })
+	left, err := b.EachFate(t.Context(), o, Who{}, func(f transfer.Fate) error { t.Errorf("%+v", f); return nil })
 	if diff := cmp.Diff([]string{"w1"}, left); err != nil || diff != "" {
 		t.Error(err, diff)
-	}
-}
-
-// Slots that get other numbers leave no doubt which table has the players.
-func TestNamed(t *testing.T) {
-	p := &transfer.Plan{
-		Renames: []transfer.Rename{{Table: "players", Column: "slot"}, {Table: "players", Column: "name"},
-			{Table: "guilds", Column: "slot"}, {Table: "players", Column: "name"}},
-		Renumbered: []verdict.Renumbered{{Table: "players", Column: "slot"}},
-	}
-	if diff := cmp.Diff([]Who{heroes, {"guilds", "slot"}}, named(nil, p)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// No name is a formula to a program for tables, and JSON has it as it is.
-func TestPlayersFormats(t *testing.T) {
-	t.Parallel()
-	all := []Player{
-		{OldWorld: "w2", NewWorld: "w1", OldName: "=cmd|' /C calc'!A0", NewName: "@x", OldKey: "-5", NewKey: "1"},
-		{OldWorld: "w2", NewWorld: "w1", OldName: "a\"b,\nc", NewName: "-2+3", OldKey: "\tx", Stays: "=why"},
-	}
-	var asCSV, asJSON strings.Builder
-	each, end := PlayersCSV(&asCSV)
-	each2, end2 := PlayersJSON(&asJSON)
-	for _, p := range all {
-		must(t, each(p))
-		must(t, each2(p))
-	}
-	must(t, end())
-	must(t, end2())
-	rows, err := csv.NewReader(strings.NewReader(asCSV.String())).ReadAll()
-	must(t, err)
-	want := [][]string{
-		{"old_world", "new_world", "old_name", "new_name", "old_key", "new_key", "stays"},
-		{"w2", "w1", "'=cmd|' /C calc'!A0", "'@x", "-5", "1", ""},
-		{"w2", "w1", "a\"b,\nc", "'-2+3", "'\tx", "", "'=why"},
-	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Error(diff)
-	}
-	var got struct{ Players []Player }
-	must(t, json.Unmarshal([]byte(asJSON.String()), &got))
-	if diff := cmp.Diff(all, got.Players); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -106,10 +106,10 @@ func keyAction(f *read.Facts, table string) string {
 	}
 	switch rekeying := f.Opts.Rekey != nil && f.Opts.Rekey.Auto; {
 	case f.Counter(table) != nil && !rekeying:
-		return "each world counts these keys by itself: let the merge give them new values (" + verdict.ProposeRules(true) + ")" +
+		return "each world counts these keys by itself: let the merge give them new values (" + verdict.ProposeRules + ")" +
 			"; or give the keys of all databases but one an offset by hand, together with every column that refers to them: " + verdict.CodeAutoIncrement + " says which"
 	case countsByItself(f, table):
-		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules(true) + ")"
+		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules + ")"
 	}
 	return verdict.Documented(verdict.CodeKeyCollision).Action
 }

@@ -181,6 +181,7 @@ func TestWriteRules(t *testing.T) {
 				None []int
 			}
 		}
+		Merge struct{ Rekey bool }
 	}
 	meta, err := toml.Decode(text.String(), &file)
 	if err != nil || len(meta.Undecoded()) > 0 {
@@ -191,6 +192,9 @@ func TestWriteRules(t *testing.T) {
 	}
 	if !strings.Contains(text.String(), "# READ THIS FIRST: the keys characters.guid; guild.id have no gaps,\n") {
 		t.Errorf("the header does not say that values prove nothing:\n%s", &text)
+	}
+	if !file.Merge.Rekey {
+		t.Errorf("the keys that the database counts get no new values:\n%s", &text)
 	}
 	if got := fmt.Sprint(file.Check); got != "{[guild.id characters.guild_id guild.leader pets.owner] [characters.account characters.name guild.name pets.name] [] []}" {
 		t.Errorf("%s from\n%s", got, &text)

@@ -166,7 +166,7 @@ func unverifiedAction(f *read.Facts, code string) string {
 		return "declare these columns in your rules; mergecheck -explain TABLE.COLUMN, with the same rules and worlds, shows what a column holds"
 	}
 	if code == verdict.CodeReferenceUndeclared && f.Opts.Rekey != nil && f.Opts.Rekey.Auto {
-		return "write the declarations of all columns to a file: " + verdict.ProposeRules(true)
+		return "write the declarations of all columns to a file: " + verdict.ProposeRules
 	}
 	return verdict.Documented(code).Unverified
 }

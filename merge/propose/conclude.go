@@ -19,7 +19,7 @@ import (
 
 // proposed puts together what the columns seem to be.
 func (c *classifier) proposed() *verdict.Proposed {
-	p := &verdict.Proposed{Gaps: gapsOf(c.roots), Rekey: c.f.Opts.Rekey != nil}
+	p := &verdict.Proposed{Gaps: gapsOf(c.roots)}
 	for _, e := range c.x.columns {
 		p.Columns = append(p.Columns, c.proposedColumns(e)...)
 	}
@@ -36,11 +36,12 @@ func (c *classifier) proposed() *verdict.Proposed {
 			}
 			p.Spaces = append(p.Spaces, fmt.Sprintf("%s: %s", s, s.gapsText()))
 		}
-		own := func(e *examined) bool {
-			j := c.judged[e]
-			return e.String() == s.String() && j.class == verdict.ClassKey && !j.counted
-		}
-		if form == 0 && !s.same && s.Class == undeclared.IntegerClass && slices.ContainsFunc(c.x.columns, own) {
+		own := slices.IndexFunc(c.x.columns, func(e *examined) bool { return e.String() == s.String() && c.judged[e].class == verdict.ClassKey })
+		switch {
+		case own < 0 || form != 0 || s.same || s.Class != undeclared.IntegerClass:
+		case c.judged[c.x.columns[own]].counted:
+			p.Rekey = true
+		default:
 			p.Keys = append(p.Keys, s.String())
 		}
 	}

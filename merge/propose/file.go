@@ -89,11 +89,7 @@ func (f rulesFile) header() {
 	f.comment("2. Read the references at the end: %s, each with its evidence.",
 		printable.Count(int64(len(f.of(verdict.ClassReference))), "column", "columns"))
 	f.comment("3. Check shared and plain: %d and %d columns.", len(f.of(verdict.ClassShared)), len(f.of(verdict.ClassPlain)))
-	rekey := ""
-	if f.r.Proposed.Rekey {
-		rekey = "-rekey "
-	}
-	f.comment("4. Run: mergecheck %s-rules FILE %s", rekey, strings.Join(names, " "))
+	f.comment("4. Run: mergecheck -rules FILE %s. Or name FILE in config.toml, for all commands: [merge] rules = [\"FILE\"]", strings.Join(names, " "))
 	f.line("")
 }
 
@@ -234,19 +230,20 @@ func (f rulesFile) uniques() {
 	}
 }
 
-// spaces writes what no statement of [check.Check] says, for people.
+// spaces writes which keys get new values, and what no statement of [check.Check] says, for people.
 func (f rulesFile) spaces() {
 	p := f.r.Proposed
-	mark := "# "
 	if p.Rekey {
-		mark = ""
+		f.line("[merge]")
+		f.line("rekey = true # new values for keys of AUTO_INCREMENT that several worlds have")
+		f.line("")
 	}
 	if len(p.Keys) > 0 {
-		f.comment("For a merge that gives keys new values (-rekey). Does each world count these by itself?")
+		f.comment("New values for these keys too. Does each world count them by itself? Remove those that it does not.")
 	}
 	for _, key := range p.Keys {
-		f.line("%s[[merge.space]]", mark)
-		f.line("%skeys = %s", mark, printable.TOMLList([]string{key}))
+		f.line("[[merge.space]]")
+		f.line("keys = %s", printable.TOMLList([]string{key}))
 		f.line("")
 	}
 	first := true

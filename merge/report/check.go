@@ -109,7 +109,7 @@ func (c *Check) sort() (passed int) {
 }
 
 // WriteHTML writes the report as a page. It returns the error of w.
-func (c *Check) WriteHTML(w io.Writer) error { return c.write(w, checkPage, c, c.Report) }
+func (c *Check) WriteHTML(w io.Writer) error { return c.write(w, checkPage, c) }
 
 // WriteJSON writes the report as it is. It returns the error of w.
 func (c *Check) WriteJSON(w io.Writer) error { return writeReport(w, c.Report) }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -45,7 +44,6 @@ type page struct {
 
 	Style  template.CSS
 	Policy string
-	Inside json.RawMessage
 }
 
 // count is one of the figures below the headline.
@@ -55,13 +53,8 @@ type count struct {
 	Anchor string
 }
 
-// write fills a template with data, of which the page is a part, and puts
-// inside into it.
-func (p *page) write(w io.Writer, text string, data, inside any) error {
-	doc, err := json.Marshal(inside)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
+// write fills a template with data, of which the page is a part.
+func (p *page) write(w io.Writer, text string, data any) error {
 	t, err := template.New("page").Funcs(functions()).Parse(parts + results + text)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -69,7 +62,6 @@ func (p *page) write(w io.Writer, text string, data, inside any) error {
 	sum := sha256.Sum256([]byte(style))
 	p.Style = template.CSS(style)
 	p.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	p.Inside = doc
 	var b bytes.Buffer // a page that ends in the middle would look complete
 	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -128,24 +120,6 @@ func withLabels(page []byte) []byte {
 	})
 }
 
-// The JSON inside a page stands between these. As json.Marshal writes it, it has
-// no "<", so that it ends with the first one.
-const (
-	before = `<script type="application/json" id="report">`
-	after  = `</script>`
-)
-
-// Extract returns the JSON inside a page of this package. It reports false if the text
-// is not such a page.
-func Extract(page []byte) ([]byte, bool) {
-	_, rest, found := bytes.Cut(page, []byte(before))
-	if !found {
-		return nil, false
-	}
-	doc, _, found := bytes.Cut(rest, []byte(after))
-	return bytes.TrimSpace(doc), found
-}
-
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"pieces":    printable.Pieces,
@@ -158,8 +132,6 @@ func functions() template.FuncMap {
 		"matched":   func(s verdict.RekeyedSpace) string { return matchedWords(&s) },
 		"offset":    func(n uint64) string { return numberText(rekey.Integer{Bits: n}) },
 		"where":     where,
-		"servers":   serverWords,
-		"lastmerge": mergeWords,
 		"class":     class,
 		"verdict":   func(s string) verdict.Verdict { return verdict.Verdict(s) },
 		"rows":      rowsOf,

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"reflect"
@@ -127,11 +126,7 @@ func TestHostileTexts(t *testing.T) {
 }
 
 func harmless(t *testing.T, html string) {
-	if got := strings.Count(html, "<script"); got != 1 {
-		t.Errorf("%d scripts, want only the report itself", got)
-	}
-	html, _, _ = strings.Cut(html, before) // inside of it are data that nobody sees
-	for _, no := range []string{"<img", "onload=pwned=3>", "<!--", "\u202e", "\x1b", "\x00"} {
+	for _, no := range []string{"<script", "<img", "onload=pwned=3>", "<!--", "\u202e", "\x1b", "\x00"} {
 		if at := strings.Index(html, no); at >= 0 {
 			t.Errorf("%q is in the document: ...%q...", no, html[max(0, at-60):min(len(html), at+60)])
 		}
@@ -149,32 +144,6 @@ func TestSelfContained(t *testing.T) {
 	}
 	if strings.Count(html, `content="default-src &#39;none&#39;; style-src &#39;sha256-`) != 2 {
 		t.Error("no Content-Security-Policy")
-	}
-}
-
-// The report inside reads back as it was.
-func TestExtract(t *testing.T) {
-	for name, r := range map[string]*verdict.Report{"sample": sample1(), "hostile": hostile()} {
-		doc, ok := Extract([]byte(write(t, r)))
-		if !ok {
-			t.Fatalf("%s: no report inside", name)
-		}
-		plain, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := new(verdict.Report), new(verdict.Report)
-		if err := errors.Join(json.Unmarshal(doc, got), json.Unmarshal(plain, want)); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: (-want +got):\n%s", name, diff)
-		}
-	}
-	for _, text := range []string{"", "{}", "<html></html>", before + "{}"} {
-		if doc, ok := Extract([]byte(text)); ok {
-			t.Errorf("%q: found %q", text, doc)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -14,23 +13,17 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
-	"mergesafe/merge/verdict"
 )
-
-//go:embed inventory.html
-var inventoryPage string
 
 // Inventory is an inventory, arranged for reading.
 type Inventory struct {
-	page
-	Report *inventory.Inventory
+	report *inventory.Inventory
 
-	Unread  []inventory.World // those with a problem
-	Schemas []inventorySchema
-	More    []inventory.World // those with servers or a merge
+	unread   []inventory.World // those with a problem
+	grouping []schemaGroup
 
-	HasServers, HasLabels, HasPlayers, HasGrowth bool // whether any world has them
-	Engines                                      int  // how many kinds there are
+	hasServers, hasLabels, hasPlayers, hasGrowth bool // whether any world has them
+	engines                                      int  // how many kinds there are
 
 	players, active7 int64
 	rows, bytes      int64
@@ -39,71 +32,54 @@ type Inventory struct {
 	drifting         int
 }
 
-type inventorySchema struct {
+// schemaGroup is a schema with the worlds that have it.
+type schemaGroup struct {
 	inventory.Schema
-	Names []string // of its worlds
-	Model bool     // most worlds of its engine have it
+	names []string // of its worlds
+	model bool     // most worlds of its engine have it
 }
 
 // NewInventory arranges an inventory.
 func NewInventory(inv *inventory.Inventory) *Inventory {
-	v := &Inventory{Report: inv, states: make(map[inventory.State]int)}
+	v := &Inventory{report: inv, states: make(map[inventory.State]int)}
 	servers, engines, names := make(map[string]bool), make(map[string]bool), make(map[string][]string)
 	for _, w := range inv.Worlds {
 		servers[w.Server] = true
 		if w.Problem != "" {
-			v.Unread = append(v.Unread, w)
-		}
-		if len(w.Servers) > 0 || w.Merged != nil {
-			v.More = append(v.More, w)
+			v.unread = append(v.unread, w)
 		}
 		if w.Reached() {
 			engines[w.Engine] = true
 			names[w.Schema] = append(names[w.Schema], w.Name)
 			v.states[w.State]++
 		}
-		v.HasLabels = v.HasLabels || len(w.Labels) > 0
-		v.HasGrowth = v.HasGrowth || w.Growth != nil
+		v.hasLabels = v.hasLabels || len(w.Labels) > 0
+		v.hasGrowth = v.hasGrowth || w.Growth != nil
 		v.rows, v.bytes, v.estimated = v.rows+w.Rows, v.bytes+w.Bytes, v.estimated || w.Estimated
 		if w.Players != nil {
-			v.HasPlayers = true
+			v.hasPlayers = true
 			v.players, v.active7 = v.players+w.Players.Total, v.active7+w.Players.Active7
 		}
 		if len(w.Drift) > 0 {
 			v.drifting++
 		}
 	}
-	v.HasServers, v.Engines = len(servers) > 1, len(engines)
+	v.hasServers, v.engines = len(servers) > 1, len(engines)
 	seen := make(map[string]bool) // engines of which the model was there
 	for _, s := range inv.Schemas {
-		v.Schemas = append(v.Schemas, inventorySchema{s, names[s.Fingerprint], !seen[s.Engine]})
+		v.grouping = append(v.grouping, schemaGroup{s, names[s.Fingerprint], !seen[s.Engine]})
 		seen[s.Engine] = true
 	}
-	v.Word, v.Color = "INVENTORY", verdict.Pass
-	if !v.Complete() {
-		v.Word, v.Color = "NOT ALL READ", ""
-	}
-	v.Headline = v.summary()
-	v.Title = v.Word + ": " + printable.Count(int64(len(inv.Worlds)), "world", "worlds")
-	v.Counts = []count{{len(inv.Worlds) - len(v.Unread), "read", "worlds"}}
-	add := func(n int, what, anchor string) {
-		if n > 0 {
-			v.Counts = append(v.Counts, count{n, what, anchor})
-		}
-	}
-	add(len(v.Unread), "could not be read", "unread")
-	add(v.states[inventory.Running], "running", "worlds")
-	add(v.drifting, "with another schema", "schemas")
 	return v
 }
 
 // Complete reports whether all was read.
-func (v *Inventory) Complete() bool { return len(v.Unread) == 0 }
+func (v *Inventory) Complete() bool { return len(v.unread) == 0 }
 
 // summary is the inventory in one line.
 func (v *Inventory) summary() string {
-	parts := []string{printable.Count(int64(len(v.Report.Worlds)), "world", "worlds")}
-	if n := len(v.Unread); n > 0 {
+	parts := []string{printable.Count(int64(len(v.report.Worlds)), "world", "worlds")}
+	if n := len(v.unread); n > 0 {
 		parts = append(parts, fmt.Sprintf("%s of them could not be read", printable.Number(int64(n))))
 	} else {
 		parts[0] += ", all read"
@@ -120,7 +96,7 @@ func (v *Inventory) summary() string {
 		parts = append(parts, printable.Number(int64(v.drifting))+" with another schema than most")
 	}
 	parts = append(parts, approximately(v.rows, v.estimated)+" rows", printable.Bytes(v.bytes))
-	if v.HasPlayers {
+	if v.hasPlayers {
 		parts = append(parts, fmt.Sprintf("%s, %s of them active within 7 days", printable.Count(v.players, "player", "players"), printable.Number(v.active7)))
 	}
 	return strings.Join(parts, "; ")
@@ -150,8 +126,8 @@ type head struct {
 	of     func(w *inventory.World) string
 }
 
-// Heads are the columns for the worlds.
-func (v *Inventory) Heads() []head {
+// heads are the columns for the worlds.
+func (v *Inventory) heads() []head {
 	all := []head{{Name: "World", of: func(w *inventory.World) string { return w.Name }}}
 	add := func(name string, number bool, least int, of func(w *inventory.World) string) {
 		all = append(all, head{name, number, least, func(w *inventory.World) string {
@@ -161,13 +137,13 @@ func (v *Inventory) Heads() []head {
 			return of(w)
 		}})
 	}
-	if v.HasServers {
+	if v.hasServers {
 		all = append(all, head{"Database server", false, 4, func(w *inventory.World) string { return w.Server }})
 	}
-	if v.HasLabels {
+	if v.hasLabels {
 		all = append(all, head{"Labels", false, 6, labelWords})
 	}
-	if v.Engines > 1 {
+	if v.engines > 1 {
 		add("Engine", false, 8, func(w *inventory.World) string { return w.Engine })
 	}
 	all = append(all, head{"State", false, 0, func(w *inventory.World) string {
@@ -178,7 +154,7 @@ func (v *Inventory) Heads() []head {
 	}})
 	add("Rows", true, 0, func(w *inventory.World) string { return approximately(w.Rows, w.Estimated) })
 	add("Size", true, 1, func(w *inventory.World) string { return printable.Bytes(w.Bytes) })
-	if v.HasPlayers {
+	if v.hasPlayers {
 		players := func(of func(p *inventory.Players) int64) func(w *inventory.World) string {
 			return func(w *inventory.World) string {
 				if w.Players == nil {
@@ -193,7 +169,7 @@ func (v *Inventory) Heads() []head {
 		add("30 days", true, 5, players(func(p *inventory.Players) int64 { return p.Active30 }))
 		add("Peak", true, 9, players(func(p *inventory.Players) int64 { return p.Peak }))
 	}
-	if v.HasGrowth {
+	if v.hasGrowth {
 		grown := func(of func(g *inventory.Growth) string) func(w *inventory.World) string {
 			return func(w *inventory.World) string {
 				if w.Growth == nil {
@@ -206,7 +182,7 @@ func (v *Inventory) Heads() []head {
 			return signed(g.Rows, func(n int64) string { return approximately(n, g.Estimated) })
 		}))
 		add("Size since", true, 7, grown(func(g *inventory.Growth) string { return signed(g.Bytes, printable.Bytes) }))
-		if v.HasPlayers {
+		if v.hasPlayers {
 			add("7 days since", true, 6, grown(func(g *inventory.Growth) string { return signed(g.Active7, printable.Number) }))
 		}
 	}
@@ -225,17 +201,14 @@ func (v *Inventory) Heads() []head {
 	return all
 }
 
-// Cell is what a world has in a column.
-func (h head) Cell(w inventory.World) string { return h.of(&w) }
-
 func labelWords(w *inventory.World) string {
 	all := slice.Map(slices.Sorted(maps.Keys(w.Labels)), func(name string) string { return w.Labels[name] })
 	return strings.Join(all, ", ")
 }
 
-// Since is when the earlier inventory was made; "" if there is none.
-func (v *Inventory) Since() string {
-	for _, w := range v.Report.Worlds {
+// since is when the earlier inventory was made; "" if there is none.
+func (v *Inventory) since() string {
+	for _, w := range v.report.Worlds {
 		if w.Growth != nil {
 			return printable.Time(w.Growth.Since)
 		}
@@ -263,29 +236,14 @@ func serverWords(w inventory.World) (all []string) {
 	return all
 }
 
-func mergeWords(w inventory.World) string {
-	m := w.Merged
-	if m == nil {
-		return ""
-	}
-	text := fmt.Sprintf("%s on %s", strings.Join(m.Worlds, ", "), printable.Time(m.At))
-	if !m.Open {
-		text += ", not open"
-	}
-	return text
-}
-
-// WriteHTML writes the inventory as one page. It returns the error of w.
-func (v *Inventory) WriteHTML(w io.Writer) error { return v.page.write(w, inventoryPage, v, v.Report) }
-
 // WriteJSON writes the inventory as JSON. It returns the error of w.
-func (v *Inventory) WriteJSON(w io.Writer) error { return writeJSON(w, v.Report, false) }
+func (v *Inventory) WriteJSON(w io.Writer) error { return writeJSON(w, v.report, false) }
 
 // WriteCSV writes a line for each world, with a line of headings. What is not known is empty.
 // Names are written as they are: see [Renames.WriteCSV].
 func (v *Inventory) WriteCSV(w io.Writer) error {
 	known := make(map[string]bool)
-	for _, world := range v.Report.Worlds {
+	for _, world := range v.report.Worlds {
 		for label := range world.Labels {
 			known[label] = true
 		}
@@ -300,7 +258,7 @@ func (v *Inventory) WriteCSV(w io.Writer) error {
 	}
 	c.Write(heads)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	for _, world := range v.Report.Worlds {
+	for _, world := range v.report.Worlds {
 		line := make([]string, len(heads))
 		line[0], line[1], line[2] = world.Name, world.Server, world.Problem
 		if world.Reached() {

@@ -10,6 +10,7 @@ import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge/verdict"
 )
 
 // textDrift is how many differences of a schema a text has.
@@ -19,36 +20,40 @@ const textDrift = 8
 // that matter least are left out. It returns the error of w.
 func (v *Inventory) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(o)
-	t.verdict(v.Word, v.Color, v.summary())
-	if len(v.Unread) > 0 {
+	word, color := "INVENTORY", verdict.Pass
+	if !v.Complete() {
+		word, color = "NOT ALL READ", ""
+	}
+	t.verdict(word, color, v.summary())
+	if len(v.unread) > 0 {
 		t.WriteString("\nNOT READ\n")
-		for _, world := range v.Unread {
+		for _, world := range v.unread {
 			t.wrapped(2, world.Name+"  ", world.Problem)
 		}
 	}
 	t.WriteString("\n")
 	lines, left := v.grid(t.width)
 	t.lines(0, lines)
-	if since := v.Since(); since != "" {
+	if since := v.since(); since != "" {
 		t.line(0, "Since: "+since)
 	}
 	if len(left) > 0 {
-		t.line(0, "Left out for want of room: "+strings.Join(left, ", ")+" (-csv and -html have them)")
+		t.line(0, "Left out for want of room: "+strings.Join(left, ", ")+" (-csv has them)")
 	}
 	v.schemas(t)
 	if t.isLong() {
 		t.WriteString("\n")
-		t.verdict(v.Word, v.Color, v.summary())
+		t.verdict(word, color, v.summary())
 	}
 	return t.to(w)
 }
 
 // grid is the table of the worlds, and which columns had no room.
 func (v *Inventory) grid(width int) (lines, left []string) {
-	for heads := v.Heads(); ; {
+	for heads := v.heads(); ; {
 		rows := [][]string{slice.Map(heads, func(h head) string { return h.Name })}
-		for i := range v.Report.Worlds {
-			rows = append(rows, slice.Map(heads, func(h head) string { return printable.Text(h.of(&v.Report.Worlds[i])) }))
+		for i := range v.report.Worlds {
+			rows = append(rows, slice.Map(heads, func(h head) string { return printable.Text(h.of(&v.report.Worlds[i])) }))
 		}
 		aligned := slice.Map(heads, func(h head) columns.Column { return columns.Column{Right: h.Number} })
 		lines = columns.Lines(rows, aligned...)
@@ -67,9 +72,9 @@ func (v *Inventory) schemas(t *text) {
 		return
 	}
 	t.WriteString("\nSCHEMAS\n")
-	for _, s := range v.Schemas {
-		who := printable.Names(s.Names)
-		if s.Model {
+	for _, s := range v.grouping {
+		who := printable.Names(s.names)
+		if s.model {
 			who = "most, which the others are compared with"
 		}
 		t.wrapped(2, fmt.Sprintf("%s  %s  ", s.Fingerprint, s.Engine), printable.Count(int64(s.Worlds), "world", "worlds")+": "+who)

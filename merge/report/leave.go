@@ -1,10 +1,7 @@
 package report
 
 import (
-	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -97,106 +94,3 @@ func digits(s string) string {
 }
 
 func stay(rows int64) string { return printable.Count(rows, "row stays behind", "rows stay behind") }
-
-// LeftRow is a row that stays behind by a plan.
-type LeftRow struct {
-	World string `json:"world"`
-	Table string `json:"table"`
-	Key   string `json:"key"`
-	Why   string `json:"why"`
-}
-
-// eachLeft calls use for each row that stays behind, of tables that the plan knows by their keys: of others it knows only
-// to which rows they refer.
-func eachLeft(p *transfer.Plan, use func(LeftRow) error) error {
-	if p.Leaving == nil {
-		return nil
-	}
-	for _, s := range p.Leaving.Stays {
-		for _, r := range s.Why {
-			if r.Keys == nil {
-				continue
-			}
-			for n := range r.Keys.Keys() {
-				if err := use(LeftRow{s.World, s.Table, n.String(), r.Why}); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// WriteLeft writes what stays behind as text.
-func WriteLeft(w io.Writer, o TextOptions, p *transfer.Plan) error {
-	t := newText(o)
-	t.line(0, stay(p.Leaving.Rows()))
-	t.staying(staying(p))
-	return t.to(w)
-}
-
-// LeftNames are the names of one table, which the plan does not know: Each calls use for its rows of a world that stay.
-type LeftNames struct {
-	Table string
-	Each  func(world string, use func(key, name, why string) error) error
-}
-
-// WriteLeftCSV writes the rows that stay behind as CSV, with a line of headings: use it for a page where players look
-// up whether they come. names may be nil: then there is no column for them.
-func WriteLeftCSV(w io.Writer, p *transfer.Plan, names *LeftNames) error {
-	c := csv.NewWriter(w)
-	write := func(line ...string) error {
-		if names == nil { // which are the last column
-			line = line[:len(line)-1]
-		}
-		return c.Write(line)
-	}
-	write("world", "table", "key", "why", "name")
-	err := eachLeft(p, func(r LeftRow) error {
-		if names != nil && r.Table == names.Table {
-			return nil
-		}
-		return write(r.World, r.Table, r.Key, r.Why, "")
-	})
-	if names != nil && p.Leaving != nil {
-		for _, s := range p.Leaving.Stays {
-			if s.Table != names.Table || err != nil {
-				continue
-			}
-			err = names.Each(s.World, func(key, name, why string) error {
-				return write(s.World, s.Table, key, why, name)
-			})
-		}
-	}
-	c.Flush()
-	return cmp.Or(err, c.Error())
-}
-
-// WritePlanned says that a row stayed behind, or what its key became.
-func WritePlanned(w io.Writer, o TextOptions, s *transfer.Planned) error {
-	t := newText(o)
-	became := "stayed behind: " + printable.Text(s.Why)
-	if s.Why == "" {
-		became = fmt.Sprintf("became %s, if %[2]s had it: of such keys there is only the plan on record", printable.Text(s.Became),
-			printable.Text(s.Source))
-	}
-	t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Key),
-		printable.Text(s.Source), became, s.Merge))
-	return t.to(w)
-}
-
-// Left are the rows that stay behind by a plan. Their JSON form is the output of servermerge left -json.
-type Left struct {
-	Version int       `json:"version"`
-	Plan    string    `json:"plan"` // its ID
-	Rows    []LeftRow `json:"rows"`
-}
-
-// WriteLeftJSON writes the rows that stay behind as JSON.
-func WriteLeftJSON(w io.Writer, p *transfer.Plan) error {
-	all := Left{documentVersion, p.ID, []LeftRow{}}
-	if err := eachLeft(p, func(r LeftRow) error { all.Rows = append(all.Rows, r); return nil }); err != nil {
-		return err
-	}
-	return writeJSON(w, all, false)
-}

@@ -31,11 +31,10 @@ type outcomeView struct {
 	Renames  []transfer.Rename
 }
 
-// WriteHTML writes the outcome as a page, with its JSON form inside. It returns
-// the error of w.
+// WriteHTML writes the outcome as a page. It returns the error of w.
 func (o *Outcome) WriteHTML(w io.Writer) error {
 	v := newOutcomeView(o)
-	return v.write(w, outcomePage, v, o)
+	return v.write(w, outcomePage, v)
 }
 
 func newOutcomeView(o *Outcome) *outcomeView {

@@ -48,12 +48,12 @@ func TestWritePlan(t *testing.T) {
 		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: evil, Column: "name", Key: `["s` + evil + `"]`, Old: evil, New: "x"})
 	}
 	p.Names = len(p.Renames)
-	text := planText(t, p, Commands{Apply: "servermerge apply plan.json", Renames: "servermerge renames plan.json"})
+	text := planText(t, p, Commands{Apply: "servermerge apply plan.json", Renames: "servermerge whois plan.json"})
 	if strings.Contains(text, "\x1b") {
 		t.Errorf("%q", text)
 	}
 	for _, want := range []string{
-		"READY  merging s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge renames plan.json",
+		"READY  merging s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge whois plan.json",
 		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes with it", "Stop the game servers of all these worlds, then:\n  servermerge apply plan.json\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -1,11 +1,16 @@
 package report
 
 import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 )
@@ -36,4 +41,90 @@ func WhoisText(made, world, table string, key rekey.Integer, way []transfer.Orig
 		lines = append(lines, line+"  (merge "+o.Merge+")")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// WritePlanned says that a row stayed behind, or what its key became.
+func WritePlanned(w io.Writer, o TextOptions, s *transfer.Planned) error {
+	t := newText(o)
+	became := "stayed behind: " + printable.Text(s.Why)
+	if s.Why == "" {
+		became = fmt.Sprintf("became %s, if %[2]s had it: of such keys there is only the plan on record", printable.Text(s.Became),
+			printable.Text(s.Source))
+	}
+	t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Key),
+		printable.Text(s.Source), became, s.Merge))
+	return t.to(w)
+}
+
+// WriteFates writes the rows whose names change by a plan, and which stay behind, as text. It returns the error of w.
+func WriteFates(w io.Writer, o TextOptions, p *transfer.Plan) error {
+	t := newText(o)
+	t.line(0, Fates(p))
+	for _, r := range p.Renames {
+		t.rename(r)
+	}
+	t.staying(staying(p))
+	return t.to(w)
+}
+
+// Fates counts the rows whose names change by a plan, and those that stay behind.
+func Fates(p *transfer.Plan) string {
+	text := Renamed(p)
+	if p.Leaving != nil {
+		text += "; " + stay(p.Leaving.Rows())
+	}
+	return text
+}
+
+func (t *text) rename(r transfer.Rename) {
+	t.line(2, fmt.Sprintf("%s of %s %s in %s: %q becomes %q", r.Column, r.Table, transfer.KeyText(r.Key), r.Source, r.Old, r.New))
+}
+
+// FatesCSV returns what writes rows as CSV, with a line of headings, and ends the file: use it to tell players, and for a page
+// where they look up what became of them. Names come from players: one that a program for tables would take for a formula gets
+// an apostrophe in front.
+func FatesCSV(w io.Writer) (each func(transfer.Fate) error, end func() error) {
+	c := csv.NewWriter(w)
+	err := c.Write([]string{"old_world", "new_world", "table", "column", "old_key", "new_key", "old_name", "new_name", "stays"})
+	each = func(f transfer.Fate) error {
+		if err != nil {
+			return err
+		}
+		return c.Write(slice.Map([]string{f.OldWorld, f.NewWorld, f.Table, f.Column, f.OldKey, f.NewKey, f.OldName, f.NewName, f.Stays}, uncalculated))
+	}
+	return each, func() error { c.Flush(); return errors.Join(err, c.Error()) }
+}
+
+// uncalculated is a value that no program for tables calculates.
+func uncalculated(s string) string {
+	if s == "" || !strings.ContainsAny(s[:1], "=+-@\t\r\n'") {
+		return s
+	}
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil && s[0] == '-' {
+		return s // a key
+	}
+	return "'" + s
+}
+
+// FatesJSON returns what writes rows as JSON, and ends the document.
+func FatesJSON(w io.Writer) (each func(transfer.Fate) error, end func() error) {
+	_, err := fmt.Fprintf(w, `{"version":%d,"rows":[`, documentVersion)
+	between := "\n"
+	each = func(f transfer.Fate) error {
+		if err != nil {
+			return err
+		}
+		var b []byte
+		if b, err = json.Marshal(f); err == nil {
+			_, err = io.WriteString(w, between+string(b))
+		}
+		between = ",\n"
+		return err
+	}
+	return each, func() error {
+		if err == nil {
+			_, err = io.WriteString(w, "\n]}\n")
+		}
+		return err
+	}
 }

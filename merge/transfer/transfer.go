@@ -38,7 +38,7 @@ type (
 	KeyProof     = evidence.KeyProof
 	Left         = plan.Left
 	Lifted       = job.Lifted
-	Moved        = apply.Moved
+	Fate         = apply.Fate
 	NameCopy     = plan.NameCopy
 	NamePolicy   = plan.NamePolicy
 	Next         = plan.Next
@@ -140,14 +140,14 @@ func ByPlan(ctx context.Context, merged Database, source, table, key string) (*P
 	return ledger.ByPlan(ctx, merged, source, table, key)
 }
 
-// EachStayed is [apply.EachStayed].
-func EachStayed(ctx context.Context, plan *Plan, into Database, worlds []Database, world int, table, column string, each func(key, value, why string) error) error {
-	return apply.EachStayed(ctx, plan, into, worlds, world, table, column, each)
+// EachFate is [apply.EachFate].
+func EachFate(plan *Plan, each func(Fate) error) error {
+	return apply.EachFate(plan, each)
 }
 
-// EachMoved is [apply.EachMoved].
-func EachMoved(ctx context.Context, plan *Plan, into Database, worlds []Database, world int, table, column string, codecs cell.Codecs, each func(Moved) error) error {
-	return apply.EachMoved(ctx, plan, into, worlds, world, table, column, codecs, each)
+// EachFateOf is [apply.EachFateOf].
+func EachFateOf(ctx context.Context, plan *Plan, into Database, worlds []Database, table, column string, codecs cell.Codecs, each func(Fate) error) error {
+	return apply.EachFateOf(ctx, plan, into, worlds, table, column, codecs, each)
 }
 
 // Fence is [apply.Fence].

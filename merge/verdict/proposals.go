@@ -46,7 +46,7 @@ type Proposed struct {
 	// NoGaps are the keys of which no number between the ends is missing, so that values prove nothing of what names them.
 	NoGaps []string `json:"no_gaps,omitempty"`
 
-	// Rekey says that the proposals are for a merge that gives keys new values.
+	// Rekey says that databases count keys, which rekey = true in [merge] gives new values.
 	Rekey bool `json:"rekey,omitempty"`
 
 	// Columns are all columns, the most doubtful first. One that names several tables

@@ -9,14 +9,8 @@ import (
 	"mergesafe/merge/declare"
 )
 
-// ProposeRules is the command that writes a file of rules, and the one that uses it.
-func ProposeRules(rekey bool) string {
-	option := ""
-	if rekey {
-		option = "-rekey "
-	}
-	return "run mergecheck " + option + "-propose -o rules.toml with the same worlds, read the file, and check again with " + option + "-rules rules.toml"
-}
+// ProposeRules says which command writes a file of rules, and which one uses it.
+const ProposeRules = "run mergecheck -propose -o rules.toml with the same worlds, read the file, and check again with -rules rules.toml"
 
 // ChooseText writes the declarations to choose from.
 func ChooseText(open *OpenColumn, table, column string) string {

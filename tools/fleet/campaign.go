@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -173,37 +172,27 @@ func databaseOf(ctx context.Context, cmd *cliv3.Command, config *databases.Confi
 	return transfer.Database{Name: world, DSN: w.DSN.Reveal()}, err
 }
 
-// rules are those of the configuration and of the campaign file. basis identifies them.
+// rules are those of the configuration, with what the campaign file allows. basis identifies them.
 func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, err error) {
 	if r, err = config.Rules(n.cmd); err != nil {
 		return r, "", err
 	}
 	h := sha256.New()
-	add := func(file string, keys ...string) {
+	for _, file := range config.RuleFiles() {
 		var all map[string]any
 		text, err := os.ReadFile(file)
 		if err == nil {
 			err = toml.Unmarshal(text, &all)
 		}
-		if err != nil { // who reads the rules says so
-			return
+		if err != nil {
+			return r, "", err
 		}
-		for _, key := range keys {
+		for _, key := range []string{"check", "merge", "schema"} {
 			_ = json.NewEncoder(h).Encode(all[key])
 		}
 	}
-	add(n.cmd.String("config"), "check", "merge")
 	c := n.book.Campaign()
-	for _, file := range c.Rules {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(filepath.Dir(n.book.File()), file)
-		}
-		if err := r.Load(file); err != nil {
-			return r, "", err
-		}
-		add(file, "check", "merge", "schema")
-	}
-	_ = json.NewEncoder(h).Encode([]any{c.Rekey, c.Allow})
+	_ = json.NewEncoder(h).Encode(c.Allow)
 	r.Check.Allow = append(r.Check.Allow, c.Allow...)
 	return r, hex.EncodeToString(h.Sum(nil)[:8]), nil
 }

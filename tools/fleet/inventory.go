@@ -27,7 +27,6 @@ func inventoryCommand(s surroundings) *cliv3.Command {
 			&cliv3.StringFlag{Name: "since"},
 			&cliv3.BoolFlag{Name: "quick"},
 			&cliv3.StringFlag{Name: "csv"},
-			&cliv3.StringFlag{Name: "html"},
 			cli.JSONFlag(),
 			&cliv3.IntFlag{Name: "parallel", Value: 16, Validator: atLeast(1, "want 1 or more")},
 			&cliv3.IntFlag{Name: "per-server", Value: 4, Validator: atLeast(1, "want 1 or more")},
@@ -68,13 +67,9 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 	options.Players, options.Active = who.Players, who.Active
 	worlds := worldsAt(places)
 	dsns := slice.Map(worlds, func(w inventory.Database) string { return w.DSN })
-	inputs := databases.Inputs(cmd, dsns...)
-	var files [2]*cli.File
-	for i, flag := range []string{"csv", "html"} {
-		if files[i], err = cli.NewFile(flag, cmd.String(flag), inputs...); err != nil {
-			return err
-		}
-		defer files[i].Close()
+	file, err := cli.NewFile("csv", cmd.String("csv"), databases.Inputs(cmd, dsns...)...)
+	if err != nil {
+		return err
 	}
 	inv := read(ctx, cmd, worlds, options)
 	if ctx.Err() != nil { // what was not read for that reason says nothing of a world
@@ -82,10 +77,7 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	inv.Program = cmd.Root().Version
 	view := report.NewInventory(inv)
-	if err := files[0].Write(view.WriteCSV); err != nil {
-		return err
-	}
-	if err := files[1].Write(view.WriteHTML); err != nil {
+	if err := file.Write(view.WriteCSV); err != nil {
 		return err
 	}
 	out := cmd.Root().Writer
@@ -131,18 +123,15 @@ func read(ctx context.Context, cmd *cliv3.Command, worlds []inventory.Database, 
 	return inventory.Read(ctx, worlds, options)
 }
 
-// readInventory reads the inventory that a flag names, which -json or -html wrote.
+// readInventory reads the inventory that a flag names, which -json wrote.
 func readInventory(flag, file string) (*inventory.Inventory, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
-	if doc, ok := report.Extract(text); ok {
-		text = doc
-	}
 	inv := new(inventory.Inventory)
 	if err := json.Unmarshal(text, inv); err != nil || inv.Version == 0 || inv.Worlds == nil {
-		return nil, fmt.Errorf("-%s: %s is not an inventory: want a file that fleet inventory wrote with -json or -html", flag, file)
+		return nil, fmt.Errorf("-%s: %s is not an inventory: want a file that fleet inventory wrote with -json", flag, file)
 	}
 	if inv.Version != inventory.Version {
 		return nil, fmt.Errorf("-%s: %s is an inventory of version %d: this program reads version %d", flag, file, inv.Version, inventory.Version)

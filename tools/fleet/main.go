@@ -45,7 +45,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 				"paused: a running process stops between two batches, and begins no merge")},
 			{Name: "resume", Action: s.wishes((*campaign.Book).Resume, "resumed")},
 			{Name: "skip", Action: s.on((*night).skip)},
-			playersCommand(s),
+			whoisCommand(s),
 			{Name: "serve", Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.onWhole((*night).serve)},
 			{Name: "export", Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.onWhole((*night).export)},
 		},

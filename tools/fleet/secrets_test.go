@@ -30,7 +30,7 @@ func TestSecrets(t *testing.T) {
 		"fleet pause":     {"night.toml", "w1"},
 		"fleet resume":    {"night.toml", "w1"},
 		"fleet skip":      {"night.toml", "w1"},
-		"fleet players":   {"night.toml", "w1"},
+		"fleet whois":     {"night.toml", "w1"},
 		"fleet serve":     {"night.toml", "w1"},
 		"fleet export":    {"night.toml", "w1"},
 		"fleet inventory": {"w1", "w2"},
@@ -57,7 +57,7 @@ func TestSecretsInFiles(t *testing.T) {
 		"name,dsn\nw1,§\n", "name,dsn\n§,sqlite:w1.db\n", "§,name,dsn\n§,w1,sqlite:w1.db\n",
 		"name,dsn,zone\nw1,sqlite:w1.db,§\n", "name,dsn_env\nw1,ODD\n", "name,dsn_env\nw1,§\n", "§\n",
 		"name,dsn\n\"w1\",\"§\n",
-	}, []string{"fleet", "inventory", "-json", "-html", "page.html", "-worlds", "worlds.csv"})
+	}, []string{"fleet", "inventory", "-json", "-worlds", "worlds.csv"})
 	secrets.File(t, run, "config.toml", "", []string{
 		"[registry]\ndsn = \"§\"\n", "[registry]\ndsn_env = \"ODD\"\n",
 		"[registry]\ndsn = \"sqlite:none.db\"\nworlds_account = \"§\"\n",

@@ -28,7 +28,6 @@ const defaultAddress = "127.0.0.1:9200"
 func pageFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		&cliv3.StringFlag{Name: "http"}, &cliv3.BoolFlag{Name: "control"}, &cliv3.StringFlag{Name: "token-file"}, &cliv3.StringSliceFlag{Name: "host"},
-		tableFlag(), namesFlag(),
 	}
 }
 
@@ -68,7 +67,7 @@ func (p *livePage) close() error {
 func (n *night) openPage(ctx context.Context, address string) (*livePage, error) {
 	cmd, book := n.cmd, n.book
 	if address == "" {
-		for _, flag := range []string{"control", "token-file", "host", "table", "names"} {
+		for _, flag := range []string{"control", "token-file", "host"} {
 			if cmd.IsSet(flag) {
 				return nil, cli.Usage("-%s is for the live page: want -http ADDRESS too", flag)
 			}

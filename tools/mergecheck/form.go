@@ -16,7 +16,7 @@ import (
 
 // onlyForm reports whether the command line has files of rules and nothing to do with them.
 func onlyForm(cmd *cliv3.Command) bool {
-	asks := func(flag string) bool { return !slices.Contains([]string{"rules", "rekey", "config"}, flag) }
+	asks := func(flag string) bool { return !slices.Contains([]string{"rules", "config"}, flag) }
 	return cmd.IsSet("rules") && cmd.NArg() == 0 && !slices.ContainsFunc(cmd.LocalFlagNames(), asks)
 }
 

@@ -19,16 +19,17 @@ schema and collations count:
 
 What is checked:
 
-  -rules FILE       what columns are, as -propose writes it; of several files a
-                    later one has precedence. If the file lists the columns that
-                    were reviewed ([schema]), its patterns count for no others.
-                    It may name commands that are run, to find keys in cells:
-                    format = "exec ..."; all formats: mergecheck -h formats.
-                    Without a SOURCE, say only whether the file is written right
-  -rekey            judge a merge that gives new values to the keys that every
-                    world counts from 1: see servermerge plan -h
+  -rules FILE       what columns are, as -propose writes it, and which keys get
+                    new values. [merge] rules = ["FILE"] in config.toml names it
+                    once for all commands. Of several files a later one has
+                    precedence. If the file lists the columns that were reviewed
+                    ([schema]), its patterns count for no others. It may name
+                    commands that are run, to find keys in cells: format =
+                    "exec ..."; all formats: mergecheck -h formats. Without a
+                    SOURCE, say only whether the file is written right
   -propose          look for declarations to make: columns that seem to be
-                    unique or to refer to others
+                    unique or to refer to others. It judges the merge with new
+                    values for keys of AUTO_INCREMENT that several worlds have
   -explain TABLE.COLUMN
                     what the rules say of one column and why, what it seems
                     to be, and what its values are; without a verdict
@@ -52,7 +53,7 @@ What is printed:
 
 How the databases are read (more: mergecheck -h databases):
 
-  -config FILE      with [[source]] and [check] (default "config.toml")
+  -config FILE      with [[source]], [check], [merge] (default "config.toml")
   -max-load N       rest while a server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
 
@@ -69,7 +70,7 @@ Examples:
 
   mergecheck s1 s2
   mergecheck -html ticket.html -max-load 40 s1 s2 s3
-  mergecheck -rekey -propose -o rules.toml s1 s2
+  mergecheck -propose -o rules.toml s1 s2
 `
 
 // helpDatabases is what "-h databases" prints.

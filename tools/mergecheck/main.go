@@ -98,11 +98,7 @@ func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log,
 			return err
 		}
 		if !s.json {
-			rekey := ""
-			if c.Report.Proposed.Rekey {
-				rekey = "-rekey "
-			}
-			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with %s-rules %[1]s\n", s.rules, rekey)
+			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with -rules %[1]s\n", s.rules)
 		}
 	}
 	return cli.Code(c.Report.ExitCode())

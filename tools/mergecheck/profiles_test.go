@@ -201,7 +201,7 @@ func profileWorlds(t *testing.T, r *rules.Rules) []string {
 // openColumns are the columns of which a profile does not say what they are.
 func openColumns(t *testing.T, files, sources []string) (open []string) {
 	t.Helper()
-	args := []string{"-json", "-rekey"}
+	args := []string{"-json"}
 	for _, f := range files {
 		args = append(args, "-rules", f)
 	}

@@ -63,7 +63,14 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	}
 	s.options, s.line = rules.Check, rules.Line
 	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
-	s.options.Propose = cmd.Bool("propose")
+	if s.options.Propose = cmd.Bool("propose"); s.options.Propose {
+		rekey := declare.Rekey{}
+		if s.options.Rekey != nil {
+			rekey = *s.options.Rekey
+		}
+		rekey.Auto = true // the file that it writes says so
+		s.options.Rekey = &rekey
+	}
 	if text := cmd.String("explain"); text != "" {
 		if s.explain[0], s.explain[1], err = propose.ParseColumn(text); err != nil {
 			return s, cli.Usage("-explain %s: %v", text, err)

@@ -50,6 +50,11 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.locate(cmd, j)
+}
+
+// locate finds the databases of a plan.
+func (s surroundings) locate(cmd *cliv3.Command, j *job) (*job, error) {
 	names := j.names()
 	args := cmd.Args().Slice()[1:]
 	j.databases = len(args) > 0
@@ -184,7 +189,7 @@ func (c call) commands(running string) report.Commands {
 	}
 	return report.Commands{
 		Apply: c.command("apply"), Verify: c.command("verify"), Open: c.command("open"), Undo: c.command("undo"), Again: c.command(running),
-		Renames: "servermerge renames " + printable.Quoted(c.file), Plan: c.plan,
+		Renames: "servermerge whois " + printable.Quoted(c.file), Plan: c.plan,
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,12 +75,24 @@ func worldsOfPages(t *testing.T, dir string) (config string) {
 	return config
 }
 
-// runPage runs the commands of a page in their order.
+// runPage runs the commands of a page in their order. What the page adds to config.toml is added when it says so.
 func runPage(t *testing.T, dir, page string, commands int) {
 	t.Helper()
 	ran := 0
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1) {
-		for line := range strings.Lines(block[1]) {
+	for _, block := range regexp.MustCompile("(?s)```(sh|toml)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		if block[1] == "toml" {
+			if strings.HasPrefix(block[2], "[merge]\nrules = ") {
+				config, err := os.OpenFile(filepath.Join(dir, "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
+				if err == nil {
+					_, err = config.WriteString(block[2])
+				}
+				if err := errors.Join(err, config.Close()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			continue
+		}
+		for line := range strings.Lines(block[2]) {
 			args := strings.Fields(line)
 			cmd := exec.CommandContext(t.Context(), filepath.Join(dir, args[0]), args[1:]...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GORACE=atexit_sleep_ms=0")

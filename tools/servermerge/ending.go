@@ -25,10 +25,12 @@ type ending struct {
 	out   io.Writer
 	json  bool // rather than text
 	text  report.TextOptions
-	page  *cli.File // of -html
+	page  *cli.File // of -html; nil without
 
 	phases func() verdict.Phases // of the work; nil if there is none
 }
+
+func pageFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "html"} }
 
 // newPage makes the file that -html names, before the work. It is neither the
 // plan nor anything else that is still needed.

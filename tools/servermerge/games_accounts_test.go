@@ -114,7 +114,7 @@ func runPlan(t *testing.T, file string, dsns, rules []string) (*report.Outcome, 
 	if err := os.WriteFile(names, []byte(config.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := slices.Concat([]string{"plan", "-into", "new", "-config", names, "-rekey", "-o", file}, rules, []string{"s1", "s2", "s3"})
+	args := slices.Concat([]string{"plan", "-into", "new", "-config", names, "-o", file}, rules, []string{"s1", "s2", "s3"})
 	planned := ran(t, cli.OK, args...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)

@@ -97,7 +97,7 @@ func (g realGame) mergeMany(t *testing.T, folder string, atATime int) {
 		file := filepath.Join(dir, fmt.Sprintf("plan%d.json", len(first)))
 		into, db := newDatabase(t)
 		worlds := append([]string{merged}, more...)
-		planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-into", into, "-rekey", "-o", file}, g.rules(t, marks), worlds)...)
+		planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-into", into, "-o", file}, g.rules(t, marks), worlds)...)
 		if !strings.HasPrefix(planned.stdout, "READY ") {
 			t.Fatalf("%.2000s", planned.stdout)
 		}

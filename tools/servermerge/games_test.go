@@ -308,7 +308,7 @@ func (g realGame) merge(t *testing.T, folder string) {
 	}
 	into, made := newDatabase(t)
 	file := filepath.Join(t.TempDir(), "plan.json")
-	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-into", into, "-rekey", "-o", file}, g.rules(t, marksFile(t)), dsns)...)
+	planned := ran(t, cli.OK, slices.Concat([]string{"plan", "-into", into, "-o", file}, g.rules(t, marksFile(t)), dsns)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
 		t.Fatalf("%.2000s", planned.stdout)
 	}
@@ -370,7 +370,7 @@ func TestProfilesFindDamage(t *testing.T) {
 		t.Run(g.profile, func(t *testing.T) {
 			schema := g.load(t, folder)
 			into, _ := newDatabase(t)
-			args := append([]string{"plan", "-into", into, "-rekey", "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules(t)...)
+			args := append([]string{"plan", "-into", into, "-o", filepath.Join(t.TempDir(), "plan.json")}, g.rules(t)...)
 			for seed := range uint64(2) {
 				opts := gameworlds.Typical(seed)
 				opts.Characters, opts.Items, opts.Offset = 300, 1500, g.above

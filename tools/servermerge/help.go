@@ -7,7 +7,7 @@ const help = `Usage: servermerge COMMAND [flags] [arguments]
 
 Merges game databases (server merge): makes a new database of the rows of all
 worlds, beside them. Keys that collide get new values, together with everything
-that refers to them (plan -rekey). Only apply, open and undo write.
+that refers to them. Only apply, open and undo write.
 
 Commands:
   plan -into NEW WORLD...
@@ -19,8 +19,7 @@ Commands:
   verify PLAN            prove that every row arrived as planned
   open PLAN              let the game into the new database
   undo PLAN              take the merge back: drop what it made
-  renames PLAN           the players that get another name, also as CSV
-  left PLAN              the rows that stay behind, and why, also as CSV
+  whois PLAN             which rows get another name or stay behind, also as CSV
   whois NEW TABLE KEY    which world a key came from, and its key there
 
 A merge, once the game servers are stopped. Until open nothing that exists is
@@ -65,7 +64,7 @@ Examples:
 
   servermerge plan -into new -html check.html -o plan.json s1 s2 s3
   servermerge apply -max-load 40 plan.json
-  servermerge verify -html proof.html plan.json
+  servermerge verify plan.json
   servermerge undo plan.json
 `
 
@@ -113,11 +112,8 @@ there as it is blocks the merge, with the statement to run.
                     allow it only there, also by patterns:
                     'column-opaque:log_*'
   -rules FILE       what columns are, as mergecheck -propose writes it; of
-                    several files a later one has precedence
-  -rekey            give the keys that every world counts from 1 new values:
-                    those of one AUTO_INCREMENT column; [[merge.space]] and
-                    [[merge.counter]] of the rules name other keys and their
-                    counters, without -rekey too
+                    several files a later one has precedence. [merge] rules =
+                    ["FILE"] in config.toml names it once for all commands
   -recorded         make no plan: get back that of the merge that made NEW,
                     which alone is given, if its file is lost; with -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
@@ -134,8 +130,10 @@ by a [[check.reference]] get the new name, too. Its set
 changes other columns of a renamed row, such as the flag by which the game asks
 for a new name.
 
-With new keys, one number is added to all keys of a world and to all references
-to them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
+rekey = true in [merge] gives keys of one AUTO_INCREMENT column that several
+worlds have new values; [[merge.space]] names other keys, [[merge.counter]] what
+counts them. One number is added to all keys of a world and to all references to
+them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
 world's 4,711. A column that could be a reference and is not declared blocks the
 merge (mergecheck -propose -o rules.toml). So does a value that may name no row,
 until the rules say what it is (none, dangling). Keys inside cells have a format
@@ -148,7 +146,7 @@ not be verified.
 
 Examples:
   servermerge plan -into new s1 s2
-  servermerge plan -into s1_2026 -rekey -rules rules.toml -o plan.json s1 s2 s3
+  servermerge plan -into s1_2026 -rules rules.toml -o plan.json s1 s2 s3
   servermerge plan -into sqlite:new.db -o plan.json sqlite:s1.db sqlite:s2.db
   servermerge plan -recorded -o plan.json new
 `
@@ -255,7 +253,6 @@ the new database from before its opening, and a world that has lost its fence.
   -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
-  -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 PASS; 1 FAIL, or refused; 2 no verdict; 3 the rows are as
@@ -288,8 +285,6 @@ another name: name the one that has the record.
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables are compared at a time (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
-  -html FILE        write the result as one HTML file as well, also if
-                    it is refused or interrupted
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 done; 1 refused; 2 could not, or there is nothing to undo; 4
@@ -300,24 +295,31 @@ Examples:
   servermerge undo -force plan.json
 `
 
-const helpWhois = `Usage: servermerge whois [flags] NEW TABLE KEY
+const helpWhois = `Usage: servermerge whois [flags] PLAN
+       servermerge whois [flags] NEW TABLE KEY
        servermerge whois [flags] NEW WORLD TABLE KEY
        servermerge whois -csv FILE NEW WORLD TABLE
        servermerge whois -view NEW
 
-Prints which world a key of a TABLE came from, by a merge that gave keys new
-values, and the key that it had there, merge by merge; or, if a WORLD is named,
-the new value of a key that it had. It reads only the merged database NEW, also
-years and further merges later. A key that the game made afterwards came by no
-merge; of one whose row stayed behind ([[merge.leave]]) it says why. It needs
-SELECT.
+Says what becomes of rows in a merge, or became of them. NEW is the merged
+database, or the plan of its merge.
+
+Of a PLAN, or of NEW alone, it lists the rows that get another name, and how
+many rows of which world and table stay behind by the [[merge.leave]], why, and
+how many come. -csv has one line for each of these rows. Rows that stay behind
+in tables whose key is not one column of integers are only counted.
+
+Of a KEY of a TABLE of NEW it prints which world the row came from, and the key
+that it had there, merge by merge; or, if a WORLD is named, the new value of a
+key that it had. It reads only NEW, also years and further merges later. A key
+that the game made afterwards came by no merge; of one whose row stayed behind
+it says why. It needs SELECT. A KEY of several columns is written with a slash
+between them, bytes as digits from 00 to ff. Of these keys, and of texts, only
+the plan of a merge is on record: name the WORLD. Whether it had the key is not
+known.
 
 The first world of a merge keeps its keys. If w1 and w2 became n1, and n1 came
 into n3, then keys of w1 are in n3 as those of n1: name n1 as the WORLD.
-
-A KEY of several columns is written with a slash between them, bytes as digits
-from 00 to ff. Of these keys, and of texts, only the plan of a merge is on
-record: name the WORLD. Whether it had the key is not known.
 
 It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
 the view mergesafe_moved has, for each world and key column, first_old and
@@ -333,55 +335,28 @@ them in new by
 The view does not know whether a number between first_old and last_old was a key
 then, nor whether the game made a key here later in such a gap: whois does.
 
-  -json             print the steps as JSON
-  -csv FILE         write old and new keys of a table of a WORLD, for logs,
-                    caches and web sites; "-" prints it
+  -csv FILE         write these rows, or all keys of a TABLE of a WORLD, as CSV:
+                    old and new world, table, keys and names, and why a row
+                    stays behind; "-" prints it. A name that a program for
+                    tables would take for a formula begins with '
+  -names T.COLUMN   with -csv or -json: every row of the table T of all worlds
+                    but the first, and those of the first that stay behind or
+                    whose names change, with the names in the column, read from
+                    the worlds, which have to be as they were planned. It needs
+                    SELECT. After PLAN the databases may be given again: NEW
+                    WORLD...
+  -json             print as JSON
   -view             print the statements that make the view mergesafe_moved, for
                     a database whose account could not
-` + helpPlaces + `
-Exit codes: 0 it came by a merge; 1 it did not; 2 could not read.
+` + helpPlaces + helpCodec + `
+Exit codes: 0 it came by a merge, or the list is written; 1 it came by none, or
+stayed behind; 2 could not read.
 
 Examples:
+  servermerge whois -csv renames.csv plan.json
+  servermerge whois -csv players.csv -names characters.name plan.json
   servermerge whois new characters 20004711
   servermerge whois new s2 characters 4711
-`
-
-const helpLeft = `Usage: servermerge left [flags] PLAN [NEW WORLD...]
-
-Prints how many rows of which world and table stay behind by the [[merge.leave]]
-of the plan, why, and how many come, with the first keys, the rows that nearly
-stayed, and those that most others follow. It reads no database but for -names.
-
-  -csv FILE         write each row that stays behind as CSV as well: its world,
-                    table, key and the reason, for a page where players look it
-                    up; "-" prints it instead. Rows of tables whose key is not
-                    one column of integers are only counted
-  -names T.COLUMN   with -csv, one column more, with the names of the rows of
-                    the table T, such as characters.name, read from the worlds
-                    as they are now. It needs SELECT
-  -json             print these rows as JSON
-  -config FILE      taken as by the other commands; nothing in it is needed
-
-Example:
-  servermerge left -csv left.csv plan.json
-  servermerge left -csv left.csv -names characters.name plan.json
-`
-
-const helpRenames = `Usage: servermerge renames [flags] PLAN
-
-Lists the players and other rows that get another name by the plan. It reads no
-database.
-
-  -csv FILE         write them as CSV as well, for the game to offer these
-                    players another name; "-" prints it instead
-  -json             print them as JSON
-  -config FILE      taken as by the other commands; nothing in it is needed
-
-Names come from players. Some spreadsheet programs run one that begins with "="
-as a formula: import that column as text.
-
-Example:
-  servermerge renames -csv renames.csv plan.json
 `
 
 // helpSafety is what "-h safety" prints.

@@ -29,9 +29,12 @@ func TestHelpJSON(t *testing.T) {
 		begins string
 		is     reflect.Type
 	}{
-		{"apply, verify, open and undo write with -html:", reflect.TypeFor[report.Outcome]()},
+		{"apply, status, verify, open and undo print this:", reflect.TypeFor[report.Outcome]()},
 		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
-		{"renames prints this:", reflect.TypeFor[report.Renames]()},
+		{"whois prints this of a PLAN, or of NEW alone:", reflect.TypeFor[struct {
+			Version int             `json:"version"`
+			Rows    []transfer.Fate `json:"rows"`
+		}]()},
 	} {
 		_, text, found := strings.Cut(helpJSON, tt.begins)
 		if !found {

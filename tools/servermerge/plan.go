@@ -20,7 +20,7 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "recorded"})
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, pageFlag(), &cliv3.BoolFlag{Name: "recorded"})
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {

@@ -41,7 +41,7 @@ func TestPlayedLeaving(t *testing.T) {
 	}
 	plan := func(code cli.Code, into, file string, more ...string) string {
 		t.Helper()
-		args := append([]string{"plan", "-rekey", "-rules", profile, "-into", "mysql:" + into, "-o", file}, more...)
+		args := append([]string{"plan", "-rules", profile, "-into", "mysql:" + into, "-o", file}, more...)
 		return ran(t, code, append(args, "mysql:"+first, "mysql:"+second)...).stdout
 	}
 	merge := func(into, file string) {

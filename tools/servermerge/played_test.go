@@ -39,7 +39,7 @@ func TestTenMergesInARow(t *testing.T) {
 		into, db := newDatabase(t)
 		worlds := []string{merged, "mysql:" + playedWorld(t, profile, []string{"w2", "w1"}[i%2])}
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("plan%d.json", i))
-		args := []string{"plan", "-into", into, "-rekey", "-allow", "world-merged", "-rules", profile, "-o", file}
+		args := []string{"plan", "-into", into, "-allow", "world-merged", "-rules", profile, "-o", file}
 		planned := ran(t, 0, append(args, worlds...)...)
 		if !strings.HasPrefix(planned.stdout, "READY ") {
 			t.Fatalf("merge %d: %.2000s", i+1, planned.stdout)

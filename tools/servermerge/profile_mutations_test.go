@@ -188,7 +188,7 @@ func (w *fullWorlds) plan(t *testing.T, profile map[string]any) (p planned) {
 	if w.own != "" {
 		own = append(own, ownFile(t, w.realGame.profile, w.own))
 	}
-	r := servermerge(t.Context(), slices.Concat([]string{"plan", "-into", "sqlite:" + filepath.Join(dir, "new.db"), "-json", "-rekey", "-o", filepath.Join(dir, "plan.json")}, realGame{profile: w.base}.rules(t, own...), w.dsns)...)
+	r := servermerge(t.Context(), slices.Concat([]string{"plan", "-into", "sqlite:" + filepath.Join(dir, "new.db"), "-json", "-o", filepath.Join(dir, "plan.json")}, realGame{profile: w.base}.rules(t, own...), w.dsns)...)
 	if r.stdout == "" {
 		return planned{failed: r.stderr}
 	}

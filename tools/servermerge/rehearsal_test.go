@@ -164,7 +164,7 @@ func TestRehearsal(t *testing.T) {
 
 	// What the tool proposes, and what it leaves to a person.
 	rules, mine := filepath.Join(dir, "rules.toml"), filepath.Join(dir, "mine.toml")
-	proposed := checked(t, check, append([]string{"-json", "-rekey", "-propose", "-o", rules}, worlds...))
+	proposed := checked(t, check, append([]string{"-json", "-propose", "-o", rules}, worlds...))
 	sure := 0
 	for _, c := range proposed.Proposed.Columns {
 		if wrong := p.wrong(c); wrong != "" {
@@ -179,7 +179,7 @@ func TestRehearsal(t *testing.T) {
 		}
 	}
 	asked := len(p.decided)
-	files := []string{"-rekey", "-rules", rules, "-rules", mine}
+	files := []string{"-rules", rules, "-rules", mine}
 	for range 5 {
 		p.file(t, mine)
 		open := 0

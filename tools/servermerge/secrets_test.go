@@ -25,15 +25,13 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(code)
 	}
 	arguments := map[string][]string{
-		"servermerge plan":    {"sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge apply":   {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge status":  {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge verify":  {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge open":    {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge undo":    {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
-		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
-		"servermerge renames": {"plan.json"},
-		"servermerge left":    {"plan.json"},
+		"servermerge plan":   {"sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge apply":  {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge status": {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge verify": {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge open":   {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge undo":   {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge whois":  {"sqlite:w1.db", "characters", "1"},
 	}
 	secrets.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }

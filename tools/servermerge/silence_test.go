@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -82,13 +83,16 @@ func TestSilentFleetRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry.Close()
-	plan := filepath.Join(folder, "plan.json")
+	plan, rules := filepath.Join(folder, "plan.json"), filepath.Join(folder, "rules.toml")
+	if err := os.WriteFile(rules, []byte("[merge]\nrekey = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	into := "sqlite:" + filepath.Join(folder, "new.db")
-	ran(t, cli.OK, "plan", "-into", into, "-rekey", "-fleet", "sqlite:"+filepath.Join(folder, "fleet.db"), "-o", plan, files[0], files[1])
+	ran(t, cli.OK, "plan", "-into", into, "-rules", rules, "-fleet", "sqlite:"+filepath.Join(folder, "fleet.db"), "-o", plan, files[0], files[1])
 
 	silent := silentServer(t)
 	for _, args := range [][]string{
-		{"plan", "-into", into, "-rekey", "-fleet", silent, files[0], files[1]},
+		{"plan", "-into", into, "-rules", rules, "-fleet", silent, files[0], files[1]},
 		append([]string{"apply", "-fleet", silent, plan, into}, files...),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // unless nothing is ever said

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -16,18 +16,19 @@ import (
 	"mergesafe/tools/internal/databases"
 )
 
-// whois asks what a merged database remembers of a key: NEW TABLE KEY, or the other way round
-// NEW WORLD TABLE KEY.
+// whois says what became of all rows of a merge (PLAN or NEW alone), of a key (NEW TABLE KEY), or the other way round
+// (NEW WORLD TABLE KEY), by the plan or by what the merged database remembers.
 func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	args := cmd.Args().Slice()
-	if cmd.IsSet("csv") {
-		return s.keysCSV(ctx, cmd, args)
-	}
-	if cmd.Bool("view") {
+	switch {
+	case cmd.Bool("view"):
 		return s.keysView(ctx, cmd, args)
-	}
-	if len(args) != 3 && len(args) != 4 {
-		return cli.Usage("got %s, want NEW TABLE KEY, or NEW WORLD TABLE KEY", arguments(cmd))
+	case len(args) < 2 || cmd.IsSet("names"):
+		return s.fates(ctx, cmd)
+	case cmd.IsSet("csv"):
+		return s.keysCSV(ctx, cmd, args)
+	case len(args) != 3 && len(args) != 4:
+		return cli.Usage("got %s, want PLAN or NEW alone, NEW TABLE KEY, or NEW WORLD TABLE KEY", printable.Count(int64(len(args)), "argument", "arguments"))
 	}
 	made, err := s.remembering(cmd)
 	if err != nil {
@@ -49,7 +50,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	if len(args) == 4 && len(way) == 0 && ctx.Err() == nil {
 		planned, other := transfer.ByPlan(ctx, made, args[1], table, text)
 		if planned != nil {
-			return s.planned(cmd, planned)
+			return s.byPlan(cmd, planned)
 		}
 		if err = errors.Join(err, other); err == nil && !isInteger {
 			return cli.Usage("the key %.40q: want an integer: by no merge on record rows of %q came from %q that have "+
@@ -75,8 +76,8 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	return err
 }
 
-// planned says what only a plan knows of a key.
-func (s surroundings) planned(cmd *cliv3.Command, row *transfer.Planned) error {
+// byPlan says what only a plan knows of a key.
+func (s surroundings) byPlan(cmd *cliv3.Command, row *transfer.Planned) error {
 	out := cmd.Root().Writer
 	var err error
 	if cmd.Bool("json") {
@@ -93,7 +94,7 @@ func (s surroundings) planned(cmd *cliv3.Command, row *transfer.Planned) error {
 // keysView prints the statements that make the view of the keys.
 func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 1 {
-		return cli.Usage("got %s, want -view NEW", arguments(cmd))
+		return cli.Usage("got %d arguments, want -view NEW", len(args))
 	}
 	made, err := s.remembering(cmd)
 	if err != nil {
@@ -111,9 +112,19 @@ func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []s
 	return nil
 }
 
-// remembering is the merged database, the first argument.
+// remembering is the merged database, the first argument, or that of the plan which it names.
 func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error) {
-	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(cmd.Args().Slice()[:1])
+	name := cmd.Args().First()
+	if s.isPlan(cmd) {
+		j, err := readJob(cmd)
+		if err != nil {
+			return transfer.Database{}, err
+		}
+		if name = j.plan.New.Name; !findable(name) {
+			return transfer.Database{}, cli.Usage("the plan was made for %q, which was given by DSN: give that database instead of the plan", name)
+		}
+	}
+	places, err := databases.NewConfig(cmd.String("config"), s.env).Places([]string{name})
 	if err != nil {
 		return transfer.Database{}, err
 	}
@@ -123,25 +134,21 @@ func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error)
 // keysCSV writes what became of all keys of a table of a world.
 func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 3 {
-		return cli.Usage("got %s, want -csv FILE NEW WORLD TABLE", arguments(cmd))
+		return cli.Usage("got %d arguments, want -csv FILE and PLAN or NEW alone, or NEW WORLD TABLE", len(args))
 	}
 	made, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
 	write := func(w io.Writer) error {
-		c := csv.NewWriter(w)
-		if err := c.Write([]string{"source", "table", "column", "old", "new"}); err != nil {
-			return err
-		}
+		each, end := report.FatesCSV(w)
 		err := transfer.EachKey(ctx, made, args[1], args[2], func(o transfer.Origin) error {
-			return c.Write([]string{o.Source, o.Table, o.Column, o.Old.String(), o.New.String()})
+			return each(transfer.Fate{OldWorld: o.Source, NewWorld: made.Name, Table: o.Table, OldKey: o.Old.String(), NewKey: o.New.String()})
 		})
-		c.Flush()
-		if err != nil {
+		if err := errors.Join(err, end()); err != nil {
 			return report.Plainly(err)
 		}
-		return c.Error()
+		return nil
 	}
 	name := cmd.String("csv")
 	if name == "-" {

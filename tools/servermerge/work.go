@@ -30,8 +30,7 @@ func workFlags() []cliv3.Flag {
 	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(), codecFlag(),
 		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
 		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
-		&cliv3.StringSliceFlag{Name: "replica"}, &cliv3.DurationFlag{Name: "max-lag"},
-		&cliv3.StringFlag{Name: "html"})
+		&cliv3.StringSliceFlag{Name: "replica"}, &cliv3.DurationFlag{Name: "max-lag"})
 }
 
 // work is a job with how it is to be done.

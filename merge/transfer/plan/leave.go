@@ -36,16 +36,6 @@ func (l *Leaving) Rows() (n int64) {
 	return n
 }
 
-// Tables are those of which rows may stay behind; l may be nil.
-func (l *Leaving) Tables() (all []string) {
-	for i := 0; l != nil && i < len(l.Stays); i++ {
-		if name := l.Stays[i].Table; !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
 // StaysOf are the rows of a table of a world that stay behind; nil if none may.
 func (p *Plan) StaysOf(world, table string) *Stays {
 	if p.Leaving == nil {

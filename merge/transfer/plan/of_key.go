@@ -82,7 +82,7 @@ func (p *Plan) Became(source, table, text string) (image string, err error) {
 	if slices.ContainsFunc(p.Renames, func(r Rename) bool {
 		return r.Source == source && r.Table == table && slices.Contains(key.Columns, r.Column)
 	}) {
-		return "", errors.New("the names in such keys changed: servermerge renames has them")
+		return "", errors.New("the names in such keys changed: servermerge whois with the plan alone has them")
 	}
 	for _, k := range key.Kinds.Parse(text) {
 		k = k.Image(func(i int, n rekey.Integer) rekey.Integer {

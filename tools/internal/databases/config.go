@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,7 +14,6 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
 )
@@ -43,7 +44,7 @@ type contents struct {
 // NewConfig returns the configuration in a file.
 func NewConfig(file string, env cli.Env) *Config {
 	return &Config{file: file, env: env, load: sync.OnceValues(func() (c contents, err error) {
-		c.Config, err = config.Load(file, c.rules.Reader(file))
+		c.Config, err = config.Load(file, c.rules.ConfigReader(file))
 		return c, err
 	})}
 }
@@ -102,17 +103,16 @@ func (c *Config) Registry(dsn string) (config.Secret, error) {
 	return file.Registry.DSN(c.env)
 }
 
-// RuleFlags are what [Config.Rules] looks at: -config, -rules, -allow and -rekey.
+// RuleFlags are what [Config.Rules] looks at: -config, -rules and -allow.
 func RuleFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		ConfigFlag(),
 		&cliv3.StringSliceFlag{Name: "rules"},
 		&cliv3.StringSliceFlag{Name: "allow"},
-		&cliv3.BoolFlag{Name: "rekey"},
 	}
 }
 
-// Rules returns what the file and the flags say of the tables.
+// Rules returns what the file, the files of rules that it names, and the flags say of the tables, in this order.
 // Only a file that was asked for has to be there.
 func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 	file, err := c.optional(cmd.IsSet("config"))
@@ -120,19 +120,36 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 		return rules.Rules{}, err
 	}
 	r := file.rules
-	for _, name := range cmd.StringSlice("rules") {
+	for _, name := range slices.Concat(c.named(), cmd.StringSlice("rules")) {
 		if err := r.Load(name); err != nil {
 			return rules.Rules{}, err
 		}
 	}
 	r.Check.Allow = cmd.StringSlice("allow")
-	if cmd.Bool("rekey") {
-		if r.Check.Rekey == nil {
-			r.Check.Rekey = new(declare.Rekey)
-		}
-		r.Check.Rekey.Auto = true
-	}
 	return r, nil
+}
+
+// RuleFiles are the files that [Config.Rules] reads without flags: the file itself, and those of rules that it names. There
+// are none if it cannot be read.
+func (c *Config) RuleFiles() []string {
+	if _, err := c.load(); err != nil {
+		return nil
+	}
+	return append([]string{c.file}, c.named()...)
+}
+
+// named are the files of rules that the file names; none if it cannot be read.
+func (c *Config) named() []string {
+	file, err := c.load()
+	if err != nil {
+		return nil
+	}
+	return slice.Map(file.rules.Files, func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(filepath.Dir(c.file), name)
+	})
 }
 
 // Fleet returns the section [fleet] of the file. Only a file that was asked for has to be

@@ -14,7 +14,7 @@ import (
 
 // parse reads a file as a tool does.
 func parse(text string) (r Rules, err error) {
-	_, err = config.Parse("config.toml", text, r.Reader("config.toml"))
+	_, err = config.Parse("config.toml", text, r.ConfigReader("config.toml"))
 	return r, err
 }
 

@@ -13,11 +13,10 @@ type Fleet struct {
 	Accounts string
 }
 
-func fleet(root *strict.Section) (f Fleet, said bool) {
+func fleet(root *strict.Section) (f Fleet) {
 	root.Section("fleet", func(s *strict.Section) {
-		said = true
 		f = Fleet{Players: table(s, "players"), Active: s.Text("active", strict.Label), Names: s.List("names", place), Accounts: s.Text("accounts", place)}
 		need(s, "active", `want the column that says when the player was there last, such as %s = "logout_time"`)
 	})
-	return f, said
+	return f
 }

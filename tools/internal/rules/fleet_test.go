@@ -12,7 +12,7 @@ import (
 
 func fleetOf(text string) (Fleet, error) {
 	var r Rules
-	_, err := config.Parse("config.toml", text, r.Reader("config.toml"))
+	_, err := config.Parse("config.toml", text, r.ConfigReader("config.toml"))
 	return r.Fleet, err
 }
 

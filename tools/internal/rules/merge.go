@@ -16,8 +16,9 @@ import (
 
 const maxNameLength = 10_000 // characters
 
-// merge reads the section [merge] with all that is below it. earlier is how many declarations are of earlier files.
-func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlier int, r *Rules) {
+// merge reads the section [merge] with all that is below it. earlier is how many declarations are of earlier files;
+// more reads what only some files have there.
+func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlier int, r *Rules, more func(*strict.Section)) {
 	moved := func() *declare.Rekey {
 		if r.Check.Rekey == nil {
 			r.Check.Rekey = new(declare.Rekey)
@@ -25,6 +26,10 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, earlie
 		return r.Check.Rekey
 	}
 	root.Section("merge", func(s *strict.Section) {
+		more(s)
+		if auto := s.Boolean("rekey"); auto || s.Has("rekey") && r.Check.Rekey != nil {
+			moved().Auto = auto
+		}
 		var spaces []declare.Space
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)

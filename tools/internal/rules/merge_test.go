@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,7 +45,7 @@ func TestPlaces(t *testing.T) {
 func TestParseMergeProblems(t *testing.T) {
 	const name = "[[merge.name]]\nat='a.b'\n"
 	for _, tt := range []struct{ text, want string }{
-		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, leave, name`},
+		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has rules, rekey, space, counter, table, leave, name`},
 		{"[merge.name]\nat='a.b'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b' }", `3: merge.table.renumber.within is missing: want the columns in which it is unique, such as within = "account"`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c' }\nwithin='c'", `4: unknown key within: [merge.table] has tables, policy, set, when, renumber`},
@@ -100,5 +101,24 @@ func TestLaterFile(t *testing.T) {
 	}
 	if want := "aguilds[-] bchars[] bmail[] "; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Which files of rules there are, and who plays, is for config.toml alone to say.
+func TestConfigAlone(t *testing.T) {
+	for _, tt := range []struct{ text, config, rules string }{
+		{"[merge]\nrules = ['a.toml', 'b.toml']\n", "", `a.toml:2: unknown key rules: [merge] has `},
+		{"[merge]\nrules = ['']\n", `a.toml:2: merge.rules is empty: want the path of a file of rules`, `a.toml:2: unknown key rules`},
+		{"[fleet]\nplayers = 'c'\nactive = 'd'\n", "", `a.toml:1: unknown key fleet`},
+	} {
+		r := new(Rules)
+		for want, err := range map[string]error{
+			tt.config: strict.Read("a.toml", tt.text, r.ConfigReader("a.toml")),
+			tt.rules:  strict.Read("a.toml", tt.text, new(Rules).Reader("a.toml")),
+		} {
+			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%q: got %v, want %s", tt.text, err, want)
+			}
+		}
 	}
 }

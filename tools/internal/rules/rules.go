@@ -19,14 +19,38 @@ type Rules struct {
 	Check  declare.Options       // [check]
 	Names  []transfer.NamePolicy // [[merge.name]]
 	Copies []transfer.NameCopy   // [[check.reference]] with by
-	Fleet  Fleet                 // [fleet]
+
+	Files []string // of rules, that config.toml names; relative to its folder, and not loaded yet
+	Fleet Fleet    // [fleet] of config.toml
 
 	roots map[string]*strict.Section // the files that were read, for Line
 }
 
-// Reader returns what reads the sections of a file, whose name is for messages. Each
-// file that is read adds to the rules: a later one ranks before an earlier one.
+// Reader returns what reads a file of rules, whose name is for messages. Each file that is
+// read adds to the rules: a later one ranks before an earlier one.
 func (r *Rules) Reader(file string) func(root *strict.Section) {
+	return r.reader(file, func(*strict.Section) {})
+}
+
+// ConfigReader returns what reads the same sections of config.toml, which may also name files of
+// rules, and has [fleet].
+func (r *Rules) ConfigReader(file string) func(root *strict.Section) {
+	read := r.reader(file, func(merge *strict.Section) {
+		r.Files = merge.List("rules", func(name string) string {
+			if name == "" {
+				return "is empty: want the path of a file of rules"
+			}
+			return ""
+		})
+	})
+	return func(root *strict.Section) {
+		read(root)
+		r.Fleet = fleet(root)
+	}
+}
+
+// reader reads a file. more reads what only some files have in [merge].
+func (r *Rules) reader(file string, more func(merge *strict.Section)) func(root *strict.Section) {
 	return func(root *strict.Section) {
 		if r.roots == nil {
 			r.roots = make(map[string]*strict.Section)
@@ -35,12 +59,9 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		reviewed := schema(root)
 		earlier := len(r.Check.Rules)
 		check(root, file, reviewed, r)
-		merge(root, file, reviewed, earlier, r)
+		merge(root, file, reviewed, earlier, r, more)
 		if reviewed != nil {
 			listed{reviewed}.check(root)
-		}
-		if f, said := fleet(root); said {
-			r.Fleet = f
 		}
 	}
 }
@@ -61,7 +82,7 @@ func Hint(err error) string {
 	if !errors.Is(err, declare.ErrOptions) || placed.MatchString(err.Error()) {
 		return ""
 	}
-	return "Declarations come from [check] and [merge] in the configuration, or from the flags."
+	return "Declarations come from [check] and [merge] in the configuration, or from the files of rules."
 }
 
 func table(s *strict.Section, key string) string {

@@ -134,7 +134,7 @@ func made(t *testing.T) map[string]*node {
 	}
 	ofConfig := commented(string(sample))
 	campaign := agenda.Campaign{
-		Name: "summer", Parallel: 2, PerServer: 1, Rules: []string{"a"}, Allow: []string{"b"}, Room: agenda.ByHand,
+		Name: "summer", Parallel: 2, PerServer: 1, Allow: []string{"b"}, Room: agenda.ByHand,
 		Window: &agenda.Window{To: time.Hour, Zone: time.UTC}, Merges: []agenda.Merge{{Worlds: []string{"a", "b"}}},
 	}
 	var text bytes.Buffer
@@ -150,7 +150,7 @@ func made(t *testing.T) map[string]*node {
 				return ofRules(path)
 			}
 			return ofConfig[strings.Join(path, ".")]
-		}).shape(config.Shape(r.Reader("config.toml")), nil),
+		}).shape(config.Shape(r.ConfigReader("config.toml")), nil),
 		"campaign": describe(func(path []string) string { return ofCampaign[strings.Join(path, ".")] }).shape(agenda.Shape(), nil),
 	}
 	for name, title := range map[string]string{"rules": "A file of rules", "config": "config.toml", "campaign": "A campaign file"} {
@@ -213,7 +213,7 @@ func validator(t *testing.T, name string) func(text string) error {
 var readers = map[string]func(text string) error{
 	"rules": func(text string) error { return strict.Read("rules.toml", text, new(Rules).Reader("rules.toml")) },
 	"config": func(text string) error {
-		_, err := config.Parse("config.toml", text, new(Rules).Reader("config.toml"))
+		_, err := config.Parse("config.toml", text, new(Rules).ConfigReader("config.toml"))
 		return err
 	},
 	"campaign": func(text string) error { _, err := agenda.Parse("campaign.toml", text); return err },

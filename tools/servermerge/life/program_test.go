@@ -35,6 +35,9 @@ func built(t *testing.T) *program {
 }
 
 const rulesText = `
+[merge]
+rekey = true
+
 [check]
 plain = ["pl.gold", "item.n"]
 
@@ -136,7 +139,7 @@ var exits = map[int]string{-1: killed, 0: done, 1: refused, 2: failed, 3: notVer
 func (p *program) plan(l *life, m *merge, f *fault) answer {
 	l.planFiles++
 	m.file = filepath.Join(l.dir, fmt.Sprintf("plan%d.json", l.planFiles))
-	out, code := p.call(l, "plan", f, append([]string{"-rekey", "-o", m.file, "-into", m.into}, m.worlds...)...)
+	out, code := p.call(l, "plan", f, append([]string{"-o", m.file, "-into", m.into}, m.worlds...)...)
 	a := answer{word: exits[code], reason: string(out)}
 	if code != 0 {
 		return a

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+)
+
+// fates says what becomes of all rows of a merge that do not come as they are: by a plan, or by that which the merged database
+// has on record. With -names it is every row of one table, read from the worlds.
+func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
+	names, name := cmd.String("names"), cmd.String("csv")
+	switch {
+	case name != "" && cmd.Bool("json"):
+		return cli.Usage("-csv and -json are both given: want one of them")
+	case names != "" && name == "" && !cmd.Bool("json"):
+		return cli.Usage("-names is for -csv and -json")
+	}
+	j, err := s.planned(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	list := func(each func(transfer.Fate) error) error { return transfer.EachFate(j.plan, each) }
+	if names != "" {
+		table, column, ok := strings.Cut(names, ".")
+		if !ok {
+			return cli.Usage("-names %q: want a table and its column of names, such as characters.name", names)
+		}
+		if j, err = s.locate(cmd, j); err != nil {
+			return err
+		}
+		j.named = cmd.StringSlice("codec")
+		codecs, stop, err := j.codecs(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		list = func(each func(transfer.Fate) error) error {
+			return transfer.EachFateOf(ctx, j.plan, j.into, j.worlds, table, column, codecs, each)
+		}
+	}
+	write := func(format func(io.Writer) (func(transfer.Fate) error, func() error)) func(io.Writer) error {
+		return func(w io.Writer) error {
+			each, end := format(w)
+			return errors.Join(list(each), end())
+		}
+	}
+	out := cmd.Root().Writer
+	switch {
+	case cmd.Bool("json"):
+		err = write(report.FatesJSON)(out)
+	case name == "-":
+		err = write(report.FatesCSV)(out)
+	case name == "":
+		return report.WriteFates(out, s.text(cmd), j.plan)
+	default:
+		var file *cli.File
+		if file, err = cli.NewFile("csv", name, inputs(cmd, j.file, j.all()...)...); err != nil {
+			return err
+		}
+		defer file.Close()
+		if err = file.Write(write(report.FatesCSV)); err == nil { // the file has each
+			fmt.Fprintf(out, "%s: %s\n", printable.Text(name), report.Fates(j.plan))
+		}
+	}
+	if err != nil {
+		return report.Plainly(err)
+	}
+	return nil
+}
+
+// planned is the plan that the first argument names, or that the database has on record which it names.
+func (s surroundings) planned(ctx context.Context, cmd *cliv3.Command) (*job, error) {
+	if s.isPlan(cmd) {
+		return readJob(cmd)
+	}
+	made, err := s.remembering(cmd)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := transfer.RecordedPlan(ctx, made, "")
+	if err == nil && plan == nil {
+		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))
+	}
+	if err != nil {
+		return nil, report.Plainly(err)
+	}
+	return &job{plan: plan}, nil
+}
+
+// isPlan reports whether the first argument is a file with a plan, and not a database.
+func (s surroundings) isPlan(cmd *cliv3.Command) bool {
+	arg := cmd.Args().First()
+	if strings.Contains(arg, ":") || slices.Contains(databases.NewConfig(cmd.String("config"), s.env).SourceNames(), arg) {
+		return false
+	}
+	is, err := os.Stat(arg)
+	return err == nil && is.Mode().IsRegular() || strings.HasSuffix(arg, ".json") || arg == ""
+}
