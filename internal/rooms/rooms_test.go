@@ -46,7 +46,7 @@ var apart = []struct{ program, without string }{
 	{"examples/gameserver", "mergesafe/merge mergesafe/tools"},
 	{"examples/idserver", "mergesafe/merge mergesafe/tools"},
 	{"merge", "mergesafe/store mergesafe/internal/sqldb github.com/jmoiron github.com/go-sql-driver modernc.org"}, // a check knows no database
-	{"merge/transfer/prove", "mergesafe/merge/transfer/apply"},                   // a proof shares no code with what it proves
+	{"merge/transfer/prove", "mergesafe/merge/transfer/apply"},                                                    // a proof shares no code with what it proves
 }
 
 // drivers are known to the dialects alone, and to what starts or breaks databases for tests.
