@@ -392,7 +392,7 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 		must(t, err)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
 		bound, _ := errors.AsType[*registry.BoundError](err)
-		says(t, err, bound, "server 7", own.Fleet, "[registry]", "gameid servers leave -h")
+		says(t, err, bound, "server 7", own.Fleet, "fleet.Join", "gameid servers leave -h")
 		must(t, storetest.World(db).Leave(ctx, 7))
 		if err := storetest.World(db).Leave(ctx, 7); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a world of no fleet: %v", err)
