@@ -90,21 +90,3 @@ func TestReadersKnowNoRules(t *testing.T) {
 		})
 	}
 }
-
-// No type does everything.
-func TestTypesAreSmall(t *testing.T) {
-	const most = 20
-	methods := make(map[string]int)
-	for file, parsed := range parse(t) {
-		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
-				methods[filepath.Dir(file)+"."+root(f.Recv.List[0].Type)]++
-			}
-		}
-	}
-	for name, n := range methods {
-		if n > most {
-			t.Errorf("%s has %d methods, want at most %d", name, n, most)
-		}
-	}
-}
