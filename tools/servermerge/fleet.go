@@ -24,13 +24,20 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 		return nil, err
 	}
 	registry := fleetregistry.Registry{DSN: dsn, By: "servermerge " + cmd.Name}
-	if err := registry.Required(ctx, j.plan, j.worlds[0]); err != nil {
+	asking := func(ctx context.Context) (answered func()) {
+		if dsn.IsZero() {
+			return func() {}
+		}
+		return cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))
+	}
+	answered := asking(ctx)
+	err = registry.Required(ctx, j.plan, j.worlds[0])
+	answered()
+	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		if !registry.DSN.IsZero() {
-			defer cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))()
-		}
+		defer asking(ctx)()
 		return record(registry, ctx, j.plan, j.into, j.worlds, why)
 	}, nil
 }
