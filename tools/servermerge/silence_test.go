@@ -58,7 +58,7 @@ func (u *untilSaid) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// While the fleet registry does not answer, plan and apply say so again and again, without
+// While the fleet registry does not answer, open and undo say so again and again, without
 // a terminal.
 func TestSilentFleetRegistry(t *testing.T) {
 	folder := t.TempDir()
@@ -88,12 +88,13 @@ func TestSilentFleetRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	into := "sqlite:" + filepath.Join(folder, "new.db")
-	ran(t, cli.OK, "plan", "-into", into, "-rules", rules, "-fleet", "sqlite:"+filepath.Join(folder, "fleet.db"), "-o", plan, files[0], files[1])
+	ran(t, cli.OK, "plan", "-into", into, "-rules", rules, "-o", plan, files[0], files[1])
+	ran(t, cli.OK, append([]string{"apply", plan, into}, files...)...)
 
 	silent := silentServer(t)
 	for _, args := range [][]string{
-		{"plan", "-into", into, "-rules", rules, "-fleet", silent, files[0], files[1]},
-		append([]string{"apply", "-fleet", silent, plan, into}, files...),
+		append([]string{"open", "-fleet", silent, plan, into}, files...),
+		append([]string{"undo", "-force", "-fleet", silent, plan, into}, files...),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // unless nothing is ever said
 		log := &untilSaid{text: "asking the fleet registry", end: cancel}
