@@ -24,20 +24,19 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 		return nil, err
 	}
 	registry := fleetregistry.Registry{DSN: dsn, By: "servermerge " + cmd.Name}
-	asking := func(ctx context.Context) (answered func()) {
+	asking := func() (answered func()) {
 		if dsn.IsZero() {
 			return func() {}
 		}
 		return cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))
 	}
-	answered := asking(ctx)
+	answered := asking()
 	err = registry.Required(ctx, j.plan, j.worlds[0])
-	answered()
-	if err != nil {
+	if answered(); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		defer asking(ctx)()
+		defer asking()()
 		return record(registry, ctx, j.plan, j.into, j.worlds, why)
 	}, nil
 }
