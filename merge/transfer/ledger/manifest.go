@@ -153,6 +153,23 @@ func (m *Manifest) Plans(ctx context.Context) ([]string, error) {
 // Create makes the record, or finds that it is there. If it is that of another merge, the label says so, and the error is
 // [ErrOther].
 func (m *Manifest) Create(ctx context.Context, l Label) error {
+	there, err := m.readLabel(ctx)
+	if err != nil {
+		return err
+	}
+	if m.Label = there; there.ID == "" {
+		if err := m.create(ctx, l); err != nil {
+			return err
+		}
+	}
+	if m.Label.ID != l.ID || m.Label.Try != l.Try {
+		return ErrOther
+	}
+	return nil
+}
+
+// create makes the record where there was none.
+func (m *Manifest) create(ctx context.Context, l Label) error {
 	create := func() error {
 		found, err := m.readLabel(ctx)
 		if err != nil || found.ID != "" {
@@ -175,9 +192,6 @@ func (m *Manifest) Create(ctx context.Context, l Label) error {
 		if there, unread := m.readLabel(ctx); unread == nil && there.ID != "" {
 			m.Label, err = there, nil
 		}
-	}
-	if err == nil && (m.Label.ID != l.ID || m.Label.Try != l.Try) {
-		err = ErrOther
 	}
 	return err
 }

@@ -133,8 +133,10 @@ func (l *life) start(at string) {
 		if at == new || state != opening && state != opened {
 			continue
 		}
+		goesOn, _ := own(before[new])
+		copyOfNew := goesOn.world == s.world && goesOn.epoch>>40 == s.epoch>>40 // of that generation, and so the new database restored
 		for _, w := range m.worlds {
-			told := l.kind == fleetKind && !l.fleetAway && state == opened // open tells the fleet registry before it lets the game in
+			told := l.kind == fleetKind && !l.fleetAway && state == opened && !copyOfNew // open tells the fleet registry before it lets the game in
 			if came, _ := own(before[m.led[w]]); came.world == s.world && (at == m.led[w] && !l.copied && !m.odd || told) {
 				l.broken(3, "the world of %s came to %s by %s in %s, and starts on %s", w, new, m.name, state, at)("")
 			}
