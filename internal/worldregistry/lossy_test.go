@@ -124,7 +124,7 @@ func TestLossyConfiguration(t *testing.T) {
 	n, err := numbers.Open(t.Context(), logs.Registry(), 7, "player", numbers.Options{})
 	must(t, err)
 	must(t, n.Close())
-	if w := logs.Registry().Warnings(); len(w) != 1 || w[0].Variable != "sync_binlog" || w[0].Serious || w[0].Mend != "SET GLOBAL sync_binlog = 1" {
+	if w := logs.Registry().Warnings(); len(w) != 1 || w[0].Variable != "sync_binlog" || w[0].Serious || w[0].Fix != "SET GLOBAL sync_binlog = 1" {
 		t.Errorf("sync_binlog=0: %v", w)
 	}
 }

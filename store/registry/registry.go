@@ -206,7 +206,7 @@ func (r *Registry) SetName(ctx context.Context, server gameid.ServerID, name str
 }
 
 // Lossy is a setting with which a database may lose confirmed changes: a Variable of the database and its
-// Value, the Risk, and the statement to Mend it. A Serious one is refused, others are warnings.
+// Value, the Risk, and as Fix the statement that corrects it. A Serious one is refused, others are warnings.
 type Lossy = worldregistry.Lossy
 
 // Warnings returns the settings with which the database may lose confirmed changes, as
