@@ -148,11 +148,11 @@ func (db *DB) OpenNode(ctx context.Context, server gameid.ServerID, options Node
 	return db.Registry().OpenNode(ctx, server, options)
 }
 
-// NumberRange is a range of server numbers: see [registry.NumberRange].
-type NumberRange = registry.NumberRange
+// ServerRange is a range of servers: see [registry.ServerRange].
+type ServerRange = registry.ServerRange
 
 // OpenFreeNode is [DB.OpenNode] for any number of a range that no live process
 // holds: see [registry.Registry.OpenFreeNode].
-func (db *DB) OpenFreeNode(ctx context.Context, numbers NumberRange, options NodeOptions) (*gameid.Node, error) {
+func (db *DB) OpenFreeNode(ctx context.Context, numbers ServerRange, options NodeOptions) (*gameid.Node, error) {
 	return db.Registry().OpenFreeNode(ctx, numbers, options)
 }

@@ -73,7 +73,7 @@ func (r *Registry) waitsForItself() error {
 // refusal returns why no node of a server can be opened here, as its row says; nil if one can.
 func (r *Registry) refusal(s *Server) error {
 	if s.Role == RoleMerged {
-		return fmt.Errorf("server %s came to %q by a merge: its rows are here, but it does not run here", s.ID, r)
+		return fmt.Errorf("server %s was merged into %q: its rows are here, but it does not run here", s.ID, r)
 	}
 	return s.Held()
 }

@@ -29,7 +29,7 @@ func TestPlantedFaults(t *testing.T) {
 		plant func(a, b *mergetest.Database)
 		want  found
 	}{
-		"one number for two worlds": {
+		"one server for two worlds": {
 			func(a, b *mergetest.Database) { b.Registry[0].Server = 1; b.Rows = nil },
 			found{"server-conflict||": 1},
 		},

@@ -42,7 +42,7 @@ func TestFleet(t *testing.T) {
 	if len(states) != 2 || states[0] != fleet.Joined || states[1] != fleet.Left {
 		t.Errorf("the states were %v", states)
 	}
-	numbers := registry.NumberRange{First: 8, Last: 9}
+	numbers := registry.ServerRange{First: 8, Last: 9}
 	if _, err := f.JoinFree(ctx, db.Registry(), numbers, storetest.NodeOptions, options); !errors.Is(err, fleet.ErrNotClaimed) {
 		t.Errorf("a range that was not claimed: %v", err)
 	}

@@ -143,7 +143,7 @@ func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 		case err != nil:
 			return err
 		case own.Role == worldregistry.RoleMerged:
-			return fmt.Errorf("store: server %s came to %q by a merge: it has no share of the numbers here", server, reg)
+			return fmt.Errorf("store: server %s was merged into %q: it has no share of the numbers here", server, reg)
 		case own.World == "":
 			return fmt.Errorf("store: server %s has never run on %q: open its node first, or correct the number", server, reg)
 		}

@@ -17,6 +17,6 @@ func TestFreeNumbers(t *testing.T) {
 	c := startGalera(t)
 	c.createDatabase("game")
 	w := NewWorld(t)
-	w.Crowd(store.NumberRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
+	w.Crowd(store.ServerRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
 	w.Check(nil)
 }

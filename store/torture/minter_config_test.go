@@ -21,7 +21,7 @@ type Config struct {
 
 	// AnyOf is the range of which the process takes any free number, instead of
 	// Server.
-	AnyOf store.NumberRange
+	AnyOf store.ServerRange
 
 	// Options are those of the node, without a Clock. Offset is how far the
 	// wall clock of the process is off; at 0 it has the clock of the machine.

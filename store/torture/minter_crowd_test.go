@@ -16,7 +16,7 @@ import (
 // others say who holds them. Then it kills some of those that run, again and
 // again, and starts as many: each finds a number that became free. The processes
 // take turns with the DSNs.
-func (w *World) Crowd(numbers store.NumberRange, rounds int, dsns ...string) {
+func (w *World) Crowd(numbers store.ServerRange, rounds int, dsns ...string) {
 	w.t.Helper()
 	turn := 0
 	start := func(hold bool) *Process {

@@ -15,7 +15,7 @@ func raiseCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "raise-mark",
 		Description: `
-Usage: gameid servers raise-mark -server NUMBER [-to TIME] [-apply]
+Usage: gameid servers raise-mark -server SERVER [-to TIME] [-apply]
                                  [-max-clock-skew TIME] [-config FILE] DATABASE
 
 Reserves all times up to the given one, so that the IDs of the server begin
@@ -32,7 +32,7 @@ too.
 The server must not run.
 
 Flags:
-  -server NUMBER         the server
+  -server SERVER         the server
   -to TIME               such as 2026-11-21T04:00:00Z (default: in a minute)
   -apply                 do it; without, nothing is changed
   -max-clock-skew TIME   the farthest that TIME may be ahead (default 5m), as

@@ -20,7 +20,7 @@ func repairCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "repair-mark",
 		Description: `
-Usage: gameid servers repair-mark -server NUMBER [-apply -reason TEXT]
+Usage: gameid servers repair-mark -server SERVER [-apply -reason TEXT]
                                   [-max-clock-skew TIME] [-fleet DSN]
                                   [-config FILE] DATABASE
 
@@ -38,16 +38,16 @@ its world: then IDs may exist that are not in its tables.
 It cannot see IDs of rows that were deleted since, or that are kept only
 elsewhere, such as in logs, in other databases, or as text. IDs that were issued
 by the broken clock carry a time in the future, and could be issued again when
-that time comes. If that matters, claim a new number for the server instead.
+that time comes. If that matters, claim a new server for the world instead.
 
 If rows with times of the far future exist, lowering the mark does not help. The
 choices are shown: wait, allow the server a larger clock skew, delete the rows,
-or claim a new number.
+or claim a new server.
 
 The exit code is 1 if the server cannot start, even with -apply.
 
 Flags:
-  -server NUMBER         the server
+  -server SERVER         the server
   -apply                 do it
   -reason TEXT           with -apply: what happened
   -max-clock-skew TIME   how far in the future a mark may be (default 5m), as
@@ -139,7 +139,7 @@ Otherwise, the choices are:`)
 	if largest.Late > 0 {
 		fmt.Fprintln(w, "  - delete those rows, or give them other IDs together with everything that refers to them; then run this command again;")
 	}
-	fmt.Fprintln(w, `  - claim a new number for the server ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
+	fmt.Fprintln(w, `  - claim a new server for the world ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
 	return cli.Conflicts
 }
 
