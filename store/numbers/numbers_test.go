@@ -317,7 +317,7 @@ func TestNumbersReserved(t *testing.T) {
 		}
 		must(t, n.Close())
 		none := shared(t, f).open(t, numbers.Options{MinBlock: 200_000, MaxBlock: 200_000, Reserved: func(number.Number) bool { return true }})
-		if got, err := none.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "Reserved keeps back 100000 numbers in a row") {
+		if got, err := none.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "Reserved reserves 100000 numbers in a row") {
 			t.Errorf("where all are reserved: %d, %v", got, err)
 		}
 	})
