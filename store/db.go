@@ -60,7 +60,7 @@ type DB struct {
 //     [ErrSchema]. A database that may lose confirmed changes, a standby, and a pooler without
 //     the parameter pooler=session are refused.
 //
-// If a connection is not usable within 10 s, the error is [ErrUnavailable], even if ctx has no
+// If a connection is not usable within 30 s, the error is [ErrUnavailable], even if ctx has no
 // deadline; the parameter timeout of MySQL, or connect_timeout of PostgreSQL, sets another limit. If a DSN of MySQL
 // names several hosts, each has 2 s.
 //

@@ -254,7 +254,7 @@ func TestNumbersRefused(t *testing.T) {
 	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
 		_, err := share(t, db)(numbers.Options{})
-		if err == nil || !strings.Contains(err.Error(), "server 7 came to") {
+		if err == nil || !strings.Contains(err.Error(), "server 7 was merged into") {
 			t.Errorf("of a server that was merged in: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET role = 'own'")

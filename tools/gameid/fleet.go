@@ -34,8 +34,7 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 			Name: "claim", Description: helpClaim, Action: onFleet(env, claimArguments, claimServer),
 			Flags: fleetFlags(&ucli.StringFlag{Name: "name"}, &ucli.StringFlag{Name: "server"}, &ucli.StringFlag{Name: "servers"}, &ucli.StringFlag{Name: "reason"}, cli.JSONFlag()),
 		},
-		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, noArguments, listServers)},
-		{Name: "show", Description: helpShow, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, oneServer, showServer)},
+		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, listArguments, listServers)},
 		{Name: "retire", Description: helpRetire, Flags: fleetFlags(&ucli.StringFlag{Name: "reason"}), Action: onFleet(env, oneServer, retireServer)},
 		{
 			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindServer),
@@ -197,9 +196,11 @@ func claimArguments(cmd *ucli.Command) (server gameid.ServerID, err error) {
 }
 
 const helpList = `
-Usage: gameid servers list [-fleet DSN] [-config FILE] [-json]
+Usage: gameid servers list [-fleet DSN] [-config FILE] [-json] [SERVER...]
 
-Lists all servers that were ever claimed.
+Lists all servers that were ever claimed. If servers are named, it shows the
+whole record and the history of each: every change, with the time, the account
+that made it, and the reason.
 
   STATE     claimed: no world has used it yet; bound: it belongs to one world;
             retired: it belonged to one, and to none any more
@@ -212,14 +213,79 @@ Lists all servers that were ever claimed.
 Flags:` + fleetJSONHelp + `
 Examples:
   gameid servers list
+  gameid servers list 7
   gameid servers list -json -fleet "$FLEET_DSN"`
 
 func listServers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	if cmd.Args().Present() {
+		return showServers(ctx, cmd, w)
+	}
 	servers, err := w.fleet.List(ctx)
 	if err != nil {
 		return err
 	}
 	return printFleet(cmd.Root().Writer, cli.Width(cmd), servers, cmd.Bool("json"))
+}
+
+// listArguments checks the servers that are named; [showServers] reads them.
+func listArguments(cmd *ucli.Command) (gameid.ServerID, error) {
+	for _, server := range cmd.Args().Slice() {
+		if _, err := gameid.ParseServerID(server); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// showServers prints the records and the histories of the servers that are named.
+func showServers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	out, width := cmd.Root().Writer, cli.Width(cmd)
+	var objects []fleetServer
+	for i, arg := range cmd.Args().Slice() {
+		server, err := gameid.ParseServerID(arg)
+		if err != nil {
+			return err
+		}
+		s, history, err := w.fleet.Show(ctx, server)
+		if err != nil {
+			return err
+		}
+		if cmd.Bool("json") {
+			o := fleetObject(s)
+			for _, h := range history {
+				o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
+			}
+			objects = append(objects, o)
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err := printServer(out, width, s, history); err != nil {
+			return err
+		}
+	}
+	if cmd.Bool("json") {
+		return cli.WriteJSON(out, objects)
+	}
+	return nil
+}
+
+func printServer(out io.Writer, width int, s fleet.Server, history []fleet.Change) error {
+	facts := [][]string{
+		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
+		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
+		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
+	}
+	if err := columns.Write(out, facts, width); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
+	for _, h := range history {
+		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
+	}
+	return columns.Write(out, rows, width)
 }
 
 func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {
@@ -236,46 +302,6 @@ func fleetLease(s fleet.Server) string {
 		return "-"
 	}
 	return "held until " + printable.Time(s.LeaseUntil)
-}
-
-const helpShow = `
-Usage: gameid servers show [-fleet DSN] [-config FILE] [-json] SERVER
-
-Shows the record of one server in the fleet registry, and its history: every
-change, with the time, the account that made it, and the reason.
-
-Flags:` + fleetJSONHelp + `
-Examples:
-  gameid servers show 7`
-
-func showServer(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
-	s, history, err := w.fleet.Show(ctx, w.server)
-	if err != nil {
-		return err
-	}
-	out, width := cmd.Root().Writer, cli.Width(cmd)
-	if cmd.Bool("json") {
-		o := fleetObject(s)
-		o.History = make([]fleetChange, 0, len(history))
-		for _, h := range history {
-			o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
-		}
-		return cli.WriteJSON(out, o)
-	}
-	facts := [][]string{
-		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
-		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
-		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
-	}
-	if err := columns.Write(out, facts, width); err != nil {
-		return err
-	}
-	fmt.Fprintln(out)
-	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
-	for _, h := range history {
-		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
-	}
-	return columns.Write(out, rows, width)
 }
 
 const helpRetire = `
