@@ -42,15 +42,15 @@ help: ## print this list
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
 # Documents, pages, and what looks at the repository.
-SERIAL = ./merge/report ./examples/quickstart ./examples/twoservers ./internal/docs ./internal/rooms
+SERIAL = ./merge/report ./examples/quickstart ./examples/twoservers ./internal/docs ./internal/layers
 
-# What is raced whole: the rooms that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
+# What is raced whole: the packages that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
 # which one goroutine makes millions of IDs.
 RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sqldb ./internal/servertest/... ./merge/agenda ./merge/codec ./merge/inventory ./merge/live ./merge/stream ./examples/idserver/...
 ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjustmentsDoNotCreep$$|^TestForgottenEnds$$|^TestOpaqueDoesNotMix$$
 
-# All other rooms. The commands and examples, whose goroutines are those of the rooms, run on MySQL alone.
-OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|rooms|sqldb|sqldb/postgres|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
+# All other packages. The commands and examples, whose goroutines are those of the packages, run on MySQL alone.
+OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|layers|sqldb|sqldb/postgres|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
 
 # Tests of checks that touch a server. All others read databases in memory.
 TOLD = OpenColumns|OnRealDatabases

@@ -25,7 +25,7 @@ func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 }
 
 // UnmarshalBSONValue reads a BSON string of 20 hexadecimal digits, or 10 bytes
-// of binary data of the generic subtype. Anything else is an error, upon which
+// of binary data of the generic subtype. Anything else is an error. Then
 // *id becomes the zero ID. A field that may be null is a pointer.
 func (id *ID) UnmarshalBSONValue(typ byte, data []byte) (err error) {
 	*id = ID{}

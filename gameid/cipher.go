@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Cipher encrypts IDs of kind E into numbers that reveal nothing about them, and
-// decrypts these, without a table. Show the public only such numbers: in URLs, share
+// Cipher encrypts IDs of kind E into an [Opaque] form that reveals nothing about them, and
+// decrypts it, without a table. Show the public only this form: in URLs, share
 // links and client protocols. An [ID] itself rises with time: it says when a player
 // joined and on which server. A few IDs say how many items that server makes a minute,
 // and the neighbours of an ID are easy to guess.
@@ -24,14 +24,14 @@ import (
 // whether two of them are close to each other; a neighbour cannot be found
 // from it; and the same ID sealed for two kinds cannot be linked.
 //
-// Equality shows: an ID always seals to the same number, so a client that sees it twice
-// knows that it is the same thing. With the secret, every number can be opened.
+// Equality shows: an ID always seals to the same text, so a client that sees it twice
+// knows that it is the same thing. With the secret, every sealed ID can be opened.
 //
 // It is not access control. A sealed ID can be passed on, and opening one says
 // nothing about who sent it: check that the caller may see what it names.
 //
-// It is not authentication either. Every number opens to something. [Cipher.Open]
-// can refuse only 1 number in 2^20, those that open to no valid ID. A made-up number
+// It is not authentication either. Every text of 20 digits opens to something. [Cipher.Open]
+// can refuse only 1 in 2^20, those that open to no valid ID. A made-up text
 // opens to an ID of one given server and of one given year with a probability of 1 in
 // 585 million, and to the ID of one of N existing rows with a probability of N in
 // 2^80: with 10^9 rows and 10^6 guesses a second, the first hit takes 38 years on
@@ -46,9 +46,9 @@ import (
 // but no data is lost: rows hold real IDs only. Give all worlds of a fleet the
 // same secret, so that links outlast a server merge as the IDs do.
 //
-// Nothing in a number says under which secret it was sealed, and opening it
-// with the wrong one gives a wrong ID rather than an error. To change the
-// secret, put a version beside the number, as in /v2/players/{id}, make one
+// A sealed ID does not say with which secret it was sealed, and opening it
+// with the wrong secret gives a wrong ID rather than an error. To change the
+// secret, put a version beside the sealed ID, as in /v2/players/{id}, make one
 // Cipher for each version, and drop the old one when its links may die.
 //
 // # The construction
@@ -57,7 +57,7 @@ import (
 // numerals, 10 rounds and the kind as the tweak. The attacks on FF1 that we
 // know of are on small domains, for which the second draft of the standard's
 // revision 1 (February 2025) asks for at least 10^6; this one has 10^24. FF3,
-// which that draft drops, is not used. A number that was sealed once can always be
+// which that draft drops, is not used. An ID that was sealed once can always be
 // opened: the construction will not change.
 type Cipher[E any] struct {
 	_   [0]*E // keeps Cipher[A](b) from compiling for a b of type Cipher[B]
@@ -68,7 +68,7 @@ type Cipher[E any] struct {
 // bytes (AES-128, AES-192, AES-256); the cipher does not keep the slice.
 //
 // The kind is the name of E, such as "player". It must not be empty. It
-// decides, together with the secret, what a number means: a number sealed for
+// decides, together with the secret, what a sealed ID means: one that was sealed for
 // players opens to something unrelated for items. So it never changes, even
 // if the Go type is renamed. It need not be secret.
 //
@@ -99,9 +99,9 @@ func (c Cipher[E]) Seal(id Of[E]) Opaque[E] {
 	return sealed[E](whole(c.ff1.encrypt(halves(id.id.hi, id.id.lo))))
 }
 
-// Open returns the ID that was sealed as o. A number that opens to no valid ID
+// Open returns the ID that was sealed as o. If o opens to no valid ID, the error
 // is a [*ParseError]: it was made up, or sealed with another secret or for
-// another kind. But nearly all such numbers do open, to an ID that names
+// another kind. But nearly all such values do open, to an ID that names
 // nothing: see [Cipher]. The zero Opaque is [ErrZeroID].
 func (c Cipher[E]) Open(o Opaque[E]) (Of[E], error) {
 	if !o.IsValid() {

@@ -48,7 +48,7 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-// These numbers are in links that people keep. If this test fails, the cipher
+// These sealed IDs are in links that people keep. If this test fails, the cipher
 // is broken, not the test. They were made by the reference implementation, which
 // gives the published samples.
 func TestCipherVectors(t *testing.T) {

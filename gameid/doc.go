@@ -4,8 +4,8 @@
 //
 // A running game server is a [Node]. It mints through one [Generator] for each kind of
 // entity. It uses only times that it has reserved in a registry before (see
-// [Reserver]), so its IDs stay unique across crashes, restarts, wrong clocks and double
-// starts. This package imports only the standard library and uses no database; package
+// [Reserver]), so its IDs stay unique through crashes, restarts, wrong clocks, and processes
+// that are started twice. This package imports only the standard library and uses no database; package
 // store has a registry in the game's own database.
 //
 // IDs rise with time and name their server. If players must not learn that, for

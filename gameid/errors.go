@@ -13,10 +13,10 @@ var (
 	// ErrZeroID is returned instead of storing or sending the zero ID.
 	ErrZeroID = errors.New("gameid: the zero ID names nothing and cannot be stored or sent")
 
-	// ErrRegistryGone is the error of a [Reserver] that has found out that it is not the
-	// registry any more from which other processes reserve, so that two could reserve
+	// ErrRegistryGone is the error of a [Reserver] that has found that other processes no longer
+	// reserve from it, such as a file that was replaced: two processes could reserve
 	// the same times. The node ends with it.
-	ErrRegistryGone = errors.New("gameid: the registry is gone, so that this process must mint no more")
+	ErrRegistryGone = errors.New("gameid: the registry is gone, so this process must mint no more")
 
 	// ErrClosed is returned by a generator whose node was closed.
 	ErrClosed = errors.New("gameid: the node is closed")
@@ -69,16 +69,16 @@ func sizeError(b []byte) error {
 	}
 }
 
-// ServerError is a server ID that is not 1 to 1,048,575.
+// ServerError says that a server is not a number from 1 to 1,048,575.
 type ServerError struct {
 	Server string // as it was given
 }
 
 func (e *ServerError) Error() string {
-	return fmt.Sprintf("gameid: server ID %s is out of range: want 1 to %d", quote(e.Server), MaxServer)
+	return fmt.Sprintf("gameid: server %s is out of range: want 1 to %d", quote(e.Server), MaxServer)
 }
 
-// TimeError is a time that the layout cannot hold: before the epoch, or after
+// TimeError says that the layout cannot hold a time: it is before the epoch, or after
 // the last era.
 type TimeError struct {
 	Time time.Time
@@ -104,9 +104,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	advice := "stop that process, or give this one a server ID of its own"
+	advice := "stop that process, or give this process a server of its own"
 	if e.Holder.Process != "" && e.Holder.Process == processName(os.Getpid()) {
-		advice = "that is this process: close the node that it has open, or wait for the end of the lease if none is"
+		advice = "that is this process: close the node that it has open; if it has none open, wait for the end of the lease"
 	}
 	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); %s",
 		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)), advice)
@@ -127,8 +127,8 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("gameid: the lease of server %d was lost to %s: this process mints no more", e.Server, e.Holder)
 }
 
-// ExhaustedError says that every time the node had reserved is used up and no
-// more could be reserved. The node keeps trying, and mints again as soon as the
+// ExhaustedError says that the node has used up all times that it had reserved, and could
+// reserve no more. The node keeps trying, and mints again as soon as the
 // registry answers.
 type ExhaustedError struct {
 	Server ServerID
@@ -150,7 +150,7 @@ type ClockError struct {
 }
 
 func (e *ClockError) Error() string {
-	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they disagree by %s, at most %s is allowed; correct the wrong clock first",
+	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they disagree by %s; at most %s is allowed; correct the wrong clock first",
 		stamp(e.Local), stamp(e.Registry), round(e.Local.Sub(e.Registry).Abs()), e.Limit)
 }
 
@@ -159,13 +159,13 @@ func (e *ClockError) Error() string {
 // date beyond that mark.
 type MarkError struct {
 	Server ServerID
-	Mark   time.Time // up to here times may have been used
+	Mark   time.Time // times up to this one may have been used
 	Now    time.Time // the later of the local and the registry's clock
 	Limit  time.Duration
 }
 
 func (e *MarkError) Error() string {
-	return fmt.Sprintf("gameid: times of server %d may have been used up to %s, which is %s ahead of the clock (%s), at most %s is allowed: a clock was wrong before",
+	return fmt.Sprintf("gameid: times of server %d may have been used up to %s, which is %s ahead of the clock (%s); at most %s is allowed; a clock was wrong before",
 		e.Server, stamp(e.Mark), round(e.Mark.Sub(e.Now)), stamp(e.Now), e.Limit)
 }
 

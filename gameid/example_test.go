@@ -12,7 +12,7 @@ import (
 // Mount is a kind of thing that has IDs.
 type Mount struct{ ID gameid.Of[Mount] }
 
-// A game server opens a node with its number, and mints IDs from one generator
+// A game server opens the node of its server, and mints IDs from one generator
 // for each kind of thing. Its reservations are in its database (package store); here
 // they are in memory, as in a unit test.
 func ExampleOpenNode() {

@@ -32,10 +32,11 @@ func (n *Node) countOf(kind reflect.Type) *atomic.Uint64 {
 // Next returns a new ID, greater than every ID that the node returned before.
 //
 // It takes no lock and does not block, except at the end of the reservation. There it waits
-// for the one call to the registry that is under way, or for two if the process was
-// frozen meanwhile. A node at full speed, which mints more than 65,536 IDs per millisecond for
-// as long as Options.Window, or from its start on, is always near the end of its reservation: it
+// for the call to the registry that is under way, or for two calls if the process was
+// frozen meanwhile. A node that mints more than 65,536 IDs per millisecond, for
+// as long as Options.Window or right from its start, is always near the end of its reservation: it
 // reserves 16 ms at a time, and waits until the clock allows that.
+//
 // Next returns [ErrClosed], a [*LostError], or an [*ExhaustedError] that says why no
 // time could be reserved.
 func (g *Generator[E]) Next() (Of[E], error) {

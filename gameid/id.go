@@ -21,8 +21,8 @@ import (
 // database, and 0x in front of it makes it an SQL literal. In JSON it is a string.
 //
 // An ID is a value: compare it with ==, use it as a map key, pass it around
-// freely. The zero ID is invalid and every other value that this package
-// returns is valid. The zero ID cannot be marshalled or stored.
+// freely. The zero ID is invalid: it cannot be marshalled or stored. Every other ID
+// that this package returns is valid.
 type ID struct {
 	hi uint64 // era, time and server: the first 8 bytes
 	lo uint16 // sequence: the last 2 bytes
@@ -32,7 +32,7 @@ type ID struct {
 // a [*ServerError] if server is out of range. The part of t below a millisecond is
 // dropped.
 //
-// Make is for tests, bounds of queries, and tools. It does not know which IDs were
+// Make is for tests, bounds of queries, and tools. Its result may repeat an ID that was
 // issued before: take new IDs from a [Generator].
 func Make(t time.Time, server ServerID, sequence uint16) (ID, error) {
 	ms, err := MillisOf(t)
@@ -105,8 +105,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the 10 bytes of id. The zero ID is an error.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(make([]byte, 0, Size)) }
 
-// UnmarshalBinary reads what [ID.MarshalBinary] wrote, and the 20 digits, because
-// go-redis has only this method for both. On error *id becomes the zero ID.
+// UnmarshalBinary reads what [ID.MarshalBinary] wrote. It also reads the 20 digits, because
+// go-redis calls only this method for both. On error *id becomes the zero ID.
 func (id *ID) UnmarshalBinary(b []byte) (err error) {
 	if len(b) == TextSize {
 		return id.UnmarshalText(b)

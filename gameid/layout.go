@@ -2,7 +2,7 @@ package gameid
 
 import "time"
 
-// The layout. It is fixed for ever: two worlds with different layouts could
+// The layout. It never changes: two worlds with different layouts could
 // not be merged. See [ID] for the picture.
 const (
 	// EraBits, TimeBits, ServerBits and SequenceBits are the widths of the
@@ -17,7 +17,7 @@ const (
 	Size     = (EraBits + TimeBits + ServerBits + SequenceBits) / 8
 	TextSize = 2 * Size
 
-	// MaxServer is the largest server ID. The smallest is 1.
+	// MaxServer is the largest server. The smallest is 1.
 	MaxServer ServerID = 1<<ServerBits - 1
 
 	// MaxMillis is the last millisecond that the layout can tell: era and time

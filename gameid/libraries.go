@@ -5,8 +5,7 @@ import (
 	"net/url"
 )
 
-// What libraries ask of a type by names of methods. gorm.go and bson.go have the
-// rest.
+// Methods that libraries look for by name. gorm.go and bson.go have the others.
 
 // IsZero is the opposite of IsValid. It is what the options omitzero of JSON,
 // omitempty of BSON, YAML and go-querystring, and nullzero of bun go by.

@@ -15,33 +15,33 @@ import (
 //
 // Its promises, and why they hold:
 //
-//   - No ID is issued twice, by this process or by any other that had or will
-//     have the same server ID on the same registry. The node uses only times that
+//   - No ID is issued twice, by this process or by any other that was or will
+//     be the same server on the same registry. The node uses only times that
 //     it has reserved, and a reservation is a compare-and-set that hands a
 //     range of times to exactly one caller. No clock is trusted for this.
 //   - If the registry forgets (a backup is restored, a replica that lags is
 //     promoted, a commit is lost), no ID is issued twice either. A reservation
-//     ends at most Options.Window ahead of the later of the machine's and the
-//     registry's clock, and every node begins beyond that, and continues beyond it if its
-//     lease had ended meanwhile. A duplicate is then possible only if a clock is wrong
-//     too, or if two processes both renew their reservations: one on the original
+//     ends at most Options.Window ahead of the later of two clocks, the machine's and the
+//     registry's. Every node begins beyond that. A node whose lease had ended
+//     continues beyond it too. A duplicate then needs a wrong clock
+//     as well, or two processes that both renew their reservations: one on the original
 //     registry, one on the registry that forgot.
 //   - Every ID is greater than every ID that the node returned before. The whole
 //     state of the node is one word, milliseconds and sequence, that only rises. So a
 //     clock that steps back is harmless: the next ID follows the last one.
-//   - The time of an ID is that of the clock (the later of the two), or later by
-//     at most Options.Window: in the first Window after the start or after an outage that
-//     was longer than the lease, and when the node mints faster than 65,536 IDs per millisecond. It is later than that only after
-//     a clock was set back: then IDs continue right above the last ones, and run ahead
-//     only as far as the node mints.
-//   - While the registry cannot be reached the node mints to the end of its
-//     reservation. Then it returns an [*ExhaustedError], and recovers by itself.
+//   - The time of an ID is that of the clock (the later of the two), or up to
+//     Options.Window later: in the first Window after the start, or after an outage that
+//     was longer than the lease, and when the node mints faster than 65,536 IDs per millisecond.
+//     After a clock was set back it can be still later: then IDs continue right above the last
+//     ones, and their time rises only as the node mints.
+//   - While the registry cannot be reached, the node mints to the end of its
+//     reservation. Then it returns an [*ExhaustedError]. It recovers by itself.
 //   - When another process has taken over, the node ends permanently with a
 //     [*LostError]. Its owner can end it too, with a reason: see [Node.Fail].
 //
 // A node cannot prevent duplicates if its virtual machine is cloned while
 // running (two processes with the same memory), or if two registries give out
-// the same server ID. The fleet registry detects the latter.
+// the same server. A fleet registry detects the second case.
 //
 // All methods may be called from any number of goroutines.
 type Node struct {
@@ -203,24 +203,24 @@ func (n *Node) await() error {
 // first times. The caller closes the node.
 //
 // The node begins after the mark in the row, after the largest ID that the registry
-// sees (see [Floorer]), and Options.Window ahead of the later of the two clocks. There is
-// no room for IDs at first, so OpenNode waits until the clock allows some: 16 ms, and at
+// sees (see [Floorer]), and Options.Window ahead of the later of the two clocks. At first
+// it may issue no IDs, so OpenNode waits until the clock allows some: 16 ms, and at
 // most 64 ms if a clock is a little behind. If a clock was set back by more than that,
 // OpenNode does not wait, and the node begins right after the mark.
 //
 // It returns a [*HeldError] if another live process has the server, a
 // [*ClockError] if the wall clock disagrees with the registry's, a
 // [*MarkError] if times far in the future were reserved before, and a
-// [*ServerError] if the server ID is out of range. A process that ended without
-// closing its node counts as live until its lease runs out. On Linux it does
-// not count if it ran on this machine.
+// [*ServerError] if the server is out of range. A process that ended without
+// closing its node counts as live until its lease runs out, except on Linux, if it ran
+// on this machine.
 //
 // OpenNode fails at once if it cannot read the registry. If the outcome of its
 // claim is unknown, or another process was faster, it tries up to four times.
-// Each attempt makes two calls to the registry, of a quarter of Options.Window at most,
-// and waits for the clock. If the outcome stays unknown, OpenNode gives the lease back, for
-// as long as one more call may take. So it takes at most two and a quarter times Window and a
-// quarter of a second, by default 22.75 s, and up to a minute before that for a [Floorer]. Pass
+// Each attempt waits for the clock and makes two calls to the registry, each of at most a
+// quarter of Options.Window. If the outcome stays unknown, one more call gives the lease back.
+// So OpenNode takes at most two and a quarter times Window and a
+// quarter of a second, by default 22.75 s, and before that up to a minute for a [Floorer]. Pass
 // a ctx that ends sooner if that is too long: then the lease runs out by itself.
 func OpenNode(ctx context.Context, server ServerID, r Reserver, opts Options) (*Node, error) {
 	if err := server.Validate(); err != nil {
@@ -595,21 +595,21 @@ func (n *Node) hear(registry time.Time, elapsed time.Duration) {
 	n.agreed, n.heard = nanosOf(registry)-nanos(elapsed), elapsed
 }
 
-// Server returns the ID of the node's server.
+// Server returns the server that the node is.
 func (n *Node) Server() ServerID { return n.server }
 
-// Holder describes this process as the registry row does while the node has the
-// lease. It does not tell whether the node still has it.
+// Holder describes this process, as the registry row does while the node has the
+// lease. It does not tell whether the node still has the lease.
 func (n *Node) Holder() Holder { return n.holder }
 
 // Done is closed when the node will mint no more, because it was closed, was ended by
-// its owner, or lost its lease. [Node.Err] then says which. No ID is taken after that: a
-// call that returns one then had taken it before.
+// its owner, or lost its lease. [Node.Err] then says which. No ID is issued after that: a
+// call that returns one later had taken it before.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err returns nil while the node can mint, [ErrClosed] after Close, a
-// [*LostError] after the lease was lost, an error that is [ErrRegistryGone], and the
-// reason after Fail. If several apply, it returns the first.
+// [*LostError] after the lease was lost, an error that is [ErrRegistryGone] if the registry
+// is gone, and the reason after Fail. If several apply, it returns the first to happen.
 func (n *Node) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // Of is an [ID] of one kind of entity: Of[Player] and Of[Item] are different
-// types, and giving one where the other is wanted does not compile. On disk,
+// types, and code that gives one where the other is wanted does not compile. On disk,
 // on the wire and as text they are the same 10 bytes and 20 digits.
 //
 // E is only a mark: use any type, usually the struct of the entity, which may itself
@@ -31,7 +31,7 @@ func ParseOf[E any](s string) (Of[E], error) {
 	return As[E](id), err
 }
 
-// ID returns the ID without its kind, for where IDs of several kinds meet.
+// ID returns the ID without its kind, for code that handles IDs of several kinds.
 func (o Of[E]) ID() ID { return o.id }
 
 // IsValid is false for the zero value only, and IsZero true.

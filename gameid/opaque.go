@@ -15,8 +15,8 @@ import "fmt"
 // into an Opaque.
 //
 // An Opaque is a value: compare it with ==, use it as a map key. The zero
-// Opaque is invalid and cannot be marshalled. All 2^80 numbers are valid,
-// because every one of them opens to something.
+// Opaque is invalid and cannot be marshalled. All 2^80 texts are valid,
+// because each of them opens to something.
 type Opaque[E any] struct {
 	_  [0]*E // keeps Opaque[A](b) from compiling for a b of type Opaque[B]
 	hi uint64
@@ -96,7 +96,7 @@ func (o Opaque[E]) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a JSON string as [ParseOpaque] does. A number, null or
-// anything else is an error, upon which *o becomes the zero Opaque. A field
+// anything else is an error. Then *o becomes the zero Opaque. A field
 // that may be null is a pointer.
 func (o *Opaque[E]) UnmarshalJSON(b []byte) error {
 	*o = Opaque[E]{}

@@ -15,7 +15,7 @@ type Options struct {
 	// have times that are Window ahead.
 	//
 	// The node renews its lease three times per Window. A process that stopped renewing
-	// keeps others from starting with its server ID for one and a half times Window. A
+	// keeps others from starting as its server for one and a half times Window. A
 	// call to the registry may take a quarter of it.
 	//
 	// The row in the registry keeps the largest Window that was used, and later nodes
@@ -30,14 +30,14 @@ type Options struct {
 	// is at least twice the Window that counts.
 	MaxSkew time.Duration
 
-	// Clock replaces the clock of this machine. It is read for every ID; the
-	// machine's own is not, see [Node]. Within a testing/synctest bubble, where
+	// Clock replaces the clock of this machine. Such a clock is read for every ID; the
+	// machine's own clock is read less often. Within a testing/synctest bubble, where
 	// time is not the machine's, give [SystemClock].
 	Clock Clock
 }
 
 // maxWindow is the largest Window. The row keeps it for good, and all later nodes
-// begin that far ahead of their clocks: of a mistake no more than this can stay.
+// begin that far ahead of their clocks: a mistake can leave no more than this.
 const maxWindow = time.Minute
 
 // withDefaults fills in what was left out, or says what cannot be.

@@ -10,7 +10,7 @@ import (
 // on the holder's token. It decides nothing: [OpenNode] and the node's renewals decide
 // which claims to write, so every registry behaves alike.
 //
-// Uniqueness rests on two things only. CompareAndSet must be atomic: of two
+// Uniqueness depends on two rules only. CompareAndSet must be atomic: of two
 // callers that give the same row, at most one may succeed. And what it wrote
 // must be durable before it returns true. With both, no clock is trusted.
 //
@@ -35,7 +35,7 @@ type Reserver interface {
 	// same epoch is reached again, under another holder.
 	//
 	// An error means that the outcome is unknown: the change may have been
-	// made, or may still be made until another call raises the epoch. If it is
+	// made, or may still be made until another call raises the epoch. If the error is
 	// [ErrRegistryGone], the node ends.
 	CompareAndSet(ctx context.Context, server ServerID, row Record, c Claim) (bool, error)
 }
@@ -58,11 +58,11 @@ type Record struct {
 	Epoch int64
 
 	// Reserved is the mark, in milliseconds since [EpochMillis]: every time up
-	// to and including it may have been used by IDs of this server. It is 0 as
-	// long as none was: time 0 is never used.
+	// to and including it may have been used by IDs of this server. It is 0 if no time
+	// was used yet: time 0 is never used.
 	Reserved int64
 
-	// Window is the largest of all claims, or 0 if there was none: it never gets
+	// Window is the largest of all claims, or 0 if there was no claim: it never gets
 	// smaller. A node claims with the larger of this and its Options.Window.
 	Window time.Duration
 

@@ -2,11 +2,11 @@ package gameid
 
 import "strconv"
 
-// ServerID names one game server: 1 to 1,048,575. It belongs to one world permanently, also
+// ServerID names a server: a number from 1 to 1,048,575. It belongs to one world permanently, even
 // after that world was merged into another.
 type ServerID uint32
 
-// ParseServerID reads a server ID in decimal. Anything but 1 to 1048575
+// ParseServerID reads a server in decimal. Anything but 1 to 1048575
 // is a [*ServerError].
 func ParseServerID(s string) (ServerID, error) {
 	n, err := strconv.ParseUint(s, 10, 64)

@@ -22,7 +22,7 @@ func (id ID) Value() (driver.Value, error) {
 
 // Scan reads an ID from a database: 10 raw bytes, or the 20 digits as string
 // or bytes, as HEX(id) gives them. NULL, another length and another type are
-// errors, upon which *id becomes the zero ID. It does not allocate unless it
+// errors. Then *id becomes the zero ID. It does not allocate unless it
 // fails.
 func (id *ID) Scan(src any) (err error) {
 	switch v := src.(type) {

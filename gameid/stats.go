@@ -25,8 +25,8 @@ type Stats struct {
 	// with the package.
 	Minted map[string]uint64
 
-	// Newest is the time in the newest ID, or the time after which the node
-	// begins. Ahead is how far that is ahead of the wall clock; 0 if it is not. It is
+	// Newest is the time in the newest ID; before the first ID, the time after which the node
+	// begins. Ahead is how far that is ahead of the wall clock, or 0. It is
 	// up to Options.Window after the start, and then shrinks as the clock catches up.
 	// More than that means that a clock was set back.
 	Newest time.Time
@@ -55,7 +55,7 @@ type Stats struct {
 	Waits uint64
 
 	// Lease is the state of the lease, and LeaseLeft how long it lasts if it
-	// is not renewed, by the clock that leaves less: one may have stood still
+	// is not renewed, by the clock that leaves less: one of the clocks may have stood still
 	// while the machine slept.
 	Lease     LeaseState
 	LeaseLeft time.Duration

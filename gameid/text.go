@@ -126,7 +126,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a JSON string as [Parse] does. A number, null or
-// anything else is an error, upon which *id becomes the zero ID. A field that
+// anything else is an error. Then *id becomes the zero ID. A field that
 // may be null is a pointer.
 func (id *ID) UnmarshalJSON(b []byte) (err error) {
 	*id = ID{}

@@ -13,7 +13,7 @@
 // It uses no SQL. Each database is a [catalog.Source]; package sqlsource makes one
 // from a database, package mergetest one in memory.
 //
-// The rooms below it do the work: catalog describes databases, declare resolves what the operator
+// The packages below it do the work: catalog describes databases, declare resolves what the operator
 // says of them, check carries out the rules, propose guesses, and verdict has the codes and reports.
 //
 // # What a report promises

@@ -21,7 +21,7 @@ func TestImports(t *testing.T) {
 			path, _ := strconv.Unquote(spec.Path.Value)
 			first, _, _ := strings.Cut(path, "/")
 			switch {
-			case first == "mergesafe": // the arrows of internal/rooms
+			case first == "mergesafe": // the arrows of internal/layers
 			case strings.Contains(first, "."):
 				t.Errorf("%s imports %s", name, path)
 			case first == "os" || first == "net" || first == "log" || first == "database" || first == "syscall" || path == "unsafe":

@@ -27,16 +27,16 @@
 //	}
 //	hero, err = starter.Players.ByName(ctx, db, "aria")
 //
-// A program imports the packages of the databases that it uses, which link their drivers: mergesafe/store/mysql,
-// mergesafe/store/sqlite, mergesafe/store/postgres. Otherwise [Open] and [Wrap] return an error that says what to import.
+// A program imports the package of each database that it uses, which links the driver: mergesafe/store/mysql,
+// mergesafe/store/sqlite or mergesafe/store/postgres. Without it [Open] and [Wrap] return an error that says what to import.
 //
 //	import _ "mergesafe/store/mysql"
 //
 // A [Table] knows the columns of its rows from their db tags. Its methods take
-// a [Session], which is a [*DB], where each call is a transaction of its own, or a
-// [*Tx]. A game declares its tables with [MustTable], in one line; package
+// a [Session]: a [*DB], where each call is a transaction of its own, or a
+// [*Tx]. A game declares each of its tables with [MustTable], in one line; package
 // store/starter has some to begin with. [DB.InTx] calls its function again if the
-// transaction is in conflict with another one.
+// transaction conflicts with another one.
 //
 //	err = db.InTx(ctx, func(tx *store.Tx) error {
 //		paid, err := starter.Players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", price, hero.ID, price)
@@ -48,7 +48,7 @@
 //
 // The program examples/gameserver has a trade between two players.
 //
-// An existing game gives the pool that it, or its ORM, opened to [Wrap], and its own
+// An existing game passes the pool that it, or its ORM, opened to [Wrap], and its own
 // transactions to [DB.WithTx]. Its tables may have any names.
 //
 // The registry, of package store/registry, is a table of this database. It records the
@@ -56,7 +56,7 @@
 // [gameid.Reserver].
 //
 // If many worlds share a fleet registry, of package store/fleet, open the node through
-// it. It gives each server number to one world permanently, and refuses a second live
+// it. The fleet registry gives each server to one world permanently, and refuses a second live
 // copy of a world:
 //
 //	worlds, err := fleet.Open(fleetDSN) // connects when it is used
@@ -70,6 +70,6 @@
 // players read aloud. They are taken in blocks, from the fleet registry or from the
 // share of the server.
 //
-// Mint IDs, and take numbers, before a transaction rather than inside: while SQLite has
-// a transaction open no other connection can write, the registry's included.
+// Mint IDs, and take numbers, before a transaction rather than inside: while a transaction
+// is open in SQLite, no other connection can write, not even the registry's.
 package store

@@ -2,8 +2,8 @@ package store
 
 import "mergesafe/internal/sqldb"
 
-// The errors that callers branch on, with errors.Is. The error of the driver is wrapped
-// beside them. The packages below this one return the same.
+// The errors that callers branch on, with errors.Is. They wrap the error of the driver
+// too. The packages below this one return the same errors.
 var (
 	// ErrNotFound: there is no such row.
 	ErrNotFound = sqldb.ErrNotFound
@@ -17,8 +17,8 @@ var (
 	ErrForeignKey = sqldb.ErrForeignKey
 
 	// ErrInvalid: a value is too long, out of range, NULL, or not accepted by its
-	// column for another reason. Rows with a Validate method that says so sooner return
-	// its error instead.
+	// column for another reason. If the Validate method of a row says so before, its
+	// error is returned instead.
 	ErrInvalid = sqldb.ErrInvalid
 
 	// ErrRetryable: the transaction was rolled back because of another one. A retry
@@ -29,9 +29,9 @@ var (
 	// cannot serve.
 	ErrUnavailable = sqldb.ErrUnavailable
 
-	// ErrOutcomeUnknown: a change was requested and may have been made or not: the answer did
-	// not come, or SQLite confirmed the change and nothing told whether its file is still at its
-	// path. Check before you repeat it. It comes together with [ErrUnavailable] or the error of
+	// ErrOutcomeUnknown: a change was requested, and it is not known whether it was made: no answer
+	// came, or SQLite confirmed the change but it is not known whether its file is still at its
+	// path. Check before you repeat the change. The error is also [ErrUnavailable] or the error of
 	// a context that ended.
 	ErrOutcomeUnknown = sqldb.ErrOutcomeUnknown
 
@@ -43,7 +43,7 @@ var (
 	ErrChanged = sqldb.ErrChanged
 
 	// ErrReplaced: the file of an SQLite database was removed or replaced while this process
-	// has it open. What it wrote since is in no file that another process can open.
+	// has it open. Other processes cannot see what this process wrote since.
 	ErrReplaced = sqldb.ErrReplaced
 
 	// ErrSchema: tables are missing, unfinished, of another version or of
@@ -51,19 +51,18 @@ var (
 	ErrSchema = sqldb.ErrSchema
 )
 
-// DuplicateError says which unique key has the value already: by Table, and by
-// Key, which is "PRIMARY" for the primary one, otherwise the name of the index
+// DuplicateError says in which Table and in which unique Key the value exists already. Key is
+// "PRIMARY" for the primary key, otherwise the name of the index
 // in MySQL and the columns in SQLite. An index named after its column has the
-// same name in both. They are empty if the driver did not say.
+// same name in both. Table and Key are empty if the driver did not name them.
 type DuplicateError = sqldb.DuplicateError
 
 // SchemaError says why the tables of a database cannot be used: its Reason says what is
 // wrong and what to do. errors.Is finds [ErrSchema] in it.
 type SchemaError = sqldb.SchemaError
 
-// Translate gives an error of a driver, such as comes from [DB.Pool], the
-// meaning that it has in this package: errors.Is then finds [ErrDuplicate],
+// Translate translates an error of a driver, for instance from a call on [DB.Pool],
+// to an error of this package: errors.Is then finds [ErrDuplicate],
 // [ErrForeignKey], [ErrInvalid], [ErrRetryable], [ErrUnavailable] or
-// [ErrReadOnly] in it. An error that means nothing in particular is returned as
-// it is.
+// [ErrReadOnly] in it. It returns any other error unchanged.
 func Translate(err error) error { return sqldb.Translate(err) }

@@ -9,8 +9,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// ErrNotHeld: the lease of the server is not this node's any more, so the
-// transaction must not be committed. Returned by [Tx.Guard].
+// ErrNotHeld: another process has the lease of the server, so the
+// transaction must not be committed. [Tx.Guard] returns it.
 var ErrNotHeld = errors.New("the lease is held by another process")
 
 // Guard makes sure, in a transaction on the database of the registry, that the node
@@ -21,10 +21,10 @@ var ErrNotHeld = errors.New("the lease is held by another process")
 // Until then a process that was frozen, and thawed, may write rows. Guard closes
 // that gap. In MySQL it locks the node's row for reading until the transaction ends, so
 // that no process takes over meanwhile. In SQLite a transaction that has written keeps
-// all others from writing, and one that has read only cannot write any more once
+// all others from writing, and a transaction that has only read can no longer write after
 // another process took over. A renewal of the node's own lease waits for the
-// transaction too: keep it much shorter than gameid.Options.Window. A process that is frozen
-// within the transaction keeps its successor from starting: the error of that names the
+// transaction too: keep it much shorter than gameid.Options.Window. If a process is frozen
+// within the transaction, its successor cannot start: the successor's error names the
 // connection to end.
 func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
 	query := "SELECT 1 FROM " + sqldb.RegistryTable + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too

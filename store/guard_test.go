@@ -15,7 +15,7 @@ import (
 	"mergesafe/store/storetest"
 )
 
-// A process that was frozen, and whose number another one took over meanwhile,
+// A process that was frozen, and whose server another one took over meanwhile,
 // cannot commit; and nobody takes over between its check and its commit.
 func TestGuard(t *testing.T) {
 	onEachWithTables(t, func(t *testing.T, db *store.DB) {

@@ -24,16 +24,16 @@ const (
 )
 
 // Insert adds rows: all of them, or none if it returns an error. If a trigger
-// leaves out a row, that is an error. The rows may be in any order, and are written
-// in that of their keys. Within a transaction an error may leave some of them in it,
-// so let it roll back.
+// leaves out a row, that is an error. The rows may be in any order; they are written
+// in the order of their keys. If Insert returns an error within a transaction, some rows may have been
+// added in it, so let the transaction roll back.
 func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	return t.write(ctx, s, batch[K, R]{table: t, what: "insert into " + t.name, exact: true}, rows)
 }
 
-// Upsert adds rows as [Table.Insert] does, and overwrites those whose key exists. Two
-// of rows with the same key are [ErrInvalid]. Texts are compared as Go does: of two that are one only by the collation
-// of the column, such as "aria" and "ARIA", the last one stays.
+// Upsert adds rows as [Table.Insert] does, and overwrites rows whose key exists. If two
+// of rows have the same key, it returns [ErrInvalid]. Keys that are texts are compared as Go compares them: if two are
+// equal only by the collation of the column, such as "aria" and "ARIA", the last one stays.
 //
 // A table that has another unique key is refused: MySQL would overwrite the row that has
 // the same value there, whatever its key is.
@@ -251,7 +251,7 @@ func value(p any) (arg driver.Value, size int, err error) {
 	return arg, size, err
 }
 
-// whole drops what is finer than a millisecond. Of the servers one would round it up and another down, and SQLite keep it.
+// whole drops what is finer than a millisecond: one kind of database would round it up, another down, and SQLite keep it.
 func whole(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
 
 // storable returns an error for a time that drivers, which count microseconds, would store as another one.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// int32Column and int64Column read a column into an integer. For an int32 package
-// database/sql goes through the decimal digits, and for an int64 through
-// reflection, which costs a stream of rows more than the key does.
+// int32Column and int64Column read a column into an integer. Package database/sql
+// reads an int32 through its decimal digits and an int64 through
+// reflection, which costs more time in a stream of rows than the key does.
 type (
 	int32Column int32
 	int64Column int64
@@ -41,7 +41,7 @@ func (c *int64Column) Scan(src any) error {
 	return nil
 }
 
-// scanOther reads what is seldom there: digits, or what is no number at all.
+// scanOther reads values that are rare: digits, or values that are no integers.
 func scanOther[T int32 | int64](to *T, src any) error {
 	var n sql.Null[T]
 	if err := n.Scan(src); err != nil {

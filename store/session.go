@@ -9,25 +9,29 @@ import (
 
 // Session is what the methods of a [Table] work on: a [*DB] or a [*Tx].
 //
-// Its own methods are those of sqlx, for queries that no Table has, with the
-// errors of this package. Values are passed as arguments for the ? in a
+// Its own methods work like those of sqlx, for queries that Table does not offer. They return the
+// errors of this package. Pass values as arguments for each ? in a
 // query, never within its text.
 //
-// A statement that begins or ends a transaction is refused: on a [*DB] it would leave
-// one open, in which what others write is lost, and a [*Tx] is ended by those who
-// began it. Savepoints in a Tx are not refused. LOCK and UNLOCK TABLES, USE, and SET of
-// autocommit, completion_type or search_path are refused, too, because they change a
-// connection that the pool gives to others; on a [*DB] so is CREATE TEMPORARY, and what a Tx
-// makes that is temporary it must drop. In a Tx of MySQL what commits it is refused, such
-// as CREATE or TRUNCATE. What a routine does, or a text that the server runs as a
-// statement (EXECUTE, set_config), is not seen, and must not do any of this. To do it,
-// take a connection of [DB.Pool], and put it back as it was.
+// Statements that change more than rows are refused:
+//
+//   - one that begins or ends a transaction: on a [*DB] it would leave a transaction open, in
+//     which the writes of others are lost, and a [*Tx] is ended by the code that began it. Savepoints
+//     in a Tx are allowed;
+//   - LOCK and UNLOCK TABLES, USE, and SET of autocommit, completion_type or search_path, because
+//     they change a connection that the pool gives to others;
+//   - on a [*DB], CREATE TEMPORARY; a Tx must drop the temporary tables that it makes;
+//   - in a Tx of MySQL, a statement that commits it, such as CREATE or TRUNCATE.
+//
+// A routine, or a text that the server runs as a statement (EXECUTE, set_config), must not do any
+// of this either: that cannot be seen. If you need such a statement,
+// take a connection of [DB.Pool], and restore it afterwards.
 type Session interface {
 	// Exec runs a statement that returns no rows.
 	Exec(ctx context.Context, query string, args ...any) (sql.Result, error)
 
 	// Get reads one row into dest, a pointer to a struct with db tags or to a
-	// single value. No row is [ErrNotFound].
+	// single value. If there is no row, it returns [ErrNotFound].
 	Get(ctx context.Context, dest any, query string, args ...any) error
 
 	// Select reads all rows into dest, a pointer to a slice of structs or values.
@@ -84,21 +88,21 @@ func begun(f func(*Tx) error) func(*sqldb.Tx) error {
 // it is, and a panic continues.
 //
 // If the database says that another attempt may succeed ([ErrRetryable]: a deadlock, a
-// serialization failure, a lock that is busy), InTx calls f again, in a new transaction:
-// up to ten times, until ctx ends. Between the calls it waits for a random time, up to
-// 1 ms at first and 256 ms finally. So f may run several times: what it does outside of
-// the transaction is done as often.
+// serialization failure, a lock that is busy), InTx calls f again, in a new transaction,
+// up to ten times or until ctx ends. Between the calls it waits for a random time, up to
+// 1 ms at first and 256 ms finally. So f may run several times: whatever it does outside
+// the transaction happens each time.
 //
-// An error of the commit that leaves open whether the transaction took effect
-// is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
+// If the commit fails and it is not known whether the transaction took effect, the error
+// is [ErrOutcomeUnknown]; for instance if ctx ends while the server is
 // committing. Then f is not called again.
 //
 // When ctx ends, neither a commit nor a rollback waits for a server that does
 // not answer: the connection is closed, and the server then rolls back what was
-// not committed. Nor does a rollback wait for longer than 2 seconds.
+// not committed. A rollback never waits longer than 2 seconds.
 //
-// If a deadlock has ended the transaction in MySQL, f can change nothing more, and the
-// deadlock counts even if f returns nil. In SQLite a trigger or a constraint may end
+// If a deadlock has ended the transaction in MySQL, f can change nothing more, and InTx
+// treats it as a deadlock even if f returns nil. In SQLite a trigger or a constraint may end
 // the transaction (RAISE(ROLLBACK), ON CONFLICT ROLLBACK): f must return the error of
 // that statement, because what f changes after it is not undone.
 //
@@ -107,13 +111,13 @@ func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	return db.db.RetryTx(ctx, begun(f))
 }
 
-// InTxOnce is [DB.InTx] without the retries: it calls f once at most.
+// InTxOnce is [DB.InTx] without the retries: it calls f at most once.
 func (db *DB) InTxOnce(ctx context.Context, f func(*Tx) error) error {
 	return db.db.InTx(ctx, begun(f))
 }
 
 // Snapshot runs f in a transaction that reads one state of the whole database, whatever
-// others write meanwhile. It cannot write: a statement that tries to is [ErrReadOnly].
+// others write meanwhile. It cannot write: a statement that tries to write returns [ErrReadOnly].
 func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 	return db.db.Snapshot(ctx, begun(f))
 }

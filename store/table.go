@@ -27,13 +27,13 @@ import (
 // The same is true of the names of columns, and of what UpdateWhere sets.
 //
 // If an argument is a slice, its ? becomes as many as the slice has elements, and an
-// empty slice is an error. (Not a []byte, nor a [driver.Valuer].) A time is rounded
-// down to the millisecond, as Insert does.
+// empty slice is an error. (A []byte and a [driver.Valuer] are one argument.) A time is rounded
+// down to the millisecond, as in Insert.
 //
 //	some, err := mails.Where(ctx, db, "to_id IN (?) AND sent > ? ORDER BY id", players, since)
 //
-// Rows that have a method Validate() error are validated by Insert, Upsert and Update
-// before they are written, and its error is returned.
+// If R has a method Validate() error, Insert, Upsert and Update call it for each row
+// before they write, and return its error.
 type Table[K comparable, R any] struct {
 	name     string
 	columns  []column // of R; the first are the key
@@ -72,18 +72,18 @@ func (c column) of(v reflect.Value) reflect.Value {
 type text string
 
 // MustTable describes a table by the struct of its rows. Every exported field
-// of R has a db tag with the name of its column, or "-". R may have some of the
-// columns only: then these are read and written. The columns of the key come first.
+// of R has a db tag with the name of its column, or "-". R may have only some of the
+// columns: then only these are read and written. The columns of the key come first.
 //
 // K is the type of the key: an ID, a whole number or a text. If the key has several
 // columns, K is a struct with the same fields as the first ones of R, in the order of
-// the key; R may embed it. A table whose primary key, and whose unique keys, are other
-// ones is refused by every method. The catalogue of the database is read when the table
+// the key; R may embed it. Every method refuses a table in which these columns are neither the
+// primary key nor a unique key. The catalogue of the database is read when the table
 // is used there for the first time.
 //
 // A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, or TIMESTAMPTZ(3) in PostgreSQL. It is
-// written in whole milliseconds, rounded down, and it comes back so, in UTC. Every method returns an error if a column
-// could not be read as a time, or, because of the time zone of a wrapped pool, could be read as another time.
+// written in whole milliseconds, rounded down, and read in UTC. Every method returns an error if a column
+// could not be read as a time, or if, because of the time zone of a wrapped pool, it could be read as another time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`
@@ -95,7 +95,7 @@ type text string
 //	var mails = store.MustTable[gameid.Of[Mail], Mail]("mails")
 //
 // It panics if K, R or name is not fit for a table: that is a mistake in the
-// program, which shows when it starts.
+// program, which is found when it starts.
 func MustTable[K comparable, R any](name string) *Table[K, R] {
 	t := &Table[K, R]{name: name}
 	row, key := reflect.TypeFor[R](), reflect.TypeFor[K]()
@@ -176,12 +176,12 @@ func compare(a, b reflect.Value) int {
 }
 
 // ready makes sure, once for each database, that the key identifies a row and that times can be
-// read from the columns that are to hold them.
+// read from the columns that hold them.
 func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
 	err := s.DB().Once(t, func() error {
 		keys, err := s.UniqueKeys(ctx, t.name)
 		if err == nil && !slices.ContainsFunc(keys, t.isKey) {
-			var view bool // whose rows have a key if the game says so
+			var view bool // for a view, the game declares the key
 			if view, err = s.IsView(ctx, t.name); err == nil && !view {
 				err = fmt.Errorf("store: table %q of %s: the key (%s) does not identify a row: the unique keys of the table are %v; "+
 					"make it one of them, or give the Table one of them", t.name, reflect.TypeFor[R](), strings.ReplaceAll(t.order, "`", ""), keys)
@@ -242,10 +242,10 @@ func (t *Table[K, R]) Get(ctx context.Context, s Session, key K) (R, error) {
 }
 
 // Lock returns the rows with the given keys, in the order of keys, and keeps others
-// from changing them until the commit. If one does not exist, the error is
-// [ErrNotFound]. It locks them one after another in an order that is the same in every
-// transaction, so two transactions that lock what they change by one call each do not
-// wait for each other in a circle.
+// from changing them until the commit. If a row does not exist, the error is
+// [ErrNotFound]. Lock locks the rows in an order that is the same in every
+// transaction, so two transactions that each lock all their rows in one call do not
+// deadlock.
 //
 //	both, err := players.Lock(ctx, tx, buyer, seller) // both[0] is the buyer
 func (t *Table[K, R]) Lock(ctx context.Context, tx *Tx, keys ...K) ([]R, error) {
@@ -254,8 +254,8 @@ func (t *Table[K, R]) Lock(ctx context.Context, tx *Tx, keys ...K) ([]R, error) 
 	case !s.Dialect().Words().File:
 		query += " FOR UPDATE"
 	case s.DB().Adopted():
-		// A transaction of [Open] is alone from its begin. One of the game's pool may begin without the lock of the
-		// file: a change takes it, also one of no row.
+		// A transaction of [Open] has the lock of the file from its begin. A transaction of the game's pool may begin
+		// without it: a change takes the lock, even a change of no row.
 		key := t.columns[0].name
 		if _, err := s.ExecKind(ctx, sqldb.Short, "lock "+t.name, "UPDATE `"+t.name+"` SET "+key+"="+key+" WHERE 0"); err != nil {
 			return nil, err
@@ -284,14 +284,14 @@ func (t *Table[K, R]) get(ctx context.Context, s Session, key K, query string) (
 	return t.one(ctx, s, key, query, args)
 }
 
-// One returns the row for which condition holds, or [ErrNotFound]. Of several it
-// returns the first one, in the order of the ORDER BY that the condition may have.
+// One returns the row for which condition holds, or [ErrNotFound]. If there are several, it
+// returns the first by the ORDER BY of the condition, if it has one.
 func (t *Table[K, R]) One(ctx context.Context, s Session, condition text, args ...any) (R, error) {
 	return t.one(ctx, s, "where "+condition, t.selects+string(condition)+" LIMIT 1", args)
 }
 
-// Where returns the rows for which condition holds, which may go on with ORDER BY
-// and LIMIT.
+// Where returns the rows for which condition holds. ORDER BY and LIMIT may follow the
+// condition.
 //
 //	inbox, err := mails.Where(ctx, db, "to_id = ? ORDER BY id", player)
 func (t *Table[K, R]) Where(ctx context.Context, s Session, condition text, args ...any) ([]R, error) {
@@ -308,9 +308,9 @@ func (t *Table[K, R]) Where(ctx context.Context, s Session, condition text, args
 //		...
 //	}
 //
-// Rows are read by the page, so the loop may take its time and use the same
+// Rows are read in pages, so the loop may be slow and may use the same
 // session. Rows that others write meanwhile may be seen or not; in
-// [DB.Snapshot] they are not.
+// [DB.Snapshot] they are not seen.
 func (t *Table[K, R]) Each(ctx context.Context, s Session, condition text, args ...any) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var page []R
@@ -347,7 +347,7 @@ func (t *Table[K, R]) Each(ctx context.Context, s Session, condition text, args 
 	}
 }
 
-// Count returns for how many rows condition holds. The database has to count them.
+// Count returns for how many rows condition holds. The database has to count them all.
 func (t *Table[K, R]) Count(ctx context.Context, s Session, condition text, args ...any) (n int64, err error) {
 	err = t.ask(ctx, s.of(), &n, "SELECT COUNT(*) FROM `"+t.name+"` WHERE "+string(condition), args)
 	return n, err
@@ -371,7 +371,7 @@ func (t *Table[K, R]) ask(ctx context.Context, s *sqldb.Session, dest any, query
 // Update writes the named columns of the row that has the key of row. If there is
 // none, it returns [ErrNotFound].
 //
-// What others wrote into these columns after row was read is lost, unless row was read
+// What others wrote into these columns after row was read is overwritten, unless row was read
 // by [Table.Lock]. To change a column by its own value use [Table.UpdateWhere].
 //
 //	err := players.Update(ctx, tx, hero, "level", "updated_at")
@@ -400,8 +400,8 @@ func (t *Table[K, R]) Update(ctx context.Context, s Session, row R, name text, m
 	return single(what, n, err)
 }
 
-// UpdateWhere changes the rows for which condition holds, and returns how many these
-// are. set is the text of SQL between SET and WHERE. The args are for set first.
+// UpdateWhere changes the rows for which condition holds, and returns how many there
+// were. set is the text of SQL between SET and WHERE. The args are first for set, then for condition.
 //
 //	n, err := players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", price, buyer, price)
 func (t *Table[K, R]) UpdateWhere(ctx context.Context, s Session, set, condition text, args ...any) (int64, error) {
@@ -412,8 +412,8 @@ func (t *Table[K, R]) update(ctx context.Context, s *sqldb.Session, what, set, c
 	table, where := "`"+t.name+"`", " WHERE ("+condition+")"
 	var found int64
 	if s.Dialect() == sqldb.MySQL && s.DB().Adopted() {
-		// Without clientFoundRows, MySQL does not count a row that has all these values already. So the rows are
-		// counted before, by a read that sees what the change will see, and keeps it so.
+		// Without clientFoundRows, MySQL does not count a row that already has all these values. So the rows are
+		// counted first, by a read that sees what the change will see, and locks it.
 		if !s.IsTx() {
 			err = s.DB().InTx(ctx, func(tx *sqldb.Tx) error {
 				n, err = t.update(ctx, &tx.Session, what, set, condition, args)
@@ -442,7 +442,7 @@ func (t *Table[K, R]) Delete(ctx context.Context, s Session, key K) error {
 	return single(what, n, err)
 }
 
-// DeleteWhere removes the rows for which condition holds, and returns how many these
+// DeleteWhere removes the rows for which condition holds, and returns how many there
 // were.
 func (t *Table[K, R]) DeleteWhere(ctx context.Context, s Session, condition text, args ...any) (int64, error) {
 	return t.exec(ctx, s.of(), "delete from "+t.name, "DELETE FROM `"+t.name+"` WHERE ("+string(condition)+")", args)
@@ -533,7 +533,7 @@ func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.
 			dest[i] = destination(dest[i])
 		}
 		for rows.Next() {
-			row = zero // what Scan finds there it might use again
+			row = zero // Scan might reuse what is in it
 			if err := rows.Scan(dest...); err != nil {
 				return err
 			}

@@ -29,8 +29,8 @@ const (
 	postgresTime = "SELECT %s FROM `%s` LIMIT 0"
 )
 
-// timesComeBack returns an error if the driver would not read a time from one of the columns that
-// are to hold times, or another one: where clocks are set back in autumn, an hour occurs twice.
+// timesComeBack returns an error if a time that is written to one of the columns for times could not be read
+// again, or be read as another time: where clocks are set back in autumn, an hour occurs twice.
 func (t *Table[K, R]) timesComeBack(ctx context.Context, s *sqldb.Session) error {
 	if len(t.times) == 0 {
 		return nil

@@ -29,7 +29,7 @@ import (
 
 func main() {
 	dsn := cmp.Or(os.Getenv("GAME_DSN"), "sqlite:gameserver.db") // no flag: it may have a password
-	server := flag.Uint("server", 1, "the `number` in all IDs of this world; no other world may have it")
+	server := flag.Uint("server", 1, "the `server` in all IDs of this world; no other world may be the same")
 	listen := flag.String("listen", "127.0.0.1:8080", "the `address` for HTTP")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Usage: gameserver [flags]. GAME_DSN names the database; the default is sqlite:gameserver.db.")
@@ -69,7 +69,7 @@ func run(ctx context.Context, dsn string, server gameid.ServerID, listen string,
 	}
 	defer closing(sequence.Close)
 
-	// Only now: a second process for this world is told that the number is taken, not that the address is.
+	// Only now: a second process for this world is told that the server is taken, not that the address is.
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func run(ctx context.Context, dsn string, server gameid.ServerID, listen string,
 	serving(listener.Addr())
 	select {
 	case <-ctx.Done():
-	case <-node.Done(): // another process has the number of this world now
+	case <-node.Done(): // another process is this server now
 		err = node.Err()
 	case err = <-failed:
 	}

@@ -328,8 +328,8 @@ func TestProblemOf(t *testing.T) {
 	}
 }
 
-// The program serves until it is stopped, and then its number is free. Meanwhile a second process is refused, with
-// the number as the reason.
+// The program serves until it is stopped, and then its server is free. Meanwhile a second process is refused, with
+// the server as the reason.
 func TestRun(t *testing.T) {
 	dsn := "sqlite:" + t.TempDir() + "/game.db"
 	for range 2 {

@@ -26,7 +26,7 @@ import (
 	_ "mergesafe/store/sqlite"
 )
 
-const help = `Usage: idserver [-server NUMBER] [-listen ADDRESS] [-socket PATH] [-kinds LIST]
+const help = `Usage: idserver [-server SERVER] [-listen ADDRESS] [-socket PATH] [-kinds LIST]
 
 Gives out the IDs of one world to game servers in any language, until SIGINT or
 SIGTERM. The environment has what may be secret:
@@ -41,8 +41,8 @@ SIGTERM. The environment has what may be secret:
   GET  /metrics              for Prometheus
 
 503 means that no IDs can be made now, and the body says why. With Retry-After
-the service recovers by itself; without, another process has taken its number
-over: restart it. If an answer is lost, ask again: its IDs are not given again.
+the service recovers by itself; without, another process has taken over its
+server: restart it. If an answer is lost, ask again: its IDs are not given again.
 
 Every program that reaches the address can take IDs without a password.
 
@@ -60,7 +60,7 @@ type options struct {
 func main() {
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), help); flag.PrintDefaults() }
 	o := options{gameDSN: cmp.Or(os.Getenv("GAME_DSN"), "sqlite:idserver.db"), fleetDSN: os.Getenv("FLEET_DSN")}
-	server := flag.Uint("server", 1, "the `number` in all IDs of this world; no other world may have it")
+	server := flag.Uint("server", 1, "the `server` in all IDs of this world; no other world may be the same")
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:8080", "the `address` for HTTP; empty: only the socket")
 	flag.StringVar(&o.socket, "socket", "", "the `path` of a Unix socket to listen at too, for the owner and the group of the process")
 	kinds := flag.String("kinds", "player,item,guild", "the `list` of the kinds that may be asked for, which are counted apart")
@@ -111,7 +111,7 @@ func run(ctx context.Context, o options, serving func(net.Addr)) (err error) {
 		node = member.Node
 	}
 
-	// Only now: a second process for this world is told that the number is taken, and leaves the first one's socket alone.
+	// Only now: a second process for this world is told that the server is taken, and leaves the first one's socket alone.
 	web := &http.Server{Handler: newServer(node, o.kinds), ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	failed := make(chan error, 2)
 	for network, address := range map[string]string{"tcp": o.listen, "unix": o.socket} {

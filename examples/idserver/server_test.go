@@ -223,7 +223,7 @@ func TestPage(t *testing.T) {
 }
 
 // The program serves at both its addresses. A second one for its world is refused, and leaves the first one's socket
-// alone. When another process has taken the number over, the program says so until it is stopped, and ends with an error.
+// alone. When another process has taken over the server, the program says so until it is stopped, and ends with an error.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	o := options{gameDSN: "sqlite:" + dir + "/game.db", server: 7, listen: "127.0.0.1:0", socket: dir + "/s", kinds: []string{"item"}}

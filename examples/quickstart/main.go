@@ -38,7 +38,7 @@ func run(ctx context.Context, dsn string) error {
 		return err
 	}
 
-	// This process is server 7. A second one with that number is refused.
+	// This process is server 7. A second one is refused.
 	node, err := db.OpenNode(ctx, 7, store.NodeOptions{})
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"mergesafe/gameid"
 )
 
-// Memory is a [gameid.Reserver] in memory: what it promises ends with the
-// process, so its IDs must not be stored. Any number of goroutines may use it.
+// Memory is a [gameid.Reserver] in memory: its rows end with the
+// process, so IDs made with it must not be stored. Any number of goroutines may use it.
 type Memory struct {
 	// Now is the registry's clock; nil means time.Now. Set it before use.
 	Now func() time.Time

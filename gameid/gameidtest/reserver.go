@@ -11,9 +11,9 @@ import (
 )
 
 // TestReserver checks that a registry keeps the promises of
-// [gameid.Reserver]. open returns a registry without rows; what it returns in
-// one test must see what it returned before in the same test, as two
-// processes on one database do, if it is called again with the same t.
+// [gameid.Reserver]. open returns a registry without rows. If it is called again with the same t,
+// it must return a registry with the same rows, as two
+// processes on one database have them.
 func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 	const server gameid.ServerID = 7
 	holder := func(token string) gameid.Holder {

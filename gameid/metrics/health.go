@@ -16,7 +16,7 @@ func Health(s gameid.Stats) error {
 	case s.Lease == gameid.LeaseHeld && (s.Left > 0 || s.LastFailure == nil):
 		return nil
 	case s.Lease == gameid.LeaseHeld:
-		return fmt.Errorf("server %s has no reserved time left to make IDs of: %w", s.Server, s.LastFailure)
+		return fmt.Errorf("server %s has no reserved time left to make IDs: %w", s.Server, s.LastFailure)
 	case s.LastFailure != nil:
 		return fmt.Errorf("the lease of server %s is %s: %w", s.Server, s.Lease, s.LastFailure)
 	}

@@ -52,7 +52,7 @@ func TestHealth(t *testing.T) {
 	}{
 		{gameid.Stats{Server: 7, Lease: gameid.LeaseHeld, Left: 1, LastFailure: away}, ""},
 		{gameid.Stats{Server: 7, Lease: gameid.LeaseHeld}, ""}, // a renewal runs
-		{gameid.Stats{Server: 7, Lease: gameid.LeaseHeld, LastFailure: away}, "server 7 has no reserved time left to make IDs of: away"},
+		{gameid.Stats{Server: 7, Lease: gameid.LeaseHeld, LastFailure: away}, "server 7 has no reserved time left to make IDs: away"},
 		{gameid.Stats{Server: 7, Lease: gameid.LeaseExpired, LastFailure: away}, "the lease of server 7 is expired: away"},
 		{gameid.Stats{Server: 7, Lease: gameid.LeaseLost}, "the lease of server 7 is lost"},
 		{gameid.Stats{Server: 7, Lease: gameid.LeaseClosed}, "the lease of server 7 is closed"},

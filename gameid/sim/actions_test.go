@@ -46,12 +46,12 @@ func actions() []action {
 	}
 }
 
-// mends end what some actions began.
-var mends = []func(*world) bool{(*world).someThaw, (*world).rightClock, (*world).rightDatabaseClock, (*world).databaseUp}
+// fixes end what some actions began.
+var fixes = []func(*world) bool{(*world).someThaw, (*world).rightClock, (*world).rightDatabaseClock, (*world).databaseUp}
 
-// act does something, or mends something.
+// act does something, or fixes something.
 func (w *world) act() {
-	if w.chance(w.plan.mend) && pick(w, mends...)(w) {
+	if w.chance(w.plan.fix) && pick(w, fixes...)(w) {
 		return
 	}
 	actions, total := actions(), 0

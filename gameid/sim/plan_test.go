@@ -16,7 +16,7 @@ type plan struct {
 	store       float64 // how many of the IDs are stored in the database
 	floor       bool    // the database looks for the largest ID in its tables
 	holdUp      float64 // how often a goroutine is held up
-	mend        float64 // how often a fault is ended
+	fix         float64 // how often a fault is ended
 	skew        time.Duration
 	rightClocks bool       // no clock is ever wrong
 	weathers    [2]weather // fair and foul
@@ -52,7 +52,7 @@ func (w *world) draw() {
 	if burst {
 		p.budget = 1 << 21
 	}
-	p.mend = pick(w, 0.1, 0.3, 0.5)
+	p.fix = pick(w, 0.1, 0.3, 0.5)
 	p.floor = w.chance(0.7)
 	p.store = pick(w, 0, 0.5, 1)
 	if w.chance(0.5) {

@@ -44,7 +44,7 @@ func (Item) TableName() string { return "items" }
 
 var players = store.MustTable[gameid.Of[Player], Player]("players")
 
-// server is the number of the server that all tests run.
+// server is the server that all tests run.
 const server gameid.ServerID = 7
 
 // game is a game's own way to its database: the pool, and a transaction in which

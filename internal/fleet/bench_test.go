@@ -70,7 +70,7 @@ func BenchmarkFleetHeartbeat(b *testing.B) {
 	}
 }
 
-// fillFleet claims numbers 1 to n, fast.
+// fillFleet claims servers 1 to n, fast.
 func fillFleet(b testing.TB, f *fleet.Fleet, n int) {
 	const batch = 1000
 	for first := 0; first < n; first += batch {

@@ -19,7 +19,7 @@ import (
 )
 
 // Note names the operator who changes something in the fleet registry, and the reason. It is kept
-// in the history of the number: see [Fleet.Show].
+// in the history of the server: see [Fleet.Show].
 type Note struct {
 	By  string // at most 255 characters
 	Why string // at most 1024 characters
@@ -46,22 +46,22 @@ const (
 		INSERT INTO fleet_history (server_id, epoch, at_ms, action, world, who, why)
 		SELECT server_id, epoch, {now}, ?, world, ?, ? FROM fleet_servers WHERE server_id = ?`
 
-	// The least number that was never claimed: the first, or the one after a
-	// number that has no successor.
+	// The lowest server that was never claimed: the first, or the one after a
+	// server that has no successor.
 	nextFleet = `
 		SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM fleet_servers WHERE server_id = 1) THEN 1 ELSE (
 			SELECT MIN(s.server_id) + 1 FROM fleet_servers AS s
 			WHERE NOT EXISTS (SELECT 1 FROM fleet_servers AS n WHERE n.server_id = s.server_id + 1)) END`
 )
 
-// Claim takes a number for a new world: the given one, or if that is 0 the lowest that
-// is not claimed. Any number of callers may do so at the same time: no two get the same
-// number, and no number is skipped.
+// Claim takes a server for a new world: the given one, or if that is 0 the lowest that
+// was never claimed. Any number of callers may do so at the same time: no two get the same
+// server, and none is skipped.
 //
-// The name, of 1 to 64 characters, is for people. If the name or the number is taken,
-// even by a server that is retired, Claim returns [ErrTaken]. So a claim that ended with
-// [mergesafe/store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken has
-// the number.
+// The name, of 1 to 64 characters, is for people. If the name or the server is taken,
+// even if that server is retired, Claim returns [ErrTaken]. So a claim that ended with
+// [mergesafe/store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken
+// names the server.
 func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, note Note) (Server, error) {
 	if err := checkName(name); err != nil {
 		return Server{}, err
@@ -74,40 +74,40 @@ func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, 
 	if _, err := f.Identity(ctx); err != nil {
 		return Server{}, err
 	}
-	number := server
+	id := server
 	err := contend(ctx, func() (gameid.ServerID, bool, error) {
 		if server == 0 {
-			if err := f.db.Get(ctx, &number, nextFleet); err != nil {
+			if err := f.db.Get(ctx, &id, nextFleet); err != nil {
 				return 0, false, f.fault(err)
 			}
-			if !number.IsValid() {
-				return 0, false, f.fault(fmt.Errorf("all %d server numbers are claimed", gameid.MaxServer))
+			if !id.IsValid() {
+				return 0, false, f.fault(fmt.Errorf("all %d servers are claimed", gameid.MaxServer))
 			}
 		}
-		err := f.change(ctx, number, "claim", note, insertFleet, number, name)
+		err := f.change(ctx, id, "claim", note, insertFleet, id, name)
 		duplicate, ok := errors.AsType[*sqldb.DuplicateError](err)
 		switch {
 		case ok && duplicate.Key == "name":
-			return 0, false, f.taken(ctx, number, "name = ?", name, fmt.Sprintf("cannot have the name %q", name), err)
+			return 0, false, f.taken(ctx, id, "name = ?", name, fmt.Sprintf("cannot have the name %q", name), err)
 		case ok && server != 0:
-			return 0, false, f.taken(ctx, number, "server_id = ?", server, "cannot be claimed", err)
+			return 0, false, f.taken(ctx, id, "server_id = ?", server, "cannot be claimed", err)
 		}
-		return number, server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), err
+		return id, server == 0 && (ok || errors.Is(err, sqldb.ErrRetryable)), err
 	})
 	if err != nil {
 		return Server{}, err
 	}
-	found, err := f.load(ctx, number)
+	found, err := f.load(ctx, id)
 	if err == nil && found == nil {
-		err = f.fault(fmt.Errorf("server %s: %w after it was claimed", number, sqldb.ErrNotFound))
+		err = f.fault(fmt.Errorf("server %s: %w after it was claimed", id, sqldb.ErrNotFound))
 	}
 	if err != nil {
-		return Server{ID: number}, fmt.Errorf("%w: server %s was claimed, and its row not read: %w", sqldb.ErrOutcomeUnknown, number, err)
+		return Server{ID: id}, fmt.Errorf("%w: server %s was claimed, and its row could not be read: %w", sqldb.ErrOutcomeUnknown, id, err)
 	}
 	return *found, nil
 }
 
-// contend calls try again if it says so: another caller was faster. try returns the number that it has found free.
+// contend calls try again if it says so: another caller was faster. try returns the server that it has found free.
 // While that rises, others get theirs; if it does not, contend gives up.
 func contend(ctx context.Context, try func() (free gameid.ServerID, again bool, err error)) error {
 	const most = 5
@@ -120,7 +120,7 @@ func contend(ctx context.Context, try func() (free gameid.ServerID, again bool, 
 		case free > highest:
 			highest, stuck = free, 0
 		case stuck == most:
-			return fmt.Errorf("server number %d is free, and could not be taken: %w", free, err)
+			return fmt.Errorf("server %d is free, and could not be taken: %w", free, err)
 		}
 		if !pause(ctx, 10*time.Millisecond<<stuck) {
 			return err
@@ -146,11 +146,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// ClaimRange is [Fleet.Claim] for all numbers of a range, which the processes of
-// one world share: see [Fleet.JoinFree]. Their names are the given one with the
-// number behind it, such as s4-40. It claims all of them, or none.
-func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers worldregistry.NumberRange, note Note) ([]Server, error) {
-	if err := cmp.Or(checkName(name), numbers.Validate(), checkName(rangeName(name, numbers.Last))); err != nil {
+// ClaimRange is [Fleet.Claim] for all servers of a range, which the processes of
+// one world share: see [Fleet.JoinFree]. The name of each is the given one and the
+// server, such as s4-40. It claims all of them, or none.
+func (f *Fleet) ClaimRange(ctx context.Context, name string, servers worldregistry.ServerRange, note Note) ([]Server, error) {
+	if err := cmp.Or(checkName(name), servers.Validate(), checkName(rangeName(name, servers.Last))); err != nil {
 		return nil, err
 	}
 	if _, err := f.Identity(ctx); err != nil {
@@ -158,7 +158,7 @@ func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers worldregist
 	}
 	var at gameid.ServerID
 	err := f.fault(f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
-		for at = numbers.First; at <= numbers.Last; at++ {
+		for at = servers.First; at <= servers.Last; at++ {
 			if err := changeIn(ctx, tx, at, "claim", note, insertFleet, at, rangeName(name, at)); err != nil {
 				return err
 			}
@@ -169,17 +169,17 @@ func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers worldregist
 	case ok && duplicate.Key == "name":
 		return nil, f.taken(ctx, at, "name = ?", rangeName(name, at), fmt.Sprintf("cannot have the name %q, and nothing was claimed", rangeName(name, at)), err)
 	case ok:
-		return nil, f.taken(ctx, at, "server_id = ?", at, fmt.Sprintf("cannot be claimed, and no other of the range %s was", numbers), err)
+		return nil, f.taken(ctx, at, "server_id = ?", at, fmt.Sprintf("cannot be claimed, and no other of the range %s was", servers), err)
 	case err != nil:
 		return nil, err
 	}
-	return f.inRange(ctx, numbers)
+	return f.inRange(ctx, servers)
 }
 
 func rangeName(name string, server gameid.ServerID) string { return fmt.Sprintf("%s-%s", name, server) }
 
-func (f *Fleet) inRange(ctx context.Context, numbers worldregistry.NumberRange) ([]Server, error) {
-	return f.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", numbers.First, numbers.Last)
+func (f *Fleet) inRange(ctx context.Context, servers worldregistry.ServerRange) ([]Server, error) {
+	return f.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", servers.First, servers.Last)
 }
 
 // taken explains a duplicate by the row that is in the way.
@@ -238,9 +238,9 @@ const (
 		WHERE server_id = ? AND epoch = ?`
 )
 
-// Retire ends the use of a number: no world can start with it any more. The
-// number and its name are not given to another. It returns [ErrRunning] while
-// a live process has its lease, and [ErrRetired] if the number is retired already.
+// Retire ends the use of a server: no world can start as that server any more. The
+// server and its name are not given to another world. It returns [ErrRunning] while
+// a live process has its lease, and [ErrRetired] if the server is retired already.
 func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) error {
 	row, err := f.idle(ctx, server, "be retired")
 	switch {
@@ -252,16 +252,16 @@ func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) e
 	return f.change(ctx, server, "retire", note, retireFleet, server, row.Epoch)
 }
 
-// Rebind gives a number to the world of that identity (see [worldregistry.Server.World]),
+// Rebind gives a server to the world of that identity (see [worldregistry.Server.World]),
 // whichever world it belonged to: it overrides a binding that is otherwise permanent.
-// Use it for a world that has lost its identity with its registry row, or for a number
+// Use it for a world that has lost its identity with its registry row, or for a server
 // that was claimed for the wrong database.
 //
 // The mark of the old world stays, so that the IDs of the new one begin after it. If
-// other databases have rows of the old world, their IDs still have the number, and the
-// old binding protects them no longer: the reason should explain why that does not
+// other databases have rows of the old world, their IDs still name the server, and the
+// old binding no longer protects them: the reason should explain why that does not
 // matter. The note must have a reason. It returns [ErrRunning] while a live process has the lease
-// of the number, and [ErrTaken] if the world has another number.
+// of the server, and [ErrTaken] if the world is another server.
 func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string, note Note) error {
 	if b, err := hex.DecodeString(world); err != nil || len(b) != 16 || world != strings.ToLower(world) {
 		return fmt.Errorf("%.40q is not the identity of a world: want 32 hexadecimal digits, as \"gameid servers inspect -json DATABASE\" shows them", world)
@@ -275,12 +275,12 @@ func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string
 	}
 	err = f.change(ctx, server, "rebind", note, rebindFleet, world, server, row.Epoch)
 	if errors.Is(err, sqldb.ErrDuplicate) {
-		return f.taken(ctx, server, "world = ?", world, "cannot be given to that world, which has a number", err)
+		return f.taken(ctx, server, "world = ?", world, "cannot be given to that world, which is another server already", err)
 	}
 	return err
 }
 
-// idle returns the row of a number, which must exist and not be in use.
+// idle returns the row of a server, which must exist and not be in use.
 func (f *Fleet) idle(ctx context.Context, server gameid.ServerID, what string) (*Server, error) {
 	row, err := f.load(ctx, server)
 	switch {

@@ -40,7 +40,7 @@ func TestClaim(t *testing.T) {
 		says(t, err, fleet.ErrTaken, `cannot have the name "s3": server 3, "s3"`)
 		_, err = claim("s9", gameid.MaxServer+1)
 		if _, ok := errors.AsType[*gameid.ServerError](err); !ok {
-			t.Errorf("a number out of range: %v", err)
+			t.Errorf("a server out of range: %v", err)
 		}
 		for _, name := range []string{"", "a\nb"} {
 			if _, err := claim(name, 0); err == nil {
@@ -54,7 +54,7 @@ func TestClaim(t *testing.T) {
 		long := strings.Repeat("x", 5000)
 		_, err = claim(long, 0)
 		says(t, err, store.ErrInvalid, "is not fit for a server: want 1 to 64 characters")
-		_, err = f.ClaimRange(ctx, long[:63], store.NumberRange{First: 100, Last: 101}, note)
+		_, err = f.ClaimRange(ctx, long[:63], store.ServerRange{First: 100, Last: 101}, note)
 		says(t, err, store.ErrInvalid, "is not fit for a server: want 1 to 64 characters")
 		_, err = f.Claim(ctx, "s9", 0, fleet.Note{By: "anna", Why: long})
 		says(t, err, store.ErrInvalid, "the reason", "has 5000 characters: want at most 1024")
@@ -66,7 +66,7 @@ func TestClaim(t *testing.T) {
 		says(t, f.Retire(ctx, 2, note), fleet.ErrRetired)
 		says(t, f.Retire(ctx, 6, note), fleet.ErrNotClaimed, "gameid servers claim -name NAME -server 6")
 		if got, err := claim("s6", 0); err != nil || got != 6 {
-			t.Errorf("after a number was retired: %d, %v, want 6", got, err)
+			t.Errorf("after a server was retired: %d, %v, want 6", got, err)
 		}
 		_, err = claim("s2", 0)
 		says(t, err, fleet.ErrTaken, "is retired now")
@@ -93,7 +93,7 @@ func TestClaim(t *testing.T) {
 	})
 }
 
-// All get a number, no two the same one, and there are no gaps.
+// All get a server, no two the same one, and there are no gaps.
 func TestConcurrentClaims(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, newDSN func() string) {
@@ -121,13 +121,13 @@ func TestConcurrentClaims(t *testing.T) {
 		slices.Sort(got)
 		for i, id := range got {
 			if id != gameid.ServerID(i+1) {
-				t.Fatalf("the numbers are %v, want 1 to %d", got, processes*each)
+				t.Fatalf("the servers are %v, want 1 to %d", got, processes*each)
 			}
 		}
 	})
 }
 
-// Of many that want the same number one gets it.
+// Of many that want the same server one gets it.
 func TestConcurrentClaimsOfOneNumber(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
@@ -181,7 +181,7 @@ func TestRebind(t *testing.T) {
 		}
 		why := fleet.Note{By: "anna", Why: "the registry row was lost in a restore"}
 		must(t, f.Rebind(ctx, 7, world, why))
-		says(t, f.Rebind(ctx, 8, world, why), fleet.ErrTaken, `which has a number: server 7, "s7"`)
+		says(t, f.Rebind(ctx, 8, world, why), fleet.ErrTaken, `which is another server already: server 7, "s7"`)
 		s, history := shown(t, f, 7)
 		if h := history[len(history)-1]; s.World != world || s.State != fleet.Bound || h.Action != "rebind" || h.World != world || h.Why != why.Why || h.By != "anna" {
 			t.Errorf("got %+v with %+v", s, h)

@@ -12,21 +12,21 @@ import (
 
 // What callers branch on, with errors.Is. Package store/fleet, which names them again for games, says what each of them means.
 var (
-	ErrNotClaimed = errors.New("server number not claimed")
+	ErrNotClaimed = errors.New("server not claimed")
 	ErrTaken      = errors.New("taken already")
-	ErrRetired    = errors.New("server number retired")
-	ErrOtherWorld = errors.New("server number of another world")
+	ErrRetired    = errors.New("server retired")
+	ErrOtherWorld = errors.New("server of another world")
 	ErrRunning    = errors.New("running elsewhere")
 	ErrOlderCopy  = errors.New("older copy of the world")
-	ErrSuperseded = errors.New("the world goes on in another database")
+	ErrSuperseded = errors.New("the world continues in another database")
 	ErrOtherFleet = errors.New("bound in another fleet registry")
 	ErrNotBound   = errors.New("never bound in the fleet registry")
 )
 
-// Error says why a number may not be claimed, changed or used.
+// Error says why a server may not be claimed, changed or used.
 type Error struct {
 	Server gameid.ServerID
-	Row    Server // the number's row in the fleet registry; zero if it has none or was not asked
+	Row    Server // its row in the fleet registry; zero if there is none or the registry was not asked
 
 	kind   error // one of the sentinels
 	reason string
@@ -49,7 +49,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.kind}
 }
 
-// notClaimed says how to claim a number; which is the flag for it, or for the range that it is in.
+// notClaimed says how to claim a server; which is the flag for it, or for the range that it is in.
 func (f *Fleet) notClaimed(server gameid.ServerID, name, which string) error {
 	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
 		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s %s", f, printable.Quoted(cmp.Or(name, "NAME")), which)}

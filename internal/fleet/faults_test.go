@@ -275,11 +275,11 @@ func TestFleetNothingCanBeTaken(t *testing.T) {
 		refuses.Store(false)
 		must(t, claim())
 
-		// The table of numbers was restored from an older copy than their history.
+		// The table of servers was restored from an older copy than their history.
 		exec(t, operator.DB(), "DELETE FROM fleet_servers")
 		says(t, claim(), store.ErrDuplicate, "is free, and could not be taken", "history of server 1")
 		if ctx.Err() != nil {
-			t.Error("a number with a history was tried without end")
+			t.Error("a server with a history was tried without end")
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package fleet is the registry that many worlds share: it binds each server number to one world permanently, and refuses
+// Package fleet is the registry that many worlds share: it binds each server to one world permanently, and refuses
 // a second live copy of a world. It can also record where the databases of worlds are. Package store/fleet is what a game
 // server calls of it.
 package fleet
@@ -41,7 +41,7 @@ var part = &sqldb.Part{
 // that all worlds share.
 const NumbersTable = "fleet_numbers"
 
-// Fleet is that database. A number is first claimed ([Fleet.Claim]), then bound to the first world that starts with it
+// Fleet is that database. A server is first claimed ([Fleet.Claim]), then bound to the first world that starts with it
 // ([Fleet.Join]), and perhaps retired one day ([Fleet.Retire]). It is never given to another world, unless an operator
 // overrides that and gives a reason ([Fleet.Rebind]). Any number of goroutines may use a Fleet.
 type Fleet struct {
@@ -90,7 +90,7 @@ func (f *Fleet) GoString() string { return fmt.Sprintf("fleet.Fleet(%q)", f) }
 // store.ErrSchema.
 //
 // Call it once, by hand. A game server must not call it: with a typing error in its DSN
-// it would make a second fleet registry, which gives out the same numbers.
+// it would make a second fleet registry, which gives out the same servers.
 func (f *Fleet) Create(ctx context.Context) error {
 	err := f.db.Connect(ctx)
 	if err == nil {
@@ -145,17 +145,17 @@ func (f *Fleet) fault(err error) error {
 	return fmt.Errorf("fleet registry %q: %w", f, err)
 }
 
-// The states of a server number.
+// The states of a server.
 const (
 	Claimed = "claimed" // taken, and not yet used by any world
 	Bound   = "bound"   // belongs to one world
 	Retired = "retired" // belonged to a world, and belongs to none any more
 )
 
-// Server is the row of one server number in the fleet registry.
+// Server is the row of one server in the fleet registry.
 type Server struct {
 	ID    gameid.ServerID `db:"server_id"`
-	Name  string          `db:"name"`  // for people; no two numbers have the same
+	Name  string          `db:"name"`  // for people; no two servers have the same
 	State string          `db:"state"` // Claimed, Bound or Retired
 
 	// World is the identity of the world (see [worldregistry.Server]); empty until it is
@@ -181,11 +181,11 @@ type Server struct {
 	LeaseUntil time.Time
 	Leased     bool
 
-	// GoneInto is the database that the world came to by a merge, without secrets; empty if it did not. No copy of it
+	// GoneInto is the database that the world was merged into, without secrets; empty if it was not. No copy of it
 	// starts.
 	GoneInto string `db:"gone_into"`
 
-	// When the number was claimed, when it was bound, when its world reported last,
+	// When the server was claimed, when it was bound, when its world reported last,
 	// and when the row was read. All times are by the clock of the fleet registry.
 	// The time of an event that never happened is zero.
 	ClaimedAt, BoundAt, SeenAt, Now time.Time
@@ -207,13 +207,13 @@ func (s *Server) reach() int64 {
 	return max(s.Mark, now)
 }
 
-// Change is one entry in the history of a number.
+// Change is one entry in the history of a server.
 type Change struct {
 	Server gameid.ServerID
 	Epoch  int64 `db:"epoch"` // of the row, from the change on
 	At     time.Time
 	Action string `db:"action"` // "claim", "bind", "retire", "rebind", "move", "gone", "back", "lower mark" or "release"
-	World  string `db:"world"`  // that the number was bound to from then on, or empty
+	World  string `db:"world"`  // that the server was bound to from then on, or empty
 	By     string `db:"who"`
 	Why    string `db:"why"`
 }
@@ -233,13 +233,13 @@ type fleetRow struct {
 	Read    int64 `db:"now_ms"`
 }
 
-// List returns all numbers that were ever claimed, in their order.
+// List returns all servers that were ever claimed, in their order.
 func (f *Fleet) List(ctx context.Context) ([]Server, error) {
 	return f.find(ctx, " ORDER BY server_id")
 }
 
-// Show returns one number and its history, oldest first. A number that was
-// never claimed is [ErrNotClaimed].
+// Show returns one server and its history, oldest first. It returns
+// [ErrNotClaimed] if the server was never claimed.
 func (f *Fleet) Show(ctx context.Context, server gameid.ServerID) (Server, []Change, error) {
 	found, err := f.load(ctx, server)
 	if err != nil {
@@ -286,7 +286,7 @@ func (f *Fleet) find(ctx context.Context, where string, args ...any) ([]Server, 
 	return servers, nil
 }
 
-// load returns the row of a number, or nil if it was never claimed.
+// load returns the row of a server, or nil if it was never claimed.
 func (f *Fleet) load(ctx context.Context, server gameid.ServerID) (*Server, error) {
 	if err := server.Validate(); err != nil {
 		return nil, err

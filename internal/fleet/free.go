@@ -13,13 +13,13 @@ import (
 )
 
 // JoinFree is that of package store/fleet, which says what it promises.
-func (f *Fleet) JoinFree(ctx context.Context, reg *worldregistry.Registry, numbers worldregistry.NumberRange, node worldregistry.NodeOptions, options Options) (*Member, error) {
+func (f *Fleet) JoinFree(ctx context.Context, reg *worldregistry.Registry, servers worldregistry.ServerRange, node worldregistry.NodeOptions, options Options) (*Member, error) {
 	options, err := options.withDefaults(reg)
 	if err != nil {
 		return nil, err
 	}
-	j := &freeJoin{fleet: f, reg: reg, numbers: numbers, options: options}
-	return worldregistry.FirstFree(ctx, reg, numbers, node, func(own worldregistry.Server) (*Member, error) {
+	j := &freeJoin{fleet: f, reg: reg, servers: servers, options: options}
+	return worldregistry.FirstFree(ctx, reg, servers, node, func(own worldregistry.Server) (*Member, error) {
 		m, err := f.tryJoin(ctx, reg, own.ID, node, options, j.answer)
 		if refused, ok := errors.AsType[*Error](err); ok && refused.kind == ErrRunning {
 			err = heldBy(&refused.Row)
@@ -32,7 +32,7 @@ func (f *Fleet) JoinFree(ctx context.Context, reg *worldregistry.Registry, numbe
 type freeJoin struct {
 	fleet   *Fleet
 	reg     *worldregistry.Registry
-	numbers worldregistry.NumberRange
+	servers worldregistry.ServerRange
 	options Options
 
 	id   string
@@ -46,7 +46,7 @@ func (j *freeJoin) answer(_ context.Context, server gameid.ServerID, _ time.Dura
 }
 
 // look asks the fleet registry about the range, binds what is not bound yet, and
-// returns which numbers cannot be taken.
+// returns which servers cannot be taken.
 func (j *freeJoin) look(ctx context.Context) (not map[gameid.ServerID]error, err error) {
 	err = j.fleet.unmoved(func() error {
 		if err := j.ask(ctx); err != nil {
@@ -54,7 +54,7 @@ func (j *freeJoin) look(ctx context.Context) (not map[gameid.ServerID]error, err
 		}
 		// After the fleet registry was asked: what a process of this database
 		// reported there is in these rows.
-		servers, err := j.reg.InRange(ctx, j.numbers)
+		servers, err := j.reg.InRange(ctx, j.servers)
 		if err != nil {
 			return err
 		}
@@ -75,8 +75,8 @@ func (j *freeJoin) look(ctx context.Context) (not map[gameid.ServerID]error, err
 	return not, err
 }
 
-// ask reads what the fleet registry says of all numbers of the range. Once it is
-// away it is not asked again.
+// ask reads what the fleet registry says of all servers of the range. If it cannot be
+// reached, it is not asked again.
 func (j *freeJoin) ask(ctx context.Context) error {
 	if j.away != nil {
 		return nil
@@ -86,7 +86,7 @@ func (j *freeJoin) ask(ctx context.Context) error {
 	id, err := j.fleet.Identity(call)
 	var rows []Server
 	if err == nil {
-		rows, err = j.fleet.inRange(call, j.numbers)
+		rows, err = j.fleet.inRange(call, j.servers)
 	}
 	if err != nil && (ctx.Err() != nil || !absent(err)) {
 		return err
@@ -98,27 +98,27 @@ func (j *freeJoin) ask(ctx context.Context) error {
 	return nil
 }
 
-// unbound refuses the numbers that may not start while the fleet registry is
-// away; if that is all of them, the error says why.
+// unbound refuses the servers that may not start while the fleet registry
+// cannot be reached; if that is all of them, the error says why.
 func (j *freeJoin) unbound(own map[gameid.ServerID]worldregistry.Server) (map[gameid.ServerID]error, error) {
 	not := make(map[gameid.ServerID]error)
-	for server := j.numbers.First; server <= j.numbers.Last; server++ {
+	for server := j.servers.First; server <= j.servers.Last; server++ {
 		if own[server].Fleet == "" {
 			not[server] = neverBound(server, j.options.Place, j.away)
 		}
 	}
-	if len(not) == j.numbers.Len() {
-		return nil, not[j.numbers.First]
+	if len(not) == j.servers.Len() {
+		return nil, not[j.servers.First]
 	}
 	return not, nil
 }
 
-// judge returns which numbers cannot be taken, and whether all that are for this
-// world are bound to it, in both registries. A number that is not for this world
-// refuses the whole range.
+// judge returns which servers cannot be taken, and whether all servers of this
+// world are bound to it, in both registries. If one server belongs to another world,
+// the whole range is refused.
 func (j *freeJoin) judge(own map[gameid.ServerID]worldregistry.Server) (not map[gameid.ServerID]error, bound bool, err error) {
 	not, bound = make(map[gameid.ServerID]error), true
-	for server := j.numbers.First; server <= j.numbers.Last; server++ {
+	for server := j.servers.First; server <= j.servers.Last; server++ {
 		row, mine := j.rows[server], own[server]
 		if mine.Role == worldregistry.RoleMerged {
 			continue // which the registry of the database refuses
@@ -130,7 +130,7 @@ func (j *freeJoin) judge(own map[gameid.ServerID]worldregistry.Server) (not map[
 		case errors.Is(err, ErrRetired):
 			not[server] = err
 		case err != nil:
-			return nil, false, fmt.Errorf("the range of server numbers %s: %w", j.numbers, err)
+			return nil, false, fmt.Errorf("the range of servers %s: %w", j.servers, err)
 		case row.World == "" || mine.Fleet != j.id:
 			bound = false
 		case row.alive() && mine.Epoch < row.WorldEpoch:
@@ -149,31 +149,31 @@ func heldBy(row *Server) error {
 	return &gameid.HeldError{Server: row.ID, Holder: row.Holder, LeaseUntil: row.LeaseUntil, Now: row.Now}
 }
 
-// notClaimed says how to claim the numbers from server on that are not.
+// notClaimed says how to claim server, and those after it that are not claimed.
 func (j *freeJoin) notClaimed(server gameid.ServerID) error {
 	last := server
-	for last < j.numbers.Last && j.rows[last+1] == nil {
+	for last < j.servers.Last && j.rows[last+1] == nil {
 		last++
 	}
-	return j.fleet.notClaimed(server, j.options.Name, "-numbers "+worldregistry.NumberRange{First: server, Last: last}.String())
+	return j.fleet.notClaimed(server, j.options.Name, "-servers "+worldregistry.ServerRange{First: server, Last: last}.String())
 }
 
 const bindFleet = `
 	UPDATE fleet_servers SET epoch = epoch + 1, state = '` + Bound + `', world = ?, bound_ms = {now}
 	WHERE server_id = ? AND epoch = ?`
 
-// bind binds all numbers of the range that belong to no world to that of this
+// bind binds all servers of the range that belong to no world to the world of this
 // database: all of them, or none.
 func (j *freeJoin) bind(ctx context.Context) error {
-	if err := j.reg.Make(ctx, j.numbers); err != nil {
+	if err := j.reg.Make(ctx, j.servers); err != nil {
 		return err
 	}
-	servers, err := j.reg.InRange(ctx, j.numbers)
+	servers, err := j.reg.InRange(ctx, j.servers)
 	if err != nil {
 		return err
 	}
 	f := j.fleet
-	note := Note{By: "a process of the range " + j.numbers.String(), Why: "the first start, with the database " + j.options.Place}
+	note := Note{By: "a process of the range " + j.servers.String(), Why: "the first start, with the database " + j.options.Place}
 	err = f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
 		for _, own := range servers {
 			row := j.rows[own.ID]
@@ -189,5 +189,5 @@ func (j *freeJoin) bind(ctx context.Context) error {
 	if err != nil {
 		return f.fault(err)
 	}
-	return j.reg.Bind(ctx, j.numbers, j.id)
+	return j.reg.Bind(ctx, j.servers, j.id)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	range40  = store.NumberRange{First: 40, Last: 43}
+	range40  = store.ServerRange{First: 40, Last: 43}
 	freeHand = fleet.Options{Name: "s4", Heartbeat: byHand.Heartbeat, Timeout: byHand.Timeout}
 )
 
@@ -42,7 +42,7 @@ func refusedFree(t testing.TB, db *store.DB, f *fleet.Fleet, kind error, parts .
 	says(t, err, kind, parts...)
 }
 
-// A range is claimed as one: all numbers, or none.
+// A range is claimed as one: all servers, or none.
 func TestClaimRange(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
@@ -55,40 +55,40 @@ func TestClaimRange(t *testing.T) {
 		if _, history := shown(t, f, 43); len(history) != 1 || history[0].Action != "claim" || history[0].By != note.By || history[0].Why != note.Why {
 			t.Errorf("the history is %+v", history)
 		}
-		_, err = f.ClaimRange(ctx, "s5", store.NumberRange{First: 38, Last: 40}, note)
+		_, err = f.ClaimRange(ctx, "s5", store.ServerRange{First: 38, Last: 40}, note)
 		says(t, err, fleet.ErrTaken, "server 40 cannot be claimed, and no other of the range 38-40 was", `"s4-40"`)
 		exec(t, f.DB(), "INSERT INTO fleet_servers (server_id, name, state, epoch, claimed_ms) VALUES (99, 's6-61', 'claimed', 1, 1)")
-		_, err = f.ClaimRange(ctx, "s6", store.NumberRange{First: 60, Last: 62}, note)
+		_, err = f.ClaimRange(ctx, "s6", store.ServerRange{First: 60, Last: 62}, note)
 		says(t, err, fleet.ErrTaken, `cannot have the name "s6-61", and nothing was claimed`, "server 99")
-		for _, numbers := range []store.NumberRange{{First: 9, Last: 8}, {First: 1, Last: 9999}, {}} {
-			if _, err := f.ClaimRange(ctx, "s7", numbers, note); err == nil {
-				t.Errorf("claimed %s", numbers)
+		for _, servers := range []store.ServerRange{{First: 9, Last: 8}, {First: 1, Last: 9999}, {}} {
+			if _, err := f.ClaimRange(ctx, "s7", servers, note); err == nil {
+				t.Errorf("claimed %s", servers)
 			}
 		}
-		if _, err := f.ClaimRange(ctx, "", store.NumberRange{First: 70, Last: 71}, note); err == nil {
+		if _, err := f.ClaimRange(ctx, "", store.ServerRange{First: 70, Last: 71}, note); err == nil {
 			t.Error("claimed without a name")
 		}
 		all, err := f.List(ctx)
 		must(t, err)
 		if len(all) != 5 {
-			t.Errorf("%d numbers are claimed, want 5: %+v", len(all), all)
+			t.Errorf("%d servers are claimed, want 5: %+v", len(all), all)
 		}
 	})
 }
 
 // The first start binds the range as one; many processes that start at once each
-// get a number of their own, and the others hear who holds them.
+// get a server of their own, and the others hear who holds them.
 func TestJoinFree(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		db := withTables(t, newDSN())
-		refusedFree(t, db, f, fleet.ErrNotClaimed, "gameid servers claim -name s4 -numbers 40-43")
+		refusedFree(t, db, f, fleet.ErrNotClaimed, "gameid servers claim -name s4 -servers 40-43")
 		if servers, err := db.Registry().Servers(ctx); err != nil || len(servers) != 0 {
 			t.Errorf("a world that was refused left %v, %v", servers, err)
 		}
 		claimed(t, f, 41)
-		refusedFree(t, db, f, fleet.ErrNotClaimed, "-numbers 40-40")
+		refusedFree(t, db, f, fleet.ErrNotClaimed, "-servers 40-40")
 		exec(t, f.DB(), "DELETE FROM fleet_servers")
 		exec(t, f.DB(), "DELETE FROM fleet_history")
 		claimedRange(t, f)
@@ -104,7 +104,7 @@ func TestJoinFree(t *testing.T) {
 			if errs[i] == nil {
 				t.Cleanup(func() { m.Close() })
 				if taken[m.Node.Server()] != nil {
-					t.Errorf("two have the number %s", m.Node.Server())
+					t.Errorf("two have the server %s", m.Node.Server())
 				}
 				taken[m.Node.Server()] = m
 				if m.Status().State != fleet.Joined {
@@ -117,7 +117,7 @@ func TestJoinFree(t *testing.T) {
 			}
 		}
 		if len(taken) != 4 {
-			t.Fatalf("of eight over four numbers %d run", len(taken))
+			t.Fatalf("of eight over four servers %d run", len(taken))
 		}
 		own, err := storetest.World(db).Servers(ctx)
 		must(t, err)
@@ -145,7 +145,7 @@ func TestJoinFree(t *testing.T) {
 	})
 }
 
-// One start of one process binds all numbers, so that another world is refused
+// One start of one process binds all servers, so that another world is refused
 // while most of them are free, and this one starts while the fleet registry is
 // away.
 func TestJoinFreeBindsAll(t *testing.T) {
@@ -162,7 +162,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 		refusedFree(t, db, f, fleet.ErrNotBound, "was never bound")
 		away.Store(false)
 		must(t, joinFree(t, db, f).Close())
-		refusedFree(t, other, f, fleet.ErrOtherWorld, "the range of server numbers 40-43", "belongs to another world")
+		refusedFree(t, other, f, fleet.ErrOtherWorld, "the range of servers 40-43", "belongs to another world")
 		if servers, err := other.Registry().Servers(ctx); err != nil || len(servers) != 0 {
 			t.Errorf("a world that was refused left %v, %v", servers, err)
 		}
@@ -177,7 +177,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 			seen[m.Node.Server()] = true
 		}
 		if len(seen) != 4 {
-			t.Errorf("while the fleet registry is away the numbers %v start", seen)
+			t.Errorf("while the fleet registry is away the servers %v start", seen)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestJoinFreeResumes(t *testing.T) {
 }
 
 // A copy of the world is refused while a process of the original runs on any
-// number, once that has reported; retired numbers and those with a lease are
+// server, once that has reported; retired servers and those with a lease are
 // passed over.
 func TestJoinFreeCopy(t *testing.T) {
 	t.Parallel()

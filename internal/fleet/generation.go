@@ -16,14 +16,14 @@ const (
 	goneFleet = "UPDATE fleet_servers SET epoch = epoch + 1, gone_into = ? WHERE server_id = ? AND epoch = ?"
 )
 
-// Follow records that the worlds of a database go on there, because a merge took them into it or an undo
+// Follow records that the worlds of a database continue there, because a merge took them into it or an undo
 // took them back: from then on no world of an earlier generation starts (ErrSuperseded), such as a
 // restored backup of the database that they were in before. Worlds that are bound in no fleet registry, and those whose
 // generation is known already, are left as they are, so the call can be repeated.
 //
 // It returns an [*Error]: with ErrRunning if a copy of such a world runs elsewhere, with ErrSuperseded if
 // the fleet registry has seen a later generation than that of this database, and with ErrOtherWorld and the like if
-// the number is not, or not any more, that of the world.
+// the world is not, or no longer, that server.
 func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note Note) error {
 	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
@@ -37,11 +37,11 @@ func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note No
 	return nil
 }
 
-// Gone records that the worlds of a database came to another one by a merge: from then on no copy of them starts
+// Gone records that the worlds of a database were merged into another one: from then on no copy of them starts
 // (ErrSuperseded). into is where, without secrets; empty takes it back. Like [Fleet.Follow] it leaves the others as they
 // are, and can be repeated.
 //
-// It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the number.
+// It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the server.
 func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into string, note Note) error {
 	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into stri
 			continue
 		case into != "" && row.alive():
 			return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
-				"came to %q by a merge, and runs elsewhere: %s; stop that process", into, row.running())}
+				"was merged into %q, and runs elsewhere: %s; stop that process", into, row.running())}
 		}
 		if err := f.change(ctx, own.ID, action, note, goneFleet, into, own.ID, row.Epoch); err != nil {
 			return err
@@ -101,12 +101,12 @@ func (f *Fleet) follow(ctx context.Context, id string, own worldregistry.Server,
 		return superseded(row, own, place)
 	case row.alive():
 		return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
-			"goes on in the database %q, and runs elsewhere: %s; stop that process", place, row.running())}
+			"continues in the database %q, and runs elsewhere: %s; stop that process", place, row.running())}
 	}
 	return f.change(ctx, own.ID, "move", note, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
 }
 
-// superseded refuses the database of a world that goes on in another one.
+// superseded refuses the database of a world that continues in another one.
 func superseded(row *Server, own worldregistry.Server, place string) *Error {
 	return &Error{Server: own.ID, Row: *row, kind: ErrSuperseded, reason: fmt.Sprintf(
 		"must not run on the database %q: it is a copy from before a merge into a new database, or before the undo of one (generation %d of the world, where the fleet registry has seen %d); "+

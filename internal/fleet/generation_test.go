@@ -18,7 +18,7 @@ func goesOn(t testing.TB, db, after *store.DB) {
 	exec(t, db, fmt.Sprint("UPDATE gameid_servers SET epoch = ", worldregistry.NextGeneration(s.Epoch)))
 }
 
-// A world that goes on in another database starts there, and no copy of it from before starts: neither a
+// A world that continues in another database starts there, and no copy of it from before starts: neither a
 // backup of the old database, nor, after an undo, one of the new.
 func TestFollow(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestSupersededAway(t *testing.T) {
 	})
 }
 
-// A world that came to another database by a merge starts nowhere until that is taken back.
+// A world that was merged into another database starts nowhere until the merge is undone.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
@@ -107,7 +107,7 @@ func TestGone(t *testing.T) {
 		if s.GoneInto != "new" || history[len(history)-1].Action != "gone" || len(history) != 3 {
 			t.Errorf("%+v, history %+v", s, history)
 		}
-		refused(t, backup, f, 7, fleet.ErrSuperseded, `came to "new" by a merge`, "servermerge undo", "gameid servers rebind -h")
+		refused(t, backup, f, 7, fleet.ErrSuperseded, `was merged into "new"`, "servermerge undo", "gameid servers rebind -h")
 		must(t, f.Gone(ctx, storetest.World(world), "", note))
 		m = join(t, world, f, 7)
 		must(t, m.Close())
@@ -126,6 +126,6 @@ func TestGoneAway(t *testing.T) {
 		if m.Heartbeat(t.Context()) {
 			t.Error("it is joined")
 		}
-		stopped(t, m, fleet.ErrSuperseded, `came to "new"`)
+		stopped(t, m, fleet.ErrSuperseded, `was merged into "new"`)
 	})
 }

@@ -30,7 +30,7 @@ func (f *Fleet) Join(ctx context.Context, reg *worldregistry.Registry, server ga
 	return m, err
 }
 
-// asker reads what the fleet registry says of a number.
+// asker reads what the fleet registry says of a server.
 type asker func(ctx context.Context, server gameid.ServerID, timeout time.Duration) (id string, row *Server, err error)
 
 func (f *Fleet) tryJoin(ctx context.Context, reg *worldregistry.Registry, server gameid.ServerID, node worldregistry.NodeOptions, options Options, ask asker) (*Member, error) {
@@ -50,7 +50,7 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *worldregistry.Registry, server
 		return nil, err
 	}
 	if own.World == "" {
-		if err = reg.Make(ctx, worldregistry.NumberRange{First: server, Last: server}); err == nil {
+		if err = reg.Make(ctx, worldregistry.ServerRange{First: server, Last: server}); err == nil {
 			own, err = reg.Server(ctx, server)
 		}
 		if err != nil {
@@ -163,7 +163,7 @@ func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own worldr
 		if own.Epoch < row.WorldEpoch {
 			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", worldregistry.Changes(own.Epoch), worldregistry.Changes(row.WorldEpoch))
 		}
-		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another number for it"
+		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another server for it"
 		if row.LeaseUntil.Sub(row.Now) > max(5*time.Minute, 2*options.Lease) {
 			reason += "; a lease that long comes from a clock that was wrong: if that process has ended, see: gameid servers release -h"
 		}
@@ -172,7 +172,7 @@ func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own worldr
 	return nil
 }
 
-// claims tells whether a number, as the fleet registry knows it, belongs to
+// claims tells whether a server, as the fleet registry knows it, belongs to
 // the world of a database or is free for it.
 func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own worldregistry.Server, options Options) error {
 	refuse := func(kind error, format string, args ...any) error {
@@ -182,9 +182,9 @@ func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own world
 	case row == nil:
 		return f.notClaimed(server, options.Name, "-server "+server.String())
 	case row.State == Retired:
-		return refuse(ErrRetired, "is retired: the fleet registry %q has its number, %q, %s; claim a new number for a new world", f, row.Name, row.lastSeen())
+		return refuse(ErrRetired, "is retired in the fleet registry %q: %q, %s; claim a new server for a new world", f, row.Name, row.lastSeen())
 	case row.World == own.World && own.World != "" && row.GoneInto != "":
-		return refuse(ErrSuperseded, "must not run on the database %q: its world came to %q by a merge, which the fleet registry %q has on record: this is the database from before, or a copy of it. "+
+		return refuse(ErrSuperseded, "must not run on the database %q: its world was merged into %q, as the fleet registry %q has recorded: this is the database from before, or a copy of it. "+
 			"Its players are there; to take the merge back: servermerge undo; if that database is lost and this copy is to be the world from now on, see: gameid servers rebind -h", options.Place, row.GoneInto, f)
 	case row.World == own.World && own.World != "":
 		return nil
@@ -194,7 +194,7 @@ func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own world
 			world = "whose identity is " + own.World
 		}
 		return refuse(ErrOtherWorld, "belongs to another world: the fleet registry %q bound it on %s to the world %s, %q, %s; this is %q, a world %s. "+
-			"Claim a number of its own for this world; if it is the right one and has lost its identity, see: gameid servers rebind -h",
+			"Claim a server of its own for this world; if it is the right one and has lost its identity, see: gameid servers rebind -h",
 			f, printable.Time(row.BoundAt), row.World, row.Name, row.lastSeen(), options.Place, world)
 	case own.Fleet != "" && own.Fleet != id:
 		return refuse(ErrOtherFleet, "with the database %q is bound in another fleet registry (identity %s): this one is %q (identity %s). "+
@@ -210,7 +210,7 @@ func (m *Member) remember(ctx context.Context) error {
 	if err != nil || m.bound == id {
 		return err
 	}
-	if err = m.reserver.Bind(ctx, worldregistry.NumberRange{First: m.Node.Server(), Last: m.Node.Server()}, id); err == nil {
+	if err = m.reserver.Bind(ctx, worldregistry.ServerRange{First: m.Node.Server(), Last: m.Node.Server()}, id); err == nil {
 		m.bound = id
 	}
 	return err

@@ -80,7 +80,7 @@ func TestJoinFleet(t *testing.T) {
 			t.Errorf("the states were %v", states)
 		}
 
-		// Another world does not get the number, and this one gets it again.
+		// Another world does not get the server, and this one gets it again.
 		other := withTables(t, newDSN())
 		refused(t, other, f, 7, fleet.ErrOtherWorld, "belongs to another world", s.World, s.Place, "never been started")
 		exec(t, other, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (7, 'abc', 'own', 1, 5, 0, 0, 0)")
@@ -202,7 +202,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 	})
 }
 
-// The first start of two worlds with one number binds one of them.
+// The first start of two worlds with one server binds one of them.
 func TestTwoWorldsAtOnce(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {

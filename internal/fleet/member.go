@@ -50,7 +50,7 @@ type State string
 const (
 	Joined   State = "joined"   // it has the lease, as of the last heartbeat
 	Away     State = "away"     // the fleet registry could not be asked, or does not know yet: the world keeps running
-	Conflict State = "conflict" // the number or the world was taken: the node was stopped
+	Conflict State = "conflict" // the server or the world was taken: the node was stopped
 	Left     State = "left"     // the member was closed
 )
 
@@ -318,7 +318,7 @@ func (m *Member) renew(ctx context.Context, lease time.Duration) (ok bool, err e
 	return ok, m.fleet.fault(err)
 }
 
-// take makes the row ours: it binds the number if that is free. It returns
+// take makes the row ours: it binds the server if that is free. It returns
 // worldregistry.ErrMoved if the row is not as given.
 func (m *Member) take(ctx context.Context, row *Server) error {
 	world, mark := m.reserver.progress()
@@ -335,7 +335,7 @@ func (m *Member) take(ctx context.Context, row *Server) error {
 		note := Note{By: holder.String(), Why: "the first start, with the database " + m.options.Place}
 		err = m.fleet.change(ctx, row.ID, "bind", note, takeFleet, args...)
 		if errors.Is(err, sqldb.ErrDuplicate) {
-			return m.fleet.taken(ctx, row.ID, "world = ?", m.world, fmt.Sprintf("is not the number of the world of %q", m.options.Place), err)
+			return m.fleet.taken(ctx, row.ID, "world = ?", m.world, fmt.Sprintf("is not the server of the world of %q", m.options.Place), err)
 		}
 	} else {
 		err = m.fleet.fault(sqldb.Retry(ctx, func() error {

@@ -141,7 +141,7 @@ func TestRepairMark(t *testing.T) {
 			t.Errorf("a wrong clock: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
-		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "by a merge") {
+		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); err == nil || !strings.Contains(err.Error(), "was merged into") {
 			t.Errorf("a merged server: %v", err)
 		}
 	})
@@ -398,7 +398,7 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 			t.Errorf("a world of no fleet: %v", err)
 		}
 		starts(t, db, nil)
-		// There it keeps its number, and may come back.
+		// There it keeps its server, and may come back.
 		if s, _ := shown(t, f, 7); s.State != fleet.Bound {
 			t.Errorf("in the fleet registry: %+v", s)
 		}

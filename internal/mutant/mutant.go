@@ -34,7 +34,7 @@ type Look func(test, folder string) (found, more string)
 
 // Run looks for each fault whose name matches only, by the test of a package, and prints what is found. A fault that is
 // not found is an error, and so is the source as it is, if something is found there.
-func Run(faults []Fault, only, room string, look Look) error {
+func Run(faults []Fault, only, pkg string, look Look) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -54,11 +54,11 @@ func Run(faults []Fault, only, room string, look Look) error {
 	}
 	defer os.RemoveAll(b.folder)
 	try := func(f *Fault) (found, more string, err error) {
-		test, err := b.test(f, room)
+		test, err := b.test(f, pkg)
 		if err != nil {
 			return "", "", err
 		}
-		found, more = look(test, filepath.Join(b.root, room))
+		found, more = look(test, filepath.Join(b.root, pkg))
 		return found, more, nil
 	}
 	if found, more, err := try(nil); err != nil || found != NotFound {
@@ -103,8 +103,8 @@ func (b *builder) changed(f *Fault) (string, error) {
 }
 
 // test builds the test of a package, with the fault if there is one, and returns its path.
-func (b *builder) test(f *Fault, room string) (string, error) {
-	file, overlay, test := filepath.Join(b.folder, "changed.go"), filepath.Join(b.folder, "overlay.json"), filepath.Join(b.folder, "room.test")
+func (b *builder) test(f *Fault, pkg string) (string, error) {
+	file, overlay, test := filepath.Join(b.folder, "changed.go"), filepath.Join(b.folder, "overlay.json"), filepath.Join(b.folder, "pkg.test")
 	replace := make(map[string]string)
 	if f != nil {
 		text, err := b.changed(f)
@@ -123,7 +123,7 @@ func (b *builder) test(f *Fault, room string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", test, "./"+room)
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", test, "./"+pkg)
 	build.Dir = b.root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)

@@ -104,7 +104,7 @@ type Lossy struct {
 	Variable string // as the database calls it
 	Value    string
 	Risk     string // which changes may be lost, and when
-	Mend     string // the statement that corrects the setting
+	Fix      string // the statement that corrects the setting
 
 	// Serious says that the setting is refused; otherwise it is only worth a
 	// warning.
@@ -112,7 +112,7 @@ type Lossy struct {
 }
 
 func (l Lossy) String() string {
-	return fmt.Sprintf("%s is %s: %s. To correct it: %s", l.Variable, l.Value, l.Risk, l.Mend)
+	return fmt.Sprintf("%s is %s: %s. To correct it: %s", l.Variable, l.Value, l.Risk, l.Fix)
 }
 
 // Durability returns the settings with which the database may lose what it

@@ -176,7 +176,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 					t.Errorf("server %s: %v", server, err)
 				}
 			}
-			if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 5, Last: 9}, nodeOptions); !errors.As(err, &fenced) || strings.Contains(err.Error(), "more numbers") {
+			if _, err := db.OpenFreeNode(ctx, store.ServerRange{First: 5, Last: 9}, nodeOptions); !errors.As(err, &fenced) || strings.Contains(err.Error(), "more servers") {
 				t.Errorf("any of a range: %v", err)
 			}
 			if n := len(servers(t, db)); n != 2 {
@@ -227,7 +227,7 @@ func TestMergedServer(t *testing.T) {
 		addMerged(t, db, 12, 5)
 		before := servers(t, db)[0]
 		eachWay(t, db, 12, func(way string, err error) {
-			if err == nil || !strings.Contains(err.Error(), "server 12 came to ") || !strings.Contains(err.Error(), "by a merge") {
+			if err == nil || !strings.Contains(err.Error(), "server 12 was merged into ") {
 				t.Errorf("%s: %v", way, err)
 			}
 		})

@@ -13,69 +13,69 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// NumberRange is a range of server numbers, both ends included.
-type NumberRange struct{ First, Last gameid.ServerID }
+// ServerRange is a range of servers, both ends included.
+type ServerRange struct{ First, Last gameid.ServerID }
 
-// MaxNumbers is how many numbers a range may have.
-const MaxNumbers = 4096
+// MaxRange is how many servers a range may have.
+const MaxRange = 4096
 
-// Validate returns an error unless the range has 1 to MaxNumbers numbers, all of
+// Validate returns an error unless the range has 1 to MaxRange servers, all of
 // them valid.
-func (n NumberRange) Validate() error {
+func (n ServerRange) Validate() error {
 	if err := cmp.Or(n.First.Validate(), n.Last.Validate()); err != nil {
 		return err
 	}
 	if n.First > n.Last {
-		return fmt.Errorf("the range of server numbers %s ends before it begins", n)
+		return fmt.Errorf("the range of servers %s ends before it begins", n)
 	}
-	if n.Len() > MaxNumbers {
-		return fmt.Errorf("the range of server numbers %s has %d numbers: want at most %d", n, n.Len(), MaxNumbers)
+	if n.Len() > MaxRange {
+		return fmt.Errorf("the range of servers %s has %d servers: want at most %d", n, n.Len(), MaxRange)
 	}
 	return nil
 }
 
-func (n NumberRange) String() string { return fmt.Sprintf("%s-%s", n.First, n.Last) }
+func (n ServerRange) String() string { return fmt.Sprintf("%s-%s", n.First, n.Last) }
 
-// Len returns how many numbers the range has.
-func (n NumberRange) Len() int { return int(n.Last) - int(n.First) + 1 }
+// Len returns how many servers the range has.
+func (n ServerRange) Len() int { return int(n.Last) - int(n.First) + 1 }
 
-// InRange returns the servers of a range that the registry knows, by number.
-func (r *Registry) InRange(ctx context.Context, numbers NumberRange) ([]Server, error) {
-	return r.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", numbers.First, numbers.Last)
+// InRange returns the servers of a range that the registry knows, in their order.
+func (r *Registry) InRange(ctx context.Context, servers ServerRange) ([]Server, error) {
+	return r.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", servers.First, servers.Last)
 }
 
-// FirstFree opens a number of a range that no live process holds, and returns
-// the result of open. open gets the row as it was read; if the number was never
+// FirstFree opens a server of a range that no live process holds, and returns
+// the result of open. open gets the row as it was read; if the server was never
 // used, only its ID is set. look gets all rows of the range before one is chosen,
-// and returns which numbers cannot be taken, and why. An error of look ends the
+// and returns which servers cannot be taken, and why. An error of look ends the
 // search.
 //
-// Numbers are tried in random order, and the rows are read again after each
+// Servers are tried in random order, and the rows are read again after each
 // refusal, so that many processes that start at the same moment seldom try the same
-// number.
-func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, options NodeOptions, open func(Server) (N, error), look func([]Server) (map[gameid.ServerID]error, error)) (none N, err error) {
-	if err := numbers.Validate(); err != nil {
+// server.
+func FirstFree[N any](ctx context.Context, r *Registry, servers ServerRange, options NodeOptions, open func(Server) (N, error), look func([]Server) (map[gameid.ServerID]error, error)) (none N, err error) {
+	if err := servers.Validate(); err != nil {
 		return none, err
 	}
 	if err := r.usable(ctx, options); err != nil {
 		return none, err
 	}
-	const most = 3 // times that one number is tried: it may become free between two looks
+	const most = 3 // times that one server is tried: it may become free between two looks
 	tried := make(map[gameid.ServerID]int)
 	refused := make(map[gameid.ServerID]error) // by open
 	for {
-		if err := r.checkFences(ctx, numbers.First); err != nil {
+		if err := r.checkFences(ctx, servers.First); err != nil {
 			return none, err
 		}
-		servers, err := r.InRange(ctx, numbers)
+		rows, err := r.InRange(ctx, servers)
 		if err != nil {
 			return none, err
 		}
-		not, err := look(servers)
+		not, err := look(rows)
 		if err != nil {
 			return none, err
 		}
-		free, full := r.free(numbers, servers, not, refused)
+		free, full := r.free(servers, rows, not, refused)
 		if len(free) == 0 {
 			return none, full
 		}
@@ -99,17 +99,17 @@ func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, opt
 	}
 }
 
-// free returns the rows of the numbers that look free, and the error for the
+// free returns the rows of the servers that look free, and the error for the
 // case that there are none.
-func (r *Registry) free(numbers NumberRange, servers []Server, not, refused map[gameid.ServerID]error) (free []Server, full *NoneFreeError) {
-	full = &NoneFreeError{Numbers: numbers, Place: r.Place(), database: r.String()}
-	rows := make(map[gameid.ServerID]*Server)
-	for i := range servers {
-		rows[servers[i].ID] = &servers[i]
+func (r *Registry) free(servers ServerRange, rows []Server, not, refused map[gameid.ServerID]error) (free []Server, full *NoneFreeError) {
+	full = &NoneFreeError{Servers: servers, Place: r.Place(), database: r.String()}
+	known := make(map[gameid.ServerID]*Server)
+	for i := range rows {
+		known[rows[i].ID] = &rows[i]
 	}
-	for number := numbers.First; number <= numbers.Last; number++ {
-		row := cmp.Or(rows[number], &Server{ID: number})
-		err := cmp.Or(r.refusal(row), not[number], refused[number])
+	for id := servers.First; id <= servers.Last; id++ {
+		row := cmp.Or(known[id], &Server{ID: id})
+		err := cmp.Or(r.refusal(row), not[id], refused[id])
 		if err == nil {
 			free = append(free, *row)
 			continue
@@ -119,20 +119,20 @@ func (r *Registry) free(numbers NumberRange, servers []Server, not, refused map[
 	return free, full
 }
 
-// NoneFreeError says that no number of a range can be taken, and why. errors.As
+// NoneFreeError says that no server of a range can be taken, and why. errors.As
 // finds each of the reasons.
 type NoneFreeError struct {
-	Numbers NumberRange
+	Servers ServerRange
 	Place   string // the database, without what is secret
 
-	// Refused has the reason for every number: a [*gameid.HeldError] that names
+	// Refused has the reason for every server: a [*gameid.HeldError] that names
 	// the process, a [*gameid.MarkError], or another one.
 	Refused []error
 
 	database string
 }
 
-// Holders returns the processes that hold numbers of the range, by number.
+// Holders returns the processes that hold servers of the range, in the order of the servers.
 func (e *NoneFreeError) Holders() (held []*gameid.HeldError) {
 	for _, err := range e.Refused {
 		if h, ok := errors.AsType[*gameid.HeldError](err); ok {
@@ -144,7 +144,7 @@ func (e *NoneFreeError) Holders() (held []*gameid.HeldError) {
 
 func (e *NoneFreeError) Error() string {
 	held := e.Holders()
-	text := fmt.Sprintf("none of the %d server numbers %s is free with the database %q: processes hold %d", e.Numbers.Len(), e.Numbers, e.Place, len(held))
+	text := fmt.Sprintf("none of the %d servers %s is free with the database %q: processes hold %d", e.Servers.Len(), e.Servers, e.Place, len(held))
 	const shown = 3
 	for _, h := range held[:min(shown, len(held))] {
 		text += fmt.Sprintf("; %s: %s", h.Server, h.Holder)
@@ -162,7 +162,7 @@ func (e *NoneFreeError) Error() string {
 	if more := len(others) - shown; more > 0 {
 		text += fmt.Sprintf("; and %d more that cannot be used", more)
 	}
-	return text + "; stop a process, or give the world more numbers; " +
+	return text + "; stop a process, or give the world more servers; " +
 		"to list them: gameid servers inspect " + printable.Quoted(e.database)
 }
 
@@ -171,11 +171,11 @@ func (e *NoneFreeError) Unwrap() []error { return e.Refused }
 
 // Make makes the rows of the servers of a range that have never run on this database, and with each the
 // identity of its world, in one transaction.
-func (r *Registry) Make(ctx context.Context, numbers NumberRange) error {
-	what := fmt.Sprintf("registry of servers %s", numbers)
+func (r *Registry) Make(ctx context.Context, servers ServerRange) error {
+	what := fmt.Sprintf("registry of servers %s", servers)
 	return sqldb.Retry(ctx, func() error {
 		return r.db.Change(ctx, what, func(tx *sqldb.Tx) error {
-			for server := numbers.First; server <= numbers.Last; server++ {
+			for server := servers.First; server <= servers.Last; server++ {
 				_, err := tx.Exec(ctx, r.db.Dialect().With(insertServer)+r.db.Dialect().Words().OnConflict, server, sqldb.NewIdentity(), 0, 0, gameid.Holder{}, 0)
 				if err != nil && !errors.Is(err, sqldb.ErrDuplicate) {
 					return err
@@ -188,10 +188,10 @@ func (r *Registry) Make(ctx context.Context, numbers NumberRange) error {
 
 // Bind records that the world of the servers of a range that run on this database is bound in the fleet
 // registry of that identity. The world can then start while the fleet registry cannot be reached.
-func (r *Registry) Bind(ctx context.Context, numbers NumberRange, fleet string) error {
+func (r *Registry) Bind(ctx context.Context, servers ServerRange, fleet string) error {
 	return sqldb.Retry(ctx, func() error {
-		_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of servers %s: remember the fleet registry", numbers),
-			"UPDATE "+Table+" SET fleet = ? WHERE server_id BETWEEN ? AND ? AND role = '"+RoleOwn+"' AND fleet <> ?", fleet, numbers.First, numbers.Last, fleet)
+		_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of servers %s: remember the fleet registry", servers),
+			"UPDATE "+Table+" SET fleet = ? WHERE server_id BETWEEN ? AND ? AND role = '"+RoleOwn+"' AND fleet <> ?", fleet, servers.First, servers.Last, fleet)
 		return err
 	})
 }

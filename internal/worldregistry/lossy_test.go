@@ -77,7 +77,7 @@ func TestLossyServer(t *testing.T) {
 		accept := append(want, "AcceptLossyDatabase")
 		db := open(t, dsn)
 		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, nodeOptions)), accept...)
-		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, store.NumberRange{First: 30, Last: 31}, nodeOptions)), accept...)
+		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, store.ServerRange{First: 30, Last: 31}, nodeOptions)), accept...)
 		refusedBy(t, storetest.Second(f.Join(ctx, storetest.World(db), 9, worldregistry.NodeOptions(nodeOptions), fleet.Options{Name: "s1"})), accept...)
 
 		options := nodeOptions
@@ -124,7 +124,7 @@ func TestLossyConfiguration(t *testing.T) {
 	n, err := numbers.Open(t.Context(), logs.Registry(), 7, "player", numbers.Options{})
 	must(t, err)
 	must(t, n.Close())
-	if w := logs.Registry().Warnings(); len(w) != 1 || w[0].Variable != "sync_binlog" || w[0].Serious || w[0].Mend != "SET GLOBAL sync_binlog = 1" {
+	if w := logs.Registry().Warnings(); len(w) != 1 || w[0].Variable != "sync_binlog" || w[0].Serious || w[0].Fix != "SET GLOBAL sync_binlog = 1" {
 		t.Errorf("sync_binlog=0: %v", w)
 	}
 }
@@ -203,8 +203,8 @@ func TestLossySQLite(t *testing.T) {
 			must(t, node.Close())
 			f := storetest.OpenFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 			must(t, f.Create(t.Context()))
-			must(t, storetest.Second(f.ClaimRange(t.Context(), "s8", store.NumberRange{First: 8, Last: 9}, fleet.Note{By: "anna@host-a", Why: "a test"})))
-			m, err := f.JoinFree(t.Context(), (*worldregistry.Registry)(r), store.NumberRange{First: 8, Last: 9}, worldregistry.NodeOptions(options), fleet.Options{})
+			must(t, storetest.Second(f.ClaimRange(t.Context(), "s8", store.ServerRange{First: 8, Last: 9}, fleet.Note{By: "anna@host-a", Why: "a test"})))
+			m, err := f.JoinFree(t.Context(), (*worldregistry.Registry)(r), store.ServerRange{First: 8, Last: 9}, worldregistry.NodeOptions(options), fleet.Options{})
 			must(t, err)
 			must(t, m.Close())
 		})

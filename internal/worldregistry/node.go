@@ -73,7 +73,7 @@ func (r *Registry) waitsForItself() error {
 // refusal returns why no node of a server can be opened here, as its row says; nil if one can.
 func (r *Registry) refusal(s *Server) error {
 	if s.Role == RoleMerged {
-		return fmt.Errorf("server %s came to %q by a merge: its rows are here, but it does not run here", s.ID, r)
+		return fmt.Errorf("server %s was merged into %q: its rows are here, but it does not run here", s.ID, r)
 	}
 	return s.Held()
 }
@@ -115,7 +115,7 @@ func (r *Registry) explainRefusal(server gameid.ServerID, err error) error {
 
 // RowLock says who keeps the row of a server from being changed, and how to end that; empty
 // if it can be changed. A process that was frozen within a transaction with store.Tx.Guard has
-// such a lock, also if its lease has ended: no other process can take the number then.
+// such a lock, also if its lease has ended: no other process can take the server then.
 func (r *Registry) RowLock(ctx context.Context, server gameid.ServerID) (string, error) {
 	return r.db.RowLock(ctx, "SELECT server_id FROM "+Table+" WHERE server_id = ?", server)
 }

@@ -21,7 +21,7 @@ func eachWay(t *testing.T, db *store.DB, server gameid.ServerID, refused func(wa
 	f := storetest.OpenFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 	must(t, f.Create(ctx))
 	must(t, storetest.Second(f.Claim(ctx, "a world", server, fleet.Note{By: "anna@host-a", Why: "a test"})))
-	only := store.NumberRange{First: server, Last: server}
+	only := store.ServerRange{First: server, Last: server}
 	refused("OpenNode", storetest.Second(db.OpenNode(ctx, server, nodeOptions)))
 	refused("OpenFreeNode", storetest.Second(db.OpenFreeNode(ctx, only, nodeOptions)))
 	refused("Join", storetest.Second(f.Join(ctx, storetest.World(db), server, worldregistry.NodeOptions(nodeOptions), fleet.Options{})))

@@ -190,7 +190,7 @@ func gone(err error) error {
 	return err
 }
 
-// Servers returns every server whose IDs may be in the database, by number.
+// Servers returns every server whose IDs may be in the database, in their order.
 func (r *Registry) Servers(ctx context.Context) ([]Server, error) {
 	return r.find(ctx, " ORDER BY server_id")
 }

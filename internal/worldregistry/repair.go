@@ -79,7 +79,7 @@ func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at tim
 
 // Leave makes the world of a server that does not run forget the fleet registry
 // that it is bound in, so that it can start without it or be
-// bound in another one. The fleet registry is not changed: there the number stays bound
+// bound in another one. The fleet registry is not changed: there the server stays bound
 // to this world, and no other gets it.
 func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
 	own, err := r.Own(ctx, server, true)

@@ -29,7 +29,7 @@ func TestPlantedFaults(t *testing.T) {
 		plant func(a, b *mergetest.Database)
 		want  found
 	}{
-		"one number for two worlds": {
+		"one server for two worlds": {
 			func(a, b *mergetest.Database) { b.Registry[0].Server = 1; b.Rows = nil },
 			found{"server-conflict||": 1},
 		},
@@ -734,7 +734,7 @@ func TestContradictions(t *testing.T) {
 		"table listed twice": {func(b *mergetest.Database) { b.Schema.Tables = append(b.Schema.Tables, b.Schema.Tables[0]) },
 			`world "s2": reading the catalogue: it lists table "guilds" twice`},
 		"server listed twice": {func(b *mergetest.Database) { b.Registry = append(b.Registry, b.Registry[0]) }, "reading the registry: it lists server 2 twice"},
-		"server 0":            {func(b *mergetest.Database) { b.Registry[0].Server = 0 }, `server ID "0" is out of range`},
+		"server 0":            {func(b *mergetest.Database) { b.Registry[0].Server = 0 }, `server "0" is out of range`},
 		"mark beyond the layout": {func(b *mergetest.Database) { b.Registry[0].Reserved = gameid.MaxMillis + 1 },
 			"the mark of server 2 is 17592186044416 ms, want 0 to 17592186044415"},
 	} {

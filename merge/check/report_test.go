@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files of this packag
 func faulty() []*mergetest.Database {
 	s1, s2 := settled(1), settled(2)
 	s2.Label = "s2-copy"
-	// The same number for another world, and so the same keys.
+	// The same server for another world, and so the same keys.
 	s2.Registry = append(s2.Registry, catalog.Server{Server: 1, World: "world-9", Reserved: nowMillis()})
 	for n := range 4 {
 		s2.Rows["items"] = append(s2.Rows["items"], mergetest.Row{"id": id(1, 100+n), "count": int64(7)})

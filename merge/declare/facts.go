@@ -87,7 +87,7 @@ type Resolved struct {
 	Severed   []*SeveredReference
 	Keeps     keptKeys      // keys of spaces that are the same in every world
 	Names     Names         // of all tables and columns
-	Worlds    []WorldColumn // keys that carry the number of their world
+	Worlds    []WorldColumn // keys that carry the server of their world
 	Moving    *Moving       // nil if no keys get new values
 	DBs       []*Database   // the worlds, as given
 	Tables    []string      // of all databases, sorted
@@ -100,7 +100,7 @@ type Database struct {
 	Name    string
 	Catalog *catalog.Catalog
 	Tables  map[string]*catalog.Table // without those that stay behind or cannot be read, which Catalog still has
-	Servers []catalog.Server          // by number
+	Servers []catalog.Server          // in their order
 	Listed  map[gameid.ServerID]catalog.Server
 	Skipped []catalog.Skipped
 	Apart   map[string]*catalog.Table // tables of which rows stay behind

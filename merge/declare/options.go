@@ -55,7 +55,7 @@ type Options struct {
 	Renames []RenamedColumn
 	Copies  []NameCopy
 
-	// Worlds are keys that carry the number of their world.
+	// Worlds are keys that carry the server of their world.
 	Worlds []WorldKey
 
 	// Rekey, if not nil, makes the check judge a merge that gives keys new values.

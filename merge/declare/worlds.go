@@ -7,7 +7,7 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// WorldKey says how to compute the number of its world from an integer key, so that
+// WorldKey says how to compute the server of its world from an integer key, so that
 // future keys cannot collide either.
 type WorldKey struct {
 	At    string `json:"at"`    // columns, as in Declarations

@@ -72,9 +72,9 @@ const (
 	Unknown State = "unknown" // it has no registry, or no server of its own in it: only the operator can tell
 )
 
-// Server is one server number of a world.
+// Server is one server of a world.
 type Server struct {
-	Number int    `json:"number"`
+	Server int    `json:"server"`
 	Name   string `json:"name,omitempty"`
 	Own    bool   `json:"own"` // rather than one that came by a merge
 	Mark   int64  `json:"mark"`

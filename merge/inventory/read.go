@@ -281,7 +281,7 @@ func stateOf(servers []worldregistry.Server) (State, []Server) {
 		if own && rank[is] > rank[world] {
 			world = is
 		}
-		all = append(all, Server{Number: int(s.ID), Name: s.Name, Own: own, Mark: s.Reserved, State: is})
+		all = append(all, Server{Server: int(s.ID), Name: s.Name, Own: own, Mark: s.Reserved, State: is})
 	}
 	return world, all
 }

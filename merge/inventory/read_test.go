@@ -167,9 +167,9 @@ func TestState(t *testing.T) {
 			state State
 			is    Server
 		}{
-			{Running, Server{Number: 7, Name: "north", Own: true, State: Running}},
-			{Stopped, Server{Number: 8, Own: true, State: Stopped}},
-			{Fenced, Server{Number: 9, Own: true, State: Fenced}},
+			{Running, Server{Server: 7, Name: "north", Own: true, State: Running}},
+			{Stopped, Server{Server: 8, Own: true, State: Stopped}},
+			{Fenced, Server{Server: 9, Own: true, State: Fenced}},
 			{Unknown, Server{}},
 		} {
 			w := inv.Worlds[i]

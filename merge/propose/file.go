@@ -209,7 +209,7 @@ func (f rulesFile) references() {
 
 func (f rulesFile) worlds() {
 	for _, w := range f.r.Proposed.Worlds {
-		f.comment("%s: its keys carry the number of their server, which the registry of each database lists.", w.At)
+		f.comment("%s: its keys carry their server, which the registry of each database lists.", w.At)
 		f.line("[[check.world]]")
 		f.line("at = %s", printable.TOML(w.At))
 		f.line("by = %s", printable.TOML(w.Value))

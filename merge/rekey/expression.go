@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Expression takes the number of a world out of a key: "id / 10_000_000 % 10_000",
+// Expression takes the server of a world out of a key: "id / 10_000_000 % 10_000",
 // "id >> 22 & 1023". It knows id, numbers, + - * / % >> << & | and parentheses, as Go
 // does, on whole numbers from 0 to 2^64-1.
 type Expression struct {
@@ -16,7 +16,7 @@ type Expression struct {
 
 func (e *Expression) String() string { return e.text }
 
-// Of returns the number of a key; ok is false for a key below 0.
+// Of returns the server of a key; ok is false for a key below 0.
 func (e *Expression) Of(key Integer) (world uint64, ok bool) {
 	if key.Negative {
 		return 0, false

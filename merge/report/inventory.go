@@ -219,7 +219,7 @@ func (v *Inventory) since() string {
 // serverWords are the servers of a world, with their marks.
 func serverWords(w inventory.World) (all []string) {
 	for _, s := range w.Servers {
-		text := strconv.Itoa(s.Number)
+		text := strconv.Itoa(s.Server)
 		if s.Name != "" {
 			text += " " + s.Name
 		}

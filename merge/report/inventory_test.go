@@ -19,7 +19,7 @@ func sampleInventory() *inventory.Inventory {
 	drift := []string{"table characters: column guild_note missing", "table mail_old added"}
 	world := inventory.World{Name: "w1", Labels: map[string]string{"language": "de", "zone": "Europe/Berlin"}, Server: "10.0.0.5:3306", Engine: "mariadb", Version: "10.11.19-MariaDB",
 		Schema: "8a1f52c09d77", Tables: 61, Rows: 1234567, Bytes: 1 << 30, State: inventory.Running,
-		Servers: []inventory.Server{{Number: 7, Name: "north", Own: true, Mark: 59_000_000_000, State: inventory.Running}, {Number: 3, Mark: 58_000_000_000, State: inventory.Stopped}},
+		Servers: []inventory.Server{{Server: 7, Name: "north", Own: true, Mark: 59_000_000_000, State: inventory.Running}, {Server: 3, Mark: 58_000_000_000, State: inventory.Stopped}},
 		Merged:  &inventory.LastMerge{ID: "m1", Worlds: []string{"w40", "w41"}, At: at(2), Open: true},
 		Players: &inventory.Players{Total: 40321, Active1: 310, Active7: 900, Active30: 2100, Peak: 330},
 		Growth:  &inventory.Growth{Since: at(14), Rows: 1200, Bytes: -4096, Active7: -50}}

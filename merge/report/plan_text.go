@@ -234,7 +234,7 @@ func (t *text) plannedServers(p *transfer.Plan) {
 		}
 		who := s.Database
 		if s.Fate != noFate {
-			who += fmt.Sprintf("  server %s", s.Number)
+			who += fmt.Sprintf("  server %s", s.ID)
 		}
 		if s.Name != "" {
 			who += " (" + s.Name + ")"

@@ -9,10 +9,10 @@ import (
 )
 
 // server is a server of a database that takes part in a merge. A database
-// without a registry has one with the number 0.
+// without a registry has one whose ID is 0.
 type server struct {
 	Database, Name string
-	Number         gameid.ServerID
+	ID             gameid.ServerID
 	Fence          bool
 	Fate           fate
 	Mark           time.Time
@@ -40,7 +40,7 @@ func servers(p *transfer.Plan) (all []server) {
 			all = append(all, of)
 		}
 		for _, s := range w.Servers {
-			of.Number, of.Name, of.Mark, of.Fate = s.Server, s.Name, gameid.TimeOf(s.Reserved), comesAlong
+			of.ID, of.Name, of.Mark, of.Fate = s.Server, s.Name, gameid.TimeOf(s.Reserved), comesAlong
 			switch {
 			case s.Own && i == 0:
 				of.Fate = moves
@@ -56,7 +56,7 @@ func servers(p *transfer.Plan) (all []server) {
 // FenceIn says whether a server is fenced, according to the state of the merge; nothing of one that
 // was merged in earlier.
 func (s server) FenceIn(at *transfer.Status) string {
-	fenced := at != nil && slices.Contains(at.Fences, transfer.FenceStatus{World: s.Database, Server: s.Number.String(), Fenced: true})
+	fenced := at != nil && slices.Contains(at.Fences, transfer.FenceStatus{World: s.Database, Server: s.ID.String(), Fenced: true})
 	switch {
 	case s.Fate != ends && s.Fate != moves:
 		return ""

@@ -202,7 +202,7 @@ func (w *Words) opened(o *Outcome, place, worlds string) {
 // shownServers limits the servers that are shown to be retired.
 const shownServers = 10
 
-// retire returns the commands that retire the numbers of servers that ended.
+// retire returns the commands that retire the servers that ended.
 func retire(p *transfer.Plan) (commands []string) {
 	reason := printable.Quoted("merged into " + p.New.Name)
 	for _, w := range p.Worlds[1:] {

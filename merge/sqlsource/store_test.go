@@ -113,7 +113,7 @@ func TestStoreUnfinished(t *testing.T) {
 	})
 }
 
-// A server number that cannot be one is an error, not another number.
+// A server that is out of range is an error, not another server.
 func TestStoreServerOutOfRange(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {

@@ -73,7 +73,7 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 			case len(world.Drift) > 0:
 				reason += "; compared with that of most worlds: " + printable.List(world.Drift, ", ", 3)
 			case len(world.Servers) == 0:
-				reason = "it keeps no registry of servers, as no other world of its schema does: start it once with one, so that a check can tell the server numbers apart"
+				reason = "it keeps no registry of servers, as no other world of its schema does: start it once with one, so that a check can tell the servers apart"
 			}
 			c.left = append(c.left, LeftOut{world.Name, reason})
 			return true
@@ -92,7 +92,7 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 }
 
 // schemaOf is what worlds that become one have in common. Of a world without a registry beside
-// one that has one, a check cannot tell whether they use the same server numbers.
+// one that has one, a check cannot tell whether they use the same servers.
 func schemaOf(world inventory.World) string {
 	s := world.Engine + " " + world.Schema
 	if len(world.Servers) == 0 {
@@ -142,12 +142,12 @@ func unfit(world inventory.World, w Wishes) string {
 // keepApart fills in the pairs that do not become one.
 func (c *chosen) keepApart(w Wishes) {
 	index := make(map[string]int)
-	numbers := make(map[int][]int) // worlds by the number of a server
+	servers := make(map[int][]int) // worlds by server
 	for i, world := range c.worlds {
 		index[world.Name] = i
 		for _, s := range world.Servers {
-			if list := numbers[s.Number]; len(list) == 0 || list[len(list)-1] != i {
-				numbers[s.Number] = append(list, i)
+			if list := servers[s.Server]; len(list) == 0 || list[len(list)-1] != i {
+				servers[s.Server] = append(list, i)
 			}
 		}
 	}
@@ -160,8 +160,8 @@ func (c *chosen) keepApart(w Wishes) {
 			}
 		}
 	}
-	for _, number := range slices.Sorted(maps.Keys(numbers)) {
-		pairs(numbers[number], fmt.Sprintf("both list the server number %d", number))
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		pairs(servers[server], fmt.Sprintf("both list server %d", server))
 	}
 	for _, names := range w.Apart {
 		var worlds []int

@@ -166,12 +166,12 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// Worlds that list one server number cannot be merged: the check would refuse it.
-func TestServerNumbers(t *testing.T) {
+// Worlds that list the same server cannot be merged: the check would refuse it.
+func TestSameServer(t *testing.T) {
 	inv := fleetOf(100, 100, 100)
-	inv.Worlds[0].Servers = []inventory.Server{{Number: 7, Own: true}}
-	inv.Worlds[1].Servers = []inventory.Server{{Number: 8, Own: true}}
-	inv.Worlds[2].Servers = []inventory.Server{{Number: 9, Own: true}, {Number: 7}}
+	inv.Worlds[0].Servers = []inventory.Server{{Server: 7, Own: true}}
+	inv.Worlds[1].Servers = []inventory.Server{{Server: 8, Own: true}}
+	inv.Worlds[2].Servers = []inventory.Server{{Server: 9, Own: true}, {Server: 7}}
 	s := mustMake(t, inv, suggest.Wishes{Players: 3000})
 	for _, m := range s.Merges {
 		if worlds := m.Worlds; slices.Contains(worlds, "w0") && slices.Contains(worlds, "w2") {

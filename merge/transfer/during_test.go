@@ -49,7 +49,7 @@ func racedWorlds(t *testing.T, e engine) ([]rowio.Database, planner.PlanOptions)
 		if err := worldregistry.New(db).Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := worldregistry.New(db).Make(t.Context(), []worldregistry.NumberRange{{First: 1, Last: 1}, {First: 2, Last: 2}}[i]); err != nil {
+		if err := worldregistry.New(db).Make(t.Context(), []worldregistry.ServerRange{{First: 1, Last: 1}, {First: 2, Last: 2}}[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

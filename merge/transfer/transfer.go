@@ -20,7 +20,7 @@ import (
 	"mergesafe/merge/transfer/undo"
 )
 
-// The types of the steps, which their rooms document.
+// The types of the steps, which their packages document.
 type (
 	ChangedError = ledger.ChangedError
 	Changed      = job.Changed

@@ -60,7 +60,7 @@ type Proposed struct {
 	// them for a merge that gives keys new values.
 	Keys []string `json:"keys,omitempty"`
 
-	// Worlds are keys that carry the number of their server, as numbers.Keys of package
+	// Worlds are keys that carry their server, as numbers.Keys of package
 	// store/numbers makes them. No merge has to give them new values.
 	Worlds []declare.WorldKey `json:"worlds,omitempty"`
 }

@@ -4,7 +4,7 @@ import java.time.Instant;
  * An ID of SPEC.md, read and written. Java 16 and later. It makes no new IDs.
  *
  * @param millis   milliseconds since 2025-01-01T00:00:00Z
- * @param server   the number of the server that made it, 1 to 1048575
+ * @param server   the server that made it, 1 to 1048575
  * @param sequence which of the IDs of its server and millisecond it is
  */
 public record GameID(long millis, long server, long sequence) implements Comparable<GameID> {

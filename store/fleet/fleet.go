@@ -1,11 +1,11 @@
-// Package fleet starts the nodes of worlds that share a fleet registry: a database that binds each server number to
-// one world permanently, and refuses a second live copy of a world. Operators claim the numbers and look after the
+// Package fleet starts the nodes of worlds that share a fleet registry: a database that binds each server to
+// one world permanently, and refuses a second live copy of a world. Operators claim servers and maintain the
 // registry with the tool gameid.
 //
 // # Limits
 //
-// It detects, it does not fence. A world that cannot reach the fleet registry keeps
-// running, beside a copy of it, until the connection is back; then one of the two is
+// The fleet registry detects copies; it cannot fence them. A world that cannot reach it keeps
+// running, even beside a copy of itself, until the connection is back; then one of the two is
 // stopped. If the fleet registry can be reached, a copy is refused at its start, or
 // stopped at its next report: after [Options].Heartbeat, 30 s by default.
 //
@@ -28,12 +28,12 @@ import (
 )
 
 // Fleet is the fleet registry: one database, shared by all worlds, that binds
-// each server number to one world permanently. A game's own [registry.Registry] makes
-// its IDs unique, but cannot see another database that uses the same number. The fleet
+// each server to one world permanently. A game's own [registry.Registry] makes
+// its IDs unique, but cannot see another database that uses the same server. The fleet
 // registry sees that, and also a second live copy of one world, such as a cloned disk
 // or a restored backup.
 //
-// Its tables are made, and numbers are claimed and retired, with "gameid servers". Any number of goroutines
+// The tool "gameid servers" makes its tables, and claims and retires servers. Any number of goroutines
 // may use a Fleet.
 type Fleet inner.Fleet // to which package numbers converts it
 
@@ -41,14 +41,14 @@ func (f *Fleet) inner() *inner.Fleet { return (*inner.Fleet)(f) }
 
 // Open returns the fleet registry that dsn names, in the form of store.Open. It does not
 // connect: the first use does, so that a world can start while the fleet registry cannot
-// be reached. An error of Open is about the DSN. The caller closes the Fleet.
-// Its connections are closed after each use, but for SQLite.
+// be reached. If Open returns an error, the DSN is wrong. The caller closes the Fleet.
+// A connection is closed after each use, except with SQLite.
 func Open(dsn string) (*Fleet, error) {
 	f, err := inner.Open(dsn)
 	return (*Fleet)(f), err
 }
 
-// Close closes the connections. Close the members before.
+// Close closes the connections. Close the members first.
 func (f *Fleet) Close() error { return f.inner().Close() }
 
 // String returns the DSN without its secrets.
@@ -60,8 +60,8 @@ func (f *Fleet) GoString() string { return f.inner().GoString() }
 // Options tune how a world takes part in a fleet. The zero value is right
 // for almost every game.
 type Options struct {
-	// Name is used only if the number is not claimed: the error then shows the
-	// command that claims the number under this name.
+	// Name is used only if the server is not claimed: the error then shows the
+	// command that claims the server under this name.
 	Name string
 
 	// Place names this database for people. The default is its DSN without secrets.
@@ -88,11 +88,11 @@ type Options struct {
 
 // Join starts the node of a server, as [registry.Registry.OpenNode] does, with
 // the consent of the fleet registry, and keeps reporting to it. The first start
-// binds the number to the world of this database permanently.
+// binds the server to the world of this database permanently.
 //
-// It returns a [*Error] if the number is not claimed (ErrNotClaimed),
-// retired (ErrRetired) or of another world (ErrOtherWorld), if the world goes on in
-// another database since a merge (ErrSuperseded), or if a live copy of the same world
+// It returns a [*Error] if the server is not claimed (ErrNotClaimed), if it is
+// retired (ErrRetired) or belongs to another world (ErrOtherWorld), if a merge moved the world
+// to another database (ErrSuperseded), or if a live copy of the same world
 // runs elsewhere (ErrRunning): a process has the lease, and is not known to have ended.
 // On Linux, Join notices if that process ran on this machine and has ended; otherwise its
 // lease has to run out first. If the wall clock disagrees with the fleet registry's by
@@ -102,7 +102,7 @@ type Options struct {
 // If the fleet registry cannot be reached, or takes no changes, a world that was bound
 // before still starts, and a world that runs keeps running; the status is then Away. A world that was never
 // bound does not start (ErrNotBound). When the fleet registry can be reached again, and
-// another copy of the world, or another world, has the number, the node is stopped: of
+// another copy of the world, or another world, has the server, the node is stopped: of
 // two copies that started meanwhile, one keeps running.
 //
 // The IDs begin after the mark that the world reported last, whatever this database
@@ -111,24 +111,24 @@ func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.
 	return joined(f.inner().Join(ctx, (*worldregistry.Registry)(reg), server, worldregistry.NodeOptions(node), inner.Options(options)))
 }
 
-// JoinFree is [Fleet.Join] for any number of a range that no live process holds,
+// JoinFree is [Fleet.Join] for any server of a range that no live process holds,
 // as [registry.Registry.OpenFreeNode] is for a world without a fleet registry.
-// The range is claimed with "gameid servers claim -numbers".
+// Claim the range with "gameid servers claim -servers".
 //
-// The first start binds all numbers of the range to the world of this database,
+// The first start binds all servers of the range to the world of this database,
 // in one transaction: another world that is configured with the same range is
-// refused ([ErrOtherWorld]), also if most of the numbers are free. A world that
-// was bound starts while the fleet registry cannot be reached.
+// refused ([ErrOtherWorld]), even if most of the servers are free. A world that
+// was bound starts even while the fleet registry cannot be reached.
 //
-// If no number is free, it returns a [*registry.NoneFreeError].
+// If no server is free, it returns a [*registry.NoneFreeError].
 //
-// A live copy of the world may run elsewhere, on another number of the range. JoinFree
+// A live copy of the world may run elsewhere, as another server of the range. JoinFree
 // returns [ErrRunning] once the processes of that copy have reported changes that this
-// database lacks, which they do every Heartbeat. Until then, a process of either copy can
-// take a number that no other process holds: IDs stay unique, and the next start on
+// database lacks; they report every Heartbeat. Until then, a process of either copy can
+// take a server that no other process holds: IDs stay unique, and the next start on
 // either side is refused.
-func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node registry.NodeOptions, options Options) (*Member, error) {
-	return joined(f.inner().JoinFree(ctx, (*worldregistry.Registry)(reg), numbers, worldregistry.NodeOptions(node), inner.Options(options)))
+func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, servers registry.ServerRange, node registry.NodeOptions, options Options) (*Member, error) {
+	return joined(f.inner().JoinFree(ctx, (*worldregistry.Registry)(reg), servers, worldregistry.NodeOptions(node), inner.Options(options)))
 }
 
 // Member is a world that takes part in a fleet: see [Fleet.Join].
@@ -150,11 +150,11 @@ func (m *Member) Status() Status { return m.inner.Status() }
 
 // Close stops the node, gives its lease back, and reports that to the fleet registry,
 // so that the world can start elsewhere at once. If the fleet registry cannot be
-// reached, its lease runs out instead. Further calls return the same.
+// reached, its lease there runs out instead. Further calls return the same.
 func (m *Member) Close() error { return m.inner.Close() }
 
 // Status is the state of a world in the fleet registry at one moment: its State, and Err, the cause of Away and
-// Conflict. Heartbeats and Failures count the attempts to report, and Last is when one succeeded last, by the clock of this
+// Conflict. Heartbeats and Failures count the attempts to report, and Last is when one last succeeded, by the clock of this
 // machine. OlderCopy says that at its start the database was an older copy of its world, such as a restored backup: IDs
 // continue after those that the fleet registry knows of.
 type Status = inner.Status
@@ -166,33 +166,32 @@ type State = inner.State
 const (
 	Joined   = inner.Joined   // it has the lease, as of the last heartbeat
 	Away     = inner.Away     // the fleet registry could not be asked, or does not know yet: the world keeps running
-	Conflict = inner.Conflict // the number or the world was taken: the node was stopped
+	Conflict = inner.Conflict // the server or the world was taken: the node was stopped
 	Left     = inner.Left     // the member was closed
 )
 
 // The reasons for which the fleet registry refuses a request, for errors.Is. The error
 // is a [*Error].
 var (
-	// ErrNotClaimed: the number is not claimed.
+	// ErrNotClaimed: the server is not claimed.
 	ErrNotClaimed = inner.ErrNotClaimed
 
-	// ErrTaken: the number or the name to be claimed, or the world to be bound, is in
-	// the fleet already.
+	// ErrTaken: the server or the name to be claimed, or the world to be bound, is
+	// taken already.
 	ErrTaken = inner.ErrTaken
 
-	// ErrRetired: the number is retired.
+	// ErrRetired: the server is retired.
 	ErrRetired = inner.ErrRetired
 
-	// ErrOtherWorld: the number belongs to another world.
+	// ErrOtherWorld: the server belongs to another world.
 	ErrOtherWorld = inner.ErrOtherWorld
 
-	// ErrRunning: a live process has the lease of the number. For a world that
-	// starts, this is a live copy of it.
+	// ErrRunning: a live process has the lease of the server. When a world starts,
+	// that process is a live copy of it.
 	ErrRunning = inner.ErrRunning
 
-	// ErrOlderCopy: the database is an older copy of its world, and its node ran while
-	// the fleet registry could not be reached, with times that the world had used
-	// already.
+	// ErrOlderCopy: the database is an older copy of its world, and while the fleet registry
+	// could not be reached, its node used times that the world had used already.
 	ErrOlderCopy = inner.ErrOlderCopy
 
 	// ErrSuperseded: the database is a copy from before a merge took its world into a new database, or
@@ -207,5 +206,5 @@ var (
 	ErrNotBound = inner.ErrNotBound
 )
 
-// Error says why the number of a Server may not be used. Its Row is what the fleet registry has of the number.
+// Error says why a Server may not be claimed, changed or used. Row is its row in the fleet registry.
 type Error = inner.Error

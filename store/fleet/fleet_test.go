@@ -13,7 +13,7 @@ import (
 	"mergesafe/store/storetest"
 )
 
-// A world joins with the number that was claimed for it, or with a free one of its range; options, status and errors are
+// A world joins as the server that was claimed for it, or as a free server of its range; options, status and errors are
 // those of the fleet registry.
 func TestFleet(t *testing.T) {
 	must, ctx := storetest.Must, t.Context()
@@ -30,7 +30,7 @@ func TestFleet(t *testing.T) {
 	var states []fleet.State
 	options := fleet.Options{Name: "s7", Heartbeat: time.Hour, OnChange: func(s fleet.Status) { states = append(states, s.State) }}
 	if _, err := f.Join(ctx, db.Registry(), 7, storetest.NodeOptions, options); !errors.Is(err, fleet.ErrNotClaimed) {
-		t.Errorf("a number that was not claimed: %v", err)
+		t.Errorf("a server that was not claimed: %v", err)
 	}
 	must(t, storetest.Second(claims.Claim(ctx, "s7", 7, inner.Note{})))
 	m, err := f.Join(ctx, db.Registry(), 7, storetest.NodeOptions, options)
@@ -42,12 +42,12 @@ func TestFleet(t *testing.T) {
 	if len(states) != 2 || states[0] != fleet.Joined || states[1] != fleet.Left {
 		t.Errorf("the states were %v", states)
 	}
-	numbers := registry.NumberRange{First: 8, Last: 9}
-	if _, err := f.JoinFree(ctx, db.Registry(), numbers, storetest.NodeOptions, options); !errors.Is(err, fleet.ErrNotClaimed) {
+	servers := registry.ServerRange{First: 8, Last: 9}
+	if _, err := f.JoinFree(ctx, db.Registry(), servers, storetest.NodeOptions, options); !errors.Is(err, fleet.ErrNotClaimed) {
 		t.Errorf("a range that was not claimed: %v", err)
 	}
-	must(t, storetest.Second(claims.ClaimRange(ctx, "s8", numbers, inner.Note{})))
-	m, err = f.JoinFree(ctx, db.Registry(), numbers, storetest.NodeOptions, options)
+	must(t, storetest.Second(claims.ClaimRange(ctx, "s8", servers, inner.Note{})))
+	m, err = f.JoinFree(ctx, db.Registry(), servers, storetest.NodeOptions, options)
 	must(t, err)
 	if !(m.Node.Server() == 8 || m.Node.Server() == 9) {
 		t.Errorf("server %s", m.Node.Server())

@@ -13,25 +13,25 @@ import (
 	"mergesafe/store/registry"
 )
 
-// Keys hands out integer keys for columns that are BIGINT: the number of the server, and a
-// counter below; see [gameid.Key]. No key comes twice, also after a crash, a lost answer or a
-// merge. It is a [Sequence] in all else: keys come from memory in blocks, any number of
+// Keys hands out integer keys for columns that are BIGINT: the server in the upper bits, and a
+// counter below; see [gameid.Key]. No key is given out twice, not even after a crash, a lost answer or a
+// merge. Otherwise it works like a [Sequence]: keys are taken in blocks and handed out from memory, any number of
 // goroutines and processes may take them, and within a process they rise.
 //
 // The row of the sequence is the only defence, as for short numbers, while IDs have two: a
 // database that was restored from a backup would give out again the keys given out since. So
-// name the columns that hold them: each Open continues above what it finds there.
+// name the columns that hold the keys: OpenKeys continues above the greatest key that it finds there.
 type Keys[E any] struct{ seq *Sequence }
 
 // KeyOptions tune a sequence of keys. Give Columns; the zero value is right for the others.
 type KeyOptions struct {
-	// Columns hold the keys, as "items.id": those of the table itself, and of tables that keep
-	// keys after their rows are gone, such as a log. Open asks each for its greatest key of
+	// Columns are those that hold the keys, such as "items.id": in the table itself, and in tables that keep
+	// keys after their rows are gone, such as a log. OpenKeys asks each for its greatest key of
 	// this server, so each needs an index that begins with the column.
 	Columns []string
 
-	// Form is the form of the keys. Default gameid.Wide; with clients that have numbers of
-	// JSON or Lua, gameid.Narrow. A sequence keeps it, and all worlds need the same.
+	// Form is the form of the keys. Default gameid.Wide; if clients read them as numbers of
+	// JSON or Lua, use gameid.Narrow. A sequence keeps its form, and all worlds need the same form.
 	Form gameid.KeyForm
 
 	// See [Options].
@@ -39,16 +39,16 @@ type KeyOptions struct {
 	BlockTime, Timeout time.Duration
 }
 
-// unusedKeys are the last of a server. What counts rises above the keys that it gives, by a block or
-// by one for each call of Next, and would fall below 0 after the largest integer.
+// unusedKeys is how many keys at the end of a server's are not given out. The counters rise above the last
+// key that they give, by a block or by one for each call of Next, and would overflow after the largest integer.
 const unusedKeys = 1 << 24
 
-// keyPrefix begins the name that the row of a sequence of keys has, so that none of short
-// numbers has it.
+// keyPrefix begins the name in the row of a sequence of keys, so that no sequence of short
+// numbers has the same name.
 func keyPrefix(f gameid.KeyForm) string { return fmt.Sprintf("key%d:", f+gameid.ServerBits) }
 
 // OpenKeys opens a sequence of keys of a server, which must have had a node on this database.
-// It has the tables, faults and refusals of [Open]. name is of at most 58 characters.
+// It uses the table of [Open], and returns the same errors. name has at most 58 characters.
 func OpenKeys[E any](ctx context.Context, reg *registry.Registry, server gameid.ServerID, name string,
 	o KeyOptions) (*Keys[E], error) {
 	o.Form = cmp.Or(o.Form, gameid.Wide)
@@ -79,7 +79,7 @@ func OpenKeys[E any](ctx context.Context, reg *registry.Registry, server gameid.
 
 type inUse = func(ctx context.Context, first, last number.Number) (number.Number, error)
 
-// greatest returns what asks columns for the greatest number of a range.
+// greatest returns a function that asks columns for their greatest key in a range.
 func greatest(db *sqldb.DB, columns []string) (inUse, error) {
 	var queries []string
 	for _, c := range columns {
@@ -115,12 +115,12 @@ func (k *Keys[E]) Close() error { return k.seq.Close() }
 // Stats returns the statistics of this process.
 func (k *Keys[E]) Stats() Stats { return k.seq.Stats() }
 
-// notOfKeys returns an error for a name that the row of keys could have.
+// notOfKeys returns an error for a name that a sequence of keys could have.
 func notOfKeys(name string) error {
 	for _, f := range gameid.KeyForms {
 		if strings.HasPrefix(name, keyPrefix(f)) {
 			return fmt.Errorf("store: the name %q is not fit for a sequence of short numbers: "+
-				"keys have those that begin with %s", name, keyPrefix(f))
+				"names that begin with %s are those of keys", name, keyPrefix(f))
 		}
 	}
 	return nil

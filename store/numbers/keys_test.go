@@ -85,7 +85,7 @@ func TestKeys(t *testing.T) {
 			name, want string
 			o          numbers.KeyOptions
 		}{
-			{"item", `it was begun as "key63:item", so keys could come twice`, numbers.KeyOptions{Form: gameid.Narrow}},
+			{"item", `it was begun as "key63:item", so keys could be given out twice`, numbers.KeyOptions{Form: gameid.Narrow}},
 			{"item", "want gameid.Wide or gameid.Narrow", numbers.KeyOptions{Form: 40}},
 			{"item", `"items" in numbers.KeyOptions.Columns is no column`, numbers.KeyOptions{Columns: []string{"items"}}},
 			{"item", "look for keys in use", numbers.KeyOptions{Columns: []string{"nothing.id"}}},
@@ -96,7 +96,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%q, %+v: %v", bad.name, bad.o, err)
 			}
 		}
-		if _, err := numbers.Open(t.Context(), db.Registry(), 7, "key53:item", numbers.Options{}); err == nil || !strings.Contains(err.Error(), "keys have those that begin with key53:") {
+		if _, err := numbers.Open(t.Context(), db.Registry(), 7, "key53:item", numbers.Options{}); err == nil || !strings.Contains(err.Error(), "names that begin with key53: are those of keys") {
 			t.Errorf("short numbers of that name: %v", err)
 		}
 		if _, err := numbers.OpenKeys[item](t.Context(), db.Registry(), 8, "item", numbers.KeyOptions{}); err == nil || !strings.Contains(err.Error(), "server 8 has never run") {

@@ -254,7 +254,7 @@ func TestNumbersRefused(t *testing.T) {
 	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
 		_, err := share(t, db)(numbers.Options{})
-		if err == nil || !strings.Contains(err.Error(), "server 7 came to") {
+		if err == nil || !strings.Contains(err.Error(), "server 7 was merged into") {
 			t.Errorf("of a server that was merged in: %v", err)
 		}
 		exec(t, db, "UPDATE gameid_servers SET role = 'own'")
@@ -317,7 +317,7 @@ func TestNumbersReserved(t *testing.T) {
 		}
 		must(t, n.Close())
 		none := shared(t, f).open(t, numbers.Options{MinBlock: 200_000, MaxBlock: 200_000, Reserved: func(number.Number) bool { return true }})
-		if got, err := none.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "Reserved keeps back 100000 numbers in a row") {
+		if got, err := none.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "Reserved reserves 100000 numbers in a row") {
 			t.Errorf("where all are reserved: %d, %v", got, err)
 		}
 	})

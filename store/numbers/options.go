@@ -17,8 +17,8 @@ import (
 // games.
 type Options struct {
 	// CheckDigit adds a check digit to the end of each number, so that a mistyped number
-	// is refused: see [number.ParseChecked]. A sequence keeps the choice with which it
-	// was begun; otherwise a number could be handed out twice.
+	// is refused: see [number.ParseChecked]. It cannot be changed after the sequence was
+	// begun; otherwise a number could be handed out twice.
 	CheckDigit bool
 
 	// Start is the lowest number. It has no effect if the sequence is past it. Default
@@ -27,14 +27,14 @@ type Options struct {
 	Start number.Number
 
 	// Reserved reports which numbers must not be handed out, such as [number.Pretty].
-	// It is called for each number, by many goroutines at once. If it keeps back
+	// It is called for each number, by many goroutines at once. If it reserves
 	// 100,000 numbers in a row, Next returns an error.
 	Reserved func(number.Number) bool
 
 	// InUse returns the greatest number from first to last that the game's
 	// tables hold, or 0. It is called when the sequence is opened, and numbers continue
-	// after its result: so a row that was lost, or restored from a backup that is older
-	// than the game's, does no harm. For players it is starter.Players.NumbersIn(db).
+	// after its result. So it does no harm if the row of the sequence was lost, or restored from
+	// a backup that is older than that of the game's tables. For players it is starter.Players.NumbersIn(db).
 	InUse func(ctx context.Context, first, last number.Number) (number.Number, error)
 
 	// MinBlock and MaxBlock bound how many numbers are taken at once. Defaults

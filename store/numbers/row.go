@@ -24,16 +24,16 @@ type row struct {
 	space  space
 	inUse  inUse // may be nil
 
-	// admit makes sure that the tables are there and may be used.
+	// admit makes sure that the tables exist and may be used.
 	admit func(context.Context) error
-	ready bool // it did, and the row is there
+	ready bool // admit succeeded, and the row exists
 
-	// rest is what take has taken and not returned: a block can go on in the
+	// rest is what take has taken and not returned: a block can continue in the
 	// next span.
 	rest span
 
-	// floor is above all numbers that may be in use, as far as is known: the
-	// row can be older than they are, after the database was restored.
+	// floor is above all numbers that are known to be in use: the
+	// row can be older than these, after the database was restored.
 	floor int64
 }
 
@@ -47,9 +47,9 @@ const (
 	selectNumbers = "SELECT next_number, check_digit FROM {table} WHERE server_id = ? AND name = ?"
 	insertNumbers = "INSERT INTO {table} (server_id, name, next_number, check_digit, updated_ms) VALUES (?, ?, ?, ?, {now})"
 
-	// Both add the size of a block and tell the sum, in one statement: whoever
-	// else does so at the same time comes before or after. What an answer that
-	// is lost would have told is given to nobody.
+	// Both add the size of a block and return the sum, in one statement: another process
+	// that does so at the same time comes before or after. If the answer is lost, the
+	// block is given to no process.
 	takeInTwo     = "UPDATE {table} SET next_number = LAST_INSERT_ID(next_number + ?), updated_ms = {now} WHERE server_id = ? AND name = ?"
 	takeReturning = "UPDATE {table} SET next_number = next_number + ?, updated_ms = {now} WHERE server_id = ? AND name = ? RETURNING next_number"
 
@@ -58,13 +58,13 @@ const (
 )
 
 // take takes a block of at most size numbers: what it returns is given to no
-// other caller, in this process or another. An error that leaves open whether
-// a block was taken has lost one.
+// other caller, in this process or another. If an error leaves open whether
+// a block was taken, the block is lost.
 func (q *row) take(ctx context.Context, size int64) (span, error) {
 	if err := q.prepare(ctx); err != nil {
 		return span{}, err
 	}
-	// Once is enough, but where a span ends, or the row is behind.
+	// One attempt is enough, unless a span ends or the row is behind.
 	const attempts = 10
 	for range attempts {
 		got := q.rest
@@ -122,8 +122,8 @@ func (q *row) advance(ctx context.Context, size int64) (end int64, err error) {
 	return end, err
 }
 
-// giveBack returns blocks, or rests of them, the last first: each only if
-// nothing was taken after it.
+// giveBack returns blocks, or what is left of them, the last first: each only if
+// no block was taken after it.
 func (q *row) giveBack(ctx context.Context, blocks ...span) error {
 	for _, b := range append([]span{q.rest}, blocks...) {
 		if b.first == b.end {
@@ -146,7 +146,7 @@ func (q *row) change(ctx context.Context, what, query string, args ...any) error
 	})
 }
 
-// prepare makes sure that the row is there and is what it should be.
+// prepare makes sure that the row exists and is what it should be.
 func (q *row) prepare(ctx context.Context) error {
 	if q.ready {
 		return nil
@@ -163,13 +163,13 @@ func (q *row) prepare(ctx context.Context) error {
 	}
 	if q.rival != "" {
 		if _, err := q.load(ctx, q.rival); !errors.Is(err, sqldb.ErrNotFound) {
-			return cmp.Or(err, q.fault("open the sequence", fmt.Errorf("it was begun as %q, so keys could come twice: keep the form", q.rival)))
+			return cmp.Or(err, q.fault("open the sequence", fmt.Errorf("it was begun as %q, so keys could be given out twice: keep the form", q.rival)))
 		}
 	}
 	check, err := q.load(ctx, q.name)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = q.change(ctx, "begin the sequence", insertNumbers, q.server, q.name, max(q.floor, first.first), q.check)
-		if err == nil || errors.Is(err, sqldb.ErrDuplicate) { // somebody else was faster
+		if err == nil || errors.Is(err, sqldb.ErrDuplicate) { // another process was faster
 			check, err = q.load(ctx, q.name)
 		}
 	}
@@ -178,7 +178,7 @@ func (q *row) prepare(ctx context.Context) error {
 	}
 	if check != q.check {
 		word := map[string]string{checkNone: "without check digits", checkDamm: "with check digits"}
-		return q.fault("open the sequence", fmt.Errorf("it was begun %s and is now opened %s, so numbers would come twice: keep the setting, or begin another sequence",
+		return q.fault("open the sequence", fmt.Errorf("it was begun %s and is now opened %s, so numbers would be given out twice: keep the setting, or begin another sequence",
 			word[check], word[q.check]))
 	}
 	q.ready = true
@@ -223,7 +223,7 @@ func (q *row) findInUse(ctx context.Context) error {
 
 func (q *row) usedUp() error {
 	if q.server == 0 {
-		return q.fault("take a block of numbers", fmt.Errorf("%w: all of the fleet registry's", ErrUsedUp))
+		return q.fault("take a block of numbers", fmt.Errorf("%w: all that a fleet registry has", ErrUsedUp))
 	}
 	if q.rival != "" {
 		return q.fault("take a block of keys", fmt.Errorf("%w: all of server %s's keys of this form", ErrUsedUp, q.server))

@@ -27,12 +27,10 @@ var part = &sqldb.Part{
 	SQL:     map[sqldb.Dialect]string{sqldb.MySQL: mysqlTables, sqldb.SQLite: sqliteTables, sqldb.PostgreSQL: postgresTables},
 }
 
-// Create makes the table in which a game's own database records the next number of each
-// sequence, in the database of a registry, unless it exists. It may be
-// called at every start and by several processes at once, and finishes the work of one
-// that was interrupted. A database in which a table of that name was made by another
-// program, or in another version, is refused with an error that is store.ErrSchema.
-// (That of a fleet registry is made by [fleet.Fleet.Create].)
+// Create makes the table of the sequences in the database of a registry, unless it exists. It may be
+// called at every start and by several processes at once. If a process was interrupted, the next call finishes
+// its work. If another program or another version made a table of that name, Create returns an error
+// that is store.ErrSchema. ("gameid servers init" makes the table in a fleet registry.)
 func Create(ctx context.Context, reg *registry.Registry) error {
 	return part.Create(ctx, database(reg))
 }
@@ -43,7 +41,7 @@ func Check(ctx context.Context, reg *registry.Registry) error {
 	return part.Check(ctx, database(reg))
 }
 
-// database is that of a registry, which may be on a pool of the game's own.
+// database returns the database of a registry, which may be on a pool of the game.
 func database(reg *registry.Registry) *sqldb.DB {
 	return sqldb.Wrap(reg.Pool(), (*worldregistry.Registry)(reg).Dialect()).Named(reg.String()).Guarded()
 }

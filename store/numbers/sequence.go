@@ -1,5 +1,5 @@
 // Package numbers hands out the short numbers that a game shows and players
-// read aloud, taken in blocks from a row of a database. In the same way it hands
+// read aloud; it takes them in blocks from a row of a database. In the same way it hands
 // out integer keys for columns that are BIGINT, which carry their server.
 package numbers
 
@@ -30,51 +30,51 @@ var (
 )
 
 // Sequence hands out the short numbers of one sequence, which a game shows and
-// players read aloud: 10 084 213. No number comes twice, also after a crash, a
+// players read aloud: 10 084 213. No number is given out twice, not even after a crash, a
 // lost answer or a merge. Any number of goroutines may use it, and any number
 // of processes may have the same sequence open.
 //
 // Numbers are taken in blocks and handed out from memory. When four fifths of a block
 // are used, the next is taken in the background, so that no caller has to wait. To take
-// a block, one statement raises the counter of a row by its size; an answer that is
-// lost loses a block. A crash loses the numbers that were taken and not handed out: the
-// rest of one block, and the next one if that was taken. Close gives them back if no
+// a block, one statement raises the counter of a row by the size of the block; if the answer is
+// lost, the block is lost. A crash loses the numbers that were taken and not handed out: the
+// rest of one block, and the next block if it was taken. Close gives them back if no
 // process has taken any since.
 //
-// Within a process numbers rise. Between processes they do not: each has
-// blocks of its own.
+// Within a process numbers rise. Between processes they do not: each process has
+// its own blocks.
 //
 // # Where the numbers come from
 //
 // With a fleet registry, [OpenShared], all worlds share one dense
-// sequence: 1, 2, 3 ... Those that begin with 9 are left out.
+// sequence: 1, 2, 3 ... Numbers that begin with 9 are left out.
 //
-// Without one, [Open], each world has a share of its own, which
-// follows from its server number: a 9, how many digits the server number has,
-// the server number, and then at least four digits that count. Server 7 begins with 9 1
-// 7 0000 and after 10,000 numbers continues with 9 1 7 00000; server 12 has 9 2 12
-// 0000. So worlds that do not know of one another have different numbers if they have
-// different server numbers. Their IDs rely on that as well.
+// Without a fleet registry, [Open], each world has a share of its own, which
+// follows from its server: a 9, how many digits the server has,
+// the server, and then at least four digits that count. Server 7 begins with 9 1
+// 7 0000 and after 10,000 numbers continues with 9 1 7 00000; server 12 begins with 9 2 12
+// 0000. So worlds that do not know of each other have different numbers if they are
+// different servers. Their IDs rely on that as well.
 //
 // The two do not overlap. A world may change to a fleet registry at any time,
-// keep the numbers that it has, and get new ones from there.
+// keep the numbers that it has, and get new numbers from there.
 //
 // # Faults
 //
-// While the database cannot be reached, the numbers that were taken are handed out to
-// the end; then Next returns a [*Error] with the cause, at once. The sequence retries
+// While the database cannot be reached, all numbers that were taken are handed out;
+// then Next returns a [*Error] with the cause at once. The sequence retries
 // in the background, about every two seconds, so it recovers by itself.
 //
 // A database that was restored from a backup would give out again the numbers given out
-// since. A process that ran through the restore notices, and continues after its last
-// number; one that starts afterwards asks Options.InUse. With a fleet registry that
-// covers the world's own numbers only: after you restore one, start all worlds once, or
+// since. A process that ran during the restore notices, and continues after its last
+// number; a process that starts afterwards asks Options.InUse. InUse knows only
+// the world's own numbers: after you restore a fleet registry, start all worlds once, or
 // raise Start, before new players come.
 type Sequence struct {
 	name    string
 	source  string // the database, for people
 	options Options
-	seq     *row // used by one goroutine at a time: open, run, Close
+	seq     *row // only one goroutine uses it at a time: in open, run or Close
 
 	current  atomic.Pointer[block]
 	reserved atomic.Uint64 // numbers that were not handed out
@@ -109,20 +109,20 @@ func newBlock(s span) *block {
 	return b
 }
 
-// gone returns how many numbers of the block were handed out or kept back.
+// gone returns how many numbers of the block were handed out or are reserved.
 func (b *block) gone() int64 { return min(b.next.Load(), b.end) - b.first }
 
-// Open opens a sequence of numbers of a world that has no fleet registry: they
+// Open opens a sequence of numbers of a world without a fleet registry: they
 // come from the share of its server, which must have had a node on this
 // database. Take numbers before a transaction rather than inside, as with IDs.
 // Close the Sequence before the database.
 //
 // A database that may lose confirmed changes is refused with a [*registry.LossyError],
-// and that cannot be accepted: only the row keeps numbers from coming twice.
-// [OpenShared] does the same.
+// and no option accepts it: the row is the only thing that keeps numbers from repeating.
+// [OpenShared] refuses it too.
 //
-// If the database cannot be reached, it still returns the Sequence, and Next returns
-// the cause until it can.
+// If the database cannot be reached, Open still returns the Sequence, and Next returns
+// the cause until the database can be reached.
 func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, name string, options Options) (*Sequence, error) {
 	if err := server.Validate(); err != nil {
 		return nil, err
@@ -143,9 +143,9 @@ func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 		case err != nil:
 			return err
 		case own.Role == worldregistry.RoleMerged:
-			return fmt.Errorf("store: server %s came to %q by a merge: it has no share of the numbers here", server, reg)
+			return fmt.Errorf("store: server %s was merged into %q: it has no share of the numbers here", server, reg)
 		case own.World == "":
-			return fmt.Errorf("store: server %s has never run on %q: open its node first, or correct the number", server, reg)
+			return fmt.Errorf("store: server %s has never run on %q: open its node first, or correct the server", server, reg)
 		}
 		return world.AdmitNumbers(ctx)
 	}
@@ -155,8 +155,8 @@ func ownRow(reg *registry.Registry, server gameid.ServerID) *row {
 // OpenShared opens a sequence of numbers that all worlds of the fleet share.
 // Close the Sequence before the Fleet.
 //
-// If the fleet registry cannot be reached, it still returns the Sequence, and Next
-// returns the cause until it can.
+// If the fleet registry cannot be reached, OpenShared still returns the Sequence, and Next
+// returns the cause until the registry can be reached.
 func OpenShared(ctx context.Context, f *fleet.Fleet, name string, options Options) (*Sequence, error) {
 	shared := (*inner.Fleet)(f)
 	q := &row{db: sqldb.Wrap(shared.Pool(), shared.Dialect()), table: inner.NumbersTable}
@@ -199,7 +199,7 @@ func open(ctx context.Context, q *row, name string, options Options) (*Sequence,
 	return n, nil
 }
 
-// count makes short numbers what the row counts.
+// count makes the row count short numbers, not keys.
 func (q *row) count(o Options) {
 	digits, start := numberDigits, int64(o.Start)
 	if o.CheckDigit {
@@ -213,15 +213,15 @@ func (q *row) count(o Options) {
 	}
 }
 
-// unreachable reports whether err says nothing but that the database is away,
-// or too busy.
+// unreachable reports whether err says only that the database cannot be reached,
+// or is too busy.
 func unreachable(err error) bool {
 	return errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrRetryable) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Next returns the next number. It does not use the database, except if numbers are
-// used faster than blocks come: then it waits for one, until ctx ends. If there is no
+// Next returns the next number. It does not use the database, unless numbers are
+// used faster than blocks arrive: then it waits for a block, until ctx ends. If there is no
 // number, the error is a [*Error].
 func (n *Sequence) Next(ctx context.Context) (number.Number, error) {
 	const most = 100_000
@@ -248,7 +248,7 @@ func (n *Sequence) Next(ctx context.Context) (number.Number, error) {
 		}
 		n.reserved.Add(1)
 	}
-	return 0, n.fault(fmt.Errorf("numbers.Options.Reserved keeps back %d numbers in a row", most))
+	return 0, n.fault(fmt.Errorf("numbers.Options.Reserved reserves %d numbers in a row", most))
 }
 
 func (n *Sequence) fault(err error) error {
@@ -290,11 +290,11 @@ func (n *Sequence) advance(ctx context.Context, b *block) error {
 	}
 }
 
-// rouse has run look for something to do.
+// rouse makes run look for something to do.
 func (n *Sequence) rouse() {
 	select {
 	case n.wake <- struct{}{}:
-	default: // it will
+	default: // run will look anyway
 	}
 }
 
@@ -308,8 +308,8 @@ func (n *Sequence) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		// An attempt that has begun comes to its end: broken off it could have
-		// taken a block that nobody gets.
+		// An attempt that has begun is not interrupted: it could have
+		// taken a block, which would be lost.
 		for wait := first; n.lacking() && n.fetch(context.WithoutCancel(ctx)) != nil; wait = min(2*wait, most) {
 			select {
 			case <-time.After(wait/2 + rand.N(wait/2)): // not all processes at once
@@ -365,9 +365,9 @@ func (n *Sequence) nextSize() int64 {
 	return min(max(size, int64(n.options.MinBlock)), int64(n.options.MaxBlock))
 }
 
-// adapt returns the size of a block that lasts for target, when so many
-// numbers were used in a time. It is at most twice, and at least half, of the
-// last one: one busy second is no rate, and what a crash loses is no more than
+// adapt returns the size of a block that lasts for target, if so many
+// numbers were used in a time. It is at most twice, and at least half, the size of the
+// last block: one busy second is no rate, and a crash should lose no more than
 // what was used.
 func adapt(last, used int64, in, target time.Duration) int64 {
 	want := float64(used) * float64(target) / float64(max(in, time.Microsecond))
@@ -375,9 +375,9 @@ func adapt(last, used int64, in, target time.Duration) int64 {
 }
 
 // Close ends the sequence and gives back the numbers that were taken and not handed
-// out, if no process has taken any since. An error says that they were not given back:
-// only those numbers are lost. It waits for a block that is being taken, at most
-// Options.Timeout, and takes as much again for giving back. Further calls do nothing.
+// out, if no process has taken any since. If it returns an error, these numbers were not given
+// back and are lost. Close waits at most Options.Timeout for a block that is being taken, and
+// at most as long again to give numbers back. Further calls do nothing.
 // Calls of Next that wait, or come later, return [ErrClosed].
 func (n *Sequence) Close() error {
 	n.mu.Lock()
@@ -387,7 +387,7 @@ func (n *Sequence) Close() error {
 		return nil
 	}
 	n.closed = true
-	close(n.attempt) // whoever waits for it waits no more
+	close(n.attempt) // calls that wait for it return
 	n.attempt = make(chan struct{})
 	n.mu.Unlock()
 	n.cancel()
@@ -395,7 +395,7 @@ func (n *Sequence) Close() error {
 
 	n.mu.Lock()
 	b := n.current.Load()
-	// From here on nobody gets a number of this block.
+	// From here on no call gets a number of this block.
 	rest := span{min(b.next.Swap(b.end), b.end), b.end}
 	n.used += uint64(rest.first - b.first)
 	n.current.Store(newBlock(span{}))
@@ -413,11 +413,11 @@ func (n *Sequence) Close() error {
 // Stats are the figures of a sequence for metrics, since it was opened.
 type Stats struct {
 	Issued   uint64 // numbers that were handed out
-	Reserved uint64 // numbers that Options.Reserved kept back
+	Reserved uint64 // numbers that Options.Reserved did not let out
 	Left     int64  // numbers in memory
-	Block    int64  // how many numbers were taken last
+	Block    int64  // how many numbers the last block had
 	Blocks   uint64 // blocks that were taken
-	Failures uint64 // attempts to take one that failed
+	Failures uint64 // attempts to take a block that failed
 	Err      error  // of the last attempt; nil if it succeeded
 }
 
@@ -447,7 +447,7 @@ func (n *Sequence) Parse(text string) (number.Number, error) {
 	return number.Parse(text)
 }
 
-// Error is the reason for which a sequence gives no number.
+// Error says why a sequence gives no number.
 type Error struct {
 	Sequence string // its name
 	Source   string // the database, without secrets

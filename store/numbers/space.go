@@ -8,17 +8,17 @@ import "mergesafe/gameid"
 //	9 1 7 0000, ... 9 1 7 9999, 9 1 7 00000, ...      server 7 without one
 //	9 2 12 0000, ... 9 2 12 9999, 9 2 12 00000, ...   server 12 without one
 //
-// A number that begins with 9 is of a world without a fleet registry. The next
-// digit tells how many digits its server number has, then comes that number,
-// and then at least four digits that count. So the first digits tell the
-// server, and two servers never have the same number. And none of them has a
-// number of the fleet registry's, so that a world can go over to one.
+// A number that begins with 9 is from a world without a fleet registry. The next
+// digit says how many digits its server has, then comes the server,
+// and then at least four digits that count. So the first digits name the
+// server, and two servers never have the same number. No server has a
+// number of the fleet registry, so a world can change to a fleet registry.
 
 // numberDigits is how many digits number.Max has.
 const numberDigits = 15
 
 // countDigits is how many digits count in the first numbers of a share. When
-// they are used up there is one more.
+// these numbers are used up, one more digit counts.
 const countDigits = 4
 
 // span is a run of numbers: from first up to, but not including, end.
@@ -27,7 +27,7 @@ type span struct{ first, end int64 }
 // space is all numbers of one source, ascending.
 type space []span
 
-// fleetSpace is all of a fleet registry's numbers of up to so many digits.
+// fleetSpace returns all numbers of a fleet registry of up to so many digits.
 func fleetSpace(digits int) (s space) {
 	scale := int64(1)
 	for range digits {
@@ -37,7 +37,7 @@ func fleetSpace(digits int) (s space) {
 	return s
 }
 
-// shareSpace is all of a server's numbers of up to so many digits.
+// shareSpace returns all numbers of a server of up to so many digits.
 func shareSpace(server gameid.ServerID, digits int) (s space) {
 	length, scale := 1, int64(10)
 	for ; int64(server) >= scale; length++ {

@@ -1,5 +1,5 @@
 // Package registry opens the nodes of a game in its own database: a table there has one row for
-// each server whose IDs may be in it, with the time up to which IDs are reserved, and the process
+// each server whose IDs may be in the database: the time up to which IDs are reserved, and the process
 // that has the lease.
 package registry
 
@@ -36,8 +36,8 @@ const (
 // a MySQL server are read when a node is opened, and about every minute after that:
 //
 //   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, no
-//     doublewrite, and no redo log are refused, unless that is accepted: see
-//     [NodeOptions]. Sequences of numbers (package numbers) always refuse them.
+//     doublewrite, and no redo log are refused, unless NodeOptions.AcceptLossyDatabase
+//     is set. Sequences of numbers (package numbers) always refuse them.
 //   - sync_binlog other than 1 with a binary log is a warning: the server itself keeps
 //     confirmed changes, but its replica may lack some, like any replica that lags. If
 //     such a replica is promoted, the clocks keep IDs unique: see [gameid.Node].
@@ -45,16 +45,15 @@ const (
 //     these are warnings: the other members have a transaction before it is
 //     confirmed, so it is lost only if all of them lose power at the same time.
 //
-// On every connection the registry sets the settings that it needs, autocommit and the
-// character set among them, whatever the server, the account or the DSN says, and reads
-// them back. Every change is in a transaction of its own.
+// On every connection the registry sets the settings that it needs, such as autocommit and the
+// character set, and reads them back. What the server, the account or the DSN says does not matter. Every change is in a transaction of its own.
 type Registry worldregistry.Registry // to which package fleet and the tools convert it
 
 func (r *Registry) world() *worldregistry.Registry { return (*worldregistry.Registry)(r) }
 
 // Open returns the registry of a database of that kind, on a pool that the game or its ORM opened. The
-// database must answer. Open takes connections from the pool, sets on them the settings that
-// uniqueness rests on, and restores their own afterwards.
+// database must answer. The registry takes connections from the pool, sets on them the settings that
+// uniqueness relies on, and restores their own settings afterwards.
 func Open(ctx context.Context, pool *sql.DB, dialect Dialect) (*Registry, error) {
 	db, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
 	if err != nil {
@@ -70,9 +69,9 @@ func (r *Registry) Pool() *sql.DB { return r.world().Pool() }
 func (r *Registry) String() string { return r.world().String() }
 
 // Create makes the table of the registry, unless it exists. It may be called at every
-// start and by several processes at once, and finishes the work of one that was
-// interrupted. A database in which a table of that name was made by another program, or
-// in another version, is refused with an error that is store.ErrSchema. Other tables
+// start and by several processes at once. If a process was interrupted, the next call finishes its work.
+// If another program or another version made a table of that name, Create
+// returns an error that is store.ErrSchema. Other tables
 // are neither read nor changed.
 func (r *Registry) Create(ctx context.Context) error { return r.world().Create(ctx) }
 
@@ -92,9 +91,9 @@ type NodeOptions struct {
 	AcceptLossyDatabase bool
 
 	// The node begins above the largest ID of its server in the tables, so that a lost or
-	// restored row of the registry does no harm. These say in which columns that is looked for:
-	// in those that match FloorOnly, by default all primary keys that begin with a column of 10
-	// bytes, but not in those that match FloorExcept, such as tokens of 10 bytes that are not
+	// restored row of the registry does no harm. It looks for that ID in the columns that match
+	// FloorOnly, by default the first column of each primary key if it has 10
+	// bytes, except columns that match FloorExcept, such as tokens of 10 bytes that are not
 	// IDs. Patterns are those of [path.Match], for "table.column" in lower case.
 	FloorOnly, FloorExcept []string
 }
@@ -104,11 +103,11 @@ type NodeOptions struct {
 //
 //   - an error that is store.ErrSchema, if the table of the registry cannot be used;
 //   - a [*FencedError], if a merge keeps the servers of this database from starting;
-//   - a [*LossyError], if the database may lose confirmed changes, unless that is
-//     accepted: see [NodeOptions];
+//   - a [*LossyError], if the database may lose confirmed changes, unless
+//     NodeOptions.AcceptLossyDatabase is set;
 //   - a [*BoundError], if the world is bound in a fleet registry: package store/fleet
 //     starts it;
-//   - an error, if the server came to this database by a merge, or if the pool may open
+//   - an error, if a merge brought the rows of the server to this database, or if the pool may open
 //     one connection only: minting inside a transaction would wait for itself.
 //
 // Close the node before the pool.
@@ -124,7 +123,7 @@ func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options
 	return r.world().Start(ctx, own, through, through.options)
 }
 
-// reserver is the registry as a node uses it that was opened with some options.
+// reserver is the registry as one node uses it, with its options.
 type reserver struct {
 	*worldregistry.Registry
 	options worldregistry.NodeOptions
@@ -135,23 +134,23 @@ func (r reserver) Floor(ctx context.Context, server gameid.ServerID) (int64, err
 	return r.Registry.Floor(ctx, server, r.options)
 }
 
-// NumberRange is a range of at most 4096 server numbers, from First to Last, both ends included.
-type NumberRange = worldregistry.NumberRange
+// ServerRange is a range of at most 4096 servers, from First to Last, both ends included.
+type ServerRange = worldregistry.ServerRange
 
-// OpenFreeNode is [Registry.OpenNode] for any number of a range that no live
-// process holds: [gameid.Node.Server] says which it took. It is for processes
-// that come and go, such as the pods of one world. The mark of a number stays in
-// its row, and the next process that takes the number begins above it. A number
+// OpenFreeNode is [Registry.OpenNode] for any server of a range that no live
+// process holds: [gameid.Node.Server] says which server it is. Use it for processes
+// that come and go, such as the pods of one world. The mark of a server stays in
+// its row, and the next process that takes the server begins above it. A server
 // can therefore be taken again at once.
 //
-// If no number is free, it returns a [*NoneFreeError]. It takes no number that came by a
-// merge or has a mark in the far future. If a number of the range is bound in a fleet
+// If no server is free, it returns a [*NoneFreeError]. It takes no server whose rows came by a
+// merge or whose mark is in the far future. If a server of the range is bound in a fleet
 // registry, it returns a [*BoundError].
-func (r *Registry) OpenFreeNode(ctx context.Context, numbers NumberRange, options NodeOptions) (*gameid.Node, error) {
-	return worldregistry.FirstFree(ctx, r.world(), numbers, worldregistry.NodeOptions(options), func(own worldregistry.Server) (*gameid.Node, error) {
+func (r *Registry) OpenFreeNode(ctx context.Context, servers ServerRange, options NodeOptions) (*gameid.Node, error) {
+	return worldregistry.FirstFree(ctx, r.world(), servers, worldregistry.NodeOptions(options), func(own worldregistry.Server) (*gameid.Node, error) {
 		return r.OpenNode(ctx, own.ID, options)
-	}, func(servers []worldregistry.Server) (map[gameid.ServerID]error, error) {
-		for _, s := range servers {
+	}, func(rows []worldregistry.Server) (map[gameid.ServerID]error, error) {
+		for _, s := range rows {
 			if err := r.bound(s); err != nil {
 				return nil, err
 			}
@@ -173,8 +172,8 @@ type Server struct {
 	ID   gameid.ServerID
 	Name string // for people, may be empty
 
-	// World is a random identity, 32 hexadecimal digits, that was made with
-	// the row. If two databases both have a server 7, they hold the same game world,
+	// World is the random identity of the game world, 32 hexadecimal digits, made with
+	// the row. If two databases both have a server 7, they hold the same world,
 	// or copies of it, only if World is the same too.
 	World string
 
@@ -188,7 +187,7 @@ type Server struct {
 	Leased     bool
 }
 
-// Servers returns every server whose IDs may be in the database, by number.
+// Servers returns every server whose IDs may be in the database, in their order.
 func (r *Registry) Servers(ctx context.Context) ([]Server, error) {
 	rows, err := r.world().Servers(ctx)
 	var servers []Server
@@ -206,23 +205,23 @@ func (r *Registry) SetName(ctx context.Context, server gameid.ServerID, name str
 }
 
 // Lossy is a setting with which a database may lose confirmed changes: a Variable of the database and its
-// Value, the Risk, and the statement to Mend it. A Serious one is refused, others are warnings.
+// Value, the Risk, and as Fix the statement that corrects it. A Serious one is refused, others are warnings.
 type Lossy = worldregistry.Lossy
 
 // Warnings returns the settings with which the database may lose confirmed changes, as
-// they were read last: when a node was opened, and about every minute since, with a
-// renewal of its reservation.
+// they were last read: they are read when a node is opened, and after that about every minute, when
+// its reservation is renewed.
 func (r *Registry) Warnings() []Lossy { return r.world().Warnings() }
 
-// LossyError says that a database may lose confirmed changes, by which Settings, and its Place. If Final,
-// it cannot be accepted: a sequence of numbers relies on the database alone.
+// LossyError says that the database at Place may lose confirmed changes, because of its Settings. If Final,
+// that cannot be accepted: a sequence of numbers relies on the database alone.
 type LossyError = worldregistry.LossyError
 
-// FencedError says that a Server was not started, because of the Fence of a merge. errors.As finds
+// FencedError says that a Server was not started, because a merge keeps it from starting: see its Fence. errors.As finds
 // the [*gameid.HeldError] in it.
 type FencedError = worldregistry.FencedError
 
-// NoneFreeError says that no number of a range can be taken. Refused has the reason for each: a
+// NoneFreeError says that no server of a range can be taken. Refused has the reason for each: a
 // [*gameid.HeldError] that names the process, a [*gameid.MarkError], or another one; errors.As finds them.
 type NoneFreeError = worldregistry.NoneFreeError
 

@@ -20,9 +20,9 @@ import (
 	"mergesafe/store/storetest"
 )
 
-// Numbers are claimed, bound and kept alive in a fleet registry on the cluster,
+// Servers are claimed, bound and kept alive in a fleet registry on the cluster,
 // through all nodes at once, while a node, in a group the primary, is killed and comes back.
-// No number is given twice, none is lost that was given, no world is taken for
+// No server is given twice, none is lost that was given, no world is taken for
 // another, and a world whose node is away goes on and is back by itself: with
 // another node if its DSN names several.
 func TestFleet(t *testing.T) {
@@ -45,7 +45,7 @@ type fleetWorld struct {
 	names  int
 
 	mu    sync.Mutex
-	given map[gameid.ServerID]string // numbers that were given, with their names
+	given map[gameid.ServerID]string // servers that were given, with their names
 	bound map[gameid.ServerID]string // and the worlds that were told that they have them
 	said  map[string]int
 }
@@ -126,10 +126,10 @@ func (f *fleetWorld) report(what string, err error) {
 	f.said[what+": "+text]++
 }
 
-// claims claims numbers through all nodes, several at a time on each. A claim
+// claims claims servers through all nodes, several at a time on each. A claim
 // of unknown outcome is repeated until it is known.
 func (f *fleetWorld) claims(node int) {
-	f.t.Logf("%s is killed while numbers are claimed", f.nodes[node].name)
+	f.t.Logf("%s is killed while servers are claimed", f.nodes[node].name)
 	f.without(node, func(ctx context.Context, done func()) {
 		var wg sync.WaitGroup
 		for i, shared := range f.fleets {
@@ -154,7 +154,7 @@ func (f *fleetWorld) next() int {
 	return f.names
 }
 
-// claim claims a number under a name, and returns it; 0 if there is certainly
+// claim claims a server under a name, and returns it; 0 if there is certainly
 // none.
 func (f *fleetWorld) claim(ctx context.Context, shared *fleet.Fleet, name string) gameid.ServerID {
 	repeated := false
@@ -162,19 +162,19 @@ func (f *fleetWorld) claim(ctx context.Context, shared *fleet.Fleet, name string
 		call, cancel := call(ctx)
 		got, err := shared.Claim(call, name, 0, fleet.Note{By: "test"})
 		cancel()
-		number := got.ID
+		server := got.ID
 		if taken, ok := errors.AsType[*fleet.Error](err); ok && errors.Is(err, fleet.ErrTaken) && repeated && taken.Row.Name == name {
-			number, err = taken.Row.ID, nil // it was made the first time
+			server, err = taken.Row.ID, nil // it was made the first time
 		}
 		f.report("claim", err)
-		if number != 0 { // also where it was made, and could not be read
+		if server != 0 { // also where it was made, and could not be read
 			f.mu.Lock()
-			if other, twice := f.given[number]; twice {
-				f.t.Errorf("number %s was given to %q and to %q", number, other, name)
+			if other, twice := f.given[server]; twice {
+				f.t.Errorf("server %s was given to %q and to %q", server, other, name)
 			}
-			f.given[number] = name
+			f.given[server] = name
 			f.mu.Unlock()
-			return number
+			return server
 		}
 		if errors.Is(err, fleet.ErrTaken) {
 			f.t.Errorf("a name that is new: %v", err)
@@ -207,14 +207,14 @@ func (f *fleetWorld) world() *store.DB {
 // options are those of a member that is not heard of during the loss of a node.
 var options = fleet.Options{Heartbeat: time.Second, Lease: time.Minute}
 
-// races has three worlds, one through each node, start with one number at the
+// races has three worlds, one through each node, start with one server at the
 // same moment. At most one gets it.
 func (f *fleetWorld) races(node int) {
-	f.t.Logf("%s is killed while worlds race for numbers", f.nodes[node].name)
+	f.t.Logf("%s is killed while worlds race for servers", f.nodes[node].name)
 	f.without(node, func(ctx context.Context, done func()) {
 		for ctx.Err() == nil {
-			number := f.claim(ctx, f.fleets[(node+1)%len(f.fleets)], fmt.Sprint("race ", f.next()))
-			if number == 0 {
+			server := f.claim(ctx, f.fleets[(node+1)%len(f.fleets)], fmt.Sprint("race ", f.next()))
+			if server == 0 {
 				continue
 			}
 			var wg sync.WaitGroup
@@ -225,7 +225,7 @@ func (f *fleetWorld) races(node int) {
 				wg.Go(func() {
 					call, cancel := call(ctx)
 					defer cancel()
-					m, err := shared.Join(call, storetest.World(db), number, worldregistry.NodeOptions{}, options)
+					m, err := shared.Join(call, storetest.World(db), server, worldregistry.NodeOptions{}, options)
 					f.report("join", err)
 					if members[i] = m; err != nil && !known(err) {
 						f.t.Errorf("a start through n%d: %v", i+1, err)
@@ -239,7 +239,7 @@ func (f *fleetWorld) races(node int) {
 					continue
 				}
 				winners++
-				f.binds(number, worlds[i])
+				f.binds(server, worlds[i])
 				if err := m.Close(); err != nil && i != node {
 					f.report("leave", err)
 				}
@@ -248,27 +248,27 @@ func (f *fleetWorld) races(node int) {
 				db.Close()
 			}
 			if winners > 1 {
-				f.t.Errorf("number %s was bound to %d worlds", number, winners)
+				f.t.Errorf("server %s was bound to %d worlds", server, winners)
 			}
 			done()
 		}
 	})
 }
 
-// binds notes which world was told that it has a number.
-func (f *fleetWorld) binds(number gameid.ServerID, db *store.DB) {
+// binds notes which world was told that it has a server.
+func (f *fleetWorld) binds(server gameid.ServerID, db *store.DB) {
 	servers, err := db.Registry().Servers(f.t.Context())
-	if err != nil || len(servers) != 1 || servers[0].ID != number {
-		f.t.Errorf("the world of number %s knows of %+v, %v", number, servers, err)
+	if err != nil || len(servers) != 1 || servers[0].ID != server {
+		f.t.Errorf("the world of server %s knows of %+v, %v", server, servers, err)
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.bound[number] = servers[0].World
+	f.bound[server] = servers[0].World
 }
 
 // known reports whether a start may fail in this way when another world is
-// faster or a node is away. A number is not claimed on a node that has not got
+// faster or a node is away. A server is not claimed on a node that has not got
 // there yet: reads of another node than the one that was written to may lag.
 func known(err error) bool {
 	for _, target := range []error{fleet.ErrNotClaimed, fleet.ErrOtherWorld, fleet.ErrTaken, fleet.ErrRunning, fleet.ErrNotBound,
@@ -289,13 +289,13 @@ func (f *fleetWorld) outlives(node int) {
 		for range 3 {
 			db := f.world()
 			defer db.Close()
-			number := f.claim(f.t.Context(), shared, fmt.Sprint("runs ", f.next()))
-			m, err := shared.Join(f.t.Context(), storetest.World(db), number, worldregistry.NodeOptions{}, options)
+			server := f.claim(f.t.Context(), shared, fmt.Sprint("runs ", f.next()))
+			m, err := shared.Join(f.t.Context(), storetest.World(db), server, worldregistry.NodeOptions{}, options)
 			if err != nil {
 				f.t.Fatalf("through n%d: %v", i+1, err)
 			}
 			defer m.Close()
-			f.binds(number, db)
+			f.binds(server, db)
 			members = append(members, m)
 		}
 	}
@@ -346,17 +346,17 @@ func (f *fleetWorld) end() {
 		for n, s := range servers {
 			there[s.ID] = s
 			if int(s.ID) != n+1 {
-				f.t.Errorf("n%d: number %s is the %d. of all: some were left out", i+1, s.ID, n+1)
+				f.t.Errorf("n%d: server %s is the %d. of all: some were left out", i+1, s.ID, n+1)
 			}
 		}
-		for number, name := range f.given {
-			if there[number].Name != name {
-				f.t.Errorf("n%d: number %s was given to %q, and is that of %q", i+1, number, name, there[number].Name)
+		for server, name := range f.given {
+			if there[server].Name != name {
+				f.t.Errorf("n%d: server %s was given to %q, and is that of %q", i+1, server, name, there[server].Name)
 			}
 		}
-		for number, world := range f.bound {
-			if there[number].World != world {
-				f.t.Errorf("n%d: number %s was bound to %s, and is that of %q", i+1, number, world, there[number].World)
+		for server, world := range f.bound {
+			if there[server].World != world {
+				f.t.Errorf("n%d: server %s was bound to %s, and is that of %q", i+1, server, world, there[server].World)
 			}
 		}
 	}
@@ -365,10 +365,10 @@ func (f *fleetWorld) end() {
 	must(f.t, f.nodes[0].admin.QueryRow("SELECT COUNT(DISTINCT server_id), SUM(action = 'claim'), SUM(action = 'bind') FROM fleet.fleet_history").Scan(&all, &claims, &binds))
 	must(f.t, f.nodes[0].admin.QueryRow("SELECT COUNT(*) FROM fleet.fleet_servers WHERE state = 'bound'").Scan(&bound))
 	if claims != all || binds != bound || all < len(f.given) {
-		f.t.Errorf("%d numbers with %d claims, %d of them bound with %d entries; %d were given", all, claims, bound, binds, len(f.given))
+		f.t.Errorf("%d servers with %d claims, %d of them bound with %d entries; %d were given", all, claims, bound, binds, len(f.given))
 	}
 	f.awaitSame("fleet.fleet_servers", "fleet.fleet_history")
-	f.t.Logf("%d numbers claimed, %d bound", all, bound)
+	f.t.Logf("%d servers claimed, %d bound", all, bound)
 	for _, what := range slices.Sorted(maps.Keys(f.said)) {
 		f.t.Logf("%6d  %s", f.said[what], what)
 	}

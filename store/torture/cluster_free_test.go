@@ -8,15 +8,15 @@ import (
 	"mergesafe/store"
 )
 
-// Processes on all nodes take any free number of a range, at the same instant, and
-// are killed and started again: no two have one number, and no ID comes twice.
-func TestFreeNumbers(t *testing.T) {
+// Processes on all nodes take any free server of a range, at the same instant, and
+// are killed and started again: no two have one server, and no ID comes twice.
+func TestFreeServers(t *testing.T) {
 	if !*wanted {
 		t.Skip("it takes minutes and three database servers: make test-cluster")
 	}
 	c := startGalera(t)
 	c.createDatabase("game")
 	w := NewWorld(t)
-	w.Crowd(store.NumberRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
+	w.Crowd(store.ServerRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
 	w.Check(nil)
 }

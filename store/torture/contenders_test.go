@@ -9,7 +9,7 @@ import (
 
 // twoAtOnce starts two processes with the same configuration at the same
 // instant, the first time on a database without tables: one of them gets the
-// server number, and the other says in one line who has it.
+// server, and the other says in one line who has it.
 func twoAtOnce(t *testing.T, w *World, dsn string) {
 	cfg := config(dsn)
 	cfg.Hold = true

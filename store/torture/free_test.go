@@ -10,9 +10,9 @@ import (
 	"mergesafe/store"
 )
 
-// crowd has processes take numbers of a range, and kills them.
+// crowd has processes take servers of a range, and kills them.
 func crowd(t *testing.T, w *World, dsn string) {
-	w.Crowd(store.NumberRange{First: 40, Last: 40 + gameid.ServerID(times(10, 100)) - 1}, times(5, 25), dsn)
+	w.Crowd(store.ServerRange{First: 40, Last: 40 + gameid.ServerID(times(10, 100)) - 1}, times(5, 25), dsn)
 }
 
 // crowdedServer is a MariaDB that has a connection for every process.

@@ -19,9 +19,9 @@ type Config struct {
 	DSN    string
 	Server gameid.ServerID
 
-	// AnyOf is the range of which the process takes any free number, instead of
+	// AnyOf is the range of which the process takes any free server, instead of
 	// Server.
-	AnyOf store.NumberRange
+	AnyOf store.ServerRange
 
 	// Options are those of the node, without a Clock. Offset is how far the
 	// wall clock of the process is off; at 0 it has the clock of the machine.
@@ -76,12 +76,12 @@ type Event struct {
 	At    time.Time // by the clock of the machine
 	Error string    `json:",omitempty"`
 
-	// Of Opened: the number that the process has, and how long it took from the
+	// Of Opened: the server that the process is, and how long it took from the
 	// call of Process.Go, or the start, until it could mint.
 	Server gameid.ServerID `json:",omitzero"`
 	Took   time.Duration   `json:",omitzero"`
 
-	// Of Refused, if no number was free: the processes that hold one.
+	// Of Refused, if no server was free: the processes that hold one.
 	Held []gameid.HeldError `json:",omitempty"`
 
 	// What the error is: the Go type of gameid's error in it, what gameid's

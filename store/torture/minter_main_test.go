@@ -122,7 +122,7 @@ func openOnce(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) 
 	var node *gameid.Node
 	switch {
 	case err != nil:
-	case cfg.AnyOf != store.NumberRange{}:
+	case cfg.AnyOf != store.ServerRange{}:
 		node, err = db.OpenFreeNode(ctx, cfg.AnyOf, options)
 	default:
 		node, err = db.OpenNode(ctx, cfg.Server, options)

@@ -26,7 +26,7 @@ type World struct {
 func NewWorld(t testing.TB) *World { return &World{t: t, dir: t.TempDir()} }
 
 // Start starts a process. It counts as later than every process started before: its
-// IDs must be greater than those of earlier processes with the same server number.
+// IDs must be greater than those of earlier processes with the same server.
 func (w *World) Start(cfg Config) *Process {
 	w.t.Helper()
 	w.mu.Lock()

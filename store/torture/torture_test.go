@@ -69,9 +69,9 @@ func scenarios() []scenario {
 	onServers("database frozen", databaseFrozen)
 	onServers("database and process killed", machineKilled)
 	return append(all,
-		scenario{"free numbers", "sqlite", func(t *testing.T, w *World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
-		scenario{"free numbers", "mariadb", func(t *testing.T, w *World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
-		scenario{"free numbers", "postgres", func(t *testing.T, w *World) string { dsn := crowdedPostgres(t); crowd(t, w, dsn); return dsn }},
+		scenario{"free servers", "sqlite", func(t *testing.T, w *World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
+		scenario{"free servers", "mariadb", func(t *testing.T, w *World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
+		scenario{"free servers", "postgres", func(t *testing.T, w *World) string { dsn := crowdedPostgres(t); crowd(t, w, dsn); return dsn }},
 		scenario{"database locked", "sqlite", databaseLocked},
 		scenario{"disk full", "sqlite", diskFullSQLite},
 		scenario{"disk full", "mariadb", diskFullMariaDB},

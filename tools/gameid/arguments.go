@@ -7,7 +7,7 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-// noArguments returns no server number, and an error if there are any arguments.
+// noArguments returns no server, and an error if there are any arguments.
 func noArguments(cmd *ucli.Command) (gameid.ServerID, error) {
 	if cmd.Args().Present() {
 		return 0, cli.Usage("unexpected argument %q: want flags only", cmd.Args().First())
@@ -15,10 +15,10 @@ func noArguments(cmd *ucli.Command) (gameid.ServerID, error) {
 	return 0, nil
 }
 
-// oneServer returns the only argument, a server number.
+// oneServer returns the only argument, a server.
 func oneServer(cmd *ucli.Command) (gameid.ServerID, error) {
 	if n := cmd.Args().Len(); n != 1 {
-		return 0, cli.Usage("%d server numbers given: want one", n)
+		return 0, cli.Usage("%d servers given: want one", n)
 	}
 	return gameid.ParseServerID(cmd.Args().First())
 }
@@ -31,10 +31,10 @@ func oneDatabase(cmd *ucli.Command) (string, error) {
 	return cmd.Args().First(), nil
 }
 
-// serverFlag returns the number that -server gives.
+// serverFlag returns the server that -server names.
 func serverFlag(cmd *ucli.Command) (gameid.ServerID, error) {
 	if !cmd.IsSet("server") {
-		return 0, cli.Usage("no server number given: want -server and a number from 1 to %d", gameid.MaxServer)
+		return 0, cli.Usage("no server given: want -server and a number from 1 to %d", gameid.MaxServer)
 	}
 	return gameid.ParseServerID(cmd.String("server"))
 }

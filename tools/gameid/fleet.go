@@ -31,13 +31,13 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 	return []*ucli.Command{
 		{Name: "init", Description: helpInit, Flags: fleetFlags(), Action: onFleet(env, noArguments, initFleet)},
 		{
-			Name: "claim", Description: helpClaim, Action: onFleet(env, claimArguments, claimNumber),
-			Flags: fleetFlags(&ucli.StringFlag{Name: "name"}, &ucli.StringFlag{Name: "server"}, &ucli.StringFlag{Name: "numbers"}, &ucli.StringFlag{Name: "reason"}, cli.JSONFlag()),
+			Name: "claim", Description: helpClaim, Action: onFleet(env, claimArguments, claimServer),
+			Flags: fleetFlags(&ucli.StringFlag{Name: "name"}, &ucli.StringFlag{Name: "server"}, &ucli.StringFlag{Name: "servers"}, &ucli.StringFlag{Name: "reason"}, cli.JSONFlag()),
 		},
-		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, listArguments, listNumbers)},
-		{Name: "retire", Description: helpRetire, Flags: fleetFlags(&ucli.StringFlag{Name: "reason"}), Action: onFleet(env, oneServer, retireNumber)},
+		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, listArguments, listServers)},
+		{Name: "retire", Description: helpRetire, Flags: fleetFlags(&ucli.StringFlag{Name: "reason"}), Action: onFleet(env, oneServer, retireServer)},
 		{
-			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindNumber),
+			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindServer),
 			Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
 		},
 		placesCommand(env),
@@ -58,7 +58,7 @@ type fleetWork struct {
 }
 
 // onFleet is an action on the fleet registry. arguments judges the command line,
-// and returns the server number in it.
+// and returns the server in it.
 func onFleet(env cli.Env, arguments func(*ucli.Command) (gameid.ServerID, error), act func(context.Context, *ucli.Command, fleetWork) error) ucli.ActionFunc {
 	return func(ctx context.Context, cmd *ucli.Command) error {
 		server, err := arguments(cmd)
@@ -105,7 +105,7 @@ Usage: gameid servers init [-fleet DSN] [-config FILE]
 
 Makes the tables of the fleet registry, in a database of its own that is there
 already (for SQLite, in a file). Run it once. Two fleet registries would give
-out the same numbers, so no other command makes one.
+out the same servers, so no other command makes one.
 
 Flags:` + fleetHelp + `
 Examples:
@@ -125,29 +125,30 @@ func initFleet(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 }
 
 const helpClaim = `
-Usage: gameid servers claim -name NAME [-server NUMBER | -numbers RANGE]
+Usage: gameid servers claim -name NAME [-server SERVER | -servers RANGE]
                             [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
 
-Takes a server number for a new world, and prints it. The number is bound to the
-first world that starts with it, permanently: it is never given to another.
+Takes a server for a new world, and prints it. The first world that starts as
+this server keeps it permanently: it is never given to another world.
 
-With -numbers it takes all numbers of a range, or none, for one world whose
-processes come and go: each process takes a free number of the range. The first
+With -servers it takes all servers of a range, or none, for one world whose
+processes come and go: each process takes a free server of the range. The first
 of them to start binds the whole range to its world.
 
 Flags:
   -name NAME       what people call the server; no two have the same name. The
-                   numbers of a range get names such as NAME-40
-  -server NUMBER   this number (default: the least that was never claimed)
-  -numbers RANGE   all numbers of this range, such as 40-59
-  -reason TEXT     kept in the history of the number` + fleetJSONHelp + `
+                   servers of a range get names such as NAME-40
+  -server SERVER   this server, a number from 1 to 1048575 (default: the lowest
+                   that was never claimed)
+  -servers RANGE   all servers of this range, such as 40-59
+  -reason TEXT     kept in the history of the server` + fleetJSONHelp + `
 Examples:
   gameid servers claim -name s7
   gameid servers claim -name s7 -server 7
-  gameid servers claim -name s4 -numbers 40-59`
+  gameid servers claim -name s4 -servers 40-59`
 
-func claimNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
-	if cmd.IsSet("numbers") {
+func claimServer(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	if cmd.IsSet("servers") {
 		return claimRange(ctx, cmd, w)
 	}
 	claimed, err := w.fleet.Claim(ctx, cmd.String("name"), w.server, w.note)
@@ -157,16 +158,16 @@ func claimNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if cmd.Bool("json") {
 		return cli.WriteJSON(cmd.Root().Writer, fleetObject(claimed))
 	}
-	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s is claimed for %s. Start its game server with this number\n", claimed.ID, shown(claimed.Name))
+	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s is claimed for %s. Start its game server as server %[1]s\n", claimed.ID, shown(claimed.Name))
 	return err
 }
 
 func claimRange(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
-	numbers, err := parseNumbers(cmd.String("numbers"))
+	servers, err := parseServerRange(cmd.String("servers"))
 	if err != nil {
-		return cli.Usage("-numbers %v", err)
+		return cli.Usage("-servers %v", err)
 	}
-	claimed, err := w.fleet.ClaimRange(ctx, cmd.String("name"), numbers, w.note)
+	claimed, err := w.fleet.ClaimRange(ctx, cmd.String("name"), servers, w.note)
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func claimRange(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		return printFleet(cmd.Root().Writer, cli.Width(cmd), claimed, true)
 	}
 	_, err = fmt.Fprintf(cmd.Root().Writer, "The %d servers %s are claimed for %s. Start its game servers with this range\n",
-		len(claimed), numbers, shown(cmd.String("name")))
+		len(claimed), servers, shown(cmd.String("name")))
 	return err
 }
 
@@ -185,8 +186,8 @@ func claimArguments(cmd *ucli.Command) (server gameid.ServerID, err error) {
 	if cmd.String("name") == "" {
 		return 0, cli.Usage("no name given: want -name and what people call the server")
 	}
-	if cmd.IsSet("server") && cmd.IsSet("numbers") {
-		return 0, cli.Usage("-server and -numbers are both given: want one of them")
+	if cmd.IsSet("server") && cmd.IsSet("servers") {
+		return 0, cli.Usage("-server and -servers are both given: want one of them")
 	}
 	if cmd.IsSet("server") {
 		server, err = gameid.ParseServerID(cmd.String("server"))
@@ -195,11 +196,11 @@ func claimArguments(cmd *ucli.Command) (server gameid.ServerID, err error) {
 }
 
 const helpList = `
-Usage: gameid servers list [-fleet DSN] [-config FILE] [-json] [NUMBER...]
+Usage: gameid servers list [-fleet DSN] [-config FILE] [-json] [SERVER...]
 
-Lists all server numbers that were ever claimed. Of each NUMBER it shows the
-whole record, and its history: every change, with the time, the account that
-made it, and the reason.
+Lists all servers that were ever claimed. If servers are named, it shows the
+whole record and the history of each: every change, with the time, the account
+that made it, and the reason.
 
   STATE     claimed: no world has used it yet; bound: it belongs to one world;
             retired: it belonged to one, and to none any more
@@ -215,9 +216,9 @@ Examples:
   gameid servers list 7
   gameid servers list -json -fleet "$FLEET_DSN"`
 
-func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+func listServers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if cmd.Args().Present() {
-		return showNumbers(ctx, cmd, w)
+		return showServers(ctx, cmd, w)
 	}
 	servers, err := w.fleet.List(ctx)
 	if err != nil {
@@ -226,22 +227,22 @@ func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	return printFleet(cmd.Root().Writer, cli.Width(cmd), servers, cmd.Bool("json"))
 }
 
-// listArguments judges the numbers, which [showNumbers] reads.
+// listArguments checks the servers that are named; [showServers] reads them.
 func listArguments(cmd *ucli.Command) (gameid.ServerID, error) {
-	for _, number := range cmd.Args().Slice() {
-		if _, err := gameid.ParseServerID(number); err != nil {
+	for _, server := range cmd.Args().Slice() {
+		if _, err := gameid.ParseServerID(server); err != nil {
 			return 0, err
 		}
 	}
 	return 0, nil
 }
 
-// showNumbers prints the records and the histories of the numbers that the arguments are.
-func showNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+// showServers prints the records and the histories of the servers that are named.
+func showServers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	out, width := cmd.Root().Writer, cli.Width(cmd)
 	var objects []fleetServer
-	for i, number := range cmd.Args().Slice() {
-		server, err := gameid.ParseServerID(number)
+	for i, arg := range cmd.Args().Slice() {
+		server, err := gameid.ParseServerID(arg)
 		if err != nil {
 			return err
 		}
@@ -260,7 +261,7 @@ func showNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := printNumber(out, width, s, history); err != nil {
+		if err := printServer(out, width, s, history); err != nil {
 			return err
 		}
 	}
@@ -270,7 +271,7 @@ func showNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	return nil
 }
 
-func printNumber(out io.Writer, width int, s fleet.Server, history []fleet.Change) error {
+func printServer(out io.Writer, width int, s fleet.Server, history []fleet.Change) error {
 	facts := [][]string{
 		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
@@ -289,7 +290,7 @@ func printNumber(out io.Writer, width int, s fleet.Server, history []fleet.Chang
 
 func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {
 	heads := []string{"SERVER", "NAME", "STATE", "WORLD", "LEASE", "SEEN", "HOLDER", "DATABASE"}
-	const none = "No number has been claimed yet."
+	const none = "No server has been claimed yet."
 	return printList(w, width, asJSON, servers, none, fleetObject, heads, func(s fleet.Server) []string {
 		return []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
 			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)}
@@ -304,18 +305,18 @@ func fleetLease(s fleet.Server) string {
 }
 
 const helpRetire = `
-Usage: gameid servers retire [-reason TEXT] [-fleet DSN] [-config FILE] NUMBER
+Usage: gameid servers retire [-reason TEXT] [-fleet DSN] [-config FILE] SERVER
 
-Ends the use of a number, such as after its world was merged into another. No
-world can start with it any more, and it is given to no other. The server must
+Ends the use of a server, such as after its world was merged into another. No
+world can start as this server any more, and it is given to no other. It must
 not run.
 
 Flags:
-  -reason TEXT   kept in the history of the number` + fleetHelp + `
+  -reason TEXT   kept in the history of the server` + fleetHelp + `
 Examples:
   gameid servers retire -reason "merged into s3" 7`
 
-func retireNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+func retireServer(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err := w.fleet.Retire(ctx, w.server, w.note); err != nil {
 		return err
 	}
@@ -325,29 +326,29 @@ func retireNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 
 const helpRebind = `
 Usage: gameid servers rebind -world WORLD -reason TEXT [-fleet DSN]
-                             [-config FILE] NUMBER
+                             [-config FILE] SERVER
 
-Gives a number to the world of that identity, whatever world it belonged to. It
+Gives a server to the world of that identity, whatever world it belonged to. It
 overrides a binding that is otherwise permanent. "gameid servers inspect -json
 DATABASE" shows the identity of a world. It is meant for
 
   - a world whose registry row was lost, which gave it a new identity;
-  - a number that the wrong database was started with first;
-  - a fleet registry that was lost: claim the numbers in the new one, and rebind
+  - a server that the wrong database was started as first;
+  - a fleet registry that was lost: claim the servers in the new one, and rebind
     each to its world.
 
-It is not meant for giving a number that was used to a new world: if rows of
-the old one are left anywhere, even in a database merged long ago, the two
-cannot be told apart any more. Claim a new number instead. The server must not
-run; the IDs of the new world begin after the last mark of the old one.
+Do not give a server that was in use to a new world: if rows of the old world
+are left anywhere, even in a database merged long ago, the two cannot be told
+apart any more. Claim a new server instead. The server must not run; the IDs of
+the new world begin after the last mark of the old one.
 
 Flags:
   -world WORLD   the identity of the world, 32 hexadecimal digits
-  -reason TEXT   why; it is kept in the history of the number` + fleetHelp + `
+  -reason TEXT   why; it is kept in the history of the server` + fleetHelp + `
 Examples:
   gameid servers rebind -world "$WORLD" -reason "registry row lost on 3 May" 7`
 
-func rebindNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+func rebindServer(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	before, _, err := w.fleet.Show(ctx, w.server)
 	if err != nil {
 		return err
@@ -367,12 +368,12 @@ func rebindArguments(cmd *ucli.Command) (gameid.ServerID, error) {
 	case cmd.String("world") == "":
 		return 0, cli.Usage("no world given: want -world and its identity, 32 hexadecimal digits")
 	case cmd.String("reason") == "":
-		return 0, cli.Usage("no reason given: want -reason and why the number goes to another world")
+		return 0, cli.Usage("no reason given: want -reason and why the server is given to another world")
 	}
 	return server, nil
 }
 
-// fleetServer is one number of the fleet in JSON.
+// fleetServer is one server of the fleet in JSON.
 type fleetServer struct {
 	Server   gameid.ServerID `json:"server"`
 	Name     string          `json:"name"`

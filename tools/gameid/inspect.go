@@ -30,9 +30,9 @@ Shows what each ID says. An ID may be written as its 20 hexadecimal digits, in
 the same with dashes between time, server and sequence, or as the database
 shows it: with 0x in front, or as X'...'.
 
-A number of up to 19 digits is an integer key of the package numbers: its
-server and its counter are shown. The number does not say which of the two
-forms it has, 20 + 43 bits or 20 + 33, so it may have both.
+An integer of up to 19 digits is a key of the package numbers: its server and
+its counter are shown. The key does not say which of the two forms it has,
+20 + 43 bits or 20 + 33, so both may be shown.
 
 Flags:
   -json   print a JSON array instead, one object for each ID

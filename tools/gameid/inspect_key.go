@@ -10,7 +10,7 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-// parseKey reads an integer key in decimal. It reports false for what carries no server number, and for what
+// parseKey reads an integer key in decimal. It reports false for an integer that carries no server, and for what
 // may be an ID, which has 20 digits.
 func parseKey(s string) (key int64, is bool) {
 	for _, r := range s {
@@ -40,7 +40,7 @@ func readings(key int64) (all []reading) {
 
 func printKeys(w io.Writer, keys []int64, asJSON bool) error {
 	type object struct {
-		Key      int64     `json:"key,string"` // JavaScript has no such numbers
+		Key      int64     `json:"key,string"` // too large for a number of JavaScript
 		Readings []reading `json:"readings"`
 	}
 	var objects []object

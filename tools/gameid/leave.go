@@ -13,7 +13,7 @@ func leaveCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "leave",
 		Description: `
-Usage: gameid servers leave -server NUMBER [-apply] [-config FILE] DATABASE
+Usage: gameid servers leave -server SERVER [-apply] [-config FILE] DATABASE
 
 Makes a world forget the fleet registry that it is bound in, so that it starts
 without one, or can be bound in another. A bound world does not start without
@@ -23,11 +23,11 @@ cloned disk, or a restored backup, run beside the world unnoticed.
 It is meant for a test copy that no player ever sees, and for a fleet that is
 given up. It is not needed if the fleet registry just cannot be reached: a bound
 world starts then too. The server must not run. The fleet registry is not
-changed: there the number stays bound to this world ("gameid servers retire"
+changed: there the server stays bound to this world ("gameid servers retire"
 ends its use).
 
 Flags:
-  -server NUMBER   the server
+  -server SERVER   the server
   -apply           do it; without, nothing is changed
   -config FILE     the configuration file (default config.toml)
 
@@ -50,7 +50,7 @@ Examples:
 					if err := w.registry.Leave(ctx, w.server); err != nil {
 						return err
 					}
-					_, err = fmt.Fprintf(out, "Server %s has left the fleet registry of the identity %s. There the number stays that of this world.\n", w.server, own.Fleet)
+					_, err = fmt.Fprintf(out, "Server %s has left the fleet registry of the identity %s. There it stays bound to this world.\n", w.server, own.Fleet)
 				}
 				return err
 			})

@@ -43,12 +43,13 @@ Commands:
 "gameid COMMAND -h" explains each. All command lines have the same form:
 
   COMMAND         a verb, or servers and a verb, or servers places and a verb
-  ARGUMENT        what the command is about: IDs, a DATABASE, or the NUMBER
-                  of a server. Everything else is a flag
+  ARGUMENT        what the command is about: IDs, a DATABASE or a SERVER.
+                  Everything else is a flag
   DATABASE        the database of one world: a DSN, such as sqlite:data/s1.db or
                   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE, or the name of a
-                  [[source]] in the configuration. -server NUMBER names a server
+                  [[source]] in the configuration. -server SERVER names a server
                   in it
+  SERVER          a server, a number from 1 to 1048575
   -fleet DSN      the fleet registry (default: [registry] in the configuration)
   -config FILE    the configuration (default config.toml)
   -apply          carry out a repair; without it, the commands that repair a

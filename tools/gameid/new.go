@@ -16,14 +16,14 @@ func newCommand() *ucli.Command {
 	return &ucli.Command{
 		Name: "new",
 		Description: `
-Usage: gameid new -server NUMBER [-n COUNT] [-json]
+Usage: gameid new -server SERVER [-n COUNT] [-json]
 
 Generates IDs for tests, one on each line. They are not reserved in any
-registry: a game server with the same number may mint the same IDs. Do not store
-them.
+registry: a process that runs as the same server may mint the same IDs. Do not
+store them.
 
 Flags:
-  -server NUMBER   the server number in the IDs, 1 to 1048575
+  -server SERVER   the server in the IDs, a number from 1 to 1048575
   -n COUNT         how many (default 1)
   -json            print a JSON array instead
 

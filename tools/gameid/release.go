@@ -18,7 +18,7 @@ func releaseCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "release",
 		Description: `
-Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME]
+Usage: gameid servers release -server SERVER [-apply -reason TEXT] [-watch TIME]
                               [-fence MERGE] [-fleet DSN] [-config FILE]
                               DATABASE
 
@@ -61,7 +61,7 @@ UPDATE for that. The connection is named if the account has the right PROCESS
 (on MySQL also SELECT on performance_schema).
 
 Flags:
-  -server NUMBER   the server
+  -server SERVER   the server
   -apply           do it
   -reason TEXT     with -apply: what happened; kept in the fleet registry
   -watch TIME      how long to watch first (default 1m): longer than a third of

@@ -20,7 +20,7 @@ func repairCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "repair-mark",
 		Description: `
-Usage: gameid servers repair-mark -server NUMBER [-to TIME]
+Usage: gameid servers repair-mark -server SERVER [-to TIME]
                                   [-apply -reason TEXT] [-max-clock-skew TIME]
                                   [-fleet DSN] [-config FILE] DATABASE
 
@@ -38,11 +38,11 @@ its world: then IDs may exist that are not in its tables.
 It cannot see IDs of rows that were deleted since, or that are kept only
 elsewhere, such as in logs, in other databases, or as text. IDs that were issued
 by the broken clock carry a time in the future, and could be issued again when
-that time comes. If that matters, claim a new number for the server instead.
+that time comes. If that matters, claim a new server for the world instead.
 
 If rows with times of the far future exist, lowering the mark does not help. The
 choices are shown: wait, allow the server a larger clock skew, delete the rows,
-or claim a new number.
+or claim a new server.
 
 With -to it raises the mark to that time, so that the IDs of the server begin
 after it, and searches no tables. It is for a database that was restored from an
@@ -54,7 +54,7 @@ does not need that: the mark in the fleet registry counts too.
 The exit code is 1 if the server cannot start, even with -apply.
 
 Flags:
-  -server NUMBER         the server
+  -server SERVER         the server
   -to TIME               raise the mark to this: 2026-11-21T04:00:00Z
   -apply                 do it
   -reason TEXT           with -apply: what happened
@@ -170,7 +170,7 @@ Otherwise, the choices are:`)
 	if largest.Late > 0 {
 		fmt.Fprintln(w, "  - delete those rows, or give them other IDs together with everything that refers to them; then run this command again;")
 	}
-	fmt.Fprintln(w, `  - claim a new number for the server ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
+	fmt.Fprintln(w, `  - claim a new server for the world ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
 	return cli.Conflicts
 }
 

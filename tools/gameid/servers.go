@@ -24,18 +24,18 @@ func serversCommand(env cli.Env) *ucli.Command {
 		Description: `
 Usage: gameid servers COMMAND [flags] [ARGUMENT...]
 
-Shows which servers may have IDs in a database, and keeps their numbers. The
-commands from init to places are about the fleet registry, the one database that
-gives each server number to one world permanently. The next three repair one
-world. schema is for tools that run migrations.
+Shows which servers may have IDs in a database, and which world has which
+server. The commands from init to places are about the fleet registry, the one
+database that gives each server to one world permanently. The next three repair
+one world. schema is for tools that run migrations.
 
 Commands:
   inspect      the servers whose IDs may be in a database, and which of them run
   init         make the fleet registry, once
-  claim        take a number for a new world
-  list         all numbers of the fleet, or some with their history
-  retire       end the use of a number
-  rebind       give a number to another world, although it is bound to one
+  claim        take a server for a new world
+  list         all servers of the fleet, or some with their history
+  retire       end the use of a server
+  rebind       give a server to another world, although it is bound to one
   places       where the databases of worlds are: list, set, forget
   repair-mark  let a server start again whose clock was far ahead, or keep a
                restored one clear of IDs that are in no backup

@@ -271,7 +271,7 @@ func TestMariaDB(t *testing.T) {
 		failure map[string]int64
 	}{
 		{"two worlds", []int{0, 1}, cli.OK, map[string]int64{}},
-		{"the same number", []int{0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100, "reference-ambiguous items": 200}},
+		{"the same server", []int{0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100, "reference-ambiguous items": 200}},
 		{"the same names to the collation", []int{0, 3}, cli.Conflicts, map[string]int64{"unique-collision players": 50}},
 		{"all of them", []int{1, 3, 0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100, "reference-ambiguous items": 200, "unique-collision players": 50}},
 	} {

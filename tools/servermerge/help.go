@@ -161,10 +161,10 @@ proof is not PASS, it stays closed and nothing is changed. A world that has a
 registry needs its fence: it may have run without it. If the fleet registry
 refuses, as while a copy of a world runs, stop that copy and run open again.
 
-With a fleet registry, it records there that the first world goes on in the new
-database, and that the others came to it: copies of the old ones are refused
-from then on, wherever they are started, and the place of the first world
-follows.
+With a fleet registry, it records there that the first world continues in the
+new database, and that the others were merged into it: copies of the old ones
+are refused from then on, wherever they are started, and the place of the first
+world follows.
 
 Then point the game to the new database. Keep the old ones for as long as an
 undo may be wanted. If it is interrupted, run it again.

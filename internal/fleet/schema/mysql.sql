@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS fleet_registry (
   CONSTRAINT fleet_registry_one CHECK (one = 1)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- One row for every server number that was ever claimed. Rows are never
+-- One row for every server that was ever claimed. Rows are never
 -- deleted.
 CREATE TABLE IF NOT EXISTS fleet_servers (
   server_id      INT           NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS fleet_servers (
   CONSTRAINT fleet_servers_state CHECK (state IN ('claimed', 'bound', 'retired'))
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- Who changed what a number is bound to, and why. epoch is what the row of the
+-- Who changed what a server is bound to, and why. epoch is what the row of the
 -- server has from that change on.
 CREATE TABLE IF NOT EXISTS fleet_history (
   server_id INT           NOT NULL,

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS fleet_registry (
   created_ms INTEGER NOT NULL
 );
 
--- One row for every server number that was ever claimed. Rows are never
+-- One row for every server that was ever claimed. Rows are never
 -- deleted.
 CREATE TABLE IF NOT EXISTS fleet_servers (
   server_id      INTEGER NOT NULL PRIMARY KEY CHECK (server_id BETWEEN 1 AND 1048575),
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS fleet_servers (
   seen_ms        INTEGER NOT NULL DEFAULT 0
 );
 
--- Who changed what a number is bound to, and why. epoch is what the row of the
+-- Who changed what a server is bound to, and why. epoch is what the row of the
 -- server has from that change on.
 CREATE TABLE IF NOT EXISTS fleet_history (
   server_id INTEGER NOT NULL,

@@ -230,8 +230,8 @@ func (engine) Durability(ctx context.Context, s *sqldb.Session) ([]sqldb.Lossy, 
 	}
 	alone := !replicates(ctx, s, has["wsrep_on"] == "on")
 	var found []sqldb.Lossy
-	add := func(variable, risk, mend string, serious bool) {
-		found = append(found, sqldb.Lossy{Variable: variable, Value: has[strings.ToLower(variable)], Risk: risk, Mend: mend, Serious: serious && alone})
+	add := func(variable, risk, fix string, serious bool) {
+		found = append(found, sqldb.Lossy{Variable: variable, Value: has[strings.ToLower(variable)], Risk: risk, Fix: fix, Serious: serious && alone})
 	}
 	switch has["innodb_flush_log_at_trx_commit"] {
 	case "0":

@@ -145,7 +145,7 @@ func (engine) Durability(ctx context.Context, s *sqldb.Session) (found []sqldb.L
 	for _, row := range rows {
 		if row.Value == "off" {
 			found = append(found, sqldb.Lossy{Variable: row.Name, Value: row.Value, Risk: risks[row.Name], Serious: true,
-				Mend: fmt.Sprintf("ALTER SYSTEM SET %s = on; SELECT pg_reload_conf()", row.Name)})
+				Fix: fmt.Sprintf("ALTER SYSTEM SET %s = on; SELECT pg_reload_conf()", row.Name)})
 		}
 	}
 	return found, nil

@@ -211,7 +211,7 @@ func (engine) Durability(ctx context.Context, s *sqldb.Session) ([]sqldb.Lossy, 
 		return []sqldb.Lossy{{
 			Variable: "journal_mode", Value: mode, Serious: true,
 			Risk: "when the process ends in the middle of a transaction, the file is damaged",
-			Mend: "PRAGMA journal_mode = WAL",
+			Fix:  "PRAGMA journal_mode = WAL",
 		}}, nil
 	}
 	return nil, nil

@@ -29,7 +29,7 @@ type entry struct {
 	server catalog.Server
 }
 
-// judgeServers compares the registries: no server number may stand for two
+// judgeServers compares the registries: no server may stand for two
 // worlds, and no world may be in two databases.
 //
 // It does not apply if no database keeps a registry or has IDs in its keys:
@@ -38,7 +38,7 @@ func judgeServers(f *read.Facts) (findings []rule.Finding) {
 	var gaps []verdict.Gap
 	var read int64
 	applies := false
-	byNumber := make(map[gameid.ServerID][]entry)
+	byServer := make(map[gameid.ServerID][]entry)
 	byWorld := make(map[string][]entry)
 	for _, db := range f.DBs {
 		applies = applies || db.Catalog.HasRegistry || db.HoldsIDs()
@@ -51,7 +51,7 @@ func judgeServers(f *read.Facts) (findings []rule.Finding) {
 		}
 		for _, s := range db.Servers {
 			read++
-			byNumber[s.Server] = append(byNumber[s.Server], entry{db, s})
+			byServer[s.Server] = append(byServer[s.Server], entry{db, s})
 			if s.World == "" {
 				gaps = append(gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("its registry does not tell the world of server %s", s.Server)})
 				continue
@@ -66,8 +66,8 @@ func judgeServers(f *read.Facts) (findings []rule.Finding) {
 	add := func(code, key string, entries []entry) {
 		conflicts[code] = append(conflicts[code], serverConflict{key, entries})
 	}
-	for _, server := range slices.Sorted(maps.Keys(byNumber)) {
-		if entries := byNumber[server]; differentWorlds(entries) {
+	for _, server := range slices.Sorted(maps.Keys(byServer)) {
+		if entries := byServer[server]; differentWorlds(entries) {
 			add(verdict.CodeServerConflict, "server "+server.String(), entries)
 		}
 	}
@@ -107,7 +107,7 @@ func differentWorlds(entries []entry) bool {
 	return false
 }
 
-// serverConflict is a number or a world that is in several registries.
+// serverConflict is a server or a world that is in several registries.
 type serverConflict struct {
 	key     string
 	entries []entry

@@ -20,7 +20,7 @@ func TestServers(t *testing.T) {
 			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), ruletest.Described("b", registry, catalog.Server{Server: 2, World: both, Own: true}),
 			map[string]int64{"server-conflict  ": 0, "world-cloned  ": 0, "world-merged  ": 0},
 		},
-		"one number": {
+		"one server": {
 			ruletest.Described("a", registry, catalog.Server{Server: 1, World: one, Own: true}), ruletest.Described("b", registry, catalog.Server{Server: 1, World: both, Own: true}),
 			map[string]int64{"server-conflict  ": 1, "world-cloned  ": 0, "world-merged  ": 0},
 		},

@@ -18,8 +18,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// WorldRule looks whether every key carries a number of its own world, and none of
-// another's.
+// WorldRule looks whether every key carries the server of its own world, and no key that
+// of another.
 var WorldRule = rule.Rule{
 	Codes: []string{verdict.CodeKeyWorld},
 	Tasks: worldTasks,
@@ -105,8 +105,8 @@ func judgeWorlds(ctx context.Context, f *read.Facts, r *read.Reader, w declare.W
 	return result, err
 }
 
-// worldIsOwn reports whether a number may be in the keys of a database: it is one that
-// its registry lists. Without a registry any may.
+// worldIsOwn reports whether the keys of a database may carry this world: a server that
+// its registry lists. Without a registry they may carry any.
 func worldIsOwn(db *declare.Database, world uint64) bool {
 	if !db.Catalog.HasRegistry {
 		return true

@@ -125,7 +125,7 @@ func ticks(first, last time.Time, at func(time.Time) string) []tick {
 	}
 }
 
-// Named is the name of a server behind its number.
+// Named returns a name as it is written after its server.
 func Named(name string) string {
 	if name == "" {
 		return ""

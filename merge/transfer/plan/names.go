@@ -50,7 +50,7 @@ type NamePolicy struct {
 	Keep Keep
 	By   string
 
-	// Template makes the new value of {name}, {server} (the number of the
+	// Template makes the new value of {name}, {server} (the
 	// server that made the row) and {source} (the name of its database in the
 	// plan). {name} is cut if the whole would be too long. The default is
 	// [DefaultTemplate]. If the value is taken, a number is added. Other text in braces is an

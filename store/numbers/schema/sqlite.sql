@@ -1,4 +1,4 @@
--- Where the sequences of short numbers stand, for SQLite. See row.go.
+-- The next number of each sequence, for SQLite. See row.go.
 --
 -- One row for every sequence of numbers that a server takes from its share.
 -- next_number is without check digit. No number from it on has been taken.

@@ -89,11 +89,11 @@ func (r Registry) Required(ctx context.Context, plan *transfer.Plan, database tr
 	if err != nil || bound < 0 {
 		return err
 	}
-	return cli.Usage("server %s of %q is bound in the fleet registry with the identity %s, which has to know where its world goes on: "+
+	return cli.Usage("server %s of %q is bound in the fleet registry with the identity %s, which has to know where its world continues: "+
 		"want -fleet and its DSN, or the section [registry] in the configuration; if that registry is lost: gameid servers leave", servers[bound].ID, database.Name, servers[bound].Fleet)
 }
 
-// Opened records that the worlds of a plan are in the new database from now on: the first one goes on there, so that
+// Opened records that the worlds of a plan are in the new database from now on: the first one continues there, so that
 // copies of it from before are refused, and the others came to it. See [fleet.Fleet.Follow] and [fleet.Fleet.Gone].
 // It returns a [*transfer.RefusedError] if the fleet registry refuses that, such as while a copy of one of them runs. Its errors
 // are those of [Registry.Required] as well.

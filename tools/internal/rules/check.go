@@ -54,7 +54,7 @@ func check(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 		})
 		s.Sections("world", func(s *strict.Section) {
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
-			need(s, "by", `want an expression that computes the number of its world, such as `+
+			need(s, "by", `want an expression that computes the server of its world, such as `+
 				`%s = "id / 10_000_000 %% 10_000"`)
 			key := declare.WorldKey{At: s.Text("at", place), Value: s.Text("by", expression), File: file, Line: s.Line("")}
 			o.Worlds = append(o.Worlds, key)

@@ -51,7 +51,7 @@ func (g *game) close() {
 func (l *life) running(at string) bool { return l.games[at] != nil }
 
 // starts tries to start the game server of a database, which gives one ID.
-func (l *life) starts(at string, number int64) error {
+func (l *life) starts(at string, server int64) error {
 	ctx := context.Background()
 	db, err := store.Open(ctx, l.places.dsn(at))
 	if err != nil {
@@ -60,12 +60,12 @@ func (l *life) starts(at string, number int64) error {
 	g := &game{db: db}
 	if l.kind == fleetKind {
 		if g.fleet, err = fleet.Open(l.fleetDSN()); err == nil {
-			if g.m, err = g.fleet.Join(ctx, storetest.World(db), gameid.ServerID(number), worldregistry.NodeOptions(storetest.NodeOptions), fleet.Options{}); err == nil {
+			if g.m, err = g.fleet.Join(ctx, storetest.World(db), gameid.ServerID(server), worldregistry.NodeOptions(storetest.NodeOptions), fleet.Options{}); err == nil {
 				g.node = g.m.Node
 			}
 		}
 	} else {
-		g.node, err = db.OpenNode(ctx, gameid.ServerID(number), storetest.NodeOptions)
+		g.node, err = db.OpenNode(ctx, gameid.ServerID(server), storetest.NodeOptions)
 	}
 	if err != nil {
 		if g.fleet != nil {
@@ -96,7 +96,7 @@ func own(i *image) (server, bool) {
 	return i.servers[at], true
 }
 
-// start starts a game server, and judges the third invariant: no two live registries give out the same number, and no copy
+// start starts a game server, and judges the third invariant: no two live registries give out the same server, and no copy
 // of a world that came starts beside the merge.
 func (l *life) start(at string) {
 	before := l.look()

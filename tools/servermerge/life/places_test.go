@@ -45,7 +45,7 @@ type image struct {
 	rows    map[string][]string // of each table, sorted
 	counts  map[string]int64    // the counters of tables
 	events  int                 // that are enabled
-	servers []server            // of the registry, by number
+	servers []server            // of the registry, in their order
 	wal     bool                // a file in WAL mode
 }
 

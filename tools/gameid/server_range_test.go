@@ -8,14 +8,14 @@ import (
 	"mergesafe/store"
 )
 
-func TestParseNumbers(t *testing.T) {
-	for text, want := range map[string]store.NumberRange{"40-59": {First: 40, Last: 59}, " 40 - 59 ": {First: 40, Last: 59}, "7-7": {First: 7, Last: 7}, "1-1048575": {First: 1, Last: gameid.MaxServer}} {
-		if got, err := parseNumbers(text); got != want || err != nil {
+func TestParseServerRange(t *testing.T) {
+	for text, want := range map[string]store.ServerRange{"40-59": {First: 40, Last: 59}, " 40 - 59 ": {First: 40, Last: 59}, "7-7": {First: 7, Last: 7}, "1-1048575": {First: 1, Last: gameid.MaxServer}} {
+		if got, err := parseServerRange(text); got != want || err != nil {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]string{"": "no range", "40": "no range", "40-": "no range", "0-9": "no range", "40-50-59": "no range", "40-1048576": "no range", "59-40": "ends before it begins"} {
-		if got, err := parseNumbers(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := parseServerRange(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
 		}
 	}

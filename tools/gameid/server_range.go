@@ -8,8 +8,8 @@ import (
 	"mergesafe/store"
 )
 
-// parseNumbers reads a range of server numbers such as "40-59".
-func parseNumbers(text string) (n store.NumberRange, err error) {
+// parseServerRange reads a range of servers such as "40-59".
+func parseServerRange(text string) (n store.ServerRange, err error) {
 	first, last, ranged := strings.Cut(text, "-")
 	var errs [2]error
 	n.First, errs[0] = gameid.ParseServerID(strings.TrimSpace(first))
@@ -17,7 +17,7 @@ func parseNumbers(text string) (n store.NumberRange, err error) {
 	problem := ""
 	switch {
 	case !ranged || errs[0] != nil || errs[1] != nil:
-		problem = "is no range of server numbers"
+		problem = "is no range of servers"
 	case n.First > n.Last:
 		problem = "ends before it begins"
 	default:

@@ -1,4 +1,4 @@
-package rooms
+package layers
 
 import (
 	"encoding/json"
@@ -27,7 +27,7 @@ var layers = []struct{ what, packages string }{
 	{"programs", "tools examples"},
 	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/check/rule/ruletest merge/transfer/oracle tools/internal/cli/clitest " +
 		"tools/servermerge/life internal/servertest internal/smalldisk internal/browsertest internal/gameworlds internal/odddsn internal/inventory internal/mutant"},
-	{"this repository", "internal/docs internal/rooms tools/internal/profiles"},
+	{"this repository", "internal/docs internal/layers tools/internal/profiles"},
 }
 
 // apart are pairs of which the first never imports the second, in any number of steps.
@@ -128,7 +128,7 @@ func TestDrawing(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s has another list of packages than the code: go test ./internal/rooms -run TestDrawing -update", file)
+		t.Fatalf("%s has another list of packages than the code: go test ./internal/layers -run TestDrawing -update", file)
 	}
 	if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
 		t.Fatal(err)

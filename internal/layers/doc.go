@@ -1,0 +1,2 @@
+// Package layers holds which package of this module may import which: see its test.
+package layers

@@ -1,2 +1,0 @@
-// Package rooms holds which package of this module may import which: see its test.
-package rooms
