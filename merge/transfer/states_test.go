@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -73,6 +74,27 @@ func TestTwoMergesOfOneName(t *testing.T) {
 		if there, err := existsNow(t.Context(), into); err != nil || !there {
 			t.Errorf("%s was dropped by the undo of another merge: %v", into.Name, err)
 		}
+	})
+}
+
+// A merge of which a world is fenced by another merge while this one looks at it is refused, and names the other one.
+func TestTwoMergesOfOneWorld(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		s1, s2, s3 := gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 3, "bert"), gameWorld(t, e, "s3", 3, 3, "carl")
+		ofA, ofB := []rowio.Database{s1, s2}, []rowio.Database{s1, s3}
+		intoA := e.fresh(t, "a")
+		a := mustPlan(t, intoA, ofA, planner.PlanOptions{})
+		b, intoB := planOf(t, e, ofB, planner.PlanOptions{})
+		came := false
+		_, err := apply.ApplyWith(t.Context(), b, intoB, ofB, job.Options{}, job.Hooks{Fail: func(point string) error {
+			if came || point != "read" {
+				return nil
+			}
+			came = true
+			_, err := apply.Apply(t.Context(), a, intoA, ofA, job.Options{})
+			return err
+		}})
+		refusedBecause(t, "apply", fmt.Sprintf("its world goes to %q by the merge %q", intoA.Name, a.ID), err)
 	})
 }
 

@@ -56,7 +56,7 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds
 		return nil, err
 	}
 	defer r.Close()
-	r.New.Unchecked = true
+	r.New.Unchecked, r.Anew = true, true
 	state, err := r.Begin(ctx)
 	if err != nil {
 		return nil, err
