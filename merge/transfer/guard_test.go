@@ -317,7 +317,7 @@ func TestGamePlayedMeanwhile(t *testing.T) {
 			where int // a world, or -1
 			want  []string
 		}{
-			{-1, []string{`database "new": table "`, "another process wrote to it since the merge began; undo the merge, then plan again"}},
+			{-1, []string{`database "new": table "`, "another process wrote to it since the merge began: undo the merge, then plan again"}},
 			{0, []string{`"s1"`, "the mark of server 1 moved", "undo the merge, then plan again"}},
 			{1, []string{`"s2"`, "the mark of server 2 moved", "undo the merge, then plan again"}},
 		} {
@@ -363,7 +363,7 @@ func TestNoRegistry(t *testing.T) {
 			return nil
 		}}, job.Hooks{Batch: time.Nanosecond})
 		if changed := new(ledger.ChangedError); !errors.As(err, &changed) || changed.Database != "new" || changed.Table != "things" || changed.Rows != 5011 || changed.Want != 5010 ||
-			!strings.Contains(err.Error(), `database "new": table "things" has 5011 rows, and should have 5010: another process wrote to it`) {
+			!strings.Contains(err.Error(), `database "new": table "things": it has 5011 rows, and should have 5010: another process wrote to it`) {
 			t.Errorf("it was completed: %v", err)
 		}
 		if undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !undone.Dropped {
@@ -393,7 +393,7 @@ func TestMarkMovedMeanwhile(t *testing.T) {
 				return nil
 			}}, job.Hooks{})
 			want := fmt.Sprintf("the mark of server %s moved from ", server)
-			if of := new(ledger.ChangedError); !errors.As(err, &of) || of.Database != d.Name || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": another process wrote to it since the merge began; undo the merge, then plan again") {
+			if of := new(ledger.ChangedError); !errors.As(err, &of) || of.Database != d.Name || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": another process wrote to it since the merge began: undo the merge, then plan again") {
 				t.Errorf("%s: it was completed: %v", d.Name, err)
 			}
 			if undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !undone.Dropped {
