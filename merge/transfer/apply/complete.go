@@ -94,7 +94,7 @@ func undisturbed(ctx context.Context, r *job.Run) error {
 
 // stillUnaltered makes sure that no table of a world was altered while rows were copied.
 func stillUnaltered(ctx context.Context, r *job.Run) error {
-	err := r.Unaltered(ctx, "apply")
+	err := r.Unaltered(ctx, "apply", nil)
 	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
 		return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
 	}
