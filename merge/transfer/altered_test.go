@@ -386,10 +386,7 @@ func TestAlteredSincePlan(t *testing.T) {
 func TestAlteredBeforeUndo(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := alterable(t, e)
-		p, into := planOf(t, e, all, alterableOptions())
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, alterableOptions())
 		for _, d := range all {
 			exec(t, d, "ALTER TABLE stats RENAME TO states")
 			for _, force := range []bool{false, true} {
@@ -431,9 +428,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 				t.Errorf("apply: %v, want %s", err, want)
 			}
 			exec(t, all[place], back)
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, all)
 			if e.name == "sqlite" { // whose file is not to change at all
 				want = "the file was changed while it was read"
 			}

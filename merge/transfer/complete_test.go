@@ -74,9 +74,7 @@ func TestReferencesChecked(t *testing.T) {
 			if !removed || !strings.Contains(text, want) || strings.Contains(text, "plan again") == try {
 				t.Errorf("removed %t, a rehearsal: %t: %s", removed, try, text)
 			}
-			if undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !undone.Dropped {
-				t.Fatalf("%+v, %v", undone, err)
-			}
+			mustDrop(t, p, into, all)
 		}
 	})
 }
@@ -92,10 +90,7 @@ func TestCounters(t *testing.T) {
 		exec(t, all[0], create, "INSERT INTO mails VALUES (1, 1), (2, 1)")
 		exec(t, all[1], create, "INSERT INTO mails VALUES (11, 1), (500, 1)", "DELETE FROM mails WHERE id = 500")
 		before := []string{dump(t, all[0]), dump(t, all[1])}
-		p, into := planOf(t, e, all, oddAllowed)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, oddAllowed)
 		exec(t, into, "INSERT INTO mails (v) VALUES (7)")
 		if n := number(t, into, "SELECT id FROM mails WHERE v = 7"); n != 501 {
 			t.Errorf("the next is %d, want 501", n)

@@ -152,8 +152,6 @@ func TestCollisionIsNoOverwrite(t *testing.T) {
 		if n := number(t, into, "SELECT COUNT(*) FROM things WHERE id = 104000 AND note = 'mine'"); n != 1 {
 			t.Error("it was overwritten")
 		}
-		if undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !undone.Dropped {
-			t.Errorf("%+v, %v", undone, err)
-		}
+		mustDrop(t, p, into, all)
 	})
 }

@@ -83,10 +83,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("a world was changed:\n%s", diff)
 		}
 		node.Close()
-		p, into = planOf(t, e, all, keepActive)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into = mergeOf(t, e, all, keepActive)
 		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{Try: true}); err == nil || !strings.Contains(err.Error(), "the merge has begun there") {
 			t.Errorf("a rehearsal of a merge that was made: %v", err)
 		}
