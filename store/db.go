@@ -60,7 +60,7 @@ type DB struct {
 //     [ErrSchema]. A server that may lose what it confirms, a standby, and a pooler whose mode is
 //     not said (pooler=session) are refused.
 //
-// A connection that the server does not make usable within 10 s is an error, [ErrUnavailable], also if ctx has no
+// A connection that the server does not make usable within 30 s is an error, [ErrUnavailable], also if ctx has no
 // deadline; the parameter timeout of MySQL, or connect_timeout of PostgreSQL, sets another limit. Of several hosts
 // each has 2 s in MySQL.
 //

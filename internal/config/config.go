@@ -44,9 +44,9 @@ func Load(path string, tools ...func(root *strict.Section)) (*Config, error) {
 	return Parse(path, string(text), tools...)
 }
 
-// Parse reads the text of a file. The name is for messages. The sections [check],
-// [merge] and [fleet] are for the tools, which pass functions that read them; without
-// such a function they are ignored. Problems with the text are of type
+// Parse reads the text of a file. The name is for messages. The other sections, such as [check],
+// are for the tools, which pass functions that read them; one that no function reads is a problem.
+// Problems with the text are of type
 // [*strict.Error], joined if there are several.
 func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, error) {
 	c := &Config{file: file}
@@ -68,7 +68,6 @@ func (c *Config) reader(tools []func(root *strict.Section)) func(root *strict.Se
 			c.worldsAccount = readOptional(s, "worlds_account", accountForm)
 		})
 		c.Sources = sources(root)
-		root.Know("check", "merge", "fleet")
 		for _, read := range tools {
 			read(root)
 		}

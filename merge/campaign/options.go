@@ -19,9 +19,6 @@ type Options struct {
 	// Apply without those that were skipped or undone.
 	Merges []string
 
-	// Again makes Plan make plans anew that are fresh.
-	Again bool
-
 	// Force makes Undo drop new databases too in which a game wrote.
 	Force bool
 

@@ -42,7 +42,7 @@ type planner struct {
 // keep decides whether a merge needs a new plan.
 func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	rec := p.r.recordOf(j)
-	if (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named && !p.r.opts.Again {
+	if (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named {
 		return done
 	}
 	plan, err := p.r.planOf(ctx, j)
@@ -66,7 +66,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			p.r.adopt(j, plan, at)
 			return done
 		}
-		fresh := same && !p.r.opts.Again && rec.Phase == progress.Planned && rec.Plan == plan.ID &&
+		fresh := same && rec.Phase == progress.Planned && rec.Plan == plan.ID &&
 			rec.Basis == p.r.opts.Basis && len(plan.Refusals) == 0
 		if fresh {
 			options, stop, err := p.r.work(ctx, plan)
@@ -85,7 +85,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			return done
 		}
 	}
-	if err == nil && plan == nil && !p.r.opts.Again {
+	if err == nil && plan == nil {
 		err = p.r.book.planGone(j.Name())
 	}
 	if rec.begun() && err != nil {

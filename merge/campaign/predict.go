@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -14,19 +13,8 @@ func workOf(plan *transfer.Plan) progress.Work {
 	return progress.Work{Merges: 1, Worlds: len(plan.Worlds), Rows: plan.Rows()}
 }
 
-// Rate is that of the merges of the campaign that were carried out without an interruption. ok
-// is false if there is none.
-func (b *Book) Rate(ctx context.Context) (r progress.Rate, ok bool, err error) {
-	err = b.look(ctx, func(ctx context.Context, s state) error {
-		known, err := s.records(ctx)
-		r, ok = measured(known)
-		return err
-	})
-	return r, ok, err
-}
-
 // measured is the rate of the merges that were measured or are under way, and somewhat more in both directions.
-func measured(known map[string]*record) (r progress.Rate, ok bool) {
+func measured(known map[string]*record) progress.Rate {
 	var rates []float64
 	for _, m := range known {
 		switch took := m.Elapsed + m.Left; {
@@ -38,20 +26,20 @@ func measured(known map[string]*record) (r progress.Rate, ok bool) {
 		}
 	}
 	if len(rates) == 0 {
-		return progress.DefaultRate, false
+		return progress.DefaultRate
 	}
 	wide := 1.25
 	if len(rates) < 3 {
 		wide = 2
 	}
 	slowest, fastest := int64(slices.Min(rates)/wide), int64(slices.Max(rates)*wide)
-	return progress.Rate{Slowest: max(1, slowest), Fastest: max(1, fastest)}, true
+	return progress.Rate{Slowest: max(1, slowest), Fastest: max(1, fastest)}
 }
 
 // predict says how long each merge takes: by its rows, by what was measured in this campaign so
 // far, and by its rehearsal, which has no proof.
 func predict(merges []progress.MergeStatus, known map[string]*record) {
-	rate, _ := measured(known)
+	rate := measured(known)
 	for i := range merges {
 		m := &merges[i]
 		switch r := known[m.Name()]; {

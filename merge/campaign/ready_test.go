@@ -154,7 +154,7 @@ func TestFenceAll(t *testing.T) {
 }
 
 // A process that was killed after it set the fences left a plan that alone can lift them: it
-// is kept, also if plans are to be made anew.
+// is kept, also if it is stale.
 func TestPlanOfFenced(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
@@ -167,9 +167,7 @@ func TestPlanOfFenced(t *testing.T) {
 	all[0].plan = plan
 	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
-	again := p.options()
-	again.Again = true
-	_, err = Plan(t.Context(), b, again)
+	_, err = Plan(t.Context(), b, p.options())
 	must(t, err)
 	kept, err := b.readPlan("w1")
 	must(t, err)
@@ -187,6 +185,8 @@ func TestPlanOfFenced(t *testing.T) {
 		stop()
 		must(t, failure)
 	}
+	again := p.options()
+	again.Merges = []string{"w1"} // it was undone
 	_, err = Plan(t.Context(), b, again)
 	must(t, err)
 	if got := phases(t, b); got != "w1 planned" {

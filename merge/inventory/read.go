@@ -34,10 +34,6 @@ type Options struct {
 	// database may take to answer at all; 0 means 10 seconds, or Timeout if that is less.
 	Timeout, Connect time.Duration
 
-	// Quick takes the estimates of MariaDB and MySQL for the numbers of rows. Rows are
-	// counted otherwise, and in SQLite always.
-	Quick bool
-
 	// Players is the table that has a row for each player, and Active its column that tells
 	// when the player was there last, as [sqlsource.Source.Activity] reads it. Without
 	// them it is not known who plays.
@@ -241,7 +237,7 @@ func (w *found) read(ctx context.Context, d Database, source *sqlsource.Source, 
 	})
 	try("last merge", func() (err error) { w.Merged, err = lastMerge(ctx, d); return err })
 	try("players", func() (err error) { w.Players, err = playersOf(ctx, source, o); return err })
-	try("counting rows", func() error { return w.count(ctx, source, catalog, size, o.Quick) })
+	try("counting rows", func() error { return w.count(ctx, source, catalog, size) })
 	if failed != nil {
 		return errors.New(strings.Join(failed, "; "))
 	}
@@ -249,13 +245,10 @@ func (w *found) read(ctx context.Context, d Database, source *sqlsource.Source, 
 }
 
 // count counts the rows. If that takes too long, the estimate of the server has to do.
-func (w *found) count(ctx context.Context, source *sqlsource.Source, catalog *catalog.Catalog, size sqlsource.Size, quick bool) error {
+func (w *found) count(ctx context.Context, source *sqlsource.Source, catalog *catalog.Catalog, size sqlsource.Size) error {
 	estimates := size.Rows >= 0
 	if estimates {
 		w.Rows, w.Estimated = size.Rows, true
-		if quick {
-			return nil
-		}
 	}
 	var rows int64
 	for _, t := range catalog.Tables {

@@ -379,16 +379,6 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// Estimates are called so, and are not needed for SQLite.
-func TestQuick(t *testing.T) {
-	onEach(t, func(t *testing.T, world func(string, ...string) Database) {
-		inv := Read(t.Context(), []Database{world("w1", characters, logins(1, 1, 2, 3))}, Options{Quick: true})
-		if w := inv.Worlds[0]; w.Problem != "" || w.Estimated != (w.Engine != "sqlite") || w.Engine == "sqlite" && w.Rows != 3 {
-			t.Errorf("got %+v", w)
-		}
-	})
-}
-
 // Nothing is written: neither into the files, nor beside them.
 func TestReadsOnly(t *testing.T) {
 	d := sqlite(t, "w1", characters, logins(1, 1, 2, 3))
@@ -415,27 +405,31 @@ func TestReadsOnly(t *testing.T) {
 	}
 }
 
-// A count that takes too long leaves the estimate of the server; without one it is a problem.
+// A count that takes too long leaves the estimate of the server, which is called so. SQLite has none: there it is a problem.
 func TestCountTakesTooLong(t *testing.T) {
-	d := sqlite(t, "w1", characters, logins(1, 1, 2, 3))
-	source, err := sqlsource.Open(t.Context(), d.Name, d.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer source.Close()
-	catalog, err := source.Catalog(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
-	defer cancel()
-	var estimated, none found
-	if err := estimated.count(late, source, catalog, sqlsource.Size{Rows: 7}, false); err != nil || estimated.Rows != 7 || !estimated.Estimated {
-		t.Errorf("got %+v, %v", estimated.World, err)
-	}
-	if err := none.count(late, source, catalog, sqlsource.Size{Rows: -1}, false); err == nil || none.Estimated {
-		t.Errorf("got %+v, %v", none.World, err)
-	}
+	onEach(t, func(t *testing.T, world func(string, ...string) Database) {
+		d := world("w1", characters, logins(1, 1, 2, 3))
+		source, err := sqlsource.Open(t.Context(), d.Name, d.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		catalog, err := source.Catalog(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, err := source.Size(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
+		defer cancel()
+		var w found
+		err = w.count(late, source, catalog, size)
+		if sqlite := catalog.Engine == "sqlite"; (err != nil) != sqlite || w.Estimated == sqlite || w.Rows != max(size.Rows, 0) {
+			t.Errorf("got %+v, %v", w.World, err)
+		}
+	})
 }
 
 // What is missing for the players is a problem, and the rest is read.

@@ -401,6 +401,16 @@ func TestAlteredBeforeUndo(t *testing.T) {
 		if undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !undone.Dropped {
 			t.Errorf("%+v, %v", undone, err)
 		}
+		// What is to be undone without a record, only the fences of all worlds can say.
+		gone := []rowio.Database{all[0], e.fresh(t, all[1].Name)}
+		if e.name != "sqlite" { // where it is there
+			here := readCell(t, pool(t, gone[1]), "SELECT DATABASE()")[0][0]
+			gone[1].DSN = strings.Replace(gone[1].DSN, here, here+"x", 1)
+		}
+		for _, force := range []bool{false, true} {
+			_, err := undo.Undo(t.Context(), p, into, gone, undo.UndoOptions{Force: force})
+			refusedBecause(t, "undo", fmt.Sprintf("database %q: its database is gone, and with it what its fence says", all[1].Name), err)
+		}
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// What is told of the rows of a world is what the new database has of them afterwards.
-func TestEachMoved(t *testing.T) {
+// What is told of the rows of the worlds that come is what the new database has of them afterwards.
+func TestEachFateOf(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := oldGame(t, e, "s1", "s2", "s3")
 		exec(t, all[2], "UPDATE chars SET name = 'nbe' WHERE guid = 2") // as in s2
@@ -23,26 +23,27 @@ func TestEachMoved(t *testing.T) {
 			t.Fatalf("%+v", p.Renames)
 		}
 		mustApply(t, p, into, all)
-		var olds, news []string
-		for i, d := range all {
-			olds = append(olds, keysAndNames(t, d, "SELECT guid, name FROM chars ORDER BY guid")...)
-			err := apply.EachMoved(t.Context(), p, into, all, i, "chars", "name", nil, func(m apply.Moved) error {
-				if len(olds) == 0 || olds[0] != m.OldKey+" "+m.Old {
-					t.Errorf("got %+v, want %q", m, olds)
-				}
-				olds = olds[1:]
-				news = append(news, m.NewKey+" "+m.New)
-				return nil
-			})
-			if err != nil || len(olds) > 0 {
-				t.Fatal(olds, err)
-			}
+		const rows = "SELECT guid, name FROM chars ORDER BY guid"
+		var olds, wantOlds []string
+		for _, d := range all[1:] {
+			wantOlds = append(wantOlds, keysAndNames(t, d, rows)...)
 		}
-		if diff := cmp.Diff(keysAndNames(t, into, "SELECT guid, name FROM chars ORDER BY guid"), news); diff != "" {
+		news := keysAndNames(t, all[0], rows) // as they were
+		err := apply.EachFateOf(t.Context(), p, into, all, "chars", "name", nil, func(f apply.Fate) error {
+			olds, news = append(olds, f.OldKey+" "+f.OldName), append(news, f.NewKey+" "+f.NewName)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(wantOlds, olds); diff != "" {
 			t.Error(diff)
 		}
-		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" of "s1" come by the plan`}} {
-			err := apply.EachMoved(t.Context(), p, into, all, 0, c.table, c.column, nil, func(apply.Moved) error { return nil })
+		if diff := cmp.Diff(keysAndNames(t, into, rows), news); diff != "" {
+			t.Error(diff)
+		}
+		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" of "s2" come by the plan`}} {
+			err := apply.EachFateOf(t.Context(), p, into, all, c.table, c.column, nil, func(apply.Fate) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}

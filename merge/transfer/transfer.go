@@ -170,11 +170,6 @@ func KeyText(key string) string {
 	return rowio.KeyText(key)
 }
 
-// KeysViewStatements is [ledger.KeysViewStatements].
-func KeysViewStatements(ctx context.Context, d Database) ([]string, error) {
-	return ledger.KeysViewStatements(ctx, d)
-}
-
 // LastMerge is [ledger.LastMerge].
 func LastMerge(ctx context.Context, merged Database) (*Recorded, error) {
 	return ledger.LastMerge(ctx, merged)

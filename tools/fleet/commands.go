@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -72,12 +73,9 @@ func (s surroundings) works(
 		if err != nil {
 			return err
 		}
-		o.Again, o.Force, o.Try = cmd.Bool("again"), cmd.Bool("force"), cmd.Bool("try")
+		o.Force, o.Try = cmd.Bool("force"), cmd.Bool("try")
 		if question != nil {
 			if err := cli.Confirm(ctx, cmd, question(n)); err != nil {
-				if ctx.Err() != nil {
-					return errors.New("nothing was changed")
-				}
 				return err
 			}
 		}
@@ -126,7 +124,23 @@ func (n *night) failed(err error) error {
 }
 
 func (n *night) status(ctx context.Context) error {
+	page, err := cli.NewFile("html", n.cmd.String("html"), cli.Input{What: "the campaign file", Name: n.book.File()})
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	status, err := n.book.Status(ctx)
+	if err != nil {
+		return err
+	}
+	err = page.Write(func(w io.Writer) error {
+		record, err := recordOf(ctx, n.book, status)
+		if err != nil {
+			return err
+		}
+		record.Program = n.cmd.Root().Version
+		return record.WriteHTML(w)
+	})
 	if err != nil {
 		return err
 	}

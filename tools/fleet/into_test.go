@@ -66,7 +66,7 @@ func TestPlaceFollows(t *testing.T) {
 	if got := places(); got != home {
 		t.Errorf("after the undo the places are %s", got)
 	}
-	ends(t, fleetIn(dir, "plan", "-fleet", registry, "-again", "night.toml"), cli.OK)
+	ends(t, fleetIn(dir, "plan", "-fleet", registry, "night.toml", "w1", "w3"), cli.OK)
 	ends(t, fleetIn(dir, "apply", "-fleet", registry, "night.toml"), cli.OK)
 
 	must(t, clitest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, "w5.db"), gameid.ServerID(5), 5, "z"))

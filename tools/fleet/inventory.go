@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
-	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -25,12 +24,10 @@ func inventoryCommand(s surroundings) *cliv3.Command {
 		Name: "inventory",
 		Flags: append(databases.WorldFlags(),
 			&cliv3.StringFlag{Name: "since"},
-			&cliv3.BoolFlag{Name: "quick"},
 			&cliv3.StringFlag{Name: "csv"},
 			cli.JSONFlag(),
 			&cliv3.IntFlag{Name: "parallel", Value: 16, Validator: atLeast(1, "want 1 or more")},
 			&cliv3.IntFlag{Name: "per-server", Value: 4, Validator: atLeast(1, "want 1 or more")},
-			&cliv3.DurationFlag{Name: "timeout", Value: 2 * time.Minute, Validator: atLeast[time.Duration](1, "want a time such as 30s")},
 		),
 		Action: s.inventory,
 	}
@@ -52,9 +49,7 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	options := inventory.Options{
-		Parallel: cmd.Int("parallel"), PerServer: cmd.Int("per-server"), Timeout: cmd.Duration("timeout"), Quick: cmd.Bool("quick"),
-	}
+	options := inventory.Options{Parallel: cmd.Int("parallel"), PerServer: cmd.Int("per-server")}
 	if file := cmd.String("since"); file != "" {
 		if options.Since, err = readInventory("since", file); err != nil {
 			return err

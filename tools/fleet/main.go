@@ -34,10 +34,9 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Name: "fleet",
 		Commands: []*cliv3.Command{
 			inventoryCommand(s), suggestCommand(s),
-			{Name: "plan", Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
-				Action: s.works("plan", campaign.Plan, nil)},
+			{Name: "plan", Flags: workFlags(), Action: s.works("plan", campaign.Plan, nil)},
 			applyCommand(s),
-			{Name: "status", Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"}},
+			{Name: "status", Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "html"}, &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"}},
 				Action: s.onWhole((*night).status)},
 			{Name: "verify", Flags: workFlags(), Action: s.works("verify", campaign.Verify, nil)},
 			undoCommand(s),
@@ -47,7 +46,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			{Name: "skip", Action: s.on((*night).skip)},
 			whoisCommand(s),
 			{Name: "serve", Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.onWhole((*night).serve)},
-			{Name: "export", Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.onWhole((*night).export)},
 		},
 	}
 	describe(cmd)

@@ -13,10 +13,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
-	"mergesafe/merge/progress"
 	"mergesafe/merge/suggest"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -39,7 +36,6 @@ func suggestCommand(s surroundings) *cliv3.Command {
 			&cliv3.IntFlag{Name: "parallel", Value: 1, Validator: atLeast(1, "want 1 or more")},
 			&cliv3.StringFlag{Name: "inventory"},
 			&cliv3.StringFlag{Name: "rate"},
-			&cliv3.StringFlag{Name: "rates"},
 			&cliv3.BoolFlag{Name: "no-names"},
 			&cliv3.StringFlag{Name: "o"},
 			cli.JSONFlag(),
@@ -93,11 +89,6 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		inv = read(ctx, cmd, worlds, inventory.Options{Players: who.Players, Active: who.Active})
 		if ctx.Err() != nil {
 			return fmt.Errorf("no inventory: %w", ctx.Err())
-		}
-	}
-	if name := cmd.String("rates"); name != "" {
-		if wishes.Rate, err = rateOf(ctx, name); err != nil {
-			return err
 		}
 	}
 	suggestion, err := suggest.Make(inv, wishes)
@@ -177,9 +168,6 @@ func wishesOf(cmd *cliv3.Command) (w suggest.Wishes, err error) {
 		if err1 != nil || err2 != nil || w.Rate.Slowest < 1 || w.Rate.Fastest < w.Rate.Slowest {
 			return w, cli.Usage("-rate %q: want rows a second, such as 40000, or the slowest and the fastest: 20000-60000", text)
 		}
-		if cmd.String("rates") != "" {
-			return w, cli.Usage("-rate and -rates are both given: want one of them")
-		}
 	}
 	return w, nil
 }
@@ -196,22 +184,4 @@ func parseSize(text string) (int64, error) {
 		return 0, fmt.Errorf("want a number of bytes such as 500MB or 20GB")
 	}
 	return int64(n * unit), nil
-}
-
-// rateOf is the rate of an earlier campaign.
-func rateOf(ctx context.Context, file string) (progress.Rate, error) {
-	c, err := agenda.Load(file)
-	if err != nil {
-		return progress.Rate{}, err
-	}
-	book, err := campaign.Open(ctx, c, file)
-	if err != nil {
-		return progress.Rate{}, err
-	}
-	defer book.Close()
-	rate, ok, err := book.Rate(ctx)
-	if err == nil && !ok {
-		err = fmt.Errorf("-rates: no merge of %s was carried out without an interruption, so its rate is not known", file)
-	}
-	return rate, err
 }

@@ -34,8 +34,7 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 			Name: "claim", Description: helpClaim, Action: onFleet(env, claimArguments, claimNumber),
 			Flags: fleetFlags(&ucli.StringFlag{Name: "name"}, &ucli.StringFlag{Name: "server"}, &ucli.StringFlag{Name: "numbers"}, &ucli.StringFlag{Name: "reason"}, cli.JSONFlag()),
 		},
-		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, noArguments, listNumbers)},
-		{Name: "show", Description: helpShow, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, oneServer, showNumber)},
+		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, listArguments, listNumbers)},
 		{Name: "retire", Description: helpRetire, Flags: fleetFlags(&ucli.StringFlag{Name: "reason"}), Action: onFleet(env, oneServer, retireNumber)},
 		{
 			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindNumber),
@@ -196,9 +195,11 @@ func claimArguments(cmd *ucli.Command) (server gameid.ServerID, err error) {
 }
 
 const helpList = `
-Usage: gameid servers list [-fleet DSN] [-config FILE] [-json]
+Usage: gameid servers list [-fleet DSN] [-config FILE] [-json] [NUMBER...]
 
-Lists all server numbers that were ever claimed.
+Lists all server numbers that were ever claimed. Of each NUMBER it shows the
+whole record, and its history: every change, with the time, the account that
+made it, and the reason.
 
   STATE     claimed: no world has used it yet; bound: it belongs to one world;
             retired: it belonged to one, and to none any more
@@ -211,14 +212,79 @@ Lists all server numbers that were ever claimed.
 Flags:` + fleetJSONHelp + `
 Examples:
   gameid servers list
+  gameid servers list 7
   gameid servers list -json -fleet "$FLEET_DSN"`
 
 func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	if cmd.Args().Present() {
+		return showNumbers(ctx, cmd, w)
+	}
 	servers, err := w.fleet.List(ctx)
 	if err != nil {
 		return err
 	}
 	return printFleet(cmd.Root().Writer, cli.Width(cmd), servers, cmd.Bool("json"))
+}
+
+// listArguments judges the numbers, which [showNumbers] reads.
+func listArguments(cmd *ucli.Command) (gameid.ServerID, error) {
+	for _, number := range cmd.Args().Slice() {
+		if _, err := gameid.ParseServerID(number); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// showNumbers prints the records and the histories of the numbers that the arguments are.
+func showNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	out, width := cmd.Root().Writer, cli.Width(cmd)
+	var objects []fleetServer
+	for i, number := range cmd.Args().Slice() {
+		server, err := gameid.ParseServerID(number)
+		if err != nil {
+			return err
+		}
+		s, history, err := w.fleet.Show(ctx, server)
+		if err != nil {
+			return err
+		}
+		if cmd.Bool("json") {
+			o := fleetObject(s)
+			for _, h := range history {
+				o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
+			}
+			objects = append(objects, o)
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err := printNumber(out, width, s, history); err != nil {
+			return err
+		}
+	}
+	if cmd.Bool("json") {
+		return cli.WriteJSON(out, objects)
+	}
+	return nil
+}
+
+func printNumber(out io.Writer, width int, s fleet.Server, history []fleet.Change) error {
+	facts := [][]string{
+		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
+		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
+		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
+	}
+	if err := columns.Write(out, facts, width); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
+	for _, h := range history {
+		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
+	}
+	return columns.Write(out, rows, width)
 }
 
 func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {
@@ -235,46 +301,6 @@ func fleetLease(s fleet.Server) string {
 		return "-"
 	}
 	return "held until " + printable.Time(s.LeaseUntil)
-}
-
-const helpShow = `
-Usage: gameid servers show [-fleet DSN] [-config FILE] [-json] NUMBER
-
-Shows the record of one number in the fleet registry, and its history: every
-change, with the time, the account that made it, and the reason.
-
-Flags:` + fleetJSONHelp + `
-Examples:
-  gameid servers show 7`
-
-func showNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
-	s, history, err := w.fleet.Show(ctx, w.server)
-	if err != nil {
-		return err
-	}
-	out, width := cmd.Root().Writer, cli.Width(cmd)
-	if cmd.Bool("json") {
-		o := fleetObject(s)
-		o.History = make([]fleetChange, 0, len(history))
-		for _, h := range history {
-			o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
-		}
-		return cli.WriteJSON(out, o)
-	}
-	facts := [][]string{
-		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
-		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
-		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
-	}
-	if err := columns.Write(out, facts, width); err != nil {
-		return err
-	}
-	fmt.Fprintln(out)
-	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
-	for _, h := range history {
-		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
-	}
-	return columns.Write(out, rows, width)
 }
 
 const helpRetire = `

@@ -349,7 +349,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 // A database that cannot be reached, and a password in its DSN.
 func TestFleetHidesThePassword(t *testing.T) {
 	for _, args := range [][]string{
-		{"servers", "list"}, {"servers", "show", "7"}, {"servers", "claim", "-name", "s7"}, {"servers", "init"}, {"servers", "retire", "7"},
+		{"servers", "list"}, {"servers", "list", "7"}, {"servers", "claim", "-name", "s7"}, {"servers", "init"}, {"servers", "retire", "7"},
 		{"servers", "rebind", "7", "-world", strings.Repeat("0", 32), "-reason", "test"},
 	} {
 		for _, dsn := range []string{"mysql:root:hunter2@tcp(127.0.0.1:1)/fleet", "mysql:root:hunter2@nonsense"} {

@@ -17,8 +17,8 @@ Usage: gameid servers leave -server NUMBER [-apply] [-config FILE] DATABASE
 
 Makes a world forget the fleet registry that it is bound in, so that it starts
 without one, or can be bound in another. A bound world does not start without
-its fleet registry: otherwise a missing line in its configuration would let a cloned
-disk, or a restored backup, run beside the world unnoticed.
+its fleet registry: otherwise a missing line in its configuration would let a
+cloned disk, or a restored backup, run beside the world unnoticed.
 
 It is meant for a test copy that no player ever sees, and for a fleet that is
 given up. It is not needed if the fleet registry just cannot be reached: a bound

@@ -37,9 +37,8 @@ Commands:
   new                generate IDs for tests
   servers COMMAND    inspect: the servers whose IDs may be in a database, and
                      which of them run; the fleet registry: init, claim, list,
-                     show, retire, rebind, places; for a world that does not
-                     start, or was restored: repair-mark, release, raise-mark,
-                     leave; and schema
+                     retire, rebind, places; for a world that does not start,
+                     or was restored: repair-mark, release, leave; and schema
 
 "gameid COMMAND -h" explains each. All command lines have the same form:
 

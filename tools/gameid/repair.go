@@ -20,9 +20,9 @@ func repairCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "repair-mark",
 		Description: `
-Usage: gameid servers repair-mark -server NUMBER [-apply -reason TEXT]
-                                  [-max-clock-skew TIME] [-fleet DSN]
-                                  [-config FILE] DATABASE
+Usage: gameid servers repair-mark -server NUMBER [-to TIME]
+                                  [-apply -reason TEXT] [-max-clock-skew TIME]
+                                  [-fleet DSN] [-config FILE] DATABASE
 
 Lowers the mark of a server, the time up to which it may have used IDs. A server
 whose mark is in the far future refuses to start. A clock that was far ahead
@@ -44,10 +44,18 @@ If rows with times of the far future exist, lowering the mark does not help. The
 choices are shown: wait, allow the server a larger clock skew, delete the rows,
 or claim a new number.
 
+With -to it raises the mark to that time, so that the IDs of the server begin
+after it, and searches no tables. It is for a database that was restored from an
+older copy, when a clock was or is wrong: the server may have used times since
+that copy that are still to come by the clock with which it starts now. Raise
+the mark by as much as the clocks may have differed. A world in a fleet registry
+does not need that: the mark in the fleet registry counts too.
+
 The exit code is 1 if the server cannot start, even with -apply.
 
 Flags:
   -server NUMBER         the server
+  -to TIME               raise the mark to this: 2026-11-21T04:00:00Z
   -apply                 do it
   -reason TEXT           with -apply: what happened
   -max-clock-skew TIME   how far in the future a mark may be (default 5m), as
@@ -55,13 +63,22 @@ Flags:
 Examples:
   gameid servers repair-mark sqlite:data/s7.db -server 7
   gameid servers repair-mark s7 -server 7 -apply -reason "BIOS clock in 2099"`,
-		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "reason"}, &ucli.DurationFlag{Name: "max-clock-skew", Value: 5 * time.Minute}),
+		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "to"}, &ucli.StringFlag{Name: "reason"}, &ucli.DurationFlag{Name: "max-clock-skew", Value: 5 * time.Minute}),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			options, err := skew(cmd)
 			if err != nil {
 				return err
 			}
+			var to time.Time
+			if cmd.IsSet("to") {
+				if to, err = time.Parse(time.RFC3339, cmd.String("to")); err != nil {
+					return cli.Usage("-to is %q: want a time such as 2026-11-21T04:00:00Z", cmd.String("to"))
+				}
+			}
 			return withWorld(ctx, cmd, env, func(w world) error {
+				if cmd.IsSet("to") {
+					return raiseMark(ctx, cmd.Root().Writer, w, to, options)
+				}
 				plan, err := fleet.PlanMark(ctx, w.registry, w.fleet, w.server, options)
 				if err != nil {
 					return err
@@ -75,6 +92,20 @@ Examples:
 			})
 		},
 	}
+}
+
+// raiseMark is what -to does.
+func raiseMark(ctx context.Context, out io.Writer, w world, to time.Time, options gameid.Options) error {
+	if !w.apply {
+		_, err := fmt.Fprintf(out, "Nothing was changed: -apply -reason TEXT raises the mark of server %s to %s, unless it is later.\n", w.server, printable.Time(to))
+		return err
+	}
+	raised, err := w.registry.RaiseMark(ctx, w.server, to, options)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "The mark of server %s is %s: its IDs begin after that.\n", w.server, mark(raised))
+	return err
 }
 
 func printPlan(w io.Writer, p *fleet.MarkPlan, applied bool) error {

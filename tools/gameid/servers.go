@@ -26,21 +26,20 @@ Usage: gameid servers COMMAND [flags] [ARGUMENT...]
 
 Shows which servers may have IDs in a database, and keeps their numbers. The
 commands from init to places are about the fleet registry, the one database that
-gives each server number to one world permanently. The next four repair one
+gives each server number to one world permanently. The next three repair one
 world. schema is for tools that run migrations.
 
 Commands:
   inspect      the servers whose IDs may be in a database, and which of them run
   init         make the fleet registry, once
   claim        take a number for a new world
-  list         all numbers of the fleet
-  show         one number, and its history
+  list         all numbers of the fleet, or some with their history
   retire       end the use of a number
   rebind       give a number to another world, although it is bound to one
   places       where the databases of worlds are: list, set, forget
-  repair-mark  let a server start again whose clock was far ahead
+  repair-mark  let a server start again whose clock was far ahead, or keep a
+               restored one clear of IDs that are in no backup
   release      let a server start again whose lease lasts for years
-  raise-mark   keep a restored server clear of IDs that are in no backup
   leave        make a world forget its fleet registry
   schema       print the statements that make the registry's tables
 
@@ -48,7 +47,7 @@ Examples:
   gameid servers inspect sqlite:data/s1.db
   gameid servers claim -name s7`,
 		Commands: append(append([]*ucli.Command{inspectServersCommand(env)}, fleetCommands(env)...),
-			repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env), schemaCommand()),
+			repairCommand(env), releaseCommand(env), leaveCommand(env), schemaCommand()),
 	}
 }
 

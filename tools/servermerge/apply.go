@@ -14,9 +14,6 @@ import (
 )
 
 func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
-	if err := noDryRun(cmd); err != nil {
-		return err
-	}
 	j, err := s.work(ctx, cmd)
 	if err != nil {
 		return err
@@ -29,7 +26,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	began, before := announceApply(ctx, log, j.job, try)
 	if err := cli.Confirm(ctx, cmd, "This makes "+j.where()+"."); err != nil {
 		w.close()
-		return unconfirmed(ctx, err)
+		return err
 	}
 	result, err := transfer.Apply(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()

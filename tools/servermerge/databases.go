@@ -193,15 +193,16 @@ func (c call) commands(running string) report.Commands {
 	}
 }
 
-// secretly are the variables that stand for DSNs of flags.
-var secretly = map[string]string{"fleet": cli.FleetDSN, "into": cli.NewDSN}
-
 // typedOf are the words of a command that makes a plan, for [transfer.Plan.Typed].
 func typedOf(cmd *cliv3.Command) []string {
 	words := []string{cmd.Name}
 	for _, f := range cmd.Flags {
-		if flag := f.Names()[0]; cmd.IsSet(flag) && !slices.Contains([]string{"o", "html", "json"}, flag) {
-			words = append(words, cli.Typed(cmd, f, secretly[flag])...)
+		flag, secretly := f.Names()[0], ""
+		if flag == "into" {
+			secretly = cli.NewDSN
+		}
+		if cmd.IsSet(flag) && !slices.Contains([]string{"o", "html", "json"}, flag) {
+			words = append(words, cli.Typed(cmd, f, secretly)...)
 		}
 	}
 	return words

@@ -24,13 +24,19 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 		return nil, err
 	}
 	registry := fleetregistry.Registry{DSN: dsn, By: "servermerge " + cmd.Name}
-	if err := registry.Required(ctx, j.plan, j.worlds[0]); err != nil {
+	asking := func() (answered func()) {
+		if dsn.IsZero() {
+			return func() {}
+		}
+		return cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))
+	}
+	answered := asking()
+	err = registry.Required(ctx, j.plan, j.worlds[0])
+	if answered(); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		if !registry.DSN.IsZero() {
-			defer cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))()
-		}
+		defer asking()()
 		return record(registry, ctx, j.plan, j.into, j.worlds, why)
 	}, nil
 }

@@ -192,7 +192,7 @@ the accounts have the rights that it needs; otherwise it refuses. Then it makes
 the new database, records the merge there, prevents the servers of the worlds
 from being started, and copies, batch by batch. No server can be started on the
 new database until open. On a terminal it first says what it will do, where and
-to how many rows, and asks. The plan is the dry run: there is no -dry-run.
+to how many rows, and asks.
 
 If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
 again to resume; the result is the same. If a database cannot be reached or a
@@ -299,7 +299,6 @@ const helpWhois = `Usage: servermerge whois [flags] PLAN
        servermerge whois [flags] NEW TABLE KEY
        servermerge whois [flags] NEW WORLD TABLE KEY
        servermerge whois -csv FILE NEW WORLD TABLE
-       servermerge whois -view NEW
 
 Says what becomes of rows in a merge, or became of them. NEW is the merged
 database, or the plan of its merge.
@@ -346,8 +345,6 @@ then, nor whether the game made a key here later in such a gap: whois does.
                     SELECT. After PLAN the databases may be given again: NEW
                     WORLD...
   -json             print as JSON
-  -view             print the statements that make the view mergesafe_moved, for
-                    a database whose account could not
 ` + helpPlaces + helpCodec + `
 Exit codes: 0 it came by a merge, or the list is written; 1 it came by none, or
 stayed behind; 2 could not read.

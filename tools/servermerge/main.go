@@ -37,12 +37,12 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Description: help,
 		Commands: []*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
-			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), pageFlag(), &cliv3.BoolFlag{Name: "try"}, cli.YesFlag(), dryRunFlag()), Action: s.apply},
+			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), pageFlag(), &cliv3.BoolFlag{Name: "try"}, cli.YesFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
 			{Name: "verify", DisableSliceFlagSeparator: true, Description: helpVerify, Flags: workFlags(), Action: s.verify},
 			{Name: "open", DisableSliceFlagSeparator: true, Description: helpOpen, Flags: append(workFlags(), pageFlag(), fleetFlag(), cli.YesFlag()), Action: s.open},
-			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}, fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.undo},
-			{Name: "whois", DisableSliceFlagSeparator: true, Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.StringFlag{Name: "names"}, &cliv3.BoolFlag{Name: "view"}, codecFlag()}, Action: s.whois},
+			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}, fleetFlag(), cli.YesFlag()), Action: s.undo},
+			{Name: "whois", DisableSliceFlagSeparator: true, Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.StringFlag{Name: "names"}, codecFlag()}, Action: s.whois},
 		},
 	}
 	cli.Topics(cmd, map[string]string{"json": helpJSON, "safety": helpSafety})

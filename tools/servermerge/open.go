@@ -24,7 +24,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return j.unplaced(ctx, "open", err)
 	}
 	if err := cli.Confirm(ctx, cmd, "This proves "+j.where()+", and lets the game in."); err != nil {
-		return unconfirmed(ctx, err)
+		return err
 	}
 	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
 	opened, err := transfer.Open(ctx, j.plan, j.into, j.worlds, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})

@@ -5,14 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"mergesafe/internal/fleet"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -58,7 +56,7 @@ func (u *untilSaid) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// While the fleet registry does not answer, plan and apply say so again and again, without
+// While the fleet registry does not answer, open and undo say so again and again, without
 // a terminal.
 func TestSilentFleetRegistry(t *testing.T) {
 	folder := t.TempDir()
@@ -69,43 +67,29 @@ func TestSilentFleetRegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Exec("CREATE TABLE chars (guid INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL); INSERT INTO chars VALUES (1, '" + name + "')"); err != nil {
+		if _, err := db.Exec("CREATE TABLE chars (guid INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL); INSERT INTO chars VALUES (" + name[1:] + ", '" + name + "')"); err != nil {
 			t.Fatal(err)
 		}
 		db.Close()
 		files = append(files, "sqlite:"+file)
 	}
-	registry, err := fleet.Open("sqlite:" + filepath.Join(folder, "fleet.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := registry.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	registry.Close()
-	plan, rules := filepath.Join(folder, "plan.json"), filepath.Join(folder, "rules.toml")
-	if err := os.WriteFile(rules, []byte("[merge]\nrekey = true\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	into := "sqlite:" + filepath.Join(folder, "new.db")
-	ran(t, cli.OK, "plan", "-into", into, "-rules", rules, "-fleet", "sqlite:"+filepath.Join(folder, "fleet.db"), "-o", plan, files[0], files[1])
+	plan, into := filepath.Join(folder, "plan.json"), "sqlite:"+filepath.Join(folder, "new.db")
+	ran(t, cli.OK, "plan", "-into", into, "-o", plan, files[0], files[1])
+	ran(t, cli.OK, "apply", plan)
 
 	silent := silentServer(t)
-	for _, args := range [][]string{
-		{"plan", "-into", into, "-rules", rules, "-fleet", silent, files[0], files[1]},
-		append([]string{"apply", "-fleet", silent, plan, into}, files...),
-	} {
+	for _, name := range []string{"open", "undo"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // unless nothing is ever said
 		log := &untilSaid{text: "asking the fleet registry", end: cancel}
 		noEnv := func(string) (string, bool) { return "", false }
 		var stdout bytes.Buffer
 		root := command(noEnv, &stdout)
 		cli.WaitingLinesEvery(root, 20*time.Millisecond)
-		code := cli.Run(ctx, root, append([]string{"servermerge"}, args...), &stdout, log)
+		code := cli.Run(ctx, root, []string{"servermerge", name, "-fleet", silent, plan}, &stdout, log)
 		cancel()
 		said := log.said.String()
 		if code == cli.OK || !strings.Contains(said, "asking the fleet registry") || !strings.Contains(said, ": no answer for ") || strings.Contains(said, "s3cret") {
-			t.Errorf("%s: exit code %d\n%s%s", args[0], code, &stdout, said)
+			t.Errorf("%s: exit code %d\n%s%s", name, code, &stdout, said)
 		}
 	}
 }

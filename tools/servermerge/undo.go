@@ -15,9 +15,6 @@ import (
 )
 
 func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
-	if err := noDryRun(cmd); err != nil {
-		return err
-	}
 	j, err := s.work(ctx, cmd)
 	if err != nil {
 		return err
@@ -41,7 +38,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	w := j.watch(log)
 	if err := cli.Confirm(ctx, cmd, "This drops "+j.where()+"."); err != nil {
 		w.close()
-		return unconfirmed(ctx, err)
+		return err
 	}
 	undone, err := transfer.Undo(ctx, j.plan, j.into, j.worlds, transfer.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
 	w.close()

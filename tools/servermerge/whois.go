@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -21,8 +20,6 @@ import (
 func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	args := cmd.Args().Slice()
 	switch {
-	case cmd.Bool("view"):
-		return s.keysView(ctx, cmd, args)
 	case len(args) < 2 || cmd.IsSet("names"):
 		return s.fates(ctx, cmd)
 	case cmd.IsSet("csv"):
@@ -89,27 +86,6 @@ func (s surroundings) byPlan(cmd *cliv3.Command, row *transfer.Planned) error {
 		return cli.Conflicts
 	}
 	return err
-}
-
-// keysView prints the statements that make the view of the keys.
-func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []string) error {
-	if len(args) != 1 {
-		return cli.Usage("got %d arguments, want -view NEW", len(args))
-	}
-	made, err := s.remembering(cmd)
-	if err != nil {
-		return err
-	}
-	statements, err := transfer.KeysViewStatements(ctx, made)
-	if err != nil {
-		return err
-	}
-	for _, statement := range statements {
-		if _, err := fmt.Fprintf(cmd.Root().Writer, "%s;\n", statement); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // remembering is the merged database, the first argument, or that of the plan which it names.

@@ -85,7 +85,7 @@ func mysqlConfig(dsn string, readOnly bool, files certificates) (*mysql.Config, 
 	cfg.MultiStatements = false
 	cfg.ColumnsWithAlias = false    // columns are found by their names
 	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
-	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
 	return cfg, nil
 }
 

@@ -76,7 +76,7 @@ func (engine) Open(rest string, access sqldb.Access) (o sqldb.Opened, err error)
 	case strings.Contains(rest, ",") && !readOnly && query.Get("target_session_attrs") == "":
 		cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, 10*time.Second)
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, 30*time.Second)
 	o.Plain = cfg.TLSConfig == nil
 	var at home
 	made := stdlib.GetConnector(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {

@@ -257,11 +257,14 @@ func beginRecord(ctx context.Context, r *job.Run) error {
 		if err != nil {
 			return err
 		}
-		made, err := s.Create(ctx, r.New.Database)
+		label := ledger.Label{ID: r.Plan.ID, Try: r.Opts.Try, Made: true}
+		label.Made, err = s.Create(ctx, r.New.Database, func(ctx context.Context, on *rowio.Connection) error {
+			return (&ledger.Manifest{On: on, ID: r.Plan.ID}).Create(ctx, label)
+		})
 		if err != nil {
 			return err
 		}
-		err = r.Manifest.Create(ctx, ledger.Label{ID: r.Plan.ID, Try: r.Opts.Try, Made: made})
+		err = r.Manifest.Create(ctx, label)
 		if errors.Is(err, ledger.ErrOther) {
 			return ofOther(r)
 		}

@@ -69,14 +69,14 @@ func EachFateOf(ctx context.Context, p *plan.Plan, into rowio.Database, worlds [
 		f := Fate{OldWorld: p.Worlds[i].Name, Table: table, Column: column}
 		var err error
 		if i > 0 {
-			err = EachMoved(ctx, p, into, worlds, i, table, column, codecs, func(m Moved) error {
+			err = eachMoved(ctx, p, into, worlds, i, table, column, codecs, func(m movedRow) error {
 				came := f
 				came.NewWorld, came.OldKey, came.NewKey, came.OldName, came.NewName = first, m.OldKey, m.NewKey, m.Old, m.New
 				return each(came)
 			})
 		}
 		if err == nil {
-			err = EachStayed(ctx, p, into, worlds, i, table, column, func(key, name, why string) error {
+			err = eachStayed(ctx, p, into, worlds, i, table, column, func(key, name, why string) error {
 				stayed := f
 				stayed.OldKey, stayed.OldName, stayed.Stays = key, name, why
 				return each(stayed)

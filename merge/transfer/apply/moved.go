@@ -11,18 +11,18 @@ import (
 	"mergesafe/merge/transfer/rowio"
 )
 
-// Moved is a row of a world as it was, and as it is in the new database: its key, for people as
+// movedRow is a row of a world as it was, and as it is in the new database: its key, for people as
 // [rowio.KeyText] writes it, and the value of one column.
-type Moved struct {
+type movedRow struct {
 	OldKey, NewKey string
 	Old, New       string
 }
 
-// EachMoved calls each with every row of a table of one world that comes to the new database, in
+// eachMoved calls each with every row of a table of one world but the first that comes to the new database, in
 // the order of the keys, with the values of a column such as that of names. It reads the
 // world, which has to be as it was when the plan was made, and memory does not grow with it.
 // world is the place in [plan.Plan.Worlds].
-func EachMoved(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, world int, table, column string, codecs cell.Codecs, each func(Moved) error) error {
+func eachMoved(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, world int, table, column string, codecs cell.Codecs, each func(movedRow) error) error {
 	r, err := job.NewRun(plan, into, worlds, job.Options{Codecs: codecs}, job.Hooks{})
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func EachMoved(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds
 		return err
 	}
 	defer r.Close()
-	if t := plan.Table(table); t == nil || world > 0 && t.Only {
+	if t := plan.Table(table); t == nil || t.Only {
 		return fmt.Errorf("transfer: no rows of a table %q of %q come by the plan", table, plan.Worlds[world].Name)
 	}
 	s, err := rowio.OpenSource(ctx, worlds[0])
@@ -55,7 +55,7 @@ func EachMoved(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds
 	change := r.Changes.Of(on.Name, l)
 	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		l.Tidy(row)
-		m := Moved{Old: shown(row[at])}
+		m := movedRow{Old: shown(row[at])}
 		var err error
 		if m.OldKey, err = rowio.EncodeKey(l.KeyOf(row)); err != nil {
 			return false, err
@@ -76,10 +76,10 @@ func EachMoved(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds
 	return err
 }
 
-// EachStayed calls each with every row of a table of one world that stays behind by the plan: its key, the value of
-// a column such as that of names, and why. Like [EachMoved], it reads
+// eachStayed calls each with every row of a table of one world that stays behind by the plan: its key, the value of
+// a column such as that of names, and why. Like [eachMoved], it reads
 // the world, which is a place in [plan.Plan.Worlds].
-func EachStayed(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, world int, table, column string, each func(key, value, why string) error) error {
+func eachStayed(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds []rowio.Database, world int, table, column string, each func(key, value, why string) error) error {
 	stays := plan.StaysOf(plan.Worlds[world].Name, table)
 	if stays == nil || stays.Rows() == 0 || !stays.Keyed() {
 		return nil

@@ -62,8 +62,8 @@ func (r *Run) Behind(state ledger.State) bool {
 	return state == ledger.StateOpening && r.Manifest.Left != ledger.StateOpening
 }
 
-// Kept refuses a new database that was made, and is in a state, if it is a copy from before its opening, or if a world may
-// have run without the fence of the merge.
+// Kept refuses a new database that was made, and is in a state, if it is a copy from before its opening, if a world is another
+// one than was planned, or if one may have run without the fence of the merge.
 func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error {
 	if r.Behind(state) {
 		return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the merge was opened before, " +
@@ -71,6 +71,13 @@ func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error 
 			"which keeps what it gave, then plan again"}}}
 	}
 	return r.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+		for i, w := range r.Plan.Worlds {
+			if another, err := ledger.Another(ctx, w, r.Worlds[i].Database); err != nil {
+				return err
+			} else if another != "" {
+				return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: w.Name, Reason: another}}}
+			}
+		}
 		err := r.Fenced(ctx)
 		if changed, is := errors.AsType[*ledger.ChangedError](err); is {
 			return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +

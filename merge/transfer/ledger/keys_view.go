@@ -1,9 +1,6 @@
 package ledger
 
 import (
-	"context"
-	"fmt"
-
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -45,15 +42,4 @@ func CreateKeysView(d rowio.Dialect, matches bool) []string {
 		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + keysColumns(d, matches)}
 	}
 	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + keysColumns(d, matches)}
-}
-
-// KeysViewStatements are the statements that make [KeysView] in a database by hand.
-func KeysViewStatements(ctx context.Context, d rowio.Database) ([]string, error) {
-	on := &rowio.Connection{Database: d}
-	defer on.Close()
-	matches, err := HasMatches(ctx, on)
-	if err != nil {
-		return nil, fmt.Errorf("transfer: database %q: %w", d.Name, err)
-	}
-	return CreateKeysView(on.Dialect(), matches), nil
 }

@@ -10,7 +10,7 @@ import (
 
 // features are those that a run of 200 cases must have: what a game may have, and what the reference has to have met.
 var features = []string{
-	"2 worlds", "3 worlds", "4 worlds", "5 worlds", "chain: the first", "chain: not the first", "-rekey",
+	"2 worlds", "3 worlds", "4 worlds", "5 worlds", "chain: the first", "chain: not the first", "rekey = true",
 	"an offset of its own", "when not", "a name in other case", "other types", "policy copy", "policy skip",
 	"policy same", "policy reset", "policy combine", "formula sum", "formula max", "formula min", "formula first",
 	"formula last", "formula append", "keep the first", "keep older", "keep active", "new names",
@@ -80,7 +80,7 @@ func drawGame(seed uint64, mysql bool) *Game {
 	d.silent = d.chance(0.15)
 	d.g.Rules.Rekey = d.chance(0.5)
 	if d.g.Rules.Rekey {
-		d.has("-rekey")
+		d.has("rekey = true")
 	}
 	d.heroes()
 	for _, f := range []struct {
@@ -313,7 +313,7 @@ func (d *draw) goes(r *Reference, to *Table, c *Column, inKey bool) {
 	}
 }
 
-// space says that a key counts up in each world, unless -rekey finds it.
+// space says that a key counts up in each world, unless rekey = true finds it.
 func (d *draw) space(t *Table, s Space) {
 	s.Keys = []string{t.at(t.Key[0])}
 	d.g.Rules.Merge.Space = append(d.g.Rules.Merge.Space, s)
@@ -1012,7 +1012,7 @@ func (d *draw) parties() {
 	}
 }
 
-// spaces chooses how keys move, and leaves those to -rekey that it finds.
+// spaces chooses how keys move, and leaves those to rekey = true that it finds.
 func (d *draw) spaces(chained bool) {
 	m := &d.g.Rules.Merge
 	var left []Space

@@ -442,7 +442,7 @@ func (c *oracleCase) undo(ctx context.Context) error {
 // reproduction is the case for who has to look into it.
 func (c *oracleCase) reproduction(t testing.TB) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rules (-rekey %v):\n%s", c.g.Rules.Rekey, c.g.Rules.text(t))
+	fmt.Fprintf(&b, "rules (rekey %v):\n%s", c.g.Rules.Rekey, c.g.Rules.text(t))
 	for w := range c.g.Tables[0].Rows {
 		fmt.Fprintf(&b, "-- s%d\n%s;\n", w+1, strings.Join(c.g.statements(w), ";\n"))
 	}

@@ -227,7 +227,7 @@ class Merge:
                     self.renumbers[name] = t["renumber"]
         self.leaves, self.names_said = merge.get("leave", []), merge.get("name", [])
         self.counters = merge.get("counter", [])
-        if case["rules"].get("rekey"):  # -rekey: every key of one AUTO_INCREMENT column
+        if case["rules"].get("rekey"):  # rekey: every key of one AUTO_INCREMENT column
             keys = [place(k) for s in self.spaces.values() for k in s.get("keys", [])]
             for name, t in self.schema.items():
                 at = (name, tuple(t["key"]))

@@ -10,7 +10,7 @@ import (
 
 // Rules are a file of rules, in the words of docs/words.md. The reference reads it as JSON, people read it as TOML.
 type Rules struct {
-	Rekey bool  `json:"rekey,omitempty"` // the flag -rekey
+	Rekey bool  `json:"rekey,omitempty"` // the word rekey
 	Check Check `json:"check"`
 	Merge Moves `json:"merge"`
 }

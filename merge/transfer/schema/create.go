@@ -12,13 +12,15 @@ import (
 )
 
 // Create makes the empty database or file, and tells whether there was none. One that is there may be empty, or made
-// by an earlier attempt: the caller has to know which.
-func (s *Schema) Create(ctx context.Context, d rowio.Database) (made bool, err error) {
-	create := s.createDatabase
+// by an earlier attempt: the caller has to know which. What record writes is in a file of SQLite that was not there when
+// it takes its place, so that a process that is killed leaves none without it. record may be nil.
+func (s *Schema) Create(ctx context.Context, d rowio.Database, record func(context.Context, *rowio.Connection) error) (made bool, err error) {
 	if s.Engine == sqlite {
-		create = s.createFile
+		made, err = s.createFile(ctx, d, record)
+	} else {
+		made, err = s.createDatabase(ctx, d)
 	}
-	if made, err = create(ctx, d); err != nil {
+	if err != nil {
 		return made, fmt.Errorf("creating %q: %w", d.Name, err)
 	}
 	return made, nil

@@ -1,6 +1,8 @@
 package schema_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,7 +224,7 @@ func TestCreateFile(t *testing.T) {
 	write("empty", "")
 	for file, wantMade := range map[string]bool{"new": true, "empty": false} {
 		for i := range 2 { // once more: it is there
-			if made, err := s.Create(t.Context(), to(file)); err != nil || made != (wantMade && i == 0) {
+			if made, err := s.Create(t.Context(), to(file), nil); err != nil || made != (wantMade && i == 0) {
 				t.Errorf("%s: made %v, %v", file, made, err)
 			}
 		}
@@ -235,7 +237,7 @@ func TestCreateFile(t *testing.T) {
 	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		write("beside"+suffix, "x")
-		if _, err := s.Create(t.Context(), to("beside")); err == nil || !strings.Contains(err.Error(), suffix) {
+		if _, err := s.Create(t.Context(), to("beside"), nil); err == nil || !strings.Contains(err.Error(), suffix) {
 			t.Errorf("%s: %v", suffix, err)
 		}
 		if _, err := os.Stat(dir + "/beside"); err == nil {
@@ -244,11 +246,31 @@ func TestCreateFile(t *testing.T) {
 		os.Remove(dir + "/beside" + suffix)
 	}
 	// A path is taken as connections take it, and an empty file that is there keeps its owner and who may read it.
-	if made, err := s.Create(t.Context(), to("gone/../near")); err != nil || !made {
+	if made, err := s.Create(t.Context(), to("gone/../near"), nil); err != nil || !made {
 		t.Errorf("a path through a folder that is not there: %t, %v", made, err)
 	}
 	if all := s.Differences(read(t, to("near")), false); len(all) == 0 {
 		t.Error("it is empty, and like the world")
+	}
+	// A new file has its record when it takes its place, or does not take it.
+	killed := errors.New("killed")
+	recording := func(err error) func(context.Context, *rowio.Connection) error {
+		return func(ctx context.Context, on *rowio.Connection) error {
+			_, failed := on.Exec(ctx, "create", "CREATE TABLE record (a)", false)
+			return errors.Join(failed, err)
+		}
+	}
+	if _, err := s.Create(t.Context(), to("recorded"), recording(killed)); !errors.Is(err, killed) {
+		t.Errorf("without its record: %v", err)
+	}
+	if left, err := filepath.Glob(dir + "/recorded*"); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if made, err := s.Create(t.Context(), to("recorded"), recording(nil)); err != nil || !made {
+		t.Errorf("with its record: %t, %v", made, err)
+	}
+	if has, err := writer(t, to("recorded")).Texts(t.Context(), "SELECT name FROM sqlite_schema"); err != nil || len(has) != 1 {
+		t.Errorf("with its record: %v, %v", has, err)
 	}
 	write("mine", "")
 	if err := os.Chmod(dir+"/mine", 0o600); err != nil {
@@ -258,7 +280,7 @@ func TestCreateFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Create(t.Context(), to("mine")); err != nil {
+	if _, err := s.Create(t.Context(), to("mine"), nil); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Stat(dir + "/mine"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 || !os.SameFile(before, info) {
@@ -275,7 +297,7 @@ func TestCreateFile(t *testing.T) {
 		t.Error(left)
 	}
 	run(t, to("other"), "CREATE TABLE t (a)")
-	if _, err := s.Create(t.Context(), to("other")); err == nil || !strings.Contains(err.Error(), "8192") {
+	if _, err := s.Create(t.Context(), to("other"), nil); err == nil || !strings.Contains(err.Error(), "8192") {
 		t.Errorf("a file with other settings: %v", err)
 	}
 }

@@ -73,7 +73,7 @@ func TestAnotherObject(t *testing.T) {
 		s := read(t, e.database(t, world...))
 		for i, other := range []string{"CREATE TABLE t (a INT, b INT, c INT)", "CREATE INDEX i ON t (b)", "CREATE VIEW v AS SELECT b FROM t"} {
 			there := e.fresh(t)
-			if _, err := s.Create(t.Context(), there); err != nil {
+			if _, err := s.Create(t.Context(), there, nil); err != nil {
 				t.Fatal(err)
 			}
 			run(t, there, append(append([]string{}, world[:i]...), other)...)

@@ -53,7 +53,7 @@ func (s *Schema) readSQLite(ctx context.Context, on *rowio.Connection) error {
 }
 
 // createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
-func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, err error) {
+func (s *Schema) createFile(ctx context.Context, d rowio.Database, record func(context.Context, *rowio.Connection) error) (made bool, err error) {
 	path, _ := filePath(d)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() == 0 {
@@ -69,7 +69,10 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database) (made bool, e
 		defer to.Close()
 		return made, s.set(ctx, to)
 	}
-	return made, s.setAside(ctx, d, path, made)
+	if !made {
+		record = nil
+	}
+	return made, s.setAside(ctx, d, path, record, made)
 }
 
 // shown is a path without what may be a password: a DSN of a server may have been given as a file.
@@ -111,10 +114,10 @@ func mayMake(path string) error {
 	return nil
 }
 
-// setAside gives the settings of s to another file, which takes its place at once: a process that is killed leaves no
-// journal beside it. An empty file that is there gets the bytes, and so keeps its owner. A file that another process
+// setAside gives the settings of s, and the record, to another file, which takes its place at once: a process that is
+// killed leaves no journal beside it, and no file without a record. An empty file that is there gets the bytes, and so keeps its owner. A file that another process
 // made meanwhile stays.
-func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, made bool) error {
+func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, record func(context.Context, *rowio.Connection) error, made bool) error {
 	aside := path + ".making"
 	clear := func() (err error) {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -133,6 +136,9 @@ func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, ma
 	}
 	to := &rowio.Connection{Database: rowio.Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
 	err := s.set(ctx, to)
+	if err == nil && record != nil {
+		err = record(ctx, to)
+	}
 	if to.Close(); err != nil {
 		return err
 	}
@@ -191,7 +197,7 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 	}
 	defer os.RemoveAll(dir)
 	d := rowio.Database{Name: "a trial", DSN: string(sqldb.SQLite) + ":" + filepath.Join(dir, "trial.db")}
-	if _, err := s.createFile(ctx, d); err != nil {
+	if _, err := s.createFile(ctx, d, nil); err != nil {
 		return nil, err
 	}
 	to := &rowio.Connection{Database: d, Writes: true}

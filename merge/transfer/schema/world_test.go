@@ -90,7 +90,7 @@ func read(t testing.TB, d rowio.Database) *schema.Schema {
 // makeAll carries out all stages but EnableEvents.
 func makeAll(t testing.TB, s *schema.Schema, to *rowio.Connection) error {
 	ctx := t.Context()
-	_, err := s.Create(ctx, to.Database)
+	_, err := s.Create(ctx, to.Database, nil)
 	if err == nil {
 		err = s.MakeTables(ctx, to)
 	}

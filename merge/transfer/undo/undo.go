@@ -242,6 +242,25 @@ func worldsThere(ctx context.Context, u *undo) error {
 	return u.Apart(ctx, "undo")
 }
 
+// fencesThere refuses to conclude anything from the fences while a world is gone, and its fence with it.
+func fencesThere(ctx context.Context, u *undo) error {
+	refused := &ledger.RefusedError{Doing: "undo"}
+	for _, c := range u.Worlds {
+		there, err := schema.Exists(ctx, c.Database)
+		if err != nil {
+			return err
+		}
+		if !there {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name,
+				Reason: "its database is gone, and with it what its fence says: restore it, then run undo again"})
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
+}
+
 // asPlanned refuses to raise what another world gives: the configuration may name it since.
 func asPlanned(ctx context.Context, u *undo) error {
 	refused := &ledger.RefusedError{Doing: "undo"}
@@ -266,6 +285,9 @@ func (u *undo) nothing(ctx context.Context) error {
 	u.done.NoRecord = true
 	var say ledger.State
 	err := u.each(ctx, []action{{"looking at the fences", func(ctx context.Context, u *undo) (err error) {
+		if err := fencesThere(ctx, u); err != nil {
+			return err
+		}
 		say, err = u.FencesSay(ctx)
 		return err
 	}}})

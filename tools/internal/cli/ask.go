@@ -13,10 +13,8 @@ import (
 // YesFlag is -yes, which [Confirm] looks at.
 func YesFlag() cli.Flag { return &cli.BoolFlag{Name: "yes", Local: true} }
 
-// errNo is the error of [Confirm] after any other answer than yes.
-var errNo = errors.New("not confirmed: nothing was changed")
-
-// Confirm asks whether to do what was said before. Without a person there, or with -yes, it
+// Confirm asks whether to do what was said before. Any other answer than yes, or an interrupt, is an
+// error that says that nothing was changed. Without a person there, or with -yes, it
 // asks nothing: a person is there if both the standard input and the log are terminals.
 func Confirm(ctx context.Context, cmd *cli.Command, question string) error {
 	log, in := LogOf(cmd), cmd.Root().Reader
@@ -36,10 +34,10 @@ func ask(ctx context.Context, log *Log, in io.Reader, question string) error {
 	select {
 	case <-ctx.Done():
 		log.Print("\n")
-		return ctx.Err()
+		return errors.New("nothing was changed")
 	case line := <-answer:
 		if word := strings.ToLower(strings.TrimSpace(line)); word != "yes" && word != "y" {
-			return errNo
+			return errors.New("not confirmed: nothing was changed")
 		}
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[[check.unique]]\nat='a.b'\ncolumn='b'", `3: unknown key column: [check.unique] has at, name, none`},
 		{"[[check.unqiue]]\nat='a.b'", `1: unknown key unqiue (did you mean "unique"?): [check] has plain, shared, undecided, unique, reference, id, world`},
 		{"[check]\nplain = 'a'\n[registyr]\n[[merge.name]]\nkeep='active'\nby='a'\n[registry]\ndsn=0", `2: check.plain is text: want a list of texts, such as plain = ["a", "b"]` + "\n" +
-			`3: unknown key registyr (did you mean "registry"?): the file has registry, source, check, merge, fleet, schema` + "\n" +
+			`3: unknown key registyr (did you mean "registry"?): the file has registry, source, schema, check, merge, fleet` + "\n" +
 			`4: merge.name.at is missing: want the column, such as at = "characters.name"` + "\n" +
 			`8: registry.dsn is an integer: want text in quotes`},
 		// The line of the second one of them.

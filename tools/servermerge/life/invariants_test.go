@@ -233,8 +233,9 @@ func (l *life) untouched(m *merge, command string, a answer, before, after image
 			}
 		}
 		if a.word == refused && command != "plan" && at != new {
+			asked := world && raises && l.kind == fleetKind // the fleet registry, which is asked when the world was raised
 			for _, c := range changes(before[at], after[at]) {
-				if c.what != "fence" || was == none {
+				if c.what != "fence" && !asked || was == none {
 					l.broken(5, "%s of %s was refused, and changed %s of %s", command, m.name, c.what, at)(a.reason + "\n" + c.String())
 				}
 			}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/live"
+	"mergesafe/merge/progress"
+	"mergesafe/merge/transfer"
+)
+
+// recordOf is what the page of -html shows, of a status that was just read.
+func recordOf(ctx context.Context, book *campaign.Book, status *progress.Status) (*live.Record, error) {
+	r := &live.Record{Status: status, Plan: func(merge string) (*transfer.Plan, error) {
+		f, err := os.Open(book.PlanFile(merge))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return transfer.ReadPlan(f)
+	}}
+	const some = 1000
+	for after := int64(0); ; {
+		events, err := book.Events(ctx, after, some)
+		if err != nil {
+			return nil, err
+		}
+		r.Events = append(r.Events, events...)
+		if len(events) < some {
+			return r, nil
+		}
+		after = events[len(events)-1].Number
+	}
+}
