@@ -31,7 +31,7 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome unknown, the change may have been made")
 
 	ErrReadOnly = errors.New("read-only")
-	ErrChanged  = errors.New("the file was changed while it was read: a game server has been started on it")
+	ErrChanged  = errors.New("the file was changed while it was read: another process writes to it")
 	ErrSchema   = errors.New("not the expected schema") // a [*SchemaError]
 )
 

@@ -64,7 +64,7 @@ func TestOneFails(t *testing.T) {
 			t.Errorf("%s: got %s", c.head, got)
 		}
 		m := s.Merges[1]
-		if !strings.Contains(m.Problem, `table "players" was changed since the plan was made`) || m.Attempts != 1 {
+		if !strings.Contains(m.Problem, `table "players": it was changed since the plan was made`) || m.Attempts != 1 {
 			t.Errorf("%s: got %+v", c.head, m)
 		}
 		advice := strings.Join(m.Advice, "\n")

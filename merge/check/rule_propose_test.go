@@ -81,6 +81,7 @@ func TestProposalsOfDanglingReferences(t *testing.T) {
 		if c.Table == "pets" && c.Column == "owner" {
 			want := verdict.ProposedColumn{
 				Table: "pets", Column: "owner", Class: verdict.ClassUndecided, To: "characters.guid", Doubt: 0.6,
+				Reason:   "its name suggests it, and its values neither show nor deny it",
 				Evidence: "its name suggests it, and its values neither show nor deny it; 2 of 60 rows without a match, 1 of them with a match in another world",
 			}
 			if diff := cmp.Diff(want, c); diff != "" {

@@ -140,6 +140,7 @@ func (r *run) take(o rule.Outcome) {
 // follows from the code, after what the rule itself says.
 func (r *run) conclude(f rule.Finding) {
 	r.judge(&f.Result)
+	declares := len(f.Next) > 0 && f.Code != verdict.CodeCounterFull // the rule itself says what; there it is a statement
 	if allowed, said := r.facts.Allowed(&f.Result); said && !allowed && f.Verdict == verdict.Fail {
 		f.Next = append(f.Next, "-allow does not cover it: with a conflict of "+f.Code+" no merge is planned")
 	}
@@ -147,14 +148,13 @@ func (r *run) conclude(f rule.Finding) {
 		r.facts.Failed[f.Code] = true
 		f.Next = append(f.Next, cmp.Or(f.Action, verdict.Documented(f.Code).Action))
 	}
-	named := len(f.Next) > 0 && (f.Code == verdict.CodeKeyUndeclared || f.Code == verdict.CodeKeyCounter) // with its column
 	if len(f.Gaps) > 0 {
-		settled := slices.ContainsFunc(f.Next, verdict.Settles)
-		if !named {
+		withColumn := f.Code == verdict.CodeKeyUndeclared || f.Code == verdict.CodeKeyCounter // in what it says
+		if !declares || !withColumn {
 			f.Next = append(f.Next, unverifiedAction(r.facts, f.Code))
 		}
-		if flag := f.AllowFlag(); flag != "" && !settled && f.Verdict == verdict.NotVerified {
-			f.Next = append(f.Next, verdict.AllowIt+flag)
+		if f.Verdict == verdict.NotVerified && !declares {
+			f.Allow = f.AllowFlag()
 		}
 	}
 	r.results = append(r.results, f.Result)

@@ -85,19 +85,21 @@ func formOf(s *space) gameid.KeyForm {
 
 func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 	j := c.judged[e]
-	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own, InTexts: j.inTexts}
+	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Reason: j.reason, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own, InTexts: j.inTexts}
 	if i := slices.IndexFunc(c.x.byName, func(r declare.DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
 		r := c.x.byName[i]
-		p.Class, p.To, p.None, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5
+		p.Class, p.To, p.None, p.Reason, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], c.x.reasons[i], 0.5
 		return []verdict.ProposedColumn{p}
 	}
 	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared) {
-		p.Class, p.To, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, to.evidence, 0.7
+		const reason = "it may repeat a name, which a merge may give to another row"
+		p.Class, p.To, p.Reason, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, reason, reason+"; "+to.figures, 0.7
 		return []verdict.ProposedColumn{p}
 	}
 	if counts := countedBy(c, e); len(counts) > 0 && !j.declared &&
 		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && spaces.NamedCounter(e.table, e.column.Name)) {
-		evidence := fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
+		p.Reason = fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
+		evidence := p.Reason
 		if j.class == verdict.ClassUndecided {
 			evidence += "; " + p.Evidence
 			if j.to != nil {
@@ -108,7 +110,7 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		return []verdict.ProposedColumn{p}
 	}
 	if j.kinds != nil {
-		p.To, p.When, p.Kinds, p.Evidence, p.None = j.to.String(), j.kinds.When(), &j.kinds.Kinds, j.kinds.Evidence, e.none(c.f, j.to)
+		p.To, p.When, p.Kinds, p.Reason, p.Evidence, p.None = j.to.String(), j.kinds.When(), &j.kinds.Kinds, j.kinds.Evidence, j.kinds.Evidence, e.none(c.f, j.to)
 		return []verdict.ProposedColumn{p}
 	}
 	if len(j.cases) == 0 {
@@ -131,7 +133,8 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		if j.weak {
 			seems = "has the range of the keys"
 		}
-		one.Evidence = fmt.Sprintf("found by value: when %s, it %s; %s", found.when, seems, leadsNowhere(found.fit))
+		one.Reason = fmt.Sprintf("found by value: when %s, it %s", found.when, seems)
+		one.Evidence = one.Reason + "; " + leadsNowhere(found.fit)
 		all = append(all, one)
 	}
 	return all

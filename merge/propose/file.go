@@ -112,8 +112,7 @@ func (f rulesFile) undecided() {
 	var order []lineOf
 	groups := make(map[lineOf][]verdict.ProposedColumn)
 	for _, c := range columns {
-		reason, _, _ := strings.Cut(c.Evidence, "; ")
-		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: reason, own: c.Own, inTexts: c.InTexts, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
+		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: c.Reason, own: c.Own, inTexts: c.InTexts, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
 		if len(c.None) > 0 {
 			at.none = ", none = " + printable.Text(verdict.TomlValues(c.None))
 		}

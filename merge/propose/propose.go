@@ -142,7 +142,7 @@ type examination struct {
 }
 
 // repeat is the unique name that a column may repeat.
-type repeat struct{ to, evidence string }
+type repeat struct{ to, figures string }
 
 // proposeKeys reads the keys that columns may name.
 func proposeKeys(ctx context.Context, f *read.Facts, r *read.Reader, x *examination) error {

@@ -206,7 +206,7 @@ func proposeRepeats(ctx context.Context, f *read.Facts, r *read.Reader, x *exami
 			if x.repeats == nil {
 				x.repeats = make(map[string]repeat)
 			}
-			x.repeats[declare.Place(table, column)] = repeat{c.String(), fmt.Sprintf("it may repeat a name, which a merge may give to another row; %s of %s without a match",
+			x.repeats[declare.Place(table, column)] = repeat{c.String(), fmt.Sprintf("%s of %s without a match",
 				printable.Number(n.Rows-n.Named), printable.Count(n.Rows, "row", "rows"))}
 			break
 		}

@@ -132,28 +132,29 @@ func openSteps(open []finding) []finding {
 	return slice.Map(open, func(f finding) finding { f.Next = f.Next[len(f.Next)-1:]; return f })
 }
 
-// steps lists what to do about findings, each step once.
+// steps lists what to do about findings, each step once. What may be allowed is one step, to be pasted together.
 func steps(lists ...[]finding) (all []step) {
+	add := func(text, code string) {
+		i := slices.IndexFunc(all, func(s step) bool { return s.Text == text })
+		if i < 0 {
+			i = len(all)
+			all = append(all, step{Text: text})
+		}
+		if !slices.Contains(all[i].Codes, code) {
+			all[i].Codes = append(all[i].Codes, code)
+		}
+	}
+	var flags, codes []string
 	for _, r := range slices.Concat(lists...) {
 		for _, text := range r.Next {
-			if flag, allows := strings.CutPrefix(text, verdict.AllowIt); allows { // all in one step, to be pasted together
-				at := slices.IndexFunc(all, func(s step) bool { return strings.HasPrefix(s.Text, verdict.AllowIt) })
-				if at >= 0 && !strings.Contains(all[at].Text+" ", flag+" ") {
-					all[at].Text += " " + flag
-				}
-				if at >= 0 {
-					text = all[at].Text
-				}
-			}
-			i := slices.IndexFunc(all, func(s step) bool { return s.Text == text })
-			if i < 0 {
-				i = len(all)
-				all = append(all, step{Text: text})
-			}
-			if !slices.Contains(all[i].Codes, r.Code) {
-				all[i].Codes = append(all[i].Codes, r.Code)
-			}
+			add(text, r.Code)
 		}
+		if r.Allow != "" && !slices.Contains(flags, r.Allow) {
+			flags, codes = append(flags, r.Allow), append(codes, r.Code)
+		}
+	}
+	for _, code := range codes {
+		add("if you looked at it yourself, and it does not matter: "+strings.Join(flags, " "), code)
 	}
 	return all
 }

@@ -166,7 +166,7 @@ func sampleOutcomes() map[string]ended {
 	refused.Refusals = []transfer.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
 	all["REFUSED"] = ended{refused, "apply", "nothing was changed now"}
 	moved := sampleOutcome()
-	moved.Ending, moved.Applied, moved.Reason = Changed, nil, "database s2, table items was changed since the plan was made"
+	moved.Ending, moved.Applied, moved.Reason = Changed, nil, "database s2, table items: it was changed since the plan was made"
 	all["CHANGED"] = ended{moved, "apply", moved.Reason}
 	stopped := sampleUndo()
 	stopped.Ending, stopped.Reason = Stopped, "stopped while dropping the new database"

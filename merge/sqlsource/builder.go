@@ -16,6 +16,8 @@ type builder struct {
 	catalog.Catalog
 	tables  map[string]*building
 	skipped map[string]bool
+
+	sequences []string // of MariaDB: their rows are not read, and where they stand is
 }
 
 // building is a table of the catalogue, its columns apart, and how to read it.

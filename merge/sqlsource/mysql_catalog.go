@@ -73,8 +73,6 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	return b.finish(), nil
 }
 
-const sequenceSkipped = "sequence: what it holds beyond its current rows is not read"
-
 func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var (
 		name, kind, engine, transactions string
@@ -85,7 +83,8 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 		case kind == "VIEW":
 			b.view(name)
 		case kind == "SEQUENCE":
-			b.skip(name, sequenceSkipped)
+			b.skip(name, "sequence: what it holds beyond its current rows is not read")
+			b.sequences = append(b.sequences, name)
 		case kind != "BASE TABLE":
 			b.skip(name, strings.ToLower(kind)+": what it holds beyond its current rows is not read")
 		case engine == "":
@@ -108,11 +107,8 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 
 // mysqlReadSequences reads where the sequences of MariaDB stand.
 func mysqlReadSequences(ctx context.Context, conn *sql.Conn, b *builder) error {
-	for _, skipped := range b.Skipped {
-		if skipped.Reason != sequenceSkipped {
-			continue
-		}
-		s, next, most := catalog.Sequence{Name: skipped.Table}, "", ""
+	for _, name := range b.sequences {
+		s, next, most := catalog.Sequence{Name: name}, "", ""
 		err := conn.QueryRowContext(ctx, "SELECT next_not_cached_value, maximum_value, increment, cycle_option FROM "+sqldb.MySQL.Quote(s.Name)).Scan(&next, &most, &s.Increment, &s.Cycle)
 		if sqldb.IsDenied(err) {
 			continue // it stays one that is not read

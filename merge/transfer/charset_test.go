@@ -8,8 +8,6 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -190,10 +188,7 @@ func TestCharsets(t *testing.T) {
 			}
 		}
 	}
-	p, into := planOf(t, e, all, oddAllowed)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, oddAllowed)
 	proved(t, p, into, all)
 	for _, charset := range names {
 		sameBytes(t, into, charset, all...)

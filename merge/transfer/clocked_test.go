@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -40,10 +38,7 @@ func clockedWorlds(t *testing.T, e engine) (all []rowio.Database, o planner.Plan
 func TestClockedColumnsStay(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all, o := clockedWorlds(t, e)
-		p, into := planOf(t, e, all, o)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, o)
 		asked(t, into, "SELECT guid, name, at_login, written FROM chars ORDER BY guid", "1|Ann.|1|2020-01-01 00:00:00", "1001|Ann|0|2021-01-01 00:00:00")
 		asked(t, into, "SELECT next > 1001, written FROM seq", "1|2020-01-01 00:00:00")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {

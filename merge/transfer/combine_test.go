@@ -101,9 +101,7 @@ func TestCombine(t *testing.T) {
 			t.Errorf("%v", p.Check.Resolved)
 		}
 		for range 2 { // the second time does nothing
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, all)
 			zeros := map[bool]string{true: "", false: ".00"}[e.name == "sqlite"]
 			want := []string{
 				"1 1 123 5 40 99 2024-01-01 00:00:00 anna a;b;c; third 7 6",
@@ -290,10 +288,7 @@ func TestCombineChanged(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeWallets(t, e)
-		p, into := planOf(t, e, all, combining(walletFormulas))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, combining(walletFormulas))
 		made := clone(t, e, into)
 		const key = " WHERE account = 1 AND currency = 1"
 		for _, c := range []struct{ change, want string }{
@@ -360,10 +355,7 @@ func TestCombineRekeyed(t *testing.T) {
 		opts.Check.Rekey = &declare.Rekey{Auto: true}
 		opts.Check.Rules = []declare.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Shared: []string{"wallets.account"},
 			References: []declare.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
-		p, into := planOf(t, e, all, opts)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, opts)
 		// What a reference names is read by the name of the row.
 		db := pool(t, into)
 		var got []string

@@ -34,9 +34,7 @@ func TestDiskFull(t *testing.T) {
 	if err := small.Free(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, all)
 	if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}
@@ -47,10 +45,7 @@ func TestUndoOnAFullDisk(t *testing.T) {
 	small := smalldisk.Mount(t, "6m")
 	e := sqliteIn(func(testing.TB) string { return small.Path() })
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 10, "anna"), gameWorld(t, e, "s2", 2, 10, "bert")}
-	p, into := planOf(t, e, all, planner.PlanOptions{})
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, planner.PlanOptions{})
 	if err := small.Fill(0); err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -33,9 +31,7 @@ func TestDefaultEngine(t *testing.T) {
 		into := e.fresh(t, "new")
 		into.DSN += "?default_storage_engine=" + engine
 		p := mustPlan(t, into, c.all, c.options)
-		if _, err := apply.Apply(t.Context(), p, into, c.all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, c.all)
 		db := pool(t, into)
 		const engines = "SELECT table_name, engine FROM information_schema.tables WHERE table_schema = DATABASE() AND engine IS NOT NULL"
 		for _, table := range readCell(t, db, engines) {

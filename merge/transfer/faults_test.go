@@ -48,10 +48,7 @@ func TestVerifyFlippedBit(t *testing.T) {
 			rows = 1_000_000
 		}
 		all := []rowio.Database{manyRows(t, e, "a", 1, 1000), manyRows(t, e, "b", 10_000_000, rows)}
-		p, into := planOf(t, e, all, manyOptions)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, manyOptions)
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Fatalf("%+v", proof)
 		}
@@ -117,9 +114,7 @@ func TestLateWrite(t *testing.T) {
 				if n := number(t, into, "SELECT COUNT(*) FROM things"); n >= 5010 {
 					t.Errorf("%d rows", n)
 				}
-				if undone, err := undo.Undo(t.Context(), p, into, worlds, undo.UndoOptions{}); err != nil || !undone.Dropped {
-					t.Errorf("%+v, %v", undone, err)
-				}
+				mustDrop(t, p, into, worlds)
 			})
 		}
 	})
@@ -130,10 +125,7 @@ func TestSourcesUntouched(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{manyRows(t, e, "s1", 1, 10), manyRows(t, e, "s2", 100_000, 30)}
 		before := untouched(t, all[0]) + untouched(t, all[1])
-		p, into := planOf(t, e, all, manyOptions)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, manyOptions)
 		verified(t, p, into, all)
 		if _, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -55,9 +53,7 @@ func TestNamesThatAreReferences(t *testing.T) {
 			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
 			Check: namedMail("players.name"),
 		})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		db := pool(t, into)
 		defer db.Close()
 		got := make(map[string]string)
@@ -85,9 +81,7 @@ func TestRowsOfFirstWorldFollowAlone(t *testing.T) {
 			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
 			Check: namedMail("players.name"),
 		})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		db := pool(t, into)
 		defer db.Close()
 		if got := fmt.Sprint(readCell(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -80,10 +78,7 @@ func TestGeneratedRefused(t *testing.T) {
 			for _, d := range all {
 				exec(t, d, statement)
 			}
-			p, into := planOf(t, e, all, generatedOptions(all))
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			p, into := mergeOf(t, e, all, generatedOptions(all))
 			if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 				t.Errorf("%+v", proof)
 			}
@@ -104,10 +99,7 @@ func TestGeneratedOfCombined(t *testing.T) {
 	for _, d := range all {
 		exec(t, d, "ALTER TABLE pl MODIFY g BIGINT GENERATED ALWAYS AS (n) STORED")
 	}
-	p, into := planOf(t, e, all, opts)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, opts)
 	if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}
@@ -129,10 +121,7 @@ func TestGeneratedTaken(t *testing.T) {
 		all := generatedWorlds(t, e, columns,
 			list+fmt.Sprintf(row, 0, "p10")+", "+fmt.Sprintf(row, 1, "Annabe")+", "+fmt.Sprintf(nothing, 2, "n"),
 			list+fmt.Sprintf(row, 0, "p20")+", "+fmt.Sprintf(row, 1, "Annabe")+", "+fmt.Sprintf(nothing, 2, "N2"))
-		p, into := planOf(t, e, all, generatedOptions(all))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, generatedOptions(all))
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
@@ -154,10 +143,7 @@ func TestGeneratedProved(t *testing.T) {
 	for _, key := range []string{"PRIMARY KEY", "NOT NULL"} {
 		const rows = "(id, n, t) VALUES (%d, 5, 'a'), (%[1]d1, 5, 'a')"
 		all := generatedWorlds(t, e, "id INT "+key+", n INT, t VARCHAR(9), g TINYINT AS (n) STORED, h VARCHAR(2) AS (t) STORED", fmt.Sprintf(rows, 1), fmt.Sprintf(rows, 2))
-		p, into := planOf(t, e, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass || len(proof.Findings) != 0 {
 			t.Fatalf("%+v", proof)
 		}

@@ -56,9 +56,7 @@ func TestRecordThatIsNoNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := e.fresh(t, "new")
-	if _, err := apply.Apply(t.Context(), p, whole, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, whole, all)
 	steps := map[string]func(into rowio.Database) error{
 		"status": func(into rowio.Database) error { _, err := apply.LookUp(t.Context(), p, into, all); return err },
 		"resume": func(into rowio.Database) error {

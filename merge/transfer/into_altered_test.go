@@ -101,9 +101,7 @@ func TestIntoEventsRun(t *testing.T) {
 	refusedBecause(t, "the end of apply", want, err)
 	refuses("apply again")
 	exec(t, all[0], want)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, all)
 	exec(t, all[0], "SET GLOBAL event_scheduler = ON")
 	proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
 	if err != nil || proof.Verdict != verdict.NotVerified || !strings.Contains(proof.Unseen[0].String(), want) {

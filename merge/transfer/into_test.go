@@ -212,9 +212,7 @@ func TestIntoTampered(t *testing.T) {
 			{"CREATE INDEX more ON players (gold)", map[bool]string{true: "DROP INDEX more", false: "DROP INDEX more ON players"}[e.name == "sqlite"], "index more"},
 			{"CREATE VIEW poor AS SELECT * FROM players WHERE gold = 0", "DROP VIEW poor", "view poor"},
 		} {
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, all)
 			exec(t, into, c.do)
 			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
 			if err != nil || proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprintf("%+v", proof), c.want) {
@@ -246,10 +244,7 @@ func TestIntoUndonePlayed(t *testing.T) {
 		for _, d := range all { // a table in which no world has a row
 			exec(t, d, map[bool]string{true: "CREATE TABLE bids (id INTEGER PRIMARY KEY AUTOINCREMENT, gold INT)", false: "CREATE TABLE bids (id INT AUTO_INCREMENT PRIMARY KEY, gold INT)"}[e.name == "sqlite"])
 		}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		opened(t, p, into, all)
 		last := newPlayer(t, into, 1, "new one")
 		numbered := newNumbers(t, into, 1)
@@ -372,9 +367,7 @@ func TestIntoTypes(t *testing.T) {
 		name, _, _ = strings.Cut(name, "?")
 		exec(t, into, "DROP DATABASE "+name)
 		p := mustPlan(t, into, all, oddAllowed)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict == verdict.Fail {
 			t.Errorf("LOAD DATA LOCAL %s: %+v, %v", allowed, proof, err)
 		}
@@ -398,9 +391,7 @@ func TestIntoChain(t *testing.T) {
 		merged := func(name string, worlds ...rowio.Database) (*plan.Plan, rowio.Database) {
 			into := e.fresh(t, name)
 			p := mustPlan(t, into, worlds, opts)
-			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, worlds)
 			opened(t, p, into, worlds)
 			return p, into
 		}
@@ -467,9 +458,7 @@ func TestIntoHidden(t *testing.T) {
 	if refused, ok := errors.AsType[*ledger.RefusedError](err); !ok || !strings.Contains(refused.Error(), "cannot see everything") {
 		t.Errorf("applied by an account that sees a part: %v", err)
 	}
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, all)
 	proof, err := prove.Verify(t.Context(), p, into, as("SELECT, TRIGGER, EXECUTE"), job.Options{})
 	if err != nil || proof.Verdict == verdict.Pass || len(proof.Unseen) != 1 {
 		t.Errorf("proved by an account that sees a part: %+v, %v", proof, err)
@@ -483,10 +472,7 @@ func TestIntoWorldsChanged(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 15, "one"), gameWorld(t, e, "s2", 2, 12, "two")}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		stays := func(what string) {
 			t.Helper()
 			if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict != verdict.Fail {
@@ -613,10 +599,7 @@ func TestIntoUndoResumed(t *testing.T) {
 		failAt := at
 		for i, step := int64(-1), int64(1); i < points.Load(); i += step { // first without any failure
 			all := clones(t, e, worlds)
-			p, into := planOf(t, e, all, opts)
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			p, into := mergeOf(t, e, all, opts)
 			opened(t, p, into, all)
 			given := 9000 + 10*i
 			exec(t, into, fmt.Sprintf("UPDATE seq SET next = %d", given), fmt.Sprintf("INSERT INTO items (id, owner) VALUES (%d, 1)", given+1))
@@ -674,9 +657,7 @@ func TestIntoUndoWithoutRegistry(t *testing.T) {
 				t.Fatalf("%s was dropped: %v", into.Name, err)
 			}
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		exec(t, into, "INSERT INTO items (id, owner) VALUES (70000, 1)")
 		refusedFor(false, "what was written there would be lost")
 		exec(t, into, "DELETE FROM items WHERE id = 70000")

@@ -64,9 +64,7 @@ func TestJSONTypes(t *testing.T) {
 		}
 		exec(t, all[1], `UPDATE mails SET j = '"2020-01-02"' WHERE id = 1`)
 	}
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, all)
 	if proof := verified(t, p, into, all); proof.Tables[0].Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}

@@ -45,9 +45,7 @@ func TestUniqueKeyAsPrimary(t *testing.T) {
 		if _, err := apply.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1}, job.Hooks{Fail: second("before commit")}); err == nil {
 			t.Fatal("it was not interrupted")
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict != verdict.Pass {
 			t.Errorf("%+v, %v", proof, err)
 		}

@@ -31,9 +31,7 @@ func TestLeaveGroupsProved(t *testing.T) {
 		if got := fmt.Sprint(p.KeysThatStay("w1", "hero").Len(), p.KeysThatStay("w1", "guild").Len()); got != "2 1" {
 			t.Fatalf("stay %s, want 2 1", got)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, worlds)
 		if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
 			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
 		}
@@ -65,10 +63,7 @@ func TestLeaveGroupsFromPlan(t *testing.T) {
 				o.Leave = append(o.Leave, declare.Leave{Table: "hero", Best: &declare.Best{Of: "account", Keep: 1, By: []string{by}}})
 			})
 			worlds := clones(t, e, all)
-			p, into := planOf(t, e, worlds, opts)
-			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			p, into := mergeOf(t, e, worlds, opts)
 			if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass || fmt.Sprint(proof.FromPlan) != want {
 				t.Errorf("%s: %s: %v %+v", by, proof.Verdict, proof.FromPlan, proof.Findings)
 			}
@@ -85,10 +80,7 @@ func TestLeaveKept(t *testing.T) {
 			d.Plain = append(d.Plain, "hero.level")
 			where("hero", "level < 20")(o, d)
 		})
-		p, into := planOf(t, e, all, opts)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, opts)
 		asked(t, into, "SELECT guid, level FROM hero ORDER BY guid", "1|5", "3|50", "1003|50")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %+v", proof.Verdict, proof.Findings)
@@ -104,9 +96,7 @@ func TestLeaveAllMatched(t *testing.T) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"account.id"}, Match: []string{"account.name"}})
 			where("account", "id < 3")(o, d)
 		}))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass || proof.Keys[0].Matched == 0 {
 			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
@@ -126,9 +116,7 @@ func TestLeaveGroupsOnce(t *testing.T) {
 				declare.DeclaredReference{At: []string{"hero.friend"}, To: []string{"hero.guid"}, Gone: declare.GoneDrop})
 			o.Leave = append(o.Leave, declare.Leave{Table: "guild", Fewer: &declare.Fewer{Of: "hero.guild", Than: 2}})
 		}))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		asked(t, into, "SELECT guid, guild FROM hero ORDER BY guid", "3|2", "1003|1002")
 		asked(t, into, "SELECT id FROM guild ORDER BY id", "2", "1002")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
@@ -190,10 +178,7 @@ func TestLeaveIDs(t *testing.T) {
 			d.References = append(d.References, declare.DeclaredReference{At: []string{at}, To: []string{to}, Gone: declare.GoneDrop})
 		}
 		opts := planner.PlanOptions{Check: declare.Options{Rules: []declare.Declarations{d}, Leave: []declare.Leave{{Table: "players", Where: "gold % 3 = 0"}}}}
-		p, into := planOf(t, e, all, opts)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, opts)
 		const stay = 8
 		for query, want := range map[string]int64{"SELECT COUNT(*) FROM players": 24 - stay, "SELECT COUNT(*) FROM items": 3 * (24 - stay),
 			"SELECT COUNT(*) FROM items WHERE owner_id NOT IN (SELECT id FROM players)": 0} {

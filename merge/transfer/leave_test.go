@@ -54,10 +54,7 @@ func where(table, condition string) func(o *declare.Options, d *declare.Declarat
 func TestLeave(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 3, leavers...)
-		p, into := planOf(t, e, all, leaveOptions(where("hero", "level < 20")))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, leaveOptions(where("hero", "level < 20")))
 		asked(t, into, "SELECT guid, level, guild, tag FROM hero WHERE guid < 2000 ORDER BY guid", "2|30|<nil>|w0 h2", "3|40|<nil>|w0 h3", "4|<nil>|2|w0 h4", "5|50|2|w0 h5",
 			"1002|30|<nil>|w1 h2", "1003|40|<nil>|w1 h3", "1004|<nil>|1002|w1 h4", "1005|50|1002|w1 h5")
 		asked(t, into, "SELECT id, master, tag FROM guild ORDER BY id", "2|5|w0 g2", "1002|1005|w1 g2", "2002|2005|w2 g2")
@@ -96,9 +93,7 @@ func TestLeaveChanged(t *testing.T) {
 			d.Plain = append(d.Plain, "vip.who")
 		}))
 		merged := clones(t, e, all)
-		if _, err := apply.Apply(t.Context(), p, made, merged, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, made, merged)
 		for change, want := range map[string]string{
 			"UPDATE hero SET account = 7 WHERE guid = 1": "rows that stay behind are not the same", // who logged in
 			"UPDATE hero SET level = 49 WHERE guid = 5":  "holds for other rows",                   // who came
@@ -242,10 +237,7 @@ func TestLeaveTexts(t *testing.T) {
 				declare.DeclaredReference{At: []string{"wall.fort"}, To: []string{"fort.id"}, Gone: declare.GoneDrop})
 		})
 		worlds := clones(t, e, all)
-		p, into := planOf(t, e, worlds, opts)
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, worlds, opts)
 		asked(t, into, "SELECT fort.clan, wall.id FROM wall JOIN fort ON fort.id = wall.fort ORDER BY wall.id", "Blue w0|2", "Blue w1|1002")
 		if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
 			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
@@ -286,10 +278,7 @@ func TestLeaveOtherKey(t *testing.T) {
 		exec(t, all[1], "DELETE FROM fort WHERE n = 7")
 		none := func(*declare.Options, *declare.Declarations) {}
 		worlds := clones(t, e, all)
-		p, into := planOf(t, e, worlds, options(declare.GoneDrop, none))
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, worlds, options(declare.GoneDrop, none))
 		asked(t, into, "SELECT clan FROM fort ORDER BY clan = '', clan", "Blue w0", "Blue w1", "")
 		asked(t, into, "SELECT COUNT(*) FROM guard", "4")
 		asked(t, into, "SELECT id FROM tower ORDER BY id", "2", "3", "4", "1002", "1003", "1004")
@@ -333,10 +322,7 @@ func TestLeaveInCells(t *testing.T) {
 				declare.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every", When: &declare.When{Column: "kind", Is: []string{"1"}}, Others: declare.OthersPlain})
 		})
 		worlds := clones(t, e, all)
-		p, into := planOf(t, e, worlds, options)
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, worlds, options)
 		asked(t, into, "SELECT id, heroes FROM bag ORDER BY id", "2|2 3", "3|1", "1002|1002 1003", "1003|1")
 		if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
@@ -417,9 +403,7 @@ func TestGoneOfSkipped(t *testing.T) {
 			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, Gone: declare.GoneDrop},
 				declare.DeclaredReference{At: []string{"mail.other"}, To: []string{"auction.id"}, Gone: declare.GoneNone})
 		}))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		asked(t, into, "SELECT id, auction, other FROM mail ORDER BY id", "1|1|<nil>", "2|<nil>|1", "3|<nil>|<nil>", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)

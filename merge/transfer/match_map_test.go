@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/change/keys"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -79,9 +77,7 @@ func TestMapFromPlan(t *testing.T) {
 		if got := p.Rekey.Space("accounts.id").From; got == nil || got.Digest != from.Digest || got.File != file {
 			t.Errorf("%+v", got)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, worlds)
 		db := pool(t, into)
 		defer db.Close()
 		for query, want := range map[string]string{

@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -108,9 +106,7 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 				for _, of := range p.Rekey.Space("accounts.id").Worlds {
 					matched += of.Matched.Len()
 				}
-				if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-					t.Fatal(err)
-				}
+				mustApply(t, p, into, all)
 				if diff := cmp.Diff(rows, byName(t, into)); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

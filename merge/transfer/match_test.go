@@ -155,9 +155,7 @@ func TestMatch(t *testing.T) {
 		if c := p.Table("accounts").Combine; c == nil || !c.Matched || c.Combined != 4 || c.Keys != 3 || c.Rows != p.Table("accounts").Rows()-4 {
 			t.Fatalf("%+v", c)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if diff := cmp.Diff(want, byName(t, into)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -320,9 +318,7 @@ func TestMatchNotProved(t *testing.T) {
 				t.Errorf("want FAIL of %q with %q\n%s %+v", part, detail, proof.Verdict, proof.Keys)
 			}
 		}
-		if _, err := apply.Apply(t.Context(), good, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, good, into, all)
 		for _, c := range []struct{ do, back, part, detail string }{
 			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", evidence.PartInjective, "key 5 with 18, want with 17"},
 			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's2' AND old_key = 5", evidence.PartInjective, "(key_here in mergesafe_matches), want 1: key 5 with 18, want with 17"},
@@ -414,9 +410,7 @@ func TestMatchAgain(t *testing.T) {
 		apply := func(into rowio.Database, worlds ...rowio.Database) *plan.Plan {
 			t.Helper()
 			p := mustPlan(t, into, worlds, planner.PlanOptions{Check: loginRules(themes)})
-			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, worlds)
 			if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
 				t.Fatalf("%+v %+v %+v", proof.Keys, proof.Tables, proof.Findings)
 			}
@@ -550,9 +544,7 @@ func TestMatchResumed(t *testing.T) {
 			undone(n)
 		}
 		for n, ended := 0, false; !ended; n += step {
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, all)
 			_, err := undo.UndoWith(t.Context(), p, into, all, undo.UndoOptions{}, lost(n))
 			if ended = err == nil; ended {
 				dropped(t, into)
@@ -599,9 +591,7 @@ func TestMatchCombined(t *testing.T) {
 		if got := pairsOf(t, p, "s2"); got != "1005:17 1018:5" || p.Rekey.Offset("accounts.id", "s2") != 0 || p.Table("accounts").Combine.Matched {
 			t.Fatalf("%s %+v", got, p.Rekey.Space("accounts.id"))
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if diff := cmp.Diff(want, byName(t, into)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

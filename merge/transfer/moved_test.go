@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -23,9 +22,7 @@ func TestEachFateOf(t *testing.T) {
 		if len(p.Renames) != 1 {
 			t.Fatalf("%+v", p.Renames)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		const rows = "SELECT guid, name FROM chars ORDER BY guid"
 		var olds, wantOlds []string
 		for _, d := range all[1:] {

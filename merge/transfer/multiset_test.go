@@ -62,9 +62,7 @@ func TestTableWithoutKey(t *testing.T) {
 		if n := p.Table("kills").Rows(); n != 6+10+8 {
 			t.Errorf("%d rows to copy", n)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if n := number(t, into, "SELECT COUNT(*) FROM kills WHERE who = 'ann' AND n = 1"); n != 6+3 {
 			t.Errorf("%d rows of Ann", n)
 		}
@@ -99,9 +97,7 @@ func TestTableWithoutKeyChanged(t *testing.T) {
 			t.Errorf("apply: %v", err)
 		}
 		exec(t, all[1], "UPDATE kills SET f = 1e300 WHERE who = 'a,b'")
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		exec(t, into, "UPDATE kills SET n = 77 WHERE who = 'a,b'", "DELETE FROM kills WHERE who = 'only 2'")
 		proof := verified(t, p, into, all)
 		got := proof.Tables[len(proof.Tables)-1]
@@ -182,10 +178,7 @@ func TestTableWithoutKeyOfManyTypes(t *testing.T) {
 	}
 	opts := planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeColumnOpaque}}}
 	mergedAndBack(t, e, all, opts)
-	p, into := planOf(t, e, all, opts)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, opts)
 	proof := verified(t, p, into, all)
 	if proof.Verdict == verdict.Fail {
 		t.Errorf("%+v", proof)

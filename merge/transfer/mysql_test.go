@@ -58,10 +58,7 @@ func mergedAndBack(t *testing.T, e engine, all []rowio.Database, opts planner.Pl
 	for _, d := range all {
 		before = append(before, dump(t, d, worldregistry.Table)) // which gets fences
 	}
-	p, into := planOf(t, e, all, opts)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, opts)
 	if proof := verified(t, p, into, all); proof.Verdict == verdict.Fail {
 		t.Errorf("%+v", proof)
 	}
@@ -97,9 +94,7 @@ func testReplicated(t *testing.T, e engine) {
 	mergedAndBack(t, e, all, oddAllowed)
 	p, into := planOf(t, e, all, oddAllowed)
 	exec(t, all[0], "FLUSH BINARY LOGS")
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, all)
 	// Each change of a row is in the log as rows, none as a statement.
 	events := make(map[string]int)
 	db := pool(t, into)
@@ -297,10 +292,7 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 	collides("OFF")
 	exec(t, all[1], "UPDATE logs SET my_row_id = my_row_id + 10 ORDER BY my_row_id DESC", "ALTER TABLE logs AUTO_INCREMENT = 13")
 	mergedAndBack(t, e, all, oddAllowed)
-	p, into := planOf(t, e, all, oddAllowed)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, oddAllowed)
 	opened(t, p, into, all)
 	exec(t, into, hide+"ON")
 	if got := readCell(t, pool(t, into), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/verdict"
@@ -50,9 +48,7 @@ func TestNamesNone(t *testing.T) {
 			}
 		}
 		p := planWith([]string{""}, nil)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		asked(t, into, "SELECT COUNT(*) FROM chars WHERE name = ''", "4")
 		asked(t, into, "SELECT id, writer FROM letters ORDER BY id", "1|", "2|Bob", "1001|", "1002|Bob.")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {

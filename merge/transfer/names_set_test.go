@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -62,9 +60,7 @@ func TestNamesSet(t *testing.T) {
 			t.Errorf("planned:\n%s\nwant:\n%s", got, want)
 		}
 		interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 40}[e.name == "sqlite"])
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		asked(t, into, "SELECT guid, name, at_login, asked, seen FROM chars ORDER BY guid",
 			"1|Ann.|1|yes|10", "2|Bob|4|no|90", "3|Cat.|1|yes|10", "4|Own|0|no|1",
 			"1001|Ann|2|no|20", "1002|Bob.|1|yes|20", "1003|Cat|1|no|20", "1004|Two|8|no|1")

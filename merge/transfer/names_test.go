@@ -9,8 +9,6 @@ import (
 	"unicode/utf8"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
@@ -90,9 +88,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		got := names(t, into, "")
 		for _, r := range p.Renames {
 			if !slices.Contains(got, r.New) {
@@ -305,9 +301,7 @@ func TestNamesInBytes(t *testing.T) {
 					if len(p.Refusals) > 0 {
 						t.Fatal(p.Refusals)
 					}
-					if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-						t.Fatal(err)
-					}
+					mustApply(t, p, into, all)
 					if proof := verified(t, p, into, all); proof.Verdict == verdict.Fail {
 						t.Errorf("%+v", proof)
 					}

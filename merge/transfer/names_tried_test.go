@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -60,9 +58,7 @@ func TestNewNamesAreTried(t *testing.T) {
 					if len(p.Refusals) > 0 {
 						t.Fatal(p.Refusals)
 					}
-					if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-						t.Fatal(err)
-					}
+					mustApply(t, p, into, all)
 					return
 				}
 				if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return strings.Contains(r.String(), tt.want) }) {

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -16,10 +14,7 @@ import (
 func TestAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2)
-		p, into := planOf(t, e, all, keyOptions(nil))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, keyOptions(nil))
 		opened(t, p, into, all)
 		renamed := rowio.Database{Name: "other", DSN: all[1].DSN}
 		again := func(first rowio.Database, allow ...string) (reasons []string) {

@@ -168,9 +168,7 @@ func TestApplyRights(t *testing.T) {
 	}
 	worlds := []rowio.Database{with(all[0], reads+", UPDATE"), with(all[1], "SELECT, UPDATE")}
 	p = mustPlan(t, into, worlds, planner.PlanOptions{})
-	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, worlds)
 	// An undo takes the right to DROP, and says so before it removes anything; with the right it continues.
 	made := dump(t, into, ledger.RecordTable)
 	if _, err := undo.Undo(t.Context(), p, with(into, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, REFERENCES, TRIGGER"), worlds, undo.UndoOptions{}); err == nil || !strings.Contains(err.Error(), "DROP command denied") {
@@ -192,10 +190,7 @@ func TestUndoRightsOfCounters(t *testing.T) {
 	for i, d := range all {
 		exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
 	}
-	p, into := planOf(t, e, all, oddAllowed)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, oddAllowed)
 	opened(t, p, into, all)
 	exec(t, into, "INSERT INTO counted VALUES (77)")
 	reader := rowio.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, "SELECT", strings.TrimPrefix(all[0].DSN, "mysql:"))}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/rowio"
 )
@@ -81,9 +80,7 @@ func TestRangesCopyTheSame(t *testing.T) {
 			if n := len(p.Tables[0].Worlds[1].Parts()); (n > 1) != (i == 0) {
 				t.Errorf("%d ranges of %d rows", n, size)
 			}
-			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, worlds)
 			status, err := apply.LookUp(t.Context(), p, into, worlds)
 			if err != nil || status.Copied() != 2410 {
 				t.Errorf("%+v, %v", status, err)

@@ -82,9 +82,7 @@ func TestFence(t *testing.T) {
 		if refusals, err := apply.Ready(t.Context(), p, into, worlds, job.Options{}); err != nil || len(refusals) > 0 {
 			t.Fatalf("its own fences block it: %v, %v", refusals, err)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, worlds)
 		startable(t, worlds[1], 2, false)
 		if proof := verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)

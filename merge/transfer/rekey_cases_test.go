@@ -55,10 +55,7 @@ func keyOptions(more func(o *declare.Options, d *declare.Declarations)) planner.
 // rekeyed merges worlds, and makes sure that the proof says PASS.
 func rekeyed(t *testing.T, e engine, all []rowio.Database, opts planner.PlanOptions) (p *plan.Plan, into rowio.Database) {
 	t.Helper()
-	p, into = planOf(t, e, all, opts)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into = mergeOf(t, e, all, opts)
 	if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass || p.Rekey != nil && len(proof.Keys) != 6 {
 		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 	}

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -150,9 +148,7 @@ func TestFullCounter(t *testing.T) {
 		options.Check.Allow = append(options.Check.Allow, verdict.CodeCounterFull)
 		into := e.fresh(t, "new")
 		p := mustPlan(t, into, all, options)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if proof := verified(t, p, into, all); proof.Verdict == verdict.Fail {
 			t.Errorf("%+v", proof)
 		}

@@ -9,8 +9,6 @@ import (
 
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -75,9 +73,7 @@ func TestRekey(t *testing.T) {
 		if got := fmt.Sprint(p.Rekey.Offset("chars.guid", "s2"), p.Rekey.Offset("items.id", "s2"), p.Rekey.Offset("chars.guid", "s3")); got != "1000 1000 2000" {
 			t.Fatal(got)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		db := pool(t, into)
 		defer db.Close()
 		for query, want := range map[string]string{
@@ -150,9 +146,7 @@ func TestRekey(t *testing.T) {
 		if got := again.Rekey.Offset("chars.guid", "s4"); got < 3000 {
 			t.Errorf("the offset %d was given before", got)
 		}
-		if _, err := apply.Apply(t.Context(), again, next, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, again, next, worlds)
 	})
 }
 
@@ -162,10 +156,7 @@ func TestKeysTravel(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := oldGame(t, e, "s1", "s2", "s3")
 		merged := func(name string, worlds ...rowio.Database) rowio.Database {
-			p, into := planOf(t, e, worlds, planner.PlanOptions{Check: oldRules()})
-			if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			p, into := mergeOf(t, e, worlds, planner.PlanOptions{Check: oldRules()})
 			opened(t, p, into, worlds)
 			return rowio.Database{Name: name, DSN: into.DSN}
 		}
@@ -210,9 +201,7 @@ func TestRekeyOfWorldsApart(t *testing.T) {
 		if p.Rekey == nil || p.Rekey.Moves() {
 			t.Fatalf("%+v", p.Rekey)
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
 		}
@@ -273,9 +262,7 @@ func TestKeysMoveBeyondInt64(t *testing.T) {
 		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.id"}}}},
 		Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"chars.spouse"}, To: []string{"chars.id"}}}}},
 	}})
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, into, all)
 	if n := number(t, into, "SELECT COUNT(*) FROM chars WHERE spouse > 9223372036854775807"); n != 3 {
 		t.Errorf("%d values lie beyond int64, want 3", n)
 	}

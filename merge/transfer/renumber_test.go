@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -60,9 +58,7 @@ func TestRenumber(t *testing.T) {
 			if unique {
 				interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 45}[e.name == "sqlite"])
 			}
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			mustApply(t, p, into, all)
 			asked(t, into, "SELECT account, place, name FROM chars WHERE account IS NOT NULL AND place IS NOT NULL ORDER BY account, place",
 				"10|0|a", "10|1|e", "10|2|b", "10|3|f", "10|4|g", "10|5|l",
 				"11|1|c", "11|2|h", "11|3|n", "11|4|m", "12|4|j", "12|5|o", "13|0|alone", "14|7|p")
@@ -103,10 +99,7 @@ func TestRenumberLeavesNobody(t *testing.T) {
 			return o
 		}
 		all := worlds()
-		p, into := planOf(t, e, all, options("0"))
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, options("0"))
 		asked(t, into, "SELECT account, place, name FROM chars ORDER BY account, place, name", "0|0|gone", "0|0|gone too", "0|0|left", "0|1|and", "0|1|away", "1|0|a", "1|1|b")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Fatalf("%+v", proof.Findings)

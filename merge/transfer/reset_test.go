@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/verdict"
@@ -53,9 +51,7 @@ func TestReset(t *testing.T) {
 		if !slices.Equal(slices.Sorted(slices.Values(p.Resets)), []string{"online", "queue", "visits"}) || len(p.Tables) != 1 {
 			t.Fatalf("%v are reset, %d tables are copied", p.Resets, len(p.Tables))
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		asked(t, into, "SELECT (SELECT COUNT(*) FROM online), (SELECT COUNT(*) FROM visits), (SELECT COUNT(*) FROM queue), (SELECT COUNT(*) FROM chars)", "0|0|0|6")
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass || len(proof.Resets) != 3 {
 			t.Fatalf("%+v", proof)

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/undo"
@@ -60,9 +58,7 @@ func TestRightsOfOneAccount(t *testing.T) {
 	if err != nil || len(p.Refusals) > 0 || len(p.Lacks) > 0 {
 		t.Fatalf("after what the plan named (%s): refused for %v, lacks %v, %v", said, p.Refusals, p.Lacks, err)
 	}
-	if _, err := apply.Apply(t.Context(), p, granted, worlds, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	mustApply(t, p, granted, worlds)
 	opened(t, p, granted, worlds)
 	if undone, err := undo.Undo(t.Context(), p, granted, worlds, undo.UndoOptions{}); err != nil || len(undone.Others) > 0 {
 		t.Errorf("%+v, %v", undone, err)

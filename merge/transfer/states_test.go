@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -60,12 +61,8 @@ func TestTwoMergesOfOneName(t *testing.T) {
 		if at, err := apply.LookUp(t.Context(), b, into, ofB); err != nil || at.State != ledger.StateCopying {
 			t.Errorf("%+v, %v", at, err)
 		}
-		if done, err := undo.Undo(t.Context(), b, into, ofB, undo.UndoOptions{}); err != nil || !done.Dropped {
-			t.Fatalf("%+v, %v", done, err)
-		}
-		if _, err := apply.Apply(t.Context(), a, into, ofA, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustDrop(t, b, into, ofB)
+		mustApply(t, a, into, ofA)
 		opened(t, a, into, ofA)
 		if _, err := undo.Undo(t.Context(), b, into, ofB, undo.UndoOptions{Force: true}); !errors.Is(err, ledger.ErrNoMerge) {
 			t.Errorf("the undo of the other merge: %v", err)
@@ -73,6 +70,27 @@ func TestTwoMergesOfOneName(t *testing.T) {
 		if there, err := existsNow(t.Context(), into); err != nil || !there {
 			t.Errorf("%s was dropped by the undo of another merge: %v", into.Name, err)
 		}
+	})
+}
+
+// A merge of which a world is fenced by another merge while this one looks at it is refused, and names the other one.
+func TestTwoMergesOfOneWorld(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		s1, s2, s3 := gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 3, "bert"), gameWorld(t, e, "s3", 3, 3, "carl")
+		ofA, ofB := []rowio.Database{s1, s2}, []rowio.Database{s1, s3}
+		intoA := e.fresh(t, "a")
+		a := mustPlan(t, intoA, ofA, planner.PlanOptions{})
+		b, intoB := planOf(t, e, ofB, planner.PlanOptions{})
+		came := false
+		_, err := apply.ApplyWith(t.Context(), b, intoB, ofB, job.Options{}, job.Hooks{Fail: func(point string) error {
+			if came || point != "read" {
+				return nil
+			}
+			came = true
+			_, err := apply.Apply(t.Context(), a, intoA, ofA, job.Options{})
+			return err
+		}})
+		refusedBecause(t, "apply", fmt.Sprintf("its world goes to %q by the merge %q", intoA.Name, a.ID), err)
 	})
 }
 
@@ -86,9 +104,7 @@ func TestUndoOfAnEmptyDatabase(t *testing.T) {
 			t.Errorf("undone: %v", err)
 		}
 		exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)", "DROP TABLE mine")
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Kept || len(done.Others) > 0 {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -106,10 +122,7 @@ func TestOpenKilled(t *testing.T) {
 				state ledger.State
 			}{{"before state", ledger.StateMade}, {"", ledger.StateOpening}, {"before unguard", ledger.StateOpening}} {
 				all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
-				p, into := planOf(t, e, all, planner.PlanOptions{})
-				if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-					t.Fatal(err)
-				}
+				p, into := mergeOf(t, e, all, planner.PlanOptions{})
 				told := 0
 				_, err := open.With(t.Context(), p, into, all, open.Options{Options: once, Placing: func(context.Context) error {
 					if told++; c.point == "" {
@@ -151,10 +164,7 @@ func TestUndoKilledBehindTheGate(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		opened(t, p, into, all)
 		mint(t, into, 1)
 		for range 2 {
@@ -227,10 +237,7 @@ func TestUndoWithoutACounter(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all, opts := countingGame(t, e)
-		p, into := planOf(t, e, all, opts)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, opts)
 		opened(t, p, into, all)
 		exec(t, into, "DROP TABLE seq")
 		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{Force: true}); err != nil || !done.Dropped {
@@ -255,9 +262,7 @@ func TestOursAreProved(t *testing.T) {
 				t.Errorf("%s: opened: %v", want, err)
 			}
 		}
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		exec(t, into, "UPDATE gameid_servers SET server_id = 77 WHERE server_id = 2")
 		fails(`its registry does not list server 2 of "s2"`)
 		exec(t, into, "UPDATE gameid_servers SET server_id = 2 WHERE server_id = 77")
@@ -267,10 +272,7 @@ func TestOursAreProved(t *testing.T) {
 
 		keyed := []rowio.Database{viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7)}
 		all = keyed
-		p, into = planOf(t, e, keyed, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Auto: true}}})
-		if _, err := apply.Apply(t.Context(), p, into, keyed, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into = mergeOf(t, e, keyed, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Auto: true}}})
 		exec(t, into, "DROP VIEW "+ledger.KeysView)
 		fails("the view mergesafe_moved is gone")
 	})
@@ -280,10 +282,7 @@ func TestOursAreProved(t *testing.T) {
 func TestOpenDemandsFences(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		force(t, p, all[1])
 		_, err := open.Open(t.Context(), p, into, all, open.Options{})
 		refusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
@@ -295,9 +294,7 @@ func TestOpenDemandsFences(t *testing.T) {
 				t.Errorf("world %d: %+v", i, f)
 			}
 		}
-		if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Dropped {
-			t.Errorf("%+v, %v", done, err)
-		}
+		mustDrop(t, p, into, all)
 	})
 }
 
@@ -305,10 +302,7 @@ func TestOpenDemandsFences(t *testing.T) {
 func TestUndoComparesNoWorld(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{manyRows(t, e, "s1", 1, 5), manyRows(t, e, "s2", 100, 5)}
-		p, into := planOf(t, e, all, manyOptions)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, manyOptions)
 		exec(t, all[1], "UPDATE things SET note = 'later'")
 		exec(t, all[0], "ALTER TABLE things ADD COLUMN more INTEGER")
 		exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
@@ -330,14 +324,9 @@ func TestUndoWritesNothingNeedlessly(t *testing.T) {
 		exec(t, d, "PRAGMA journal_mode = DELETE")
 	}
 	before := untouched(t, all[0]) + untouched(t, all[1])
-	p, into := planOf(t, e, all, manyOptions)
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, manyOptions)
 	opened(t, p, into, all)
-	if done, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{}); err != nil || !done.Dropped {
-		t.Fatalf("%+v, %v", done, err)
-	}
+	mustDrop(t, p, into, all)
 	if before != untouched(t, all[0])+untouched(t, all[1]) {
 		t.Error("a world was written to")
 	}
@@ -350,10 +339,7 @@ func TestUndoWritesNothingNeedlessly(t *testing.T) {
 func TestOpenStops(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		cut := job.Hooks{Fail: func(string) error { return driver.ErrBadConn }}
 		if _, err := open.With(t.Context(), p, into, all, open.Options{Options: once}, cut); !errors.Is(err, ledger.ErrStopped) {
 			t.Errorf("got %v, want that it stopped", err)
@@ -366,10 +352,7 @@ func TestOpenStops(t *testing.T) {
 func TestRestoredFromBefore(t *testing.T) {
 	e := engines()[0]
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
-	p, into := planOf(t, e, all, planner.PlanOptions{})
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, planner.PlanOptions{})
 	copied := clone(t, e, into)
 	opened(t, p, into, all)
 	mint(t, into, 1)

@@ -66,9 +66,7 @@ func TestLookUp(t *testing.T) {
 			t.Fatalf("%d rows were copied", n)
 		}
 		look(ledger.StateCopying, n, true)
-		if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, worlds)
 		look(ledger.StateMade, p.Rows(), true)
 		opened(t, p, into, worlds)
 		look(ledger.StateOpen, p.Rows(), true)

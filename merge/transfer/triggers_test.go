@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -27,10 +25,7 @@ func TestTriggers(t *testing.T) {
 				trigger("ins", "AFTER INSERT"), trigger("upd", "AFTER UPDATE"), trigger("del", "BEFORE DELETE"))
 		}
 		names := []plan.NamePolicy{{Table: "t", Column: "name", MaxLength: 20, Keep: plan.KeepActive, By: "age"}}
-		p, into := planOf(t, e, all, planner.PlanOptions{Names: names, Check: declare.Options{Rules: namesNothing}})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{Names: names, Check: declare.Options{Rules: namesNothing}})
 		if proof := verified(t, p, into, all); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -82,13 +83,28 @@ func TestTry(t *testing.T) {
 			t.Errorf("a world was changed:\n%s", diff)
 		}
 		node.Close()
-		p, into = planOf(t, e, all, keepActive)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into = mergeOf(t, e, all, keepActive)
 		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{Try: true}); err == nil || !strings.Contains(err.Error(), "the merge has begun there") {
 			t.Errorf("a rehearsal of a merge that was made: %v", err)
 		}
+	})
+}
+
+// A counter that changed since the plan is raised above the keys that come all the same. Its row is counted among those that
+// changed.
+func TestTryCounter(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all, opts := countingGame(t, e)
+		p, into := planOf(t, e, all, opts)
+		exec(t, all[0], "UPDATE seq SET next = next + 1")
+		result, err := apply.Apply(t.Context(), p, into, all, job.Options{Try: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []job.Changed{{World: all[0].Name, Table: "seq", Rows: 1, Want: 1}}; !slices.Equal(result.Changed, want) {
+			t.Errorf("changed: %+v, want %+v", result.Changed, want)
+		}
+		asked(t, into, "SELECT next FROM seq", fmt.Sprint(p.Counters[0].After))
 	})
 }
 

@@ -12,9 +12,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/evidence"
-	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -179,10 +177,7 @@ func TestTypes(t *testing.T) {
 			for _, table := range oddTables {
 				want[table] = oddRows(t, e, table, all...)
 			}
-			p, into := planOf(t, e, all, oddAllowed)
-			if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			p, into := mergeOf(t, e, all, oddAllowed)
 			for _, table := range oddTables {
 				if diff := cmp.Diff(want[table], oddRows(t, e, table, into)); diff != "" {
 					t.Errorf("seed %d, %s:\n%s", seed, table, diff)
@@ -265,10 +260,7 @@ func TestNegativeZero(t *testing.T) {
 		options := oddAllowed
 		options.Check.Tables = []declare.TablePolicy{{Tables: []string{"sums"}, Policy: declare.PolicyCombine,
 			Columns: map[string]string{"gold": "sum"}}}
-		p, into := planOf(t, e, all, options)
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, options)
 		if diff := cmp.Diff(want, rows(into)); diff != "" {
 			t.Errorf("merged:\n%s", diff)
 		}

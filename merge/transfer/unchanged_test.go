@@ -72,9 +72,7 @@ func TestUnchangedBesideTheRows(t *testing.T) {
 			_, err := apply.Apply(t.Context(), p, into, all, job.Options{})
 			return err
 		})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		mustApply(t, p, into, all)
 		each(func() error {
 			done, err := open.Open(t.Context(), p, into, all, open.Options{})
 			if errors.Is(err, open.ErrNotProved) {
@@ -94,10 +92,7 @@ func TestUnchangedBesideTheRows(t *testing.T) {
 func TestVerifyBesideOpen(t *testing.T) {
 	e := engines()[0]
 	all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "anna"), gameWorld(t, e, "s2", 2, 4, "bert")}
-	p, into := planOf(t, e, all, planner.PlanOptions{})
-	if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into := mergeOf(t, e, all, planner.PlanOptions{})
 	reads := 0
 	proof, err := prove.VerifyWith(t.Context(), p, into, all, job.Options{Parallel: 1}, job.Hooks{Fail: func(what string) error {
 		if what == "read" {
@@ -123,10 +118,7 @@ func TestUndoRaisesDisjointWorlds(t *testing.T) {
 			exec(t, d, "CREATE TABLE chars (id "+cmp.Or(auto, "INT NOT NULL AUTO_INCREMENT PRIMARY KEY")+", name VARCHAR(9) NOT NULL)",
 				fmt.Sprintf("INSERT INTO chars VALUES (%d, 'a'), (%d, 'b')", 1000*i+1, 1000*i+2))
 		}
-		p, into := planOf(t, e, all, planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeAutoIncrement}}})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeAutoIncrement}}})
 		opened(t, p, into, all)
 		exec(t, into, "INSERT INTO chars (name) VALUES ('c'), ('d')")
 		given := number(t, into, "SELECT MAX(id) FROM chars")

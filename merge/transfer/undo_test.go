@@ -55,10 +55,7 @@ func TestUndoWithoutRecord(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		recordless(t, into)
 		before := dump(t, into)
 		undone, err := undo.Undo(t.Context(), p, into, all, undo.UndoOptions{})
@@ -81,10 +78,7 @@ func TestUndoWithoutRecordOpened(t *testing.T) {
 	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
-		p, into := planOf(t, e, all, planner.PlanOptions{})
-		if _, err := apply.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		p, into := mergeOf(t, e, all, planner.PlanOptions{})
 		opened(t, p, into, all)
 		mint(t, into, 1)
 		given := registryIn(t, into)[0]

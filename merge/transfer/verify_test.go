@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/evidence"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -21,10 +20,7 @@ import (
 func merged(t *testing.T, e engine, opts planner.PlanOptions) (p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
 	t.Helper()
 	worlds = []rowio.Database{gameWorld(t, e, "s1", 1, 20, "anna"), gameWorld(t, e, "s2", 2, 240, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
-	p, into = planOf(t, e, worlds, opts)
-	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	p, into = mergeOf(t, e, worlds, opts)
 	return p, into, worlds
 }
 

@@ -22,10 +22,13 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -266,6 +269,30 @@ func mustPlan(t testing.TB, into rowio.Database, worlds []rowio.Database, opts p
 		t.Fatalf("refused: %v", p.Refusals)
 	}
 	return p
+}
+
+// mergeOf plans a merge into a database that is new, and makes that.
+func mergeOf(t testing.TB, e engine, worlds []rowio.Database, opts planner.PlanOptions) (*plan.Plan, rowio.Database) {
+	t.Helper()
+	p, into := planOf(t, e, worlds, opts)
+	mustApply(t, p, into, worlds)
+	return p, into
+}
+
+// mustApply makes the new database of a plan.
+func mustApply(t testing.TB, p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
+	t.Helper()
+	if _, err := apply.Apply(t.Context(), p, into, worlds, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustDrop undoes a merge whose new database is there.
+func mustDrop(t testing.TB, p *plan.Plan, into rowio.Database, worlds []rowio.Database) {
+	t.Helper()
+	if undone, err := undo.Undo(t.Context(), p, into, worlds, undo.UndoOptions{}); err != nil || !undone.Dropped {
+		t.Fatalf("%+v, %v", undone, err)
+	}
 }
 
 // clone makes a copy of a database that is not open.

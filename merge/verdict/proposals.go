@@ -91,6 +91,9 @@ type ProposedColumn struct {
 	// Kinds says how another column tells apart what it names, if its rows seem to name different things; nil: they do not.
 	Kinds *Kinds `json:"kinds,omitempty"`
 
+	// Reason is what Evidence says without figures: the same for columns that are judged alike.
+	Reason string `json:"-"`
+
 	// Evidence is the reason. Doubt is from 0 to 1.
 	Evidence string  `json:"evidence"`
 	Doubt    float64 `json:"doubt"`

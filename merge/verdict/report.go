@@ -191,6 +191,10 @@ type Result struct {
 	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not checked
 	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most [declare.Samples]
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
+
+	// Allow is the flag that allows what is not verified, for those who looked at it themselves; empty if a declaration
+	// settles it, which Next has.
+	Allow string `json:"allow,omitempty"`
 }
 
 // OpenColumn is an undeclared column with values that would name other rows after the

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -39,9 +38,6 @@ func OthersText(refs []*declare.Ref, table, column string) string {
 	return text + ", " + WhenTOML(rest)
 }
 
-// AllowIt begins the step that says how to allow a result that is not verified; a flag follows.
-const AllowIt = "if you looked at it yourself, and it does not matter: "
-
 // AllowFlag is the flag that allows this result, quoted for a shell; "" if there is none.
 func (r *Result) AllowFlag() string {
 	flag := "-allow " + r.Code
@@ -59,14 +55,6 @@ func (r *Result) AllowFlag() string {
 		return flag + ":'" + strings.ReplaceAll(at, "'", `'\''`) + "'"
 	}
 	return flag + ":" + at
-}
-
-// settles are the words of rules and the flags that settle what is not verified.
-var settles = []string{"[[", "[check]", "shared = [", "none = [", "-allow ", "-rules "}
-
-// Settles reports whether a step names the line of a rule file or the flag that settles what is not verified.
-func Settles(step string) bool {
-	return slices.ContainsFunc(settles, func(word string) bool { return strings.Contains(step, word) })
 }
 
 // Without says of a result without a conflict what message does, if all of it was

@@ -87,121 +87,175 @@ func count(s *progress.Status) (c tally) {
 func (c tally) found() bool { return c.failed+c.refused > c.incomplete }
 
 // of says how many of all merges: "2 of 60 merges".
-func of(n, all int) string {
-	return fmt.Sprintf("%s of %s", printable.Number(int64(n)), printable.Count(int64(all), "merge", "merges"))
+func (c tally) of(n int) string {
+	return fmt.Sprintf("%s of %s", printable.Number(int64(n)), printable.Count(int64(c.all), "merge", "merges"))
 }
+
+// then adds a next step.
+func (v *verdict) then(text, command string) { v.next = append(v.next, text+" "+command) }
 
 // verdict says how the campaign is after a command.
 func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) {
 	c := count(s)
-	then := func(text, command string) { v.next = append(v.next, text+" "+command) }
-	again := "apply"
-	if name == "apply -try" {
-		again = name
+	switch {
+	case s.Doing != "":
+		v = c.running(s)
+	case s.Lost && name == "status":
+		v.word, v.sentence, v.code = "NOT KNOWN", "the state of the campaign was lost; the databases and the plans know the merges that have begun", cli.NotVerified
+		v.then("To find them:", n.command("plan"))
+	case len(s.Missing) > 0:
+		v = c.missing(s, n.book.File())
+	case err != nil:
+		v = n.broken(name, c, err)
+	case name == "plan":
+		v = n.planned(c)
+	case name == "undo":
+		v = c.takenBack(stuck(s))
+	case name == "apply -try" && c.failed+c.refused == 0, c.tried+c.trying > 0 && (name == "status" || name == "verify"):
+		v = n.tried(s, c)
+	case c.failed > 0 || c.refused > 0 && name != "status":
+		v = n.someFailed(name, c)
+	case c.tried+c.trying > 0 && name == "apply":
+		v.word, v.sentence, v.code = "FAILED", c.of(c.tried+c.trying)+" refused: undo the rehearsal first", cli.Conflicts
+		v.then("To drop it:", n.command("undo"))
+	case c.verified > 0 && c.verified+c.leftOut == c.all:
+		v = c.done(s)
+	case c.begun > 0:
+		v.word, v.sentence, v.code = "NOT COMPLETE", fmt.Sprintf("%s verified, and %d were begun and are not completed", c.of(c.verified), c.begun), cli.Stopped
+		v.then("To resume:", n.command("apply"))
+	case c.undone == c.all:
+		v.word, v.sentence, v.code = "UNDONE", c.of(c.undone)+" undone", cli.NotVerified
+	case c.verified+c.made+c.undone+c.skipped == 0:
+		v = n.notBegun(c)
+	default:
+		v = n.inPart(c)
+	}
+	if s.Paused {
+		v.then("The campaign is paused. To resume:", n.command("resume"))
+	}
+	return v
+}
+
+// running is the verdict while a command works on the campaign.
+func (c tally) running(s *progress.Status) verdict {
+	v := verdict{word: "RUNNING", sentence: fmt.Sprintf("%s; %s verified", s.Doing, c.of(c.verified)), code: cli.Stopped}
+	if s.Waits != "" {
+		v.sentence += "; waits " + s.Waits
+	}
+	return v
+}
+
+// missing is the verdict if merges have begun that the file does not have.
+func (c tally) missing(s *progress.Status, file string) verdict {
+	n, are := len(s.Missing), "are"
+	if n == 1 {
+		are = "is"
+	}
+	return verdict{word: "NOT IN THE FILE", code: cli.Conflicts, sentence: fmt.Sprintf("%s begun and %s not in %s as it was: see below; %s verified",
+		printable.Count(int64(n), "merge has", "merges have"), are, file, c.of(c.verified))}
+}
+
+// broken is the verdict of a command that ended with an error.
+func (n *night) broken(name string, c tally, err error) verdict {
+	if errors.Is(err, transfer.ErrStopped) {
+		v := verdict{word: "STOPPED", sentence: c.of(c.verified) + " verified; nothing is lost", code: cli.Stopped}
+		v.then("To resume:", n.command(name, n.merges...))
+		return v
 	}
 	not, notReady := errors.AsType[*campaign.NotReadyError](err)
 	switch {
-	case s.Doing != "":
-		v.word, v.sentence = "RUNNING", fmt.Sprintf("%s; %s verified", s.Doing, of(c.verified, c.all))
-		if s.Waits != "" {
-			v.sentence += "; waits " + s.Waits
+	case !notReady:
+		return verdict{word: "ERROR", sentence: c.of(c.verified) + " verified", code: cli.Incomplete}
+	case not.Incomplete():
+		return verdict{word: "INCOMPLETE", sentence: "nothing was written by this command", code: cli.Incomplete}
+	}
+	return verdict{word: "NOT READY", sentence: "nothing was written by this command", code: cli.Conflicts}
+}
+
+// takenBack is the verdict of undo.
+func (c tally) takenBack(stuck int) verdict {
+	switch {
+	case stuck > 0 && stuck == c.incomplete:
+		return verdict{word: "INCOMPLETE", sentence: c.of(stuck) + " not undone: see below", code: cli.Incomplete}
+	case stuck > 0:
+		return verdict{word: "FAILED", sentence: c.of(stuck) + " not undone: see below", code: cli.Conflicts}
+	case c.undone == 0 && c.planned+c.waiting+c.refused+c.skipped == c.all:
+		return verdict{word: "UNDONE", sentence: "no merge has begun"}
+	}
+	return verdict{word: "UNDONE", sentence: c.of(c.undone) + " undone"}
+}
+
+// someFailed is the verdict if merges failed, or were refused by a command.
+func (n *night) someFailed(name string, c tally) verdict {
+	verified, left := "see below; "+c.of(c.verified)+" verified", c.begun+c.planned
+	if !c.found() {
+		v := verdict{word: "INCOMPLETE", sentence: c.of(c.incomplete) + " could not be carried out: " + verified, code: cli.Incomplete}
+		if name != "apply -try" {
+			name = "apply"
 		}
-		v.code = cli.Stopped
-	case s.Lost && name == "status":
-		v.word, v.sentence, v.code = "NOT KNOWN", "the state of the campaign was lost; the databases and the plans know the merges that have begun", cli.NotVerified
-		then("To find them:", n.command("plan"))
-	case len(s.Missing) > 0:
-		v.word, v.code = "NOT IN THE FILE", cli.Conflicts
-		v.sentence = fmt.Sprintf("%s begun and %s in %s as it was: see below; %s verified", printable.Count(int64(len(s.Missing)), "merge has", "merges have"),
-			map[bool]string{true: "is not", false: "are not"}[len(s.Missing) == 1], n.book.File(), of(c.verified, c.all))
-	case err != nil && errors.Is(err, transfer.ErrStopped):
-		v.word, v.sentence, v.code = "STOPPED", of(c.verified, c.all)+" verified; nothing is lost", cli.Stopped
-		then("To resume:", n.command(name, n.merges...))
-	case notReady && not.Incomplete():
-		v.word, v.sentence, v.code = "INCOMPLETE", "nothing was written by this command", cli.Incomplete
-	case notReady:
-		v.word, v.sentence, v.code = "NOT READY", "nothing was written by this command", cli.Conflicts
-	case err != nil:
-		v.word, v.sentence, v.code = "ERROR", of(c.verified, c.all)+" verified", cli.Incomplete
-	case name == "plan":
-		v.planned(n, c, then)
-	case name == "apply -try" && c.failed+c.refused == 0, c.tried+c.trying > 0 && (name == "status" || name == "verify"):
-		v.tried(n, s, c, then)
-	case name == "undo":
-		v.word, v.sentence = "UNDONE", of(c.undone, c.all)+" undone"
-		if c.undone == 0 && c.planned+c.waiting+c.refused+c.skipped == c.all {
-			v.sentence = "no merge has begun"
-		}
-		if n := stuck(s); n > 0 {
-			v.word, v.sentence, v.code = "FAILED", of(n, c.all)+" not undone: see below", cli.Conflicts
-			if n == c.incomplete {
-				v.word, v.code = "INCOMPLETE", cli.Incomplete
-			}
-		}
-	case (c.failed > 0 || c.refused > 0 && name != "status") && !c.found():
-		v.word, v.sentence, v.code = "INCOMPLETE", of(c.incomplete, c.all)+" could not be carried out: see below; "+of(c.verified, c.all)+" verified", cli.Incomplete
-		then("To continue when it is fixed:", n.command(again))
-	case c.failed > 0 || c.refused > 0 && name != "status":
-		v.word, v.sentence, v.code = "FAILED", of(c.failed+c.refused, c.all)+" failed or refused: see below; "+of(c.verified, c.all)+" verified", cli.Conflicts
-		if c.begun+c.planned > 0 && name == "apply" {
-			v.sentence += fmt.Sprintf("; %d were not begun any more, or not completed", c.begun+c.planned)
-			then("To continue when it is fixed:", n.command("apply"))
-		}
-	case name == "apply" && c.tried+c.trying > 0:
-		v.word, v.sentence, v.code = "FAILED", of(c.tried+c.trying, c.all)+" refused: undo the rehearsal first", cli.Conflicts
-		then("To drop it:", n.command("undo"))
-	case c.verified > 0 && c.verified+c.leftOut == c.all:
-		v.word, v.sentence = "DONE", of(c.verified, c.verified)+" verified"
-		if c.leftOut > 0 {
-			v.sentence += fmt.Sprintf("; %s skipped", printable.Number(int64(c.leftOut)))
-		}
-		if s.Began != nil && s.Ended != nil && !s.Ended.Before(*s.Began) {
-			v.sentence += ", in " + printable.Seconds(s.Ended.Sub(*s.Began).Seconds())
-		}
-	case c.begun > 0:
-		v.word, v.sentence, v.code = "NOT COMPLETE", fmt.Sprintf("%s verified, and %d were begun and are not completed", of(c.verified, c.all), c.begun), cli.Stopped
-		then("To resume:", n.command("apply"))
-	case c.undone == c.all:
-		v.word, v.sentence, v.code = "UNDONE", of(c.undone, c.all)+" undone", cli.NotVerified
-	case c.verified+c.made+c.undone+c.skipped == 0:
-		v.word, v.sentence = "NOT BEGUN", fmt.Sprintf("%s planned", of(c.planned, c.all))
-		if c.refused > 0 && c.found() {
-			v.sentence += fmt.Sprintf(", %d refused: see below", c.refused)
-			v.code = cli.Conflicts
-		} else if c.refused > 0 {
-			v.sentence += fmt.Sprintf(", %d could not be: see below", c.refused)
-			v.code = cli.Incomplete
-		}
-		if c.waiting > 0 {
-			then("To plan:", n.command("plan"))
-		} else if c.planned > 0 {
-			then("To carry it out:", n.command("apply"))
-		}
-	default:
-		v.word, v.sentence, v.code = "NOT VERIFIED", of(c.verified, c.all)+" verified; nothing failed", cli.NotVerified
-		if c.refused > 0 {
-			v.word, v.code = "REFUSED", cli.Conflicts
-			v.sentence = fmt.Sprintf("%s verified; %d refused: see below", of(c.verified, c.all), c.refused)
-		}
-		if c.refused > 0 && !c.found() {
+		v.then("To continue when it is fixed:", n.command(name))
+		return v
+	}
+	v := verdict{word: "FAILED", sentence: c.of(c.failed+c.refused) + " failed or refused: " + verified, code: cli.Conflicts}
+	if left > 0 && name == "apply" {
+		v.sentence += fmt.Sprintf("; %d were not begun any more, or not completed", left)
+		v.then("To continue when it is fixed:", n.command(name))
+	}
+	return v
+}
+
+// done is the verdict if all merges are verified but those that were left out.
+func (c tally) done(s *progress.Status) verdict {
+	c.all -= c.leftOut
+	v := verdict{word: "DONE", sentence: c.of(c.verified) + " verified"}
+	if c.leftOut > 0 {
+		v.sentence += fmt.Sprintf("; %s skipped", printable.Number(int64(c.leftOut)))
+	}
+	if s.Began != nil && s.Ended != nil && !s.Ended.Before(*s.Began) {
+		v.sentence += ", in " + printable.Seconds(s.Ended.Sub(*s.Began).Seconds())
+	}
+	return v
+}
+
+// notBegun is the verdict while nothing was written.
+func (n *night) notBegun(c tally) verdict {
+	v := verdict{word: "NOT BEGUN", sentence: c.of(c.planned) + " planned"}
+	switch {
+	case c.refused > 0 && c.found():
+		v.sentence, v.code = fmt.Sprintf("%s, %d refused: see below", v.sentence, c.refused), cli.Conflicts
+	case c.refused > 0:
+		v.sentence, v.code = fmt.Sprintf("%s, %d could not be: see below", v.sentence, c.refused), cli.Incomplete
+	}
+	switch {
+	case c.waiting > 0:
+		v.then("To plan:", n.command("plan"))
+	case c.planned > 0:
+		v.then("To carry it out:", n.command("apply"))
+	}
+	return v
+}
+
+// inPart is the verdict if some merges are done, none failed, and others are still to be done or are left.
+func (n *night) inPart(c tally) verdict {
+	v := verdict{word: "NOT VERIFIED", sentence: c.of(c.verified) + " verified; nothing failed", code: cli.NotVerified}
+	if c.refused > 0 {
+		v = verdict{word: "REFUSED", sentence: fmt.Sprintf("%s verified; %d refused: see below", c.of(c.verified), c.refused), code: cli.Conflicts}
+		if !c.found() {
 			v.word, v.code = "INCOMPLETE", cli.Incomplete
 		}
-		if c.undone > 0 {
-			v.sentence += fmt.Sprintf("; %d undone", c.undone)
-		}
-		if c.planned+c.waiting > 0 {
-			then("To continue:", n.command("apply"))
-		}
 	}
-	if s.Paused {
-		then("The campaign is paused. To resume:", n.command("resume"))
+	if c.undone > 0 {
+		v.sentence += fmt.Sprintf("; %d undone", c.undone)
+	}
+	if c.planned+c.waiting > 0 {
+		v.then("To continue:", n.command("apply"))
 	}
 	return v
 }
 
 // planned is the verdict of plan.
-func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
-	v.word, v.sentence = "PLANNED", of(c.planned, c.all)+" planned"
+func (n *night) planned(c tally) verdict {
+	v := verdict{word: "PLANNED", sentence: c.of(c.planned) + " planned"}
 	if tried := c.tried + c.trying; tried > 0 {
 		v.sentence += fmt.Sprintf(", %d have the database of a rehearsal", tried)
 	}
@@ -214,21 +268,22 @@ func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
 	switch {
 	case c.failed > 0 && c.found():
 		v.word, v.code = "FAILED", cli.Conflicts
-		v.sentence = of(c.failed+c.refused, c.all) + " failed or refused: see below; " + v.sentence
+		v.sentence = c.of(c.failed+c.refused) + " failed or refused: see below; " + v.sentence
 	case c.found():
 		v.word, v.code = "REFUSED", cli.Conflicts
-		v.sentence = of(c.refused, c.all) + " refused: see below; " + v.sentence
+		v.sentence = c.of(c.refused) + " refused: see below; " + v.sentence
 	case c.incomplete > 0:
 		v.word, v.code = "INCOMPLETE", cli.Incomplete
-		v.sentence = of(c.incomplete, c.all) + " could not be planned: see below; " + v.sentence
+		v.sentence = c.of(c.incomplete) + " could not be planned: see below; " + v.sentence
 	case c.planned > 0:
-		then("Read the plans in "+n.book.Plans()+", then:", n.command("apply"))
+		v.then("Read the plans in "+n.book.Plans()+", then:", n.command("apply"))
 	}
+	return v
 }
 
 // tried is the verdict of a rehearsal.
-func (v *verdict) tried(n *night, s *progress.Status, c tally, then func(text, command string)) {
-	v.word, v.sentence = "TRIED", of(c.tried, c.all)+" tried"
+func (n *night) tried(s *progress.Status, c tally) verdict {
+	v := verdict{word: "TRIED", sentence: c.of(c.tried) + " tried"}
 	changed := 0
 	for _, m := range s.Merges {
 		changed += len(m.Changed)
@@ -238,12 +293,13 @@ func (v *verdict) tried(n *night, s *progress.Status, c tally, then func(text, c
 	}
 	if c.trying > 0 {
 		v.sentence, v.code = v.sentence+fmt.Sprintf(", %d not completed", c.trying), cli.Stopped
-		then("To resume:", n.command("apply -try"))
+		v.then("To resume:", n.command("apply -try"))
 	}
 	if c.verified > 0 {
 		v.sentence += fmt.Sprintf("; %d verified", c.verified)
 	}
-	then("What was made is never opened. To drop it:", commandWith(n.cmd, "undo -all", n.book.File(), func(flag string) bool { return slices.Contains(lasting, flag) }))
+	v.then("What was made is never opened. To drop it:", commandWith(n.cmd, "undo -all", n.book.File(), func(flag string) bool { return slices.Contains(lasting, flag) }))
+	return v
 }
 
 // stuck counts merges that undo did not undo.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"mergesafe/merge/transfer/change/all"
@@ -56,7 +55,7 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, into rowio.Database, worlds
 		return nil, err
 	}
 	defer r.Close()
-	r.New.Unchecked = true
+	r.New.Unchecked, r.Anew = true, true
 	state, err := r.Begin(ctx)
 	if err != nil {
 		return nil, err
@@ -366,8 +365,11 @@ func raiseCounters(ctx context.Context, r *job.Run) error {
 // database or to a world.
 func complete(ctx context.Context, r *job.Run) error {
 	if r.Opts.Try {
-		if err := noneDangles(ctx, r); err != nil { // the worlds were read at several moments
-			r.Notes = append(r.Notes, strings.TrimPrefix(err.Error(), "transfer: "))
+		err := noneDangles(ctx, r)
+		if changed, is := errors.AsType[*ledger.ChangedError](err); is { // the worlds were read at several moments
+			r.Notes = append(r.Notes, plan.Refusal{Source: changed.Database, Table: changed.Table, Reason: changed.Reason}.String())
+		} else if err != nil {
+			return err
 		}
 		return r.Manifest.ExpectState(ctx, ledger.StateTried)
 	}

@@ -56,8 +56,8 @@ func noneDanglesIn(ctx context.Context, r *job.Run, table string) error {
 			return fmt.Errorf("checking the references of table %q: %w", table, err)
 		}
 		if n > 0 {
-			return fmt.Errorf("transfer: database %q: %d rows of table %q reference by %s rows of %q that do not exist: %s: another process wrote to it while the merge ran: undo the merge, then plan again",
-				r.New.Name, n, table, strings.Join(ref.Columns, ", "), ref.ToTable, lost)
+			return &ledger.ChangedError{Database: r.New.Name, Table: table, Reason: fmt.Sprintf("%s reference by %s rows of %q that do not exist: %s",
+				ledger.CountRows(n), strings.Join(ref.Columns, ", "), ref.ToTable, lost)}
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func undisturbed(ctx context.Context, r *job.Run) error {
 
 // stillUnaltered makes sure that no table of a world was altered while rows were copied.
 func stillUnaltered(ctx context.Context, r *job.Run) error {
-	err := r.Unaltered(ctx, "apply")
+	err := r.Unaltered(ctx, "apply", nil)
 	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
 		return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
 	}

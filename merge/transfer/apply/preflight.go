@@ -36,7 +36,7 @@ func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 			return nil
 		}
 		if !r.Opts.Try {
-			if err := step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Together }, f.Flight); err != nil {
+			if err := f.walk(ctx, func(c *step.Change) step.Do[*step.Flight] { return c.Together }); err != nil {
 				return err
 			}
 		}
@@ -69,76 +69,103 @@ func (f *flight) look(ctx context.Context, i int, d rowio.Database) error {
 	defer s.Close()
 	f.World, f.Source = i, s
 	s.Withhold(f.Plan.WithheldRows(i))
-	want := f.Plan.Worlds[i]
-	if s.Known.Engine != f.Plan.Engine {
-		f.Refuse(d.Name, "", "it is %s, and the plan is for %s", s.Known.Engine, f.Plan.Engine)
+	if !f.madeAsPlanned() {
 		return nil
 	}
-	if what := f.Plan.Altered(i, s, false); what != "" {
-		if f.begun {
-			f.Refuse(d.Name, "", "%s: alter them back", what)
-		} else {
-			f.Changed(d.Name, "", "%s", what)
-		}
-		return nil
-	}
-	if i == 0 { // it gives the schema
-		f.Model = s // its catalogue, also when it is closed
-		f.Know(s)
-		hidden, err := s.HiddenObjects(ctx)
-		if err != nil {
+	if i == 0 {
+		if err := f.model(ctx); err != nil {
 			return err
-		}
-		for _, what := range hidden {
-			f.Refuse(d.Name, "", "the account cannot see everything that the new database has to have: %s", what)
 		}
 	}
 	if f.Opts.Try { // a game may run, and change rows
-		other, err := ledger.Another(ctx, want, d)
-		if err == nil && other != "" {
-			f.Refuse(d.Name, "", "%s", other)
-		}
-		return err
+		return f.same(ctx, d)
 	}
 	if s.Known.HasRegistry {
-		if err := f.servers(ctx, d, want); err != nil {
+		if err := f.servers(ctx, d); err != nil {
 			return err
 		}
 	}
 	if f.Model == nil {
 		return nil // the first world is refused, and tables are read as it has them
 	}
-	for _, moment := range []func(c *step.Change) step.Do[*step.Flight]{
-		func(c *step.Change) step.Do[*step.Flight] { return c.Ready },
-		func(c *step.Change) step.Do[*step.Flight] { return c.Unchanged },
-	} {
-		if err := step.Walk(ctx, all.Changes(), moment, f.Flight); err != nil {
-			return err
-		}
+	if err := f.walk(ctx, func(c *step.Change) step.Do[*step.Flight] { return c.Ready }); err != nil {
+		return err
 	}
+	if err := f.walk(ctx, func(c *step.Change) step.Do[*step.Flight] { return c.Unchanged }); err != nil {
+		return err
+	}
+	return f.counts(ctx)
+}
+
+// walk asks the changes of the merge about the world, at one moment.
+func (f *flight) walk(ctx context.Context, moment func(c *step.Change) step.Do[*step.Flight]) error {
+	return step.Walk(ctx, all.Changes(), moment, f.Flight)
+}
+
+// madeAsPlanned refuses a world that is of another engine or has another schema.
+func (f *flight) madeAsPlanned() bool {
+	name, engine := f.Source.Name(), f.Source.Known.Engine
+	if engine != f.Plan.Engine {
+		f.Refuse(name, "", "it is %s, and the plan is for %s", engine, f.Plan.Engine)
+		return false
+	}
+	what := f.Plan.Altered(f.World, f.Source, false)
+	switch {
+	case what == "":
+		return true
+	case f.begun:
+		f.Refuse(name, "", "%s: alter them back", what)
+	default:
+		f.Changed(name, "", "%s", what)
+	}
+	return false
+}
+
+// model takes the schema of the new database from the first world, all of which its account has to see.
+func (f *flight) model(ctx context.Context) error {
+	f.Model = f.Source // its catalogue, also when it is closed
+	f.Know(f.Source)
+	hidden, err := f.Source.HiddenObjects(ctx)
+	for _, what := range hidden {
+		f.Refuse(f.Source.Name(), "", "the account cannot see everything that the new database has to have: %s", what)
+	}
+	return err
+}
+
+// same refuses another world than that of the plan.
+func (f *flight) same(ctx context.Context, d rowio.Database) error {
+	other, err := ledger.Another(ctx, f.Plan.Worlds[f.World], d)
+	if other != "" {
+		f.Refuse(d.Name, "", "%s", other)
+	}
+	return err
+}
+
+// counts compares how many rows the tables of the world have with the plan.
+func (f *flight) counts(ctx context.Context) error {
 	for _, t := range f.Plan.Tables {
-		if s.Table(t.Name) == nil || i > 0 && t.Only {
+		if f.Source.Table(t.Name) == nil || f.World > 0 && t.Only {
 			continue
 		}
-		n, err := s.Count(ctx, t.Name)
+		n, err := f.Source.Count(ctx, t.Name)
 		if err != nil {
 			return err
 		}
-		if had := t.Worlds[i].Rows; n != had {
-			f.Changed(d.Name, t.Name, "it has %s, and had %d when the plan was made", ledger.CountRows(n), had)
+		if had := t.Worlds[f.World].Rows; n != had {
+			f.Changed(f.Source.Name(), t.Name, "it has %s, and had %d when the plan was made", ledger.CountRows(n), had)
 		}
 	}
 	return nil
 }
 
 // servers compares the registry of a world with the plan. No server may run.
-func (f *flight) servers(ctx context.Context, d rowio.Database, want plan.World) error {
+func (f *flight) servers(ctx context.Context, d rowio.Database) error {
 	now, err := ledger.Servers(ctx, d)
 	if err != nil {
 		return err
 	}
 	f.Reasons = append(f.Reasons, ledger.InUse(d.Name, now, f.Plan.ID)...)
-	if reason := ledger.ChangedServers(want, now); reason != "" {
+	if reason := ledger.ChangedServers(f.Plan.Worlds[f.World], now); reason != "" {
 		f.Changed(d.Name, "", "%s since the plan was made", reason)
 	}
 	return nil

@@ -11,8 +11,9 @@ import (
 )
 
 // Unaltered returns a [*ledger.RefusedError] if the worlds are not those of the plan, or if their tables were altered
-// since.
-func (r *Run) Unaltered(ctx context.Context, doing string) error {
+// since. If there are none such, it calls look, unless that is nil, for each world in turn; from the first one again if it
+// has to retry.
+func (r *Run) Unaltered(ctx context.Context, doing string, look func(world int, s *rowio.Source) error) error {
 	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		if err := r.Apart(ctx, doing); err != nil {
 			return err
@@ -28,6 +29,9 @@ func (r *Run) Unaltered(ctx context.Context, doing string) error {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
 			} else if what := r.Plan.Altered(i, s, true); what != "" {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": alter them back"})
+			}
+			if err == nil && len(refused.Refusals) == 0 && look != nil {
+				err = look(i, s)
 			}
 			s.Close()
 			if err != nil {

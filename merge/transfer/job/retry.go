@@ -31,7 +31,8 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 		if errors.Is(meaning, sqldb.ErrDamaged) {
 			return meaning
 		}
-		if !errors.Is(meaning, sqldb.ErrUnavailable) && !errors.Is(meaning, sqldb.ErrRetryable) {
+		changed := r.Anew && errors.Is(meaning, sqldb.ErrChanged)
+		if !changed && !errors.Is(meaning, sqldb.ErrUnavailable) && !errors.Is(meaning, sqldb.ErrRetryable) {
 			return err
 		}
 		r.drop()

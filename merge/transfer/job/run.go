@@ -24,6 +24,10 @@ type Run struct {
 	Registry bool                     // the new database has one
 	Full     map[string]bool          // tables that an earlier call filled
 
+	// Anew: read a file again if another process changed it meanwhile, and so find out which one: a game server, or the fence
+	// of another merge. A proof does not: its reads are of one moment.
+	Anew bool
+
 	// References are those of the new database's tables, and keys how their rows are found
 	// by their keys, by table.
 	References map[string][]catalog.Reference

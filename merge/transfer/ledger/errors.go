@@ -52,27 +52,41 @@ func (e *RefusedError) Error() string {
 // the new database since the merge began. The copied rows stay, but this plan cannot complete
 // the merge: undo it and plan again.
 type ChangedError struct {
-	Database, Table string
+	Database, Table string // Table is empty if it is the registry
 	Rows, Want      int64  // now, and as planned
 	Part            bool   // Rows are those that were read, perhaps not all of the table
-	Reason          string // the change in the new database since the merge began; if it is in its registry, Table is empty
+	Reason          string // empty: Rows and Want tell
+	Cause           error  // what the new database says of a row that it refuses
 }
 
 func (e *ChangedError) Error() string {
-	if e.Reason != "" {
-		return fmt.Sprintf("transfer: database %q: %s: another process wrote to it since the merge began; undo the merge, then plan again", e.Database, e.Reason)
+	reason := e.Reason
+	switch {
+	case reason == "":
+		reason = "it was changed since the plan was made: " + e.counts()
+	case e.Cause != nil:
+		reason += ": " + e.Cause.Error()
+	default:
+		reason += ": another process wrote to it since the merge began"
 	}
-	what := fmt.Sprintf("it has %s, and had %d", CountRows(e.Rows), e.Want)
-	if e.Rows == e.Want {
-		what = fmt.Sprintf("it has %s as before, but %s changed", CountRows(e.Rows), map[bool]string{true: "it has", false: "some have"}[e.Rows == 1])
-	}
+	return "transfer: " + plan.Refusal{Source: e.Database, Table: e.Table, Reason: reason, Next: plan.NextUndoPlan}.String()
+}
+
+func (e *ChangedError) Unwrap() error { return e.Cause }
+
+// counts says how many rows the table has and had.
+func (e *ChangedError) counts() string {
 	switch {
 	case e.Part && e.Rows > e.Want:
-		what = fmt.Sprintf("it has %s or more, and had %d", CountRows(e.Rows), e.Want)
+		return fmt.Sprintf("it has %s or more, and had %d", CountRows(e.Rows), e.Want)
 	case e.Part:
-		what = "a part of " + what
+		return "a part of " + (&ChangedError{Rows: e.Rows, Want: e.Want}).counts()
+	case e.Rows != e.Want:
+		return fmt.Sprintf("it has %s, and had %d", CountRows(e.Rows), e.Want)
+	case e.Rows == 1:
+		return "it has 1 row as before, but it has changed"
 	}
-	return fmt.Sprintf("transfer: database %q, table %q was changed since the plan was made: %s; undo the merge and plan again", e.Database, e.Table, what)
+	return fmt.Sprintf("it has %s as before, but some have changed", CountRows(e.Rows))
 }
 
 // CountRows is a number of rows in a message.

@@ -123,8 +123,8 @@ func (p *Planner) judge(r *verdict.Result) {
 			gaps = append(gaps, gap)
 		}
 		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
-		if i := slices.IndexFunc(r.Next, func(step string) bool { return strings.Contains(step, "[[") }); i >= 0 {
-			reason.Reason += "; " + r.Next[i]
+		if r.Allow == "" && len(r.Next) > 0 { // what to declare
+			reason.Reason += "; " + r.Next[0]
 		}
 	}
 	switch {

@@ -14,7 +14,7 @@ func TestJudgeNamesTheLine(t *testing.T) {
 	p := &Planner{Planning: &step.Planning{Plan: new(plan.Plan)}}
 	const line = `in the [[check.reference]]: when = { column = "kind", is = [0] }`
 	p.judge(&verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: "mail", Verdict: verdict.NotVerified, Message: "where kind is 1 it names something else",
-		Gaps: []verdict.Gap{{Reason: "these rows would get new values"}}, Next: []string{"look at it", line, "-allow x"}})
+		Gaps: []verdict.Gap{{Reason: "these rows would get new values"}}, Next: []string{line, "look at it"}})
 	if all := p.Plan.Refusals; len(all) != 1 || !strings.HasSuffix(all[0].Reason, "; "+line) {
 		t.Errorf("%+v", all)
 	}

@@ -91,26 +91,16 @@ func noteRunning(ctx context.Context, p *Proof, r *job.Run) error {
 }
 
 // proveUnchanged compares what the worlds have beside the rows that come with the plan, as apply did before its first
-// write.
+// write. It refuses worlds that were altered during the proof.
 func proveUnchanged(ctx context.Context, proving *step.Proving) error {
 	r, f := proving.Run, new(step.Flight)
-	err := r.Retry(ctx, "reading the worlds", func(ctx context.Context) error {
-		*f = step.Flight{Run: r}
-		for i, c := range r.Worlds {
-			s, err := rowio.OpenSource(ctx, c.Database)
-			if err != nil {
-				return err
-			}
-			if f.World, f.Source = i, s; i == 0 {
-				f.Model = s // its catalogue, also when it is closed
-			}
-			s.Withhold(r.Plan.WithheldRows(i))
-			err = step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Unchanged }, f)
-			if s.Close(); err != nil {
-				return err
-			}
+	err := r.Unaltered(ctx, "verify", func(world int, s *rowio.Source) error {
+		if world == 0 {
+			*f = step.Flight{Run: r, Model: s} // its catalogue, also when it is closed
 		}
-		return nil
+		f.World, f.Source = world, s
+		s.Withhold(r.Plan.WithheldRows(world))
+		return step.Walk(ctx, all.Changes(), func(c *step.Change) step.Do[*step.Flight] { return c.Unchanged }, f)
 	})
 	plan.AfterUndo(f.Reasons)
 	proving.Findings = append(proving.Findings, f.Reasons...)

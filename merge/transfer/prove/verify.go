@@ -95,8 +95,7 @@ func Prove(ctx context.Context, r *job.Run) (*Proof, error) {
 
 func verify(ctx context.Context, proving *step.Proving) error {
 	r, proof := proving.Run, proving.Proof
-	unaltered := func() error { return r.Unaltered(ctx, "verify") }
-	if err := unaltered(); err != nil {
+	if err := r.Unaltered(ctx, "verify", nil); err != nil {
 		return err
 	}
 	if err := r.Learn(ctx); err != nil {
@@ -115,9 +114,6 @@ func verify(ctx context.Context, proving *step.Proving) error {
 		return err
 	}
 	if err := proveMade(ctx, r, proof); err != nil {
-		return err
-	}
-	if err := proveUnchanged(ctx, proving); err != nil {
 		return err
 	}
 	if err := proveOurs(ctx, proving); err != nil {
@@ -151,7 +147,7 @@ func verify(ctx context.Context, proving *step.Proving) error {
 	if err := r.LookAt(ctx, func(s *rowio.Source) error { return checkResult(ctx, r, s, proof) }); err != nil {
 		return err
 	}
-	if err := unaltered(); err != nil || r.Plan.Rekey == nil {
+	if err := proveUnchanged(ctx, proving); err != nil || r.Plan.Rekey == nil {
 		return err
 	}
 	proof.Keys = concluded(append(proof.Keys, *proveReferences(r.Plan, proof.Check.Rekeyed), proving.Parts.Sums))

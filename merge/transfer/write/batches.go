@@ -63,13 +63,12 @@ func (f *Filling) Write(ctx context.Context, r *job.Run, rows int, sum rowio.Sum
 		}
 		return work()
 	})
-	if errors.Is(err, sqldb.ErrDuplicate) {
-		return fmt.Errorf("transfer: table %q: a row of %q has a key or a unique value that another row has: undo the merge and plan again: %w", f.Table, f.World, err)
-	}
-	if errors.Is(err, sqldb.ErrInvalid) {
-		return fmt.Errorf("transfer: table %q: the new database does not take a row of %q as it is: undo the merge: %w", f.Table, f.World, err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, sqldb.ErrDuplicate):
+		return &ledger.ChangedError{Database: f.World, Table: f.Table, Reason: "a row has a key or a unique value that another row of the new database has", Cause: err}
+	case errors.Is(err, sqldb.ErrInvalid):
+		return &ledger.ChangedError{Database: f.World, Table: f.Table, Reason: "the new database does not take a row as it is", Cause: err}
+	case err != nil:
 		return fmt.Errorf("writing table %q: %w", f.Table, err)
 	}
 	f.took(r)

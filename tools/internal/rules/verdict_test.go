@@ -116,7 +116,7 @@ func (c *drawn) flagsOf(ctx context.Context, read rules.Rules, all []transfer.Da
 		return nil
 	}
 	for _, result := range r.Results {
-		for _, step := range result.Next {
+		for _, step := range append(result.Next, "allow it: "+result.Allow) {
 			if _, flag, found := strings.Cut(step, "-allow "); found && result.Verdict == verdict.NotVerified && !strings.HasPrefix(step, "-allow") {
 				flag, _, _ = strings.Cut(flag, " ")
 				flags = append(flags, strings.Trim(strings.Replace(flag, ":'", ":", 1), "';"))

@@ -42,7 +42,7 @@ func bringWorld(ctx context.Context, r *job.Run, table, world int) error {
 		want := write.Expected{Rows: t.Worlds[world].Rows, Sum: t.Worlds[world].Sum}
 		err := write.Batches(r, ctx, soft, from, c.L, f, want, func(rows [][]any) error { return writeRows(soft, r, c, world, rows) })
 		if why, is := errors.AsType[*CombineError](err); is { // the plan was told something else
-			err = &ledger.ChangedError{Database: from.Name, Table: t.Name, Reason: fmt.Sprintf("table %q: %v", t.Name, why)}
+			err = &ledger.ChangedError{Database: from.Name, Table: t.Name, Reason: why.Error()}
 		}
 		return err
 	})

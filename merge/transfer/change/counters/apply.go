@@ -6,7 +6,6 @@ import (
 
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/plan"
-	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/write"
 )
 
@@ -18,53 +17,46 @@ func finish(ctx context.Context, r *job.Run) error {
 	return raiseRows(ctx, r)
 }
 
-// raiseRows raises the counters in rows.
+// raiseRows raises the counters in rows, and the sequences. One that is not as planned is raised all the same: the proof
+// compares its row.
 func raiseRows(ctx context.Context, r *job.Run) error {
 	for _, c := range r.Plan.Counters {
+		raise := raiseRow
 		if c.Column == "" {
-			if err := setSequence(ctx, r, &c); err != nil {
-				return err
-			}
-			continue
+			raise = raiseSequence
 		}
-		d := r.New.Dialect()
-		statement := fmt.Sprintf("UPDATE %s SET %s = %d", d.Quote(c.Table), d.Quote(c.Column), c.After)
-		for _, name := range r.Clocked[c.Table] {
-			statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
-		}
-		where, args, err := keyOf(r, &c)
-		if err != nil {
+		if err := raise(ctx, r, &c); err != nil {
 			return err
-		}
-		statement += where + fmt.Sprintf(" AND %s = %d", d.Quote(c.Column), c.Before)
-		if _, err := r.New.Exec(ctx, "counter", statement, false, args...); err != nil {
-			return err
-		}
-		reached, err := reachedBy(ctx, r, &c)
-		if err != nil {
-			return err
-		}
-		if !reached {
-			return fmt.Errorf("transfer: table %q of %q: row %s: its counter %s is not %d any more: another process wrote to it while the merge ran: undo the merge, then plan again",
-				c.Table, r.New.Name, rowio.KeyText(c.Key), c.Column, c.Before)
 		}
 	}
 	return nil
 }
 
-// setSequence raises a sequence.
-func setSequence(ctx context.Context, r *job.Run, c *plan.RowCounter) error {
-	next, err := sequenceAt(ctx, r, c)
-	name := r.New.Dialect().Quote(c.Table)
-	switch {
-	case err != nil:
+// raiseRow raises a counter in a row.
+func raiseRow(ctx context.Context, r *job.Run, c *plan.RowCounter) error {
+	n, found, err := valueOf(ctx, r, c)
+	if err != nil || !found || n >= c.After {
 		return err
-	case next >= c.After:
-		return nil
-	case next != c.Before:
-		return fmt.Errorf("transfer: the sequence %q of %q is not at %d any more: another process used it while the merge ran: undo the merge, then plan again", c.Table, r.New.Name, c.Before)
 	}
-	_, err = r.New.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, c.After), false)
+	d := r.New.Dialect()
+	statement := fmt.Sprintf("UPDATE %s SET %s = %d", d.Quote(c.Table), d.Quote(c.Column), c.After)
+	for _, name := range r.Clocked[c.Table] {
+		statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
+	}
+	where, args, err := keyOf(r, c)
+	if err == nil {
+		_, err = r.New.Exec(ctx, "counter", statement+where, false, args...)
+	}
+	return err
+}
+
+// raiseSequence raises a sequence.
+func raiseSequence(ctx context.Context, r *job.Run, c *plan.RowCounter) error {
+	next, err := sequenceAt(ctx, r, c)
+	if err != nil || next >= c.After {
+		return err
+	}
+	_, err = r.New.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", r.New.Dialect().Quote(c.Table), c.After), false)
 	return err
 }
 
