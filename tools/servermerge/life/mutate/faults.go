@@ -33,7 +33,7 @@ var faults = mutant.Faults([][4]string{
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
 	{"8: undo compares with the worlds", "merge/transfer/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
 	{"9: an undo whose answer is lost keeps the gate", undoes, "if failed != nil { // the refusal would say that nothing was changed\n\t\t\treturn failed\n\t\t}\n", "_ = failed\n"},
-	{"10: a server is gone from the registry", ours, "case at < 0:", "case at < 0 && i == 0:"},
+	{"10: a server is gone from the registry", ours, "missing = append(missing, fmt.Sprintf(\"its registry does not list", "_ = append(missing, fmt.Sprintf(\"its registry does not list"},
 	{"10: the gate was lifted", ours, "case !open && (gate.Merge != merge || !gate.Here):", "case !open && gate.Merge != merge && gate.Merge != \"\":"},
 	{"11: what is beside the rows that come is not proved", "merge/transfer/prove/made.go", "proving.Findings = append(proving.Findings, f.Reasons...)", "_ = f.Reasons"},
 	{"11: a table more is left behind", "merge/transfer/plan/made.go", "for _, t := range was.Tables {", "for _, t := range slices.Concat(was.Tables, now.Tables) {"},
