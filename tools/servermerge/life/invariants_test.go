@@ -355,7 +355,7 @@ func (l *life) truthful(m *merge, command string, a answer, before, after images
 		}
 		_, record := before[new].recorded()[m.plan.ID]
 		same := contentOf(before[new]).equal(merged(m.worlds, m.planned, m.chosen))
-		if record && !m.odd && !l.running(new) && (was == copying || was == made && same || was == tried || was == opened && same) {
+		if record && !m.odd && !l.running(new) && !l.otherFence(m, before) && (was == copying || was == made && same || was == tried || was == opened && same) {
 			lie(4, "no one wrote to the new database, and no world is gone")(a.reason)
 		}
 	}
