@@ -9,6 +9,7 @@ import (
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
 	"mergesafe/merge/transfer/schema"
 )
 
@@ -71,12 +72,8 @@ func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error 
 			"which keeps what it gave, then plan again"}}}
 	}
 	return r.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
-		for i, w := range r.Plan.Worlds {
-			if another, err := ledger.Another(ctx, w, r.Worlds[i].Database); err != nil {
-				return err
-			} else if another != "" {
-				return &ledger.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: w.Name, Reason: another}}}
-			}
+		if err := r.SameWorlds(ctx, doing); err != nil {
+			return err
 		}
 		err := r.Fenced(ctx)
 		if changed, is := errors.AsType[*ledger.ChangedError](err); is {
@@ -85,6 +82,29 @@ func (r *Run) Kept(ctx context.Context, doing string, state ledger.State) error 
 		}
 		return err
 	})
+}
+
+// SameWorlds refuses other worlds than the planned ones: the configuration may name them since.
+func (r *Run) SameWorlds(ctx context.Context, doing string) error {
+	return r.RefuseWorlds(doing, func(i int, d rowio.Database) (string, error) { return ledger.Another(ctx, r.Plan.Worlds[i], d) })
+}
+
+// RefuseWorlds returns a [*ledger.RefusedError] with the reason of each world for which there is one.
+func (r *Run) RefuseWorlds(doing string, why func(i int, d rowio.Database) (reason string, err error)) error {
+	refused := &ledger.RefusedError{Doing: doing}
+	for i, c := range r.Worlds {
+		reason, err := why(i, c.Database)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: reason})
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
 }
 
 // Fenced makes sure that the worlds have the fences of this merge, and have not run.

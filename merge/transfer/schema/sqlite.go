@@ -69,9 +69,6 @@ func (s *Schema) createFile(ctx context.Context, d rowio.Database, record func(c
 		defer to.Close()
 		return made, s.set(ctx, to)
 	}
-	if !made {
-		record = nil
-	}
 	return made, s.setAside(ctx, d, path, record, made)
 }
 
@@ -136,7 +133,7 @@ func (s *Schema) setAside(ctx context.Context, d rowio.Database, path string, re
 	}
 	to := &rowio.Connection{Database: rowio.Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
 	err := s.set(ctx, to)
-	if err == nil && record != nil {
+	if err == nil && made && record != nil {
 		err = record(ctx, to)
 	}
 	if to.Close(); err != nil {

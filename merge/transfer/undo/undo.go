@@ -220,64 +220,36 @@ func stillUndoing(ctx context.Context, u *undo) error {
 
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
 func worldsThere(ctx context.Context, u *undo) error {
-	refused := &ledger.RefusedError{Doing: "undo"}
-	for i, c := range u.Worlds {
-		there, err := schema.Exists(ctx, c.Database)
+	err := u.RefuseWorlds("undo", func(i int, d rowio.Database) (string, error) {
+		there, err := schema.Exists(ctx, d)
 		var found []string
 		if err == nil && there {
-			found, err = schema.Contains(ctx, c)
-		}
-		if err != nil {
-			return err
+			found, err = schema.Contains(ctx, u.Worlds[i])
 		}
 		missing := slices.ContainsFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Worlds[i].Rows > 0 && !contains(found, t.Name) })
-		if !there || missing {
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: fmt.Sprintf(
-				"its database or tables are gone, so %s has the only rows of it, and is not dropped: restore the database, then run undo again", u.New.Name)})
+		if err != nil || there && !missing {
+			return "", err
 		}
-	}
-	if len(refused.Refusals) > 0 {
-		return refused
+		return fmt.Sprintf("its database or tables are gone, so %s has the only rows of it, and is not dropped: restore the database, then run undo again", u.New.Name), nil
+	})
+	if err != nil {
+		return err
 	}
 	return u.Apart(ctx, "undo")
 }
 
 // fencesThere refuses to conclude anything from the fences while a world is gone, and its fence with it.
 func fencesThere(ctx context.Context, u *undo) error {
-	refused := &ledger.RefusedError{Doing: "undo"}
-	for _, c := range u.Worlds {
-		there, err := schema.Exists(ctx, c.Database)
-		if err != nil {
-			return err
+	return u.RefuseWorlds("undo", func(_ int, d rowio.Database) (string, error) {
+		if there, err := schema.Exists(ctx, d); err != nil || there {
+			return "", err
 		}
-		if !there {
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name,
-				Reason: "its database is gone, and with it what its fence says: restore it, then run undo again"})
-		}
-	}
-	if len(refused.Refusals) > 0 {
-		return refused
-	}
-	return nil
+		return "its database is gone, and with it what its fence says: restore it, then run undo again", nil
+	})
 }
 
-// asPlanned refuses to raise what another world gives: the configuration may name it since.
-func asPlanned(ctx context.Context, u *undo) error {
-	refused := &ledger.RefusedError{Doing: "undo"}
-	for i, c := range u.Worlds {
-		other, err := ledger.Another(ctx, u.Plan.Worlds[i], c.Database)
-		if err != nil {
-			return err
-		}
-		if other != "" {
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: other})
-		}
-	}
-	if len(refused.Refusals) > 0 {
-		return refused
-	}
-	return nil
-}
+// asPlanned refuses to raise what another world gives.
+func asPlanned(ctx context.Context, u *undo) error { return u.SameWorlds(ctx, "undo") }
 
 // nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no
 // new database, or not one of this merge.
