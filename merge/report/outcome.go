@@ -12,7 +12,7 @@ import (
 //go:embed outcome.html
 var outcomePage string
 
-// documentVersion is the version of the JSON forms of [Outcome] and of [FatesJSON].
+// documentVersion is the version of the JSON forms of [Outcome] and of [ListFates.JSON].
 // It rises when a field changes its meaning or goes away, not when one is added.
 const documentVersion = 1
 

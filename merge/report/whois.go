@@ -80,19 +80,22 @@ func (t *text) rename(r transfer.Rename) {
 	t.line(2, fmt.Sprintf("%s of %s %s in %s: %q becomes %q", r.Column, r.Table, transfer.KeyText(r.Key), r.Source, r.Old, r.New))
 }
 
-// FatesCSV returns what writes rows as CSV, with a line of headings, and ends the file: use it to tell players, and for a page
-// where they look up what became of them. Names come from players: one that a program for tables would take for a formula gets
-// an apostrophe in front.
-func FatesCSV(w io.Writer) (each func(transfer.Fate) error, end func() error) {
+// ListFates calls each with rows, one after another.
+type ListFates func(each func(transfer.Fate) error) error
+
+// CSV writes the rows as CSV, with a line of headings: use it to tell players, and for a page where they look up what became of
+// them. Names come from players: one that a program for tables would take for a formula gets an apostrophe in front. It returns
+// the errors of the list and of w.
+func (list ListFates) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	err := c.Write([]string{"old_world", "new_world", "table", "column", "old_key", "new_key", "old_name", "new_name", "stays"})
-	each = func(f transfer.Fate) error {
-		if err != nil {
-			return err
-		}
-		return c.Write(slice.Map([]string{f.OldWorld, f.NewWorld, f.Table, f.Column, f.OldKey, f.NewKey, f.OldName, f.NewName, f.Stays}, uncalculated))
+	if err := c.Write([]string{"old_world", "new_world", "table", "column", "old_key", "new_key", "old_name", "new_name", "stays"}); err != nil {
+		return err
 	}
-	return each, func() error { c.Flush(); return errors.Join(err, c.Error()) }
+	err := list(func(f transfer.Fate) error {
+		return c.Write(slice.Map([]string{f.OldWorld, f.NewWorld, f.Table, f.Column, f.OldKey, f.NewKey, f.OldName, f.NewName, f.Stays}, uncalculated))
+	})
+	c.Flush()
+	return errors.Join(err, c.Error())
 }
 
 // uncalculated is a value that no program for tables calculates.
@@ -106,25 +109,20 @@ func uncalculated(s string) string {
 	return "'" + s
 }
 
-// FatesJSON returns what writes rows as JSON, and ends the document.
-func FatesJSON(w io.Writer) (each func(transfer.Fate) error, end func() error) {
-	_, err := fmt.Fprintf(w, `{"version":%d,"rows":[`, documentVersion)
+// JSON writes the rows as JSON. It returns the errors of the list and of w.
+func (list ListFates) JSON(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, `{"version":%d,"rows":[`, documentVersion); err != nil {
+		return err
+	}
 	between := "\n"
-	each = func(f transfer.Fate) error {
-		if err != nil {
-			return err
-		}
-		var b []byte
-		if b, err = json.Marshal(f); err == nil {
+	err := list(func(f transfer.Fate) error {
+		b, err := json.Marshal(f)
+		if err == nil {
 			_, err = io.WriteString(w, between+string(b))
 		}
 		between = ",\n"
 		return err
-	}
-	return each, func() error {
-		if err == nil {
-			_, err = io.WriteString(w, "\n]}\n")
-		}
-		return err
-	}
+	})
+	_, failed := io.WriteString(w, "\n]}\n")
+	return errors.Join(err, failed)
 }

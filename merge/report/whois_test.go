@@ -47,8 +47,8 @@ func TestFates(t *testing.T) {
 		{Source: "s1", Table: "players", Column: "name", Key: `["t457661","i7"]`, Old: `=a,"b"`, New: "<c>"},
 	}}
 	var text, list strings.Builder
-	each, end := FatesCSV(&list)
-	if err := errors.Join(WriteFates(&text, TextOptions{}, p), transfer.EachFate(p, each), end()); err != nil {
+	fates := ListFates(func(each func(transfer.Fate) error) error { return transfer.EachFate(p, each) })
+	if err := errors.Join(WriteFates(&text, TextOptions{}, p), fates.CSV(&list)); err != nil {
 		t.Fatal(err)
 	}
 	if want := "2 renames\n  name of players 00ddceac5bd00007003f in s2: \"Eva\" becomes \"Eva.s2\"\n  name of players Eva/7 in s1: \"=a,\\\"b\\\"\" becomes \"<c>\"\n"; text.String() != want {
@@ -66,13 +66,13 @@ func TestFatesFormats(t *testing.T) {
 		{OldWorld: "w2", NewWorld: "w1", OldName: "a\"b,\nc", NewName: "-2+3", OldKey: "\tx", Stays: "=why"},
 	}
 	var asCSV, asJSON strings.Builder
-	each, end := FatesCSV(&asCSV)
-	each2, end2 := FatesJSON(&asJSON)
-	var errs []error
-	for _, f := range all {
-		errs = append(errs, each(f), each2(f))
-	}
-	if err := errors.Join(append(errs, end(), end2())...); err != nil {
+	list := ListFates(func(each func(transfer.Fate) error) (err error) {
+		for _, f := range all {
+			err = errors.Join(err, each(f))
+		}
+		return err
+	})
+	if err := errors.Join(list.CSV(&asCSV), list.JSON(&asJSON)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(asCSV.String())).ReadAll()

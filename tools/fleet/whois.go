@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -44,26 +42,14 @@ func (n *night) whois(ctx context.Context) error {
 		return err
 	}
 	var left []string
-	write := func(format func(io.Writer) (func(transfer.Fate) error, func() error)) func(io.Writer) error {
-		return func(w io.Writer) (err error) {
-			each, end := format(w)
-			left, err = n.book.EachFate(ctx, o, who, each)
-			return errors.Join(err, end())
-		}
-	}
-	switch {
-	case cmd.Bool("json"):
-		err = write(report.FatesJSON)(cmd.Root().Writer)
-	case name == "-":
-		err = write(report.FatesCSV)(cmd.Root().Writer)
-	default:
-		var file *cli.File
-		file, err = cli.NewFile("csv", name, databases.Inputs(cmd)...)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		err = file.Write(write(report.FatesCSV))
+	list := report.ListFates(func(each func(transfer.Fate) error) (err error) {
+		left, err = n.book.EachFate(ctx, o, who, each)
+		return err
+	})
+	if out := cmd.Root().Writer; cmd.Bool("json") {
+		err = list.JSON(out)
+	} else {
+		err = cli.WriteTo(out, "csv", name, list.CSV, databases.Inputs(cmd)...)
 	}
 	if err == nil && len(left) > 0 {
 		cli.LogOf(cmd).Say(fmt.Sprintf("left out, because they have no plan, or were skipped, refused or undone: %s", printable.Names(left)))

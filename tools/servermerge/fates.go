@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +30,7 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	list := func(each func(transfer.Fate) error) error { return transfer.EachFate(j.plan, each) }
+	list := report.ListFates(func(each func(transfer.Fate) error) error { return transfer.EachFate(j.plan, each) })
 	if names != "" {
 		table, column, ok := strings.Cut(names, ".")
 		if !ok {
@@ -51,27 +49,15 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 			return transfer.EachFateOf(ctx, j.plan, j.into, j.worlds, table, column, codecs, each)
 		}
 	}
-	write := func(format func(io.Writer) (func(transfer.Fate) error, func() error)) func(io.Writer) error {
-		return func(w io.Writer) error {
-			each, end := format(w)
-			return errors.Join(list(each), end())
-		}
-	}
 	out := cmd.Root().Writer
 	switch {
 	case cmd.Bool("json"):
-		err = write(report.FatesJSON)(out)
-	case name == "-":
-		err = write(report.FatesCSV)(out)
+		err = list.JSON(out)
 	case name == "":
 		return report.WriteFates(out, s.text(cmd), j.plan)
 	default:
-		var file *cli.File
-		if file, err = cli.NewFile("csv", name, inputs(cmd, j.file, j.all()...)...); err != nil {
-			return err
-		}
-		defer file.Close()
-		if err = file.Write(write(report.FatesCSV)); err == nil { // the file has each
+		err = cli.WriteTo(out, "csv", name, list.CSV, inputs(cmd, j.file, j.all()...)...)
+		if err == nil && name != "-" { // the file has each
 			fmt.Fprintf(out, "%s: %s\n", printable.Text(name), report.Fates(j.plan))
 		}
 	}

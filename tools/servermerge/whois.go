@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -116,24 +115,14 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error {
-		each, end := report.FatesCSV(w)
+	list := report.ListFates(func(each func(transfer.Fate) error) error {
 		err := transfer.EachKey(ctx, made, args[1], args[2], func(o transfer.Origin) error {
 			return each(transfer.Fate{OldWorld: o.Source, NewWorld: made.Name, Table: o.Table, OldKey: o.Old.String(), NewKey: o.New.String()})
 		})
-		if err := errors.Join(err, end()); err != nil {
+		if err != nil {
 			return report.Plainly(err)
 		}
 		return nil
-	}
-	name := cmd.String("csv")
-	if name == "-" {
-		return write(cmd.Root().Writer)
-	}
-	file, err := cli.NewFile("csv", name, inputs(cmd, "", made)...)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return file.Write(write)
+	})
+	return cli.WriteTo(cmd.Root().Writer, "csv", cmd.String("csv"), list.CSV, inputs(cmd, "", made)...)
 }

@@ -115,6 +115,19 @@ func (f *File) Write(write func(io.Writer) error) error {
 	return nil
 }
 
+// WriteTo writes to the file that a flag names, as [NewFile] does, or to out if it names "-".
+func WriteTo(out io.Writer, flag, name string, write func(io.Writer) error, inputs ...Input) error {
+	if name == "-" {
+		return write(out)
+	}
+	f, err := NewFile(flag, name, inputs...)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Write(write)
+}
+
 // Close removes a file that nothing was written to.
 func (f *File) Close() {
 	if f.f != nil {
