@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,16 @@ type night struct {
 	cmd    *cliv3.Command
 	book   *campaign.Book
 	merges []string // that the command line names
+}
+
+// inputs are the files that a command about the campaign must not write.
+func (n *night) inputs() []cli.Input {
+	all := append(databases.Inputs(n.cmd), cli.Input{What: "the campaign file", Name: n.book.File()})
+	files, _ := os.ReadDir(n.book.Plans()) // there are none before the first plan
+	for _, f := range files {
+		all = append(all, cli.Input{What: "a file of the campaign", Name: filepath.Join(n.book.Plans(), f.Name())})
+	}
+	return all
 }
 
 // open opens the campaign that the first argument names. It must be closed.

@@ -124,7 +124,7 @@ func (n *night) failed(err error) error {
 }
 
 func (n *night) status(ctx context.Context) error {
-	page, err := cli.NewFile("html", n.cmd.String("html"), cli.Input{What: "the campaign file", Name: n.book.File()})
+	page, err := cli.NewFile("html", n.cmd.String("html"), n.inputs()...)
 	if err != nil {
 		return err
 	}

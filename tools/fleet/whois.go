@@ -49,7 +49,7 @@ func (n *night) whois(ctx context.Context) error {
 	if out := cmd.Root().Writer; cmd.Bool("json") {
 		err = list.JSON(out)
 	} else {
-		err = cli.WriteTo(out, "csv", name, list.CSV, databases.Inputs(cmd)...)
+		err = cli.WriteTo(out, "csv", name, list.CSV, n.inputs()...)
 	}
 	if err == nil && len(left) > 0 {
 		cli.LogOf(cmd).Say(fmt.Sprintf("left out, because they have no plan, or were skipped, refused or undone: %s", printable.Names(left)))

@@ -29,7 +29,8 @@ type Input struct {
 }
 
 // NewFile makes the file that a flag names, to take the place of an older one,
-// which must be none of the inputs. Without a name there is nothing to be
+// which must be none of the inputs, and no database of SQLite: that is no result of a command,
+// and may be a world that the command does not know. Without a name there is nothing to be
 // written, and all methods do nothing.
 func NewFile(flag, name string, inputs ...Input) (*File, error) {
 	for _, in := range inputs { // which may be written by the same command, and not be there yet
@@ -46,8 +47,24 @@ func NewFile(flag, name string, inputs ...Input) (*File, error) {
 				return nil, Usage("-%s: %s is %s: want another file", flag, name, in.What)
 			}
 		}
+		if isDatabase(name) {
+			return nil, Usage("-%s: %s is a database: want another file", flag, name)
+		}
 	}
 	return create(flag, name, func() (*os.File, error) { return os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644) })
+}
+
+// isDatabase reports whether a file begins as a database of SQLite does (https://sqlite.org/fileformat2.html).
+func isDatabase(name string) bool {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
 }
 
 // NewFirstFile is NewFile, but never takes the place of an older file: that is

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +45,34 @@ func TestFirstFile(t *testing.T) {
 	}
 	if data, err := os.ReadFile(name); err != nil || string(data) != "{}" {
 		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// A result takes the place of an older result, and of no database, also under another name of it.
+func TestFileOverDatabase(t *testing.T) {
+	dir := t.TempDir()
+	world, link, older := filepath.Join(dir, "s1.db"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "older.csv")
+	const rows = "SQLite format 3\x00 and rows"
+	for name, text := range map[string]string{world: rows, older: "SQLite format 3 in a text"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(world, link); err != nil {
+		t.Skip(err)
+	}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	for _, name := range []string{world, link} {
+		if err := WriteTo(io.Discard, "csv", name, write); err == nil || !strings.Contains(err.Error(), "is a database: want another file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := WriteTo(io.Discard, "csv", older, write); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{world: rows, older: "new"} {
+		if data, err := os.ReadFile(name); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
 	}
 }
