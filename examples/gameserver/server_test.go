@@ -199,8 +199,8 @@ func TestRefused(t *testing.T) {
 			return counts
 		}
 		before := rows()
-		const nobody = "00000000001000070000"
-		fill := strings.NewReplacer("ARIA", aria.ID.String(), "BO", bo.ID.String(), "ITEM", item.ID.String(), "OWLS", owls.ID.String(), "NOBODY", nobody)
+		const unknown = "00000000001000070000"
+		fill := strings.NewReplacer("ARIA", aria.ID.String(), "BO", bo.ID.String(), "ITEM", item.ID.String(), "OWLS", owls.ID.String(), "UNKNOWN", unknown)
 		for _, tt := range []struct {
 			request, body string
 			status        int
@@ -213,21 +213,21 @@ func TestRefused(t *testing.T) {
 			{"POST /players", `{"account":"a","name":"X","gold":1}`, 400, `unknown field \"gold\"`},
 			{"POST /players", `{"account":"a","name":"aRIA"}`, 409, "a player has this name"},
 			{"GET /players/nonsense", "", 400, "nonsense"},
-			{"GET /players/NOBODY", "", 404, "no such player"},
+			{"GET /players/UNKNOWN", "", 404, "no such player"},
 			{"GET /players/OWLS", "", 404, "no such player"},
 			{"GET /players", "", 404, "no such player"},
 			{"GET /players?number=" + (aria.Number + 1).String(), "", 400, "is mistyped"},
 			{"POST /items", `{"owner_id":"ARIA","items":[]}`, 400, "0 items: want 1 to 1000"},
 			{"POST /items", `{"owner_id":"ARIA","items":[` + strings.Repeat(`{"template":1},`, maxItems) + `{"template":1}]}`, 400, "1001 items"},
 			{"POST /items", `{"owner_id":"ARIA","items":[{"template":1,"count":-5}]}`, 400, "count is -5"},
-			{"POST /items", `{"owner_id":"NOBODY","items":[{"template":1}]}`, 404, "no such player"},
+			{"POST /items", `{"owner_id":"UNKNOWN","items":[{"template":1}]}`, 404, "no such player"},
 			{"POST /items", `{"items":[{"template":1}]}`, 400, "owner_id is missing"},
-			{"POST /trades", `{"seller_id":"ARIA","buyer_id":"NOBODY","item_id":"ITEM","price":1}`, 404, "no such player"},
+			{"POST /trades", `{"seller_id":"ARIA","buyer_id":"UNKNOWN","item_id":"ITEM","price":1}`, 404, "no such player"},
 			{"POST /trades", `{"seller_id":"ARIA","buyer_id":"","item_id":"ITEM","price":1}`, 400, "the body: "},
 			{"POST /guilds", `{"name":"OWLS!","leader_id":"ARIA"}`, 409, "the player is in a guild already"},
 			{"POST /guilds", `{"name":"oWLS","leader_id":"BO"}`, 409, "a guild has this name"},
-			{"POST /guilds", `{"name":"Bats","leader_id":"NOBODY"}`, 404, "no such player"},
-			{"POST /guild_members", `{"guild_id":"NOBODY","player_id":"BO"}`, 404, "no such"},
+			{"POST /guilds", `{"name":"Bats","leader_id":"UNKNOWN"}`, 404, "no such player"},
+			{"POST /guild_members", `{"guild_id":"UNKNOWN","player_id":"BO"}`, 404, "no such"},
 			{"POST /guild_members", `{"guild_id":"OWLS","player_id":"ARIA"}`, 409, "in a guild already"},
 			{"DELETE /players", "", 405, "Method Not Allowed"},
 			{"GET /", "", 404, "not found"},

@@ -19,11 +19,11 @@ var layers = []struct{ what, packages string }{
 	{"databases", "internal/sqldb internal/worldregistry internal/masked internal/config"},
 	{"a game's database", "store internal/fleet"},
 	{"keys", "merge/rekey merge/cell merge/codec"},
-	{"worlds, and what is said of them", "merge/catalog merge/sqlsource merge/declare merge/verdict merge/stream merge/leave"},
+	{"worlds and rules", "merge/catalog merge/sqlsource merge/declare merge/verdict merge/stream merge/leave"},
 	{"the check", "merge/check"},
 	{"guesses", "merge/propose"},
 	{"a merge", "merge merge/transfer"},
-	{"many merges, and what is shown", "merge/report merge/inventory merge/estimate merge/progress merge/agenda merge/site merge/campaign merge/suggest merge/live"},
+	{"many merges and reports", "merge/report merge/inventory merge/estimate merge/progress merge/agenda merge/site merge/campaign merge/suggest merge/live"},
 	{"programs", "tools examples"},
 	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/check/rule/ruletest merge/transfer/oracle tools/internal/cli/clitest " +
 		"tools/servermerge/life internal/servertest internal/smalldisk internal/browsertest internal/gameworlds internal/odddsn internal/inventory internal/mutant"},

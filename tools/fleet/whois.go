@@ -27,14 +27,15 @@ func (n *night) whois(ctx context.Context) error {
 	cmd := n.cmd
 	name, names := cmd.String("csv"), cmd.String("names")
 	var who campaign.Who
-	switch ok := true; {
+	switch {
 	case name == "" && !cmd.Bool("json"):
 		return cli.Usage("no file given: want -csv FILE, -csv - for the output, or -json")
 	case name != "" && cmd.Bool("json"):
 		return cli.Usage("-csv and -json are both given: want one of them")
 	case names != "":
-		if who.Table, who.Column, ok = strings.Cut(names, "."); !ok {
-			return cli.Usage("-names %q: want a table and its column of names, such as characters.name", names)
+		var err error
+		if who.Table, who.Column, err = cli.ColumnOfNames(names); err != nil {
+			return err
 		}
 	}
 	o, err := n.readingOptions(ctx, names != "")

@@ -32,9 +32,9 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	list := report.ListFates(func(each func(transfer.Fate) error) error { return transfer.EachFate(j.plan, each) })
 	if names != "" {
-		table, column, ok := strings.Cut(names, ".")
-		if !ok {
-			return cli.Usage("-names %q: want a table and its column of names, such as characters.name", names)
+		table, column, err := cli.ColumnOfNames(names)
+		if err != nil {
+			return err
 		}
 		if j, err = s.locate(cmd, j); err != nil {
 			return err
