@@ -26,16 +26,3 @@ import (
 func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, quick ...func(*verdict.Report)) (*verdict.Report, error) {
 	return check.Check(ctx, sources, opts, check.With{Quick: quick, Rules: []rule.Rule{propose.ProposalRule}})
 }
-
-// CheckDescribed is [Check] for a caller who goes on to use what the operator said of the
-// databases, which is resolved once.
-func CheckDescribed(ctx context.Context, f *check.Facts) (*verdict.Report, error) {
-	return check.Described(ctx, f, f.Opts.Stamp(), check.With{Rules: []rule.Rule{propose.ProposalRule}})
-}
-
-// CheckMerged checks one database, into which others were merged, by the rules that judge a
-// database by itself: its keys, IDs, unique values, references and keys inside cells, and what
-// its server says of it. Its errors are those of [Check].
-func CheckMerged(ctx context.Context, merged catalog.Source, opts declare.Options) (*verdict.Report, error) {
-	return check.Merged(ctx, merged, opts)
-}

@@ -7,19 +7,21 @@ import (
 	"strings"
 
 	"mergesafe/internal/slice"
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
 	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
 	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
 	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/verdict"
 )
 
-// check runs the rules of the check. Every result that does not count as PASS blocks the
+// judge runs the rules of the check. Every result that does not count as PASS blocks the
 // merge. What renaming and combining resolve is PASS.
-func check(ctx context.Context, p *Planner) error {
+func judge(ctx context.Context, p *Planner) error {
 	all := make([]catalog.Source, len(p.DBs))
 	for i, s := range p.DBs {
 		all[i] = s
@@ -38,7 +40,7 @@ func check(ctx context.Context, p *Planner) error {
 	}
 	p.Resolved = facts.Resolved
 	p.leaveGone()
-	report, err := merge.CheckDescribed(ctx, facts)
+	report, err := check.Described(ctx, facts, facts.Opts.Stamp(), check.With{Rules: []rule.Rule{propose.ProposalRule}})
 	if err != nil {
 		return err
 	}

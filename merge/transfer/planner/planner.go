@@ -35,7 +35,7 @@ func NewPlan(ctx context.Context, into rowio.Database, worlds []rowio.Database, 
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
 	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
-	steps := []func(context.Context, *Planner) error{check, choose, planChanges, refuseTyped, refuseFailing, measure, planNew, refuseAgain,
+	steps := []func(context.Context, *Planner) error{judge, choose, planChanges, refuseTyped, refuseFailing, measure, planNew, refuseAgain,
 		measureChanges, refuseUnsent, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -41,7 +41,7 @@ func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof)
 			tables = append(tables, declare.TablePolicy{Tables: []string{declare.Name(table)}, Policy: declare.PolicySkip})
 		}
 	}
-	report, err := merge.CheckMerged(ctx, s, declare.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
+	report, err := check.Merged(ctx, s, declare.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
 		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Copies: r.Plan.Copies,
 		Progress: func(p declare.Progress) {
 			r.Beside(ledger.StepResult, p.World, p.Table, p.WorldRows, p.WorldTotal)
