@@ -32,9 +32,6 @@ func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, 
 	return Described(ctx, f, started, with)
 }
 
-// Facts are databases, and what the operator says of them: see [read.DescribeAll].
-type Facts = read.Facts
-
 // Described checks databases of which the options are resolved. started is for the report.
 func Described(ctx context.Context, f *read.Facts, started time.Time, with With) (*verdict.Report, error) {
 	leaving, err := leave.Prepare(f.Resolved)

@@ -22,26 +22,26 @@ func TestServerSettings(t *testing.T) {
 		}
 		dsns[i], both[i] = dsn, rowio.Database{Name: "w", DSN: "mysql:" + dsn}
 	}
-	world, there := both[0], both[1]
-	run(t, world, "CREATE TABLE a (id INT PRIMARY KEY, `order` INT, twice INT AS (`order` * 2) STORED, CHECK (`order` > 0)) ROW_FORMAT=COMPRESSED",
+	made, there := both[0], both[1]
+	run(t, made, "CREATE TABLE a (id INT PRIMARY KEY, `order` INT, twice INT AS (`order` * 2) STORED, CHECK (`order` > 0)) ROW_FORMAT=COMPRESSED",
 		"CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT, CHECK (v > 0)) PARTITION BY HASH (id) PARTITIONS 2",
 		"CREATE TABLE log (v INT)", "SET GLOBAL sql_quote_show_create = 0")
 	if server.Program().MariaDB {
-		run(t, world, "SET GLOBAL innodb_compression_default = 1", "SET GLOBAL enforce_storage_engine = 'MyISAM'")
+		run(t, made, "SET GLOBAL innodb_compression_default = 1", "SET GLOBAL enforce_storage_engine = 'MyISAM'")
 	} else {
-		run(t, world, "SET GLOBAL sql_require_primary_key = 1")
+		run(t, made, "SET GLOBAL sql_require_primary_key = 1")
 	}
 	if server.Program().MariaDB {
-		run(t, world, "SET GLOBAL innodb_read_only_compressed = 1")
-		if got := obstacles(t, world, there); len(got) != 1 || !strings.HasPrefix(got[0], "table a: it is compressed") {
+		run(t, made, "SET GLOBAL innodb_read_only_compressed = 1")
+		if got := obstacles(t, made, there); len(got) != 1 || !strings.HasPrefix(got[0], "table a: it is compressed") {
 			t.Errorf("%q", got)
 		}
-		run(t, world, "SET GLOBAL innodb_read_only_compressed = 0")
+		run(t, made, "SET GLOBAL innodb_read_only_compressed = 0")
 	}
-	if got := obstacles(t, world, there); len(got) > 0 {
+	if got := obstacles(t, made, there); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
-	s := read(t, world)
+	s := read(t, made)
 	w := writer(t, there)
 	if err := makeAll(t, s, w); err != nil {
 		t.Fatal(err)
@@ -63,11 +63,11 @@ func TestServerSettings(t *testing.T) {
 		}
 		return
 	}
-	if got := obstacles(t, world, few); len(got) != 1 || !strings.Contains(got[0], "SET GLOBAL sql_require_primary_key = OFF;") {
+	if got := obstacles(t, made, few); len(got) != 1 || !strings.Contains(got[0], "SET GLOBAL sql_require_primary_key = OFF;") {
 		t.Errorf("%q", got)
 	}
-	run(t, world, "ALTER TABLE log ADD PRIMARY KEY (v)")
-	if got := obstacles(t, world, few); len(got) > 0 {
+	run(t, made, "ALTER TABLE log ADD PRIMARY KEY (v)")
+	if got := obstacles(t, made, few); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 }

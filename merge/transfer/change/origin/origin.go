@@ -126,9 +126,9 @@ func (w *Worlds) groupInNew(row []any) (group int, changed bool, err error) {
 
 // comes reports whether a row of a world, with its old keys, becomes that row of the new database.
 // That is looked at where keys are matched: an old key may be a key of another world, too.
-func (w *Worlds) comes(world int, row, now []any) (bool, error) {
-	for i := range w.moves[world] {
-		m := &w.moves[world][i]
+func (w *Worlds) comes(of int, row, now []any) (bool, error) {
+	for i := range w.moves[of] {
+		m := &w.moves[of][i]
 		if !slices.ContainsFunc(m.Cases, func(c rowio.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
 			continue
 		}
