@@ -19,7 +19,7 @@ SERVER ?= mariadb
 
 # What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = ./merge/transfer/schema ./merge/transfer/oracle ./store/... ./merge/check ./merge/sqlsource ./tools/... ./examples/gameserver ./internal/sqldb
+ON_SERVER = ./merge/world ./merge/oracle ./store/... ./merge/check ./merge/world ./tools/... ./examples/gameserver ./internal/sqldb
 IN_MEMORY = SQLite|^TestAnySchema$$|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
@@ -27,7 +27,7 @@ IN_MEMORY = SQLite|^TestAnySchema$$|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sq
 DIFFERS = Types|Charset|CharacterSet|MySQL|Rights|Invisible|IntoHidden|Enum|^TestFence$$|^TestInto$$|IntoEvents|IntoAltered|^TestTriggers$$|Engine|Transactions|NegativeZero|ClusteredOne|PreparedTables|^TestTableWithoutKey$$|Locks|Cancelled|^TestDiskFull$$|^TestNullInKey$$|^TestCounters$$|UniqueKeyAsPrimary
 
 # The longest packages. Those tests in which several goroutines, or two processes, meet run with the race detector, and all others without it.
-LONGEST = ./merge/transfer ./merge/campaign ./merge/check ./merge/sqlsource
+LONGEST = ./merge ./merge/campaign ./merge/check ./merge/world
 MEET = ^TestInto$$|Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch$$|^TestCampaign$$|TwoAtOnce|Window|Hooks|PauseAndSkip|^TestInterrupted$$|SideBySide|^TestPlantedFaults$$|Cancel
 
 .PHONY: help test test-servers check tools toolchain browser python languages libraries mariadb mariadb-11.8 mysql postgres test-postgres
@@ -46,7 +46,7 @@ SERIAL = ./merge/report ./examples/quickstart ./examples/twoservers ./internal/d
 
 # What is raced whole: the packages that have goroutines of their own, but for those of merges, the longest, and but for ALONE: tests in
 # which one goroutine makes millions of IDs.
-RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sqldb ./internal/servertest/... ./merge/agenda ./merge/codec ./merge/inventory ./merge/live ./merge/stream ./examples/idserver/...
+RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sqldb ./internal/servertest/... ./merge/campaign ./merge/keys ./merge/inventory ./merge/live ./merge/stream ./examples/idserver/...
 ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjustmentsDoNotCreep$$|^TestForgottenEnds$$|^TestOpaqueDoesNotMix$$
 
 # All other packages. The commands and examples, whose goroutines are those of the packages, run on MySQL alone.
@@ -95,7 +95,7 @@ test-raced:
 	$(GO) test -p 3 $(RACE) -skip '$(ALONE)|$(TORTURES_POSTGRES)' -vet=off $(LIMIT) $(RACED)
 
 test-merges-mysql:
-	$(GO) test -parallel 4 -vet=off $(LIMIT) -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge/transfer
+	$(GO) test -parallel 4 -vet=off $(LIMIT) -skip '/^sqlite$$|//^sqlite$$' -run '$(DIFFERS)' ./merge
 
 test-mysql:
 	$(GO) test -p 3 -vet=off $(LIMIT) -skip '$(IN_MEMORY)|$(LONG)' $(filter-out ./merge/check,$(ON_SERVER)) ./internal/sqldb/postgres $(SERIAL)
@@ -116,10 +116,10 @@ prove: ## what takes longer: all tests on all servers, thousands of random games
 	$(GO) test -C bench ./...
 	$(MAKE) torture-merge
 	$(MAKE) torture-merge SERVER=mysql
-	$(GO) test ./merge/transfer/oracle -run TestOracle/sqlite -v -oracle.cases 2000 -timeout 4h
-	go run ./internal/servertest/with-server mariadb -- go test ./merge/transfer/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
-	go run ./internal/servertest/with-server mysql -- go test ./merge/transfer/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
-	$(GO) run ./merge/transfer/oracle/mutate
+	$(GO) test ./merge/oracle -run TestOracle/sqlite -v -oracle.cases 2000 -timeout 4h
+	go run ./internal/servertest/with-server mariadb -- go test ./merge/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
+	go run ./internal/servertest/with-server mysql -- go test ./merge/oracle -run TestOracle/server -v -oracle.cases 300 -timeout 4h
+	$(GO) run ./merge/oracle/mutate
 	$(MAKE) life
 	go run ./internal/servertest/with-server mariadb -- go test ./tools/servermerge -run TestPlayedLeaving -played-leaving
 	$(GO) test ./tools/mergecheck -run TestProfilesClassifyEveryColumn/landsandboat -profiles.mutations=-1
@@ -140,16 +140,16 @@ life: mariadb mysql ## lives of merges: over 11,000 generated sequences of comma
 .PHONY: life
 
 verdicts: ## 2,000 random rule files and worlds: mergecheck, plan, apply and verify say the same (minutes)
-	$(GO) test ./tools/internal/rules -run TestOneVerdict -v -timeout 60m -verdict.cases=2000
+	$(GO) test ./tools/internal/rulefile -run TestOneVerdict -v -timeout 60m -verdict.cases=2000
 
 .PHONY: verdicts
 
 test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all servers that there are: MariaDB 10.11 and 11.8, MySQL 9.7
 	for server in mariadb mariadb-11.8 mysql; do \
-		$(WITH) $$server -- $(GO) test -p 4 -vet=off -timeout 30m -skip '$(IN_MEMORY)' ./merge/transfer $(ON_SERVER) || exit; done
+		$(WITH) $$server -- $(GO) test -p 4 -vet=off -timeout 30m -skip '$(IN_MEMORY)' ./merge $(ON_SERVER) || exit; done
 
 test-on: ## what touches a server, on yours: make test-on DSN='mysql:user:password@tcp(host:port)/'; prints a table to send us (an hour)
-	@TEST_ON='$(DSN)' $(GO) run ./internal/servertest/test-on -p 4 -timeout 60m -skip '$(IN_MEMORY)' ./merge/transfer $(ON_SERVER)
+	@TEST_ON='$(DSN)' $(GO) run ./internal/servertest/test-on -p 4 -timeout 60m -skip '$(IN_MEMORY)' ./merge $(ON_SERVER)
 
 test-short: ## a look at all packages, without a server
 	TEST_MYSQL_DSN= $(GO) test -short ./...
@@ -238,7 +238,7 @@ torture-postgres: postgres ## the same of a PostgreSQL (minutes)
 	$(WITH) postgres -- $(GO) test ./store/numbers -count=1 -v -timeout 60m -run 'Killed/wide/postgres' -numbers.kills 400 -numbers.each 2600000
 
 torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, let each of their requests fail once, and compare what comes of it (minutes)
-	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 4h -torture.long -run 'Torture|LeaveInterrupted|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)
+	$(WITH) $(SERVER) -- $(GO) test ./merge -count=1 -v -timeout 4h -torture.long -run 'Torture|LeaveInterrupted|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)
 	$(WITH) $(SERVER) -- $(GO) test ./merge/campaign ./merge/inventory -count=1 -v -timeout 60m -torture.long -run FailsOnce
 	$(GO) test ./tools/mergecheck ./tools/gameid ./tools/servermerge ./tools/fleet -count=1 -timeout 60m -run '^TestSecrets' -secret.runs 75000
 

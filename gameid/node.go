@@ -408,12 +408,13 @@ func (n *Node) horizon() int64 {
 // the clock was only adjusted, or another machine's is a little behind. Callers hold mu.
 func (n *Node) missing(mark int64) int64 { return mark + minStep - n.horizon() }
 
-// nextMark decides what to reserve next: all up to the horizon. If the mark is
-// far beyond because the clock was set back, it reserves the next times when
-// they are needed, so that minting does not wait for the clock. Callers hold mu.
+// nextMark decides what to reserve next: all up to the horizon. If the mark, or the
+// word that skip set, is far beyond because the clock was set back, it reserves the next times
+// when they are needed, so that minting does not wait for the clock. Callers hold mu.
 func (n *Node) nextMark() int64 {
-	if last := int64(n.word.Load() >> SequenceBits); n.missing(n.mark) > minReach && last+minReach/2 >= n.mark {
-		return min(n.mark+minReach, MaxMillis)
+	last := int64(n.word.Load() >> SequenceBits)
+	if from := max(n.mark, last); n.missing(from) > minReach && last+minReach/2 >= n.mark {
+		return min(from+minReach, MaxMillis)
 	}
 	return max(n.mark, n.horizon())
 }

@@ -5,9 +5,9 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
 	"mergesafe/merge/propose"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -15,7 +15,7 @@ import (
 // only reads.
 //
 // With a report and no error, every rule could be carried out. An error that wraps
-// [catalog.ErrWorlds] or [declare.ErrOptions] says that there is nothing to check; then there is no
+// [catalog.ErrWorlds] or [rules.ErrOptions] says that there is nothing to check; then there is no
 // report. Any other error is a [*catalog.ReadError] naming source and table: one could not be
 // read, or ctx ended. With it comes a report of the results until then, which is
 // incomplete and has no verdict, unless not even the catalogues could be read.
@@ -23,6 +23,6 @@ import (
 // quick, if any, is called before the keys are read, by the goroutine that called Check,
 // with the results that take only seconds: servers, schemas, numbers of rows, ranges of
 // keys. That report is incomplete and has no verdict.
-func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, quick ...func(*verdict.Report)) (*verdict.Report, error) {
-	return check.Check(ctx, sources, opts, check.With{Quick: quick, Rules: []rule.Rule{propose.ProposalRule}})
+func Check(ctx context.Context, sources []catalog.Source, opts rules.Options, quick ...func(*verdict.Report)) (*verdict.Report, error) {
+	return check.Check(ctx, sources, opts, check.With{Quick: quick, Rules: []check.Rule{propose.ProposalRule}})
 }

@@ -69,7 +69,7 @@ func TestOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("main.go", program[1])
-	copied("merge/transfer/example_test.go", "merge/example_test.go")
+	copied("merge/example_test.go", "merge/example_test.go")
 	copied("go.sum", "go.sum") // the same modules, without a network
 	for _, command := range strings.Split(strings.TrimSpace(string(commands[1])), "\n") {
 		run(command)

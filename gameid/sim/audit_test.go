@@ -12,8 +12,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -396,7 +396,7 @@ func (w *world) seenByMergeCheck(a, b *database) error {
 	}
 	sourceA, idsA := source(a)
 	sourceB, idsB := source(b)
-	report, err := merge.Check(context.Background(), []catalog.Source{sourceA, sourceB}, declare.Options{})
+	report, err := merge.Check(context.Background(), []catalog.Source{sourceA, sourceB}, rules.Options{})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ var mutations = []struct {
 	{"the second defence forgets the window", []string{"range", "second defence", "reserve"}, []edit{{"../node.go",
 		"return rec, max(used, n.horizon()), nil", "return rec, max(used, n.horizon()-n.window.Milliseconds()), nil"}}},
 	{"the row's window does not count", []string{"window"}, []edit{{"../node.go",
-		"n.window = max(n.window, min(stored, maxWindow))", "_ = stored"}}},
+		"n.window = max(n.window, rec.Window)", "_ = rec.Window"}}},
 	{"opening waits for no clock", []string{"reserve"}, []edit{{"../node.go",
 		"case missing > minReach || n.clock", "case true || n.clock"}}},
 	{"reservations end beyond the window", []string{"reserve", "second defence"}, []edit{{"../node.go",

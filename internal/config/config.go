@@ -13,7 +13,7 @@ import (
 	"os"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/strict"
 )
 
@@ -109,7 +109,7 @@ func (c *Config) Source(name string) (Source, error) {
 	if len(names) == 0 {
 		return Source{}, fmt.Errorf("%s: no source %q: the file has no [[source]]", c.file, name)
 	}
-	return Source{}, fmt.Errorf("%s: no source %q%s: it has %s", c.file, name, nearest.Hint(name, names), strings.Join(names, ", "))
+	return Source{}, fmt.Errorf("%s: no source %q%s: it has %s", c.file, name, naming.Hint(name, names), strings.Join(names, ", "))
 }
 
 // DSN returns the DSN. One that is kept in the environment is looked up there

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mergesafe/internal/pattern"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/strict"
 )
 
@@ -54,9 +54,9 @@ func sources(root *strict.Section) (all []Source) {
 
 // expand returns the sources that a source with ranges of numbers stands for.
 func (s Source) expand() (all []Source, problem string) {
-	names, ok := pattern.Expand(s.Name)
+	names, ok := naming.ExpandPattern(s.Name)
 	if !ok {
-		return nil, fmt.Sprintf("is no range of names: want one of at most %d numbers, such as w{1..400}", pattern.MaxRange)
+		return nil, fmt.Sprintf("is no range of names: want one of at most %d numbers, such as w{1..400}", naming.MaxRange)
 	}
 	if len(names) == 1 && names[0] == s.Name {
 		return []Source{s}, ""
@@ -65,7 +65,7 @@ func (s Source) expand() (all []Source, problem string) {
 	if s.Database.dsn.env != "" {
 		return nil, fmt.Sprintf("stands for %d sources, and dsn_env for one database: %s", len(names), want)
 	}
-	dsns, ok := pattern.Expand(s.Database.dsn.secret.Reveal())
+	dsns, ok := naming.ExpandPattern(s.Database.dsn.secret.Reveal())
 	if !ok || len(dsns) != len(names) {
 		return nil, fmt.Sprintf("stands for %d sources, and the dsn does not stand for as many databases: %s", len(names), want)
 	}
@@ -109,7 +109,7 @@ func labelValue(s string) string {
 
 // sourceNames checks a name that may have ranges of numbers.
 func sourceNames(s string) string {
-	names, _ := pattern.Expand(s)
+	names, _ := naming.ExpandPattern(s)
 	for _, name := range names {
 		if problem := sourceName(name); problem != "" {
 			return problem

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/strict"
 )
 
@@ -114,7 +114,7 @@ func sourceColumns(header []string) (columns []string, problem string) {
 	default:
 		return columns, ""
 	}
-	return nil, fmt.Sprintf("has no column %s%s: %s", missing, nearest.Hint(missing, columns), wantHeader)
+	return nil, fmt.Sprintf("has no column %s%s: %s", missing, naming.Hint(missing, columns), wantHeader)
 }
 
 // set takes the value of a column, and returns what is wrong with it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/fleet"
-	"mergesafe/internal/servertest/processes"
+	"mergesafe/internal/servertest"
 )
 
 // A frozen process keeps its lease, and one that was killed does not.
@@ -42,7 +42,7 @@ func TestFleetProcessKilled(t *testing.T) {
 				break
 			}
 		}
-		must(t, processes.Freeze(child.Process))
+		must(t, servertest.Freeze(child.Process))
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 1") // it is frozen for longer than that
 		refused(t, db, f, 7, fleet.ErrRunning, "a live copy")
 		must(t, child.Process.Kill())

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mergesafe/internal/pattern"
+	"mergesafe/internal/naming"
 )
 
 // Kind says what a number in a column is. merge/propose/testdata/README.md describes the kinds and the
@@ -81,7 +81,7 @@ func (r *Refs) line(indented bool, words []string) error {
 	switch {
 	case indented && len(r.Tables) > 0 && len(words) > 1:
 		m, err := meaning(words[1:])
-		names, ok := pattern.Expand(words[0])
+		names, ok := naming.ExpandPattern(words[0])
 		if !ok {
 			return fmt.Errorf("%q is no range of columns", words[0])
 		}

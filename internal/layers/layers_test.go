@@ -15,17 +15,23 @@ import (
 // above it in this list, and no others. A word stands for a package and for all below it, unless a longer one is there.
 var layers = []struct{ what, packages string }{
 	{"IDs and numbers", "gameid number entity"},
-	{"texts", "internal/printable internal/slice internal/nearest internal/columns internal/pattern internal/strict internal/sqltext internal/garbage"},
-	{"databases", "internal/sqldb internal/worldregistry internal/masked internal/config"},
+	{"texts", "internal/printable internal/slice internal/naming internal/strict internal/sqltext internal/garbage"},
+	{"databases", "internal/sqldb internal/worldregistry internal/config"},
 	{"a game's database", "store internal/fleet"},
-	{"keys", "merge/rekey merge/cell merge/codec"},
-	{"worlds and rules", "merge/catalog merge/sqlsource merge/declare merge/verdict merge/stream merge/leave"},
-	{"the check", "merge/check"},
+	{"keys", "merge/keys"},
+	{"what there is, and what the operator says", "merge/catalog merge/rules merge/verdict"},
+	{"the check", "merge/stream merge/leave merge/check"},
 	{"guesses", "merge/propose"},
-	{"a merge", "merge merge/transfer"},
-	{"many merges and reports", "merge/report merge/inventory merge/estimate merge/progress merge/agenda merge/site merge/campaign merge/suggest merge/live"},
+	{"a world", "merge/world"},
+	{"the plan and the record", "merge/plan merge/record merge/evidence"},
+	{"a row on its way", "merge/mapping merge/job merge/change"},
+	{"planning", "merge/planner"},
+	{"the proof", "merge/prove"},
+	{"making it", "merge/build"},
+	{"the face", "merge"},
+	{"many merges and reports", "merge/report merge/inventory merge/estimate merge/campaign merge/suggest merge/live"},
 	{"programs", "tools examples"},
-	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/check/rule/ruletest merge/transfer/oracle tools/internal/cli/clitest " +
+	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/oracle tools/internal/cli/clitest " +
 		"tools/servermerge/life internal/servertest internal/smalldisk internal/browsertest internal/gameworlds internal/odddsn internal/inventory internal/mutant"},
 	{"this repository", "internal/docs internal/layers tools/internal/profiles"},
 }
@@ -45,8 +51,9 @@ var apart = []struct{ program, without string }{
 	{"examples/quickstart", "mergesafe/merge mergesafe/tools"}, // a game links no merge
 	{"examples/gameserver", "mergesafe/merge mergesafe/tools"},
 	{"examples/idserver", "mergesafe/merge mergesafe/tools"},
-	{"merge", "mergesafe/store mergesafe/internal/sqldb github.com/jmoiron github.com/go-sql-driver modernc.org"}, // a check knows no database
-	{"merge/transfer/prove", "mergesafe/merge/transfer/apply"},                                                    // a proof shares no code with what it proves
+	{"merge/check", "mergesafe/store mergesafe/internal/sqldb github.com/jmoiron github.com/go-sql-driver modernc.org"}, // a check knows no database
+	{"merge/propose", "mergesafe/store mergesafe/internal/sqldb github.com/jmoiron github.com/go-sql-driver modernc.org"},
+	{"merge/prove", "mergesafe/merge/build"}, // a proof shares no code with what it proves
 }
 
 // drivers are known to the dialects alone, and to what starts or breaks databases for tests.

@@ -19,9 +19,6 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // "pgx"
-
-	"mergesafe/internal/servertest/folder"
-	"mergesafe/internal/servertest/processes"
 )
 
 // PostgreSQL is the name of that server, for with-server.
@@ -52,9 +49,9 @@ func StartPostgres(ctx context.Context, opts Options) (*Postgres, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: no PostgreSQL; to bring it: .ci/server postgres", ErrNoProgram)
 	}
-	parent := cmp.Or(opts.Dir, folder.Memory(), os.TempDir())
-	folder.RemoveAbandoned(parent)
-	dir, lock, err := folder.New(parent)
+	parent := cmp.Or(opts.Dir, Memory(), os.TempDir())
+	RemoveAbandoned(parent)
+	dir, lock, err := New(parent)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +66,7 @@ func StartPostgres(ctx context.Context, opts Options) (*Postgres, error) {
 
 // Standby starts a server that follows this one, as asynchronously as a standby is by default.
 func (p *Postgres) Standby(ctx context.Context) (*Postgres, error) {
-	dir, lock, err := folder.New(filepath.Dir(p.dir))
+	dir, lock, err := New(filepath.Dir(p.dir))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +118,7 @@ func (p *Postgres) command(ctx context.Context, name string, args ...string) *ex
 		cmd.Args = slices.Concat([]string{"setpriv", "--reuid=nobody", "--clear-groups", "--pdeathsig=KILL", cmd.Path}, args)
 		cmd.Path, cmd.Err = exec.LookPath("setpriv")
 	}
-	processes.Own(cmd)
+	Own(cmd)
 	return cmd
 }
 
@@ -192,10 +189,10 @@ func (p *Postgres) Kill() error {
 }
 
 // Freeze stops all processes of the server, until [Postgres.Thaw].
-func (p *Postgres) Freeze() error { return p.each(processes.Freeze) }
+func (p *Postgres) Freeze() error { return p.each(Freeze) }
 
 // Thaw lets them go on.
-func (p *Postgres) Thaw() error { return p.each(processes.Thaw) }
+func (p *Postgres) Thaw() error { return p.each(Thaw) }
 
 // each reaches all processes: each backend is a session of its own, and so a group of its own. One may have ended.
 func (p *Postgres) each(signal func(*os.Process) error) error {

@@ -30,9 +30,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-
-	"mergesafe/internal/servertest/folder"
-	"mergesafe/internal/servertest/processes"
 )
 
 // account is the one that DSN names. It has every right, a random password, and works over loopback only.
@@ -85,9 +82,9 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	parent := cmp.Or(opts.Dir, folder.Memory(), os.TempDir())
-	folder.RemoveAbandoned(parent)
-	dir, lock, err := folder.New(parent)
+	parent := cmp.Or(opts.Dir, Memory(), os.TempDir())
+	RemoveAbandoned(parent)
+	dir, lock, err := New(parent)
 	if err != nil {
 		return nil, err
 	}
@@ -217,10 +214,10 @@ func (s *Server) Alive() bool {
 
 // Freeze has the server take connections and say nothing, as SIGSTOP does, and returns when all its
 // threads stand still.
-func (s *Server) Freeze() error { return s.with("Freeze", processes.Freeze) }
+func (s *Server) Freeze() error { return s.with("Freeze", Freeze) }
 
 // Thaw lets the server continue.
-func (s *Server) Thaw() error { return s.with("Thaw", processes.Thaw) }
+func (s *Server) Thaw() error { return s.with("Thaw", Thaw) }
 
 // with does something to the process of the server.
 func (s *Server) with(what string, do func(*os.Process) error) error {
@@ -238,7 +235,7 @@ func (s *Server) start(ctx context.Context) error {
 	cmd.Dir = s.dir
 	var early bytes.Buffer // what the server says before it opens its log
 	cmd.Stdout, cmd.Stderr = &early, &early
-	processes.Own(cmd)
+	Own(cmd)
 
 	run := &running{exited: make(chan struct{})}
 	started := make(chan error, 1)

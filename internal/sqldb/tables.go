@@ -17,7 +17,7 @@ const (
 	SchemaTable   = "mergesafe_schema"   // the parts that the database has, and their versions; see [Part]
 	RegistryTable = "gameid_servers"     // package store/registry
 	NumbersTable  = "gameid_numbers"     // package store/numbers
-	RecordTable   = "mergesafe_merge"    // package merge/transfer: the merge that made the database, with its plan
+	RecordTable   = "mergesafe_merge"    // package merge: the merge that made the database, with its plan
 	MergesTable   = "mergesafe_merges"   // earlier merges, which made the first world of that one
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed

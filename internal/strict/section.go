@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
 )
 
@@ -328,7 +328,7 @@ func (s *Section) end() {
 			place = "[" + s.name + "] has"
 		}
 		unknown = append(unknown, &Error{File: s.doc.file, Line: s.Line(key),
-			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.known, ", "))})
+			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, naming.Hint(shown, s.known), place, strings.Join(s.known, ", "))})
 	}
 	if len(unknown) == 0 {
 		unknown = s.missing

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
-// Apply carries out all merges, and proves each: see [transfer.Apply] and [transfer.Verify].
+// Apply carries out all merges, and proves each: see [merge.Apply] and [merge.Verify].
 // Before the first write it makes sure that all is ready: see [lookReady]. If not, that is
 // a [*NotReadyError], and nothing was changed; if the campaign continues after a failure, only the
 // merges that are not ready are left out. It does so when the window of the campaign opens, and
@@ -22,12 +21,12 @@ import (
 // merge has not begun.
 //
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
-// [transfer.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
+// [merge.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
 // were skipped or undone are carried out only if Merges names them. One that was tried has to be undone
 // first.
 //
 // With Try it is a rehearsal, for which the worlds may run: see [tryAll].
-func Apply(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
+func Apply(ctx context.Context, b *Book, o Options) (*Status, error) {
 	if o.Try {
 		return run(ctx, b, doingTry, o, tryAll)
 	}
@@ -71,31 +70,31 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 	each(ctx, atOnce, len(jobs), func(i int) {
 		j := jobs[i]
 		rec := r.recordOf(j)
-		j.used = rec.Phase == progress.Failed
+		j.used = rec.Phase == Failed
 		switch {
-		case (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named:
+		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
 			return
-		case rec.Phase == progress.Verified:
+		case rec.Phase == Verified:
 			if !gone(ctx, r, j) || !j.named {
 				return
 			}
 			rec = r.recordOf(j)
 		}
 		state, has := begunState(ctx, r, j, rec)
-		j.used = j.used || state == transfer.StateOpen
+		j.used = j.used || state == merge.StateOpen
 		if rec = r.recordOf(j); rec.Phase.IsTry() {
 			has = false // which blocks it
 		}
-		if state == transfer.StateOpen && !j.named && rec.Phase == progress.Verified {
+		if state == merge.StateOpen && !j.named && rec.Phase == Verified {
 			return // the state was lost, and the record says so
 		}
-		if rec.Phase == progress.Skipped || rec.Phase == progress.Undone {
+		if rec.Phase == Skipped || rec.Phase == Undone {
 			r.update(j.Merge, "", "", func(rec *record) {
 				rec.Problem, rec.Advice = "", nil
-				if rec.Phase = progress.Waiting; has {
-					rec.Phase = progress.Copying
+				if rec.Phase = Waiting; has {
+					rec.Phase = Copying
 				} else if rec.Plan != "" {
-					rec.Phase = progress.Planned
+					rec.Phase = Planned
 				}
 			})
 		}
@@ -135,13 +134,13 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 	if err != nil || plan == nil {
 		return false
 	}
-	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
+	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
 	if err != nil || !at.State.Nothing() {
 		return false
 	}
 	problem := "it was verified, and now its new database is not there, or not of this merge: it was undone by another program, or restored from a backup"
-	r.update(j.Merge, agenda.KindUndone, problem, func(rec *record) {
-		rec.Phase, rec.Problem = progress.Undone, problem
+	r.update(j.Merge, KindUndone, problem, func(rec *record) {
+		rec.Phase, rec.Problem = Undone, problem
 		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
 	})
 	return true
@@ -149,19 +148,19 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 
 // begunState is the state of a merge, and whether it has begun. The new database says so, or the state of the
 // campaign if that does not answer, or cannot be asked without the plan. "" is not known.
-func begunState(ctx context.Context, r *runner, j *job, rec *record) (state transfer.State, begun bool) {
+func begunState(ctx context.Context, r *runner, j *job, rec *record) (state merge.State, begun bool) {
 	plan, err := r.planOf(ctx, j)
 	if err != nil || plan == nil {
 		return "", rec.begun()
 	}
-	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
+	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
 	if err != nil {
 		return "", rec.begun()
 	}
 	switch {
 	case at.State.Nothing() && rec.Phase.IsTry():
 		r.update(j.Merge, "", "", (*record).dropped) // by another program
-	case !at.State.Nothing() && (rec.Plan == "" || at.State == transfer.StateTried):
+	case !at.State.Nothing() && (rec.Plan == "" || at.State == merge.StateTried):
 		r.adopt(j, plan, at)
 	}
 	return at.State, !at.State.Nothing()
@@ -304,10 +303,10 @@ func recordNotReady(r *runner, not *NotReadyError) error {
 		if all := reasons[m.Name()]; len(all) > 0 {
 			const most = 5
 			problem := "not ready: " + printable.List(all, "; ", most)
-			r.update(m, agenda.KindRefused, problem, func(rec *record) {
+			r.update(m, KindRefused, problem, func(rec *record) {
 				rec.Problem, rec.Incomplete = problem, !findings[m.Name()]
 				if rec.Plan != "" && !rec.Phase.IsTry() {
-					rec.Phase = progress.Refused
+					rec.Phase = Refused
 				}
 				again := []string{r.opts.Command("plan", m.Name()), r.opts.Command(r.command())}
 				if fenced[m.Name()] {
@@ -338,8 +337,8 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 		if err != nil || plan == nil {
 			continue
 		}
-		if _, err := transfer.Unfence(ctx, plan, j.into, j.databases, r.opts.Work); err != nil {
-			if _, begun := errors.AsType[*transfer.RefusedError](err); !begun {
+		if _, err := merge.Unfence(ctx, plan, j.into, j.databases, r.opts.Work); err != nil {
+			if _, begun := errors.AsType[*merge.RefusedError](err); !begun {
 				r.opts.Warn(fmt.Sprintf("the fences of the merge %s were not lifted: %s; to lift them: %s",
 					j.Name(), plainly(err), r.opts.Command("undo", j.Name())))
 			}

@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
+
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 )
 
 // applyOne carries out one merge and proves it.
 func applyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
-	if !r.opts.Try && r.recordOf(j).Phase == progress.Undoing { // what was begun comes to its end
+	if !r.opts.Try && r.recordOf(j).Phase == Undoing { // what was begun comes to its end
 		return undoOne(ctx, r, j, m, "")
 	}
 	t := &attempt{r: r, job: j, meter: m, began: r.book.now()}
@@ -30,7 +29,7 @@ func applyOne(ctx context.Context, r *runner, j *job) ending {
 		now := r.book.now().UTC()
 		rec.Took += took
 		rec.Ended = &now
-		if rec.Phase == progress.Verified && t.whole {
+		if rec.Phase == Verified && t.whole {
 			rec.Measured = took
 		}
 	})
@@ -42,7 +41,7 @@ type attempt struct {
 	r     *runner
 	job   *job
 	meter *meter
-	plan  *transfer.Plan // nil: it could not be read
+	plan  *merge.Plan // nil: it could not be read
 	began time.Time
 	whole bool // it began with the first row
 }
@@ -66,9 +65,9 @@ func (t *attempt) run(ctx context.Context) ending {
 	t.job.tries++
 	now := t.r.book.now().UTC()
 	var first *time.Time
-	phase, kind := progress.Copying, agenda.KindMerging
+	phase, kind := Copying, KindMerging
 	if t.r.opts.Try {
-		phase, kind = progress.Trying, ""
+		phase, kind = Trying, ""
 	}
 	t.r.update(t.job.Merge, kind, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
@@ -85,11 +84,11 @@ func (t *attempt) run(ctx context.Context) ending {
 	})
 	if !t.r.opts.Try {
 		switch t.state(ctx) {
-		case transfer.StateOpening, transfer.StateOpen: // an earlier run made it
+		case merge.StateOpening, merge.StateOpen: // an earlier run made it
 			return t.open(ctx, options)
 		}
 	}
-	result, err := transfer.Apply(ctx, plan, t.job.into, t.job.databases, options)
+	result, err := merge.Apply(ctx, plan, t.job.into, t.job.databases, options)
 	if err != nil {
 		return t.fail(ctx, "apply", err)
 	}
@@ -103,26 +102,26 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	reports := t.r.report(t.job, applied, "apply")
 	text := fmt.Sprintf("%s is made, with %s", plan.New.Name, printable.Count(plan.Rows(), "row", "rows"))
-	t.r.update(t.job.Merge, agenda.KindMerged, text, func(rec *record) {
-		rec.Phase = progress.Verifying
+	t.r.update(t.job.Merge, KindMerged, text, func(rec *record) {
+		rec.Phase = Verifying
 		rec.reported(reports)
 	})
 	return t.open(ctx, options)
 }
 
 // open proves a new database and opens it. From then on the world may be started there.
-func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
-	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Verifying, true })
+func (t *attempt) open(ctx context.Context, options merge.Options) ending {
+	t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Verifying, true })
 	began := t.r.book.now()
-	opened, err := transfer.Open(ctx, t.plan, t.job.into, t.job.databases, transfer.OpenOptions{
+	opened, err := merge.Open(ctx, t.plan, t.job.into, t.job.databases, merge.OpenOptions{
 		Options: options,
 		Placing: func(ctx context.Context) error {
-			t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase = progress.Opening })
+			t.r.update(t.job.Merge, "", "", func(rec *record) { rec.Phase = Opening })
 			return t.r.move(ctx, t.job, t.plan, false)
 		},
 	})
 	o := t.r.outcome("open", t.plan, began, nil)
-	if errors.Is(err, transfer.ErrNotProved) {
+	if errors.Is(err, merge.ErrNotProved) {
 		o.Open(opened, false)
 		reports := t.r.report(t.job, o, "open")
 		if o.Ending == report.Differs {
@@ -138,8 +137,8 @@ func (t *attempt) open(ctx context.Context, options transfer.Options) ending {
 	o.Open(opened, true)
 	reports := t.r.report(t.job, o, "open")
 	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.New.Name)
-	t.r.update(t.job.Merge, agenda.KindVerified, text, func(rec *record) {
-		rec.rest(progress.Verified, "", nil, reports)
+	t.r.update(t.job.Merge, KindVerified, text, func(rec *record) {
+		rec.rest(Verified, "", nil, reports)
 		rec.Open = true
 	})
 	return done
@@ -163,17 +162,17 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	}
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.Retries {
 		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
-		t.r.update(t.job.Merge, agenda.KindRetry, text, func(rec *record) {
+		t.r.update(t.job.Merge, KindRetry, text, func(rec *record) {
 			rec.rest(rec.Phase, problem, advice, reports)
 		})
 		return again
 	}
-	if errors.Is(err, transfer.ErrBusy) {
-		phase := progress.Failed
+	if errors.Is(err, merge.ErrBusy) {
+		phase := Failed
 		if t.r.opts.Try {
-			phase = progress.Trying
+			phase = Trying
 		}
-		t.r.update(t.job.Merge, agenda.KindFailed, problem, func(rec *record) {
+		t.r.update(t.job.Merge, KindFailed, problem, func(rec *record) {
 			rec.rest(phase, problem, busy(t.r.opts.Command(t.r.command())), reports)
 		})
 		return failed // never undone: the merge is the other one's
@@ -200,7 +199,7 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 			return err
 		}
 		if nothing {
-			r.Phase = progress.Planned
+			r.Phase = Planned
 		}
 		return t.r.book.skip(ctx, s, r)
 	})
@@ -208,13 +207,13 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 }
 
 // state is that of the merge in the new database; "" if it cannot be read.
-func (t *attempt) state(ctx context.Context) transfer.State {
+func (t *attempt) state(ctx context.Context) merge.State {
 	if t.plan == nil {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	at, err := transfer.LookUp(ctx, t.plan, t.job.into, t.job.databases)
+	at, err := merge.LookUp(ctx, t.plan, t.job.into, t.job.databases)
 	if err != nil {
 		return ""
 	}
@@ -227,17 +226,17 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 // proof: it stays, and so does one of which the new database does not say how far it is, or which the
 // same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
-	phase, kind, state := progress.Failed, agenda.KindFailed, t.state(ctx)
+	phase, kind, state := Failed, KindFailed, t.state(ctx)
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state.Nothing():
-		phase, kind = progress.Refused, agenda.KindRefused
+		phase, kind = Refused, KindRefused
 	case t.r.opts.Try:
-		phase = progress.Trying
+		phase = Trying
 		advice = append(advice, "Or drop what the rehearsal made:", t.r.opts.Command("undo", t.job.Name()))
 	case state.Whole() && err != nil:
-		phase, kind, problem = progress.Made, agenda.KindNotVerified, "it could not be opened: "+problem
-		if state != transfer.StateMade {
-			phase = progress.Opening
+		phase, kind, problem = Made, KindNotVerified, "it could not be opened: "+problem
+		if state != merge.StateMade {
+			phase = Opening
 		}
 		advice = []string{"The new database is made, and not open. When that is fixed, run the same command again, " +
 			"which proves the merge and opens it:", t.r.opts.Command("apply", t.job.Name())}
@@ -246,8 +245,8 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 		rec.rest(phase, problem, advice, reports)
 		rec.Incomplete = err != nil && !lasting(err)
 	})
-	resumable := errors.Is(err, transfer.ErrStopped)
-	if phase == progress.Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
+	resumable := errors.Is(err, merge.ErrStopped)
+	if phase == Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
 		undoOne(ctx, t.r, t.job, t.meter, problem)
 	}
 	return failed

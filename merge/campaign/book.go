@@ -9,19 +9,16 @@ import (
 	"sync"
 	"time"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/campaign/lock"
-	"mergesafe/merge/progress"
 )
 
 // Book is the state of a campaign: how far each merge is, and what happened. It is an SQLite
 // database beside the campaign file. Any number of processes may read it, and say in it what
 // they wish; one at a time works on the campaign.
 type Book struct {
-	campaign *agenda.Campaign
+	campaign *Campaign
 	file     string // the campaign file, as the operator names it
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
@@ -33,7 +30,7 @@ type Book struct {
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
 // none. The book must be closed.
-func Open(ctx context.Context, c *agenda.Campaign, file string) (*Book, error) {
+func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
 	b := &Book{campaign: c, file: file, beside: file, now: time.Now, renamed: make(map[string]renames)}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		b.beside = at // two names of a file are one campaign, with one lock
@@ -58,7 +55,7 @@ func Open(ctx context.Context, c *agenda.Campaign, file string) (*Book, error) {
 func (b *Book) Close() error { return b.db.Close() }
 
 // Campaign is what the campaign file says.
-func (b *Book) Campaign() *agenda.Campaign { return b.campaign }
+func (b *Book) Campaign() *Campaign { return b.campaign }
 
 // File is the campaign file.
 func (b *Book) File() string { return b.file }
@@ -86,9 +83,9 @@ func (b *Book) fileOf(merge, ending string) string {
 }
 
 // Status is how the campaign is now. It reads only the state.
-func (b *Book) Status(ctx context.Context) (*progress.Status, error) {
-	running := lock.IsTaken(b.lockPath())
-	s := &progress.Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []progress.MergeStatus{}}
+func (b *Book) Status(ctx context.Context) (*Status, error) {
+	running := IsTaken(b.lockPath())
+	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
 	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
 		g, err := at.general(ctx)
 		if err != nil {
@@ -129,16 +126,16 @@ func (r *record) idle() {
 }
 
 // Events returns the events after a number, the oldest first, at most so many.
-func (b *Book) Events(ctx context.Context, after int64, limit int) ([]progress.Event, error) {
+func (b *Book) Events(ctx context.Context, after int64, limit int) ([]Event, error) {
 	var rows []struct {
-		progress.Event
+		Event
 		Ms int64 `db:"ms"`
 	}
 	const query = "SELECT number, at AS ms, kind, merge, text FROM events WHERE number > ? ORDER BY number LIMIT ?"
 	if err := b.db.Select(ctx, &rows, query, after, limit); err != nil {
 		return nil, b.fault("read", err)
 	}
-	all := make([]progress.Event, len(rows))
+	all := make([]Event, len(rows))
 	for i, r := range rows {
 		all[i] = r.Event
 		all[i].At = time.UnixMilli(r.Ms).UTC()
@@ -162,9 +159,9 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		if err := s.setGeneral(ctx, func(g *general) { g.Paused = paused }); err != nil {
 			return err
 		}
-		kind, text := agenda.KindResumed, "resumed by the operator"
+		kind, text := KindResumed, "resumed by the operator"
 		if paused {
-			kind = agenda.KindPaused
+			kind = KindPaused
 			text = "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
 		return s.event(ctx, b.now(), kind, "", text)
@@ -184,13 +181,13 @@ func (b *Book) Skip(ctx context.Context, merge string) error {
 			return err
 		}
 		switch {
-		case r.Phase == progress.Skipped || r.Skip:
+		case r.Phase == Skipped || r.Skip:
 			return nil
-		case r.Phase == progress.Verified || r.Phase == progress.Undone:
+		case r.Phase == Verified || r.Phase == Undone:
 			return &unfitError{fmt.Sprintf("the merge %q is %s already", merge, r.Phase)}
 		case r.Phase.IsTry():
 			return &unfitError{fmt.Sprintf("the merge %q has a database of a rehearsal: undo that first", merge)}
-		case r.Active && lock.IsTaken(b.lockPath()):
+		case r.Active && IsTaken(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(ctx, r)
 		}
@@ -202,7 +199,7 @@ func (b *Book) Skip(ctx context.Context, merge string) error {
 func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	begun := r.Phase.Begun()
 	r.idle()
-	r.Phase, r.Skip, r.Problem, r.Advice = progress.Skipped, false, "", nil
+	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
 		text = "skipped by the operator after it began: its new database is not open; " +
@@ -212,21 +209,21 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	return s.event(ctx, b.now(), agenda.KindSkipped, r.Name(), text)
+	return s.event(ctx, b.now(), KindSkipped, r.Name(), text)
 }
 
 // begun reports whether a new database may have been made, also of a merge that was
 // skipped: only one that had begun has a problem then.
 func (r *record) begun() bool {
-	return r.Phase.Begun() || r.Phase == progress.Skipped && r.Problem != ""
+	return r.Phase.Begun() || r.Phase == Skipped && r.Problem != ""
 }
 
 // merge returns the merge of a name.
-func (b *Book) merge(name string) (agenda.Merge, error) {
+func (b *Book) merge(name string) (Merge, error) {
 	at := b.campaign.Place(name)
 	if at < 0 {
-		names := slice.Map(b.campaign.Merges, agenda.Merge.Name)
-		return agenda.Merge{}, fmt.Errorf("no merge of the campaign has %q as its first world%s", name, nearest.Hint(name, names))
+		names := slice.Map(b.campaign.Merges, Merge.Name)
+		return Merge{}, fmt.Errorf("no merge of the campaign has %q as its first world%s", name, naming.Hint(name, names))
 	}
 	return b.campaign.Merges[at], nil
 }

@@ -8,9 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
 )
 
 func must(t testing.TB, err error) {
@@ -30,7 +27,7 @@ func written(t testing.TB, text string) *Book {
 
 func opened(t testing.TB, file string) *Book {
 	t.Helper()
-	c, err := agenda.Load(file)
+	c, err := Load(file)
 	must(t, err)
 	b, err := Open(t.Context(), c, file)
 	must(t, err)
@@ -38,7 +35,7 @@ func opened(t testing.TB, file string) *Book {
 	return b
 }
 
-func statusOf(t testing.TB, b *Book) *progress.Status {
+func statusOf(t testing.TB, b *Book) *Status {
 	t.Helper()
 	s, err := b.Status(t.Context())
 	must(t, err)
@@ -121,10 +118,10 @@ func TestOtherWorlds(t *testing.T) {
 	t.Parallel()
 	b := written(t, small)
 	m := b.campaign.Merges[0]
-	other := agenda.Merge{Worlds: []string{"a", "z"}}
-	for phase, want := range map[progress.Phase]progress.Phase{progress.Planned: progress.Waiting, progress.Refused: progress.Waiting, progress.Copying: progress.Copying, progress.Verified: progress.Verified} {
+	other := Merge{Worlds: []string{"a", "z"}}
+	for phase, want := range map[Phase]Phase{Planned: Waiting, Refused: Waiting, Copying: Copying, Verified: Verified} {
 		must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
-			r := &record{MergeStatus: progress.MergeStatus{Worlds: m.Worlds, Phase: phase}}
+			r := &record{MergeStatus: MergeStatus{Worlds: m.Worlds, Phase: phase}}
 			if err := s.put(ctx, r); err != nil {
 				return err
 			}

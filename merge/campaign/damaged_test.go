@@ -11,8 +11,8 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // A state that is damaged is named, whatever the damage is; one that is empty is lost.
@@ -82,7 +82,7 @@ func TestLostState(t *testing.T) {
 	o := only("w3")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	o.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
-	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 		t.Fatalf("got %v", err)
 	}
 	if got := phases(t, b); got != "w1 verified, w3 copying, w5 undone, w7 skipped, w9 planned" {
@@ -141,12 +141,12 @@ func TestMadeIsNotUndone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := p.options()
 	o.Work.Pause = func(context.Context) error {
-		if statusOf(t, b).Merges[0].Phase == progress.Verifying {
+		if statusOf(t, b).Merges[0].Phase == Verifying {
 			cancel()
 		}
 		return ctx.Err()
 	}
-	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 		t.Fatalf("got %v", err)
 	}
 	must(t, b.Close())

@@ -7,8 +7,8 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
 
@@ -16,8 +16,8 @@ import (
 func plainly(err error) string { return printable.Text(report.Plainly(err).Error()) }
 
 // refused says what blocks a merge: the first reasons.
-func refused(refusals []transfer.Refusal) string {
-	return printable.List(slice.Map(refusals, transfer.Refusal.String), "; ", 5)
+func refused(refusals []merge.Refusal) string {
+	return printable.List(slice.Map(refusals, merge.Refusal.String), "; ", 5)
 }
 
 // commands are those about one merge, for the words of an outcome.
@@ -29,7 +29,7 @@ func (r *runner) commands(merge string) report.Commands {
 
 // outcome is the outcome of a command of one merge that ends now; nil if its error is none that a
 // report explains.
-func (r *runner) outcome(command string, plan *transfer.Plan, began time.Time, err error) *report.Outcome {
+func (r *runner) outcome(command string, plan *merge.Plan, began time.Time, err error) *report.Outcome {
 	o := report.NewOutcome(command, plan, r.commands(plan.Worlds[0].Name))
 	o.Program, o.Began, o.Ended = r.opts.Program, began, r.book.now()
 	if err != nil && !o.Fail(err, false) {
@@ -57,7 +57,7 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 }
 
 // unproved says in which tables the new database is not as planned.
-func unproved(p *transfer.Proof) string {
+func unproved(p *merge.Proof) string {
 	var tables []string
 	for _, t := range p.Tables {
 		if t.Verdict == verdict.Pass {
@@ -72,13 +72,13 @@ func unproved(p *transfer.Proof) string {
 		}
 		tables = append(tables, fmt.Sprintf("%q (%s)", t.Table, what))
 	}
-	tables = append(tables, slice.Map(p.Findings, transfer.Refusal.String)...)
+	tables = append(tables, slice.Map(p.Findings, merge.Refusal.String)...)
 	return printable.List(tables, "; ", 5)
 }
 
 // lasting reports whether trying again cannot help.
 func lasting(err error) bool {
-	_, isRefused := errors.AsType[*transfer.RefusedError](err)
-	_, isChanged := errors.AsType[*transfer.ChangedError](err)
+	_, isRefused := errors.AsType[*merge.RefusedError](err)
+	_, isChanged := errors.AsType[*merge.ChangedError](err)
 	return isRefused || isChanged
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/merge"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
-	"mergesafe/merge/transfer/plan"
 	"mergesafe/merge/verdict"
 )
 
@@ -14,12 +14,12 @@ import (
 func TestExplainRefusedApply(t *testing.T) {
 	t.Parallel()
 	then := report.Commands{Undo: "fleet undo n w1", Plan: "fleet plan n w1", Again: "fleet apply n w1"}
-	for next, want := range map[transfer.Next]string{
-		plan.NextAgain:        "again: fleet apply n w1",
-		transfer.NextPlan:     "new plan: fleet plan n w1",
-		transfer.NextUndoPlan: "new plan: fleet undo n w1 fleet plan n w1",
+	for next, want := range map[merge.Next]string{
+		plan.NextAgain:     "again: fleet apply n w1",
+		merge.NextPlan:     "new plan: fleet plan n w1",
+		merge.NextUndoPlan: "new plan: fleet undo n w1 fleet plan n w1",
 	} {
-		o := &report.Outcome{Command: "apply", Ending: report.Refused, Plan: &transfer.Plan{}, Then: then, Refusals: []transfer.Refusal{{Next: next}}}
+		o := &report.Outcome{Command: "apply", Ending: report.Refused, Plan: &merge.Plan{}, Then: then, Refusals: []merge.Refusal{{Next: next}}}
 		_, advice := explain(o)
 		if got := strings.Join(advice, " "); !strings.HasSuffix(got, want) {
 			t.Errorf("%q: %q does not end with %q", next, got, want)
@@ -31,11 +31,11 @@ func TestExplainRefusedApply(t *testing.T) {
 func TestExplainAProof(t *testing.T) {
 	t.Parallel()
 	for judged, want := range map[verdict.Verdict]string{verdict.Pass: "it is made as w1 is", verdict.NotVerified: ": look"} {
-		proof := &transfer.Proof{Verdict: judged}
+		proof := &merge.Proof{Verdict: judged}
 		if judged == verdict.NotVerified {
-			proof.Findings = []transfer.Refusal{{Reason: "look"}}
+			proof.Findings = []merge.Refusal{{Reason: "look"}}
 		}
-		o := &report.Outcome{Command: "verify", Ending: report.Done, Plan: &transfer.Plan{New: plan.New{Name: "w1_m2"}, Worlds: []transfer.World{{Name: "w1"}, {Name: "w2"}}}, Proof: proof}
+		o := &report.Outcome{Command: "verify", Ending: report.Done, Plan: &merge.Plan{New: plan.New{Name: "w1_m2"}, Worlds: []merge.World{{Name: "w1"}, {Name: "w2"}}}, Proof: proof}
 		if problem, _ := explain(o); !strings.HasSuffix(problem, want) {
 			t.Errorf("%s: %q does not end with %q", judged, problem, want)
 		}

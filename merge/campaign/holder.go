@@ -11,7 +11,7 @@ type Holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
-	Doing string    `json:"doing"` // see [progress.Status]
+	Doing string    `json:"doing"` // see [campaign.Status]
 }
 
 // HeldError tells that another process works on the campaign.

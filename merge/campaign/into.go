@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/site"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // A merge is made in a new database beside all its worlds. The first world goes on there when that is
@@ -27,10 +27,10 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 		return err
 	}
 	account, now := sqldb.SplitAccount(j.databases[0].DSN)
-	j.to, j.was = site.New(j.Into, j.Name(), now), now
+	j.to, j.was = New(j.Into, j.Name(), now), now
 	if rec.To != "" && (rec.begun() || rec.Plan != "" && (doing == doingUndo || doing == doingVerify)) {
 		j.to, j.was = rec.To, rec.Was
-		j.databases[0].DSN = site.WithAccount(j.was, account)
+		j.databases[0].DSN = WithAccount(j.was, account)
 	}
 	for _, address := range []string{j.was, j.to} {
 		_, plain := sqldb.ParseServer(address)
@@ -39,8 +39,8 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 				"want mysql:user:password@tcp(host:port)/database", b.file, j.Name())
 		}
 	}
-	_, name, _ := site.AroundName(j.to)
-	j.into = transfer.Database{Name: name, DSN: site.WithAccount(j.to, account)}
+	_, name, _ := AroundName(j.to)
+	j.into = merge.Database{Name: name, DSN: WithAccount(j.to, account)}
 	old, _, _ := sqldb.SplitDSN(now)
 	if kind, _, err := sqldb.SplitDSN(j.to); err != nil || kind != old {
 		return j.wrong(b.file, "is not of the kind of the first world's (%s): want one of the same kind", old)
@@ -62,12 +62,12 @@ func newOnes(file string, jobs []*job) error {
 	for _, j := range jobs {
 		for _, other := range jobs {
 			for i, d := range other.databases {
-				if site.Same(d.DSN, j.to) {
+				if Same(d.DSN, j.to) {
 					const want = "want one that does not exist, such as one with {n} in its name"
 					return j.wrong(file, "is that of the world %q: %s", other.Worlds[i], want)
 				}
 			}
-			if j != other && site.Same(j.to, other.to) {
+			if j != other && Same(j.to, other.to) {
 				return j.wrong(file, "is that of the merge %q, too: want another name", other.Name())
 			}
 		}
@@ -76,12 +76,12 @@ func newOnes(file string, jobs []*job) error {
 }
 
 // fits reports whether a plan is for the new database of the merge.
-func (j *job) fits(plan *transfer.Plan) bool { return plan.New.Name == j.into.Name }
+func (j *job) fits(plan *merge.Plan) bool { return plan.New.Name == j.into.Name }
 
 // databasesFor are the databases of a plan, which may be an older one of the merge.
 func (r *runner) databasesFor(
-	j *job, rec *record, plan *transfer.Plan,
-) (into transfer.Database, worlds []transfer.Database, err error) {
+	j *job, rec *record, plan *merge.Plan,
+) (into merge.Database, worlds []merge.Database, err error) {
 	worlds, err = r.opts.databasesOf(namesOf(plan))
 	if err != nil {
 		return into, nil, err
@@ -92,7 +92,7 @@ func (r *runner) databasesFor(
 	case j.fits(plan):
 		return j.into, worlds, nil
 	case rec.New == plan.New.Name:
-		return transfer.Database{Name: rec.New, DSN: site.WithAccount(rec.To, account)}, worlds, nil
+		return merge.Database{Name: rec.New, DSN: WithAccount(rec.To, account)}, worlds, nil
 	}
 	return into, nil, fmt.Errorf("it makes %q, which the campaign file does not name now; if the world is there already, "+
 		"because its merge was opened and the state was lost, name its former database for it until the campaign is done with it",
@@ -102,12 +102,12 @@ func (r *runner) databasesFor(
 // Places is a fleet registry that may know where the worlds of a plan are, and where their databases.
 type Places interface {
 	// Opened records that they are in the new database from now on, and Undone that they are in their own again.
-	Opened(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error
-	Undone(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error
+	Opened(ctx context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database, why string) error
+	Undone(ctx context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database, why string) error
 }
 
 // move records that the worlds go on in the new database, or back.
-func (r *runner) move(ctx context.Context, j *job, plan *transfer.Plan, back bool) error {
+func (r *runner) move(ctx context.Context, j *job, plan *merge.Plan, back bool) error {
 	if r.opts.Places == nil {
 		return nil
 	}

@@ -14,27 +14,25 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/site"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // registry is a fleet registry of places.
 type registry map[string]string
 
-func (r registry) Opened(_ context.Context, plan *transfer.Plan, into transfer.Database, _ []transfer.Database, _ string) error {
+func (r registry) Opened(_ context.Context, plan *merge.Plan, into merge.Database, _ []merge.Database, _ string) error {
 	_, now := sqldb.SplitAccount(into.DSN)
 	return r.move(plan, "", now, into.Name)
 }
 
-func (r registry) Undone(_ context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, _ string) error {
+func (r registry) Undone(_ context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database, _ string) error {
 	_, made := sqldb.SplitAccount(into.DSN)
 	_, now := sqldb.SplitAccount(worlds[0].DSN)
 	return r.move(plan, made, now, worlds[0].Name)
 }
 
-func (r registry) move(plan *transfer.Plan, from, to, name string) error {
+func (r registry) move(plan *merge.Plan, from, to, name string) error {
 	world := plan.Worlds[0].Name
 	if at, known := r[world]; known && (from == "" || at == from) {
 		r[world] = to
@@ -47,11 +45,11 @@ func (r registry) move(plan *transfer.Plan, from, to, name string) error {
 func (p *place) moving(r registry) Options {
 	o := p.options()
 	o.Places = r
-	o.Databases = func(world string) (transfer.Database, error) {
+	o.Databases = func(world string) (merge.Database, error) {
 		d := p.database(world)
 		if at, known := r[world]; known {
 			account, _ := sqldb.SplitAccount(d.DSN)
-			d.DSN = site.WithAccount(at, account)
+			d.DSN = WithAccount(at, account)
 		}
 		return d, nil
 	}
@@ -65,7 +63,7 @@ func TestCampaign(t *testing.T) {
 		worlds := []string{"w1", "w2", "w3", "w4", "w5"}
 		before := p.all(worlds...)
 		b := p.book("parallel = 2", "w1 w2 w3", "w4 w5")
-		b.campaign.Hooks = []agenda.Hook{{On: []string{"merged", "verified"}, Run: []string{"sh", "-c", "cat >> " + p.dir + "/told"}}}
+		b.campaign.Hooks = []Hook{{On: []string{"merged", "verified"}, Run: []string{"sh", "-c", "cat >> " + p.dir + "/told"}}}
 		into, other := p.newDatabase("w1").Name, p.newDatabase("w4").Name
 		_, home := sqldb.SplitAccount(p.server("w1"))
 		places := registry{"w1": home}
@@ -181,7 +179,7 @@ func events(t *testing.T, p *place) map[string][]string {
 	must(t, err)
 	told := make(map[string][]string)
 	for line := range strings.Lines(string(text)) {
-		var m agenda.Message
+		var m Message
 		must(t, json.Unmarshal([]byte(line), &m))
 		if !strings.HasSuffix(strings.TrimSuffix(m.Address, ".db"), "/"+m.New) {
 			t.Errorf("the address of %s is %s", m.New, m.Address)
@@ -197,7 +195,7 @@ type opensLater struct {
 	fails *int
 }
 
-func (o opensLater) Opened(ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error {
+func (o opensLater) Opened(ctx context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database, why string) error {
 	if *o.fails > 0 {
 		*o.fails--
 		return errors.New("it is away")
@@ -218,7 +216,7 @@ func TestOpenLater(t *testing.T) {
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if m.Phase != progress.Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the fleet registry could not note where the worlds of ") {
+	if m.Phase != Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the fleet registry could not note where the worlds of ") {
 		t.Fatalf("got %+v", m)
 	}
 	if places["w1"] != p.server("w1") {
@@ -229,34 +227,34 @@ func TestOpenLater(t *testing.T) {
 		t.Error("the world can be started before its database is open")
 	}
 	must(t, second(Verify(t.Context(), b, o))) // proves it, and opens nothing
-	if got := statusOf(t, b).Merges[0]; got.Phase != progress.Opening || got.Open {
+	if got := statusOf(t, b).Merges[0]; got.Phase != Opening || got.Open {
 		t.Errorf("after verify: %+v", got)
 	}
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != progress.Verified || !m.Open || m.Problem != "" {
+	if m := s.Merges[0]; m.Phase != Verified || !m.Open || m.Problem != "" {
 		t.Fatalf("got %+v", m)
 	}
 	// As if the process had been killed before it could write that down.
 	must(t, b.change(t.Context(), func(ctx context.Context, st state) error {
-		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = progress.Verifying, false })
+		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = Verifying, false })
 	}))
 	in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
 	in.exec("w1", "UPDATE players SET gold = gold + 1")
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != progress.Verified || !m.Open {
+	if m := s.Merges[0]; m.Phase != Verified || !m.Open {
 		t.Errorf("got %+v", m)
 	}
 	if n := in.players("w1"); n != 50 {
 		t.Errorf("%d players", n)
 	}
 	// What was played since blocks the undo, unless it is forced.
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != progress.Failed || places["w1"] == p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Failed || places["w1"] == p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 	o.Force = true
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != progress.Undone || places["w1"] != p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Undone || places["w1"] != p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 }
@@ -273,12 +271,12 @@ func TestIntoFails(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		o.Work.Pause = func(context.Context) error { // it is interrupted before the proof
-			if statusOf(t, b).Merges[0].Phase == progress.Verifying {
+			if statusOf(t, b).Merges[0].Phase == Verifying {
 				cancel()
 			}
 			return ctx.Err()
 		}
-		if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+		if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 			t.Fatalf("got %v", err)
 		}
 		p.exec("w2", "UPDATE players SET gold = gold + 1") // past its fence
@@ -286,7 +284,7 @@ func TestIntoFails(t *testing.T) {
 		s, err := Apply(t.Context(), b, o)
 		must(t, err)
 		m := s.Merges[0]
-		want := map[string]progress.Phase{"": progress.Failed, "undo = true": progress.Undone}[undo]
+		want := map[string]Phase{"": Failed, "undo = true": Undone}[undo]
 		if m.Phase != want || m.Open {
 			t.Errorf("%q: got %+v", undo, m)
 		}
@@ -325,8 +323,8 @@ func TestIntoRefused(t *testing.T) {
 	}
 	// A password that is not where it belongs is not shown.
 	lost := p.options()
-	lost.Databases = func(world string) (transfer.Database, error) {
-		return transfer.Database{Name: world, DSN: "mysql:root:hunter2@tcp(127.0.0.1:3306)"}, nil
+	lost.Databases = func(world string) (merge.Database, error) {
+		return merge.Database{Name: world, DSN: "mysql:root:hunter2@tcp(127.0.0.1:3306)"}, nil
 	}
 	if _, err := Plan(t.Context(), p.book("", "w1 w2"), lost); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), `the DSN of the world "w1"`) {
 		t.Errorf("got %v", err)
@@ -351,7 +349,7 @@ func TestIntoRefused(t *testing.T) {
 	b = p.book("into = '{first}_2027'", "w1 w2")
 	s, err := Plan(t.Context(), b, o)
 	must(t, err)
-	if m := s.Merges[0]; m.Phase != progress.Refused || !strings.Contains(m.Problem, "the new database is not empty") {
+	if m := s.Merges[0]; m.Phase != Refused || !strings.Contains(m.Problem, "the new database is not empty") {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -369,12 +367,12 @@ func TestIntoStateLost(t *testing.T) {
 	must(t, os.Remove(b.statePath()))
 	b = opened(t, b.file)
 	s, err := Plan(t.Context(), b, o)
-	if m := s.Merges[0]; err != nil || m.Phase != progress.Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
+	if m := s.Merges[0]; err != nil || m.Phase != Refused || !strings.Contains(m.Problem, "because its merge was opened and the state was lost") {
 		t.Errorf("%v, %+v", err, m)
 	}
 	places["w1"] = p.server("w1")
 	planned(t, b, o)
-	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Verified || !m.Open || m.New != "w1_m2" {
+	if m := statusOf(t, b).Merges[0]; m.Phase != Verified || !m.Open || m.New != "w1_m2" {
 		t.Errorf("got %+v", m)
 	}
 }

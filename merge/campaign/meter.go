@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"mergesafe/merge/estimate"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -22,7 +22,7 @@ type meter struct {
 }
 
 // expect says what comes, and how long it rests before a batch, before anything of it is reported.
-func (m *meter) expect(p *transfer.Plan, rest time.Duration, proved bool) {
+func (m *meter) expect(p *merge.Plan, rest time.Duration, proved bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left.Engine, m.left.Pause = p.Engine, rest
@@ -54,7 +54,7 @@ func (m *meter) rests(pause func(context.Context) error) func(context.Context) e
 }
 
 // report is what package transfer tells.
-func (m *meter) report(p transfer.Progress) {
+func (m *meter) report(p merge.Progress) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -101,9 +101,9 @@ func (m *meter) into(r *record, now time.Time) {
 	p := m.left.Shown()
 	r.Step, r.Done, r.Total, r.Waits = p.Step, p.Rows, p.Total, m.retrying
 	switch {
-	case p.Step == transfer.StepCopy && (r.Phase == progress.Copying || r.Phase == progress.Trying):
+	case p.Step == merge.StepCopy && (r.Phase == Copying || r.Phase == Trying):
 		r.Copied = p.Rows
-	case p.Step == transfer.StepIndex, p.Step == transfer.StepFinish:
+	case p.Step == merge.StepIndex, p.Step == merge.StepFinish:
 		r.Copied = r.Rows
 	}
 	r.PerSecond, r.Left = m.left.Rate(p.Step, now), 0

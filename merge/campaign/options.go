@@ -5,15 +5,15 @@ import (
 	"context"
 	"time"
 
-	"mergesafe/merge/cell"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 )
 
 // Options is what a command of a campaign needs beside the campaign file. Databases and
 // Command are required; the zero value of all else means the default.
 type Options struct {
 	// Databases finds the database of a world.
-	Databases func(world string) (transfer.Database, error)
+	Databases func(world string) (merge.Database, error)
 
 	// Merges are the names of those that the command is about. None means all, for Plan and
 	// Apply without those that were skipped or undone.
@@ -28,12 +28,12 @@ type Options struct {
 	// Plan are the options of all plans, as files of rules make them; Rekey and Fence of the
 	// campaign are added. Basis identifies them: a plan that was made with another basis is
 	// made anew.
-	Plan  transfer.PlanOptions
+	Plan  merge.PlanOptions
 	Basis string
 
 	// Work are the options of carrying merges out. Progress, Retrying and Codecs are
 	// the runner's own; Pause is called between batches, as in package transfer.
-	Work transfer.Options
+	Work merge.Options
 
 	// Rest is how long Work.Pause rests before a batch: it is part of the time that is left.
 	Rest time.Duration
@@ -44,7 +44,7 @@ type Options struct {
 
 	// Codecs, if not nil, makes ready the codecs of the game's own that a plan names. stop ends
 	// them.
-	Codecs func(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error)
+	Codecs func(ctx context.Context, plan *merge.Plan) (codecs keys.Codecs, stop func(), err error)
 
 	// Command is the command line of a command about some merges, for people to paste; without
 	// names, about all. A rehearsal is "apply -try".
@@ -63,7 +63,7 @@ type Options struct {
 }
 
 // codecsOf makes ready the codecs that a plan names; nil is a plan that is to be made.
-func (o Options) codecsOf(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error) {
+func (o Options) codecsOf(ctx context.Context, plan *merge.Plan) (codecs keys.Codecs, stop func(), err error) {
 	if o.Codecs == nil {
 		return nil, func() {}, nil
 	}
@@ -71,7 +71,7 @@ func (o Options) codecsOf(ctx context.Context, plan *transfer.Plan) (codecs cell
 }
 
 // databasesOf finds the databases of worlds.
-func (o Options) databasesOf(worlds []string) (all []transfer.Database, err error) {
+func (o Options) databasesOf(worlds []string) (all []merge.Database, err error) {
 	for _, world := range worlds {
 		d, err := o.Databases(world)
 		if err != nil {

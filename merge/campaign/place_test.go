@@ -14,9 +14,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/site"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -78,16 +77,16 @@ func onEach(t *testing.T, players []int, test func(t *testing.T, p *place)) {
 }
 
 // database is the database of a world.
-func (p *place) database(world string) transfer.Database {
-	return transfer.Database{Name: world, DSN: p.server(world)}
+func (p *place) database(world string) merge.Database {
+	return merge.Database{Name: world, DSN: p.server(world)}
 }
 
 // newDatabase is where a merge that begins with a world makes its new database.
-func (p *place) newDatabase(world string) transfer.Database {
+func (p *place) newDatabase(world string) merge.Database {
 	account, now := sqldb.SplitAccount(p.server(world))
-	to := site.New(cmp.Or(p.into, agenda.DefaultInto), world, now)
-	_, name, _ := site.AroundName(to)
-	return transfer.Database{Name: name, DSN: site.WithAccount(to, account)}
+	to := New(cmp.Or(p.into, DefaultInto), world, now)
+	_, name, _ := AroundName(to)
+	return merge.Database{Name: name, DSN: WithAccount(to, account)}
 }
 
 // made is a place whose only world is the new database of a merge.
@@ -99,15 +98,15 @@ func (p *place) made(world string) *place {
 func (p *place) planFor(first, second string) *job {
 	p.Helper()
 	j := p.jobOf(p.database(first), p.database(second))
-	plan, err := transfer.NewPlan(context.Background(), j.into, j.databases, transfer.PlanOptions{})
+	plan, err := merge.NewPlan(context.Background(), j.into, j.databases, merge.PlanOptions{})
 	must(p, err)
 	j.plan = plan
 	return j
 }
 
-func (p *place) jobOf(first, second transfer.Database) *job {
-	m := agenda.Merge{Worlds: []string{first.Name, second.Name}}
-	j := &job{Merge: m, databases: []transfer.Database{first, second}, into: p.newDatabase(first.Name)}
+func (p *place) jobOf(first, second merge.Database) *job {
+	m := Merge{Worlds: []string{first.Name, second.Name}}
+	j := &job{Merge: m, databases: []merge.Database{first, second}, into: p.newDatabase(first.Name)}
 	_, j.to = sqldb.SplitAccount(j.into.DSN)
 	return j
 }
@@ -178,8 +177,8 @@ func (p *place) book(head string, merges ...string) *Book {
 
 func (p *place) options() Options {
 	return Options{
-		Databases: func(world string) (transfer.Database, error) { return p.database(world), nil },
-		Work:      transfer.Options{RetryFor: -1, Grace: time.Second},
+		Databases: func(world string) (merge.Database, error) { return p.database(world), nil },
+		Work:      merge.Options{RetryFor: -1, Grace: time.Second},
 		Command: func(name string, merges ...string) string {
 			return strings.Join(append([]string{"fleet", name, filepath.Join(p.dir, "night.toml")}, merges...), " ")
 		},

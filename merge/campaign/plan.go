@@ -11,16 +11,15 @@ import (
 	"sync"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
+
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 )
 
 // Plan makes the plan of every merge that needs one. It keeps those that are fresh, and those of
 // merges that have begun, of which nothing may change; it is an error if it cannot look at one of these. It reads only.
-func Plan(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
+func Plan(ctx context.Context, b *Book, o Options) (*Status, error) {
 	return run(ctx, b, doingPlan, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		p := &planner{r: r}
 		r.schedule(ctx, jobs, p.keep)
@@ -42,12 +41,12 @@ type planner struct {
 // keep decides whether a merge needs a new plan.
 func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	rec := p.r.recordOf(j)
-	if (rec.Phase == progress.Skipped || rec.Phase == progress.Undone) && !j.named {
+	if (rec.Phase == Skipped || rec.Phase == Undone) && !j.named {
 		return done
 	}
 	plan, err := p.r.planOf(ctx, j)
 	if err == nil && plan != nil {
-		var at *transfer.Status
+		var at *merge.Status
 		into, worlds, err := p.r.databasesFor(j, rec, plan)
 		if err != nil {
 			err = fmt.Errorf("there is a plan for other databases, %s: %w", p.r.book.PlanFile(j.Name()), err)
@@ -66,13 +65,13 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			p.r.adopt(j, plan, at)
 			return done
 		}
-		fresh := same && rec.Phase == progress.Planned && rec.Plan == plan.ID &&
+		fresh := same && rec.Phase == Planned && rec.Plan == plan.ID &&
 			rec.Basis == p.r.opts.Basis && len(plan.Refusals) == 0
 		if fresh {
 			options, stop, err := p.r.work(ctx, plan)
 			if err == nil {
-				var refusals []transfer.Refusal
-				refusals, err = transfer.Fresh(ctx, plan, j.into, j.databases, options)
+				var refusals []merge.Refusal
+				refusals, err = merge.Fresh(ctx, plan, j.into, j.databases, options)
 				fresh = len(refusals) == 0
 				stop()
 			}
@@ -99,14 +98,14 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 }
 
 // adopt takes a merge into the state that has begun, as when the state was lost.
-func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
-	phase := map[transfer.State]progress.Phase{
-		transfer.StateNone: progress.Planned, transfer.StateMade: progress.Made, transfer.StateOpening: progress.Opening, transfer.StatePlanAgain: progress.Planned,
-		transfer.StateOpen: progress.Verified, transfer.StateUndoing: progress.Undoing,
-		transfer.StateTried: progress.Trying,
+func (r *runner) adopt(j *job, plan *merge.Plan, at *merge.Status) {
+	phase := map[merge.State]Phase{
+		merge.StateNone: Planned, merge.StateMade: Made, merge.StateOpening: Opening, merge.StatePlanAgain: Planned,
+		merge.StateOpen: Verified, merge.StateUndoing: Undoing,
+		merge.StateTried: Trying,
 	}[at.State]
-	phase = cmp.Or(phase, progress.Copying)
-	reports, isOpen := r.reportsOf(j, plan), at.State == transfer.StateOpen
+	phase = cmp.Or(phase, Copying)
+	reports, isOpen := r.reportsOf(j, plan), at.State == merge.StateOpen
 	r.update(j.Merge, "", "", func(rec *record) {
 		if !rec.Phase.Begun() {
 			rec.describe(j, plan)
@@ -117,7 +116,7 @@ func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 }
 
 // describe takes what a plan says into a record.
-func (r *record) describe(j *job, plan *transfer.Plan) {
+func (r *record) describe(j *job, plan *merge.Plan) {
 	names, _, _ := plan.Renamed()
 	r.Plan, r.Rows, r.Stay, r.Renames = plan.ID, plan.Rows(), plan.Leaving.Rows(), int(names)
 	r.New, r.To, r.Was = plan.New.Name, j.to, j.was
@@ -129,7 +128,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	m, ctx, stop := p.r.start(ctx, j)
 	defer stop()
 	p.r.update(j.Merge, "", "", func(rec *record) {
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Plan = progress.Planning, true, "", false, nil, ""
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Plan = Planning, true, "", false, nil, ""
 		rec.Phases = nil
 	})
 	options := p.r.opts.Plan
@@ -143,13 +142,13 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	var checked *verdict.Report
 	options.Report = func(r *verdict.Report) { checked = r }
 	var one sync.Mutex // the check reads several databases at a time
-	options.Progress = func(now transfer.Progress) {
+	options.Progress = func(now merge.Progress) {
 		m.report(now)
 		one.Lock()
 		defer one.Unlock()
 		_ = p.r.pause(ctx) // an interrupt ends the reading by itself
 	}
-	plan, err := transfer.NewPlan(ctx, j.into, j.databases, options)
+	plan, err := merge.NewPlan(ctx, j.into, j.databases, options)
 	if err == nil {
 		plan.Program = p.r.opts.Program
 		err = p.r.book.write(p.r.book.PlanFile(j.Name()), plan.Write)
@@ -164,10 +163,10 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	if err != nil {
 		p.r.opts.Warn(err.Error())
 	}
-	kind, text := agenda.KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
-	phase, problem, advice := progress.Planned, "", []string(nil)
+	kind, text := KindPlanned, fmt.Sprintf("%s: %s", report.Merging(plan), report.Amount(plan))
+	phase, problem, advice := Planned, "", []string(nil)
 	if len(plan.Refusals) > 0 {
-		kind, phase = agenda.KindRefused, progress.Refused
+		kind, phase = KindRefused, Refused
 		problem = refused(plan.Refusals)
 		text = problem
 		const again = "Correct what blocks it, or take the merge out of the campaign; then plan again:"
@@ -188,21 +187,21 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 	if ctx.Err() != nil { // it was interrupted
 		p.r.update(j.Merge, "", "", func(rec *record) {
 			rec.idle()
-			if rec.Phase == progress.Planning {
-				rec.Phase = progress.Waiting
+			if rec.Phase == Planning {
+				rec.Phase = Waiting
 			}
 		})
 		return
 	}
 	problem := "no plan could be made: " + plainly(err)
-	p.r.update(j.Merge, agenda.KindRefused, problem, func(rec *record) {
+	p.r.update(j.Merge, KindRefused, problem, func(rec *record) {
 		rec.idle()
 		if rec.begun() {
 			rec.Problem, rec.Advice = plainly(err), nil
 			return
 		}
 		advice := []string{"When that is fixed, plan again:", p.r.opts.Command("plan", j.Name())}
-		rec.rest(progress.Refused, problem, advice, nil)
+		rec.rest(Refused, problem, advice, nil)
 		rec.Plan, rec.Incomplete = "", true
 	})
 	if rec := p.r.recordOf(j); rec.begun() {
@@ -213,4 +212,4 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 }
 
 // namesOf are the names of the worlds of a plan.
-func namesOf(plan *transfer.Plan) []string { return plan.Databases()[1:] }
+func namesOf(plan *merge.Plan) []string { return plan.Databases()[1:] }

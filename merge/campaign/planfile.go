@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 )
 
 // readPlan reads the plan of a merge; nil if there is none.
-func (b *Book) readPlan(merge string) (*transfer.Plan, error) {
-	f, err := os.Open(b.PlanFile(merge))
+func (b *Book) readPlan(m string) (*merge.Plan, error) {
+	f, err := os.Open(b.PlanFile(m))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -25,22 +25,22 @@ func (b *Book) readPlan(merge string) (*transfer.Plan, error) {
 		return nil, err
 	}
 	defer f.Close()
-	plan, err := transfer.ReadPlan(f)
+	plan, err := merge.ReadPlan(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.PlanFile(merge), report.Plainly(err))
+		return nil, fmt.Errorf("%s: %w", b.PlanFile(m), report.Plainly(err))
 	}
 	return plan, nil
 }
 
 // planOf reads the plan of a merge. If the file is lost or damaged and the merge has begun, the
 // new database has the plan on record, and the file is written again.
-func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
+func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 	plan, err := r.book.readPlan(j.Name())
 	if err == nil && plan != nil {
 		return plan, nil
 	}
 	rec := r.recordOf(j)
-	recorded, unread := transfer.RecordedPlan(ctx, j.into, rec.Plan)
+	recorded, unread := merge.RecordedPlan(ctx, j.into, rec.Plan)
 	switch {
 	case unread != nil && rec.begun():
 		return nil, fmt.Errorf("%w; the new database could not give it back: %w",
@@ -91,13 +91,13 @@ func (b *Book) write(file string, write func(io.Writer) error) error {
 // begunAlready reports where the merge of a plan is, if it has begun, or if a process that was
 // killed left its fences: only this plan can lift them. It is nil if neither is so.
 func begunAlready(
-	ctx context.Context, plan *transfer.Plan, into transfer.Database, worlds []transfer.Database,
-) (*transfer.Status, error) {
-	at, err := transfer.LookUp(ctx, plan, into, worlds)
+	ctx context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database,
+) (*merge.Status, error) {
+	at, err := merge.LookUp(ctx, plan, into, worlds)
 	if err != nil {
 		return nil, err
 	}
-	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced })
+	fenced := slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced })
 	if at.State.Nothing() && !fenced {
 		return nil, nil
 	}
@@ -105,7 +105,7 @@ func begunAlready(
 }
 
 // reportsOf are the names of the reports of a merge that are beside its plan.
-func (r *runner) reportsOf(j *job, plan *transfer.Plan) (names []string) {
+func (r *runner) reportsOf(j *job, plan *merge.Plan) (names []string) {
 	for _, command := range []string{"apply", "verify", "open", "undo"} {
 		file := r.book.fileOf(j.Name(), "."+command+".json")
 		text, err := os.ReadFile(file)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/store/storetest/faulty"
 )
 
@@ -79,7 +79,7 @@ func lostPlan(t *testing.T, p *place) {
 	stopped := o
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
-	if _, err := Apply(ctx, b, stopped); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, stopped); !errors.Is(err, merge.ErrStopped) {
 		t.Fatalf("got %v, want it to stop", err)
 	}
 	must(t, os.Remove(plans[0]))

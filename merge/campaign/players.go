@@ -5,19 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // Who says which table has a row for each player, and its column with the name.
 type Who struct{ Table, Column string }
 
 // EachFate calls each with what becomes of rows in every merge, in the order of the campaign: of every row of the table that who
-// names, see [transfer.EachFateOf]; or, if who is the zero value, from the plans alone, see [transfer.EachFate].
+// names, see [merge.EachFateOf]; or, if who is the zero value, from the plans alone, see [merge.EachFate].
 //
 // Merges that were skipped, refused, or undone, and those without a plan, are left out, and
 // returned.
-func (b *Book) EachFate(ctx context.Context, o Options, who Who, each func(transfer.Fate) error) (left []string, err error) {
+func (b *Book) EachFate(ctx context.Context, o Options, who Who, each func(merge.Fate) error) (left []string, err error) {
 	merges, left, err := b.announced(ctx)
 	if err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func (b *Book) EachFate(ctx context.Context, o Options, who Who, each func(trans
 		case plan == nil:
 			left = append(left, m.Name())
 		case who == Who{}:
-			err = transfer.EachFate(plan, each)
+			err = merge.EachFate(plan, each)
 		default:
 			err = o.eachFateOf(ctx, plan, m, who, each)
 		}
@@ -42,7 +41,7 @@ func (b *Book) EachFate(ctx context.Context, o Options, who Who, each func(trans
 	return left, nil
 }
 
-func (o Options) eachFateOf(ctx context.Context, plan *transfer.Plan, m *record, who Who, each func(transfer.Fate) error) error {
+func (o Options) eachFateOf(ctx context.Context, plan *merge.Plan, m *record, who Who, each func(merge.Fate) error) error {
 	all, err := o.databasesOf(m.Worlds)
 	if err != nil {
 		return err
@@ -54,7 +53,7 @@ func (o Options) eachFateOf(ctx context.Context, plan *transfer.Plan, m *record,
 	defer stop()
 	into := all[0] // which has the tables of the new database
 	into.Name = plan.New.Name
-	return transfer.EachFateOf(ctx, plan, into, all, who.Table, who.Column, codecs, each)
+	return merge.EachFateOf(ctx, plan, into, all, who.Table, who.Column, codecs, each)
 }
 
 // announced are the merges that players are told of, and the names of the others.
@@ -67,7 +66,7 @@ func (b *Book) announced(ctx context.Context) (merges []*record, left []string, 
 				return err
 			}
 			switch r.Phase {
-			case progress.Skipped, progress.Refused, progress.Undone, progress.Undoing:
+			case Skipped, Refused, Undone, Undoing:
 				left = append(left, m.Name())
 			default:
 				merges = append(merges, r)
@@ -82,19 +81,19 @@ func (b *Book) announced(ctx context.Context) (merges []*record, left []string, 
 type renames struct {
 	plan   string // its ID
 	who    Who
-	byName map[string][]transfer.Fate
+	byName map[string][]merge.Fate
 }
 
 // Players answers where a player of a world is now. If the name changed, it says so; if not,
 // it is the name that was asked for: whether there is such a player is not checked, and no
 // database is read. An empty world finds all players who had that name and have another one
 // now. The answer is empty if the campaign does not concern them.
-func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]transfer.Fate, error) {
+func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]merge.Fate, error) {
 	merges, _, err := b.announced(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []transfer.Fate
+	var found []merge.Fate
 	for _, m := range merges {
 		if world != "" && !slices.Contains(m.Worlds, world) {
 			continue
@@ -110,7 +109,7 @@ func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]tran
 			}
 		}
 		if world != "" && len(found) == n {
-			found = append(found, transfer.Fate{OldWorld: world, NewWorld: m.Name(), OldName: name, NewName: name})
+			found = append(found, merge.Fate{OldWorld: world, NewWorld: m.Name(), OldName: name, NewName: name})
 		}
 	}
 	return found, nil
@@ -121,7 +120,7 @@ func asWritten(name string) string { return strings.ToLower(strings.TrimSpace(na
 
 // renamesOf are the players of a merge whose names change. A plan is read again if the state
 // has another one.
-func (b *Book) renamesOf(m *record, who Who) (map[string][]transfer.Fate, error) {
+func (b *Book) renamesOf(m *record, who Who) (map[string][]merge.Fate, error) {
 	if m.Plan == "" {
 		return nil, nil
 	}
@@ -134,8 +133,8 @@ func (b *Book) renamesOf(m *record, who Who) (map[string][]transfer.Fate, error)
 	if err != nil || plan == nil {
 		return nil, err
 	}
-	all := make(map[string][]transfer.Fate)
-	_ = transfer.EachFate(plan, func(f transfer.Fate) error {
+	all := make(map[string][]merge.Fate)
+	_ = merge.EachFate(plan, func(f merge.Fate) error {
 		if f.Stays == "" && (who == Who{} || who == Who{f.Table, f.Column}) {
 			all[asWritten(f.OldName)] = append(all[asWritten(f.OldName)], f)
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // maxAsked is how long a name or world may be that is asked for, in bytes.
@@ -33,6 +33,6 @@ func (b *Book) PlayersHandler(who Who) http.Handler {
 			answer(http.StatusServiceUnavailable, map[string]string{"error": "the plans of the campaign cannot be read now"})
 			return
 		}
-		answer(http.StatusOK, map[string]any{"version": 1, "players": append([]transfer.Fate{}, players...)})
+		answer(http.StatusOK, map[string]any{"version": 1, "players": append([]merge.Fate{}, players...)})
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 var heroes = Who{"players", "name"}
@@ -21,12 +21,12 @@ func TestPlayers(t *testing.T) {
 	p.exec("w2", "UPDATE players SET name = '=1+1' WHERE name = 'n2-1'")
 	b := p.book("", "w1 w2", "w3 w4")
 	o := p.options()
-	o.Plan.Names = []transfer.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: transfer.KeepActive, By: "gold"}}
+	o.Plan.Names = []merge.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: merge.KeepActive, By: "gold"}}
 	_, err := Plan(t.Context(), b, o)
 	must(t, err)
-	told := func(who Who) (all []transfer.Fate) {
+	told := func(who Who) (all []merge.Fate) {
 		t.Helper()
-		left, err := b.EachFate(t.Context(), o, who, func(f transfer.Fate) error { all = append(all, f); return nil })
+		left, err := b.EachFate(t.Context(), o, who, func(f merge.Fate) error { all = append(all, f); return nil })
 		if err != nil || len(left) > 0 {
 			t.Fatal(left, err)
 		}
@@ -54,12 +54,12 @@ func TestPlayers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		world, name string
-		want        []transfer.Fate
+		want        []merge.Fate
 	}{
 		{"w1", " N1-0 ", renamed},
 		{"", "n1-0", renamed},
-		{"w2", "n1-0", []transfer.Fate{{OldWorld: "w2", NewWorld: "w1", OldName: "n1-0", NewName: "n1-0"}}},
-		{"w4", "anyone", []transfer.Fate{{OldWorld: "w4", NewWorld: "w3", OldName: "anyone", NewName: "anyone"}}},
+		{"w2", "n1-0", []merge.Fate{{OldWorld: "w2", NewWorld: "w1", OldName: "n1-0", NewName: "n1-0"}}},
+		{"w4", "anyone", []merge.Fate{{OldWorld: "w4", NewWorld: "w3", OldName: "anyone", NewName: "anyone"}}},
 		{"w9", "n1-0", nil},
 		{"", "anyone", nil},
 	} {
@@ -87,7 +87,7 @@ func TestPlayers(t *testing.T) {
 	if got, err := b.Players(t.Context(), heroes, "w1", "n1-0"); err != nil || got != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	left, err := b.EachFate(t.Context(), o, Who{}, func(f transfer.Fate) error { t.Errorf("%+v", f); return nil })
+	left, err := b.EachFate(t.Context(), o, Who{}, func(f merge.Fate) error { t.Errorf("%+v", f); return nil })
 	if diff := cmp.Diff([]string{"w1"}, left); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

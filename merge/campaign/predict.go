@@ -4,41 +4,40 @@ import (
 	"slices"
 	"time"
 
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // workOf is what a plan has to do.
-func workOf(plan *transfer.Plan) progress.Work {
-	return progress.Work{Merges: 1, Worlds: len(plan.Worlds), Rows: plan.Rows()}
+func workOf(plan *merge.Plan) Work {
+	return Work{Merges: 1, Worlds: len(plan.Worlds), Rows: plan.Rows()}
 }
 
 // measured is the rate of the merges that were measured or are under way, and somewhat more in both directions.
-func measured(known map[string]*record) progress.Rate {
+func measured(known map[string]*record) Rate {
 	var rates []float64
 	for _, m := range known {
 		switch took := m.Elapsed + m.Left; {
 		case m.Weight <= 0:
 		case m.Measured > 0:
-			rates = append(rates, progress.Typical*m.Weight/m.Measured)
+			rates = append(rates, Typical*m.Weight/m.Measured)
 		case m.Active && m.Attempts == 1 && m.Left > 0 && m.Elapsed > took/10: // as it looks now
-			rates = append(rates, progress.Typical*m.Weight/took)
+			rates = append(rates, Typical*m.Weight/took)
 		}
 	}
 	if len(rates) == 0 {
-		return progress.DefaultRate
+		return DefaultRate
 	}
 	wide := 1.25
 	if len(rates) < 3 {
 		wide = 2
 	}
 	slowest, fastest := int64(slices.Min(rates)/wide), int64(slices.Max(rates)*wide)
-	return progress.Rate{Slowest: max(1, slowest), Fastest: max(1, fastest)}
+	return Rate{Slowest: max(1, slowest), Fastest: max(1, fastest)}
 }
 
 // predict says how long each merge takes: by its rows, by what was measured in this campaign so
 // far, and by its rehearsal, which has no proof.
-func predict(merges []progress.MergeStatus, known map[string]*record) {
+func predict(merges []MergeStatus, known map[string]*record) {
 	rate := measured(known)
 	for i := range merges {
 		m := &merges[i]

@@ -8,8 +8,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
+
 	"mergesafe/store/storetest/faulty"
 )
 
@@ -40,7 +39,7 @@ func TestEveryReadFailsOnce(t *testing.T) {
 	})
 }
 
-type command func(context.Context, *Book, Options) (*progress.Status, error)
+type command func(context.Context, *Book, Options) (*Status, error)
 
 // named are options that name the merge, so that it is planned and carried out although it was undone.
 func (p *place) named() Options {
@@ -67,18 +66,18 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 		events, err := b.Events(t.Context(), last, 1000)
 		must(t, err)
 		for _, e := range events {
-			merged = merged || e.Kind == agenda.KindMerged
-			if merged && e.Kind == agenda.KindUndoing {
+			merged = merged || e.Kind == KindMerged
+			if merged && e.Kind == KindUndoing {
 				t.Errorf("%s: a merge was taken back: %+v", n, events)
 			}
 		}
-		if m := statusOf(t, b).Merges[0]; (m.Phase == progress.Failed || m.Phase == progress.Refused) && !m.Incomplete {
+		if m := statusOf(t, b).Merges[0]; (m.Phase == Failed || m.Phase == Refused) && !m.Incomplete {
 			t.Errorf("%s: %+v", n, m)
 		}
 		again := phases(t, b) != end
-		if again && statusOf(t, b).Merges[0].Phase == progress.Undone {
+		if again && statusOf(t, b).Merges[0].Phase == Undone {
 			for _, e := range events {
-				if e.Kind == agenda.KindFailed && strings.Contains(e.Text, sqldb.ErrUnavailable.Error()) {
+				if e.Kind == KindFailed && strings.Contains(e.Text, sqldb.ErrUnavailable.Error()) {
 					t.Errorf("%s: what can be resumed was taken back: %+v", n, events)
 				}
 			}

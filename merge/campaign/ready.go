@@ -13,9 +13,8 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/site"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // saidByHand ends the notes about what the operator said.
@@ -66,7 +65,7 @@ func (e *NotReadyError) Error() string {
 // that the context ended.
 //
 // now stamps the messages to hooks. Of a rehearsal, the worlds may run and need no backup.
-func lookReady(ctx context.Context, c *agenda.Campaign, all []*job, now func() time.Time, try bool) (notes []string, err error) {
+func lookReady(ctx context.Context, c *Campaign, all []*job, now func() time.Time, try bool) (notes []string, err error) {
 	n := newPreflight(c, all, now)
 	if err := n.lookDistinct(ctx); err != nil {
 		return nil, err
@@ -90,15 +89,15 @@ func lookReady(ctx context.Context, c *agenda.Campaign, all []*job, now func() t
 	return n.notes(), nil
 }
 
-// fenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
+// fenceAll fences all worlds of merges that are ready: see [merge.Fence]. If one cannot be
 // fenced, the fences of these merges are lifted, and the error is a [*NotReadyError]. After a
 // kill, the same call resumes, and the undo of a merge lifts its fences.
-func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() time.Time) error {
+func fenceAll(ctx context.Context, c *Campaign, all []*job, now func() time.Time) error {
 	n := newPreflight(c, all, now)
 	err := n.each(ctx, func(ctx context.Context, i int) error {
 		d := all[i]
-		err := transfer.Fence(ctx, d.plan, d.into, d.databases, d.options)
-		if refused, ok := errors.AsType[*transfer.RefusedError](err); ok {
+		err := merge.Fence(ctx, d.plan, d.into, d.databases, d.options)
+		if refused, ok := errors.AsType[*merge.RefusedError](err); ok {
 			n.refusals(d, refused.Refusals, false)
 			return nil
 		}
@@ -106,7 +105,7 @@ func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() ti
 			return err
 		}
 		for _, world := range d.Worlds {
-			m := agenda.Message{Event: agenda.AskFenced, World: world, Text: "can no game server of the world be started?"}
+			m := Message{Event: AskFenced, World: world, Text: "can no game server of the world be started?"}
 			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
@@ -121,8 +120,8 @@ func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() ti
 	lift := newPreflight(c, all, now)
 	left := lift.each(lifting, func(ctx context.Context, i int) error {
 		d := all[i]
-		_, err := transfer.Unfence(ctx, d.plan, d.into, d.databases, d.options)
-		if errors.Is(err, transfer.ErrStopped) || err == nil {
+		_, err := merge.Unfence(ctx, d.plan, d.into, d.databases, d.options)
+		if errors.Is(err, merge.ErrStopped) || err == nil {
 			return err
 		}
 		return fmt.Errorf("the fences of the merge %q are still there; undo that merge to lift them: %w", d.Name(), err)
@@ -137,7 +136,7 @@ func fenceAll(ctx context.Context, c *agenda.Campaign, all []*job, now func() ti
 
 // preflight is what is found before the first write.
 type preflight struct {
-	campaign *agenda.Campaign
+	campaign *Campaign
 	all      []*job
 	now      func() time.Time
 
@@ -149,7 +148,7 @@ type preflight struct {
 	needs    map[string]*need    // by file system
 }
 
-func newPreflight(c *agenda.Campaign, all []*job, now func() time.Time) *preflight {
+func newPreflight(c *Campaign, all []*job, now func() time.Time) *preflight {
 	return &preflight{
 		campaign: c, all: all, now: now, stopped: make([]bool, len(all)),
 		inUse: make(map[string]bool), unknown: make(map[string][]string), needs: make(map[string]*need),
@@ -177,8 +176,8 @@ func (n *preflight) each(ctx context.Context, f func(ctx context.Context, i int)
 			n.add(Problem{Merge: n.all[i].Name(), Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
 		}
 	})
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, transfer.ErrStopped) {
-		return &transfer.StoppedError{Doing: "looking whether all is ready", Cause: err}
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, merge.ErrStopped) {
+		return &merge.StoppedError{Doing: "looking whether all is ready", Cause: err}
 	}
 	return context.Cause(ctx)
 }
@@ -193,7 +192,7 @@ func (n *preflight) add(p Problem) {
 	n.problems = append(n.problems, p)
 }
 
-func (n *preflight) refusals(d *job, refusals []transfer.Refusal, fenced bool) {
+func (n *preflight) refusals(d *job, refusals []merge.Refusal, fenced bool) {
 	for _, r := range refusals {
 		world := r.Source
 		r.Source = ""
@@ -234,19 +233,19 @@ func (n *preflight) sort() {
 
 // ask asks the hooks of a question about a world. A no is a problem; an error is that the
 // work was stopped.
-func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, yes bool, err error) {
+func (n *preflight) ask(ctx context.Context, d *job, m Message) (asked, yes bool, err error) {
 	m.At, m.Merge, m.Worlds = n.now().UTC(), d.Name(), d.Worlds
-	m.New, m.Address = d.into.Name, site.Shown(d.to)
+	m.New, m.Address = d.into.Name, Shown(d.to)
 	asked, err = n.campaign.Ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
 	}
 	if err != nil {
 		n.problem(d.Name(), m.World, "%s %v", map[string]string{
-			agenda.AskStopped:  "it is not stopped:",
-			agenda.AskBackedUp: "it has no backup:",
-			agenda.AskRoom:     "there is no room for the new database:",
-			agenda.AskFenced:   "its game servers can be started:",
+			AskStopped:  "it is not stopped:",
+			AskBackedUp: "it has no backup:",
+			AskRoom:     "there is no room for the new database:",
+			AskFenced:   "its game servers can be started:",
 		}[m.Event], err)
 	}
 	return asked, asked && err == nil, nil
@@ -255,7 +254,7 @@ func (n *preflight) ask(ctx context.Context, d *job, m agenda.Message) (asked, y
 func (n *preflight) lookStopped(ctx context.Context, i int) error {
 	d, stopped := n.all[i], true
 	for j, world := range d.Worlds {
-		refusals, known, err := transfer.InUse(ctx, d.databases[j], d.plan.ID)
+		refusals, known, err := merge.InUse(ctx, d.databases[j], d.plan.ID)
 		if err != nil {
 			return err
 		}
@@ -266,7 +265,7 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 			n.mu.Unlock()
 			stopped = false
 		}
-		m := agenda.Message{Event: agenda.AskStopped, World: world, Text: "is the game of the world stopped?"}
+		m := Message{Event: AskStopped, World: world, Text: "is the game of the world stopped?"}
 		asked, yes, err := n.ask(ctx, d, m)
 		if err != nil {
 			return err
@@ -275,12 +274,12 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		case asked:
 			stopped = stopped && yes
 		case known:
-		case n.campaign.Stopped == agenda.ByHand:
+		case n.campaign.Stopped == ByHand:
 			n.leave("stopped"+saidByHand, world)
 		default:
 			const want = `it keeps no registry, so it is not known whether its game is stopped: ` +
 				`name a hook for %q, or stop it and write stopped = %q under [campaign]`
-			n.problem(d.Name(), world, want, agenda.AskStopped, agenda.ByHand)
+			n.problem(d.Name(), world, want, AskStopped, ByHand)
 			stopped = false
 		}
 	}
@@ -292,20 +291,20 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 	d := n.all[i]
 	for _, world := range d.Worlds {
 		switch {
-		case len(n.campaign.HooksOn(agenda.AskBackedUp)) > 0:
+		case len(n.campaign.HooksOn(AskBackedUp)) > 0:
 			if !n.stopped[i] { // which is a problem already
 				continue
 			}
-			m := agenda.Message{Event: agenda.AskBackedUp, World: world, Text: "is there a backup of the world?"}
+			m := Message{Event: AskBackedUp, World: world, Text: "is there a backup of the world?"}
 			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
-		case n.campaign.Backup == agenda.ByHand:
+		case n.campaign.Backup == ByHand:
 			n.leave("backed up"+saidByHand, world)
 		default:
 			const want = `it is not known whether there is a backup: name a hook for %q, ` +
 				`or make one and write backup = %q under [campaign]`
-			n.problem(d.Name(), world, want, agenda.AskBackedUp, agenda.ByHand)
+			n.problem(d.Name(), world, want, AskBackedUp, ByHand)
 		}
 	}
 	return nil
@@ -313,27 +312,27 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 
 func (n *preflight) lookRoom(ctx context.Context, i int) error {
 	d := n.all[i]
-	if n.campaign.Room == agenda.ByHand {
+	if n.campaign.Room == ByHand {
 		n.leave("room on the disk checked"+saidByHand, d.Name())
 		return nil
 	}
-	bytes, err := site.Room(ctx, d.databases)
+	bytes, err := Room(ctx, d.databases)
 	if err != nil {
 		return err
 	}
 	folder := ""
-	switch server := site.Server(d.into); server { // that of a database that is not there is its neighbour's, on the same server
+	switch server := Server(d.into); server { // that of a database that is not there is its neighbour's, on the same server
 	case string(sqldb.SQLite):
-		folder, err = site.Folder(ctx, d.into)
-	case site.Server(d.databases[0]):
-		folder, err = site.Folder(ctx, d.databases[0])
+		folder, err = Folder(ctx, d.into)
+	case Server(d.databases[0]):
+		folder, err = Folder(ctx, d.databases[0])
 	}
 	if err != nil {
 		return err
 	}
 	id, free, known := "", int64(0), false
 	if folder != "" {
-		id, free, known = site.Disk(folder)
+		id, free, known = Disk(folder)
 	}
 	if known {
 		n.mu.Lock()
@@ -344,7 +343,7 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 		n.needs[id].merges = append(n.needs[id].merges, d.Name())
 		n.mu.Unlock()
 	}
-	asked, _, err := n.ask(ctx, d, agenda.Message{Event: agenda.AskRoom, World: d.Name(), Bytes: bytes,
+	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.Name(), Bytes: bytes,
 		Text: "is there so much room where the new database is made?"})
 	if err == nil && !known && !asked {
 		n.leave("room on the disk not checked, because the database is on another machine", d.Name())
@@ -361,22 +360,22 @@ func (n *preflight) weighRoom() {
 		}
 		slices.SortFunc(d.merges, printable.Natural)
 		n.problem("", "", "the disk of %s has %s free, and the merges %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
-			printable.Text(d.folder), printable.Bytes(d.free), printable.List(d.merges, ", ", 10), printable.Bytes(d.bytes), agenda.ByHand)
+			printable.Text(d.folder), printable.Bytes(d.free), printable.List(d.merges, ", ", 10), printable.Bytes(d.bytes), ByHand)
 	}
 }
 
 func (n *preflight) lookFresh(ctx context.Context, i int) error {
 	d := n.all[i]
-	refusals, err := transfer.Ready(ctx, d.plan, d.into, d.databases, d.options)
+	refusals, err := merge.Ready(ctx, d.plan, d.into, d.databases, d.options)
 	if err != nil || len(refusals) == 0 {
 		return err
 	}
 	at, err := begunAlready(ctx, d.plan, d.into, d.databases)
 	if at != nil {
-		transfer.AfterUndo(refusals)
+		merge.AfterUndo(refusals)
 	}
-	n.refusals(d, slices.DeleteFunc(refusals, func(r transfer.Refusal) bool {
-		return n.inUse[r.Source] && (r.Place == transfer.PlaceRunning || r.Place == transfer.PlaceServers)
+	n.refusals(d, slices.DeleteFunc(refusals, func(r merge.Refusal) bool {
+		return n.inUse[r.Source] && (r.Place == merge.PlaceRunning || r.Place == merge.PlaceServers)
 	}), at != nil)
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // All problems of all merges are told at once, and nothing is written.
@@ -26,7 +26,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	onEach(t, []int{3, 3, 3, 3}, func(t *testing.T, p *place) {
 		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
-		c := &agenda.Campaign{Name: "autumn", Parallel: 2, Backup: agenda.ByHand}
+		c := &Campaign{Name: "autumn", Parallel: 2, Backup: ByHand}
 		notes, err := lookReady(t.Context(), c, all, time.Now, false)
 		if err != nil {
 			t.Fatal(err)
@@ -44,9 +44,9 @@ func TestReady(t *testing.T) {
 		p.exec("w3", "DELETE FROM players")
 		c.Backup = ""
 		log := filepath.Join(t.TempDir(), "asked")
-		c.Hooks = []agenda.Hook{
-			{On: []string{agenda.AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
-			{On: []string{agenda.AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"merge":"w1".*"bytes":[1-9]'`}},
+		c.Hooks = []Hook{
+			{On: []string{AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
+			{On: []string{AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"merge":"w1".*"bytes":[1-9]'`}},
 		}
 		_, err = lookReady(t.Context(), c, all, time.Now, false)
 		failed := new(NotReadyError)
@@ -85,7 +85,7 @@ func TestReadyUnknown(t *testing.T) {
 		p.exec(world, "INSERT INTO things VALUES ('"+world+"')")
 	}
 	all := []*job{p.planFor("w1", "w2")}
-	c := &agenda.Campaign{Name: "autumn", Parallel: 1}
+	c := &Campaign{Name: "autumn", Parallel: 1}
 	_, err := lookReady(t.Context(), c, all, time.Now, false)
 	failed := new(NotReadyError)
 	if !errors.As(err, &failed) {
@@ -100,12 +100,12 @@ func TestReadyUnknown(t *testing.T) {
 	if diff := cmp.Diff(want, failed.Problems); diff != "" {
 		t.Error(diff)
 	}
-	c.Backup, c.Stopped = agenda.ByHand, agenda.ByHand
+	c.Backup, c.Stopped = ByHand, ByHand
 	notes, err := lookReady(t.Context(), c, all, time.Now, false)
 	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	c.Stopped, c.Hooks = "", []agenda.Hook{{On: []string{agenda.AskStopped}, Run: []string{"true"}}}
+	c.Stopped, c.Hooks = "", []Hook{{On: []string{AskStopped}, Run: []string{"true"}}}
 	if _, err := lookReady(t.Context(), c, all, time.Now, false); err != nil {
 		t.Error(err)
 	}
@@ -128,7 +128,7 @@ func TestFenceAll(t *testing.T) {
 	onEach(t, []int{2, 2, 2, 2}, func(t *testing.T, p *place) {
 		worlds := []string{"w1", "w2", "w3", "w4"}
 		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
-		c := &agenda.Campaign{Name: "autumn", Parallel: 2}
+		c := &Campaign{Name: "autumn", Parallel: 2}
 		must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
 			if stop, err := p.starts(w, gameid.ServerID(i+1)); err == nil {
@@ -138,7 +138,7 @@ func TestFenceAll(t *testing.T) {
 		}
 		must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
 
-		c.Hooks = []agenda.Hook{{On: []string{agenda.AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
+		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
 		failed := new(NotReadyError)
 		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (merge w3): its game servers can be started: the hook") {
 			t.Errorf("got %v", err)
@@ -213,9 +213,9 @@ func TestReadyInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	b.campaign.Hooks = []agenda.Hook{{On: []string{agenda.AskBackedUp}, URL: server.URL}}
+	b.campaign.Hooks = []Hook{{On: []string{AskBackedUp}, URL: server.URL}}
 	before := p.dump("w1")
-	if _, err := Apply(ctx, b, p.options()); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, p.options()); !errors.Is(err, merge.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, p.dump("w1")); diff != "" {

@@ -18,9 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // planned plans a campaign, all of which can be carried out.
@@ -29,7 +28,7 @@ func planned(t testing.TB, b *Book, o Options) {
 	s, err := Plan(t.Context(), b, o)
 	must(t, err)
 	for _, m := range s.Merges {
-		if m.Phase == progress.Refused {
+		if m.Phase == Refused {
 			t.Fatalf("%s: %s", m.Name(), m.Problem)
 		}
 	}
@@ -68,10 +67,10 @@ func TestOneFails(t *testing.T) {
 			t.Errorf("%s: got %+v", c.head, m)
 		}
 		advice := strings.Join(m.Advice, "\n")
-		if m.Phase == progress.Failed && !strings.Contains(advice, "fleet undo "+b.File()+" w3") {
+		if m.Phase == Failed && !strings.Contains(advice, "fleet undo "+b.File()+" w3") {
 			t.Errorf("%s: the advice is %s", c.head, advice)
 		}
-		if m.Phase == progress.Undone && p.content("w3") != before {
+		if m.Phase == Undone && p.content("w3") != before {
 			t.Errorf("after the undo: %s", cmp.Diff(before, p.content("w3")))
 		}
 		// What did not begin is not fenced any more.
@@ -133,7 +132,7 @@ func TestPauseAndSkip(t *testing.T) {
 	go func() { _, err := Apply(t.Context(), b, o); ended <- err }()
 	await(t, "it waits", func() bool { return strings.Contains(statusOf(t, wish).Waits, "paused") })
 	s := statusOf(t, wish)
-	if s.Doing != "apply" || !s.Paused || !s.Merges[0].Active || s.Merges[0].Phase != progress.Copying {
+	if s.Doing != "apply" || !s.Paused || !s.Merges[0].Active || s.Merges[0].Phase != Copying {
 		t.Errorf("got %+v", s)
 	}
 	n := batches.Load()
@@ -178,15 +177,15 @@ func TestMergeOfAnother(t *testing.T) {
 	var batches atomic.Int64
 	o.Work.Pause = func(ctx context.Context) error {
 		if batches.Add(1) == 2 {
-			worlds := []transfer.Database{p.database("w1"), p.database("w2")}
-			must(t, second(transfer.Apply(ctx, plan, p.newDatabase("w1"), worlds, transfer.Options{})))
+			worlds := []merge.Database{p.database("w1"), p.database("w2")}
+			must(t, second(merge.Apply(ctx, plan, p.newDatabase("w1"), worlds, merge.Options{})))
 		}
 		return nil
 	}
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if advice := strings.Join(m.Advice, "\n"); m.Phase != progress.Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
+	if advice := strings.Join(m.Advice, "\n"); m.Phase != Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
 		t.Errorf("got %+v", m)
 	}
 	if p.made("w1").players("") != 2003 {
@@ -233,7 +232,7 @@ func TestWindow(t *testing.T) {
 		for _, world := range free { // meanwhile its players may play
 			d, err := o.Databases(world)
 			must(t, err)
-			if reasons, _, err := transfer.InUse(t.Context(), d, ""); err != nil || len(reasons) > 0 {
+			if reasons, _, err := merge.InUse(t.Context(), d, ""); err != nil || len(reasons) > 0 {
 				t.Errorf("until %s %s is kept from being started: %q, %v", until, world, reasons, err)
 			}
 		}
@@ -347,7 +346,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			o := p.options()
 			o.Work.Pause = func(context.Context) error { cancel(); return nil }
-			if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+			if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 				t.Errorf("%s: got %v", name, err)
 			}
 			if skipped {
@@ -359,7 +358,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			p.made("w1").exec("", `UPDATE mergesafe_merge SET plan = REPLACE(plan, '"version":1,', '"version":99,')`)
 			o = p.options()
 			o.Merges = []string{"w1"}
-			for what, work := range map[string]func(context.Context, *Book, Options) (*progress.Status, error){
+			for what, work := range map[string]func(context.Context, *Book, Options) (*Status, error){
 				"plan": Plan, "apply": Apply, "undo": Undo,
 			} {
 				s, err := work(t.Context(), b, o)
@@ -367,7 +366,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 					t.Fatalf("%s: %v", what, err)
 				}
 				m := s.Merges[0]
-				if what != "plan" && m.Phase != progress.Failed || !strings.Contains(m.Problem, "plan") || strings.Contains(strings.Join(m.Advice, " "), "Nothing was written") {
+				if what != "plan" && m.Phase != Failed || !strings.Contains(m.Problem, "plan") || strings.Contains(strings.Join(m.Advice, " "), "Nothing was written") {
 					t.Errorf("%s, skipped %v: after %s: %+v", name, skipped, what, m)
 				}
 			}
@@ -394,10 +393,10 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := p.options()
 	o.Work.Pause = func(context.Context) error { cancel(); return nil }
-	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
-	if m := statusOf(t, b).Merges[0]; m.Phase != progress.Copying || m.Active {
+	if m := statusOf(t, b).Merges[0]; m.Phase != Copying || m.Active {
 		t.Errorf("got %+v", m)
 	}
 	must(t, second(Apply(t.Context(), b, p.options())))
@@ -414,7 +413,7 @@ func TestHooksAreTold(t *testing.T) {
 	var mu sync.Mutex
 	var told []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var m agenda.Message
+		var m Message
 		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
 			t.Error(err)
 		}
@@ -450,7 +449,7 @@ func TestSkipBegun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := p.options()
 	o.Work.Pause = func(context.Context) error { cancel(); return nil }
-	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
 	must(t, b.Skip(t.Context(), "w1"))

@@ -11,14 +11,11 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/campaign/lock"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/site"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
-// What a command of a campaign does, as [progress.Status.Doing] says it.
+// What a command of a campaign does, as [Status.Doing] says it.
 const (
 	doingPlan   = "plan"
 	doingApply  = "apply"
@@ -33,7 +30,7 @@ type runner struct {
 	opts   Options
 	limits limits
 	doing  string
-	lost   bool                    // see [progress.Status]
+	lost   bool                    // see [Status]
 	stop   context.CancelCauseFunc // ends all work, resumable
 
 	ended chan struct{}  // closed when the work has ended
@@ -57,15 +54,15 @@ var errSkipped = errors.New("skipped by the operator")
 
 // job is a merge with what is needed to carry it out.
 type job struct {
-	agenda.Merge
-	databases []transfer.Database // of the worlds
-	into      transfer.Database   // the new one
-	to, was   string              // the addresses of the new database and of the first world's; see into.go
-	servers   []string            // where they are
-	named     bool                // on the command line
+	Merge
+	databases []merge.Database // of the worlds
+	into      merge.Database   // the new one
+	to, was   string           // the addresses of the new database and of the first world's; see into.go
+	servers   []string         // where they are
+	named     bool             // on the command line
 
-	plan    *transfer.Plan // of a merge that is made ready, with the options to begin it
-	options transfer.Options
+	plan    *merge.Plan // of a merge that is made ready, with the options to begin it
+	options merge.Options
 
 	tries  int
 	notYet time.Time     // it is not begun before; zero: at once
@@ -90,18 +87,18 @@ func (r *runner) applies() string {
 }
 
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
-// context that ends is a [transfer.ErrStopped].
+// context that ends is a [merge.ErrStopped].
 func run(
 	ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error,
-) (*progress.Status, error) {
+) (*Status, error) {
 	o = o.withDefaults()
 	jobs, err := jobsOf(ctx, b, doing, o)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := lock.Take(ctx, b.lockPath())
+	taken, err := Take(ctx, b.lockPath())
 	if err != nil {
-		if errors.Is(err, lock.ErrTaken) {
+		if errors.Is(err, ErrTaken) {
 			err = b.heldBy(ctx)
 		}
 		return nil, err
@@ -124,7 +121,7 @@ func run(
 	r.rest.Go(func() { r.notify(ctx) })
 	err = do(work, r, jobs)
 	if work.Err() != nil && err == nil {
-		err = &transfer.StoppedError{Doing: doing + " of the campaign", Cause: context.Cause(work)}
+		err = &merge.StoppedError{Doing: doing + " of the campaign", Cause: context.Cause(work)}
 	}
 	r.end(err)
 	close(r.ended)
@@ -169,7 +166,7 @@ func jobsOf(ctx context.Context, b *Book, doing string, o Options) (all []*job, 
 			return nil, err
 		}
 		for _, d := range append(slices.Clone(j.databases), j.into) {
-			if server := site.Server(d); !slices.Contains(j.servers, server) {
+			if server := Server(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
 		}
@@ -204,7 +201,7 @@ func (r *runner) begin(ctx context.Context) error {
 				return err
 			}
 		}
-		return s.event(ctx, now, agenda.KindBegan, "", r.doing+" began")
+		return s.event(ctx, now, KindBegan, "", r.doing+" began")
 	})
 }
 
@@ -217,12 +214,12 @@ func (b *Book) fits(known map[string]*record) error {
 }
 
 // missing are the merges that have begun and that the file no longer has.
-func (b *Book) missing(known map[string]*record) (all []progress.MergeStatus) {
+func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		k := known[name]
 		at := b.campaign.Place(name)
 		same := at >= 0 && slices.Equal(b.campaign.Merges[at].Worlds, k.Worlds)
-		if k.begun() && !same && (at >= 0 || k.Phase != progress.Verified) {
+		if k.begun() && !same && (at >= 0 || k.Phase != Verified) {
 			all = append(all, k.MergeStatus)
 		}
 	}
@@ -234,7 +231,7 @@ func (r *runner) end(err error) {
 	failed := err != nil
 	r.log(func(ctx context.Context, s state) error {
 		now := r.book.now().UTC()
-		count := make(map[progress.Phase]int)
+		count := make(map[Phase]int)
 		for _, m := range r.book.campaign.Merges {
 			if err := s.set(ctx, m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
 				return err
@@ -247,20 +244,20 @@ func (r *runner) end(err error) {
 			return err
 		}
 		text := r.doing + " ended: " + counted(count)
-		if errors.Is(err, transfer.ErrStopped) {
+		if errors.Is(err, merge.ErrStopped) {
 			text = r.doing + " was interrupted: " + counted(count)
 		}
-		return s.event(ctx, now, agenda.KindEnded, "", text)
+		return s.event(ctx, now, KindEnded, "", text)
 	})
 }
 
 // counted says how many merges are in which phase.
-func counted(count map[progress.Phase]int) string {
+func counted(count map[Phase]int) string {
 	var parts []string
-	for _, p := range []progress.Phase{
-		progress.Verified, progress.Opening, progress.Made, progress.Verifying, progress.Copying, progress.Tried, progress.Trying, progress.Undoing,
-		progress.Failed, progress.Undone, progress.Refused, progress.Skipped, progress.Planned, progress.Planning,
-		progress.Waiting,
+	for _, p := range []Phase{
+		Verified, Opening, Made, Verifying, Copying, Tried, Trying, Undoing,
+		Failed, Undone, Refused, Skipped, Planned, Planning,
+		Waiting,
 	} {
 		if count[p] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[p], p))
@@ -293,7 +290,7 @@ func (r *runner) log(do func(ctx context.Context, s state) error) {
 }
 
 // update changes the record of a merge, and adds an event about it if kind is not empty.
-func (r *runner) update(m agenda.Merge, kind, text string, set func(*record)) {
+func (r *runner) update(m Merge, kind, text string, set func(*record)) {
 	r.log(func(ctx context.Context, s state) error {
 		if set != nil {
 			if err := s.set(ctx, m, set); err != nil {
@@ -317,7 +314,7 @@ func (r *runner) waits(why string) {
 		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		return s.event(ctx, r.book.now(), agenda.KindWaiting, "", why)
+		return s.event(ctx, r.book.now(), KindWaiting, "", why)
 	})
 }
 
@@ -441,7 +438,7 @@ func (r *runner) notify(ctx context.Context) {
 		select {
 		case <-r.ended:
 			ended = true
-			time.AfterFunc(agenda.HookTimeout, cancel)
+			time.AfterFunc(HookTimeout, cancel)
 		case <-ticker.C: // another process may have added events too
 		}
 	}
@@ -459,14 +456,14 @@ func (r *runner) notifyNew(ctx context.Context) {
 			return
 		}
 		for _, e := range events {
-			m := agenda.Message{Event: e.Kind, At: e.At, Number: e.Number, Merge: e.Merge, Text: e.Text}
+			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Merge: e.Merge, Text: e.Text}
 			if of, err := r.book.merge(e.Merge); err == nil {
 				m.Worlds = of.Worlds
 				rec := r.recordOf(&job{Merge: of})
-				m.New, m.Address = rec.New, site.Shown(rec.To)
+				m.New, m.Address = rec.New, Shown(rec.To)
 			}
 			var failed []error
-			if e.Kind != agenda.KindHook {
+			if e.Kind != KindHook {
 				failed = r.book.campaign.Notify(ctx, m)
 			}
 			if ctx.Err() != nil {
@@ -475,7 +472,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			g.Told = e.Number
 			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if err := s.event(ctx, r.book.now(), agenda.KindHook, e.Merge, err.Error()); err != nil {
+					if err := s.event(ctx, r.book.now(), KindHook, e.Merge, err.Error()); err != nil {
 						return err
 					}
 				}

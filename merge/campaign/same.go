@@ -5,24 +5,24 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // lookDistinct finds databases that two worlds of the campaign share, by whatever names and addresses. A world that
 // keeps a registry is told from another by that; one that keeps none would be merged twice, or with itself.
 func (n *preflight) lookDistinct(ctx context.Context) error {
-	named := make(map[string][]transfer.Database) // by the name of the database on its server; those of SQLite together
-	merges := make(map[string]string)             // by world
+	named := make(map[string][]merge.Database) // by the name of the database on its server; those of SQLite together
+	merges := make(map[string]string)          // by world
 	for _, d := range n.all {
 		for j, world := range d.Worlds {
 			at, _ := sqldb.ParseServer(d.databases[j].DSN)
 			merges[world] = d.Name()
 			name := strings.ToLower(at.Database)
-			named[name] = append(named[name], transfer.Database{Name: world, DSN: d.databases[j].DSN})
+			named[name] = append(named[name], merge.Database{Name: world, DSN: d.databases[j].DSN})
 		}
 	}
 	for _, those := range named {
-		twins, _ := transfer.Twins(ctx, those) // one that does not answer is a matter of the looks that follow
+		twins, _ := merge.Twins(ctx, those) // one that does not answer is a matter of the looks that follow
 		for _, t := range twins {
 			switch {
 			case t.Unclear == "":
@@ -32,7 +32,7 @@ func (n *preflight) lookDistinct(ctx context.Context) error {
 			}
 		}
 		if ctx.Err() != nil {
-			return &transfer.StoppedError{Doing: "looking whether all is ready", Cause: context.Cause(ctx)}
+			return &merge.StoppedError{Doing: "looking whether all is ready", Cause: context.Cause(ctx)}
 		}
 	}
 	return nil

@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
 )
 
 // limits are how many merges run at a time, and when, as a campaign file says.
-type limits agenda.Campaign
+type limits Campaign
 
 // limitsOf are those of a command: the window, and what is done after a failure, are about the
 // merges that apply begins.
-func limitsOf(c *agenda.Campaign, doing string) limits {
+func limitsOf(c *Campaign, doing string) limits {
 	l := limits(*c)
 	l.Parallel, l.PerServer = max(c.Parallel, 1), max(c.PerServer, 1)
 	if doing != doingApply {
@@ -119,13 +117,13 @@ func (r *runner) wanted(jobs []*job) []*job {
 	if err != nil {
 		return jobs
 	}
-	at := make(map[string]progress.MergeStatus)
+	at := make(map[string]MergeStatus)
 	for _, m := range now.Merges {
 		at[m.Name()] = m
 	}
 	return slices.DeleteFunc(jobs, func(j *job) bool {
 		j.atMost = seconds(at[j.Name()].Predicted[1])
-		return at[j.Name()].Phase == progress.Skipped
+		return at[j.Name()].Phase == Skipped
 	})
 }
 

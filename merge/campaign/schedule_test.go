@@ -4,15 +4,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
 )
 
 func TestNext(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 5, 0, 0, 0, time.UTC)
-	window := &agenda.Window{From: 2 * time.Hour, To: 6 * time.Hour, Zone: time.UTC}
+	window := &Window{From: 2 * time.Hour, To: 6 * time.Hour, Zone: time.UTC}
 	task := func(server string, atMost time.Duration) *job { return &job{servers: []string{server}, atMost: atMost} }
 	later := task("a", time.Minute)
 	later.notYet = now.Add(time.Minute)
@@ -46,7 +43,7 @@ func TestNext(t *testing.T) {
 // Predictions are wide at first, narrow with what was measured, and by a rehearsal.
 func TestPredict(t *testing.T) {
 	t.Parallel()
-	merges := []progress.MergeStatus{{Worlds: []string{"a"}, Plan: "1"}, {Worlds: []string{"b"}, Plan: "2"}, {Worlds: []string{"c"}, Plan: "3"}}
+	merges := []MergeStatus{{Worlds: []string{"a"}, Plan: "1"}, {Worlds: []string{"b"}, Plan: "2"}, {Worlds: []string{"c"}, Plan: "3"}}
 	known := map[string]*record{}
 	for i := range merges {
 		known[merges[i].Name()] = &record{MergeStatus: merges[i], Weight: 10}

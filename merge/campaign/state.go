@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
 )
 
 // stateVersion is the version of the tables of the state, and of the JSON in them. It rises
@@ -18,7 +16,7 @@ import (
 const stateVersion = 1
 
 // The state is a log of what was done, for people and for predictions. What decides is in the
-// databases themselves: see [transfer.LookUp].
+// databases themselves: see [merge.LookUp].
 var stateTables = []string{
 	`CREATE TABLE IF NOT EXISTS campaign (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, record TEXT NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS merges (merge TEXT PRIMARY KEY, record TEXT NOT NULL)`,
@@ -33,12 +31,12 @@ type general struct {
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	Told   int64      `json:"told,omitempty"` // the last event that hooks were called with
-	Lost   bool       `json:"lost,omitempty"` // see [progress.Status]
+	Lost   bool       `json:"lost,omitempty"` // see [Status]
 }
 
 // record is what the state knows of one merge.
 type record struct {
-	progress.MergeStatus
+	MergeStatus
 
 	// Skip is the operator's wish that the running process leaves the merge out.
 	Skip bool `json:"skip,omitempty"`
@@ -51,7 +49,7 @@ type record struct {
 	// Basis is what the plan rests on beside the databases; see [Options].
 	Basis string `json:"basis,omitempty"`
 
-	// Weight is how much work the merge is, in seconds on a small machine: see [progress.Work].
+	// Weight is how much work the merge is, in seconds on a small machine: see [Work].
 	Weight float64 `json:"weight,omitempty"`
 
 	// Elapsed is how many seconds the attempt that runs has taken.
@@ -151,8 +149,8 @@ func (s state) setGeneral(ctx context.Context, set func(*general)) error {
 
 // merge returns the record of a merge: a new one if there is none, or if the file has other
 // worlds now and nothing was written.
-func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
-	r := &record{MergeStatus: progress.MergeStatus{Worlds: m.Worlds, Phase: progress.Waiting}}
+func (s state) merge(ctx context.Context, m Merge) (*record, error) {
+	r := &record{MergeStatus: MergeStatus{Worlds: m.Worlds, Phase: Waiting}}
 	var text string
 	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE merge = ?", m.Name())
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -169,7 +167,7 @@ func (s state) merge(ctx context.Context, m agenda.Merge) (*record, error) {
 }
 
 // set changes the record of a merge.
-func (s state) set(ctx context.Context, m agenda.Merge, set func(*record)) error {
+func (s state) set(ctx context.Context, m Merge, set func(*record)) error {
 	r, err := s.merge(ctx, m)
 	if err != nil {
 		return err
@@ -218,7 +216,7 @@ func (s state) lastEvent(ctx context.Context) (n int64, err error) {
 }
 
 // rest records how the work on a merge ended, for now or for good.
-func (r *record) rest(phase progress.Phase, problem string, advice, reports []string) {
+func (r *record) rest(phase Phase, problem string, advice, reports []string) {
 	r.idle()
 	r.Phase, r.Problem, r.Advice = phase, problem, advice
 	r.reported(reports)

@@ -11,9 +11,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // trying are options of a rehearsal.
@@ -47,11 +46,11 @@ func TestTry(t *testing.T) {
 		if got := phases(t, b); got != "w1 tried, w3 tried" {
 			t.Fatalf("got %s: %+v", got, s.Merges)
 		}
-		want := []progress.Changed{{World: "w2", Table: "players", Rows: 20, Want: 20}}
+		want := []Changed{{World: "w2", Table: "players", Rows: 20, Want: 20}}
 		if diff := cmp.Diff(want, s.Merges[0].Changed); diff != "" {
 			t.Errorf("changed: %s", diff)
 		}
-		want = []progress.Changed{{World: "w4", Table: "items", Rows: 0, Want: 5}, {World: "w4", Table: "players", Rows: 4, Want: 5}}
+		want = []Changed{{World: "w4", Table: "items", Rows: 0, Want: 5}, {World: "w4", Table: "players", Rows: 4, Want: 5}}
 		if diff := cmp.Diff(want, s.Merges[1].Changed); diff != "" {
 			t.Errorf("changed: %s", diff)
 		}
@@ -93,7 +92,7 @@ func TestTry(t *testing.T) {
 			db.Close()
 			t.Error("the new database is there after the undo")
 		}
-		b.campaign.Window, b.campaign.Backup, b.campaign.Stopped = nil, agenda.ByHand, agenda.ByHand
+		b.campaign.Window, b.campaign.Backup, b.campaign.Stopped = nil, ByHand, ByHand
 		planned(t, b, p.options())
 		must(t, second(Apply(t.Context(), b, p.options())))
 		if got := phases(t, b); got != "w1 verified, w3 verified" {
@@ -116,10 +115,10 @@ func TestTryInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		o := p.trying()
 		o.Work.Pause = func(context.Context) error { cancel(); return nil }
-		if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
+		if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
 			t.Errorf("got %v", err)
 		}
-		if m := statusOf(t, b).Merges[0]; m.Phase != progress.Trying || m.Active {
+		if m := statusOf(t, b).Merges[0]; m.Phase != Trying || m.Active {
 			t.Errorf("got %+v", m)
 		}
 	}

@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
-// Undo drops the new databases of merges: see [transfer.Undo]. It lifts the fences of merges that were
+// Undo drops the new databases of merges: see [merge.Undo]. It lifts the fences of merges that were
 // fenced and did not begin. A merge that was tried can be carried out then. A merge that cannot be undone does not keep the
 // others from it.
-func Undo(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
+func Undo(ctx context.Context, b *Book, o Options) (*Status, error) {
 	return run(ctx, b, doingUndo, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		r.schedule(ctx, jobs, func(ctx context.Context, r *runner, j *job) ending {
 			m, ctx, stop := r.start(ctx, j)
@@ -36,7 +35,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		}
 		err = r.book.planGone(j.Name())
 	}
-	var options transfer.Options
+	var options merge.Options
 	stop := func() {}
 	if err == nil {
 		options, stop, err = r.work(ctx, plan)
@@ -44,8 +43,8 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	if err != nil && plan == nil && !rec.begun() {
 		// Only its plan is lost; as one that has begun and failed it would never get a new one.
 		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
-		r.update(j.Merge, agenda.KindRefused, problem, func(now *record) {
-			now.rest(progress.Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Name())}, nil)
+		r.update(j.Merge, KindRefused, problem, func(now *record) {
+			now.rest(Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Name())}, nil)
 			now.Plan = ""
 		})
 		return failed
@@ -56,22 +55,22 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	defer stop()
 	at, unread := begunAlready(ctx, plan, j.into, j.databases)
 	nothing := unread == nil && at == nil
-	tried := rec.Phase.IsTry() || at != nil && at.State == transfer.StateTried
+	tried := rec.Phase.IsTry() || at != nil && at.State == merge.StateTried
 	switch {
 	case tried: // also after a kill
 		r.update(j.Merge, "", "", func(rec *record) { rec.Active = true })
-	case rec.Phase.Begun() || rec.Phase == progress.Skipped:
-		r.update(j.Merge, agenda.KindUndoing, "being undone", func(rec *record) {
-			rec.Phase, rec.Active = progress.Undoing, true
+	case rec.Phase.Begun() || rec.Phase == Skipped:
+		r.update(j.Merge, KindUndoing, "being undone", func(rec *record) {
+			rec.Phase, rec.Active = Undoing, true
 			if failure != "" {
 				rec.Problem = failure
 			}
 		})
 	}
-	force := transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
-	var undone *transfer.Undone
-	if err = transfer.ErrNoMerge; !nothing {
-		undone, err = transfer.Undo(ctx, plan, j.into, j.databases, force)
+	force := merge.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
+	var undone *merge.Undone
+	if err = merge.ErrNoMerge; !nothing {
+		undone, err = merge.Undo(ctx, plan, j.into, j.databases, force)
 	}
 	already := nothing && rec.begun() && !tried // an earlier undo was killed before it could say so
 	if already {
@@ -81,12 +80,12 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	}
 	switch {
 	case tried && (nothing || err == nil):
-		r.update(j.Merge, agenda.KindUndone, "what the rehearsal made was dropped", (*record).dropped)
+		r.update(j.Merge, KindUndone, "what the rehearsal made was dropped", (*record).dropped)
 		return done
 	case already:
 		recordUndone(r, j, failure, "nothing of it was left", began, nil)
 		return done
-	case errors.Is(err, transfer.ErrNoMerge) && !rec.begun():
+	case errors.Is(err, merge.ErrNoMerge) && !rec.begun():
 		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
 		return done
 	case err == nil:
@@ -95,7 +94,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		if !rec.Phase.Begun() && undone.NoRecord {
 			kind, text := "", ""
 			if len(undone.Lifted) > 0 {
-				kind, text = agenda.KindUndone, "its fences were lifted"
+				kind, text = KindUndone, "its fences were lifted"
 			}
 			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
 			return done
@@ -109,7 +108,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	o := r.outcome("undo", plan, began, err)
 	if o == nil {
 		var advice []string
-		if errors.Is(err, transfer.ErrBusy) {
+		if errors.Is(err, merge.ErrBusy) {
 			advice = busy(r.opts.Command("undo", j.Name()))
 		}
 		return recordNotUndone(r, j, failure, err, plainly(err), advice, nil)
@@ -122,9 +121,9 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 // recordUndone records that a merge was undone.
 func recordUndone(r *runner, j *job, failure, text string, began time.Time, reports []string) {
 	now := r.book.now().UTC()
-	r.update(j.Merge, agenda.KindUndone, text, func(rec *record) {
+	r.update(j.Merge, KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Open, rec.Ended = progress.Undone, false, &now
+		rec.Phase, rec.Open, rec.Ended = Undone, false, &now
 		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}
@@ -143,8 +142,8 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 	if advice == nil {
 		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Name())}
 	}
-	r.update(j.Merge, agenda.KindFailed, printable.Text(text), func(rec *record) {
-		rec.rest(progress.Failed, text, advice, reports)
+	r.update(j.Merge, KindFailed, printable.Text(text), func(rec *record) {
+		rec.rest(Failed, text, advice, reports)
 		rec.Incomplete = failure == "" && !lasting(err)
 	})
 	return failed

@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 )
 
-// Verify proves merges that are completed once more: see [transfer.Verify]. It only reads.
+// Verify proves merges that are completed once more: see [merge.Verify]. It only reads.
 // Merges that are not completed are left out, unless Merges names them.
-func Verify(ctx context.Context, b *Book, o Options) (*progress.Status, error) {
+func Verify(ctx context.Context, b *Book, o Options) (*Status, error) {
 	return run(ctx, b, doingVerify, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		r.schedule(ctx, jobs, verifyOne)
 		return nil
@@ -31,7 +29,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 			return done
 		}
 		problem := "it could not be verified: " + plainly(err)
-		r.update(j.Merge, agenda.KindNotVerified, problem, func(rec *record) {
+		r.update(j.Merge, KindNotVerified, problem, func(rec *record) {
 			rec.rest(before.Phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Name())}, nil)
 		})
 		return failed
@@ -46,9 +44,9 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	at, err := transfer.LookUp(ctx, plan, j.into, j.databases)
+	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
 	if err == nil && !at.State.Whole() {
-		if !j.named && (at.State.Nothing() || at.State == transfer.StateTried) {
+		if !j.named && (at.State.Nothing() || at.State == merge.StateTried) {
 			return done
 		}
 		err = fmt.Errorf("the merge is not completed (%s)", at.State)
@@ -61,7 +59,7 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		return not(err)
 	}
 	defer stopCodecs()
-	r.update(j.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = progress.Verifying, true })
+	r.update(j.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Verifying, true })
 	o, reports, err := prove(ctx, r, j, plan, m.watch(options))
 	if err != nil {
 		return not(err)
@@ -74,11 +72,11 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 }
 
 // prove verifies a new database, and writes the reports about it.
-func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options transfer.Options) (
+func prove(ctx context.Context, r *runner, j *job, plan *merge.Plan, options merge.Options) (
 	o *report.Outcome, reports []string, err error,
 ) {
 	began := r.book.now()
-	proof, err := transfer.Verify(ctx, plan, j.into, j.databases, options)
+	proof, err := merge.Verify(ctx, plan, j.into, j.databases, options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,18 +86,18 @@ func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options 
 }
 
 // recordProof records what the proof of a merge found that is in a state.
-func recordProof(r *runner, j *job, o *report.Outcome, reports []string, state transfer.State) {
-	kind, phase, text := agenda.KindVerified, progress.Verified, "every row is as it was planned"
+func recordProof(r *runner, j *job, o *report.Outcome, reports []string, state merge.State) {
+	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
 	problem, advice := "", []string(nil)
 	switch o.Ending {
 	case report.NotVerified:
-		kind, phase = agenda.KindNotVerified, progress.Made
+		kind, phase = KindNotVerified, Made
 	case report.Differs:
-		kind, phase = agenda.KindFailed, progress.Failed
+		kind, phase = KindFailed, Failed
 	}
-	if phase == progress.Verified && state != transfer.StateOpen {
-		if kind, phase = "", progress.Made; state == transfer.StateOpening {
-			phase = progress.Opening
+	if phase == Verified && state != merge.StateOpen {
+		if kind, phase = "", Made; state == merge.StateOpening {
+			phase = Opening
 		}
 		text += fmt.Sprintf("; %s is not open yet", j.into.Name)
 		advice = []string{"To open it:", r.opts.Command("apply", j.Name())}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // start begins the work on a merge, which the meter measures. stop must be called when it has ended.
@@ -26,7 +26,7 @@ func (r *runner) start(ctx context.Context, j *job) (_ *meter, _ context.Context
 }
 
 // work returns the options for working through a plan. stop ends its codecs.
-func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Options, stop func(), err error) {
+func (r *runner) work(ctx context.Context, plan *merge.Plan) (o merge.Options, stop func(), err error) {
 	o = r.opts.Work
 	if o.Codecs, stop, err = r.opts.codecsOf(ctx, plan); err != nil {
 		return o, nil, err
@@ -36,7 +36,7 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 }
 
 // watch has the work report to the meter.
-func (m *meter) watch(o transfer.Options) transfer.Options {
+func (m *meter) watch(o merge.Options) merge.Options {
 	o.Progress, o.Retrying, o.Pause = m.report, m.waits, m.rests(o.Pause)
 	return o
 }

@@ -3,7 +3,7 @@ package catalog
 import (
 	"context"
 
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
 )
 
 // Condition is a condition on a row: if it does not hold, the database refuses the row.
@@ -58,7 +58,7 @@ type Tester interface {
 	// the table fail it, and the first of these in the order of the key, at most
 	// samples. If conditions can be evaluated together, it reads the table once. shifts
 	// change the integers of columns before they are tested.
-	Failing(ctx context.Context, table string, conditions []Condition, shifts map[string]*rekey.Shift, samples int) ([]Failing, error)
+	Failing(ctx context.Context, table string, conditions []Condition, shifts map[string]*keys.Shift, samples int) ([]Failing, error)
 }
 
 // Failing are the rows of a table that fail a [Condition].

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
 )
 
 // Sifted are rows that are told by their values, which is faster than by a condition on every row.
@@ -37,8 +37,8 @@ var integerBits = map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, 
 // Sequence is a counter outside of the tables: CREATE SEQUENCE of MariaDB.
 type Sequence struct {
 	Name      string
-	Next      rekey.Integer // that it has certainly not given out
-	Max       rekey.Integer // the largest that it gives out
+	Next      keys.Integer // that it has certainly not given out
+	Max       keys.Integer // the largest that it gives out
 	Increment int64
 	Cycle     bool // after the largest it begins again
 }
@@ -205,7 +205,7 @@ type Catalog struct {
 // Given is a range of numbers in a column of keys.
 type Given struct {
 	Table, Column string
-	Range         rekey.Range
+	Range         keys.Range
 }
 
 // Hidden is a part of a catalogue that the account cannot see.
@@ -413,7 +413,7 @@ type Scan struct {
 	// the same snapshot and by its own collation.
 	Dangling *Reference
 
-	// Only, if not nil, leaves only these rows, which may be withheld. Only a [declare.Withholder]
+	// Only, if not nil, leaves only these rows, which may be withheld. Only a [rules.Withholder]
 	// gets such a Scan.
 	Only Withheld
 }
@@ -429,7 +429,7 @@ type Order struct {
 	// Shift changes integers to their values in the new database: the rows are compared by
 	// these. It keeps the order of the values. Another kind of value gives an
 	// [*UnsupportedError].
-	Shift *rekey.Shift
+	Shift *keys.Shift
 }
 
 // Batch is a run of rows, column by column.

@@ -6,22 +6,22 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
 )
 
 // Most is the largest number that a column takes.
-func (c *Column) Most(engine string) (most rekey.Integer, known bool) {
+func (c *Column) Most(engine string) (most keys.Integer, known bool) {
 	declared := strings.ToLower(c.Type)
 	name, rest, _ := strings.Cut(declared, "(")
 	name, _, _ = strings.Cut(name, " ")
 	var digits, scale int
 	switch bits := integerBits[name]; {
 	case engine == "sqlite" && c.Kind == KindInteger:
-		return rekey.Integer{Bits: 1<<63 - 1}, true
+		return keys.Integer{Bits: 1<<63 - 1}, true
 	case bits > 0 && strings.Contains(declared, "unsigned"):
-		return rekey.Integer{Bits: 1<<bits - 1}, true
+		return keys.Integer{Bits: 1<<bits - 1}, true
 	case bits > 0:
-		return rekey.Integer{Bits: 1<<(bits-1) - 1}, true
+		return keys.Integer{Bits: 1<<(bits-1) - 1}, true
 	case c.Kind == KindDecimal:
 		fmt.Sscanf(rest, "%d,%d", &digits, &scale)
 	case name == "varchar" || name == "char":
@@ -31,13 +31,13 @@ func (c *Column) Most(engine string) (most rekey.Integer, known bool) {
 		return most, false
 	}
 	if digits > 19 {
-		return rekey.Integer{Bits: 1<<64 - 1}, true
+		return keys.Integer{Bits: 1<<64 - 1}, true
 	}
 	n := uint64(1)
 	for range digits {
 		n *= 10
 	}
-	return rekey.Integer{Bits: n - 1}, true
+	return keys.Integer{Bits: n - 1}, true
 }
 
 // Checks are the CHECK constraints of a table. The text says which it is: many have

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -40,7 +40,7 @@ func TestAllowPlaces(t *testing.T) {
 		if slices.Contains(test.allow, "table-skipped:log_{0..9}*") {
 			a.Schema.Skipped = append(a.Schema.Skipped, catalog.Skipped{Table: "log_7x", Reason: "MyISAM"})
 		}
-		report := mustCheck(t, declare.Options{Allow: test.allow}, a, b)
+		report := mustCheck(t, rules.Options{Allow: test.allow}, a, b)
 		var left []string
 		for _, r := range report.Results {
 			noKey := r.Code == verdict.CodeTableUncopyable // which cannot be allowed: see TestAllowNoConflict
@@ -67,7 +67,7 @@ func TestAllowNoConflict(t *testing.T) {
 		{[]string{"key-collision"}, verdict.Fail},
 		{[]string{"key-collision", "unique-collision:players.name"}, verdict.Fail},
 	} {
-		report := mustCheck(t, declare.Options{Allow: test.allow}, a, b)
+		report := mustCheck(t, rules.Options{Allow: test.allow}, a, b)
 		if report.Verdict != test.want {
 			t.Errorf("%v: %s, want %s", test.allow, report.Verdict, test.want)
 		}

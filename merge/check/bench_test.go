@@ -11,7 +11,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // keys is a source with one table whose keys are in memory already, so that
@@ -108,7 +108,7 @@ func BenchmarkKeys(b *testing.B) {
 				}
 				n := 0
 				for b.Loop() {
-					if _, err := merge.Check(context.Background(), sources, declare.Options{}); err != nil {
+					if _, err := merge.Check(context.Background(), sources, rules.Options{}); err != nil {
 						b.Fatal(err)
 					}
 					n++

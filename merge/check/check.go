@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
 	"mergesafe/merge/leave"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
@@ -18,14 +17,14 @@ import (
 // With is what the caller adds to a check.
 type With struct {
 	Quick  []func(*verdict.Report)
-	Rules  []rule.Rule        // that read the same rows, and never change the verdict
-	Reader func(*read.Reader) // sets the reader up; nil: it stays as it is
+	Rules  []Rule        // that read the same rows, and never change the verdict
+	Reader func(*Reader) // sets the reader up; nil: it stays as it is
 }
 
 // Check is [merge.Check].
-func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, with With) (*verdict.Report, error) {
+func Check(ctx context.Context, sources []catalog.Source, opts rules.Options, with With) (*verdict.Report, error) {
 	started := opts.WithDefaults().Stamp()
-	f, err := read.DescribeAll(ctx, sources, opts)
+	f, err := DescribeAll(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +32,12 @@ func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, 
 }
 
 // Described checks databases of which the options are resolved. started is for the report.
-func Described(ctx context.Context, f *read.Facts, started time.Time, with With) (*verdict.Report, error) {
+func Described(ctx context.Context, f *Facts, started time.Time, with With) (*verdict.Report, error) {
 	leaving, err := leave.Prepare(f.Resolved)
 	if err != nil {
 		return nil, err
 	}
-	if err := declare.Withhold(f.Resolved); err != nil {
+	if err := rules.Withhold(f.Resolved); err != nil {
 		return nil, err
 	}
 	return carryOut(ctx, f, started, Rules(with.Rules...), with, leaving)
@@ -46,20 +45,20 @@ func Described(ctx context.Context, f *read.Facts, started time.Time, with With)
 
 // Merged checks one database, into which others were merged: it carries out the rules that
 // judge a database by itself.
-func Merged(ctx context.Context, source catalog.Source, opts declare.Options) (*verdict.Report, error) {
+func Merged(ctx context.Context, source catalog.Source, opts rules.Options) (*verdict.Report, error) {
 	started := opts.WithDefaults().Stamp()
-	f, err := read.DescribeMerged(ctx, source, opts)
+	f, err := DescribeMerged(ctx, source, opts)
 	if err != nil {
 		return nil, err
 	}
-	rules := slices.DeleteFunc(Rules(), func(r rule.Rule) bool { return !r.Single })
+	rules := slices.DeleteFunc(Rules(), func(r Rule) bool { return !r.Single })
 	return carryOut(ctx, f, started, rules, With{}, nil)
 }
 
 // carryOut reads what the rules need, and reports what they find.
-func carryOut(ctx context.Context, f *read.Facts, started time.Time, rules []rule.Rule,
+func carryOut(ctx context.Context, f *Facts, started time.Time, rules []Rule,
 	with With, leaving *leave.Leaving) (*verdict.Report, error) {
-	r := NewRun(f, read.NewReader(f, stream.NewProgress(f.Resolved)), NewSummaries(f), started, rules)
+	r := NewRun(f, NewReader(f, stream.NewProgress(f.Resolved)), NewSummaries(f), started, rules)
 	r.leaving = leaving
 	if with.Reader != nil {
 		with.Reader(r.reader)
@@ -74,7 +73,7 @@ func carryOut(ctx context.Context, f *read.Facts, started time.Time, rules []rul
 // establish reads all that the rules need, in between two looks at the tables that
 // are in no snapshot.
 func (r *run) establish(ctx context.Context, quick []func(*verdict.Report)) error {
-	before, err := read.TakeStamps(ctx, r.facts)
+	before, err := TakeStamps(ctx, r.facts)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (r *run) establish(ctx context.Context, quick []func(*verdict.Report)) erro
 	if err := r.readAll(ctx); err != nil {
 		return err
 	}
-	after, err := read.TakeStamps(ctx, r.facts)
+	after, err := TakeStamps(ctx, r.facts)
 	if err == nil {
 		r.settle(before, after)
 	}

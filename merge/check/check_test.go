@@ -16,8 +16,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -83,7 +83,7 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"IDs from the future": {
 			func(a, b *mergetest.Database) {
-				slack := declare.DefaultSlack.Milliseconds()
+				slack := rules.DefaultSlack.Milliseconds()
 				a.Registry[0].Reserved = gameid.MaxMillis
 				a.Rows["items"] = append(a.Rows["items"],
 					mergetest.Row{"id": idAt(1, nowMillis()+slack, 0)}, // just not
@@ -241,7 +241,7 @@ func TestPlantedFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := settled(1), settled(2)
 			test.plant(a, b)
-			report := mustCheck(t, declare.Options{}, a, b)
+			report := mustCheck(t, rules.Options{}, a, b)
 			if diff := cmp.Diff(test.want, findings(report)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
@@ -345,7 +345,7 @@ func TestGaps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := settled(1), settled(2)
 			test.plant(b)
-			report := mustCheck(t, declare.Options{}, a, b)
+			report := mustCheck(t, rules.Options{}, a, b)
 			if report.Verdict != verdict.NotVerified || report.ExitCode() != 3 {
 				t.Errorf("verdict %s, exit code %d, findings %v", report.Verdict, report.ExitCode(), findings(report))
 			}
@@ -380,7 +380,7 @@ func TestGaps(t *testing.T) {
 			a, b := settled(1), settled(2)
 			test.plant(a)
 			test.plant(b)
-			report := mustCheck(t, declare.Options{}, a, b)
+			report := mustCheck(t, rules.Options{}, a, b)
 			if report.Verdict != verdict.NotVerified {
 				t.Errorf("verdict %s, findings %v", report.Verdict, findings(report))
 			}
@@ -410,7 +410,7 @@ func TestGapBesideFindings(t *testing.T) {
 	c.Rows["players"][4]["name"] = "PLAYER1.4"
 	c.Schema.Tables[3].Columns[1].Type = "BLOB"
 	c.Schema.Tables[3].Columns[1].Collation = ""
-	report := mustCheck(t, declare.Options{}, a, b, c)
+	report := mustCheck(t, rules.Options{}, a, b, c)
 	r := find(report, verdict.CodeUniqueCollision, "players", "name")[0]
 	if r.Count != 1 || r.Rows != 2 || r.Read != 10 || r.Verdict != verdict.Fail {
 		t.Errorf("got %+v, want 1 value in 2 of 10 rows", r)
@@ -429,7 +429,7 @@ func TestGapBesideFindings(t *testing.T) {
 		return seq
 	}
 	b.Rows["players"][0]["id"] = id(1, 0)
-	report = mustCheck(t, declare.Options{}, a, b, c)
+	report = mustCheck(t, rules.Options{}, a, b, c)
 	r = find(report, verdict.CodeKeyCollision, "players", "id")[0]
 	if r.Count != 1 || r.Rows != 2 || r.Read != 10 || len(r.Gaps) != 1 {
 		t.Errorf("got %+v, want 1 key in 2 of 10 rows and 1 gap", r)
@@ -451,10 +451,10 @@ func TestForeignSchema(t *testing.T) {
 		}
 		return db
 	}
-	if report := mustCheck(t, declare.Options{}, plain("a", -5, 1, 2), plain("b", -4, 3, 1<<62)); report.Verdict != verdict.Pass {
+	if report := mustCheck(t, rules.Options{}, plain("a", -5, 1, 2), plain("b", -4, 3, 1<<62)); report.Verdict != verdict.Pass {
 		t.Errorf("disjoint: %s, %v", report.Verdict, report.Results)
 	}
-	report := mustCheck(t, declare.Options{}, plain("a", -5, 1, 2), plain("b", -5, 2, 3), plain("c", 2))
+	report := mustCheck(t, rules.Options{}, plain("a", -5, 1, 2), plain("b", -5, 2, 3), plain("c", 2))
 	r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]
 	if r.Count != 2 || r.Rows != 5 {
 		t.Errorf("got %d keys in %d rows, want 2 in 5", r.Count, r.Rows)
@@ -466,14 +466,14 @@ func TestForeignSchema(t *testing.T) {
 	// Keys of two types cannot be held against each other.
 	other := plain("b", 2)
 	other.Schema.Tables[0].Columns[0].Type, other.Schema.Tables[0].Columns[0].Kind = "INT", catalog.KindOther
-	report = mustCheck(t, declare.Options{}, plain("a", 2), other)
+	report = mustCheck(t, rules.Options{}, plain("a", 2), other)
 	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != verdict.NotVerified || len(r.Gaps) != 1 ||
 		r.Gaps[0].Reason != "column guid is INT, and BIGINT in a: the values cannot be compared" {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
 	}
 
 	// The largest key there is, while another source is at its end.
-	report = mustCheck(t, declare.Options{}, plain("a", 1), plain("b", math.MaxInt64), plain("c", math.MaxInt64))
+	report = mustCheck(t, rules.Options{}, plain("a", 1), plain("b", math.MaxInt64), plain("c", math.MaxInt64))
 	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Count != 1 || r.Rows != 2 {
 		t.Errorf("got %d keys in %d rows, want 1 in 2", r.Count, r.Rows)
 	}
@@ -487,11 +487,11 @@ func TestForeignSchema(t *testing.T) {
 		}
 		return db
 	}
-	report = mustCheck(t, declare.Options{}, texts("a", nil, nil, "a"), texts("b", nil, "", "b"))
+	report = mustCheck(t, rules.Options{}, texts("a", nil, nil, "a"), texts("b", nil, "", "b"))
 	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != verdict.NotVerified || r.Read != 6 || len(r.Gaps) != 2 {
 		t.Errorf("got %+v, want NOT VERIFIED for the NULLs alone", r)
 	}
-	report = mustCheck(t, declare.Options{}, texts("a", nil, "", "a"), texts("b", nil, "", "A"))
+	report = mustCheck(t, rules.Options{}, texts("a", nil, "", "a"), texts("b", nil, "", "A"))
 	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Count != 2 || r.Rows != 4 {
 		t.Errorf("got %+v, want 2 keys in 4 rows", r)
 	}
@@ -519,7 +519,7 @@ func TestErrors(t *testing.T) {
 					return failAfter(seq, batches, broken)
 				}
 				a := settled(1)
-				report, err := merge.Check(context.Background(), sources(a, b), declare.Options{})
+				report, err := merge.Check(context.Background(), sources(a, b), rules.Options{})
 				if !fired {
 					continue
 				}
@@ -538,7 +538,7 @@ func TestErrors(t *testing.T) {
 	b := settled(2)
 	b.Rows["players"][0]["name"] = "player1.0"
 	b.OnRow = func() error { return broken }
-	report, err := merge.Check(context.Background(), sources(settled(1), b), declare.Options{})
+	report, err := merge.Check(context.Background(), sources(settled(1), b), rules.Options{})
 	if !errors.Is(err, broken) {
 		t.Errorf("row to show: error %v", err)
 	}
@@ -563,7 +563,7 @@ func incomplete(t *testing.T, r *verdict.Report, reason string) {
 
 // What was established before it came to an end is as exact as ever.
 func TestIncompleteIsExact(t *testing.T) {
-	full := mustCheck(t, declare.Options{}, faulty()...)
+	full := mustCheck(t, rules.Options{}, faulty()...)
 	want := make(map[string]verdict.Result)
 	for _, r := range full.Results {
 		want[key(r.Code, r.Table, r.Subject)] = r
@@ -585,7 +585,7 @@ func TestIncompleteIsExact(t *testing.T) {
 				}
 			}
 		}
-		r, err := merge.Check(context.Background(), sources(dbs...), declare.Options{})
+		r, err := merge.Check(context.Background(), sources(dbs...), rules.Options{})
 		if err == nil {
 			break
 		}
@@ -639,7 +639,7 @@ func TestCancelled(t *testing.T) {
 				}
 			}
 		}
-		report, err := merge.Check(ctx, sources(settled(1), b), declare.Options{})
+		report, err := merge.Check(ctx, sources(settled(1), b), rules.Options{})
 		var read *catalog.ReadError
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.World != "s2" || read.Table != table {
 			t.Errorf("after %d batches: error %v", after, err)
@@ -649,7 +649,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if report, err := merge.Check(ctx, sources(settled(1), settled(2)), declare.Options{}); report != nil || !errors.Is(err, context.Canceled) {
+	if report, err := merge.Check(ctx, sources(settled(1), settled(2)), rules.Options{}); report != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: report %v, error %v", report, err)
 	}
 }
@@ -741,7 +741,7 @@ func TestContradictions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := settled(2)
 			test.plant(b)
-			report, err := merge.Check(context.Background(), sources(settled(1), b), declare.Options{})
+			report, err := merge.Check(context.Background(), sources(settled(1), b), rules.Options{})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
@@ -766,12 +766,12 @@ func TestUnsuitableSources(t *testing.T) {
 	other.Schema.Engine = "mariadb"
 	for want, test := range map[string]struct {
 		sources []catalog.Source
-		opts    declare.Options
+		opts    rules.Options
 	}{
-		"got 0, want at least 2":             {nil, declare.Options{}},
-		"got 1, want at least 2":             {sources(settled(1)), declare.Options{}},
-		`two are named "s1"`:                 {sources(settled(1), settled(1)), declare.Options{}},
-		`"s1" is memory and "s2" is mariadb`: {sources(settled(1), other), declare.Options{}},
+		"got 0, want at least 2":             {nil, rules.Options{}},
+		"got 1, want at least 2":             {sources(settled(1)), rules.Options{}},
+		`two are named "s1"`:                 {sources(settled(1), settled(1)), rules.Options{}},
+		`"s1" is memory and "s2" is mariadb`: {sources(settled(1), other), rules.Options{}},
 	} {
 		report, err := merge.Check(context.Background(), test.sources, test.opts)
 		if report != nil || !errors.Is(err, catalog.ErrWorlds) || !strings.Contains(err.Error(), want) {
@@ -787,7 +787,7 @@ func TestOptions(t *testing.T) {
 		a.Schema.Tables[3].Columns[1].Collation = mergetest.Binary
 		b.Rows["players"][0]["name"] = "PLAYER1.0"
 		for want, worlds := range [][]*mergetest.Database{{a, b}, {b, a}} {
-			report := mustCheck(t, declare.Options{}, worlds...)
+			report := mustCheck(t, rules.Options{}, worlds...)
 			if got := find(report, verdict.CodeUniqueCollision, "players", "name")[0].Count; got != int64(want) {
 				t.Errorf("%s first: %d, want %d", worlds[0].Label, got, want)
 			}
@@ -797,9 +797,9 @@ func TestOptions(t *testing.T) {
 		}
 	})
 	t.Run("samples", func(t *testing.T) {
-		r := find(mustCheck(t, declare.Options{}, faulty()...), verdict.CodeKeyCollision, "items", "")[0]
-		if r.Count != 4 || len(r.Samples) != declare.Samples {
-			t.Errorf("%d of %d, want %d of 4", len(r.Samples), r.Count, declare.Samples)
+		r := find(mustCheck(t, rules.Options{}, faulty()...), verdict.CodeKeyCollision, "items", "")[0]
+		if r.Count != 4 || len(r.Samples) != rules.Samples {
+			t.Errorf("%d of %d, want %d of 4", len(r.Samples), r.Count, rules.Samples)
 		}
 	})
 	t.Run("now and slack", func(t *testing.T) {
@@ -807,14 +807,14 @@ func TestOptions(t *testing.T) {
 		newest := id(2, 300).Time() // the guild
 		b.Schema.Now = newest.Add(-time.Hour)
 		for _, test := range []struct {
-			opts declare.Options
+			opts rules.Options
 			want int64
 		}{
-			{declare.Options{}, 1},
-			{declare.Options{Slack: time.Hour}, 0},
-			{declare.Options{Slack: time.Hour - time.Millisecond}, 1},
-			{declare.Options{Now: now}, 0},
-			{declare.Options{Now: newest.Add(-time.Second), Slack: time.Millisecond}, 2}, // s1's too
+			{rules.Options{}, 1},
+			{rules.Options{Slack: time.Hour}, 0},
+			{rules.Options{Slack: time.Hour - time.Millisecond}, 1},
+			{rules.Options{Now: now}, 0},
+			{rules.Options{Now: newest.Add(-time.Second), Slack: time.Millisecond}, 2}, // s1's too
 		} {
 			if got := find(mustCheck(t, test.opts, a, b), verdict.CodeIDFuture, "guilds", "")[0].Count; got != test.want {
 				t.Errorf("%+v: %d, want %d", test.opts, got, test.want)
@@ -822,9 +822,9 @@ func TestOptions(t *testing.T) {
 		}
 	})
 	t.Run("progress", func(t *testing.T) {
-		last := make(map[declare.Progress]int64)
-		all := make(map[string]declare.Progress)
-		with := mustCheck(t, declare.Options{Progress: func(p declare.Progress) {
+		last := make(map[rules.Progress]int64)
+		all := make(map[string]rules.Progress)
+		with := mustCheck(t, rules.Options{Progress: func(p rules.Progress) {
 			before := all[p.World]
 			all[p.World] = p
 			if p.Rows > p.Total || p.WorldRows > p.WorldTotal || p.WorldRows < before.WorldRows || p.WorldTotal < before.WorldTotal {
@@ -837,7 +837,7 @@ func TestOptions(t *testing.T) {
 			}
 			last[p] = rows
 		}}, faulty()...)
-		if got := last[declare.Progress{Code: verdict.CodeKeyCollision, World: "s1", Table: "items"}]; got != 13 {
+		if got := last[rules.Progress{Code: verdict.CodeKeyCollision, World: "s1", Table: "items"}]; got != 13 {
 			t.Errorf("%d rows of s1's items, want 13: %v", got, last)
 		}
 		// 21 rows for the keys, 1 guild and 2 times 5 players for the uniques, 13
@@ -847,7 +847,7 @@ func TestOptions(t *testing.T) {
 		if got := all["s1"].WorldTotal; got != 105 {
 			t.Errorf("%d rows to read of s1, want 105", got)
 		}
-		if diff := cmp.Diff(mustCheck(t, declare.Options{}, faulty()...), with); diff != "" {
+		if diff := cmp.Diff(mustCheck(t, rules.Options{}, faulty()...), with); diff != "" {
 			t.Errorf("the report changes when progress is wanted:\n%s", diff)
 		}
 	})
@@ -864,13 +864,13 @@ func TestManyUnlistedServers(t *testing.T) {
 		b.Rows["guilds"] = append(b.Rows["guilds"], mergetest.Row{"id": id(gameid.ServerID(9000+n), 1), "name": fmt.Sprint(n), "leader": id(2, 0)})
 		b.Rows["players"] = append(b.Rows["players"], mergetest.Row{"id": id(gameid.ServerID(9500+n), 1), "name": fmt.Sprint(n)})
 	}
-	report := mustCheck(t, declare.Options{}, settled(1), b)
+	report := mustCheck(t, rules.Options{}, settled(1), b)
 	r := find(report, verdict.CodeServerUnlisted, "items", "id")[0]
 	s := report.Worlds[1]
 	if r.Count != 3000 || len(s.Servers) != 1001 || s.OtherIDs != 3400 {
 		t.Errorf("%d IDs, %d servers, %d others; want 3000, 1001, 3400", r.Count, len(s.Servers), s.OtherIDs)
 	}
-	if diff := cmp.Diff(report, mustCheck(t, declare.Options{}, settled(1), b)); diff != "" {
+	if diff := cmp.Diff(report, mustCheck(t, rules.Options{}, settled(1), b)); diff != "" {
 		t.Errorf("a second check differs:\n%s", diff)
 	}
 	if len(r.Message) > 200 || len(r.Next) > 5 {
@@ -885,7 +885,7 @@ func TestOmittedRows(t *testing.T) {
 	for n, name := range []string{"player1.0", "PLAYER1.0", "pLAYER1.0", "plAYER1.0"} {
 		b.Rows["players"][n]["name"] = name
 	}
-	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0]
+	r := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0]
 	if strings.Contains(r.Message, "within one database") {
 		t.Errorf("it lies in two: %s", r.Message)
 	}
@@ -894,7 +894,7 @@ func TestOmittedRows(t *testing.T) {
 	}
 	a.Rows["players"] = nil
 	a.Rows["items"], a.Rows["members"], a.Rows["guilds"] = nil, nil, nil
-	r = find(mustCheck(t, declare.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0]
+	r = find(mustCheck(t, rules.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0]
 	if r.Count != 1 || r.Rows != 4 || !strings.Contains(r.Message, "1 is within one database") {
 		t.Errorf("got %+v, want 1 within one database", r)
 	}
@@ -919,7 +919,7 @@ func TestPlantedInMillions(t *testing.T) {
 				}
 			}
 		}
-		report, err := merge.Check(context.Background(), all, declare.Options{})
+		report, err := merge.Check(context.Background(), all, rules.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -942,7 +942,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 			all[1].(*keys).data = all[0].(*keys).data
 		}
 		return testing.AllocsPerRun(1, func() {
-			if _, err := merge.Check(context.Background(), all, declare.Options{}); err != nil {
+			if _, err := merge.Check(context.Background(), all, rules.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})

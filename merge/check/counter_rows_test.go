@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/propose"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -55,18 +55,18 @@ func TestCountersInRows(t *testing.T) {
 				c.seen && !strings.Contains(strings.Join(found[0].Next, "; "), `[[merge.counter]] at = "conf.`+c.column+`", to = "`) {
 				t.Errorf("the check says %+v", found)
 			}
-			var rules bytes.Buffer
-			if err := propose.WriteRules(r, &rules); err != nil {
+			var ruled bytes.Buffer
+			if err := propose.WriteRules(r, &ruled); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Contains(rules.String(), `# [[merge.counter]] at = "conf.`+c.column+`", to = "heroes.id"`); got != c.seen {
-				t.Errorf("the proposal says\n%s", rules.String())
+			if got := strings.Contains(ruled.String(), `# [[merge.counter]] at = "conf.`+c.column+`", to = "heroes.id"`); got != c.seen {
+				t.Errorf("the proposal says\n%s", ruled.String())
 			}
-			_, plain, _ := strings.Cut(rules.String(), "plain = [")
+			_, plain, _ := strings.Cut(ruled.String(), "plain = [")
 			if c.seen && strings.Contains(plain, `"conf.`+c.column+`"`) {
 				t.Errorf("it is proposed as plain")
 			}
-			opts.Rules = append(opts.Rules, declare.Declarations{Plain: []string{"conf." + c.column}})
+			opts.Rules = append(opts.Rules, rules.Declarations{Plain: []string{"conf." + c.column}})
 			if found := find(mustCheck(t, opts, a, b), verdict.CodeKeyCounter, "conf", c.column); len(found) > 0 {
 				t.Errorf("declared plain, it is %+v", found)
 			}

@@ -17,9 +17,9 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/world"
 )
 
 // On real databases, too, exactly what stands against a merge is found, be the
@@ -88,7 +88,7 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 	t.Helper()
 	type drawn struct {
 		dbs  []*mergetest.Database
-		opts declare.Options
+		opts rules.Options
 	}
 	d := rapid.Custom(func(t *rapid.T) drawn {
 		schema, opts := drawSchema(t)
@@ -96,7 +96,7 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 		for i := range schema.Tables {
 			for _, r := range schema.Tables[i].References {
 				said := declaredReference(schema.Tables[i].Name, r)
-				if declared := &opts.Rules[0]; len(said.At) == 0 || !slices.ContainsFunc(declared.References, func(other declare.DeclaredReference) bool { return slices.Equal(other.At, said.At) }) {
+				if declared := &opts.Rules[0]; len(said.At) == 0 || !slices.ContainsFunc(declared.References, func(other rules.DeclaredReference) bool { return slices.Equal(other.At, said.At) }) {
 					declared.References = append(declared.References, said)
 				}
 			}
@@ -109,7 +109,7 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 	for _, db := range d.dbs {
 		dsn := e.dsn()
 		e.fill(t, dsn, db)
-		s, err := sqlsource.Open(t.Context(), db.Label, e.driver+":"+dsn)
+		s, err := world.Open(t.Context(), db.Label, e.driver+":"+dsn)
 		if err != nil {
 			t.Fatal(err)
 		}

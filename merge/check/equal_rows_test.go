@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
+	"mergesafe/merge/check"
 	"mergesafe/merge/mergetest"
 )
 
@@ -38,16 +38,16 @@ func byName(columns ...string) catalog.Scan {
 	return scan
 }
 
-func scans(scan catalog.Scan, dbs ...*mergetest.Database) (all []read.SourceScan) {
+func scans(scan catalog.Scan, dbs ...*mergetest.Database) (all []check.SourceScan) {
 	for _, db := range dbs {
-		all = append(all, read.SourceScan{Source: db, Scan: scan})
+		all = append(all, check.SourceScan{Source: db, Scan: scan})
 	}
 	return all
 }
 
 // groups reads all groups: "0 Ana 3" is the row 3 of the first source.
-func groups(scans []read.SourceScan, columns int) (all [][]string, err error) {
-	for rows, err := range read.EqualRows(context.Background(), scans, columns) {
+func groups(scans []check.SourceScan, columns int) (all [][]string, err error) {
+	for rows, err := range check.EqualRows(context.Background(), scans, columns) {
 		if err != nil {
 			return all, err
 		}
@@ -158,8 +158,8 @@ func TestEqualRowsErrors(t *testing.T) {
 	}
 
 	a, b := named("a", mergetest.Row{"name": "x"}), named("b", mergetest.Row{"name": "x"})
-	different := []read.SourceScan{{Source: a, Scan: byName("name")}, {Source: b, Scan: byName("name", "seen")}}
-	for columns, all := range map[int][]read.SourceScan{0: scans(byName("name"), a), 2: scans(byName("name"), a, b), 1: different} {
+	different := []check.SourceScan{{Source: a, Scan: byName("name")}, {Source: b, Scan: byName("name", "seen")}}
+	for columns, all := range map[int][]check.SourceScan{0: scans(byName("name"), a), 2: scans(byName("name"), a, b), 1: different} {
 		if _, err := groups(all, columns); err == nil {
 			t.Errorf("%d columns of %v: no error", columns, all)
 		}
@@ -169,7 +169,7 @@ func TestEqualRowsErrors(t *testing.T) {
 // Whoever has seen enough leaves nothing open.
 func TestEqualRowsStops(t *testing.T) {
 	a, b := named("a", mergetest.Row{"name": "x"}, mergetest.Row{"name": "y"}), named("b", mergetest.Row{"name": "x"}, mergetest.Row{"name": "y"})
-	for range read.EqualRows(t.Context(), scans(byName("name"), a, b), 1) {
+	for range check.EqualRows(t.Context(), scans(byName("name"), a, b), 1) {
 		break
 	}
 	if a.Busy() || b.Busy() {

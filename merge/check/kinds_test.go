@@ -12,9 +12,9 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/propose"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -105,9 +105,9 @@ func TestTwoKinds(t *testing.T) {
 		for _, rekeyed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, rekeyed %t", c.name, rekeyed), func(t *testing.T) {
 				a, b := eventful("a", 1, c.of), eventful("b", 2, c.of)
-				opts := declare.Options{Propose: true}
+				opts := rules.Options{Propose: true}
 				if rekeyed {
-					opts.Rekey = &declare.Rekey{}
+					opts.Rekey = &rules.Rekey{}
 				}
 				r := mustCheck(t, opts, a, b)
 				for _, p := range r.Proposed.Columns {
@@ -126,10 +126,10 @@ func TestTwoKinds(t *testing.T) {
 					t.Errorf("the file:\n%s", file.String())
 				}
 				opts.Propose = false
-				hero := declare.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}}
+				hero := rules.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}}
 				judged := func(allow ...string) (found *verdict.Result) {
 					opts := opts
-					opts.Rules = []declare.Declarations{{References: []declare.DeclaredReference{hero}, Plain: []string{"guild_log.etype", "guild_log.server"}}}
+					opts.Rules = []rules.Declarations{{References: []rules.DeclaredReference{hero}, Plain: []string{"guild_log.etype", "guild_log.server"}}}
 					opts.Allow = allow
 					for _, r := range mustCheck(t, opts, a, b).Results {
 						if r.Code == verdict.CodeReferenceTwoKinds {
@@ -147,7 +147,7 @@ func TestTwoKinds(t *testing.T) {
 				if r := judged(verdict.CodeReferenceTwoKinds + ":guild_log.hero2"); c.two && (r == nil || !r.Allowed) {
 					t.Errorf("allowed: %+v", r)
 				}
-				hero.When, hero.Others = &declare.When{Column: "etype", Is: []string{"1", "2", "3", "5"}}, declare.OthersPlain
+				hero.When, hero.Others = &rules.When{Column: "etype", Is: []string{"1", "2", "3", "5"}}, rules.OthersPlain
 				if r := judged(); r != nil {
 					t.Errorf("with when: %+v", r)
 				}
@@ -180,9 +180,9 @@ func withItems(db *mergetest.Database, seed uint64, more ...string) {
 }
 
 // declared checks two worlds in which references are declared for all rows, and returns what is found of two kinds, by column.
-func declared(t *testing.T, a, b catalog.Source, refs ...declare.DeclaredReference) map[string]verdict.Result {
+func declared(t *testing.T, a, b catalog.Source, refs ...rules.DeclaredReference) map[string]verdict.Result {
 	t.Helper()
-	opts := declare.Options{Rekey: &declare.Rekey{}, Rules: []declare.Declarations{{Plain: []string{"guild_log.etype", "guild_log.server"}, References: refs}}}
+	opts := rules.Options{Rekey: &rules.Rekey{}, Rules: []rules.Declarations{{Plain: []string{"guild_log.etype", "guild_log.server"}, References: refs}}}
 	r, err := merge.Check(t.Context(), []catalog.Source{a, b}, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestTwoKindsInTexts(t *testing.T) {
 		a, b := eventful("a", 1, c.of), eventful("b", 2, c.of)
 		withItems(a, 1)
 		withItems(b, 2)
-		note := declare.DeclaredReference{At: []string{"guild_log.note"}, To: []string{"heroes.id"}, Format: "list sep=' ' pos=0"}
+		note := rules.DeclaredReference{At: []string{"guild_log.note"}, To: []string{"heroes.id"}, Format: "list sep=' ' pos=0"}
 		if found := declared(t, a, b, note); (len(found) > 0) != c.two {
 			t.Errorf("%s: %+v", c.name, found)
 		}
@@ -227,7 +227,7 @@ func TestTwoKindsOfOneWorld(t *testing.T) {
 			}
 			both = append(both, db)
 		}
-		found := declared(t, both[0], both[1], declare.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
+		found := declared(t, both[0], both[1], rules.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
 		if r, ok := found["hero2"]; ok != isItem || ok && !strings.Contains(r.Message, "where etype is 4, it seems to name something else (perhaps items.id): ") {
 			t.Errorf("items %t: %+v", isItem, found)
 		}
@@ -249,12 +249,12 @@ func TestTwoKindsByNull(t *testing.T) {
 				}
 			}
 		}
-		found := declared(t, a, b, declare.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
+		found := declared(t, a, b, rules.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
 		if next := strings.Join(found["hero2"].Next, " "); !strings.Contains(next, want) {
 			t.Errorf("%q, want %s", next, want)
 		}
 		var file strings.Builder
-		r := mustCheck(t, declare.Options{Propose: true, Rekey: &declare.Rekey{}}, a, b)
+		r := mustCheck(t, rules.Options{Propose: true, Rekey: &rules.Rekey{}}, a, b)
 		if err := propose.WriteRules(r, &file); err != nil || !strings.Contains(file.String(), "  # "+want+"\n") {
 			t.Errorf("%v, want %s:\n%s", err, want, file.String())
 		}
@@ -281,7 +281,7 @@ func TestTwoKindsInOneReading(t *testing.T) {
 	more := []string{"h3", "h4", "h5", "h6"}
 	withItems(a, 1, more...)
 	withItems(b, 2, more...)
-	refs := []declare.DeclaredReference{{At: []string{"guild_log.hero2", "guild_log.h{3..6}"}, To: []string{"heroes.id"}}}
+	refs := []rules.DeclaredReference{{At: []string{"guild_log.hero2", "guild_log.h{3..6}"}, To: []string{"heroes.id"}}}
 	noted := &carrying{Database: a, columns: append([]string{"hero2", "etype"}, more...)}
 	if found := declared(t, noted, b, refs...); len(found) != 5 || noted.n != 1 {
 		t.Errorf("%d references found in %d readings of the table, want 5 in 1", len(found), noted.n)
@@ -312,14 +312,14 @@ func TestPlainWithKeysLikelyFirst(t *testing.T) {
 			}
 		}
 	}
-	said := declare.Declarations{
+	said := rules.Declarations{
 		Plain: []string{"guild_log.etype", "guild_log.server", "guild_log.victim_id"}, Shared: []string{"guild_log.bonus", "guild_log.ware_id"},
-		References: []declare.DeclaredReference{
+		References: []rules.DeclaredReference{
 			{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}},
-			{At: []string{"guild_log.amount"}, To: []string{"heroes.id"}, When: &declare.When{Column: "etype", Is: []string{"4"}}, Others: declare.OthersPlain},
+			{At: []string{"guild_log.amount"}, To: []string{"heroes.id"}, When: &rules.When{Column: "etype", Is: []string{"4"}}, Others: rules.OthersPlain},
 		},
 	}
-	opts := declare.Options{Rekey: &declare.Rekey{Auto: true}, Rules: []declare.Declarations{said}}
+	opts := rules.Options{Rekey: &rules.Rekey{Auto: true}, Rules: []rules.Declarations{said}}
 	r := mustCheck(t, opts, a, b)
 	want := []string{"guild_log.victim_id", "guild_log.ware_id", "guild_log.amount", "guild_log.bonus", "guild_log.etype", "guild_log.server"}
 	if r.Verdict != verdict.Pass || !slices.Equal(r.PlainOpen, want) || r.Plain != len(want) {
@@ -341,7 +341,7 @@ func TestPlainWithKeysLikelyFirst(t *testing.T) {
 // What the database counts up is a key, also if two worlds have the same numbers, with the same gaps.
 func TestCountedKeysAreKeys(t *testing.T) {
 	a, b := eventful("a", 1, otherKinds[3].of), eventful("b", 1, otherKinds[3].of)
-	for _, p := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+	for _, p := range mustCheck(t, rules.Options{Propose: true}, a, b).Proposed.Columns {
 		switch {
 		case p.Table == "heroes" && p.Class != verdict.ClassKey,
 			p.Column == "hero2" && (p.Class != verdict.ClassReference || p.To != "heroes.id"):

@@ -9,8 +9,8 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -40,7 +40,7 @@ func TestMerged(t *testing.T) {
 		}
 		return all
 	}
-	opts := declare.Options{Uniques: []declare.DeclaredUnique{{Table: "players", Columns: []string{"gold"}}}}
+	opts := rules.Options{Uniques: []rules.DeclaredUnique{{Table: "players", Columns: []string{"gold"}}}}
 	for name, plant := range map[string]func(db *mergetest.Database){
 		"nothing":       func(db *mergetest.Database) {},
 		"a stray row":   func(db *mergetest.Database) { db.Rows["items"][0]["owner"] = id(1, 999) },
@@ -64,7 +64,7 @@ func TestMerged(t *testing.T) {
 			if len(r.Worlds) != 1 || r.Worlds[0].Name != "s1" || r.Verdict == "" {
 				t.Errorf("worlds %+v, verdict %q", r.Worlds, r.Verdict)
 			}
-			if diff := cmp.Diff(findings(mustCheck(t, opts, db, world(2))), findings(r)); diff != "" {
+			if diff := cmp.Diff(findings(mustCheck(t, opts, db, madeWorld(2))), findings(r)); diff != "" {
 				t.Errorf("beside a world without rows (-), by itself (+):\n%s", diff)
 			}
 			if passed := r.Verdict == verdict.Pass; passed != (name == "nothing") {

@@ -16,8 +16,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -32,7 +32,7 @@ func TestDisjointServersPass(t *testing.T) {
 		var dbs []*mergetest.Database
 		for i := range n {
 			own, merged := servers[2*i], servers[2*i+1]
-			db := world(own)
+			db := madeWorld(own)
 			db.BatchRows = rapid.IntRange(1, 5).Draw(t, "batch")
 			if rapid.Bool().Draw(t, "merged before") {
 				db.Registry = append(db.Registry, catalog.Server{Server: merged, World: fmt.Sprint("world-", merged), Reserved: nowMillis()})
@@ -58,7 +58,7 @@ func TestDisjointServersPass(t *testing.T) {
 			}
 			dbs = append(dbs, db)
 		}
-		report, err := merge.Check(context.Background(), sources(dbs...), declare.Options{})
+		report, err := merge.Check(context.Background(), sources(dbs...), rules.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestDisjointServersPass(t *testing.T) {
 func TestFindsWhatTheReferenceFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dbs := drawTrouble(t)
-		opts := declare.Options{Clock: func() time.Time { return now }}
+		opts := rules.Options{Clock: func() time.Time { return now }}
 		report, err := merge.Check(context.Background(), sources(dbs...), opts)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func consistent(t *rapid.T, report *verdict.Report) {
 		if want != verdict.Pass && len(r.Next) == 0 {
 			t.Fatalf("nothing to do next: %+v", r)
 		}
-		if int64(len(r.Samples)) > min(r.Count, declare.Samples) {
+		if int64(len(r.Samples)) > min(r.Count, rules.Samples) {
 			t.Fatalf("%d samples of %d", len(r.Samples), r.Count)
 		}
 		for _, s := range r.Samples {
@@ -151,14 +151,14 @@ func drawTrouble(t *rapid.T) []*mergetest.Database {
 		case 0:
 			return rapid.SampledFrom([][]byte{{}, {1}, make([]byte, 10), bytes.Repeat([]byte{1}, 11)}).Draw(t, "invalid")
 		case 1:
-			return idAt(server.Draw(t, "of"), nowMillis()+int64(rapid.SampledFrom([]time.Duration{declare.DefaultSlack, declare.DefaultSlack + time.Millisecond}).Draw(t, "ahead")/time.Millisecond), 0)
+			return idAt(server.Draw(t, "of"), nowMillis()+int64(rapid.SampledFrom([]time.Duration{rules.DefaultSlack, rules.DefaultSlack + time.Millisecond}).Draw(t, "ahead")/time.Millisecond), 0)
 		default:
 			return id(server.Draw(t, "of"), rapid.IntRange(0, 9).Draw(t, "n"))
 		}
 	})
 	name := rapid.SampledFrom([]string{"", "ana", "Ana", "ANA", "anA", "bob", "Bob", "火", "é", "É"})
 	for i := range rapid.IntRange(2, 4).Draw(t, "sources") {
-		db := world(1)
+		db := madeWorld(1)
 		db.Label = fmt.Sprintf("db%d", i)
 		db.BatchRows = rapid.IntRange(1, 5).Draw(t, "batch")
 		db.Registry = nil
@@ -375,7 +375,7 @@ func reference(dbs []*mergetest.Database) map[string]int64 {
 						continue
 					}
 					v, _ := gameid.FromBytes(raw)
-					if !db.Schema.Now.IsZero() && v.Time().After(now.Add(declare.DefaultSlack)) {
+					if !db.Schema.Now.IsZero() && v.Time().After(now.Add(rules.DefaultSlack)) {
 						add(1, verdict.CodeIDFuture, name, column)
 					}
 					i := slices.IndexFunc(db.Registry, func(s catalog.Server) bool { return s.Server == v.Server() })

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/propose"
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 )
 
 // littleWorld makes a world that counts from 1 and lost nothing, so that its accounts and
@@ -60,7 +60,7 @@ func littleWorld(t *testing.T, name string, seed uint64) catalog.Source {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	source, err := sqlsource.Open(t.Context(), name, "sqlite:"+file)
+	source, err := world.Open(t.Context(), name, "sqlite:"+file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func decidedWhereExplainDoubts(t *testing.T, worlds []catalog.Source, proposed *
 		if c.Class != verdict.ClassPlain && c.Class != verdict.ClassShared {
 			continue
 		}
-		e, err := propose.Explain(t.Context(), worlds, declare.Options{}, c.Table, c.Column)
+		e, err := propose.Explain(t.Context(), worlds, rules.Options{}, c.Table, c.Column)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func decidedWhereExplainDoubts(t *testing.T, worlds []catalog.Source, proposed *
 // data, nor lists of keys for texts.
 func TestProposalsLeaveOpenWhatExplainDoubts(t *testing.T) {
 	worlds := []catalog.Source{littleWorld(t, "north", 1), littleWorld(t, "south", 2)}
-	r, err := proposalsOf(t.Context(), worlds, declare.Options{})
+	r, err := proposalsOf(t.Context(), worlds, rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

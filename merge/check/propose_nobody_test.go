@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/propose"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -58,7 +58,7 @@ func TestProposalsOfNobody(t *testing.T) {
 					db.Rows["characters"] = append(db.Rows["characters"], row)
 				}
 			}
-			for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+			for _, c := range mustCheck(t, rules.Options{Propose: true}, a, b).Proposed.Columns {
 				if c.Table == "pets" && c.Column == "owner" {
 					if c.Class != verdict.ClassUndecided || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
 						t.Errorf("%+v, want none %s", c, test.want)
@@ -78,7 +78,7 @@ func TestWriteRulesOffersSpaces(t *testing.T) {
 			db.Rows["bank"] = append(db.Rows["bank"], mergetest.Row{"slot_id": row["guid"]})
 		}
 	}
-	r := mustCheck(t, declare.Options{Propose: true}, a, b)
+	r := mustCheck(t, rules.Options{Propose: true}, a, b)
 	var text strings.Builder
 	if err := propose.WriteRules(r, &text); err != nil {
 		t.Fatal(err)

@@ -18,9 +18,9 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 )
 
 // shiftedBy is what is added to the keys of a world that was shifted by hand.
@@ -70,14 +70,14 @@ func (h hardship) propose(t *testing.T, s *gameworlds.Schema) (*verdict.Report, 
 			t.Fatal(err)
 		}
 		db.Close()
-		source, err := sqlsource.Open(t.Context(), fmt.Sprintf("s%d", seed), "mysql:"+dsn)
+		source, err := world.Open(t.Context(), fmt.Sprintf("s%d", seed), "mysql:"+dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer source.Close()
 		both = append(both, source)
 	}
-	r, err := proposalsOf(t.Context(), both, declare.Options{})
+	r, err := proposalsOf(t.Context(), both, rules.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,20 +94,20 @@ type alarms struct {
 
 func alarmsOf(t *testing.T, s *gameworlds.Schema, both []catalog.Source) (a alarms) {
 	t.Helper()
-	rules := trueRules(s.Refs, nil)
+	ruled := trueRules(s.Refs, nil)
 	several, declared := make(map[string]bool), make(map[string]bool)
-	rules.References = slices.DeleteFunc(rules.References, func(r declare.DeclaredReference) bool {
+	ruled.References = slices.DeleteFunc(ruled.References, func(r rules.DeclaredReference) bool {
 		again := declared[r.At[0]]
 		declared[r.At[0]] = true
 		return again
 	})
-	for i := range rules.References {
-		if r := &rules.References[i]; r.When != nil {
+	for i := range ruled.References {
+		if r := &ruled.References[i]; r.When != nil {
 			r.When, several[r.At[0]] = nil, true
 		}
 	}
-	a.references, a.kinds = len(rules.References)-len(several), len(several)
-	r, err := merge.Check(t.Context(), both, declare.Options{Rules: []declare.Declarations{rules}})
+	a.references, a.kinds = len(ruled.References)-len(several), len(several)
+	r, err := merge.Check(t.Context(), both, rules.Options{Rules: []rules.Declarations{ruled}})
 	if err != nil {
 		t.Fatal(err)
 	}

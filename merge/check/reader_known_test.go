@@ -11,8 +11,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -29,7 +29,7 @@ func (r readings) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalo
 
 // checkNoting checks two databases and returns how often each table of the second one was
 // read.
-func checkNoting(t *testing.T, opts declare.Options, a, b *mergetest.Database) (*verdict.Report, map[string]int, error) {
+func checkNoting(t *testing.T, opts rules.Options, a, b *mergetest.Database) (*verdict.Report, map[string]int, error) {
 	t.Helper()
 	noted := readings{b, make(map[string]int)}
 	report, err := merge.Check(t.Context(), []catalog.Source{a, noted}, opts)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 )
 
 // That a plain column is open is all that is said of it, so what comes after the row that
@@ -43,7 +43,7 @@ func TestPlainColumnsAreReadUntilTheyAreOpen(t *testing.T) {
 			if c.row >= 0 {
 				dbs[0].Rows["characters"][c.row]["guild_id"] = int64(107)
 			}
-			opts := declare.Options{Rules: []declare.Declarations{{Plain: []string{"characters.guild_id"}}}}
+			opts := rules.Options{Rules: []rules.Declarations{{Plain: []string{"characters.guild_id"}}}}
 			report, err := checkLookingFirst(t.Context(), sources(dbs...), opts, 2)
 			if err != nil {
 				t.Fatal(err)

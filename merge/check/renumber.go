@@ -9,28 +9,27 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/spaces"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
 // renumbered works out what becomes of the rows of a table; why says what prevents it.
-func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *declare.Renumber) (found *verdict.Renumbered, why string, err error) {
+func renumbered(ctx context.Context, f *rules.Resolved, r *Reader, n *rules.Renumber) (found *verdict.Renumbered, why string, err error) {
 	_, model := f.ModelOf(n.Table)
 	if model.Key() == nil {
 		return nil, model.Keyless(), nil
 	}
 	most := int64(1<<63 - 1)
-	if end, known := spaces.MostOf(f, declare.ColumnName{Table: n.Table, Column: n.Column}); known && end.Bits < uint64(most) {
+	if end, known := MostOf(f, rules.ColumnName{Table: n.Table, Column: n.Column}); known && end.Bits < uint64(most) {
 		most = int64(end.Bits)
 	}
 	if n.Max != nil {
 		most = min(most, *n.Max)
 	}
-	err = r.Retry(func(excluded read.Exclusions) error {
+	err = r.Retry(func(excluded Exclusions) error {
 		found, why = &verdict.Renumbered{Table: n.Table, Column: n.Column, Within: n.Within, From: n.From, Max: n.Max}, ""
 		streams, gaps := r.KeyStreams(verdict.CodeUniqueCollision, n.Table, n.Columns(), excluded)
 		if len(gaps) > 0 {
@@ -45,9 +44,9 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 			}
 		}
 		exempt := func(stream.Position) bool { return false }
-		if i := slices.IndexFunc(f.Uniques(n.Table), func(u declare.Unique) bool { return n.Are(u.Columns) }); i >= 0 {
-			if nobody := declare.BelongToNone(f, n.Table, f.Uniques(n.Table)[i].Of); len(nobody) > 0 {
-				exempt = read.OfNone(read.Question{Columns: n.Within, Nobody: nobody}, streams)
+		if i := slices.IndexFunc(f.Uniques(n.Table), func(u rules.Unique) bool { return n.Are(u.Columns) }); i >= 0 {
+			if nobody := rules.BelongToNone(f, n.Table, f.Uniques(n.Table)[i].Of); len(nobody) > 0 {
+				exempt = OfNone(Question{Columns: n.Within, Nobody: nobody}, streams)
 			}
 		}
 		var group []numberedRow
@@ -62,7 +61,7 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 				return
 			}
 			row := numberedRow{db: at.Stream.DB, shown: at.Stream.CarriedAt(at.Stream.Carry(n.Column), at.Row)}
-			row.value, row.integer = rekey.ParseInteger(row.shown)
+			row.value, row.integer = keys.ParseInteger(row.shown)
 			for _, k := range model.Key() {
 				row.key = append(row.key, bytes.Clone(at.Stream.CarriedAt(at.Stream.Carry(k), at.Row)))
 			}
@@ -96,21 +95,21 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 
 // numberedRow is a row of those that belong together.
 type numberedRow struct {
-	db      *declare.Database
+	db      *rules.Database
 	key     [][]byte
 	shown   []byte
-	value   rekey.Integer
+	value   keys.Integer
 	integer bool
 }
 
 func (row *numberedRow) number() int64 { return int64(row.value.Bits) }
 
 // settle gives the rows that belong together their values. It returns why that cannot be.
-func settle(all *verdict.Renumbered, f *declare.Resolved, group []numberedRow, most int64) (why string) {
+func settle(all *verdict.Renumbered, f *rules.Resolved, group []numberedRow, most int64) (why string) {
 	if len(group) == 0 {
 		return ""
 	}
-	rank := make(map[*declare.Database]int)
+	rank := make(map[*rules.Database]int)
 	for i, db := range f.DBs {
 		rank[db] = i
 	}
@@ -168,7 +167,7 @@ func settle(all *verdict.Renumbered, f *declare.Resolved, group []numberedRow, m
 }
 
 // resolveByRenumbering takes what a result counts as settled if its rows get other values.
-func resolveByRenumbering(ctx context.Context, r *verdict.Result, f *declare.Resolved, from *read.Reader) (*verdict.Renumbered, error) {
+func resolveByRenumbering(ctx context.Context, r *verdict.Result, f *rules.Resolved, from *Reader) (*verdict.Renumbered, error) {
 	n := f.Renumbers[r.Table]
 	if n == nil || !n.Are(r.Columns) {
 		return nil, nil
@@ -178,7 +177,7 @@ func resolveByRenumbering(ctx context.Context, r *verdict.Result, f *declare.Res
 		return nil, err
 	}
 	if why == "" {
-		why = declare.Unchangeable(f.Model().Catalog, n.Table, n.Column)
+		why = rules.Unchangeable(f.Model().Catalog, n.Table, n.Column)
 	}
 	if why != "" {
 		if r.Count > 0 {

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/propose"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -28,7 +28,7 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 		{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Bob','Hello Bob'),(502,'Ann',''),(503,NULL,NULL)"},
 		{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid','Bob sends this'),(602,'Bob','Hello Bob'),(603,'',''),(604,'0','')"},
 	}
-	declared := func(d declare.Declarations) declare.Options { return declare.Options{Rules: []declare.Declarations{d}} }
+	declared := func(d rules.Declarations) rules.Options { return rules.Options{Rules: []rules.Declarations{d}} }
 	open := map[string]int64{"letters.receiver_name": 1}
 	none := map[string]int64{}
 	examples := []example{
@@ -36,10 +36,10 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 		{name: "and the letters, too", tables: both, want: verdict.Pass, open: none, rows: [][]string{story[0],
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid','Bob sends this'),(602,'Bob2','Hello Bob')"}}},
 		{name: "the name is declared unique", rows: story, want: verdict.NotVerified, open: open,
-			tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}, opts: declare.Options{Uniques: []declare.DeclaredUnique{{Table: "players", Columns: []string{"name"}}}}},
+			tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}, opts: rules.Options{Uniques: []rules.DeclaredUnique{{Table: "players", Columns: []string{"name"}}}}},
 		{name: "not unique", rows: story, want: verdict.Pass, open: none, tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}},
 		{name: "unique in part", sqlite: true, rows: story, want: verdict.NotVerified, open: map[string]int64{"letters.receiver_name": 1},
-			opts:   declare.Options{Allow: []string{verdict.CodeUniqueCollision}},
+			opts:   rules.Options{Allow: []string{verdict.CodeUniqueCollision}},
 			tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters, "CREATE UNIQUE INDEX @.alive ON players (name) WHERE id > 0"}},
 		{name: "a name of its own world", tables: both, want: verdict.Pass, open: none, rows: [][]string{story[0],
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid',''),(602,'Dan',''),(603,'Dan','')"}}}, // a Dan who is gone
@@ -55,18 +55,18 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 			tables: []string{players, "CREATE TABLE @.ranks (id INTEGER NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL UNIQUE)"}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob'),(3,'Eve')", "INSERT INTO @.ranks VALUES (501,'Bob'),(502,'Ann')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2'),(103,'Flo')", "INSERT INTO @.ranks VALUES (601,'Cid'),(602,'Eve')"}}},
-		{name: "names of one table, of which another has a part", want: verdict.Pass, open: none, opts: declared(declare.Declarations{Plain: []string{"members.who"}}),
+		{name: "names of one table, of which another has a part", want: verdict.Pass, open: none, opts: declared(rules.Declarations{Plain: []string{"members.who"}}),
 			tables: []string{players, letters, "CREATE TABLE @.members (id INTEGER NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL UNIQUE)"}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob'),(3,'Eve')", "INSERT INTO @.members VALUES (51,'Ann'),(52,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann',''),(502,'Bob',''),(503,'Eve','')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Dan')", "INSERT INTO @.members VALUES (61,'Cid'),(62,'Eve')", "INSERT INTO @.letters VALUES (601,'Cid','')"}}}, // Eve is a player at home
 		{name: "the players stay behind", tables: both, want: verdict.NotVerified, open: map[string]int64{"letters.receiver_name": 2},
-			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"players"}, Policy: declare.PolicySkip}}}, rows: story}, // one who stays, and one who was there
-		{name: "plain", tables: both, rows: story, want: verdict.Pass, open: none, opts: declared(declare.Declarations{Plain: []string{"letters.receiver_name"}})},
-		{name: "undecided", tables: both, rows: story, want: verdict.NotVerified, open: open, opts: declared(declare.Declarations{Undecided: []string{"letters.receiver_name"}})},
-		{name: "a reference", tables: both, rows: story, want: verdict.Fail, open: none, opts: declared(declare.Declarations{
-			References: []declare.DeclaredReference{{At: []string{"letters.receiver_name"}, To: []string{"players.name"}, None: []string{"", "0"}}}})},
+			opts: rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"players"}, Policy: rules.PolicySkip}}}, rows: story}, // one who stays, and one who was there
+		{name: "plain", tables: both, rows: story, want: verdict.Pass, open: none, opts: declared(rules.Declarations{Plain: []string{"letters.receiver_name"}})},
+		{name: "undecided", tables: both, rows: story, want: verdict.NotVerified, open: open, opts: declared(rules.Declarations{Undecided: []string{"letters.receiver_name"}})},
+		{name: "a reference", tables: both, rows: story, want: verdict.Fail, open: none, opts: declared(rules.Declarations{
+			References: []rules.DeclaredReference{{At: []string{"letters.receiver_name"}, To: []string{"players.name"}, None: []string{"", "0"}}}})},
 		{name: "no name", rows: story, want: verdict.Pass, open: none, tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters},
-			opts: declare.Options{Uniques: []declare.DeclaredUnique{{Table: "players", Columns: []string{"name"}, None: []string{"Bob"}}}}},
+			opts: rules.Options{Uniques: []rules.DeclaredUnique{{Table: "players", Columns: []string{"name"}, None: []string{"Bob"}}}}},
 		{name: "another case, and accents", server: true, want: verdict.NotVerified, open: map[string]int64{"letters.receiver_name": 2, "letters.body": -1}, // too long to be compared
 			tables: []string{"CREATE TABLE @.players (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) COLLATE utf8mb4_unicode_ci NOT NULL UNIQUE)",
 				"CREATE TABLE @.letters (id INTEGER NOT NULL PRIMARY KEY, receiver_name VARCHAR(20) COLLATE utf8mb4_bin, body TEXT CHARACTER SET latin1)"},
@@ -84,7 +84,7 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 	}
 	proveAll(t, examples)
 	// What is the same in every world is named the same before and after.
-	for role, d := range map[string]declare.Declarations{
+	for role, d := range map[string]rules.Declarations{
 		"shared":                {Shared: []string{"letters.receiver_name"}},
 		"names that are shared": {Shared: []string{"players.name"}},
 	} {
@@ -105,8 +105,8 @@ func TestNamesThatCannotFollow(t *testing.T) {
 		db.Rows["characters"][0]["name"] = "Bob"
 		db.Rows["bounties"] = []mergetest.Row{{"who": "Bob"}}
 	}
-	r := find(mustCheck(t, declare.Options{Renames: []declare.RenamedColumn{{Table: "characters", Column: "name"}},
-		Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"bounties.who"}, To: []string{"characters.name"}}}}}}, a, b), verdict.CodeReferenceAmbiguous, "bounties", "")
+	r := find(mustCheck(t, rules.Options{Renames: []rules.RenamedColumn{{Table: "characters", Column: "name"}},
+		Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"bounties.who"}, To: []string{"characters.name"}}}}}}, a, b), verdict.CodeReferenceAmbiguous, "bounties", "")
 	if len(r) != 1 || r[0].Verdict != verdict.Fail || !strings.HasSuffix(r[0].Message, "; they cannot follow the new names of [[merge.name]]: the table has no key, so its rows cannot be renamed; declared plain, the column keeps its names") {
 		t.Errorf("%+v", r)
 	}
@@ -119,7 +119,7 @@ func TestReportOfARepeatedName(t *testing.T) {
 		"CREATE TABLE @.members (id INTEGER PRIMARY KEY, who TEXT UNIQUE REFERENCES players (name))"}, // who names players himself
 		[]string{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.members VALUES (51,'Ann'),(52,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann'),(502,'Bob')"},
 		[]string{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.members VALUES (61,'Cid')", "INSERT INTO @.letters VALUES (601,'Cid'),(602,'Bob')"})
-	all := resultOf(w.check(t, declare.Options{}), "letters.receiver_name")
+	all := resultOf(w.check(t, rules.Options{}), "letters.receiver_name")
 	if len(all) != 1 {
 		t.Fatalf("%d results", len(all))
 	}
@@ -182,7 +182,7 @@ func TestLoginsThatArePartlyNames(t *testing.T) {
 			}
 			w := attackWorlds(t, []string{"CREATE TABLE @.players (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE)",
 				"CREATE TABLE @.accounts (id INTEGER PRIMARY KEY, login TEXT UNIQUE, ip TEXT, note TEXT)"}, rows...)
-			open := openColumns(w.check(t, declare.Options{}))
+			open := openColumns(w.check(t, rules.Options{}))
 			if got := open["accounts.login"] > 0; got != want || len(open) > 1 {
 				t.Errorf("open: %v, want accounts.login to be: %v", open, want)
 			}
@@ -284,12 +284,12 @@ func TestRepeatedNamesAreCounted(t *testing.T) {
 		want := g.counted(t, w)
 		w.exec(t, "COMMIT")
 		const at = "letters.whom"
-		if got := openColumns(w.check(t, declare.Options{}))[at]; got != want {
+		if got := openColumns(w.check(t, rules.Options{}))[at]; got != want {
 			t.Fatalf("%d rows are open, SQL counts %d: %+v", got, want, g)
 		}
 		sources, done := w.open(t)
 		defer done()
-		without, err := checkWithoutRoom(context.Background(), sources, declare.Options{})
+		without, err := checkWithoutRoom(context.Background(), sources, rules.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,11 +300,11 @@ func TestRepeatedNamesAreCounted(t *testing.T) {
 		if want == 0 || seen[1] > 10 {
 			return
 		}
-		proposed, err := proposalsOf(context.Background(), sources, declare.Options{})
+		proposed, err := proposalsOf(context.Background(), sources, rules.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		explained, err := propose.Explain(context.Background(), sources, declare.Options{}, "letters", "whom")
+		explained, err := propose.Explain(context.Background(), sources, rules.Options{}, "letters", "whom")
 		if err != nil {
 			t.Fatal(err)
 		}

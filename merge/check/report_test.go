@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -56,7 +56,7 @@ func TestReportGolden(t *testing.T) {
 		"notverified": {settled(1), settled(2), unregistered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := mustCheck(t, declare.Options{}, dbs...)
+			report := mustCheck(t, rules.Options{}, dbs...)
 			doc, err := json.MarshalIndent(report, "", "  ")
 			if err != nil {
 				t.Fatal(err)

@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 )
 
 // someNames are the tables that the declarations of these tests are about; lost cannot
 // be read.
-func someNames() declare.Names {
-	n := declare.Names{"lost": nil}
+func someNames() rules.Names {
+	n := rules.Names{"lost": nil}
 	for table, columns := range map[string]string{"chars": "guid name level account", "items": "id owner type", "mail": "id sender receiver type", "dotted.name": "id"} {
 		n[table] = make(map[string]*catalog.Column)
 		for _, c := range strings.Fields(columns) {
@@ -25,54 +25,54 @@ func someNames() declare.Names {
 }
 
 func TestDeclare(t *testing.T) {
-	ref := func(to string, at ...string) declare.DeclaredReference {
-		return declare.DeclaredReference{At: at, To: []string{to}}
+	ref := func(to string, at ...string) rules.DeclaredReference {
+		return rules.DeclaredReference{At: at, To: []string{to}}
 	}
-	when := func(r declare.DeclaredReference, c declare.When) declare.DeclaredReference { r.When = &c; return r }
-	is := func(v ...string) declare.When { return declare.When{Column: "type", Is: v} }
-	not := func(v ...string) declare.When { return declare.When{Column: "type", Not: v} }
+	when := func(r rules.DeclaredReference, c rules.When) rules.DeclaredReference { r.When = &c; return r }
+	is := func(v ...string) rules.When { return rules.When{Column: "type", Is: v} }
+	not := func(v ...string) rules.When { return rules.When{Column: "type", Not: v} }
 	for name, c := range map[string]struct {
-		files      []declare.Declarations
+		files      []rules.Declarations
 		want       map[string]string // the role of columns
 		beaten     int
 		err        string
 		references string // those of mail.sender
 	}{
-		"lists": {files: []declare.Declarations{{Plain: []string{"chars.level"}, Shared: []string{"chars.account", "items.type"}, Undecided: []string{"mail.id"}}},
+		"lists": {files: []rules.Declarations{{Plain: []string{"chars.level"}, Shared: []string{"chars.account", "items.type"}, Undecided: []string{"mail.id"}}},
 			want: map[string]string{"chars.level": "plain", "items.type": "shared", "chars.account": "shared", "mail.id": "undecided", "chars.guid": "open"}},
-		"a pattern skips tables without the column": {files: []declare.Declarations{{Plain: []string{"*.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "plain", "chars.level": "open"}},
-		"an exact name beats a pattern":             {files: []declare.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "shared"}},
-		"an exact name beats a later pattern":       {files: []declare.Declarations{{Shared: []string{"mail.type"}}, {Plain: []string{"*.type"}}}, want: map[string]string{"mail.type": "shared", "items.type": "plain"}, beaten: 1},
-		"a later file beats an earlier one":         {files: []declare.Declarations{{Shared: []string{"mail.type"}}, {Plain: []string{"mail.type"}}}, want: map[string]string{"mail.type": "plain"}, beaten: 1},
-		"backquotes":                                {files: []declare.Declarations{{Plain: []string{"`dotted.name`.id"}}}, want: map[string]string{"dotted.name.id": "plain"}},
-		"of a table that cannot be read":            {files: []declare.Declarations{{Plain: []string{"lost.x"}}}, want: map[string]string{}},
-		"a reference by a pattern is none to itself": {files: []declare.Declarations{{References: []declare.DeclaredReference{ref("chars.guid", "*.guid", "items.owner")}}},
+		"a pattern skips tables without the column": {files: []rules.Declarations{{Plain: []string{"*.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "plain", "chars.level": "open"}},
+		"an exact name beats a pattern":             {files: []rules.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.type"}}}, want: map[string]string{"items.type": "plain", "mail.type": "shared"}},
+		"an exact name beats a later pattern":       {files: []rules.Declarations{{Shared: []string{"mail.type"}}, {Plain: []string{"*.type"}}}, want: map[string]string{"mail.type": "shared", "items.type": "plain"}, beaten: 1},
+		"a later file beats an earlier one":         {files: []rules.Declarations{{Shared: []string{"mail.type"}}, {Plain: []string{"mail.type"}}}, want: map[string]string{"mail.type": "plain"}, beaten: 1},
+		"backquotes":                                {files: []rules.Declarations{{Plain: []string{"`dotted.name`.id"}}}, want: map[string]string{"dotted.name.id": "plain"}},
+		"of a table that cannot be read":            {files: []rules.Declarations{{Plain: []string{"lost.x"}}}, want: map[string]string{}},
+		"a reference by a pattern is none to itself": {files: []rules.Declarations{{References: []rules.DeclaredReference{ref("chars.guid", "*.guid", "items.owner")}}},
 			want: map[string]string{"chars.guid": "open", "items.owner": "reference"}},
-		"two references for different rows": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("items.id", "mail.sender"), is("1", "2"))}}},
+		"two references for different rows": {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("items.id", "mail.sender"), is("1", "2"))}}},
 			want: map[string]string{"mail.sender": "reference"}},
-		"two references, one for the others": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("items.id", "mail.sender"), not("0"))}}},
+		"two references, one for the others": {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("items.id", "mail.sender"), not("0"))}}},
 			want: map[string]string{"mail.sender": "reference"}},
-		"references of two files for different rows": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("chars.guid", "mail.sender"), is("1"))}},
-			{References: []declare.DeclaredReference{when(ref("items.id", "mail.sender"), is("1", "2"))}}},
+		"references of two files for different rows": {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0")), when(ref("chars.guid", "mail.sender"), is("1"))}},
+			{References: []rules.DeclaredReference{when(ref("items.id", "mail.sender"), is("1", "2"))}}},
 			want: map[string]string{"mail.sender": "reference"}, beaten: 1, references: "items.id when type is 1, 2; chars.guid when type is 0"},
-		"a reference of a later file for all rows": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0"))}}, {References: []declare.DeclaredReference{ref("items.id", "mail.sender")}}},
+		"a reference of a later file for all rows": {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0"))}}, {References: []rules.DeclaredReference{ref("items.id", "mail.sender")}}},
 			want: map[string]string{"mail.sender": "reference"}, beaten: 1, references: "items.id"},
-		"two references that overlap": {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0", "1")), when(ref("items.id", "mail.sender"), is("1"))}}}, err: "both may cover a row"},
-		"two that leave out others":   {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), not("0")), when(ref("items.id", "mail.sender"), not("1"))}}}, err: "both may cover a row"},
-		"two words of one rank":       {files: []declare.Declarations{{Plain: []string{"mail.type"}, Shared: []string{"mail.type"}}}, err: `mail.type is also declared by plain "mail.type"`},
-		"two patterns of one rank":    {files: []declare.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.*"}}}, err: "mail.type is also declared by"},
-		"a word and a reference":      {files: []declare.Declarations{{Plain: []string{"mail.sender"}, References: []declare.DeclaredReference{ref("chars.guid", "mail.sender")}}}, err: "mail.sender is also declared by"},
-		"nothing matches a table":     {files: []declare.Declarations{{Plain: []string{"male.*"}}}, err: `"male.*": no world has a table`},
-		"nothing matches a column":    {files: []declare.Declarations{{Plain: []string{"mail.*x"}}}, err: "no such table has a column"},
-		"no column":                   {files: []declare.Declarations{{File: "r.toml", Plain: []string{"mail"}}}, err: `in r.toml: "mail" names no column`},
-		"to a pattern":                {files: []declare.Declarations{{References: []declare.DeclaredReference{ref("chars.g*", "mail.sender")}}}, err: "not a pattern"},
-		"when without its column":     {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("items.id", "chars.level"), is("1"))}}}, err: `no column "type"`},
-		"others without when":         {files: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"mail.sender"}, To: []string{"chars.guid"}, Others: "plain"}}}}, err: "beside a when"},
-		"when with is and not":        {files: []declare.Declarations{{References: []declare.DeclaredReference{when(ref("chars.guid", "mail.sender"), declare.When{Column: "type", Is: []string{"1"}, Not: []string{"2"}})}}}, err: "one of the two"},
-		"none that is no bound":       {files: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"<x"}}}}}, err: `none has "<x"`},
+		"two references that overlap": {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), is("0", "1")), when(ref("items.id", "mail.sender"), is("1"))}}}, err: "both may cover a row"},
+		"two that leave out others":   {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), not("0")), when(ref("items.id", "mail.sender"), not("1"))}}}, err: "both may cover a row"},
+		"two words of one rank":       {files: []rules.Declarations{{Plain: []string{"mail.type"}, Shared: []string{"mail.type"}}}, err: `mail.type is also declared by plain "mail.type"`},
+		"two patterns of one rank":    {files: []rules.Declarations{{Plain: []string{"*.type"}, Shared: []string{"mail.*"}}}, err: "mail.type is also declared by"},
+		"a word and a reference":      {files: []rules.Declarations{{Plain: []string{"mail.sender"}, References: []rules.DeclaredReference{ref("chars.guid", "mail.sender")}}}, err: "mail.sender is also declared by"},
+		"nothing matches a table":     {files: []rules.Declarations{{Plain: []string{"male.*"}}}, err: `"male.*": no world has a table`},
+		"nothing matches a column":    {files: []rules.Declarations{{Plain: []string{"mail.*x"}}}, err: "no such table has a column"},
+		"no column":                   {files: []rules.Declarations{{File: "r.toml", Plain: []string{"mail"}}}, err: `in r.toml: "mail" names no column`},
+		"to a pattern":                {files: []rules.Declarations{{References: []rules.DeclaredReference{ref("chars.g*", "mail.sender")}}}, err: "not a pattern"},
+		"when without its column":     {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("items.id", "chars.level"), is("1"))}}}, err: `no column "type"`},
+		"others without when":         {files: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"mail.sender"}, To: []string{"chars.guid"}, Others: "plain"}}}}, err: "beside a when"},
+		"when with is and not":        {files: []rules.Declarations{{References: []rules.DeclaredReference{when(ref("chars.guid", "mail.sender"), rules.When{Column: "type", Is: []string{"1"}, Not: []string{"2"}})}}}, err: "one of the two"},
+		"none that is no bound":       {files: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"<x"}}}}}, err: `none has "<x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := declare.Declare(declare.Options{Rules: c.files}, someNames())
+			d, err := rules.Declare(rules.Options{Rules: c.files}, someNames())
 			if err != nil || c.err != "" {
 				if c.err == "" || err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("%v, want %q", err, c.err)
@@ -104,7 +104,7 @@ func TestDeclare(t *testing.T) {
 
 func TestHashes(t *testing.T) {
 	room := int64(5)
-	h := undeclared.NewHashes(&room)
+	h := NewHashes(&room)
 	for _, k := range []string{"b", "a", "c", "a"} {
 		h.Add([]byte(k))
 	}
@@ -117,16 +117,16 @@ func TestHashes(t *testing.T) {
 	if h.N != 4 || len(h.Values) != 3 {
 		t.Errorf("%d keys, %d values", h.N, len(h.Values))
 	}
-	other := undeclared.NewHashes(&room)
+	other := NewHashes(&room)
 	other.Add([]byte("c"))
 	other.Finish()
-	none := undeclared.NewHashes(&room)
+	none := NewHashes(&room)
 	none.Finish()
 	if !h.Meets(other) || !other.Meets(h) || h.Meets(none) || none.Meets(h) {
 		t.Error("meets")
 	}
 	// Without room, a set cannot tell, and gives back what it had.
-	full := undeclared.NewHashes(&room)
+	full := NewHashes(&room)
 	full.Add([]byte("x"))
 	full.Finish()
 	if has, sure := full.Has([]byte("x")); has || sure || room != 0 || !full.Meets(h) {

@@ -5,43 +5,42 @@ import (
 	"slices"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // accountRule looks for accounts that would have more characters together than
 // one may have. An account that is 0 or empty belongs to no player.
-var accountRule = rule.Rule{
+var accountRule = Rule{
 	Codes: []string{verdict.CodeAccountOverflow, verdict.CodeAccountConflict},
 	Tasks: accountTasks,
 }
 
-func accountTasks(f *read.Facts) (tasks []rule.Task) {
+func accountTasks(f *Facts) (tasks []Task) {
 	for _, a := range f.Opts.Accounts {
 		if !slices.Contains(f.Tables, a.Table) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{Code: verdict.CodeAccountOverflow, Tables: []string{a.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
-			read, err := r.Read(ctx, read.Question{
+		tasks = append(tasks, Task{Code: verdict.CodeAccountOverflow, Tables: []string{a.Table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
+			read, err := r.Read(ctx, Question{
 				Code: verdict.CodeAccountOverflow, Table: a.Table, Columns: []string{a.Column}, SkipNull: true, Across: true, Most: int64(a.Max),
 			})
 			if err != nil {
-				return rule.Outcome{}, err
+				return Outcome{}, err
 			}
-			return rule.Found(judgeAccounts(a, read), judgeAccountConflict(f, a, read)), nil
+			return Found(judgeAccounts(a, read), judgeAccountConflict(f, a, read)), nil
 		}})
 	}
 	return tasks
 }
 
 // judgeAccountConflict asks whether an account that is in several databases is one.
-func judgeAccountConflict(f *read.Facts, a declare.AccountColumn, read *read.Reading) verdict.Result {
+func judgeAccountConflict(f *Facts, a rules.AccountColumn, read *Reading) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeAccountConflict, Table: a.Table, Subject: a.Column, Columns: []string{a.Column}, Read: read.RowsRead(), Gaps: read.Gaps}
 	said := f.Declared.Role(a.Table, a.Column).Kind
 	switch shared := read.Crowds.Shared; {
-	case said == declare.RoleShared:
+	case said == rules.RoleShared:
 		result.Without("the same value is the same account in every database, as declared")
 	case shared == 0:
 		result.Without("no account is in more than one database")
@@ -49,12 +48,12 @@ func judgeAccountConflict(f *read.Facts, a declare.AccountColumn, read *read.Rea
 		result.Rows = shared
 		result.Message = printable.Count(shared, "account is", "accounts are") + " in more than one database"
 		result.Gaps = append(result.Gaps, verdict.Gap{Reason: "if each database numbers its accounts itself, two players would share one account"})
-		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + printable.TOMLList(declare.Qualified(a.Table, []string{a.Column}))}
+		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + printable.TOMLList(rules.Qualified(a.Table, []string{a.Column}))}
 	}
 	return result
 }
 
-func judgeAccounts(a declare.AccountColumn, read *read.Reading) verdict.Result {
+func judgeAccounts(a rules.AccountColumn, read *Reading) verdict.Result {
 	result := verdict.Result{
 		Code: verdict.CodeAccountOverflow, Table: a.Table, Subject: a.Column, Columns: []string{a.Column},
 		Read: read.RowsRead(), Count: read.Values, Rows: read.AllRows(), Gaps: read.Gaps, Samples: read.Samples,

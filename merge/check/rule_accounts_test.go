@@ -3,15 +3,15 @@ package check_test
 import (
 	"testing"
 
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // One account on several servers is found, and what is over the limit counted.
 func TestAccounts(t *testing.T) {
-	account := func(max int) declare.Options {
-		return declare.Options{Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: max}}}
+	account := func(max int) rules.Options {
+		return rules.Options{Accounts: []rules.AccountColumn{{Table: "characters", Column: "account", Max: max}}}
 	}
 	dbs := func() []*mergetest.Database {
 		a, b, c := game("a", 1, 6), game("b", 101, 6), game("c", 201, 6)
@@ -49,7 +49,7 @@ func TestAccounts(t *testing.T) {
 // An account number that two databases have is a question, until it is declared that
 // it means one account.
 func TestAccountConflict(t *testing.T) {
-	opts := declare.Options{Accounts: []declare.AccountColumn{{Table: "characters", Column: "account"}}}
+	opts := rules.Options{Accounts: []rules.AccountColumn{{Table: "characters", Column: "account"}}}
 	a, b := game("a", 1, 6), game("b", 101, 6)
 	judged := func(want verdict.Verdict, message string) {
 		t.Helper()
@@ -61,6 +61,6 @@ func TestAccountConflict(t *testing.T) {
 	judged(verdict.Pass, "no account is in more than one database")
 	a.Rows["characters"][0]["account"], b.Rows["characters"][3]["account"] = "bob", "BOB"
 	judged(verdict.NotVerified, "1 account is in more than one database")
-	opts.Rules = []declare.Declarations{{Shared: []string{"characters.account"}}}
+	opts.Rules = []rules.Declarations{{Shared: []string{"characters.account"}}}
 	judged(verdict.Pass, "the same value is the same account in every database, as declared")
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
 // resolveByCombining takes keys that are there more than once as settled, if the table is
 // combined and all of their rows are among those that are.
-func resolveByCombining(r *verdict.Result, c *declare.Combined, found stream.Repeats) {
+func resolveByCombining(r *verdict.Result, c *rules.Combined, found stream.Repeats) {
 	if c == nil || r.Count == 0 {
 		return
 	}
@@ -37,7 +37,7 @@ func resolveByCombining(r *verdict.Result, c *declare.Combined, found stream.Rep
 
 // combinesAll reports whether values that are there more than once are so only in rows with
 // one key, in a table of which the rows of one key are combined.
-func combinesAll(ctx context.Context, f *read.Facts, r *read.Reader, table string, columns []string, found stream.Repeats) (bool, error) {
+func combinesAll(ctx context.Context, f *Facts, r *Reader, table string, columns []string, found stream.Repeats) (bool, error) {
 	if f.Combined[table] == nil || found.Values == 0 {
 		return false, nil
 	}
@@ -49,7 +49,7 @@ func combinesAll(ctx context.Context, f *read.Facts, r *read.Reader, table strin
 		}
 	}
 	// Equal rows have equal values: if the numbers of both are the same, each value has one key.
-	again, err := r.Read(ctx, read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: both, SkipNull: true})
+	again, err := r.Read(ctx, Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: both, SkipNull: true})
 	if err != nil || len(again.Gaps) > 0 {
 		return false, err
 	}

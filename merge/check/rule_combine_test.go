@@ -9,8 +9,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -41,10 +41,10 @@ func withWallets(name string, first int, accounts ...int) *mergetest.Database {
 // key; rows that are not to be combined are, and values of rows
 // with different keys.
 func TestCombinedTables(t *testing.T) {
-	policy := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
-	plain := []declare.Declarations{{Plain: []string{"wallets.gold", "wallets.season"}}}
-	opts := declare.Options{Tables: []declare.TablePolicy{policy}, Rules: plain}
-	of := func(opts declare.Options, dbs ...*mergetest.Database) (codes []string) {
+	policy := rules.TablePolicy{Tables: []string{"wallets"}, Policy: rules.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
+	plain := []rules.Declarations{{Plain: []string{"wallets.gold", "wallets.season"}}}
+	opts := rules.Options{Tables: []rules.TablePolicy{policy}, Rules: plain}
+	of := func(opts rules.Options, dbs ...*mergetest.Database) (codes []string) {
 		for _, r := range mustCheck(t, opts, dbs...).Results {
 			if r.Verdict != verdict.Pass && (r.Table == "wallets" || r.Table == "things") && !strings.HasPrefix(r.Code, "server") {
 				codes = append(codes, r.Code)
@@ -54,7 +54,7 @@ func TestCombinedTables(t *testing.T) {
 	}
 	a, b, c := withWallets("a", 101, 1, 2, 3), withWallets("b", 201, 2, 3), withWallets("c", 301, 3, 4)
 	want := "key-collision unique-collision auto-increment reference-ambiguous"
-	if got := strings.Join(of(declare.Options{Rules: plain}, a, b, c), " "); got != want {
+	if got := strings.Join(of(rules.Options{Rules: plain}, a, b, c), " "); got != want {
 		t.Errorf("undeclared: %s, want %s", got, want)
 	}
 	if got := of(opts, a, b, c); len(got) > 0 {
@@ -65,13 +65,13 @@ func TestCombinedTables(t *testing.T) {
 	if r.Combined != 2 || r.Count != 0 || !strings.HasPrefix(r.Message, "the rows of 2 keys will be combined, by [[merge.table]]: 2 keys occur more than once, in 5 rows") {
 		t.Errorf("%+v", r)
 	}
-	if len(report.Combined) != 1 || report.Combined[0].Table != "wallets" || report.Combined[0].Formula("best").Op != declare.FormulaFirst {
+	if len(report.Combined) != 1 || report.Combined[0].Table != "wallets" || report.Combined[0].Formula("best").Op != rules.FormulaFirst {
 		t.Errorf("%+v", report.Combined)
 	}
 
 	some := policy
-	some.When = &declare.When{Column: "season", Is: []string{"3"}}
-	someOnly := declare.Options{Tables: []declare.TablePolicy{some}, Rules: plain}
+	some.When = &rules.When{Column: "season", Is: []string{"3"}}
+	someOnly := rules.Options{Tables: []rules.TablePolicy{some}, Rules: plain}
 	if got := of(someOnly, a, b, c); len(got) > 0 {
 		t.Errorf("some rows: %v", got)
 	}
@@ -95,37 +95,37 @@ func TestCombinedTables(t *testing.T) {
 // What cannot be combined so is an error of the options.
 func TestCombinedTablesRefused(t *testing.T) {
 	a, b := withWallets("a", 101, 1), withWallets("b", 201, 1)
-	good := declare.TablePolicy{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
-	with := func(change func(p *declare.TablePolicy)) declare.TablePolicy {
+	good := rules.TablePolicy{Tables: []string{"wallets"}, Policy: rules.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
+	with := func(change func(p *rules.TablePolicy)) rules.TablePolicy {
 		p := good
 		p.Columns = maps.Clone(good.Columns)
 		change(&p)
 		return p
 	}
-	formula := func(column, text string) declare.TablePolicy {
-		return with(func(p *declare.TablePolicy) { p.Columns[column] = text })
+	formula := func(column, text string) rules.TablePolicy {
+		return with(func(p *rules.TablePolicy) { p.Columns[column] = text })
 	}
 	for _, c := range []struct {
-		policy declare.TablePolicy
-		rules  declare.Declarations
+		policy rules.TablePolicy
+		rules  rules.Declarations
 		want   string
 	}{
-		{formula("gold", "add"), declare.Declarations{}, `gold: "add": want "sum"`},
-		{formula("gold", "append 0"), declare.Declarations{}, `want "sum"`},
-		{formula("silver", "sum"), declare.Declarations{}, "no table that it names has a column silver"},
-		{formula("account", "max"), declare.Declarations{}, "column account, \"max\": it is part of the key"},
-		{formula("best", "max"), declare.Declarations{}, "column best, \"max\": it is a reference"},
-		{formula("season", "max"), declare.Declarations{References: []declare.DeclaredReference{{At: []string{"wallets.season"}, To: []string{"things.id"}}}}, "column season, \"max\": it is a reference"},
-		{formula("season", "sum"), declare.Declarations{Shared: []string{"wallets.season"}}, "it is declared shared"},
-		{formula("name", "sum"), declare.Declarations{}, "column name, \"sum\": it is VARCHAR(20)"},
-		{formula("name", "append 21"), declare.Declarations{}, "it takes 20 characters"},
-		{formula("name", "max"), declare.Declarations{}, "the unique index name of name would hold values that no row had before"},
-		{with(func(p *declare.TablePolicy) { p.When = &declare.When{Column: "year", Is: []string{"1"}} }), declare.Declarations{}, `when: it has no column "year"`},
-		{with(func(p *declare.TablePolicy) { p.When = &declare.When{Column: "season"} }), declare.Declarations{}, "when wants values"},
-		{with(func(p *declare.TablePolicy) { p.Policy = declare.PolicySkip }), declare.Declarations{}, `beside the policy "skip"`},
+		{formula("gold", "add"), rules.Declarations{}, `gold: "add": want "sum"`},
+		{formula("gold", "append 0"), rules.Declarations{}, `want "sum"`},
+		{formula("silver", "sum"), rules.Declarations{}, "no table that it names has a column silver"},
+		{formula("account", "max"), rules.Declarations{}, "column account, \"max\": it is part of the key"},
+		{formula("best", "max"), rules.Declarations{}, "column best, \"max\": it is a reference"},
+		{formula("season", "max"), rules.Declarations{References: []rules.DeclaredReference{{At: []string{"wallets.season"}, To: []string{"things.id"}}}}, "column season, \"max\": it is a reference"},
+		{formula("season", "sum"), rules.Declarations{Shared: []string{"wallets.season"}}, "it is declared shared"},
+		{formula("name", "sum"), rules.Declarations{}, "column name, \"sum\": it is VARCHAR(20)"},
+		{formula("name", "append 21"), rules.Declarations{}, "it takes 20 characters"},
+		{formula("name", "max"), rules.Declarations{}, "the unique index name of name would hold values that no row had before"},
+		{with(func(p *rules.TablePolicy) { p.When = &rules.When{Column: "year", Is: []string{"1"}} }), rules.Declarations{}, `when: it has no column "year"`},
+		{with(func(p *rules.TablePolicy) { p.When = &rules.When{Column: "season"} }), rules.Declarations{}, "when wants values"},
+		{with(func(p *rules.TablePolicy) { p.Policy = rules.PolicySkip }), rules.Declarations{}, `beside the policy "skip"`},
 	} {
-		_, err := merge.Check(t.Context(), sources(a, b), declare.Options{Tables: []declare.TablePolicy{c.policy}, Rules: []declare.Declarations{c.rules}})
-		if !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), c.want) {
+		_, err := merge.Check(t.Context(), sources(a, b), rules.Options{Tables: []rules.TablePolicy{c.policy}, Rules: []rules.Declarations{c.rules}})
+		if !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.policy, err, c.want)
 		}
 	}

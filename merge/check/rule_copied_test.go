@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -22,22 +22,22 @@ func TestWorldsThatAreCopies(t *testing.T) {
 			db.Rows[table] = db.Rows[table][:n]
 		}
 	}
-	same := func(o *declare.Options, _, _ *mergetest.Database) {}
+	same := func(o *rules.Options, _, _ *mergetest.Database) {}
 	for name, tt := range map[string]struct {
-		change func(o *declare.Options, a, b *mergetest.Database)
+		change func(o *rules.Options, a, b *mergetest.Database)
 		want   string // a part of the reason; empty: nothing is said
 	}{
 		"a copy":                 {same, "it seems to be a copy of a: of the 120 keys of table heroes that both have, 120 have equal rows"},
-		"a copy, played":         {func(_ *declare.Options, _, b *mergetest.Database) { played(b, 59) }, "120 keys of table heroes that both have, 61 have equal rows"},
-		"half of it":             {func(_ *declare.Options, _, b *mergetest.Database) { played(b, 60) }, ""},
-		"an older, smaller copy": {func(_ *declare.Options, _, b *mergetest.Database) { rows(b, 50) }, "50 keys of table heroes that both have, 50 have equal rows"},
-		"a few rows":             {func(_ *declare.Options, _, b *mergetest.Database) { rows(b, 49) }, ""},
-		"a copy of one kind of things": {func(_ *declare.Options, _, b *mergetest.Database) {
+		"a copy, played":         {func(_ *rules.Options, _, b *mergetest.Database) { played(b, 59) }, "120 keys of table heroes that both have, 61 have equal rows"},
+		"half of it":             {func(_ *rules.Options, _, b *mergetest.Database) { played(b, 60) }, ""},
+		"an older, smaller copy": {func(_ *rules.Options, _, b *mergetest.Database) { rows(b, 50) }, "50 keys of table heroes that both have, 50 have equal rows"},
+		"a few rows":             {func(_ *rules.Options, _, b *mergetest.Database) { rows(b, 49) }, ""},
+		"a copy of one kind of things": {func(_ *rules.Options, _, b *mergetest.Database) {
 			for _, row := range b.Rows["heroes"] {
 				row["level"] = int64(6)
 			}
 		}, "120 keys of table things that both have, 120 have equal rows"},
-		"allowed": {func(o *declare.Options, _, _ *mergetest.Database) { o.Allow = []string{verdict.CodeWorldCopied} }, "120 have equal rows"},
+		"allowed": {func(o *rules.Options, _, _ *mergetest.Database) { o.Allow = []string{verdict.CodeWorldCopied} }, "120 have equal rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, a, b := oldWords(), oldWorld("a", heroes), oldWorld("b", heroes)

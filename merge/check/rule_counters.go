@@ -9,45 +9,44 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // counterRule compares the ranges of keys that the databases count up.
-var counterRule = rule.Rule{
+var counterRule = Rule{
 	Codes: []string{verdict.CodeAutoIncrement},
 	Key:   judgeCounter,
 }
 
 // span is where the values of a counter lie in one world.
 type span struct {
-	db          *declare.Database
+	db          *rules.Database
 	first, last *big.Int
 }
 
 // judgeCounter looks at a key that the databases count up by themselves. Each
 // starts at 1, so that the same keys come up everywhere unless the ranges were
 // set apart, and a key that has not collided yet may do so before the merge.
-func judgeCounter(f *read.Facts, k *read.KeyReading) rule.Outcome {
+func judgeCounter(f *Facts, k *KeyReading) Outcome {
 	counter := f.Counter(k.Table)
 	if counter == nil || k.Key == nil || f.Same[k.Table] || f.Combined[k.Table] != nil {
-		return rule.Outcome{}
+		return Outcome{}
 	}
 	result := verdict.Result{
 		Code: verdict.CodeAutoIncrement, Table: k.Table, Subject: counter.Column, Columns: []string{counter.Column}, Gaps: slices.Clip(k.Gaps),
 	}
 	kind := f.Declared.Role(k.Table, counter.Column).Kind
-	if kind == declare.RoleShared && len(k.Key) > 1 {
+	if kind == rules.RoleShared && len(k.Key) > 1 {
 		result.Read, result.Message = int64(len(k.Parts)), "declared "+kind.String()+": the other columns of "+
 			"its key tell the rows of several worlds apart"
-		return rule.Found(result)
+		return Found(result)
 	}
 	if k.Key[0] != counter.Column {
 		result.Message = "its range is not known"
 		result.Gaps = append(result.Gaps, verdict.Gap{Reason: "the key does not begin with the counter"})
-		return rule.Found(result)
+		return Found(result)
 	}
 	var spans []span
 	var parts []string
@@ -80,7 +79,7 @@ func judgeCounter(f *read.Facts, k *read.KeyReading) rule.Outcome {
 		result.Gaps = append(result.Gaps, verdict.Gap{Reason: strings.Join(overlapping, ", ") + " count through the same numbers"})
 		result.Next = offsets(f, k.Table, counter, spans)
 	}
-	return rule.Found(result)
+	return Found(result)
 }
 
 func (s *span) parse(first, last []byte) bool {
@@ -106,7 +105,7 @@ func (s span) overlaps(other span) bool {
 
 // offsets proposes what to add to the keys of every source so that they lie
 // apart. Those of the first world stay.
-func offsets(f *read.Facts, table string, counter *catalog.AutoIncrement, spans []span) (steps []string) {
+func offsets(f *Facts, table string, counter *catalog.AutoIncrement, spans []span) (steps []string) {
 	slice.Foremost(spans, func(s span) bool { return s.db == f.Model() })
 	along := referrers(f, table, counter.Column)
 	top := new(big.Int)
@@ -145,7 +144,7 @@ func offsets(f *read.Facts, table string, counter *catalog.AutoIncrement, spans 
 
 // unreferenced names the columns that could hold values of a counter and of which
 // no reference is declared.
-func unreferenced(f *read.Facts, table, counter string) (all []string) {
+func unreferenced(f *Facts, table, counter string) (all []string) {
 	_, model := f.ModelOf(table)
 	number := model.Column(counter)
 	if number == nil {
@@ -155,7 +154,7 @@ func unreferenced(f *read.Facts, table, counter string) (all []string) {
 		_, t := f.ModelOf(from)
 		for i := range t.Columns {
 			c := &t.Columns[i]
-			declared := slices.ContainsFunc(f.References(from), func(r declare.Ref) bool { return slices.Contains(r.Columns, c.Name) })
+			declared := slices.ContainsFunc(f.References(from), func(r rules.Ref) bool { return slices.Contains(r.Columns, c.Name) })
 			if !declared && !(from == table && c.Name == counter) && c.Comparable(number) {
 				all = append(all, from+"."+c.Name)
 			}
@@ -165,7 +164,7 @@ func unreferenced(f *read.Facts, table, counter string) (all []string) {
 }
 
 // referrers names what refers to a column and has to be changed along with it.
-func referrers(f *read.Facts, table, column string) string {
+func referrers(f *Facts, table, column string) string {
 	var all []string
 	for _, from := range f.Tables {
 		for _, r := range f.References(from) {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -63,7 +63,7 @@ func TestCounters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b, c := game("a", 1, 10), game("b", 101, 10), game("c", 201, 10)
 			test.plant(a, b, c)
-			opts := declare.Options{Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"pets.owner"}, To: []string{"characters.guid"}}}}}}
+			opts := rules.Options{Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"pets.owner"}, To: []string{"characters.guid"}}}}}}
 			r := find(mustCheck(t, opts, a, b, c), verdict.CodeAutoIncrement, "characters", "guid")[0]
 			if r.Verdict != test.verdict || r.Message != test.message || r.Count != 0 {
 				t.Errorf("%s: %s", r.Verdict, r.Message)
@@ -87,11 +87,11 @@ func TestCounters(t *testing.T) {
 // Advice to add to keys names the columns that may hold them without a reference,
 // and is silent if there are none.
 func TestOffsetCaveat(t *testing.T) {
-	to := func(table, column string) declare.DeclaredReference {
-		return declare.DeclaredReference{At: []string{table + "." + column}, To: []string{"characters.guid"}}
+	to := func(table, column string) rules.DeclaredReference {
+		return rules.DeclaredReference{At: []string{table + "." + column}, To: []string{"characters.guid"}}
 	}
-	advice := func(refs ...declare.DeclaredReference) string {
-		report := mustCheck(t, declare.Options{Rules: []declare.Declarations{{References: refs}}}, game("a", 1, 10), game("b", 5, 10))
+	advice := func(refs ...rules.DeclaredReference) string {
+		report := mustCheck(t, rules.Options{Rules: []rules.Declarations{{References: refs}}}, game("a", 1, 10), game("b", 5, 10))
 		return strings.Join(find(report, verdict.CodeAutoIncrement, "characters", "")[0].Next, "\n")
 	}
 	const caveat = "before you add anything: 3 columns without a declared reference could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
@@ -110,7 +110,7 @@ func TestOffsetsSeparate(t *testing.T) {
 	for i, target := range []string{"a", "b", "c"} {
 		worlds := []*mergetest.Database{a, b, c}
 		worlds[0], worlds[i] = worlds[i], worlds[0]
-		r := find(mustCheck(t, declare.Options{}, worlds...), verdict.CodeAutoIncrement, "characters", "")[0]
+		r := find(mustCheck(t, rules.Options{}, worlds...), verdict.CodeAutoIncrement, "characters", "")[0]
 		moved := make(map[string]int64)
 		for _, step := range r.Next {
 			name, rest, ok := strings.Cut(step, ": add ")
@@ -124,7 +124,7 @@ func TestOffsetsSeparate(t *testing.T) {
 		if moved[target] != 0 || len(moved) != 2 {
 			t.Errorf("%s first: %v", target, moved)
 		}
-		if r := find(mustCheck(t, declare.Options{}, shifted...), verdict.CodeAutoIncrement, "characters", "")[0]; r.Verdict != verdict.Pass {
+		if r := find(mustCheck(t, rules.Options{}, shifted...), verdict.CodeAutoIncrement, "characters", "")[0]; r.Verdict != verdict.Pass {
 			t.Errorf("%s first, moved by %v: %s", target, moved, r.Message)
 		}
 	}
@@ -148,7 +148,7 @@ func TestCounterWithinAnotherKey(t *testing.T) {
 			db.Rows = map[string][]mergetest.Row{"vipgroups": {{"id": 1 + w, "account": 100 * w}, {"id": 5 + w, "account": 100 * w}}}
 			dbs = append(dbs, db)
 		}
-		r := find(mustCheck(t, declare.Options{Rules: []declare.Declarations{{Shared: []string{"vipgroups.id"}}}}, dbs...), verdict.CodeAutoIncrement, "vipgroups", "")
+		r := find(mustCheck(t, rules.Options{Rules: []rules.Declarations{{Shared: []string{"vipgroups.id"}}}}, dbs...), verdict.CodeAutoIncrement, "vipgroups", "")
 		if len(r) != 1 || r[0].Verdict != c.want {
 			t.Errorf("key %v: %+v, want %s", c.key, r, c.want)
 		}

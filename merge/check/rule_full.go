@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
+
 	"mergesafe/merge/verdict"
 )
 
 // fullRule judges whether the counters of the new database have numbers for the rows that
 // the game makes after the merge.
-var fullRule = rule.Rule{
+var fullRule = Rule{
 	Codes: []string{verdict.CodeCounterFull},
 	Key:   judgeFull,
 }
@@ -22,10 +21,10 @@ var fullRule = rule.Rule{
 // judgeFull looks at the counter of a table in the first world, which the new database has
 // too. A counter with fewer numbers left than the worlds have given so far would be full
 // before the new world is as old as they are.
-func judgeFull(f *read.Facts, k *read.KeyReading) rule.Outcome {
+func judgeFull(f *Facts, k *KeyReading) Outcome {
 	own := f.Model().Tables[k.Table]
 	if own == nil || own.AutoIncrement == nil {
-		return rule.Outcome{}
+		return Outcome{}
 	}
 	counter := own.AutoIncrement
 	result := verdict.Result{Code: verdict.CodeCounterFull, Table: k.Table, Subject: counter.Column, Columns: []string{counter.Column}}
@@ -67,11 +66,11 @@ func judgeFull(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	if result.Count > 0 || len(result.Gaps) > 0 {
 		result.Next = roomFor(f, k.Table, counter, last)
 	}
-	return rule.Found(result)
+	return Found(result)
 }
 
 // roomFor says how to give a counter whose largest number is last more numbers, if that is possible.
-func roomFor(f *read.Facts, table string, counter *catalog.AutoIncrement, last uint64) []string {
+func roomFor(f *Facts, table string, counter *catalog.AutoIncrement, last uint64) []string {
 	switch {
 	case last < counter.Max:
 		return []string{"raise max of its space, if the clients of the game take larger keys"}

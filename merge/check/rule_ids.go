@@ -8,13 +8,12 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
+
 	"mergesafe/merge/verdict"
 )
 
 // idRule judges the IDs in keys, and in the columns beside them.
-var idRule = rule.Rule{
+var idRule = Rule{
 	Codes:  []string{verdict.CodeServerUnlisted, verdict.CodeIDAboveMark, verdict.CodeIDInvalid, verdict.CodeIDFuture},
 	Single: true,
 	Key:    judgeIDs,
@@ -22,7 +21,7 @@ var idRule = rule.Rule{
 
 // judgeIDs reports what is wrong about the IDs in a table. The gaps are the
 // sources that were not read.
-func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
+func judgeIDs(f *Facts, k *KeyReading) (o Outcome) {
 	for _, c := range k.IDs {
 		gaps := slices.Clip(append(slices.Clip(k.Gaps), notIDs(f, k, c)...))
 		noRegistry, noClock := gaps, gaps
@@ -35,16 +34,16 @@ func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
 			}
 		}
 		for _, form := range idForms(f, gaps, noRegistry, noClock) {
-			o.Add(rule.Found(form.judge(k.Table, c)))
+			o.Add(Found(form.judge(k.Table, c)))
 		}
 	}
 	return o
 }
 
 // notIDs are the sources in which a column of IDs holds none.
-func notIDs(f *read.Facts, k *read.KeyReading, c read.IDColumn) (gaps []verdict.Gap) {
+func notIDs(f *Facts, k *KeyReading, c IDColumn) (gaps []verdict.Gap) {
 	for db, t := range f.Having(k.Table) {
-		judged := slices.ContainsFunc(c.Worlds, func(s *read.IDsRead) bool { return s.DB == db })
+		judged := slices.ContainsFunc(c.Worlds, func(s *IDsRead) bool { return s.DB == db })
 		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.World == db.Name })
 		if col := t.Column(c.Name); col != nil && !judged && !missed {
 			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "column " + c.Name + " is " + col.Type + " and holds no IDs there"})
@@ -54,7 +53,7 @@ func notIDs(f *read.Facts, k *read.KeyReading, c read.IDColumn) (gaps []verdict.
 }
 
 // judge reports one fault of the IDs in a column.
-func (form idForm) judge(table string, c read.IDColumn) verdict.Result {
+func (form idForm) judge(table string, c IDColumn) verdict.Result {
 	result := verdict.Result{Code: form.code, Table: table, Subject: c.Name, Columns: []string{c.Name}, Gaps: form.gaps}
 	var details []string
 	for _, s := range c.Worlds {
@@ -82,50 +81,50 @@ func (form idForm) judge(table string, c read.IDColumn) verdict.Result {
 // idForm is how a fault of IDs is reported.
 type idForm struct {
 	code   string
-	fault  read.IDFault
+	fault  IDFault
 	noun   string // for what is counted
 	gaps   []verdict.Gap
-	detail func(*read.IDsRead) string                           // of one world
-	next   func(s *read.IDsRead, table, column string) []string // in one world
+	detail func(*IDsRead) string                           // of one world
+	next   func(s *IDsRead, table, column string) []string // in one world
 }
 
 // idForms are the forms of all faults. gaps are the sources that were not read;
 // noRegistry and noClock have those besides that cannot tell a fault.
-func idForms(f *read.Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
-	unlisted := func(t *read.Tally) int64 { return t.Unlisted }
-	above := func(t *read.Tally) int64 { return t.Above }
+func idForms(f *Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
+	unlisted := func(t *Tally) int64 { return t.Unlisted }
+	above := func(t *Tally) int64 { return t.Above }
 	return []idForm{{
-		verdict.CodeServerUnlisted, read.FaultUnlisted, "ID", noRegistry,
-		func(s *read.IDsRead) string { return byServer(s, unlisted) },
-		func(s *read.IDsRead, table, column string) []string {
+		verdict.CodeServerUnlisted, FaultUnlisted, "ID", noRegistry,
+		func(s *IDsRead) string { return byServer(s, unlisted) },
+		func(s *IDsRead, table, column string) []string {
 			return queries(s, unlisted, "SELECT COUNT(*) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
 		},
 	}, {
-		verdict.CodeIDAboveMark, read.FaultAboveMark, "ID", noRegistry,
-		func(s *read.IDsRead) string { return byServer(s, above) },
-		func(s *read.IDsRead, table, column string) []string {
+		verdict.CodeIDAboveMark, FaultAboveMark, "ID", noRegistry,
+		func(s *IDsRead) string { return byServer(s, above) },
+		func(s *IDsRead, table, column string) []string {
 			return queries(s, above, "SELECT MAX(HEX("+column+")) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
 		},
 	}, {
-		verdict.CodeIDInvalid, read.FaultInvalid, "value", gaps,
-		func(s *read.IDsRead) string { return printable.Number(s.Faults[read.FaultInvalid].Rows) },
-		func(s *read.IDsRead, table, column string) []string {
+		verdict.CodeIDInvalid, FaultInvalid, "value", gaps,
+		func(s *IDsRead) string { return printable.Number(s.Faults[FaultInvalid].Rows) },
+		func(s *IDsRead, table, column string) []string {
 			return []string{fmt.Sprintf("in %s: SELECT * FROM %s WHERE LENGTH(%s) <> %d OR SUBSTR(HEX(%[3]s), 12, 5) = '00000'",
 				s.DB.Name, table, column, gameid.Size)}
 		},
 	}, {
-		verdict.CodeIDFuture, read.FaultFuture, "ID", noClock,
-		func(s *read.IDsRead) string {
-			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.Faults[read.FaultFuture].Rows), printable.Time(f.Now(s.DB)), f.Opts.Slack)
+		verdict.CodeIDFuture, FaultFuture, "ID", noClock,
+		func(s *IDsRead) string {
+			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.Faults[FaultFuture].Rows), printable.Time(f.Now(s.DB)), f.Opts.Slack)
 		},
-		func(s *read.IDsRead, _, _ string) []string {
+		func(s *IDsRead, _, _ string) []string {
 			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.DB.Name, printable.Time(s.DB.Catalog.Now))}
 		},
 	}}
 }
 
 // byServer writes how many IDs of which servers: "server 12 (300); server 99 (4)".
-func byServer(s *read.IDsRead, count func(*read.Tally) int64) string {
+func byServer(s *IDsRead, count func(*Tally) int64) string {
 	var parts []string
 	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
 		if n := count(s.Tallies.ByServer[server]); n > 0 {
@@ -140,7 +139,7 @@ func byServer(s *read.IDsRead, count func(*read.Tally) int64) string {
 
 // queries completes a query with the digits of each of the first servers that
 // have something to count.
-func queries(s *read.IDsRead, count func(*read.Tally) int64, query string) (all []string) {
+func queries(s *IDsRead, count func(*Tally) int64, query string) (all []string) {
 	const most = 3
 	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
 		if count(s.Tallies.ByServer[server]) > 0 && len(all) < most {

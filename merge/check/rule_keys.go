@@ -6,26 +6,23 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/check/spaces"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
 // keyRule compares the keys of all worlds.
-var keyRule = rule.Rule{
+var keyRule = Rule{
 	Codes:  []string{verdict.CodeKeyCollision},
 	Single: true,
 	Key:    judgeKey,
 }
 
 // judgeKey reports the values of a key that are there more than once.
-func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
+func judgeKey(f *Facts, k *KeyReading) Outcome {
 	if f.Same[k.Table] {
-		return rule.Outcome{}
+		return Outcome{}
 	}
 	result := verdict.Result{Code: verdict.CodeKeyCollision, Table: k.Table}
 	if k.Key == nil { // whole rows are merged, each as often as it is there: nothing can collide
@@ -34,7 +31,7 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 			result.Read += db.Rows[k.Table]
 		}
 		result.Message = model.Keyless() + ": its rows are merged as they are, also those that are equal"
-		return rule.Found(result)
+		return Found(result)
 	}
 	result.Subject, result.Columns = catalog.ColumnList(k.Key), k.Key
 	result.Gaps, result.Samples, result.Read = slices.Clip(k.Gaps), k.Samples, k.RowsRead()
@@ -51,9 +48,9 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	}
 	describeRepeats(&result, k.Repeats, "key", true)
 	resolveByCombining(&result, f.Combined[k.Table], k.Repeats)
-	o := rule.Outcome{Disjoint: map[declare.ColumnsID]bool{declare.IDOf(k.Table, k.Key...): k.Values == 0 && len(result.Gaps) == 0}}
+	o := Outcome{Disjoint: map[rules.ColumnsID]bool{rules.IDOf(k.Table, k.Key...): k.Values == 0 && len(result.Gaps) == 0}}
 	action := keyAction(f, k.Table)
-	if way := spaces.MatchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
+	if way := MatchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
 		result.Message += "; " + way
 	}
 	if looksAlike(f, &result, k) {
@@ -62,11 +59,11 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + printable.TOMLList([]string{k.Table}) +
 			", policy = \"same\"); otherwise " + action
 	}
-	o.Findings = []rule.Finding{{Result: result, Action: action}}
+	o.Findings = []Finding{{Result: result, Action: action}}
 	allowed, _ := f.Allowed(&verdict.Result{Code: result.Code, Table: k.Table, Columns: k.Key,
 		Verdict: verdict.NotVerified})
 	if nulls > 0 && allowed { // else it is not verified already
-		o.Findings = append(o.Findings, rule.Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
+		o.Findings = append(o.Findings, Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
 			Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
 			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so that a merge cannot " +
 				"tell which rows are which: " + strings.Join(in, "; ") + ": give them a value or remove them"}})
@@ -77,7 +74,7 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 // looksAlike reports whether every source has the same keys, and the rows that
 // are shown do not differ. Equal rows that count up, or refer to others, mean
 // different things in different worlds all the same.
-func looksAlike(f *read.Facts, result *verdict.Result, k *read.KeyReading) bool {
+func looksAlike(f *Facts, result *verdict.Result, k *KeyReading) bool {
 	if result.Count == 0 || f.Counter(k.Table) != nil || len(f.References(k.Table)) > 0 {
 		return false
 	}
@@ -98,7 +95,7 @@ func looksAlike(f *read.Facts, result *verdict.Result, k *read.KeyReading) bool 
 
 // keyAction says what to do about keys that collide, from what is known of why
 // they do.
-func keyAction(f *read.Facts, table string) string {
+func keyAction(f *Facts, table string) string {
 	for _, code := range []string{verdict.CodeWorldTwice, verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged} {
 		if f.Failed[code] {
 			return "resolve " + code + " first: it is why keys collide"
@@ -116,9 +113,9 @@ func keyAction(f *read.Facts, table string) string {
 
 // countsByItself reports whether the key of a table may be a number that each world
 // counts, or has such numbers of other tables in it.
-func countsByItself(f *read.Facts, table string) bool {
+func countsByItself(f *Facts, table string) bool {
 	_, model := f.ModelOf(table)
-	return slices.ContainsFunc(model.Key(), func(c string) bool { return undeclared.KeyClassOf(model.Column(c)) == undeclared.IntegerClass })
+	return slices.ContainsFunc(model.Key(), func(c string) bool { return KeyClassOf(model.Column(c)) == IntegerClass })
 }
 
 // describeRepeats writes what a result says of values that are there more than once.

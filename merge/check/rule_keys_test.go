@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -32,7 +32,7 @@ func TestAlike(t *testing.T) {
 			db.Rows["guild"] = []mergetest.Row{{"id": int64(1), "name": "Orcs", "leader": int64(0)}, {"id": int64(2), "name": "Elves", "leader": int64(0)}}
 		}
 		test.plant(dbs[0], dbs[1], dbs[2])
-		report := mustCheck(t, declare.Options{}, dbs...)
+		report := mustCheck(t, rules.Options{}, dbs...)
 		for _, code := range []string{verdict.CodeKeyCollision, verdict.CodeUniqueCollision} {
 			r := find(report, code, "guild", "")[0]
 			if r.Alike != test.want || r.Alike && r.Verdict != verdict.Fail {
@@ -58,7 +58,7 @@ func TestTableWithoutPrimaryKey(t *testing.T) {
 		return a, b
 	}
 	a, b := dbs(false)
-	report := mustCheck(t, declare.Options{}, a, b)
+	report := mustCheck(t, rules.Options{}, a, b)
 	if r := find(report, verdict.CodeKeyCollision, "pets", "")[0]; r.Count != 1 || r.Subject != "(owner, name)" || len(r.Samples) != 1 {
 		t.Errorf("got %+v, want 1 key (owner, name)", r)
 	}
@@ -67,7 +67,7 @@ func TestTableWithoutPrimaryKey(t *testing.T) {
 	}
 	// Without one, rows are only there more often: nothing can collide. What the index says is checked.
 	a, b = dbs(true)
-	report = mustCheck(t, declare.Options{}, a, b)
+	report = mustCheck(t, rules.Options{}, a, b)
 	r := find(report, verdict.CodeKeyCollision, "pets", "")[0]
 	if r.Verdict != verdict.Pass || r.Read != 10 || !strings.HasPrefix(r.Message, "the table has no primary key, and its unique index (owner, name) leaves out rows with NULL: its rows are merged as they are") {
 		t.Errorf("got %+v, want PASS", r)

@@ -8,20 +8,19 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // migrationRule compares the histories that tools for migrations keep. Two schemas
 // that look alike may stand at different migrations: one that changes rows, say.
-var migrationRule = rule.Rule{
+var migrationRule = Rule{
 	Codes: []string{verdict.CodeSchemaMigration},
 	Tasks: migrationTasks,
 }
 
-func migrationTasks(f *read.Facts) (tasks []rule.Task) {
+func migrationTasks(f *Facts) (tasks []Task) {
 	all := make(map[string]bool)
 	for _, db := range f.DBs {
 		for name := range db.Histories {
@@ -29,12 +28,12 @@ func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		tasks = append(tasks, rule.Task{Code: verdict.CodeSchemaMigration, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, Task{Code: verdict.CodeSchemaMigration, Tables: nil, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 			result, compared, err := compareHistories(ctx, f, r, name)
 			if err != nil || !compared {
-				return rule.Outcome{}, err
+				return Outcome{}, err
 			}
-			return rule.Found(result), nil
+			return Found(result), nil
 		}})
 	}
 	return tasks
@@ -42,10 +41,10 @@ func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 
 // compareHistories compares the histories of one name. compared is false if they
 // tell of no migrations.
-func compareHistories(ctx context.Context, f *read.Facts, r *read.Reader, name string) (result verdict.Result, compared bool, err error) {
+func compareHistories(ctx context.Context, f *Facts, r *Reader, name string) (result verdict.Result, compared bool, err error) {
 	result = verdict.Result{Code: verdict.CodeSchemaMigration, Table: name}
-	known := make(map[*declare.Database]map[string]bool)
-	var model *declare.Database
+	known := make(map[*rules.Database]map[string]bool)
+	var model *rules.Database
 	for _, db := range f.DBs {
 		t := db.Histories[name]
 		if t == nil {
@@ -78,7 +77,7 @@ func compareHistories(ctx context.Context, f *read.Facts, r *read.Reader, name s
 		result.Message = "nothing could be compared"
 		return result, true, nil
 	}
-	at := func(db *declare.Database) string {
+	at := func(db *rules.Database) string {
 		return db.Histories[name].MigrationsOf().Tool + ": " + lastOf(known[db])
 	}
 	result.Message = at(model) + " in " + model.Name

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -70,7 +70,7 @@ func TestMigrations(t *testing.T) {
 			a, b := settled(1), settled(2)
 			with(a, tt.table, tt.columns, tt.a...)
 			with(b, tt.table, tt.columns, tt.b...)
-			report := mustCheck(t, declare.Options{}, a, b)
+			report := mustCheck(t, rules.Options{}, a, b)
 			got := find(report, verdict.CodeSchemaMigration, "", "")
 			switch {
 			case tt.want == "" && len(got) == 0:
@@ -87,7 +87,7 @@ func TestMigrations(t *testing.T) {
 	t.Run("in one only", func(t *testing.T) {
 		a, b := settled(1), settled(2)
 		with(b, "alembic_version", "version_num", row{"version_num": "x"})
-		got := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeSchemaMigration, "", "")
+		got := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeSchemaMigration, "", "")
 		if len(got) != 1 || got[0].Verdict != verdict.NotVerified || got[0].Gaps[0].World != "s1" {
 			t.Errorf("got %+v", got)
 		}
@@ -96,7 +96,7 @@ func TestMigrations(t *testing.T) {
 		a, b := settled(1), settled(2)
 		with(a, "alembic_version", "version_num", row{"version_num": "x"})
 		with(b, "alembic_version", "version_num owner", row{"version_num": "x", "owner": "o"})
-		report := mustCheck(t, declare.Options{}, a, b)
+		report := mustCheck(t, rules.Options{}, a, b)
 		if len(find(report, verdict.CodeSchemaMigration, "", "")) != 0 || len(find(report, verdict.CodeKeyCollision, "alembic_version", "")) != 1 {
 			t.Error("a table that is the game's in one database is not treated as such")
 		}

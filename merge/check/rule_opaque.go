@@ -10,15 +10,13 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // opaqueRule reports the columns that may hold IDs in a form of their own.
-var opaqueRule = rule.Rule{
+var opaqueRule = Rule{
 	Codes:  []string{verdict.CodeColumnOpaque},
 	Single: true,
 	Tasks:  opaqueTasks,
@@ -26,22 +24,22 @@ var opaqueRule = rule.Rule{
 
 // opaqueTasks come after those of other rules, for they look at rows that these
 // came across.
-func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
+func opaqueTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		for _, column := range f.Opaque(table) {
 			declared := f.Declared.Role(table, column).Kind
 			if f.Same[table] || f.Follows(table, column) { // no row comes, or it repeats a name
 				continue
 			}
-			if declared != declare.RoleOpen && declared != declare.RoleUndecided {
+			if declared != rules.RoleOpen && declared != rules.RoleUndecided {
 				continue
 			}
-			tasks = append(tasks, rule.Task{Code: verdict.CodeColumnOpaque, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			tasks = append(tasks, Task{Code: verdict.CodeColumnOpaque, Tables: nil, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 				values, err := r.LookInto(ctx, table, column)
 				if err != nil {
-					return rule.Outcome{}, err
+					return Outcome{}, err
 				}
-				return rule.Found(judgeOpaque(f, undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}, table, column, values)), nil
+				return Found(judgeOpaque(f, OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}, table, column, values)), nil
 			}})
 		}
 	}
@@ -51,7 +49,7 @@ func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
 // judgeOpaque says that a column cannot be judged, and guesses from a few values
 // whether there is something in it to be judged. The guess never changes the
 // verdict.
-func judgeOpaque(f *read.Facts, r undeclared.OpenReader, table, column string, values map[*declare.Database][]string) verdict.Result {
+func judgeOpaque(f *Facts, r OpenReader, table, column string, values map[*rules.Database][]string) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold keys that no rule can read"}
 	var looked, alike int64
 	for _, db := range f.DBs {
@@ -76,7 +74,7 @@ func judgeOpaque(f *read.Facts, r undeclared.OpenReader, table, column string, v
 		}
 		result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: reason})
 	}
-	at := printable.TOMLList(declare.Qualified(table, []string{column}))
+	at := printable.TOMLList(rules.Qualified(table, []string{column}))
 	result.Next = []string{"if it names nothing: plain = " + at + " in [check]; " +
 		"if it holds keys: [[check.reference]] at = " + at + ", to = ..., format = ... (mergecheck -h formats)"}
 	if looked > 0 {
@@ -89,7 +87,7 @@ var hexRun = regexp.MustCompile(`[0-9a-fA-F]{20,}`)
 
 // holdsID guesses whether a value, as Row shows it, has an ID in it that a server of
 // the database may have made.
-func holdsID(f *read.Facts, db *declare.Database, value string) bool {
+func holdsID(f *Facts, db *rules.Database, value string) bool {
 	for _, run := range hexRun.FindAllString(strings.TrimPrefix(value, "0x"), -1) {
 		raw, err := hex.DecodeString(run[:len(run)&^1])
 		if err != nil {

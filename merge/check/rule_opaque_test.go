@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -30,7 +30,7 @@ func TestOpaque(t *testing.T) {
 		if guess == one {
 			reason += ", and seems to hold IDs: a guess from a few rows"
 		}
-		r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")
+		r := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")
 		if len(r) != 1 || r[0].Verdict != verdict.NotVerified || len(r[0].Gaps) != 1 || r[0].Gaps[0] != (verdict.Gap{World: "s2", Reason: reason}) || r[0].Message != opaque+guess {
 			t.Errorf("%v: got %+v, want %q and %q", value, r, reason, guess)
 		}
@@ -43,7 +43,7 @@ func TestOpaque(t *testing.T) {
 	for n := range 1000 {
 		b.Rows["players"] = append(b.Rows["players"], mergetest.Row{"id": id(2, n), "name": fmt.Sprint(n), "mail": fmt.Sprint("{", n, "}")})
 	}
-	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")[0]
+	r := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")[0]
 	if want := opaque + "; a guess: 0 of 14 values read contain what looks like one"; r.Message != want {
 		t.Errorf("%q, want %q", r.Message, want)
 	}

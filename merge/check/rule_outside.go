@@ -4,18 +4,16 @@ import (
 	"maps"
 	"slices"
 
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
 	"mergesafe/merge/verdict"
 )
 
 // outsideRule reports tables that are in no snapshot. What was read of them holds if
 // their rows were the same at the beginning and at the end of the check. The run
 // judges that, when all is read.
-var outsideRule = rule.Rule{Codes: []string{verdict.CodeTableChanged}, Single: true}
+var outsideRule = Rule{Codes: []string{verdict.CodeTableChanged}, Single: true}
 
 // judgeOutside compares the states of the tables that are in no snapshot.
-func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Finding) {
+func judgeOutside(f *Facts, before, after Stamps) (findings []Finding) {
 	results := make(map[string]*verdict.Result)
 	for _, db := range f.DBs {
 		for name, t := range db.Tables {
@@ -27,7 +25,7 @@ func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Fin
 				r = &verdict.Result{Code: verdict.CodeTableChanged, Table: name}
 				results[name] = r
 			}
-			if why := after.Since(before, read.SampledTable{DB: db, Table: name}); why != "" {
+			if why := after.Since(before, SampledTable{DB: db, Table: name}); why != "" {
 				r.Gaps = append(r.Gaps, verdict.Gap{World: db.Name, Reason: t.Outside + ": " + why})
 			} else {
 				r.Read += db.Rows[name]
@@ -37,7 +35,7 @@ func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Fin
 	for _, name := range slices.Sorted(maps.Keys(results)) {
 		r := results[name]
 		r.Without("its rows were the same at the beginning and at the end of the check")
-		findings = append(findings, rule.Finding{Result: *r})
+		findings = append(findings, Finding{Result: *r})
 	}
 	return findings
 }

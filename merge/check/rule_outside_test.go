@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -31,12 +31,12 @@ func TestTableOutsideOfTheSnapshot(t *testing.T) {
 		return a, b
 	}
 	a, b := dbs(false)
-	quiet := mustCheck(t, declare.Options{}, a, b)
+	quiet := mustCheck(t, rules.Options{}, a, b)
 	if quiet.Verdict != verdict.Pass || len(find(quiet, verdict.CodeTableChanged, "players", "")) != 1 {
 		t.Errorf("%s: %v", quiet.Verdict, find(quiet, verdict.CodeTableChanged, "", ""))
 	}
 	a, b = dbs(true)
-	got := mustCheck(t, declare.Options{}, a, b)
+	got := mustCheck(t, rules.Options{}, a, b)
 	if len(got.Results) != len(quiet.Results) {
 		t.Errorf("%d results, and %d where nothing changes", len(got.Results), len(quiet.Results))
 	}
@@ -61,7 +61,7 @@ func TestDeletedRowOutside(t *testing.T) {
 	b.Schema.Tables[3].Outside = "MyISAM: not part of the snapshot" // players
 	b.Rows["players"][0]["name"] = "PLAYER1.0"
 	b.OnRow = func() error { b.Rows["players"] = b.Rows["players"][1:]; b.OnRow = nil; return nil }
-	rows := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0].Samples[0].Rows
+	rows := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0].Samples[0].Rows
 	want := []catalog.Field{{Column: "id", Value: id(2, 0).String()}}
 	if diff := cmp.Diff(want, rows[1].Fields); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/propose"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // What names suggest and data bear out is proposed, as config; what is declared
 // or contradicted is not.
 func TestProposals(t *testing.T) {
-	propose := func(opts declare.Options, plant func(a, b *mergetest.Database)) (all []string) {
+	propose := func(opts rules.Options, plant func(a, b *mergetest.Database)) (all []string) {
 		a, b := game("a", 1, 10), game("b", 101, 10)
 		plant(a, b)
 		opts.Propose = true
@@ -40,30 +40,30 @@ func TestProposals(t *testing.T) {
 		guildName     = "# distinct in every database: 3 values\n[[check.unique]]\nat = [\"guild.name\"]\n"
 	)
 	for name, test := range map[string]struct {
-		opts  declare.Options
+		opts  rules.Options
 		plant func(a, b *mergetest.Database)
 		want  []string
 	}{
-		"as it is": {declare.Options{}, func(a, b *mergetest.Database) {}, []string{characterName}},
-		"a name twice in one database": {declare.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "B-1" },
+		"as it is": {rules.Options{}, func(a, b *mergetest.Database) {}, []string{characterName}},
+		"a name twice in one database": {rules.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "B-1" },
 			nil},
-		"a name in two": {declare.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "A-1" },
+		"a name in two": {rules.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "A-1" },
 			[]string{strings.Replace(characterName, "values\n", "values\n# but 1 is in more than one database\n", 1)}},
-		"another guild": {declare.Options{}, func(a, b *mergetest.Database) {
+		"another guild": {rules.Options{}, func(a, b *mergetest.Database) {
 			a.Rows["guild"] = append(a.Rows["guild"], mergetest.Row{"id": int64(9), "name": "Second", "leader": int64(2)})
 		}, []string{characterName, guildName}},
-		"of another kind": {declare.Options{}, func(a, b *mergetest.Database) {
+		"of another kind": {rules.Options{}, func(a, b *mergetest.Database) {
 			for _, db := range []*mergetest.Database{a, b} {
 				db.Schema.Tables[2].Columns[0].Kind, db.Schema.Tables[2].Columns[0].Type = catalog.KindReal, "DOUBLE"
 			}
 		}, []string{characterName}},
 		"declared": {
-			declare.Options{
-				Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-				Rules:   []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"pets.owner"}, To: []string{"characters.guid"}}}}},
+			rules.Options{
+				Uniques: []rules.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+				Rules:   []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"pets.owner"}, To: []string{"characters.guid"}}}}},
 			}, func(a, b *mergetest.Database) {}, nil,
 		},
-		"empty": {declare.Options{}, func(a, b *mergetest.Database) { a.Rows, b.Rows = nil, nil }, nil},
+		"empty": {rules.Options{}, func(a, b *mergetest.Database) { a.Rows, b.Rows = nil, nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, propose(test.opts, test.plant)); diff != "" {
@@ -77,7 +77,7 @@ func TestProposals(t *testing.T) {
 func TestProposalsOfDanglingReferences(t *testing.T) {
 	a, b := game("a", 1, 30), game("b", 101, 30)
 	b.Rows["pets"][3]["owner"], b.Rows["pets"][4]["owner"] = int64(1), int64(999)
-	for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+	for _, c := range mustCheck(t, rules.Options{Propose: true}, a, b).Proposed.Columns {
 		if c.Table == "pets" && c.Column == "owner" {
 			want := verdict.ProposedColumn{
 				Table: "pets", Column: "owner", Class: verdict.ClassUndecided, To: "characters.guid", Doubt: 0.6,
@@ -103,7 +103,7 @@ func TestProposalsOfTexts(t *testing.T) {
 			db.Rows["account"] = append(db.Rows["account"], mergetest.Row{"name": fmt.Sprintf("acc-%s-%d", db.Label, n)})
 		}
 	}
-	for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+	for _, c := range mustCheck(t, rules.Options{Propose: true}, a, b).Proposed.Columns {
 		if c.Table == "characters" && c.Column == "account" {
 			if c.Class != verdict.ClassReference || c.To != "account.name" || c.Evidence != "its name suggests it; 4 of 60 rows without a match" {
 				t.Errorf("characters.account is %+v", c)
@@ -117,9 +117,9 @@ func TestProposalsOfTexts(t *testing.T) {
 // A text that repeats unique names is left to the operator, whether a merge changes these
 // names or not yet: if it were called plain, a letter to Aria would reach another Aria.
 func TestProposalsOfRepeatedNames(t *testing.T) {
-	for how, opts := range map[string]declare.Options{
-		"unique":  {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}}},
-		"renamed": {Renames: []declare.RenamedColumn{{Table: "characters", Column: "name"}}},
+	for how, opts := range map[string]rules.Options{
+		"unique":  {Uniques: []rules.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}}},
+		"renamed": {Renames: []rules.RenamedColumn{{Table: "characters", Column: "name"}}},
 	} {
 		a, b := game("a", 1, 30), game("b", 101, 30)
 		for _, db := range []*mergetest.Database{a, b} {
@@ -157,7 +157,7 @@ func TestProposalsOfRepeatedNames(t *testing.T) {
 
 // Tables whose rows stay behind are candidates: their rows can be named.
 func TestProposalsToSkippedTables(t *testing.T) {
-	for _, c := range mustCheck(t, declare.Options{Propose: true, Tables: []declare.TablePolicy{{Tables: []string{"characters"}, Policy: declare.PolicySkip}}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
+	for _, c := range mustCheck(t, rules.Options{Propose: true, Tables: []rules.TablePolicy{{Tables: []string{"characters"}, Policy: rules.PolicySkip}}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
 		if c.Table == "pets" && c.Column == "owner" && c.To != "characters.guid" {
 			t.Errorf("pets.owner names %q", c.To)
 		}
@@ -168,7 +168,7 @@ func TestProposalsToSkippedTables(t *testing.T) {
 // stays inside its comment or its text.
 func TestWriteRules(t *testing.T) {
 	a, b := game("a", 1, 30), game("b\nplain = [1]", 101, 30)
-	r := mustCheck(t, declare.Options{Propose: true}, a, b)
+	r := mustCheck(t, rules.Options{Propose: true}, a, b)
 	var text strings.Builder
 	if err := propose.WriteRules(r, &text); err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestWriteRules(t *testing.T) {
 
 // A proposal is TOML whatever the names are.
 func TestProposalTOML(t *testing.T) {
-	p := verdict.Proposal{Unique: &declare.DeclaredUnique{Table: "a\"b\\c\n", Columns: []string{"名", "x\x7f"}}, Evidence: "e\nvil = 1"}
+	p := verdict.Proposal{Unique: &rules.DeclaredUnique{Table: "a\"b\\c\n", Columns: []string{"名", "x\x7f"}}, Evidence: "e\nvil = 1"}
 	want := "# e\\nvil = 1\n[[check.unique]]\nat = [\"a\\\"b\\\\c\\u000A.名\", \"a\\\"b\\\\c\\u000A.x\\u007F\"]\n"
 	if diff := cmp.Diff(want, p.TOML()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -234,7 +234,7 @@ func TestProposalsOfOneRowForEach(t *testing.T) {
 		}
 		return db
 	}
-	report := mustCheck(t, declare.Options{Propose: true, Rekey: &declare.Rekey{Auto: true}}, world("a", 1), world("b", 8))
+	report := mustCheck(t, rules.Options{Propose: true, Rekey: &rules.Rekey{Auto: true}}, world("a", 1), world("b", 8))
 	got := make(map[string]string)
 	for _, c := range report.Proposed.Columns {
 		got[c.Table+"."+c.Column] = c.To

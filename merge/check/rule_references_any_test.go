@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -30,27 +30,27 @@ func objects(name string, first int) *mergetest.Database {
 }
 
 // others declares all but notes.about.
-func others(refs ...declare.DeclaredReference) declare.Options {
-	return declare.Options{Rules: []declare.Declarations{{
+func others(refs ...rules.DeclaredReference) rules.Options {
+	return rules.Options{Rules: []rules.Declarations{{
 		Plain:      []string{"*.name", "characters.account", "notes.kind", "notes.id", "guild.id", "characters.guid"},
-		References: append(refs, declare.DeclaredReference{At: []string{"pets.owner", "guild.leader"}, To: []string{"characters.guid"}}, declare.DeclaredReference{At: []string{"characters.guild_id"}, To: []string{"guild.id"}, None: []string{"0"}}),
+		References: append(refs, rules.DeclaredReference{At: []string{"pets.owner", "guild.leader"}, To: []string{"characters.guid"}}, rules.DeclaredReference{At: []string{"characters.guild_id"}, To: []string{"guild.id"}, None: []string{"0"}}),
 	}}}
 }
 
 func TestReferencesToSeveralKeys(t *testing.T) {
-	about := declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"-1", "0", "<32"}}
+	about := rules.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"-1", "0", "<32"}}
 	for test, tt := range map[string]struct {
-		ref   declare.DeclaredReference
+		ref   rules.DeclaredReference
 		plant func(a, b *mergetest.Database)
 		want  map[string]int64
 	}{
 		"each names one": {about, func(a, b *mergetest.Database) {}, map[string]int64{}},
 		"none is a value": {
-			declare.DeclaredReference{At: about.At, To: about.To, None: []string{"-1", "0"}}, func(a, b *mergetest.Database) {},
+			rules.DeclaredReference{At: about.At, To: about.To, None: []string{"-1", "0"}}, func(a, b *mergetest.Database) {},
 			map[string]int64{"reference-dangling": 2},
 		},
 		"a bound that leaves some": {
-			declare.DeclaredReference{At: about.At, To: about.To, None: []string{"<=0"}}, func(a, b *mergetest.Database) {},
+			rules.DeclaredReference{At: about.At, To: about.To, None: []string{"<=0"}}, func(a, b *mergetest.Database) {},
 			map[string]int64{"reference-dangling": 2},
 		},
 		"another's guild": {
@@ -68,7 +68,7 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			map[string]int64{"reference-ambiguous": 2},
 		},
 		"for some rows": {
-			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
+			rules.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &rules.When{Column: "kind", Is: []string{"0"}}, Others: rules.OthersPlain},
 			func(a, b *mergetest.Database) {
 				b.Rows["notes"][1]["about"] = int64(151) // of kind 1
 				b.Rows["notes"][2]["about"] = int64(152)
@@ -76,7 +76,7 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			map[string]int64{"reference-dangling": 1},
 		},
 		"for some of the rows that have a value": {
-			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
+			rules.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &rules.When{Column: "kind", Is: []string{"0"}}, Others: rules.OthersPlain},
 			func(a, b *mergetest.Database) {
 				b.Rows["notes"][1]["about"] = int64(102) // of kind 1
 				b.Rows["notes"][2]["about"] = int64(102)
@@ -84,7 +84,7 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			map[string]int64{"reference-dangling": 1, "reference-rebind": 1},
 		},
 		"for some of the rows that have a value, to one key": {
-			declare.DeclaredReference{At: about.At, To: about.To[:1], None: about.None, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
+			rules.DeclaredReference{At: about.At, To: about.To[:1], None: about.None, When: &rules.When{Column: "kind", Is: []string{"0"}}, Others: rules.OthersPlain},
 			func(a, b *mergetest.Database) {
 				b.Rows["notes"][1]["about"] = int64(102) // of kind 1
 				b.Rows["notes"][2]["about"] = int64(102)
@@ -92,7 +92,7 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			map[string]int64{"reference-dangling": 1, "reference-rebind": 1},
 		},
 		"and the others are open": {
-			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Not: []string{"1"}}},
+			rules.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &rules.When{Column: "kind", Not: []string{"1"}}},
 			func(a, b *mergetest.Database) { b.Rows["notes"][1]["about"] = int64(151) },
 			map[string]int64{"reference-undeclared": 1},
 		},
@@ -127,9 +127,9 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 func TestDanglingStatement(t *testing.T) {
 	a, b := objects("a", 101), objects("b", 501)
 	b.Rows["notes"][0]["about"] = int64(9999)
-	report := mustCheck(t, others(declare.DeclaredReference{
+	report := mustCheck(t, others(rules.DeclaredReference{
 		At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"0", "-1", "<32"},
-		When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain,
+		When: &rules.When{Column: "kind", Is: []string{"0"}}, Others: rules.OthersPlain,
 	}), a, b)
 	const want = "SELECT * FROM `notes` c WHERE c.`about` IS NOT NULL AND c.`kind` IN ('0') AND c.`about` NOT IN ('0', '-1') AND NOT c.`about` < 32 AND " +
 		"NOT EXISTS (SELECT 1 FROM `characters` p WHERE p.`guid` = c.`about`) AND NOT EXISTS (SELECT 1 FROM `guild` p WHERE p.`id` = c.`about`)"
@@ -142,7 +142,7 @@ func TestDanglingStatement(t *testing.T) {
 func TestPlainIsCounted(t *testing.T) {
 	a, b := objects("a", 101), objects("b", 501)
 	b.Rows["notes"][0]["kind"] = int64(102) // a key of a's
-	opts := others(declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"<32"}})
+	opts := others(rules.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"<32"}})
 	if report := mustCheck(t, opts, a, b); report.Plain != 1 || len(find(report, verdict.CodeReferenceUndeclared, "notes", "kind")) > 0 {
 		t.Errorf("%d columns, verdict %s", report.Plain, report.Verdict)
 	}
@@ -158,10 +158,10 @@ func TestPlainIsCounted(t *testing.T) {
 func TestOthersOfSeveralReferences(t *testing.T) {
 	a, b := objects("a", 101), objects("b", 501)
 	b.Rows["notes"][1]["about"], b.Rows["notes"][1]["kind"] = int64(151), int64(5)
-	for _, word := range []string{"", declare.OthersPlain} {
+	for _, word := range []string{"", rules.OthersPlain} {
 		opts := others(
-			declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid"}, None: []string{"<32"}, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: word},
-			declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"guild.id"}, None: []string{"<32"}, When: &declare.When{Column: "kind", Is: []string{"1"}}},
+			rules.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid"}, None: []string{"<32"}, When: &rules.When{Column: "kind", Is: []string{"0"}}, Others: word},
+			rules.DeclaredReference{At: []string{"notes.about"}, To: []string{"guild.id"}, None: []string{"<32"}, When: &rules.When{Column: "kind", Is: []string{"1"}}},
 		)
 		open := int64(0)
 		for _, r := range mustCheck(t, opts, a, b).Results {

@@ -9,15 +9,14 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // refusedRule looks for rows of the worlds that the first world would refuse, as the new database will: some of its
 // own too, if they came while a condition was off.
-var refusedRule = rule.Rule{
+var refusedRule = Rule{
 	Codes: []string{verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize},
 	Tasks: refusedTasks,
 }
@@ -27,23 +26,23 @@ var codeOf = map[catalog.ConditionKind]string{
 	catalog.ConditionCheck: verdict.CodeRefusedCheck, catalog.ConditionPartition: verdict.CodeRefusedPartition, catalog.ConditionValue: verdict.CodeRefusedValue, catalog.ConditionSize: verdict.CodeRefusedSize,
 }
 
-func refusedTasks(f *read.Facts) (tasks []rule.Task) {
+func refusedTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		t := f.Model().Tables[table]
 		if t == nil || !mayRefuse(f.Resolved, table, t) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{Code: verdict.CodeRefusedCheck, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, Task{Code: verdict.CodeRefusedCheck, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 			all := refusals{table: table}
 			for db, of := range f.Having(table) {
 				if f.Same[table] && db != f.Model() {
 					continue // whose rows stay
 				}
 				if err := all.look(ctx, f, r, t, db, of); err != nil {
-					return rule.Outcome{}, err
+					return Outcome{}, err
 				}
 			}
-			return rule.Found(all.results(f)...), nil
+			return Found(all.results(f)...), nil
 		}})
 	}
 	return tasks
@@ -51,7 +50,7 @@ func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 
 // mayRefuse reports whether the first world says of a table that it does not take every
 // row of the other databases.
-func mayRefuse(f *declare.Resolved, table string, t *catalog.Table) bool {
+func mayRefuse(f *rules.Resolved, table string, t *catalog.Table) bool {
 	if slices.ContainsFunc(t.Conditions, func(c catalog.Condition) bool { return !c.Off }) {
 		return true
 	}
@@ -97,7 +96,7 @@ func (all *refusals) of(c catalog.Condition) *refusal {
 }
 
 // look tries the rows of one world against all that the first world wants of them.
-func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t *catalog.Table, db *declare.Database, of *catalog.Table) error {
+func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.Table, db *rules.Database, of *catalog.Table) error {
 	var ask []catalog.Condition
 	consider := func(c catalog.Condition, gap string) {
 		if known := all.of(c); gap != "" && db.Rows[all.table] > 0 {
@@ -107,7 +106,7 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 		}
 	}
 	for _, c := range t.Conditions {
-		outlives := func(column string, in []*declare.Ref) bool { return declare.Outlives(&c, column, in) }
+		outlives := func(column string, in []*rules.Ref) bool { return rules.Outlives(&c, column, in) }
 		if !c.Off && !(c.Within && !sameColumns(t, of, c.Columns)) {
 			consider(c, cmp.Or(cannotHold(&c, t, of), f.Rekeyed.MovesUnclear(db, all.table, c.Columns, outlives)))
 		}
@@ -118,13 +117,13 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 		if have == nil || have.Describe() == want.Describe() {
 			continue // schema-column reports what is missing
 		}
-		conditions, err := read.Takes(ctx, f.Model(), all.table, want.Name)
+		conditions, err := Takes(ctx, f.Model(), all.table, want.Name)
 		if err != nil {
 			return err
 		}
 		for _, c := range conditions {
 			gap := ""
-			if kind, other := cmp.Or(string(want.Kind), declare.NameOf(want.Type)), cmp.Or(string(have.Kind), declare.NameOf(have.Type)); kind != other {
+			if kind, other := cmp.Or(string(want.Kind), rules.NameOf(want.Type)), cmp.Or(string(have.Kind), rules.NameOf(have.Type)); kind != other {
 				gap = fmt.Sprintf("%s is %s, and %s in %s: the values after the merge are not known", want.Name, have.Type, want.Type, f.Model().Name)
 			}
 			consider(c, gap)
@@ -144,7 +143,7 @@ func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t 
 }
 
 // note adds what was found in one world.
-func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failing) {
+func (r *refusal) note(f *Facts, db *rules.Database, found catalog.Failing) {
 	table := r.result.Table
 	if found.Unclear != "" {
 		r.result.Gaps = append(r.result.Gaps, verdict.Gap{World: db.Name, Reason: found.Unclear})
@@ -160,15 +159,15 @@ func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failin
 		r.names = append(r.names, db.Name)
 	}
 	for _, fields := range found.Samples {
-		if len(r.result.Samples) < declare.Samples {
-			key := read.KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
+		if len(r.result.Samples) < rules.Samples {
+			key := KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
 			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{World: db.Name, Fields: fields}}})
 		}
 	}
 }
 
 // results concludes what is known.
-func (all *refusals) results(f *read.Facts) (results []verdict.Result) {
+func (all *refusals) results(f *Facts) (results []verdict.Result) {
 	for _, r := range all.all {
 		result := r.result
 		result.Rows = result.Count

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -66,7 +66,7 @@ func TestRefusedRows(t *testing.T) {
 				test.plant(a, b)
 			}
 			got := make(map[string]want)
-			for _, r := range mustCheck(t, declare.Options{}, a, b).Results {
+			for _, r := range mustCheck(t, rules.Options{}, a, b).Results {
 				switch r.Code {
 				case verdict.CodeRefusedCheck, verdict.CodeRefusedPartition, verdict.CodeRefusedValue, verdict.CodeRefusedSize:
 					got[key(r.Code, r.Table, r.Subject)] = want{r.Verdict, r.Count, len(r.Samples)}

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // Of a table that is reset no rows come, those of the first world are counted too, and the
 // report says which tables these are.
 func TestResetTables(t *testing.T) {
-	reset := declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"p*"}, Policy: declare.PolicySkip}, {Tables: []string{"pets"}, Policy: declare.PolicyReset}}}
+	reset := rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"p*"}, Policy: rules.PolicySkip}, {Tables: []string{"pets"}, Policy: rules.PolicyReset}}}
 	report := mustCheck(t, reset, game("a", 1, 5), game("b", 1, 5))
 	if !slices.Equal(report.Reset, []string{"pets"}) {
 		t.Errorf("emptied: %q", report.Reset)

@@ -6,47 +6,46 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // sameRule proves that tables which are declared the same in every world are so, row
 // by row. Their keys are no conflicts, and to refer to them is the same everywhere.
-var sameRule = rule.Rule{
+var sameRule = Rule{
 	Codes: []string{verdict.CodeTableDiffers},
 	Tasks: sameTasks,
 }
 
-func sameTasks(f *read.Facts) (tasks []rule.Task) {
+func sameTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		if !f.Same[table] {
 			continue
 		}
-		tasks = append(tasks, rule.Task{Code: verdict.CodeTableDiffers, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, Task{Code: verdict.CodeTableDiffers, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 			result, err := compareSame(ctx, f, r, verdict.Result{Code: verdict.CodeTableDiffers, Table: table}, nil)
-			return rule.Found(result), err
+			return Found(result), err
 		}})
 	}
 	for _, kept := range f.Keeps.Rows(f.Tables) {
 		result := verdict.Result{Code: verdict.CodeTableDiffers, Table: kept.Table, Subject: kept.Column + " " + kept.Keys, Columns: []string{kept.Column}}
-		tasks = append(tasks, rule.Task{Code: verdict.CodeTableDiffers, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, Task{Code: verdict.CodeTableDiffers, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 			result, err := compareSame(ctx, f, r, result, kept)
-			return rule.Found(result), err
+			return Found(result), err
 		}})
 	}
 	return tasks
 }
 
 // compareSame compares the rows of a table in all databases, or only some.
-func compareSame(ctx context.Context, f *read.Facts, r *read.Reader, result verdict.Result, only catalog.Withheld) (verdict.Result, error) {
+func compareSame(ctx context.Context, f *Facts, r *Reader, result verdict.Result, only catalog.Withheld) (verdict.Result, error) {
 	table := result.Table
 	model, _ := f.ModelOf(table)
 	var want, of string
 	var in []string
-	others := slices.DeleteFunc(slices.Clone(f.DBs), func(db *declare.Database) bool { return db == model || db.Tables[table] == nil })
-	for _, db := range append([]*declare.Database{model}, others...) {
+	others := slices.DeleteFunc(slices.Clone(f.DBs), func(db *rules.Database) bool { return db == model || db.Tables[table] == nil })
+	for _, db := range append([]*rules.Database{model}, others...) {
 		sum, rows, unread, err := r.Contents(ctx, db, table, only)
 		switch {
 		case err != nil:

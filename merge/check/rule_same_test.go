@@ -7,8 +7,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -36,8 +36,8 @@ func withTemplates(name string, first int) *mergetest.Database {
 // A table that is the same in every world is proved to be so: its keys and values do
 // not collide, references to it are not ambiguous, its counter does not matter.
 func TestSameTables(t *testing.T) {
-	same := declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"templ*"}, Policy: declare.PolicySame}}}
-	of := func(opts declare.Options, dbs ...*mergetest.Database) (codes []string) {
+	same := rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"templ*"}, Policy: rules.PolicySame}}}
+	of := func(opts rules.Options, dbs ...*mergetest.Database) (codes []string) {
 		for _, r := range mustCheck(t, opts, dbs...).Results {
 			if r.Verdict != verdict.Pass && (r.Table == "templates" || r.Table == "things") && !strings.HasPrefix(r.Code, "server") {
 				codes = append(codes, r.Code)
@@ -47,7 +47,7 @@ func TestSameTables(t *testing.T) {
 	}
 	a, b, c := withTemplates("a", 101), withTemplates("b", 201), withTemplates("c", 301)
 	want := "key-collision unique-collision auto-increment reference-ambiguous"
-	if got := strings.Join(of(declare.Options{}, a, b, c), " "); got != want {
+	if got := strings.Join(of(rules.Options{}, a, b, c), " "); got != want {
 		t.Errorf("undeclared: %s, want %s", got, want)
 	}
 	if got := of(same, a, b, c); len(got) > 0 {
@@ -69,12 +69,12 @@ func TestSameTables(t *testing.T) {
 	}
 
 	// An exact name beats a pattern, whatever their order.
-	exact := declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"templates"}, Policy: declare.PolicyCopy}, same.Tables[0]}}
+	exact := rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"templates"}, Policy: rules.PolicyCopy}, same.Tables[0]}}
 	if got := strings.Join(of(exact, a, c), " "); got != want {
 		t.Errorf("exact: %s, want %s", got, want)
 	}
-	for _, bad := range []declare.TablePolicy{{Tables: []string{"tmpl*"}, Policy: declare.PolicySame}, {Tables: []string{"templates"}, Policy: "lose"}, {Tables: []string{"templates.id"}, Policy: declare.PolicySame}} {
-		if _, err := merge.Check(t.Context(), sources(a, c), declare.Options{Tables: []declare.TablePolicy{bad}}); !errors.Is(err, declare.ErrOptions) {
+	for _, bad := range []rules.TablePolicy{{Tables: []string{"tmpl*"}, Policy: rules.PolicySame}, {Tables: []string{"templates"}, Policy: "lose"}, {Tables: []string{"templates.id"}, Policy: rules.PolicySame}} {
+		if _, err := merge.Check(t.Context(), sources(a, c), rules.Options{Tables: []rules.TablePolicy{bad}}); !errors.Is(err, rules.ErrOptions) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

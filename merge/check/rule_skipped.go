@@ -7,39 +7,37 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/check/spaces"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // skippedRule reports the tables that cannot be read.
-var skippedRule = rule.Rule{
+var skippedRule = Rule{
 	Codes:   []string{verdict.CodeTableSkipped},
 	Single:  true,
 	Catalog: judgeSkipped,
 }
 
 // leftRule counts the rows that stay behind, as the operator declares.
-var leftRule = rule.Rule{Codes: []string{verdict.CodeRowsLeft}, Tasks: skipTasks}
+var leftRule = Rule{Codes: []string{verdict.CodeRowsLeft}, Tasks: skipTasks}
 
 // skipTasks count what stays behind because that is the policy of its table.
-func skipTasks(f *read.Facts) (tasks []rule.Task) {
+func skipTasks(f *Facts) (tasks []Task) {
 	for _, table := range slices.Sorted(maps.Keys(f.Skip)) {
 		if !f.Skip[table] {
 			continue
 		}
-		tasks = append(tasks, rule.Task{Code: verdict.CodeRowsLeft, Tables: nil, Run: func(ctx context.Context, _ *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, Task{Code: verdict.CodeRowsLeft, Tables: nil, Run: func(ctx context.Context, _ *Reader) (Outcome, error) {
 			result := verdict.Result{Code: verdict.CodeRowsLeft, Table: table}
 			var parts []string
 			for _, db := range f.DBs {
 				if db.Apart[table] == nil || db == f.Model() && !f.Reset[table] { // whose rows come
 					continue
 				}
-				n, err := read.Count(ctx, db, table)
+				n, err := Count(ctx, db, table)
 				if err != nil {
-					return rule.Outcome{}, err
+					return Outcome{}, err
 				}
 				result.Read += n
 				parts = append(parts, db.Name+": "+printable.Number(n))
@@ -48,13 +46,13 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 			if f.Reset[table] {
 				result.Message = "the table is empty in the new database; " + result.Message
 			}
-			return rule.Found(result), nil
+			return Found(result), nil
 		}})
 	}
 	return tasks
 }
 
-func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
+func judgeSkipped(f *Facts) (findings []Finding) {
 	skipped := make(map[string][]verdict.Gap)
 	for _, db := range f.DBs {
 		for _, s := range db.Skipped {
@@ -66,15 +64,15 @@ func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
 		if declared := declaredOf(f.Resolved, table); len(declared) > 0 && !slices.Contains(f.Tables, table) {
 			r.Message += ", so its declarations are not checked: " + catalog.Few(declared)
 		}
-		if spaces.JudgeSequence(f.Moving, f, &r) {
-			findings = append(findings, rule.Finding{Result: r})
+		if JudgeSequence(f.Moving, f, &r) {
+			findings = append(findings, Finding{Result: r})
 		}
 	}
 	return findings
 }
 
 // declaredOf names what the operator declares of a table.
-func declaredOf(f *declare.Resolved, table string) (all []string) {
+func declaredOf(f *rules.Resolved, table string) (all []string) {
 	for _, u := range f.Opts.Uniques {
 		if u.Table == table {
 			all = append(all, "unique "+catalog.ColumnList(u.Columns))

@@ -6,21 +6,21 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // What is declared of a table whose rows stay behind is no mistake, and what refers to it cannot be followed.
 func TestDeclaredOfSkipped(t *testing.T) {
-	skip := func(table string) []declare.TablePolicy {
-		return []declare.TablePolicy{{Tables: []string{table}, Policy: declare.PolicySkip}}
+	skip := func(table string) []rules.TablePolicy {
+		return []rules.TablePolicy{{Tables: []string{table}, Policy: rules.PolicySkip}}
 	}
-	mustCheck(t, declare.Options{
-		Tables: skip("characters"), Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account"}},
+	mustCheck(t, rules.Options{
+		Tables: skip("characters"), Uniques: []rules.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Accounts: []rules.AccountColumn{{Table: "characters", Column: "account"}},
 	}, game("a", 1, 5), game("b", 1, 5))
-	report := mustCheck(t, declare.Options{Tables: skip("players")}, settled(1), settled(2))
+	report := mustCheck(t, rules.Options{Tables: skip("players")}, settled(1), settled(2))
 	r := find(report, verdict.CodeReferenceDangle, "items", "")[0]
 	if r.Verdict != verdict.NotVerified || !strings.HasPrefix(r.Gaps[0].Reason, "refers to players, whose rows stay behind") {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
@@ -36,7 +36,7 @@ func TestUnreadInOneDatabase(t *testing.T) {
 	a, b := settled(1), settled(2)
 	b.Schema.Tables = slices.DeleteFunc(b.Schema.Tables, func(t catalog.Table) bool { return t.Name == "players" })
 	b.Schema.Skipped = []catalog.Skipped{{Table: "players", Reason: "MyISAM: not part of the snapshot"}}
-	report := mustCheck(t, declare.Options{}, a, b)
+	report := mustCheck(t, rules.Options{}, a, b)
 	if r := find(report, verdict.CodeSchemaTable, "players", "")[0]; r.Verdict != verdict.Pass || r.Message != "in every database; not read in s2" {
 		t.Errorf("schema-table: %s, %s", r.Verdict, r.Message)
 	}
@@ -58,13 +58,13 @@ func TestDeclaredOfUnread(t *testing.T) {
 	for _, db := range []*mergetest.Database{a, b} {
 		db.Schema.Skipped = []catalog.Skipped{{Table: "mail", Reason: "MyISAM"}}
 	}
-	to := func(table, toTable string) declare.DeclaredReference {
-		return declare.DeclaredReference{Table: table, Columns: []string{"owner", "name"}, ToTable: toTable, ToColumns: []string{"guid", "name"}}
+	to := func(table, toTable string) rules.DeclaredReference {
+		return rules.DeclaredReference{Table: table, Columns: []string{"owner", "name"}, ToTable: toTable, ToColumns: []string{"guid", "name"}}
 	}
-	report := mustCheck(t, declare.Options{
-		Rules:    []declare.Declarations{{References: []declare.DeclaredReference{to("mail", "characters"), to("pets", "mail")}}},
-		Uniques:  []declare.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
-		Accounts: []declare.AccountColumn{{Table: "mail", Column: "account"}},
+	report := mustCheck(t, rules.Options{
+		Rules:    []rules.Declarations{{References: []rules.DeclaredReference{to("mail", "characters"), to("pets", "mail")}}},
+		Uniques:  []rules.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
+		Accounts: []rules.AccountColumn{{Table: "mail", Column: "account"}},
 	}, a, b)
 	const want = "was not read, so its declarations are not checked: unique title; reference (owner, name) → characters.(guid, name); account account"
 	if r := find(report, verdict.CodeTableSkipped, "mail", "")[0]; r.Verdict != verdict.NotVerified || r.Message != want {

@@ -10,8 +10,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -39,10 +39,10 @@ func oldWorld(name string, heroes int) *mergetest.Database {
 }
 
 // oldWords say all of it.
-func oldWords() declare.Options {
-	return declare.Options{Rekey: &declare.Rekey{Auto: true}, Rules: []declare.Declarations{{
+func oldWords() rules.Options {
+	return rules.Options{Rekey: &rules.Rekey{Auto: true}, Rules: []rules.Declarations{{
 		Plain: []string{"heroes.level", "things.kind"}, Shared: []string{"spells.spell"},
-		References: []declare.DeclaredReference{{At: []string{"things.owner", "spells.hero", "heroes.spouse"}, To: []string{"heroes.id"}}},
+		References: []rules.DeclaredReference{{At: []string{"things.owner", "spells.hero", "heroes.spouse"}, To: []string{"heroes.id"}}},
 	}}}
 }
 
@@ -59,13 +59,13 @@ func notPassed(r *verdict.Report) (all []string) {
 // What stands against new keys is named, each thing by itself, and what is declared
 // does not.
 func TestKeysGetNewValues(t *testing.T) {
-	type change func(o *declare.Options, a, b *mergetest.Database)
+	type change func(o *rules.Options, a, b *mergetest.Database)
 	column := func(db *mergetest.Database, table, name string) *catalog.Column {
 		t := &db.Schema.Tables[slices.IndexFunc(db.Schema.Tables, func(t catalog.Table) bool { return t.Name == table })]
 		return &t.Columns[slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name })]
 	}
 	addTable := func(table catalog.Table, rows func(db *mergetest.Database) []mergetest.Row) change {
-		return func(_ *declare.Options, a, b *mergetest.Database) {
+		return func(_ *rules.Options, a, b *mergetest.Database) {
 			for _, db := range []*mergetest.Database{a, b} {
 				db.Schema.Tables = append(db.Schema.Tables, table)
 				db.Rows[table.Name] = rows(db)
@@ -80,17 +80,17 @@ func TestKeysGetNewValues(t *testing.T) {
 			return []mergetest.Row{{"name": "thing" + db.Label, "next": int64(len(db.Rows["things"]) + 1)}}
 		})
 	someOf := func(name, others string) change {
-		return func(o *declare.Options, a, b *mergetest.Database) {
+		return func(o *rules.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
-			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "things.id", When: &declare.When{Column: "name", Is: []string{name, "thingb"}}, Others: others}}
+			o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "things.id", When: &rules.When{Column: "name", Is: []string{name, "thingb"}}, Others: others}}
 			if name == "others" {
 				o.Rekey.Counters[0].When.Is = []string{name}
 			}
-			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"seq"}, Policy: rules.PolicySkip}}
 		}
 	}
 	vars := func(who string) change {
-		return func(o *declare.Options, a, b *mergetest.Database) {
+		return func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "vars", Primary: []string{"hero"}, Columns: []catalog.Column{number("hero"), {Name: "who", Type: "VARCHAR(9)", Kind: catalog.KindText, Collation: mergetest.Binary}}},
 				func(*mergetest.Database) []mergetest.Row { return []mergetest.Row{{"hero": int64(1), "who": who}} })(o, a, b)
 			o.Rules[0].References[0].At = append(slices.Clone(o.Rules[0].References[0].At), "vars.hero", "vars.who")
@@ -98,12 +98,12 @@ func TestKeysGetNewValues(t *testing.T) {
 	}
 	// Who cast it: a hero, or 500, the monsters.
 	auras := func(key ...string) change {
-		return func(o *declare.Options, a, b *mergetest.Database) {
+		return func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "auras", Primary: key, Columns: []catalog.Column{number("hero"), number("caster")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"hero": int64(1), "caster": int64(3)}, {"hero": int64(1), "caster": int64(500)}}
 			})(o, a, b)
-			o.Rules[0].References = append(o.Rules[0].References[:1:1], declare.DeclaredReference{At: []string{"auras.hero"}, To: []string{"heroes.id"}},
-				declare.DeclaredReference{At: []string{"auras.caster"}, To: []string{"heroes.id"}, None: []string{"500"}})
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], rules.DeclaredReference{At: []string{"auras.hero"}, To: []string{"heroes.id"}},
+				rules.DeclaredReference{At: []string{"auras.caster"}, To: []string{"heroes.id"}, None: []string{"500"}})
 		}
 	}
 	for name, c := range map[string]struct {
@@ -113,120 +113,120 @@ func TestKeysGetNewValues(t *testing.T) {
 		"a key that moves in part, beside one that moves":   {auras("hero", "caster"), nil},
 		"a key that moves in part, and then one that moves": {auras("caster", "hero"), []string{"reference-undeclared auras caster as a key"}},
 		"a key that moves in part":                          {auras("caster"), []string{"key-collision auras caster", "reference-undeclared auras caster as a key"}},
-		"all is declared":                                   {func(*declare.Options, *mergetest.Database, *mergetest.Database) {}, nil},
-		"no new keys":                                       {func(o *declare.Options, _, _ *mergetest.Database) { o.Rekey = nil }, []string{"key-collision heroes id"}},
-		"an undeclared column that names rows of its world": {func(o *declare.Options, _, _ *mergetest.Database) {
+		"all is declared":                                   {func(*rules.Options, *mergetest.Database, *mergetest.Database) {}, nil},
+		"no new keys":                                       {func(o *rules.Options, _, _ *mergetest.Database) { o.Rekey = nil }, []string{"key-collision heroes id"}},
+		"an undeclared column that names rows of its world": {func(o *rules.Options, _, _ *mergetest.Database) {
 			o.Rules[0].Plain = []string{"things.kind"}
 		}, []string{"reference-undeclared heroes level"}},
-		"an undeclared column that names none":   {func(o *declare.Options, _, _ *mergetest.Database) { o.Rules[0].Plain = []string{"heroes.level"} }, nil},
-		"a number in a key that nobody declared": {func(o *declare.Options, _, _ *mergetest.Database) { o.Rules[0].Shared = nil }, []string{"key-undeclared spells spell"}},
-		"0 and -1": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"an undeclared column that names none":   {func(o *rules.Options, _, _ *mergetest.Database) { o.Rules[0].Plain = []string{"heroes.level"} }, nil},
+		"a number in a key that nobody declared": {func(o *rules.Options, _, _ *mergetest.Database) { o.Rules[0].Shared = nil }, []string{"key-undeclared spells spell"}},
+		"0 and -1": {func(_ *rules.Options, a, b *mergetest.Database) {
 			b.Rows["things"][0]["owner"], b.Rows["heroes"][1]["spouse"] = int64(0), int64(-1)
 		}, []string{"key-nobody heroes spouse", "key-nobody things owner"}},
-		"0 and -1 are declared": {func(o *declare.Options, a, b *mergetest.Database) {
+		"0 and -1 are declared": {func(o *rules.Options, a, b *mergetest.Database) {
 			b.Rows["things"][0]["owner"], b.Rows["heroes"][1]["spouse"] = int64(0), int64(-1)
 			o.Rules[0].References[0].None = []string{"0"}
 			o.Rules[0].References[0].Dangling = []string{"-1"}
 		}, nil},
-		"the largest of the type": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"the largest of the type": {func(_ *rules.Options, a, b *mergetest.Database) {
 			b.Rows["things"][0]["owner"] = int64(1<<31 - 1)
 		}, []string{"key-space heroes heroes.id", "key-nobody things owner"}},
-		"many that lead nowhere": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"many that lead nowhere": {func(_ *rules.Options, a, b *mergetest.Database) {
 			for n := range 12 {
 				b.Rows["things"][n]["owner"] = int64(7777)
 			}
 		}, []string{"key-nobody things owner"}},
-		"some that lead nowhere": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"some that lead nowhere": {func(_ *rules.Options, a, b *mergetest.Database) {
 			for n := range 9 {
 				b.Rows["things"][n]["owner"] = int64(7777)
 			}
 		}, nil},
-		"no room": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"no room": {func(_ *rules.Options, a, b *mergetest.Database) {
 			column(a, "heroes", "id").Type, column(b, "heroes", "id").Type = "TINYINT", "TINYINT"
 		}, nil}, // an offset of 100 or 40 is enough
-		"less room still": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"less room still": {func(_ *rules.Options, a, b *mergetest.Database) {
 			for _, db := range []*mergetest.Database{a, b} {
 				column(db, "heroes", "id").Type = "TINYINT"
 				db.Rows["heroes"] = append(db.Rows["heroes"], mergetest.Row{"id": int64(100), "level": int64(9)})
 			}
 		}, []string{"key-space heroes heroes.id"}},
-		"an offset in somebody's way": {func(o *declare.Options, _, _ *mergetest.Database) {
-			o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
+		"an offset in somebody's way": {func(o *rules.Options, _, _ *mergetest.Database) {
+			o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
 		}, []string{"key-space heroes heroes.id"}},
-		"a reference for some rows": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a reference for some rows": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "tips", Columns: []catalog.Column{number("about"), number("kind")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"about": int64(1), "kind": int64(1)}, {"about": int64(770_001), "kind": int64(2)}}
 			})(o, a, b)
-			o.Rules[0].References = append(o.Rules[0].References[:1:1], declare.DeclaredReference{At: []string{"tips.about"}, To: []string{"heroes.id"}, When: &declare.When{Column: "kind", Is: []string{"1"}}})
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], rules.DeclaredReference{At: []string{"tips.about"}, To: []string{"heroes.id"}, When: &rules.When{Column: "kind", Is: []string{"1"}}})
 			o.Rules[0].Plain = append(o.Rules[0].Plain, "tips.kind")
 		}, []string{"table-uncopyable tips"}}, // it has no key
 		"a counter in a row": {seq, []string{"key-counter seq next", "reference-undeclared seq next"}},
-		"a counter that is declared": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a counter that is declared": {func(o *rules.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
-			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "things.id"}}
-			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+			o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "things.id"}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"seq"}, Policy: rules.PolicySkip}}
 		}, nil},
 		"a counter of other rows":                   {someOf("others", ""), []string{"key-counter seq next"}},
-		"a counter of other rows, and no other one": {someOf("others", declare.OthersPlain), nil},
+		"a counter of other rows, and no other one": {someOf("others", rules.OthersPlain), nil},
 		"a counter of these rows":                   {someOf("thinga", ""), nil},
-		"a key that the database counts up, of a table that stays": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a key that the database counts up, of a table that stays": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "notices", Primary: []string{"id"}, Columns: []catalog.Column{number("id")}, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 1000, Max: 1<<31 - 1}},
 				func(db *mergetest.Database) []mergetest.Row {
 					return []mergetest.Row{{"id": int64(len(db.Rows["things"]) + 1)}}
 				})(o, a, b)
-			o.Tables = []declare.TablePolicy{{Tables: []string{"notices"}, Policy: declare.PolicySkip}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"notices"}, Policy: rules.PolicySkip}}
 		}, nil},
-		"a counter whose table is copied": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a counter whose table is copied": {func(o *rules.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
-			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "things.id"}}
+			o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "things.id"}}
 		}, []string{"key-counter seq next", "reference-undeclared seq next"}},
-		"a counter whose table is emptied": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a counter whose table is emptied": {func(o *rules.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
-			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "things.id"}}
-			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicyReset}}
+			o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "things.id"}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"seq"}, Policy: rules.PolicyReset}}
 		}, []string{"key-counter seq next"}},
-		"a skipped table that a copied column names": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a skipped table that a copied column names": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "auctions", Primary: []string{"id"}, Columns: []catalog.Column{number("id")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"id": int64(505)}}
 			})(o, a, b)
-			o.Tables = []declare.TablePolicy{{Tables: []string{"auctions"}, Policy: declare.PolicySkip}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"auctions"}, Policy: rules.PolicySkip}}
 			o.Rules[0].Plain = []string{"heroes.level"}
 		}, []string{"reference-undeclared things kind"}},
-		"a number in a table that stays": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a number in a table that stays": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "diary", Columns: []catalog.Column{number("about")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"about": int64(1003)}, {"about": int64(3)}, {"about": int64(1999)}}
 			})(o, a, b)
-			o.Tables = []declare.TablePolicy{{Tables: []string{"diary"}, Policy: declare.PolicySkip}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"diary"}, Policy: rules.PolicySkip}}
 		}, []string{"reference-undeclared diary about"}},
-		"a number in a text of a table that stays": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a number in a text of a table that stays": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "diary", Columns: []catalog.Column{{Name: "about", Type: "VARCHAR(20)", Kind: catalog.KindText}, {Name: "year", Type: "VARCHAR(20)", Kind: catalog.KindText}}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"about": "1003", "year": "01003"}, {"about": "a dragon", "year": "1003 BC"}}
 			})(o, a, b)
-			o.Tables = []declare.TablePolicy{{Tables: []string{"diary"}, Policy: declare.PolicySkip}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"diary"}, Policy: rules.PolicySkip}}
 		}, []string{"reference-undeclared diary about"}},
-		"a number in a table that is emptied": {func(o *declare.Options, a, b *mergetest.Database) {
+		"a number in a table that is emptied": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "diary", Columns: []catalog.Column{number("about")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"about": int64(1003)}, {"about": int64(3)}, {"about": int64(1999)}}
 			})(o, a, b)
-			o.Tables = []declare.TablePolicy{{Tables: []string{"diary"}, Policy: declare.PolicyReset}}
+			o.Tables = []rules.TablePolicy{{Tables: []string{"diary"}, Policy: rules.PolicyReset}}
 		}, nil},
-		"things without a table": {func(o *declare.Options, a, b *mergetest.Database) {
+		"things without a table": {func(o *rules.Options, a, b *mergetest.Database) {
 			addTable(catalog.Table{Name: "members", Primary: []string{"hero"}, Columns: []catalog.Column{number("hero"), number("party")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"hero": int64(1), "party": int64(9)}, {"hero": int64(2), "party": int64(9)}}
 			})(o, a, b)
-			o.Rekey.Spaces = []declare.Space{{Name: "parties"}}
-			o.Rules[0].References = append(o.Rules[0].References[:1:1], declare.DeclaredReference{At: []string{"members.party"}, To: []string{"space:parties"}},
-				declare.DeclaredReference{At: []string{"members.hero"}, To: []string{"heroes.id"}})
+			o.Rekey.Spaces = []rules.Space{{Name: "parties"}}
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], rules.DeclaredReference{At: []string{"members.party"}, To: []string{"space:parties"}},
+				rules.DeclaredReference{At: []string{"members.hero"}, To: []string{"heroes.id"}})
 		}, nil},
 		"digits in a text": {vars("7"), nil},
-		"digits in a text that is too short": {func(o *declare.Options, a, b *mergetest.Database) {
+		"digits in a text that is too short": {func(o *rules.Options, a, b *mergetest.Database) {
 			vars("7")(o, a, b)
 			for _, db := range []*mergetest.Database{a, b} {
 				column(db, "vars", "who").Type = "VARCHAR(1)"
 			}
 		}, []string{"key-space heroes heroes.id"}},
 		"a text that is no number": {vars("7th"), []string{"key-space vars who"}},
-		"a condition on a key": {func(_ *declare.Options, a, b *mergetest.Database) {
+		"a condition on a key": {func(_ *rules.Options, a, b *mergetest.Database) {
 			a.Schema.Tables[0].Conditions = []catalog.Condition{{Kind: catalog.ConditionCheck, Name: "few", Text: "id < 500", Columns: []string{"id"}}}
 			b.Holds = map[string]func(mergetest.Row) bool{"id < 500": func(r mergetest.Row) bool { return r["id"].(int64) < 500 }}
 		}, []string{"refused-check heroes few"}},
@@ -249,7 +249,7 @@ func TestKeysGetNewValues(t *testing.T) {
 // Where keys cannot get new values nothing else is judged, and nothing passes.
 func TestNoRoomNeverPasses(t *testing.T) {
 	a, b, o := oldWorld("a", 30), oldWorld("b", 25), oldWords()
-	o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
+	o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
 	o.Allow = []string{verdict.CodeKeySpace}
 	if r := mustCheck(t, o, a, b); r.Verdict != verdict.Fail {
 		t.Errorf("%s: %q", r.Verdict, notPassed(r))
@@ -258,56 +258,56 @@ func TestNoRoomNeverPasses(t *testing.T) {
 
 // What cannot be is said by name.
 func TestSpacesThatCannotBe(t *testing.T) {
-	for want, change := range map[string]func(o *declare.Options){
-		`space 1: it has no name and 2 keys`: func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.id", "things.id"}}} },
-		`space 1 in rules.toml:7: "nothing.id": no world has a table that matches nothing`: func(o *declare.Options) {
-			o.Rekey.Spaces = []declare.Space{{Keys: []string{"nothing.id"}, File: "rules.toml", Line: 7}}
+	for want, change := range map[string]func(o *rules.Options){
+		`space 1: it has no name and 2 keys`: func(o *rules.Options) { o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.id", "things.id"}}} },
+		`space 1 in rules.toml:7: "nothing.id": no world has a table that matches nothing`: func(o *rules.Options) {
+			o.Rekey.Spaces = []rules.Space{{Keys: []string{"nothing.id"}, File: "rules.toml", Line: 7}}
 		},
-		`name 1 in rules.toml:9: no world has a table "nothing"`: func(o *declare.Options) {
-			o.Renames = []declare.RenamedColumn{{Table: "nothing", Column: "name", File: "rules.toml", Line: 9}}
+		`name 1 in rules.toml:9: no world has a table "nothing"`: func(o *rules.Options) {
+			o.Renames = []rules.RenamedColumn{{Table: "nothing", Column: "name", File: "rules.toml", Line: 9}}
 		},
-		`reference 1 in rules.toml:5: when: "npc" is not an integer, and column "kind" of table "things" is `: func(o *declare.Options) {
-			o.Rules = []declare.Declarations{{File: "rules.toml", References: []declare.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, When: &declare.When{Column: "kind", Is: []string{"1", "npc"}}, Line: 5}}}}
+		`reference 1 in rules.toml:5: when: "npc" is not an integer, and column "kind" of table "things" is `: func(o *rules.Options) {
+			o.Rules = []rules.Declarations{{File: "rules.toml", References: []rules.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, When: &rules.When{Column: "kind", Is: []string{"1", "npc"}}, Line: 5}}}}
 		},
-		`counter 1 in rules.toml:6: when: "npc" is not an integer`: func(o *declare.Options) {
-			o.Rekey.Counters = []declare.CounterRow{{At: "things.kind", Space: "heroes.id", When: &declare.When{Column: "id", Not: []string{"npc"}}, File: "rules.toml", Line: 6}}
+		`counter 1 in rules.toml:6: when: "npc" is not an integer`: func(o *rules.Options) {
+			o.Rekey.Counters = []rules.CounterRow{{At: "things.kind", Space: "heroes.id", When: &rules.When{Column: "id", Not: []string{"npc"}}, File: "rules.toml", Line: 6}}
 		},
-		`table 1 in rules.toml:8: when: "npc" is not an integer`: func(o *declare.Options) {
-			o.Tables = []declare.TablePolicy{{Tables: []string{"thing*"}, Policy: declare.PolicyCombine, When: &declare.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
+		`table 1 in rules.toml:8: when: "npc" is not an integer`: func(o *rules.Options) {
+			o.Tables = []rules.TablePolicy{{Tables: []string{"thing*"}, Policy: rules.PolicyCombine, When: &rules.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
 		},
-		`table 1 in rules.toml:8: when is beside the policy "skip"`: func(o *declare.Options) {
-			o.Tables = []declare.TablePolicy{{Tables: []string{"things"}, Policy: declare.PolicySkip, When: &declare.When{Column: "kind", Is: []string{"1"}}, File: "rules.toml", Line: 8}}
+		`table 1 in rules.toml:8: when is beside the policy "skip"`: func(o *rules.Options) {
+			o.Tables = []rules.TablePolicy{{Tables: []string{"things"}, Policy: rules.PolicySkip, When: &rules.When{Column: "kind", Is: []string{"1"}}, File: "rules.toml", Line: 8}}
 		},
-		`reference 1 in rules.toml:5: none has "abc", and things.owner is `: func(o *declare.Options) {
-			o.Rules = []declare.Declarations{{File: "rules.toml", References: []declare.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, None: []string{"0", "<9", "abc"}, Line: 5}}}}
+		`reference 1 in rules.toml:5: none has "abc", and things.owner is `: func(o *rules.Options) {
+			o.Rules = []rules.Declarations{{File: "rules.toml", References: []rules.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, None: []string{"0", "<9", "abc"}, Line: 5}}}}
 		},
-		`two spaces named "x"`: func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Name: "x"}, {Name: "x"}} },
-		`heroes.id is a key of the space "x" too`: func(o *declare.Options) {
-			o.Rekey.Spaces = []declare.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}
+		`two spaces named "x"`: func(o *rules.Options) { o.Rekey.Spaces = []rules.Space{{Name: "x"}, {Name: "x"}} },
+		`heroes.id is a key of the space "x" too`: func(o *rules.Options) {
+			o.Rekey.Spaces = []rules.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}
 		},
-		`no world is named "c"`: func(o *declare.Options) {
-			o.Rekey.Spaces = []declare.Space{{Name: "x", Offsets: map[string]uint64{"c": 1}}}
+		`no world is named "c"`: func(o *rules.Options) {
+			o.Rekey.Spaces = []rules.Space{{Name: "x", Offsets: map[string]uint64{"c": 1}}}
 		},
-		`"heroes.*" is a pattern`:                               func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.*"}}} },
-		`no space has that name`:                                func(o *declare.Options) { o.Rules[0].References[0].To = []string{"space:x"} },
-		`heroes.level is also declared by plain "heroes.level"`: func(o *declare.Options) { o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.level"}}} },
-		`the table heroes is declared the same in every world`: func(o *declare.Options) {
-			o.Tables = []declare.TablePolicy{{Tables: []string{"heroes"}, Policy: declare.PolicySame}}
-			o.Rekey.Spaces = []declare.Space{{Keys: []string{"heroes.id"}}}
+		`"heroes.*" is a pattern`:                               func(o *rules.Options) { o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.*"}}} },
+		`no space has that name`:                                func(o *rules.Options) { o.Rules[0].References[0].To = []string{"space:x"} },
+		`heroes.level is also declared by plain "heroes.level"`: func(o *rules.Options) { o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.level"}}} },
+		`the table heroes is declared the same in every world`: func(o *rules.Options) {
+			o.Tables = []rules.TablePolicy{{Tables: []string{"heroes"}, Policy: rules.PolicySame}}
+			o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.id"}}}
 		},
-		`there is no space "x", and none has that key`: func(o *declare.Options) { o.Rekey.Counters = []declare.CounterRow{{At: "things.kind", Space: "x"}} },
-		`things.owner gets new values itself`: func(o *declare.Options) {
-			o.Rekey.Counters = []declare.CounterRow{{At: "things.owner", Space: "heroes.id"}}
+		`there is no space "x", and none has that key`: func(o *rules.Options) { o.Rekey.Counters = []rules.CounterRow{{At: "things.kind", Space: "x"}} },
+		`things.owner gets new values itself`: func(o *rules.Options) {
+			o.Rekey.Counters = []rules.CounterRow{{At: "things.owner", Space: "heroes.id"}}
 		},
-		`things.id would get the new values of "things.id" and of "heroes.id"`: func(o *declare.Options) {
-			o.Rekey.Spaces = []declare.Space{{Keys: []string{"things.id"}}}
-			o.Rules[0].References = append(o.Rules[0].References, declare.DeclaredReference{At: []string{"things.id"}, To: []string{"heroes.id"}})
+		`things.id would get the new values of "things.id" and of "heroes.id"`: func(o *rules.Options) {
+			o.Rekey.Spaces = []rules.Space{{Keys: []string{"things.id"}}}
+			o.Rules[0].References = append(o.Rules[0].References, rules.DeclaredReference{At: []string{"things.id"}, To: []string{"heroes.id"}})
 		},
 	} {
 		o := oldWords()
 		change(&o)
 		_, err := merge.Check(t.Context(), sources(oldWorld("a", 3), oldWorld("b", 3)), o)
-		if !errors.Is(err, declare.ErrOptions) || !strings.Contains(fmt.Sprint(err), want) {
+		if !errors.Is(err, rules.ErrOptions) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -10,22 +10,21 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // uncopyableRule reports tables of which a merge cannot copy the rows faithfully. It says nothing of the
 // others.
-var uncopyableRule = rule.Rule{Codes: []string{verdict.CodeTableUncopyable}, Tasks: uncopyableTasks}
+var uncopyableRule = Rule{Codes: []string{verdict.CodeTableUncopyable}, Tasks: uncopyableTasks}
 
-func uncopyableTasks(f *read.Facts) []rule.Task {
-	return []rule.Task{{Code: verdict.CodeTableUncopyable, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+func uncopyableTasks(f *Facts) []Task {
+	return []Task{{Code: verdict.CodeTableUncopyable, Run: func(context.Context, *Reader) (Outcome, error) {
 		var results []verdict.Result
 		for _, table := range slices.Sorted(maps.Keys(f.Model().Tables)) {
 			rows := int64(0)
-			for _, db := range declare.OthersOf(f.Resolved) {
+			for _, db := range rules.OthersOf(f.Resolved) {
 				rows += db.Rows[table]
 			}
 			if f.Same[table] || rows == 0 {
@@ -42,12 +41,12 @@ func uncopyableTasks(f *read.Facts) []rule.Task {
 					Count: int64(len(reasons)), Message: strings.Join(reasons, "; ")})
 			}
 		}
-		return rule.Found(results...), nil
+		return Found(results...), nil
 	}}}
 }
 
 // uncopyable says why rows cannot be copied into a table.
-func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
+func uncopyable(f *Facts, t *catalog.Table) (reasons []string) {
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if t.Key() == nil {
 		reasons = unidentified(f, t)
@@ -62,14 +61,14 @@ func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
 		return ok
 	}
 	for _, r := range t.References { // not verified either: see Ref.Unfollowed
-		severed := func(s *declare.SeveredReference) bool { return s.Table == t.Name && s.To == r.ToTable }
+		severed := func(s *rules.SeveredReference) bool { return s.Table == t.Name && s.To == r.ToTable }
 		if left := f.Model().Apart[r.ToTable] != nil; left && !slices.ContainsFunc(f.Severed, severed) &&
 			allowed(verdict.CodeReferenceDangle, r.Columns...) && allowed(verdict.CodeReferenceRebind, r.Columns...) {
 			because("it refers to rows of %q, which is not copied: leave out both or neither", r.ToTable)
 		}
 	}
 	for column := range renamedIn(f, t.Name) {
-		if why := declare.Unchangeable(f.Model().Catalog, t.Name, column); why != "" && t.Key() != nil {
+		if why := rules.Unchangeable(f.Model().Catalog, t.Name, column); why != "" && t.Key() != nil {
 			because("%s", why)
 		}
 	}
@@ -80,7 +79,7 @@ func uncopyable(f *read.Facts, t *catalog.Table) (reasons []string) {
 }
 
 // unidentified says why the rows of a table without a key cannot be copied as they are.
-func unidentified(f *read.Facts, t *catalog.Table) (reasons []string) {
+func unidentified(f *Facts, t *catalog.Table) (reasons []string) {
 	otherwise := "give it a key of columns that differ between the worlds (a new column that counts from 1 in " +
 		"each would collide at once), " +
 		"or leave the rows of the other worlds behind: [[merge.table]] tables = [" + printable.TOML(t.Name) + "], " +
@@ -97,10 +96,10 @@ func unidentified(f *read.Facts, t *catalog.Table) (reasons []string) {
 		}
 	}
 	for _, s := range f.Severed {
-		if s.Table == t.Name && s.Gone == declare.GoneNone {
+		if s.Table == t.Name && s.Gone == rules.GoneNone {
 			because("it has no key, and references by %s are to be cleared, so an undo could not identify its "+
 				"rows: %s, or let them stay behind: gone = %q in the [[check.reference]] to %s",
-				s.Column, otherwise, declare.GoneDrop, s.To)
+				s.Column, otherwise, rules.GoneDrop, s.To)
 		}
 	}
 	if f.Rekeyed != nil && f.Rekeyed.Report.Moves() {
@@ -121,7 +120,7 @@ func unidentified(f *read.Facts, t *catalog.Table) (reasons []string) {
 }
 
 // renamedIn gives the columns of a table that get new names.
-func renamedIn(f *read.Facts, table string) iter.Seq[string] {
+func renamedIn(f *Facts, table string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, n := range f.Opts.Renames {
 			if n.Table == table && !yield(n.Column) {
@@ -137,7 +136,7 @@ func renamedIn(f *read.Facts, table string) iter.Seq[string] {
 }
 
 // uncombined says what else changes a table that is combined in a way that combining cannot follow.
-func uncombined(f *read.Facts, t *catalog.Table) (reasons []string) {
+func uncombined(f *Facts, t *catalog.Table) (reasons []string) {
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if f.Rekeyed == nil {
 		return nil
@@ -151,11 +150,11 @@ func uncombined(f *read.Facts, t *catalog.Table) (reasons []string) {
 		case slices.Contains(t.Key(), c.Column) && slices.ContainsFunc(c.Cases,
 			func(of verdict.RekeyedCase) bool { return of.When != nil }):
 			because("its rows are to be combined, and the column %s of its key gets new values in some rows "+
-				"only: give it another policy than %q", c.Column, declare.PolicyCombine)
+				"only: give it another policy than %q", c.Column, rules.PolicyCombine)
 		case when != nil && when.Column == c.Column:
 			because("the column %s selects the rows to be combined (when), and gets new values", c.Column)
-		case slices.Contains([]declare.FormulaOp{declare.FormulaSum, declare.FormulaMax, declare.FormulaMin,
-			declare.FormulaAppend}, formula.Op):
+		case slices.Contains([]rules.FormulaOp{rules.FormulaSum, rules.FormulaMax, rules.FormulaMin,
+			rules.FormulaAppend}, formula.Op):
 			because("the column %s holds keys, which get new values, and is to be combined by %q: want "+
 				"\"first\" or \"last\"", c.Column, formula)
 		}
@@ -164,7 +163,7 @@ func uncombined(f *read.Facts, t *catalog.Table) (reasons []string) {
 }
 
 // notEmpty says why a table of the policy reset cannot be empty in the new database.
-func notEmpty(f *read.Facts, table string) (reasons []string) {
+func notEmpty(f *Facts, table string) (reasons []string) {
 	t := f.Model().Apart[table]
 	if !f.Reset[table] || t == nil {
 		return nil
@@ -172,11 +171,11 @@ func notEmpty(f *read.Facts, table string) (reasons []string) {
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if tool := t.History(); tool != "" {
 		because("it is the history of migrations that %s keeps, so it must not be empty in the new database: give it another "+
-			"policy than %q", tool, declare.PolicyReset)
+			"policy than %q", tool, rules.PolicyReset)
 	}
 	for _, other := range f.Model().Catalog.Tables {
 		foreign := slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == table })
-		severed := func(s *declare.SeveredReference) bool { return s.Table == other.Name && s.To == table && !s.Stays }
+		severed := func(s *rules.SeveredReference) bool { return s.Table == other.Name && s.To == table && !s.Stays }
 		n, counted := f.Model().Rows[other.Name]
 		stays := !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed)
 		if foreign && stays {

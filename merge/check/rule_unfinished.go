@@ -2,22 +2,21 @@ package check
 
 import (
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // unfinishedRule is about merges that a database has on record. While one is under way, or was
 // interrupted, only a part of the rows is there.
-var unfinishedRule = rule.Rule{
+var unfinishedRule = Rule{
 	Codes:   []string{verdict.CodeMergeUnfinished},
 	Single:  true,
 	Catalog: judgeUnfinished,
 }
 
 // judgeUnfinished says nothing of databases without such merges, which are nearly all.
-func judgeUnfinished(f *read.Facts) (findings []rule.Finding) {
+func judgeUnfinished(f *Facts) (findings []Finding) {
 	r := verdict.Result{Code: verdict.CodeMergeUnfinished}
 	var parts []string
 	for _, db := range f.DBs {
@@ -31,6 +30,6 @@ func judgeUnfinished(f *read.Facts) (findings []rule.Finding) {
 		return nil
 	}
 	r.Read, r.Rows, r.Message = r.Count, r.Count, catalog.Few(parts)
-	r.Samples = r.Samples[:min(len(r.Samples), declare.Samples)]
-	return []rule.Finding{{Result: r}}
+	r.Samples = r.Samples[:min(len(r.Samples), rules.Samples)]
+	return []Finding{{Result: r}}
 }

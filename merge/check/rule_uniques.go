@@ -4,22 +4,21 @@ import (
 	"context"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // uniqueRule compares the values of every unique index of the first world, and of
 // every unique that the operator declares or has renamed, over all worlds and as the first world's
 // collation compares. Rows with a NULL take no part.
-var uniqueRule = rule.Rule{
+var uniqueRule = Rule{
 	Codes:  []string{verdict.CodeUniqueCollision},
 	Single: true,
 	Tasks:  uniqueTasks,
 }
 
-func uniqueTasks(f *read.Facts) (tasks []rule.Task) {
+func uniqueTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		if f.Same[table] {
 			continue
@@ -31,22 +30,22 @@ func uniqueTasks(f *read.Facts) (tasks []rule.Task) {
 	return tasks
 }
 
-func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
-	return rule.Task{Code: verdict.CodeUniqueCollision, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+func uniqueTask(f *Facts, table string, u rules.Unique) Task {
+	return Task{Code: verdict.CodeUniqueCollision, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 		if u.Unclear != "" {
-			return rule.Found(verdict.Result{
+			return Found(verdict.Result{
 				Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns, Message: "cannot be checked",
 				Gaps: []verdict.Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
 			}), nil
 		}
-		q := read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true,
-			None: f.Declared.NoNames(table, u.Columns...), Nobody: declare.BelongToNone(f.Resolved, table, u.Of)}
+		q := Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true,
+			None: f.Declared.NoNames(table, u.Columns...), Nobody: rules.BelongToNone(f.Resolved, table, u.Of)}
 		read, err := r.Read(ctx, q)
 		if err != nil {
-			return rule.Outcome{}, err
+			return Outcome{}, err
 		}
 		if read.Combined, err = combinesAll(ctx, f, r, table, u.Columns, read.Repeats); err != nil {
-			return rule.Outcome{}, err
+			return Outcome{}, err
 		}
 		o := judgeUnique(f, table, u, read)
 		renumbered, err := resolveByRenumbering(ctx, &o.Findings[0].Result, f.Resolved, r)
@@ -57,7 +56,7 @@ func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
 	}}
 }
 
-func judgeUnique(f *read.Facts, table string, u declare.Unique, read *read.Reading) rule.Outcome {
+func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome {
 	result := verdict.Result{
 		Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns,
 		Read: read.RowsRead(), Gaps: read.Gaps, Samples: read.Samples,
@@ -77,8 +76,8 @@ func judgeUnique(f *read.Facts, table string, u declare.Unique, read *read.Readi
 	if result.Alike = f.Alike[table] && result.Count > 0; result.Alike {
 		action = "declare the table the same if it is the game's own data; otherwise " + verdict.Documented(result.Code).Action
 	}
-	return rule.Outcome{
-		Findings: []rule.Finding{{Result: result, Action: action}},
-		Disjoint: map[declare.ColumnsID]bool{declare.IDOf(table, u.Columns...): disjoint},
+	return Outcome{
+		Findings: []Finding{{Result: result, Action: action}},
+		Disjoint: map[rules.ColumnsID]bool{rules.IDOf(table, u.Columns...): disjoint},
 	}
 }

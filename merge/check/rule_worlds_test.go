@@ -7,8 +7,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -22,7 +22,7 @@ func TestWorldsInKeys(t *testing.T) {
 		}
 		return db
 	}
-	o := declare.Options{Worlds: []declare.WorldKey{{At: "heroes.id", Value: "id / 1_000"}}}
+	o := rules.Options{Worlds: []rules.WorldKey{{At: "heroes.id", Value: "id / 1_000"}}}
 	of := func(dbs ...*mergetest.Database) verdict.Result {
 		return find(mustCheck(t, o, dbs...), verdict.CodeKeyWorld, "heroes", "id")[0]
 	}
@@ -39,8 +39,8 @@ func TestWorldsInKeys(t *testing.T) {
 	if r := of(a, b); r.Verdict != verdict.Fail || r.Count != 1 || len(r.Samples) != 1 || r.Message != "a: world 3; b: 1 row of worlds that are not its own; b: world 4, 5" {
 		t.Errorf("%+v", r)
 	}
-	for _, bad := range []declare.WorldKey{{At: "heroes.id", Value: "guid / 5"}, {At: "heroes.name", Value: "id"}, {At: "nobody.id", Value: "id"}} {
-		if _, err := merge.Check(t.Context(), sources(a, b), declare.Options{Worlds: []declare.WorldKey{bad}}); !errors.Is(err, declare.ErrOptions) {
+	for _, bad := range []rules.WorldKey{{At: "heroes.id", Value: "guid / 5"}, {At: "heroes.name", Value: "id"}, {At: "nobody.id", Value: "id"}} {
+		if _, err := merge.Check(t.Context(), sources(a, b), rules.Options{Worlds: []rules.WorldKey{bad}}); !errors.Is(err, rules.ErrOptions) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

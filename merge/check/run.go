@@ -8,12 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"mergesafe/merge/check/left"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/rule"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/leave"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
@@ -21,18 +17,18 @@ import (
 // run carries the rules out: it judges the catalogues, does one task after the
 // other, and concludes what the rules found.
 type run struct {
-	facts     *read.Facts
-	Rules     []rule.Rule
-	reader    *read.Reader
+	facts     *Facts
+	Rules     []Rule
+	reader    *Reader
 	summaries *summaries
 	started   time.Time
-	Tasks     []rule.Task // still to be done
+	Tasks     []Task // still to be done
 	results   []verdict.Result
-	found     rule.Outcome // besides tasks and results
+	found     Outcome // besides tasks and results
 	leaving   *leave.Leaving
 }
 
-func NewRun(f *read.Facts, r *read.Reader, s *summaries, started time.Time, rules []rule.Rule) *run {
+func NewRun(f *Facts, r *Reader, s *summaries, started time.Time, rules []Rule) *run {
 	return &run{facts: f, Rules: rules, reader: r, summaries: s, started: started}
 }
 
@@ -40,7 +36,7 @@ func NewRun(f *read.Facts, r *read.Reader, s *summaries, started time.Time, rule
 func (r *run) judgeCatalogs() {
 	for _, each := range r.Rules {
 		if each.Catalog != nil {
-			r.take(rule.Outcome{Findings: each.Catalog(r.facts)})
+			r.take(Outcome{Findings: each.Catalog(r.facts)})
 		}
 	}
 }
@@ -48,12 +44,12 @@ func (r *run) judgeCatalogs() {
 // CountRows counts the rows of every table, and asks for the ends of its key
 // where the source can tell them.
 func (r *run) CountRows(ctx context.Context) error {
-	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *declare.Database) error {
+	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *rules.Database) error {
 		for _, table := range r.facts.Tables {
 			if db.Tables[table] == nil {
 				continue
 			}
-			n, err := read.Count(ctx, db, table)
+			n, err := Count(ctx, db, table)
 			if err != nil {
 				return err
 			}
@@ -72,7 +68,7 @@ func (r *run) CountRows(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
-	r.Tasks = append(left.First(r.facts, r.leaving), rule.KeyTasks(r.facts, r.Rules)...)
+	r.Tasks = append(First(r.facts, r.leaving), KeyTasks(r.facts, r.Rules)...)
 	for _, rule := range r.Rules {
 		if rule.Tasks != nil {
 			r.Tasks = append(r.Tasks, rule.Tasks(r.facts)...)
@@ -99,14 +95,14 @@ func (r *run) readAll(ctx context.Context) error {
 		r.Tasks = r.Tasks[1:]
 		progress.Finish(t.Code, t.Tables)
 		if r.found.Ends {
-			r.Tasks = slices.DeleteFunc(r.Tasks, func(t rule.Task) bool { return !t.Guesses })
+			r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return !t.Guesses })
 		}
 	}
 	return nil
 }
 
 // Do carries out a task.
-func (r *run) Do(ctx context.Context, t rule.Task) error {
+func (r *run) Do(ctx context.Context, t Task) error {
 	o, err := t.Run(ctx, r.reader)
 	if err == nil {
 		r.take(o)
@@ -115,7 +111,7 @@ func (r *run) Do(ctx context.Context, t rule.Task) error {
 }
 
 // take notes what a rule returned.
-func (r *run) take(o rule.Outcome) {
+func (r *run) take(o Outcome) {
 	for _, f := range o.Findings {
 		r.conclude(f)
 	}
@@ -138,7 +134,7 @@ func (r *run) take(o rule.Outcome) {
 
 // conclude gives a finding its verdict and keeps it. What to do
 // follows from the code, after what the rule itself says.
-func (r *run) conclude(f rule.Finding) {
+func (r *run) conclude(f Finding) {
 	r.judge(&f.Result)
 	declares := len(f.Next) > 0 && f.Code != verdict.CodeCounterFull // the rule itself says what; there it is a statement
 	if allowed, said := r.facts.Allowed(&f.Result); said && !allowed && f.Verdict == verdict.Fail {
@@ -161,7 +157,7 @@ func (r *run) conclude(f rule.Finding) {
 }
 
 // unverifiedAction says what to do about NOT VERIFIED, with the options of this check.
-func unverifiedAction(f *read.Facts, code string) string {
+func unverifiedAction(f *Facts, code string) string {
 	if code == verdict.CodeReferenceUndeclared && len(f.Opts.Rules) > 0 {
 		return "declare these columns in your rules; mergecheck -explain TABLE.COLUMN, with the same rules and worlds, shows what a column holds"
 	}
@@ -206,9 +202,9 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Incomplete: incomplete,
 		Started:    r.started,
 		Plain:      len(r.found.Plain),
-		PlainOpen:  undeclared.LikelyFirst(r.facts, r.found.Plain),
+		PlainOpen:  LikelyFirst(r.facts, r.found.Plain),
 		Renames:    verdict.Renames(results),
-		RuleFiles:  declare.RuleFiles(r.facts.Resolved),
+		RuleFiles:  rules.RuleFiles(r.facts.Resolved),
 		Overridden: r.facts.Declared.Beaten,
 		Worlds:     []verdict.Summary{},
 		Results:    append([]verdict.Result{}, results...),

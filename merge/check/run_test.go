@@ -8,8 +8,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -21,7 +21,7 @@ func TestAllow(t *testing.T) {
 		b.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM"}}
 		return []*mergetest.Database{a, b}
 	}
-	plain := mustCheck(t, declare.Options{}, dbs()...)
+	plain := mustCheck(t, rules.Options{}, dbs()...)
 	for _, test := range []struct {
 		allow []string
 		want  verdict.Verdict
@@ -31,7 +31,7 @@ func TestAllow(t *testing.T) {
 		{[]string{"schema-view", "table-skipped"}, verdict.Pass},
 		{[]string{"table-skipped"}, verdict.Fail},
 	} {
-		got := mustCheck(t, declare.Options{Allow: test.allow}, dbs()...)
+		got := mustCheck(t, rules.Options{Allow: test.allow}, dbs()...)
 		if got.Verdict != test.want {
 			t.Errorf("allow %v: %s, want %s", test.allow, got.Verdict, test.want)
 		}
@@ -52,7 +52,7 @@ func TestAllow(t *testing.T) {
 func TestQuick(t *testing.T) {
 	var quick *verdict.Report
 	read := false
-	full, err := merge.Check(t.Context(), sources(faulty()...), declare.Options{Progress: func(declare.Progress) { read = true }}, func(r *verdict.Report) {
+	full, err := merge.Check(t.Context(), sources(faulty()...), rules.Options{Progress: func(rules.Progress) { read = true }}, func(r *verdict.Report) {
 		if read {
 			t.Error("rows were read before")
 		}

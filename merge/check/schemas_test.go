@@ -14,8 +14,8 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -55,9 +55,9 @@ var dataCodes = []string{
 
 // drawSchema makes a schema of a few tables with keys of all types, and what
 // the operator declares beyond it.
-func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
+func drawSchema(t *rapid.T) (catalog.Catalog, rules.Options) {
 	c := catalog.Catalog{Engine: "memory", Now: now}
-	var opts declare.Options
+	var opts rules.Options
 	for i := range rapid.IntRange(1, 3).Draw(t, "tables") {
 		table := catalog.Table{Name: fmt.Sprintf("t%d", i)}
 		for j := range rapid.IntRange(1, 3).Draw(t, "columns") {
@@ -91,14 +91,14 @@ func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
 			}
 		}
 		if u := some("declared unique", 2); len(u) > 0 {
-			opts.Uniques = append(opts.Uniques, declare.DeclaredUnique{Table: table.Name, Columns: u})
+			opts.Uniques = append(opts.Uniques, rules.DeclaredUnique{Table: table.Name, Columns: u})
 		}
 		if a := some("account", 1); len(a) > 0 {
-			opts.Accounts = append(opts.Accounts, declare.AccountColumn{Table: table.Name, Column: a[0], Max: rapid.IntRange(0, 3).Draw(t, "max")})
+			opts.Accounts = append(opts.Accounts, rules.AccountColumn{Table: table.Name, Column: a[0], Max: rapid.IntRange(0, 3).Draw(t, "max")})
 		}
 		c.Tables = append(c.Tables, table)
 	}
-	var declared declare.Declarations
+	var declared rules.Declarations
 	seen := make(map[string]bool)
 	for range rapid.IntRange(0, 3).Draw(t, "references") {
 		from := &c.Tables[rapid.IntRange(0, len(c.Tables)-1).Draw(t, "from")]
@@ -116,7 +116,7 @@ func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
 		case len(r.Columns) == 0 || seen[subject]:
 		case rapid.Bool().Draw(t, "declared"):
 			said := declaredReference(from.Name, r)
-			if len(r.Columns) == 1 && slices.ContainsFunc(declared.References, func(other declare.DeclaredReference) bool { return slices.Equal(other.At, said.At) }) {
+			if len(r.Columns) == 1 && slices.ContainsFunc(declared.References, func(other rules.DeclaredReference) bool { return slices.Equal(other.At, said.At) }) {
 				continue // both could cover a row
 			}
 			if len(r.Columns) == 1 && rapid.Bool().Draw(t, "zero is none") {
@@ -131,20 +131,20 @@ func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
 		}
 		seen[subject] = true
 	}
-	opts.Rules = []declare.Declarations{declared}
+	opts.Rules = []rules.Declarations{declared}
 	return c, opts
 }
 
 // declaredReference declares a reference.
-func declaredReference(table string, r catalog.Reference) declare.DeclaredReference {
+func declaredReference(table string, r catalog.Reference) rules.DeclaredReference {
 	if len(r.Columns) == 1 {
-		return declare.DeclaredReference{At: []string{table + "." + r.Columns[0]}, To: []string{r.ToTable + "." + r.ToColumns[0]}}
+		return rules.DeclaredReference{At: []string{table + "." + r.Columns[0]}, To: []string{r.ToTable + "." + r.ToColumns[0]}}
 	}
-	return declare.DeclaredReference{Table: table, Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns}
+	return rules.DeclaredReference{Table: table, Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns}
 }
 
 // referenceOf is what a declared reference says, if it is of that table.
-func referenceOf(table string, d declare.DeclaredReference) (r catalog.Reference, is bool) {
+func referenceOf(table string, d rules.DeclaredReference) (r catalog.Reference, is bool) {
 	if len(d.At) == 0 {
 		return catalog.Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns}, d.Table == table
 	}
@@ -204,7 +204,7 @@ func drawDatabases(t *rapid.T, schema catalog.Catalog) (dbs []*mergetest.Databas
 // oracle looks at everything, slowly.
 type oracle struct {
 	dbs     []*mergetest.Database
-	opts    declare.Options
+	opts    rules.Options
 	found   map[string]int64
 	unclear map[string]bool // what cannot be passed
 }
@@ -301,7 +301,7 @@ func zero(v any) bool {
 	return false
 }
 
-func (o *oracle) account(model *catalog.Table, a declare.AccountColumn) {
+func (o *oracle) account(model *catalog.Table, a rules.AccountColumn) {
 	characters, servers := make(map[string]int), make(map[string]map[string]bool)
 	for _, db := range o.dbs {
 		for _, row := range db.Rows[model.Name] {

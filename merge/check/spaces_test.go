@@ -6,13 +6,13 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
 // counted are two worlds that count the same keys, and what a merge does to them.
-func counted() (a, b *mergetest.Database, opts declare.Options) {
+func counted() (a, b *mergetest.Database, opts rules.Options) {
 	a, b = game("a", 1, 10), game("b", 1, 10)
 	for _, db := range []*mergetest.Database{a, b} {
 		for i := range db.Schema.Tables {
@@ -24,9 +24,9 @@ func counted() (a, b *mergetest.Database, opts declare.Options) {
 		}
 		db.Schema.Engine = "mariadb"
 	}
-	opts = declare.Options{
-		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"characters.guid"}}}},
-		Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"pets.owner", "guild.leader"}, To: []string{"characters.guid"}}}}},
+	opts = rules.Options{
+		Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"characters.guid"}}}},
+		Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"pets.owner", "guild.leader"}, To: []string{"characters.guid"}}}}},
 	}
 	return a, b, opts
 }

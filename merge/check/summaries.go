@@ -6,33 +6,33 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/declare"
+
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
 // summaries gather what passes read, for the summary of every source.
 type summaries struct {
-	of map[*declare.Database]*gathered
+	of map[*rules.Database]*gathered
 }
 
 // gathered is what was read of one world.
 type gathered struct {
-	tallies read.Tallies // of all its keys
+	tallies Tallies // of all its keys
 	ranges  map[string]stream.KeyRange
 }
 
-func NewSummaries(f *read.Facts) *summaries {
-	s := &summaries{make(map[*declare.Database]*gathered)}
+func NewSummaries(f *Facts) *summaries {
+	s := &summaries{make(map[*rules.Database]*gathered)}
 	for _, db := range f.DBs {
-		s.of[db] = &gathered{read.NewTallies(db), make(map[string]stream.KeyRange)}
+		s.of[db] = &gathered{NewTallies(db), make(map[string]stream.KeyRange)}
 	}
 	return s
 }
 
 // note adds what was read of the key of a table.
-func (s *summaries) note(k *read.KeyReading) {
+func (s *summaries) note(k *KeyReading) {
 	for _, p := range k.Parts {
 		s.of[p.DB].ranges[k.Table] = p.Ends
 	}
@@ -46,7 +46,7 @@ func (s *summaries) note(k *read.KeyReading) {
 }
 
 // summary tells what was read of the database, by server and by table.
-func (s *summaries) summary(db *declare.Database) verdict.Summary {
+func (s *summaries) summary(db *rules.Database) verdict.Summary {
 	g := s.of[db]
 	all := verdict.Summary{
 		Name: db.Name, Engine: strings.TrimSpace(db.Catalog.Engine + " " + db.Catalog.EngineVersion),
@@ -68,7 +68,7 @@ func (s *summaries) summary(db *declare.Database) verdict.Summary {
 	for _, table := range slices.Sorted(maps.Keys(db.Rows)) {
 		line := verdict.TableSummary{Table: table, Rows: db.Rows[table]}
 		if r := g.ranges[table]; r.First != nil {
-			line.First, line.Last = read.KeyOf(db.Tables[table], r.First), read.KeyOf(db.Tables[table], r.Last)
+			line.First, line.Last = KeyOf(db.Tables[table], r.First), KeyOf(db.Tables[table], r.Last)
 		}
 		all.Tables = append(all.Tables, line)
 	}

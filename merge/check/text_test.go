@@ -8,9 +8,9 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/report"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -30,7 +30,7 @@ func TestEmptyListsInJSON(t *testing.T) {
 	}
 	var reports []*verdict.Report
 	quick := func(r *verdict.Report) { reports = append(reports, r) }
-	full, err := merge.Check(t.Context(), sources(empty("a"), empty("b")), declare.Options{}, quick)
+	full, err := merge.Check(t.Context(), sources(empty("a"), empty("b")), rules.Options{}, quick)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestNothingRead(t *testing.T) {
 	for _, db := range []*mergetest.Database{a, b} {
 		db.Intercept = cannotSort
 	}
-	report := mustCheck(t, declare.Options{Accounts: []declare.AccountColumn{{Table: "players", Column: "mail", Max: 2}}}, a, b)
+	report := mustCheck(t, rules.Options{Accounts: []rules.AccountColumn{{Table: "players", Column: "mail", Max: 2}}}, a, b)
 	found := 0
 	for _, r := range report.Results {
 		if r.Verdict == verdict.NotVerified && r.Read == 0 && r.Code != verdict.CodeTableSkipped {
@@ -64,7 +64,7 @@ func TestNothingRead(t *testing.T) {
 	a, b = settled(1), settled(2)
 	b.Schema.Tables = b.Schema.Tables[:3]
 	b.Schema.Skipped = []catalog.Skipped{{Table: "players", Reason: "MyISAM"}}
-	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeReferenceDangle, "items", "")[0]
+	r := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeReferenceDangle, "items", "")[0]
 	if r.Read != 10 || r.Message != "every reference matches a row, as far as it could be compared" {
 		t.Errorf("%d read: %s", r.Read, r.Message)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -44,14 +44,14 @@ func TestSparseKeys(t *testing.T) {
 	tables := []string{"CREATE TABLE @.k (id INTEGER PRIMARY KEY)", "CREATE TABLE @.l (id INTEGER PRIMARY KEY)", "CREATE TABLE @.t (id INTEGER PRIMARY KEY, v INTEGER)"}
 	t.Run("skipped", func(t *testing.T) {
 		w := attackWorlds(t, tables, append(sparseKeys("k", 1, a), "INSERT INTO @.t VALUES (-1, -9)"), append(sparseKeys("k", 2, b), fmt.Sprintf("INSERT INTO @.t VALUES (-2, %d)", int64(b))))
-		report := w.check(t, declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"k"}, Policy: declare.PolicySkip}}})
+		report := w.check(t, rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"k"}, Policy: rules.PolicySkip}}})
 		if open := openColumns(report); open["t.v"] == 0 {
 			t.Errorf("%v, want t.v open: it names a row that is not copied", open)
 		}
 	})
 	t.Run("all at home", func(t *testing.T) {
 		w := attackWorlds(t, tables, append(sparseKeys("k", 1, a), fmt.Sprintf("INSERT INTO @.t VALUES (-1, %d)", int64(a))), append(sparseKeys("k", 2, b), fmt.Sprintf("INSERT INTO @.t VALUES (-2, %d)", int64(b))))
-		if open := openColumns(w.check(t, declare.Options{})); open["t.v"] != 0 {
+		if open := openColumns(w.check(t, rules.Options{})); open["t.v"] != 0 {
 			t.Errorf("%v, want t.v closed", open)
 		}
 	})
@@ -62,7 +62,7 @@ func TestCompositeReferencesCloseTheirColumns(t *testing.T) {
 	w := attackWorlds(t, []string{"CREATE TABLE @.p (realm INTEGER, id INTEGER, PRIMARY KEY (id, realm))", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, r INTEGER, o INTEGER)"},
 		[]string{"INSERT INTO @.p VALUES (1,1)", "INSERT INTO @.i VALUES (1001, 1, 1), (1002, 7, 101)"},
 		[]string{"INSERT INTO @.p VALUES (1,101)", "INSERT INTO @.i VALUES (2001, 1, 101)"})
-	report := w.check(t, declare.Options{Rules: []declare.Declarations{{References: []declare.DeclaredReference{{Table: "i", Columns: []string{"r", "o"}, ToTable: "p", ToColumns: []string{"realm", "id"}}}}}, Allow: []string{verdict.CodeReferenceDangle}})
+	report := w.check(t, rules.Options{Rules: []rules.Declarations{{References: []rules.DeclaredReference{{Table: "i", Columns: []string{"r", "o"}, ToTable: "p", ToColumns: []string{"realm", "id"}}}}}, Allow: []string{verdict.CodeReferenceDangle}})
 	if open := openColumns(report); open["i.o"] != 0 {
 		t.Errorf("i.o is open though it is declared: %v\n%s", open, brief(report))
 	}
@@ -74,7 +74,7 @@ func TestAllowOpenColumn(t *testing.T) {
 		[]string{"INSERT INTO @.p VALUES (1)", "INSERT INTO @.i VALUES (1001, 101, 101)"},
 		[]string{"INSERT INTO @.p VALUES (101)", "INSERT INTO @.i VALUES (2001, NULL, NULL)"})
 	for allow, want := range map[string]verdict.Verdict{"i.a": verdict.NotVerified, "i.a i.b": verdict.Pass} {
-		var opts declare.Options
+		var opts rules.Options
 		for _, at := range strings.Fields(allow) {
 			opts.Allow = append(opts.Allow, verdict.CodeReferenceUndeclared+":"+at)
 		}
@@ -83,7 +83,7 @@ func TestAllowOpenColumn(t *testing.T) {
 		}
 	}
 	for _, allow := range []string{"", ":i", ":i.*", ":*.a", ":i.{0..3}"} {
-		if _, err := w.tryCheck(t, declare.Options{Allow: []string{verdict.CodeReferenceUndeclared + allow}}); err == nil {
+		if _, err := w.tryCheck(t, rules.Options{Allow: []string{verdict.CodeReferenceUndeclared + allow}}); err == nil {
 			t.Errorf("%q is taken", allow)
 		}
 	}
@@ -98,7 +98,7 @@ func TestOpenColumnsOfDifferentSchemas(t *testing.T) {
 	w.at(t, 1, "CREATE TABLE @.p (id INTEGER PRIMARY KEY, b TEXT)", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, a TEXT)", "CREATE TABLE @.e (id INTEGER PRIMARY KEY)",
 		"INSERT INTO @.p VALUES (101, 'p 1')", "INSERT INTO @.i VALUES (2001, 'of 1')")
 	w.at(t, 2, "CREATE TABLE @.i (id INTEGER PRIMARY KEY)", "CREATE TABLE @.e (id TEXT PRIMARY KEY)", "INSERT INTO @.i VALUES (3001)", "INSERT INTO @.e VALUES ('777')")
-	open := openColumns(w.check(t, declare.Options{}))
+	open := openColumns(w.check(t, rules.Options{}))
 	if open["i.a"] != 2 || open["p.b"] != 1 {
 		t.Errorf("%v, want 2 rows of i.a and 1 of p.b", open)
 	}

@@ -16,7 +16,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -123,7 +123,7 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			var live, heap uint64
 			calls := 0
-			opts := declare.Options{Progress: func(declare.Progress) {
+			opts := rules.Options{Progress: func(rules.Progress) {
 				if calls++; calls%256 == 0 {
 					var now runtime.MemStats
 					runtime.ReadMemStats(&now)
@@ -255,7 +255,7 @@ func BenchmarkNames(b *testing.B) {
 				sources = append(sources, &written{name: fmt.Sprint("s", i), world: i, players: 50_000, rows: 500_000, unique: c.unique, named: c.named})
 			}
 			for b.Loop() {
-				report, err := merge.Check(b.Context(), sources, declare.Options{})
+				report, err := merge.Check(b.Context(), sources, rules.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -16,7 +16,7 @@ type example struct {
 	name   string
 	tables []string   // @ stands for the world
 	rows   [][]string // of each world
-	opts   declare.Options
+	opts   rules.Options
 	server bool // it is about MariaDB and MySQL alone
 	maria  bool // it is about MariaDB alone
 	sqlite bool // it is about SQLite alone
@@ -30,7 +30,7 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 	players := "CREATE TABLE @.players (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)"
 	items := "CREATE TABLE @.items (id INTEGER NOT NULL PRIMARY KEY, owner_id INTEGER)"
 	letters := "CREATE TABLE @.letters (id INTEGER NOT NULL PRIMARY KEY, whom VARCHAR(20), body VARCHAR(100))"
-	renaming := declare.Options{Renames: []declare.RenamedColumn{{Table: "players", Column: "name", First: true}}}
+	renaming := rules.Options{Renames: []rules.RenamedColumn{{Table: "players", Column: "name", First: true}}}
 	none := map[string]int64{}
 	examples := []example{
 		{name: "no owner can change", tables: []string{players, items}, want: verdict.Pass, open: none, rows: [][]string{
@@ -47,21 +47,21 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 		}},
 		{name: "a skipped table", tables: []string{
 			"CREATE TABLE @.auction (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER)"},
-			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}},
+			opts: rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"auction"}, Policy: rules.PolicySkip}}},
 			want: verdict.NotVerified, open: map[string]int64{"mail.auction": 1}, rows: [][]string{
 				{"INSERT INTO @.auction VALUES (1),(5)", "INSERT INTO @.mail VALUES (1001,1),(1002,5)"},
 				{"INSERT INTO @.auction VALUES (2),(5)", "INSERT INTO @.mail VALUES (2001,5)"},
 			}},
 		{name: "a skipped table, and its rows named by nothing else", tables: []string{
 			"CREATE TABLE @.auction (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER)"},
-			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}},
+			opts: rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"auction"}, Policy: rules.PolicySkip}}},
 			want: verdict.NotVerified, open: map[string]int64{"mail.auction": 2}, rows: [][]string{
 				{"INSERT INTO @.auction VALUES (1),(5)", "INSERT INTO @.mail VALUES (1001,1),(1002,7)"}, // 7 stays nothing: its row is not copied
 				{"INSERT INTO @.auction VALUES (2),(7)", "INSERT INTO @.mail VALUES (2001,7),(2002,5),(2003,9)"},
 			}},
 		{name: "a skipped table whose key is a reference", tables: []string{
 			"CREATE TABLE @.i (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.auction (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER)"},
-			opts: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}, Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"auction.id"}, To: []string{"i.id"}}}}}},
+			opts: rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"auction"}, Policy: rules.PolicySkip}}, Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"auction.id"}, To: []string{"i.id"}}}}}},
 			want: verdict.NotVerified, open: map[string]int64{"mail.auction": 1}, rows: [][]string{
 				{"INSERT INTO @.i VALUES (1),(5)", "INSERT INTO @.auction VALUES (1)", "INSERT INTO @.mail VALUES (1001,1)"},
 				{"INSERT INTO @.i VALUES (2),(7)", "INSERT INTO @.auction VALUES (2)", "INSERT INTO @.mail VALUES (2001,2),(2002,7)"},
@@ -82,7 +82,7 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 				{"INSERT INTO @.players VALUES (101,'Aria'),(102,'Dan')", "INSERT INTO @.letters VALUES (601,'Aria','hello ARIA!'),(602,'Dan','Bob and Dan'),(603,'Aria','Ariane'),(604,'Bob',NULL)"},
 			}},
 		{name: "names that get renamed, any of them", tables: []string{players, letters}, want: verdict.NotVerified,
-			opts: declare.Options{Renames: []declare.RenamedColumn{{Table: "players", Column: "name"}}},
+			opts: rules.Options{Renames: []rules.RenamedColumn{{Table: "players", Column: "name"}}},
 			open: map[string]int64{"letters.whom": 2}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Aria'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Aria','')"},
 				{"INSERT INTO @.players VALUES (101,'Aria'),(102,'Dan')", "INSERT INTO @.letters VALUES (601,'Aria','')"},
@@ -92,14 +92,14 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Dan')", "INSERT INTO @.letters VALUES (601,'Cid','hello Dan')"},
 		}},
 		{name: "names that get renamed, declared", tables: []string{players, letters}, want: verdict.Pass, open: none,
-			opts: declare.Options{Renames: renaming.Renames, Rules: []declare.Declarations{{Plain: []string{"letters.body"},
-				References: []declare.DeclaredReference{{At: []string{"letters.whom"}, To: []string{"players.name"}}}}}},
+			opts: rules.Options{Renames: renaming.Renames, Rules: []rules.Declarations{{Plain: []string{"letters.body"},
+				References: []rules.DeclaredReference{{At: []string{"letters.whom"}, To: []string{"players.name"}}}}}},
 			rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Aria'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Aria','from aria')"},
 				{"INSERT INTO @.players VALUES (101,'Aria'),(102,'Dan')", "INSERT INTO @.letters VALUES (601,'Aria','hello ARIA!')"},
 			}},
 		{name: "names that get renamed, copied along by a key", tables: []string{players, letters}, want: verdict.Pass, open: none,
-			opts: declare.Options{Renames: renaming.Renames, Copies: []declare.NameCopy{{Table: "letters", Column: "whom", Key: "id", OfTable: "players", OfColumn: "name"}}},
+			opts: rules.Options{Renames: renaming.Renames, Copies: []rules.NameCopy{{Table: "letters", Column: "whom", Key: "id", OfTable: "players", OfColumn: "name"}}},
 			rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Aria')", "INSERT INTO @.letters VALUES (501,'Aria','')"},
 				{"INSERT INTO @.players VALUES (101,'Aria')", "INSERT INTO @.letters VALUES (601,'Aria','')"},
@@ -170,13 +170,13 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 				{"INSERT INTO @.p VALUES (x'00000001000000020001')", "INSERT INTO @.i VALUES (x'00000001000000020002',x'00000001000000020001','00000001000000020001','00000001000000020001')"},
 			}},
 		{name: "a plain column is counted and does not spoil", tables: []string{players, items}, want: verdict.Pass, open: none,
-			opts: declare.Options{Rules: []declare.Declarations{{Plain: []string{"items.owner_id"}}}}, rows: [][]string{
+			opts: rules.Options{Rules: []rules.Declarations{{Plain: []string{"items.owner_id"}}}}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ana')", "INSERT INTO @.items VALUES (11,101)"},
 				{"INSERT INTO @.players VALUES (101,'Cid')", "INSERT INTO @.items VALUES (111,101)"},
 			}},
 		{name: "a mail of another type stays open", tables: []string{players, "CREATE TABLE @.mail (id INTEGER NOT NULL PRIMARY KEY, type INTEGER, sender INTEGER)"},
 			want: verdict.NotVerified, open: map[string]int64{"mail.sender": 1},
-			opts: declare.Options{Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"mail.sender"}, To: []string{"players.id"}, When: &declare.When{Column: "type", Is: []string{"-3"}}}}}}}, rows: [][]string{
+			opts: rules.Options{Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"mail.sender"}, To: []string{"players.id"}, When: &rules.When{Column: "type", Is: []string{"-3"}}}}}}}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1001,'Ana')", "INSERT INTO @.mail VALUES (5001,-3,1001),(5002,-4,2001),(5003,-4,-7)"},
 				{"INSERT INTO @.players VALUES (2001,'Bob')", "INSERT INTO @.mail VALUES (6001,-3,2001)"},
 			}},

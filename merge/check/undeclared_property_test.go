@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -76,7 +76,7 @@ type drawnGame struct {
 	worlds  int
 	tables  []*drawnTable
 	skipped string // a table; "" none
-	opts    declare.Options
+	opts    rules.Options
 	mysql   bool
 }
 
@@ -421,7 +421,7 @@ func (g *drawnGame) written(t *rapid.T, v any) string {
 
 // declare writes the declarations.
 func (g *drawnGame) declare() {
-	var d declare.Declarations
+	var d rules.Declarations
 	for _, table := range g.tables {
 		for _, c := range table.columns {
 			at := table.name + "." + c.name
@@ -431,23 +431,23 @@ func (g *drawnGame) declare() {
 			case "shared":
 				d.Shared = append(d.Shared, at)
 			case "reference":
-				r := declare.DeclaredReference{At: []string{at}, To: []string{c.to.name + ".id"}}
+				r := rules.DeclaredReference{At: []string{at}, To: []string{c.to.name + ".id"}}
 				if c.none {
 					r.None = []string{"0"}
 				}
 				if c.when != nil {
-					r.When = &declare.When{Column: c.when.name, Is: []string{"1"}}
+					r.When = &rules.When{Column: c.when.name, Is: []string{"1"}}
 					if c.others {
-						r.Others = declare.OthersPlain
+						r.Others = rules.OthersPlain
 					}
 				}
 				d.References = append(d.References, r)
 			}
 		}
 	}
-	g.opts = declare.Options{Rules: []declare.Declarations{d}, Allow: []string{verdict.CodeReferenceDangle}}
+	g.opts = rules.Options{Rules: []rules.Declarations{d}, Allow: []string{verdict.CodeReferenceDangle}}
 	if g.skipped != "" {
-		g.opts.Tables = []declare.TablePolicy{{Tables: []string{g.skipped}, Policy: declare.PolicySkip}}
+		g.opts.Tables = []rules.TablePolicy{{Tables: []string{g.skipped}, Policy: rules.PolicySkip}}
 	}
 }
 

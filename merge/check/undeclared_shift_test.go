@@ -18,9 +18,9 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 )
 
 // A real schema is shifted by hand, and a third of the references are forgotten: the
@@ -58,10 +58,10 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 			if len(forgotten) == 0 {
 				t.Fatal("nothing was forgotten")
 			}
-			rules := trueRules(schema.Refs, forgotten)
-			report, took, heap := checkPools(t, dsns, declare.Options{Rules: []declare.Declarations{rules}})
+			ruled := trueRules(schema.Refs, forgotten)
+			report, took, heap := checkPools(t, dsns, rules.Options{Rules: []rules.Declarations{ruled}})
 			open := openColumns(report)
-			rows, missed, keys := int64(0), 0, keysOf(t, pools, rules)
+			rows, missed, keys := int64(0), 0, keysOf(t, pools, ruled)
 			for _, c := range forgotten {
 				want := strangers(t, pools, keys, c)
 				rows += want
@@ -82,7 +82,7 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 }
 
 // trueRules declares what is true of a schema, but for the columns that are forgotten.
-func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.Declarations) {
+func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d rules.Declarations) {
 	for _, c := range slices.SortedFunc(maps.Keys(refs.Columns), func(a, b gameworlds.Column) int { return strings.Compare(a.String(), b.String()) }) {
 		meanings := refs.Columns[c]
 		if slices.Contains(forgotten, c) {
@@ -104,7 +104,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.
 					d.Shared = append(d.Shared, at)
 					break
 				}
-				r := declare.DeclaredReference{At: []string{at}, To: []string{m.To[0].String()}}
+				r := rules.DeclaredReference{At: []string{at}, To: []string{m.To[0].String()}}
 				for _, n := range m.None {
 					r.None = append(r.None, fmt.Sprintf("<=%d", n.Max))
 					if n.Min == n.Max {
@@ -114,7 +114,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.
 					}
 				}
 				if m.When != nil {
-					r.When = &declare.When{Column: m.When.Column, Is: m.When.Is}
+					r.When = &rules.When{Column: m.When.Column, Is: m.When.Is}
 				}
 				d.References = append(d.References, r)
 			}
@@ -126,7 +126,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.
 // keysOf are the values of the key columns that undeclared columns may name, of each
 // world: of each key the first column that is not declared or, as long as the worlds
 // have a value in common, further ones.
-func keysOf(t *testing.T, pools []*sql.DB, d declare.Declarations) (keys [2]map[string]map[string]bool) {
+func keysOf(t *testing.T, pools []*sql.DB, d rules.Declarations) (keys [2]map[string]map[string]bool) {
 	t.Helper()
 	keys = [2]map[string]map[string]bool{make(map[string]map[string]bool), make(map[string]map[string]bool)}
 	columns := textsOf(t, pools[0], `SELECT CONCAT(i.table_name, '|', i.index_name, '|', i.column_name, '|', c.data_type, '|',
@@ -147,7 +147,7 @@ func keysOf(t *testing.T, pools []*sql.DB, d declare.Declarations) (keys [2]map[
 		if slices.Contains(d.Shared, at) || strings.HasPrefix(dataType, "date") || strings.HasPrefix(dataType, "time") {
 			continue
 		}
-		if i := slices.IndexFunc(d.References, func(r declare.DeclaredReference) bool { return r.At[0] == at }); i >= 0 && completeIn(t, pools, d.References[i]) {
+		if i := slices.IndexFunc(d.References, func(r rules.DeclaredReference) bool { return r.At[0] == at }); i >= 0 && completeIn(t, pools, d.References[i]) {
 			done[table] = true
 			continue
 		}
@@ -169,7 +169,7 @@ func keysOf(t *testing.T, pools []*sql.DB, d declare.Declarations) (keys [2]map[
 }
 
 // completeIn reports whether every row of a reference leads somewhere, in all worlds.
-func completeIn(t *testing.T, pools []*sql.DB, r declare.DeclaredReference) bool {
+func completeIn(t *testing.T, pools []*sql.DB, r rules.DeclaredReference) bool {
 	t.Helper()
 	table, column, _ := strings.Cut(r.At[0], ".")
 	to, key, _ := strings.Cut(r.To[0], ".")
@@ -235,11 +235,11 @@ func textsOf(t *testing.T, pool *sql.DB, query string) (all []string) {
 var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
 
 // checkPools checks, and measures the time and what the heap grew to.
-func checkPools(t *testing.T, dsns []string, opts declare.Options) (*verdict.Report, time.Duration, uint64) {
+func checkPools(t *testing.T, dsns []string, opts rules.Options) (*verdict.Report, time.Duration, uint64) {
 	t.Helper()
 	var sources []catalog.Source
 	for i, dsn := range dsns {
-		s, err := sqlsource.Open(t.Context(), worldName(i), "mysql:"+dsn)
+		s, err := world.Open(t.Context(), worldName(i), "mysql:"+dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func checkPools(t *testing.T, dsns []string, opts declare.Options) (*verdict.Rep
 	var before, most runtime.MemStats
 	runtime.ReadMemStats(&before)
 	most = before
-	opts.Progress = func(p declare.Progress) {
+	opts.Progress = func(p rules.Progress) {
 		if p.Rows%(1<<16) < 512 {
 			var now runtime.MemStats
 			if runtime.ReadMemStats(&now); now.HeapAlloc > most.HeapAlloc {

@@ -10,9 +10,9 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 )
 
 // fatal is what tests and draws of a property have in common.
@@ -173,7 +173,7 @@ func (w *sqlWorlds) merge(t fatal, table string, from ...int) {
 }
 
 // check opens the worlds and checks them. The first world is named w0 unless opts say else.
-func (w *sqlWorlds) check(t fatal, opts declare.Options) *verdict.Report {
+func (w *sqlWorlds) check(t fatal, opts rules.Options) *verdict.Report {
 	t.Helper()
 	report, err := w.tryCheck(t, opts)
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *sqlWorlds) check(t fatal, opts declare.Options) *verdict.Report {
 	return report
 }
 
-func (w *sqlWorlds) tryCheck(t fatal, opts declare.Options) (*verdict.Report, error) {
+func (w *sqlWorlds) tryCheck(t fatal, opts rules.Options) (*verdict.Report, error) {
 	t.Helper()
 	sources, done := w.open(t)
 	defer done()
@@ -191,9 +191,9 @@ func (w *sqlWorlds) tryCheck(t fatal, opts declare.Options) (*verdict.Report, er
 
 func (w *sqlWorlds) open(t fatal) (sources []catalog.Source, done func()) {
 	t.Helper()
-	var opened []*sqlsource.Source
+	var opened []*world.Source
 	for i, dsn := range w.dsns {
-		s, err := sqlsource.Open(context.Background(), worldName(i), dsn)
+		s, err := world.Open(context.Background(), worldName(i), dsn)
 		if err != nil {
 			t.Fatal(err)
 		}

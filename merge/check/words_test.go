@@ -3,7 +3,7 @@ package check_test
 import (
 	"testing"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -14,7 +14,7 @@ func TestWordsDiffer(t *testing.T) {
 		{"INSERT INTO @.prices VALUES (7, 1), (8, 1)", "INSERT INTO @.heroes VALUES (1, 9)"},
 		{"INSERT INTO @.prices VALUES (7, 2), (9, 1)", "INSERT INTO @.heroes VALUES (2, 9)"},
 	}
-	with := func(d declare.Declarations) declare.Declarations {
+	with := func(d rules.Declarations) rules.Declarations {
 		d.Shared = append(d.Shared, "prices.day")
 		return d
 	}
@@ -23,16 +23,16 @@ func TestWordsDiffer(t *testing.T) {
 	for name, c := range map[string]struct {
 		tables []string
 		rows   [][]string
-		d      declare.Declarations
+		d      rules.Declarations
 		want   verdict.Verdict
 	}{
-		"shared":    {spells, known, with(declare.Declarations{Shared: []string{"prices.spell"}}), verdict.Pass},
-		"plain":     {spells, known, with(declare.Declarations{Plain: []string{"prices.spell"}}), verdict.NotVerified}, // heroes.favourite may be one
-		"undecided": {parties, shared, declare.Declarations{Undecided: []string{"heroes.party"}}, verdict.NotVerified},
-		"absent":    {parties, shared, declare.Declarations{}, verdict.Pass}, // two parties become one, and no table shows it
+		"shared":    {spells, known, with(rules.Declarations{Shared: []string{"prices.spell"}}), verdict.Pass},
+		"plain":     {spells, known, with(rules.Declarations{Plain: []string{"prices.spell"}}), verdict.NotVerified}, // heroes.favourite may be one
+		"undecided": {parties, shared, rules.Declarations{Undecided: []string{"heroes.party"}}, verdict.NotVerified},
+		"absent":    {parties, shared, rules.Declarations{}, verdict.Pass}, // two parties become one, and no table shows it
 	} {
 		t.Run(name, func(t *testing.T) {
-			if report := attackWorlds(t, c.tables, c.rows...).check(t, declare.Options{Rules: []declare.Declarations{c.d}}); report.Verdict != c.want {
+			if report := attackWorlds(t, c.tables, c.rows...).check(t, rules.Options{Rules: []rules.Declarations{c.d}}); report.Verdict != c.want {
 				t.Errorf("%s, want %s\n%s", report.Verdict, c.want, brief(report))
 			}
 		})

@@ -11,8 +11,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -70,7 +70,7 @@ func schema() catalog.Catalog {
 }
 
 // world is a database of one server, with nothing wrong in it.
-func world(server gameid.ServerID) *mergetest.Database {
+func madeWorld(server gameid.ServerID) *mergetest.Database {
 	return &mergetest.Database{
 		Label:  fmt.Sprintf("s%d", server),
 		Schema: schema(),
@@ -84,7 +84,7 @@ func world(server gameid.ServerID) *mergetest.Database {
 
 // settled is a world with some rows: players, items, a guild and its members.
 func settled(server gameid.ServerID) *mergetest.Database {
-	db := world(server)
+	db := madeWorld(server)
 	for n := range 5 {
 		db.Rows["players"] = append(db.Rows["players"], mergetest.Row{
 			"id": id(server, n), "name": fmt.Sprintf("Player%d.%d", server, n), "gold": int64(10 * n),
@@ -109,7 +109,7 @@ func sources(dbs ...*mergetest.Database) (all []catalog.Source) {
 }
 
 // check is Check with a clock that stands still.
-func mustCheck(t testing.TB, opts declare.Options, dbs ...*mergetest.Database) *verdict.Report {
+func mustCheck(t testing.TB, opts rules.Options, dbs ...*mergetest.Database) *verdict.Report {
 	t.Helper()
 	opts.Clock = func() time.Time { return now }
 	report, err := merge.Check(context.Background(), sources(dbs...), opts)

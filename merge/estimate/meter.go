@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // Amount is how many rows a step of package transfer has to do.
@@ -15,17 +15,17 @@ type Amount struct {
 }
 
 // ApplyWork and VerifyWork are what a plan has to do in all, for [Meter.Expect].
-func ApplyWork(p *transfer.Plan) []Amount { return applyWork(p.Rows()) }
+func ApplyWork(p *merge.Plan) []Amount { return applyWork(p.Rows()) }
 
 func applyWork(rows int64) []Amount {
-	return []Amount{{transfer.StepCopy, rows}, {transfer.StepIndex, rows}, {transfer.StepFinish, rows}}
+	return []Amount{{merge.StepCopy, rows}, {merge.StepIndex, rows}, {merge.StepFinish, rows}}
 }
 
 // VerifyWork: the new database is read, and the worlds; then the rules judge the result.
-func VerifyWork(p *transfer.Plan) []Amount { return verifyWork(p.Rows()) }
+func VerifyWork(p *merge.Plan) []Amount { return verifyWork(p.Rows()) }
 
 func verifyWork(rows int64) []Amount {
-	return []Amount{{transfer.StepVerify, 2 * rows}, {stepCount, rows}, {transfer.StepResult, 2 * rows}}
+	return []Amount{{merge.StepVerify, 2 * rows}, {stepCount, rows}, {merge.StepResult, 2 * rows}}
 }
 
 // Part is a kind of work of a merge: which part of all of it, and its stage. Those of an earlier stage are done when it begins.
@@ -59,14 +59,14 @@ type nature struct {
 const stepCount = "count"
 
 var natures = map[string]nature{
-	transfer.StepCheck:   {3, 3, 0, false, 0.5},
-	transfer.StepMeasure: {3, 3, 1, false, 0.5},
-	transfer.StepCopy:    {10, 10, 2, false, 0.25},
-	transfer.StepIndex:   {1, 1, 2, true, 0},
-	transfer.StepFinish:  {1.5, 1, 3, true, 0},
-	transfer.StepVerify:  {1.6, 3.2, 4, false, 0.5},
-	stepCount:            {0.4, 0, 5, true, 0},
-	transfer.StepResult:  {1, 1, 6, false, 0},
+	merge.StepCheck:   {3, 3, 0, false, 0.5},
+	merge.StepMeasure: {3, 3, 1, false, 0.5},
+	merge.StepCopy:    {10, 10, 2, false, 0.25},
+	merge.StepIndex:   {1, 1, 2, true, 0},
+	merge.StepFinish:  {1.5, 1, 3, true, 0},
+	merge.StepVerify:  {1.6, 3.2, 4, false, 0.5},
+	stepCount:         {0.4, 0, 5, true, 0},
+	merge.StepResult:  {1, 1, 6, false, 0},
 }
 
 // Meter says how long work still takes. The zero Meter is ready; it is not for several
@@ -83,7 +83,7 @@ type Meter struct {
 	Engine string        // as a plan has it: "sqlite"; anything else is a server
 	Pause  time.Duration // that was asked for before each batch
 
-	shown  transfer.Progress
+	shown  merge.Progress
 	kinds  map[string]*measured
 	stage  int       // that runs
 	began  time.Time // the first report
@@ -176,20 +176,20 @@ func (m *Meter) kind(step string) *measured {
 }
 
 // Report takes what is done at a time. What earlier calls did of it is no measure of how fast this one is.
-func (m *Meter) Report(p transfer.Progress, now time.Time) {
+func (m *Meter) Report(p merge.Progress, now time.Time) {
 	k := m.kind(p.Step)
 	if k.stage > m.stage || m.began.IsZero() {
 		m.begin(k.stage, now)
 	}
-	if p.Step == transfer.StepCheck {
+	if p.Step == merge.StepCheck {
 		k.of[p.Database] = [2]int64{p.Rows, p.Total}
 		p.Rows, p.Total = 0, 0
 		for _, of := range k.of {
 			p.Rows, p.Total = p.Rows+of[0], p.Total+of[1]
 		}
 	}
-	copying := m.shown.Step == transfer.StepCopy && m.shown.Rows < m.shown.Total
-	if p.Step != transfer.StepIndex || !copying { // indexes are made beside the copy
+	copying := m.shown.Step == merge.StepCopy && m.shown.Rows < m.shown.Total
+	if p.Step != merge.StepIndex || !copying { // indexes are made beside the copy
 		m.shown = p
 	}
 	before := k.rows
@@ -215,7 +215,7 @@ func (m *Meter) Report(p transfer.Progress, now time.Time) {
 }
 
 // Shown is what was reported last of the step that runs, over all databases: a check counts each by itself.
-func (m *Meter) Shown() transfer.Progress { return m.shown }
+func (m *Meter) Shown() merge.Progress { return m.shown }
 
 func (m *Meter) begin(stage int, now time.Time) {
 	for _, k := range m.kinds {

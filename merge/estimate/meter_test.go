@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 func readLog(t *testing.T, name string) (all []recorded) {
@@ -143,7 +143,7 @@ func play(all []recorded, of string, sample func(m *Meter, now, until float64)) 
 		case l.Begin == "verify" && of == "verify":
 			m.Expect(verifyWork(l.Moved)...)
 		case l.Step != "":
-			m.Report(transfer.Progress{Step: l.Step, Rows: l.Rows, Total: l.Total, Before: l.Before}, at(l.At))
+			m.Report(merge.Progress{Step: l.Step, Rows: l.Rows, Total: l.Total, Before: l.Before}, at(l.At))
 		}
 	}
 }
@@ -151,9 +151,9 @@ func play(all []recorded, of string, sample func(m *Meter, now, until float64)) 
 // While the operator pauses the work, the time that is left stays, and afterwards the pause is no measure.
 func TestHold(t *testing.T) {
 	m := new(Meter)
-	m.Expect(Amount{transfer.StepCopy, 1_600_000})
+	m.Expect(Amount{merge.StepCopy, 1_600_000})
 	for s := range 21 {
-		m.Report(transfer.Progress{Step: transfer.StepCopy, Rows: int64(s) * 40_000, Total: 1_600_000}, at(float64(s)))
+		m.Report(merge.Progress{Step: merge.StepCopy, Rows: int64(s) * 40_000, Total: 1_600_000}, at(float64(s)))
 	}
 	before, _ := m.Left(at(20))
 	m.Hold(at(20))
@@ -161,7 +161,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("%s while it is paused, and %s before", during, before)
 	}
 	m.Release(at(900))
-	m.Report(transfer.Progress{Step: transfer.StepCopy, Rows: 840_000, Total: 1_600_000}, at(901))
+	m.Report(merge.Progress{Step: merge.StepCopy, Rows: 840_000, Total: 1_600_000}, at(901))
 	if after, _ := m.Left(at(901)); after < before-3*time.Second || after > before {
 		t.Errorf("%s after the pause, and %s before", after, before)
 	}
@@ -171,15 +171,15 @@ func TestHold(t *testing.T) {
 // nothing is known.
 func TestPauseIsKnown(t *testing.T) {
 	m := &Meter{Pause: 100 * time.Millisecond}
-	m.Expect(Amount{transfer.StepVerify, 200_000}, Amount{transfer.StepResult, 1000})
-	m.Report(transfer.Progress{Step: transfer.StepVerify, Total: 200_000}, at(0))
+	m.Expect(Amount{merge.StepVerify, 200_000}, Amount{merge.StepResult, 1000})
+	m.Report(merge.Progress{Step: merge.StepVerify, Total: 200_000}, at(0))
 	if left, known := m.Left(at(0)); known {
 		t.Errorf("%s, though nothing is measured", left)
 	}
 	now := 0.0
 	for rows := int64(2000); rows <= 20_000; rows += 2000 {
 		now += 0.01
-		m.Report(transfer.Progress{Step: transfer.StepVerify, Rows: rows, Total: 200_000}, at(now))
+		m.Report(merge.Progress{Step: merge.StepVerify, Rows: rows, Total: 200_000}, at(now))
 		if left, known := m.Left(at(now)); !known || left < 9*time.Second || left > 14*time.Second {
 			t.Errorf("%s after %d rows, and 10 s are pauses", left, rows)
 		}
@@ -195,10 +195,10 @@ func TestPauseIsKnown(t *testing.T) {
 func TestShareIsMeasured(t *testing.T) {
 	m := new(Meter)
 	m.Expect(applyWork(1000)...)
-	m.Report(transfer.Progress{Step: transfer.StepCopy, Total: 1000}, at(0))
-	m.Report(transfer.Progress{Step: transfer.StepCopy, Rows: 1000, Total: 1000}, at(1))
-	m.Report(transfer.Progress{Step: transfer.StepFinish, Total: 1000}, at(1))
-	m.Report(transfer.Progress{Step: transfer.StepFinish, Rows: 250, Total: 1000}, at(11))
+	m.Report(merge.Progress{Step: merge.StepCopy, Total: 1000}, at(0))
+	m.Report(merge.Progress{Step: merge.StepCopy, Rows: 1000, Total: 1000}, at(1))
+	m.Report(merge.Progress{Step: merge.StepFinish, Total: 1000}, at(1))
+	m.Report(merge.Progress{Step: merge.StepFinish, Rows: 250, Total: 1000}, at(11))
 	for after, want := range map[float64]time.Duration{0: 30 * time.Second, 10: 20 * time.Second, 60: 30 * time.Second} {
 		if left, _ := m.Left(at(11 + after)); left.Round(time.Second) != want {
 			t.Errorf("%s are left %.0f s after a quarter that took 10 s, and not %s", left, after, want)
@@ -210,15 +210,15 @@ func TestShareIsMeasured(t *testing.T) {
 // for as long as it runs.
 func TestShown(t *testing.T) {
 	var m Meter
-	for i, s := range []struct{ now, shown transfer.Progress }{
-		{transfer.Progress{Step: transfer.StepCheck, Database: "s1", Rows: 3, Total: 10},
-			transfer.Progress{Step: transfer.StepCheck, Database: "s1", Rows: 3, Total: 10}},
-		{transfer.Progress{Step: transfer.StepCheck, Database: "s2", Rows: 4, Total: 20},
-			transfer.Progress{Step: transfer.StepCheck, Database: "s2", Rows: 7, Total: 30}},
-		{transfer.Progress{Step: transfer.StepCopy, Rows: 1, Total: 2}, transfer.Progress{Step: transfer.StepCopy, Rows: 1, Total: 2}},
-		{transfer.Progress{Step: transfer.StepIndex, Total: 2}, transfer.Progress{Step: transfer.StepCopy, Rows: 1, Total: 2}},
-		{transfer.Progress{Step: transfer.StepCopy, Rows: 2, Total: 2}, transfer.Progress{Step: transfer.StepCopy, Rows: 2, Total: 2}},
-		{transfer.Progress{Step: transfer.StepIndex, Rows: 1, Total: 2}, transfer.Progress{Step: transfer.StepIndex, Rows: 1, Total: 2}},
+	for i, s := range []struct{ now, shown merge.Progress }{
+		{merge.Progress{Step: merge.StepCheck, Database: "s1", Rows: 3, Total: 10},
+			merge.Progress{Step: merge.StepCheck, Database: "s1", Rows: 3, Total: 10}},
+		{merge.Progress{Step: merge.StepCheck, Database: "s2", Rows: 4, Total: 20},
+			merge.Progress{Step: merge.StepCheck, Database: "s2", Rows: 7, Total: 30}},
+		{merge.Progress{Step: merge.StepCopy, Rows: 1, Total: 2}, merge.Progress{Step: merge.StepCopy, Rows: 1, Total: 2}},
+		{merge.Progress{Step: merge.StepIndex, Total: 2}, merge.Progress{Step: merge.StepCopy, Rows: 1, Total: 2}},
+		{merge.Progress{Step: merge.StepCopy, Rows: 2, Total: 2}, merge.Progress{Step: merge.StepCopy, Rows: 2, Total: 2}},
+		{merge.Progress{Step: merge.StepIndex, Rows: 1, Total: 2}, merge.Progress{Step: merge.StepIndex, Rows: 1, Total: 2}},
 	} {
 		if m.Report(s.now, at(float64(i))); m.Shown() != s.shown {
 			t.Errorf("%d: %+v is shown, want %+v", i, m.Shown(), s.shown)

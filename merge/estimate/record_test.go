@@ -17,7 +17,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // TestRecord carries out merges and writes down when what was done, for TestReplay. It runs with RECORD_RUNS, the folder
@@ -35,11 +35,11 @@ func TestRecord(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("RECORD_ROWS")); err == nil {
 		rows = n
 	}
-	fresh := func() transfer.Database {
+	fresh := func() merge.Database {
 		if as == "sqlite" {
-			return transfer.Database{DSN: "sqlite:" + filepath.Join(t.TempDir(), "w.db")}
+			return merge.Database{DSN: "sqlite:" + filepath.Join(t.TempDir(), "w.db")}
 		}
-		return transfer.Database{DSN: "mysql:" + servertest.DSN(t)}
+		return merge.Database{DSN: "mysql:" + servertest.DSN(t)}
 	}
 	for _, variant := range []struct {
 		name  string
@@ -57,14 +57,14 @@ func TestRecord(t *testing.T) {
 			continue
 		}
 		t.Run(variant.name, func(t *testing.T) {
-			worlds := []transfer.Database{fresh(), fresh()}
+			worlds := []merge.Database{fresh(), fresh()}
 			for i := range worlds {
 				worlds[i].Name = fmt.Sprintf("w%d", i+1)
 				fillWorld(t, worlds[i].DSN, rows, i)
 			}
 			into := fresh()
 			into.Name = "new"
-			plan, err := transfer.NewPlan(t.Context(), into, worlds, transfer.PlanOptions{})
+			plan, err := merge.NewPlan(t.Context(), into, worlds, merge.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestRecord(t *testing.T) {
 				t.Fatal(r)
 			}
 			l := &runLog{pause: max(variant.pause, 0).Seconds(), kill: map[bool]int64{true: plan.Rows() / 3}[variant.kill]}
-			work := transfer.Options{Progress: l.report}
+			work := merge.Options{Progress: l.report}
 			if variant.pause < 0 {
 				work.Pause = func(ctx context.Context) error {
 					l.pauses++
@@ -111,17 +111,17 @@ func TestRecord(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				l.cancel = cancel
 				l.begin("killed", plan)
-				if _, err := transfer.Apply(ctx, plan, into, worlds, work); !errors.Is(err, transfer.ErrStopped) {
+				if _, err := merge.Apply(ctx, plan, into, worlds, work); !errors.Is(err, merge.ErrStopped) {
 					t.Fatal(err)
 				}
 				l.lines, l.kill = nil, 0
 			}
 			l.begin("apply", plan)
-			if _, err := transfer.Apply(t.Context(), plan, into, worlds, work); err != nil {
+			if _, err := merge.Apply(t.Context(), plan, into, worlds, work); err != nil {
 				t.Fatal(err)
 			}
 			l.begin("verify", plan)
-			proof, err := transfer.Verify(t.Context(), plan, into, worlds, work)
+			proof, err := merge.Verify(t.Context(), plan, into, worlds, work)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func (l *runLog) add(r recorded) {
 	l.lines = append(l.lines, r)
 }
 
-func (l *runLog) begin(command string, p *transfer.Plan) {
+func (l *runLog) begin(command string, p *merge.Plan) {
 	if len(l.lines) == 0 {
 		l.began = time.Now()
 	}
@@ -186,14 +186,14 @@ func (l *runLog) begin(command string, p *transfer.Plan) {
 }
 
 // report keeps a line a step every 200 ms.
-func (l *runLog) report(p transfer.Progress) {
+func (l *runLog) report(p merge.Progress) {
 	at := time.Since(l.began).Seconds()
 	if last, ok := l.last[p.Step]; ok && at-last < 0.2 && p.Rows < p.Total {
 		return
 	}
 	l.last[p.Step] = at
 	l.add(recorded{Step: p.Step, Rows: p.Rows, Total: p.Total, Before: p.Before})
-	if l.kill > 0 && p.Step == transfer.StepCopy && p.Rows > l.kill {
+	if l.kill > 0 && p.Step == merge.StepCopy && p.Rows > l.kill {
 		l.cancel()
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/world"
 )
 
 // playersOf counts the players of a world; nil if it is not known which table has them.
-func playersOf(ctx context.Context, source *sqlsource.Source, o Options) (*Players, error) {
+func playersOf(ctx context.Context, source *world.Source, o Options) (*Players, error) {
 	if o.Players == "" {
 		return nil, nil
 	}

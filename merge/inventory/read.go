@@ -10,14 +10,14 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
+	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/sqlsource"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/world"
 )
 
 // Database is where a world is. It prints as its name, never as its DSN.
 type Database struct {
-	transfer.Database
+	merge.Database
 	Labels map[string]string
 
 	// Lost says why it is not known where the database is; nil if it is. Such a world is not
@@ -35,7 +35,7 @@ type Options struct {
 	Timeout, Connect time.Duration
 
 	// Players is the table that has a row for each player, and Active its column that tells
-	// when the player was there last, as [sqlsource.Source.Activity] reads it. Without
+	// when the player was there last, as [world.Source.Activity] reads it. Without
 	// them it is not known who plays.
 	Players, Active string
 
@@ -135,12 +135,12 @@ func readWorld(ctx context.Context, d Database, o Options, g *gate) found {
 }
 
 // open opens the database. While it does not answer, others have its place.
-func open(ctx context.Context, d Database, limit time.Duration, p *place) (*sqlsource.Source, error) {
+func open(ctx context.Context, d Database, limit time.Duration, p *place) (*world.Source, error) {
 	connecting, cancel := context.WithTimeoutCause(ctx, limit, late(limit))
 	defer cancel()
 	keep := p.lend()
-	source, err := within(connecting, func() (*sqlsource.Source, error) { return sqlsource.Open(connecting, d.Name, d.DSN) },
-		func(source *sqlsource.Source) { source.Close() })
+	source, err := within(connecting, func() (*world.Source, error) { return world.Open(connecting, d.Name, d.DSN) },
+		func(source *world.Source) { source.Close() })
 	keep()
 	err = because(connecting, err)
 	_, silent := errors.AsType[late](err)
@@ -205,7 +205,7 @@ func within[T any](ctx context.Context, f func() (T, error), missed func(T)) (T,
 
 // read asks the database, and fills in what it says. What cannot be read does not keep the
 // rest from being read.
-func (w *found) read(ctx context.Context, d Database, source *sqlsource.Source, o Options) error {
+func (w *found) read(ctx context.Context, d Database, source *world.Source, o Options) error {
 	catalog, err := source.Catalog(ctx)
 	if err != nil {
 		return because(ctx, err)
@@ -245,7 +245,7 @@ func (w *found) read(ctx context.Context, d Database, source *sqlsource.Source, 
 }
 
 // count counts the rows. If that takes too long, the estimate of the server has to do.
-func (w *found) count(ctx context.Context, source *sqlsource.Source, catalog *catalog.Catalog, size sqlsource.Size) error {
+func (w *found) count(ctx context.Context, source *world.Source, catalog *catalog.Catalog, size world.Size) error {
 	estimates := size.Rows >= 0
 	if estimates {
 		w.Rows, w.Estimated = size.Rows, true
@@ -287,11 +287,11 @@ func stateOf(servers []worldregistry.Server) (State, []Server) {
 }
 
 func lastMerge(ctx context.Context, d Database) (*LastMerge, error) {
-	m, err := transfer.LastMerge(ctx, d.Database)
+	m, err := merge.LastMerge(ctx, d.Database)
 	if err != nil || m == nil {
 		return nil, err
 	}
-	return &LastMerge{ID: m.ID, Worlds: m.Worlds, At: m.Began, Open: m.State == transfer.StateOpen}, nil
+	return &LastMerge{ID: m.ID, Worlds: m.Worlds, At: m.Began, Open: m.State == merge.StateOpen}, nil
 }
 
 // Files is what Server of a world says whose database is a file of this machine.

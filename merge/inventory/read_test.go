@@ -21,9 +21,9 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
+	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/sqlsource"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/world"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
@@ -34,7 +34,7 @@ var now = time.Date(2026, 11, 21, 21, 0, 0, 0, time.UTC)
 const characters = "CREATE TABLE characters (guid INTEGER NOT NULL PRIMARY KEY, name VARCHAR(24) NOT NULL, logout_time BIGINT)"
 
 func at(name, dsn string) Database {
-	return Database{Database: transfer.Database{Name: name, DSN: dsn}}
+	return Database{Database: merge.Database{Name: name, DSN: dsn}}
 }
 
 // sqlite makes a world in a file.
@@ -87,7 +87,7 @@ func TestRead(t *testing.T) {
 			world("w3", strings.ReplaceAll(characters, "VARCHAR(24)", "VARCHAR(30)"), "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY)"),
 		}
 		worlds[0].Labels = map[string]string{"language": "de"}
-		lost := Database{Database: transfer.Database{Name: "w4"}, Lost: errors.New("its place is unknown")}
+		lost := Database{Database: merge.Database{Name: "w4"}, Lost: errors.New("its place is unknown")}
 		if p := problems(Read(t.Context(), append(worlds, lost), Options{Now: now})); !slices.Equal(p,
 			[]string{"w4: its place is unknown"}) {
 			t.Error(p)
@@ -407,9 +407,9 @@ func TestReadsOnly(t *testing.T) {
 
 // A count that takes too long leaves the estimate of the server, which is called so. SQLite has none: there it is a problem.
 func TestCountTakesTooLong(t *testing.T) {
-	onEach(t, func(t *testing.T, world func(string, ...string) Database) {
-		d := world("w1", characters, logins(1, 1, 2, 3))
-		source, err := sqlsource.Open(t.Context(), d.Name, d.DSN)
+	onEach(t, func(t *testing.T, create func(string, ...string) Database) {
+		d := create("w1", characters, logins(1, 1, 2, 3))
+		source, err := world.Open(t.Context(), d.Name, d.DSN)
 		if err != nil {
 			t.Fatal(err)
 		}

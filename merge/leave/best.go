@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // judgeBest finds the rows of each group that are not among the first ones, over all worlds. Memory holds
@@ -88,7 +88,7 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 // members reads the rows that remain, with the group of each. Rows without a group come. by tells whether their places are wanted.
 func (r *run) members(ctx context.Context, s *said, by bool, take func(group []byte, row *ranked)) error {
 	t := r.tables[s.Table]
-	none := declare.BelongToNone(r.f, s.Table, []string{s.Best.Of})[s.Best.Of]
+	none := rules.BelongToNone(r.f, s.Table, []string{s.Best.Of})[s.Best.Of]
 	for number, w := range r.worlds {
 		if w.db.Tables[s.Table] == nil {
 			continue

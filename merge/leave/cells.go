@@ -9,24 +9,23 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/cell"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // inCells is a reference inside cells to a table of which rows may stay behind. It cannot be followed or cleared, so it
 // blocks if a row that comes names one that stays.
 type inCells struct {
-	ref *declare.Ref
-	to  declare.ColumnName
+	ref *rules.Ref
+	to  rules.ColumnName
 }
 
 // blockedInCells finds such rows.
 func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 	for _, c := range r.cells {
 		table := c.ref.Table
-		severed := declare.Severed{Table: table, Column: c.ref.Columns[0], To: c.to.Table, ToColumn: c.to.Column}
-		blocking := Blocking{SeveredReference: &declare.SeveredReference{Severed: severed, Ref: c.ref}}
+		severed := rules.Severed{Table: table, Column: c.ref.Columns[0], To: c.to.Table, ToColumn: c.to.Column}
+		blocking := Blocking{SeveredReference: &rules.SeveredReference{Severed: severed, Ref: c.ref}}
 		for _, w := range r.worlds {
 			to := w.keys[c.to.Table]
 			if w.db.Tables[table] == nil || to == nil || to.n == 0 {
@@ -41,7 +40,7 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 			if err != nil {
 				return err
 			}
-			counts, codec := make(map[rekey.Integer]int64), error(nil)
+			counts, codec := make(map[keys.Integer]int64), error(nil)
 			rows := int64(0)
 			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 				if codec != nil || c.ref.When != nil && !c.ref.When.Holds(b.Carry[len(cells)].At(row)) || stays(b, row) {
@@ -50,13 +49,13 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 				for i := range cells {
 					cells[i] = b.Carry[i].At(row)
 				}
-				keys, err := c.ref.Cells.Keys(cells)
-				if failed, is := errors.AsType[*cell.CodecError](err); is {
+				keyed, err := c.ref.Cells.Keys(cells)
+				if failed, is := errors.AsType[*keys.CodecError](err); is {
 					codec = failed
 				}
 				named := false
-				for _, k := range keys { // of a cell that has not the format there are none: a rule says so
-					if !c.ref.None.HasInteger(k.Value) && to.has(rekey.Key{Integer: k.Value}) {
+				for _, k := range keyed { // of a cell that has not the format there are none: a rule says so
+					if !c.ref.None.HasInteger(k.Value) && to.has(keys.Key{Integer: k.Value}) {
 						named = true
 						counts[k.Value]++
 					}
@@ -83,11 +82,11 @@ func (r *run) blockedInCells(ctx context.Context, found *Found) error {
 }
 
 // heaviest are the values that most rows have.
-func heaviest(counts map[rekey.Integer]int64) []declare.Heavy {
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b rekey.Integer) int {
+func heaviest(counts map[keys.Integer]int64) []rules.Heavy {
+	keyed := slices.SortedFunc(maps.Keys(counts), func(a, b keys.Integer) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), a.Compare(b))
 	})
-	return slice.Map(keys[:min(shownKeys, len(keys))], func(n rekey.Integer) declare.Heavy {
-		return declare.Heavy{Value: n.String(), Rows: counts[n]}
+	return slice.Map(keyed[:min(shownKeys, len(keyed))], func(n keys.Integer) rules.Heavy {
+		return rules.Heavy{Value: n.String(), Rows: counts[n]}
 	})
 }

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/sqltext"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -71,10 +71,10 @@ func Bound(engine string, said *verdict.Leave) string {
 }
 
 // Digest judges a condition of a plan again, and returns the digest of the keys for which it holds now.
-func Digest(ctx context.Context, asked declare.Selector, engine string, said *verdict.Leave,
-	key declare.RowKey) (string, error) {
+func Digest(ctx context.Context, asked rules.Selector, engine string, said *verdict.Leave,
+	key rules.RowKey) (string, error) {
 	found := newKeys(key.Kinds)
-	err := asked.Select(ctx, said.Table, key, Bound(engine, said), func(n rekey.Key) { found.add(n) })
+	err := asked.Select(ctx, said.Table, key, Bound(engine, said), func(n keys.Key) { found.add(n) })
 	return found.digest(), err
 }
 
@@ -86,7 +86,7 @@ func tokens(text, engine string) []sqltext.Token {
 }
 
 // parse takes a condition on the rows of a table of a database apart.
-func parse(text string, db *declare.Database, table string) (*condition, error) {
+func parse(text string, db *rules.Database, table string) (*condition, error) {
 	c := &condition{text: text}
 	mysql := db.Catalog.Engine != "sqlite"
 	c.tokens = tokens(text, db.Catalog.Engine)
@@ -164,12 +164,12 @@ func has(list []string, word string) bool {
 }
 
 // names are the tables of a condition, by the names that it has for them, and the columns of these.
-func (c *condition) names(db *declare.Database, table string) (map[string]bool, error) {
+func (c *condition) names(db *rules.Database, table string) (map[string]bool, error) {
 	all := make(map[string]bool)
 	add := func(table string) error {
 		t := db.KeyTable(table)
 		if t == nil {
-			hint := nearest.Hint(table, slices.Sorted(maps.Keys(db.Tables)))
+			hint := naming.Hint(table, slices.Sorted(maps.Keys(db.Tables)))
 			return fmt.Errorf("%q is no table of %s that is read here%s", table, db.Name, hint)
 		}
 		all["table "+strings.ToLower(table)] = true

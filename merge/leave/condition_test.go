@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
-func worldOf(engine string) *declare.Database {
+func worldOf(engine string) *rules.Database {
 	table := func(name string, columns ...string) *catalog.Table {
 		t := &catalog.Table{Name: name}
 		for _, c := range columns {
@@ -16,7 +16,7 @@ func worldOf(engine string) *declare.Database {
 		}
 		return t
 	}
-	return &declare.Database{Name: "w1", Catalog: &catalog.Catalog{Engine: engine},
+	return &rules.Database{Name: "w1", Catalog: &catalog.Catalog{Engine: engine},
 		Tables: map[string]*catalog.Table{"hero": table("hero", "guid", "Level", "logout", "name", "group"), "vip": table("vip", "id", "account")}}
 }
 

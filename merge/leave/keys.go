@@ -8,23 +8,23 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
 )
 
 // keys is a set of keys that grows and can be asked meanwhile.
-type keys struct {
-	kinds rekey.Kinds
-	signs [2]*roaring64.Bitmap   // of integers: from 0 on, and negative
-	other map[rekey.Key]struct{} // of other kinds
+type leftKeys struct {
+	kinds keys.Kinds
+	signs [2]*roaring64.Bitmap  // of integers: from 0 on, and negative
+	other map[keys.Key]struct{} // of other kinds
 	n     int64
 }
 
-func newKeys(kinds rekey.Kinds) *keys {
-	return &keys{kinds: kinds, signs: [2]*roaring64.Bitmap{roaring64.New(), roaring64.New()},
-		other: make(map[rekey.Key]struct{})}
+func newKeys(kinds keys.Kinds) *leftKeys {
+	return &leftKeys{kinds: kinds, signs: [2]*roaring64.Bitmap{roaring64.New(), roaring64.New()},
+		other: make(map[keys.Key]struct{})}
 }
 
-func (k *keys) of(n rekey.Integer) *roaring64.Bitmap {
+func (k *leftKeys) of(n keys.Integer) *roaring64.Bitmap {
 	if n.Negative {
 		return k.signs[1]
 	}
@@ -32,7 +32,7 @@ func (k *keys) of(n rekey.Integer) *roaring64.Bitmap {
 }
 
 // add reports whether the key is new.
-func (k *keys) add(n rekey.Key) bool {
+func (k *leftKeys) add(n keys.Key) bool {
 	if k.kinds != "" {
 		k.other[n] = struct{}{}
 		added := int64(len(k.other)) > k.n
@@ -46,7 +46,7 @@ func (k *keys) add(n rekey.Key) bool {
 	return true
 }
 
-func (k *keys) has(n rekey.Key) bool {
+func (k *leftKeys) has(n keys.Key) bool {
 	if k.kinds != "" {
 		_, has := k.other[n]
 		return has
@@ -54,15 +54,15 @@ func (k *keys) has(n rekey.Key) bool {
 	return k.of(n.Integer).Contains(n.Bits)
 }
 
-func (k *keys) equal(other *keys) bool {
+func (k *leftKeys) equal(other *leftKeys) bool {
 	return k.signs[0].Equals(other.signs[0]) && k.signs[1].Equals(other.signs[1]) && maps.Equal(k.other, other.other)
 }
 
 // all gives integers from 0 on, then negative ones; keys of other kinds in any order.
-func (k *keys) all(yield func(rekey.Key) bool) {
+func (k *leftKeys) all(yield func(keys.Key) bool) {
 	for i, negative := range []bool{false, true} {
 		for it := k.signs[i].Iterator(); it.HasNext(); {
-			if !yield(rekey.Key{Integer: rekey.Integer{Negative: negative, Bits: it.Next()}}) {
+			if !yield(keys.Key{Integer: keys.Integer{Negative: negative, Bits: it.Next()}}) {
 				return
 			}
 		}
@@ -75,7 +75,7 @@ func (k *keys) all(yield func(rekey.Key) bool) {
 }
 
 // digest is the same for the same keys only.
-func (k *keys) digest() string {
+func (k *leftKeys) digest() string {
 	h := sha256.New()
 	if k.kinds != "" {
 		b, _ := k.set().AppendBinary(nil) // it is not sparse
@@ -89,8 +89,8 @@ func (k *keys) digest() string {
 }
 
 // set is what cannot grow any more.
-func (k *keys) set() *rekey.Set {
-	s := &rekey.Set{Exact: true, Kinds: k.kinds}
+func (k *leftKeys) set() *keys.Set {
+	s := &keys.Set{Exact: true, Kinds: k.kinds}
 	for n := range k.all {
 		s.AddKey(n)
 	}

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // Leaving is what may stay behind, as the operator says.
 type Leaving struct {
-	f      *declare.Resolved
+	f      *rules.Resolved
 	now    int64
 	says   []*said
 	tables map[string]*table // of which rows may stay behind
@@ -27,34 +27,34 @@ type Leaving struct {
 
 // said is a statement.
 type said struct {
-	*declare.Leave
-	where map[*declare.Database]*condition
-	by    []declare.ByColumn
+	*rules.Leave
+	where map[*rules.Database]*condition
+	by    []rules.ByColumn
 	fewer *edge     // the reference of the rows that are counted
 	last  []*ranked // of each group that has too many rows, the last that comes
 }
 
 // table is one of which rows may stay behind.
 type table struct {
-	name           string
-	declare.RowKey                // without columns its rows are told by what they refer to
-	kept           []rekey.Values // of each column, keys of rows that are the same in every world
-	keys           [][]string     // that it has in every world: references may name others than the one by which its rows are told
+	name         string
+	rules.RowKey               // without columns its rows are told by what they refer to
+	kept         []keys.Values // of each column, keys of rows that are the same in every world
+	keys         [][]string    // that it has in every world: references may name others than the one by which its rows are told
 }
 
 func (t *table) keyed() bool { return len(t.Columns) > 0 }
 
 // edge is a reference to a table of which rows may stay behind.
 type edge struct {
-	*declare.SeveredReference
-	key  declare.RowKey // its columns
-	to   declare.RowKey // those that it names
-	none rekey.Values   // names nothing
-	says declare.Gone
+	*rules.SeveredReference
+	key  rules.RowKey // its columns
+	to   rules.RowKey // those that it names
+	none keys.Values  // names nothing
+	says rules.Gone
 }
 
 // Prepare resolves what the options say of rows that stay behind; nil if nothing does.
-func Prepare(f *declare.Resolved) (*Leaving, error) {
+func Prepare(f *rules.Resolved) (*Leaving, error) {
 	if len(f.Opts.Leave) == 0 {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func Prepare(f *declare.Resolved) (*Leaving, error) {
 	}
 	for i := range f.Opts.Leave {
 		if err := l.say(&f.Opts.Leave[i]); err != nil {
-			return nil, declare.Unsuitable("%s: %v", f.Opts.Leave[i].Place(), err)
+			return nil, rules.Unsuitable("%s: %v", f.Opts.Leave[i].Place(), err)
 		}
 	}
 	refs, err := l.follow()
@@ -78,12 +78,12 @@ func Prepare(f *declare.Resolved) (*Leaving, error) {
 	}
 	for _, r := range refs {
 		if err := l.addEdge(&r); err != nil {
-			return nil, declare.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), r.to, err)
+			return nil, rules.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), r.to, err)
 		}
 	}
 	for _, s := range l.says {
 		if err := l.resolveFewer(s); err != nil {
-			return nil, declare.Unsuitable("%s: fewer: %v", s.Place(), err)
+			return nil, rules.Unsuitable("%s: fewer: %v", s.Place(), err)
 		}
 	}
 	l.sort()
@@ -91,16 +91,16 @@ func Prepare(f *declare.Resolved) (*Leaving, error) {
 }
 
 // say takes a statement.
-func (l *Leaving) say(leave *declare.Leave) error {
-	f, s := l.f, &said{Leave: leave, where: make(map[*declare.Database]*condition)}
+func (l *Leaving) say(leave *rules.Leave) error {
+	f, s := l.f, &said{Leave: leave, where: make(map[*rules.Database]*condition)}
 	name := leave.Table
 	if f.Names[name] == nil {
-		return fmt.Errorf("no world has a table %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(f.Names))))
+		return fmt.Errorf("no world has a table %q%s", name, naming.Hint(name, slices.Sorted(maps.Keys(f.Names))))
 	}
 	switch {
 	case f.Same[name]:
 		return fmt.Errorf("the table is the same in every world (policy %q): none of its rows can stay behind",
-			declare.PolicySame)
+			rules.PolicySame)
 	case !slices.Contains(f.Tables, name):
 		return fmt.Errorf("none of its rows comes: it is skipped or reset")
 	case leave.Where == "" && leave.Best == nil && leave.Fewer == nil:
@@ -179,17 +179,17 @@ func (l *Leaving) chooseKey(t *table, refs []reference, wanted bool) error {
 	}
 	switch {
 	case i < 0 && said:
-		return declare.Unsuitable("table %s has no key in every world, by which the rows that stay behind could be told", t.name)
+		return rules.Unsuitable("table %s has no key in every world, by which the rows that stay behind could be told", t.name)
 	case i < 0:
 		return nil
 	}
 	t.Columns, t.Kinds = keys[i], l.f.KindsOf(t.name, keys[i])
 	if strings.Contains(string(t.Kinds), "?") {
-		return declare.Unsuitable("table %s: rows that stay behind cannot be told by its key %s: want integers, texts in UTF-8, or bytes",
+		return rules.Unsuitable("table %s: rows that stay behind cannot be told by its key %s: want integers, texts in UTF-8, or bytes",
 			t.name, catalog.ColumnList(t.Columns))
 	}
 	for _, column := range t.Columns {
-		kept, err := declare.ParseKeep(l.f.Keeps[declare.ColumnName{Table: t.name, Column: column}])
+		kept, err := rules.ParseKeep(l.f.Keeps[rules.ColumnName{Table: t.name, Column: column}])
 		if err != nil {
 			return err
 		}
@@ -204,23 +204,23 @@ func (l *Leaving) resolveBest(s *said) error {
 		return fmt.Errorf(`want keep of at least 1, and by, such as by = ["level desc"]`)
 	}
 	for _, text := range best.By {
-		by, err := declare.ParseBy(text)
+		by, err := rules.ParseBy(text)
 		if err != nil {
 			return err
 		}
 		s.by = append(s.by, by)
 	}
 	for db, t := range l.f.Having(s.Table) {
-		for _, by := range append(slices.Clone(s.by), declare.ByColumn{Column: best.Of}) {
+		for _, by := range append(slices.Clone(s.by), rules.ByColumn{Column: best.Of}) {
 			if t.Column(by.Column) == nil {
 				return fmt.Errorf("in %s the table has no column %q", db.Name, by.Column)
 			}
 		}
 	}
 	role := l.f.Declared.Role(s.Table, best.Of)
-	of := declare.ColumnName{Table: s.Table, Column: best.Of}
+	of := rules.ColumnName{Table: s.Table, Column: best.Of}
 	moves := l.f.Moving != nil && l.f.Moving.Columns[of] != nil
-	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != declare.RoleShared && l.f.Moving != nil {
+	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != rules.RoleShared && l.f.Moving != nil {
 		return fmt.Errorf("of: it is not said whether one value of %s is the same in all worlds: declare it shared, or a reference", of)
 	}
 	return nil
@@ -249,7 +249,7 @@ func (l *Leaving) resolveFewer(s *said) error {
 
 // reference is one to a table of which rows may stay behind: to columns of it.
 type reference struct {
-	*declare.Ref
+	*rules.Ref
 	to      string
 	columns []string
 }
@@ -273,11 +273,11 @@ func (l *Leaving) follow() (all []reference, err error) {
 			}
 			seen[to], more = true, true
 			for _, r := range l.referringTo(to, l.f.Tables) {
-				if all = append(all, r); r.Cells == nil && r.Declared.Gone == declare.GoneDrop && !l.f.Same[r.Table] {
+				if all = append(all, r); r.Cells == nil && r.Declared.Gone == rules.GoneDrop && !l.f.Same[r.Table] {
 					err = l.addTable(r.Table)
 				}
 				if err != nil {
-					return nil, declare.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), to, err)
+					return nil, rules.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), to, err)
 				}
 			}
 		}
@@ -287,14 +287,14 @@ func (l *Leaving) follow() (all []reference, err error) {
 
 func (l *Leaving) referringTo(to string, tables []string) (all []reference) {
 	for _, name := range tables {
-		refs := declare.AllReferences(l.f, name)
+		refs := rules.AllReferences(l.f, name)
 		for _, r := range l.f.Declared.Severally(name) {
 			refs = append(refs, *r)
 		}
 		for _, r := range refs {
 			r.Table = name
 			columns := r.ToColumns
-			if i := slices.IndexFunc(r.Or, func(at declare.ColumnName) bool { return at.Table == to }); i >= 0 && r.ToTable != to {
+			if i := slices.IndexFunc(r.Or, func(at rules.ColumnName) bool { return at.Table == to }); i >= 0 && r.ToTable != to {
 				columns = []string{r.Or[i].Column}
 			} else if r.ToTable != to {
 				continue
@@ -311,10 +311,10 @@ func (l *Leaving) addEdge(r *reference) error {
 	t := l.tables[r.to]
 	to, own := t.RowKey, l.tables[r.Table]
 	if i := slices.IndexFunc(t.keys, r.leadsTo); i >= 0 && t.keyed() && !r.leadsTo(to.Columns) && r.Cells == nil {
-		to = declare.RowKey{Columns: t.keys[i], Kinds: l.f.KindsOf(t.name, t.keys[i])}
-		if r.Declared.Gone == declare.GoneNone {
+		to = rules.RowKey{Columns: t.keys[i], Kinds: l.f.KindsOf(t.name, t.keys[i])}
+		if r.Declared.Gone == rules.GoneNone {
 			return fmt.Errorf("rows are told by %s, and gone = %q can be said of references to that key only: want gone = %q",
-				catalog.ColumnList(t.Columns), declare.GoneNone, declare.GoneDrop)
+				catalog.ColumnList(t.Columns), rules.GoneNone, rules.GoneDrop)
 		}
 		if own != nil && !own.keyed() { // its rows are in the plan then
 			if err := l.chooseKey(own, nil, true); err != nil {
@@ -325,8 +325,8 @@ func (l *Leaving) addEdge(r *reference) error {
 	switch {
 	case r.Cells != nil && r.Declared.Gone != "":
 		return fmt.Errorf("gone is for references of whole values, and these keys are inside cells")
-	case len(r.Or) > 0 && r.Declared.Gone == declare.GoneNone:
-		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", declare.GoneNone)
+	case len(r.Or) > 0 && r.Declared.Gone == rules.GoneNone:
+		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", rules.GoneNone)
 	case len(r.Except) > 0:
 		return fmt.Errorf("it is not about rows that other statements cover, which cannot be followed: give it a when")
 	case !r.leadsTo(to.Columns) || r.Cells != nil && t.Kinds != "" || strings.Contains(string(to.Kinds), "?"):
@@ -335,31 +335,31 @@ func (l *Leaving) addEdge(r *reference) error {
 			cmp.Or(catalog.ColumnList(t.Columns), "none"))
 	}
 	if r.Cells != nil {
-		l.cells = append(l.cells, inCells{r.Ref, declare.ColumnName{Table: t.name, Column: t.Columns[0]}})
+		l.cells = append(l.cells, inCells{r.Ref, rules.ColumnName{Table: t.name, Column: t.Columns[0]}})
 		return nil
 	}
 	says := r.Declared.Gone
 	rows := says
 	if says == "" {
-		rows = declare.GoneDrop // what would be blocked is counted as if it followed
+		rows = rules.GoneDrop // what would be blocked is counted as if it followed
 	}
-	follows, err := declare.Following(l.f, r.Ref, t.name, to, t.RowKey, rows)
+	follows, err := rules.Following(l.f, r.Ref, t.name, to, t.RowKey, rows)
 	if err != nil {
 		return err
 	}
-	none, err := rekey.ParseValues(follows.None)
+	none, err := keys.ParseValues(follows.None)
 	if err != nil {
 		return err
 	}
-	l.edges = append(l.edges, &edge{follows, declare.RowKey{Columns: follows.Columns(), Kinds: to.Kinds}, to, none, says})
+	l.edges = append(l.edges, &edge{follows, rules.RowKey{Columns: follows.Columns(), Kinds: to.Kinds}, to, none, says})
 	for db, of := range l.f.Having(r.Table) {
 		if says != "" && of.Key() == nil {
 			return fmt.Errorf("%s has no key in %s, so its rows could not be told apart by the proof and by an undo: give it a key, or let all "+
 				"of it stay behind: [[merge.table]] tables = [%s], policy = \"skip\"", r.Table, db.Name, printable.TOML(r.Table))
 		}
 	}
-	if says == declare.GoneDrop && l.f.Same[r.Table] {
-		return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", r.Table, declare.PolicySame)
+	if says == rules.GoneDrop && l.f.Same[r.Table] {
+		return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", r.Table, rules.PolicySame)
 	}
 	return nil
 }
@@ -367,7 +367,7 @@ func (l *Leaving) addEdge(r *reference) error {
 // place is where the reference is, as declarations name it: of several columns in parentheses.
 func (e *edge) place() string {
 	if len(e.And) == 0 {
-		return declare.Place(e.Table, e.Column)
+		return rules.Place(e.Table, e.Column)
 	}
 	return e.Table + "." + catalog.ColumnList(e.Columns())
 }
@@ -378,7 +378,7 @@ func (l *Leaving) sort() {
 	for len(rest) > 0 {
 		i := max(0, slices.IndexFunc(rest, func(name string) bool {
 			return !slices.ContainsFunc(l.edges, func(e *edge) bool {
-				return e.Table == name && e.says == declare.GoneDrop && e.To != name && slices.Contains(rest, e.To)
+				return e.Table == name && e.says == rules.GoneDrop && e.To != name && slices.Contains(rest, e.To)
 			})
 		}))
 		l.order, rest = append(l.order, rest[i]), slices.Delete(rest, i, i+1)
@@ -388,7 +388,7 @@ func (l *Leaving) sort() {
 // drops are the references by which rows of a table follow.
 func (l *Leaving) drops(table string) (all []*edge) {
 	for _, e := range l.edges {
-		if e.Table == table && e.says == declare.GoneDrop {
+		if e.Table == table && e.says == rules.GoneDrop {
 			all = append(all, e)
 		}
 	}
@@ -398,4 +398,4 @@ func (l *Leaving) drops(table string) (all []*edge) {
 // Now is the number of :now, in seconds since 1970.
 func (l *Leaving) Now() int64 { return l.now }
 
-var _ catalog.Withheld = (*declare.Stays)(nil)
+var _ catalog.Withheld = (*rules.Stays)(nil)

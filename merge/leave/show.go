@@ -11,8 +11,8 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -50,7 +50,7 @@ func (r *run) show(ctx context.Context, found *Found) error {
 	return err
 }
 
-func tableOf(w *world, s *declare.Stays, read []verdict.StayingTable) verdict.StayingTable {
+func tableOf(w *world, s *rules.Stays, read []verdict.StayingTable) verdict.StayingTable {
 	t := verdict.StayingTable{World: s.World, Table: s.Table, Stay: s.Rows(), Come: w.db.Rows[s.Table] - s.Rows()}
 	for _, of := range read {
 		if of.Table == s.Table {
@@ -82,8 +82,8 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 	for i, s := range r.says {
 		add := func(why, condition string) error {
 			rows := verdict.CloseRows{World: w.db.Name, Table: s.Table, Why: why}
-			err := w.db.Opened.(declare.Selector).Select(ctx, s.Table, r.tables[s.Table].RowKey, condition,
-				func(n rekey.Key) { note(&rows, w.keys[s.Table], n) })
+			err := w.db.Opened.(rules.Selector).Select(ctx, s.Table, r.tables[s.Table].RowKey, condition,
+				func(n keys.Key) { note(&rows, w.keys[s.Table], n) })
 			if rows.Rows > 0 {
 				all = append(all, rows)
 			}
@@ -122,7 +122,7 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 }
 
 // note counts a row unless it stays behind for another reason.
-func note(rows *verdict.CloseRows, staying *keys, n rekey.Key) {
+func note(rows *verdict.CloseRows, staying *leftKeys, n keys.Key) {
 	if staying.has(n) {
 		return
 	}
@@ -178,7 +178,7 @@ type sum struct {
 func (r *run) sums(w *world, table string) (all []*sum) {
 	for _, c := range w.db.Tables[table].Columns {
 		of := r.f.Combined[table]
-		summed := of != nil && of.Formula(c.Name).Op == declare.FormulaSum
+		summed := of != nil && of.Formula(c.Name).Op == rules.FormulaSum
 		if (summed || money.MatchString(c.Name)) && r.f.Integers(table, c.Name) {
 			all = append(all, &sum{column: c.Name})
 		}
@@ -189,14 +189,14 @@ func (r *run) sums(w *world, table string) (all []*sum) {
 // readAgain reads the tables of a world of which rows stay behind: it adds up, and finds of each row the one that it
 // follows in the end. Tables to which others refer come first, as often as that gives more.
 func (r *run) readAgain(ctx context.Context, w *world, shown *verdict.Staying) error {
-	c := &cascades{run: r, w: w, of: make(map[string]map[rekey.Key]int), rows: make(map[string][]int64)}
+	c := &cascades{run: r, w: w, of: make(map[string]map[keys.Key]int), rows: make(map[string][]int64)}
 	var inner, outer []*table
 	for _, name := range r.order {
 		t := r.tables[name]
 		switch {
 		case w.db.Tables[name] == nil:
 		case t.keyed() && slices.ContainsFunc(r.edges, func(e *edge) bool { return e.To == name }):
-			c.of[name] = make(map[rekey.Key]int)
+			c.of[name] = make(map[keys.Key]int)
 			inner = append(inner, t)
 		default:
 			outer = append(outer, t)
@@ -242,7 +242,7 @@ func (r *run) readAgain(ctx context.Context, w *world, shown *verdict.Staying) e
 // circular reports whether a table refers to one that is read after it, or to itself.
 func (r *run) circular(t *table) bool {
 	return slices.ContainsFunc(r.edges, func(e *edge) bool {
-		return e.To == t.name && e.says == declare.GoneDrop && slices.Index(r.order, e.Table) <= slices.Index(r.order, t.name)
+		return e.To == t.name && e.says == rules.GoneDrop && slices.Index(r.order, e.Table) <= slices.Index(r.order, t.name)
 	})
 }
 
@@ -250,20 +250,20 @@ func (r *run) circular(t *table) bool {
 type cascades struct {
 	*run
 	w     *world
-	of    map[string]map[rekey.Key]int // by table, of the rows that stay, the number of the root
-	roots []root                       // the first is number 1
-	rows  map[string][]int64           // by table, how many follow each root
+	of    map[string]map[keys.Key]int // by table, of the rows that stay, the number of the root
+	roots []root                      // the first is number 1
+	rows  map[string][]int64          // by table, how many follow each root
 }
 
 // root is a row that stays by itself.
 type root struct {
 	table string
-	key   rekey.Key
+	key   keys.Key
 	why   string
 }
 
 // root is the number of the row that a row which stays follows in the end; 0 if that is not known so far.
-func (c *cascades) root(table string, key rekey.Key) int {
+func (c *cascades) root(table string, key keys.Key) int {
 	if c.of[table][key] == 0 {
 		if why := c.itself(table, key); why != "" {
 			c.roots = append(c.roots, root{table, key, why})
@@ -274,7 +274,7 @@ func (c *cascades) root(table string, key rekey.Key) int {
 }
 
 // itself says why a row stays that follows no other.
-func (c *cascades) itself(table string, key rekey.Key) string {
+func (c *cascades) itself(table string, key keys.Key) string {
 	for _, s := range c.says {
 		for _, why := range []string{s.whyWhere(), s.whyBest(), s.whyFewer()} {
 			if of := c.w.why[table][why]; s.Table == table && of != nil && of.has(key) {
@@ -315,7 +315,7 @@ func (c *cascades) read(ctx context.Context, t *table, sums []*sum) (more bool, 
 		if !behind {
 			return
 		}
-		var key rekey.Key
+		var key keys.Key
 		if t.keyed() {
 			if key, _ = own.key(b, row); c.of[t.name][key] > 0 || c.itself(t.name, key) != "" {
 				return

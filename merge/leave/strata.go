@@ -15,27 +15,27 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
 // Shift says what becomes of the integers of a column of a database; nil: they stay as they are.
-type Shift func(db *declare.Database, table, column string) (*rekey.Shift, error)
+type Shift func(db *rules.Database, table, column string) (*keys.Shift, error)
 
 // Found is what stays behind.
 type Found struct {
-	Stays    []*declare.Stays // in the order of the worlds, and the tables that are read
+	Stays    []*rules.Stays // in the order of the worlds, and the tables that are read
 	Says     []Judged
-	Cleared  []*declare.SeveredReference // by which a row names a row that stays, and comes without the reference
+	Cleared  []*rules.SeveredReference // by which a row names a row that stays, and comes without the reference
 	Blocking []Blocking
 	Shown    *verdict.Staying
 }
 
 // Judged is what became of a statement.
 type Judged struct {
-	declare.Leave
+	rules.Leave
 	None    []string
 	Counted *verdict.Counted
 	Nulls   []Nulls           // rows whose condition is NULL: they come
@@ -51,7 +51,7 @@ type Nulls struct {
 
 // Blocking is a reference that says nothing, by which rows that come refer to rows that stay.
 type Blocking struct {
-	*declare.SeveredReference
+	*rules.SeveredReference
 	Worlds []Blocked
 	Apart  bool // of a table of the first world that comes as it is, since the rows of the others stay (policy skip)
 }
@@ -60,16 +60,16 @@ type Blocking struct {
 type Blocked struct {
 	World   string
 	Rows    int64
-	Largest []declare.Heavy // keys of the rows that stay to which most of them refer
+	Largest []rules.Heavy // keys of the rows that stay to which most of them refer
 }
 
 // world is a database, and what of its rows stays behind so far.
 type world struct {
-	db    *declare.Database
-	keys  map[string]*keys            // of tables with a key
-	why   map[string]map[string]*keys // of the same, by table and reason
-	took  map[string]time.Duration    // by reason, what the server took for a condition
-	dirty map[string]bool             // tables whose keys became more since all that refers to them was read
+	db    *rules.Database
+	keys  map[string]*leftKeys            // of tables with a key
+	why   map[string]map[string]*leftKeys // of the same, by table and reason
+	took  map[string]time.Duration        // by reason, what the server took for a condition
+	dirty map[string]bool                 // tables whose keys became more since all that refers to them was read
 }
 
 type run struct {
@@ -83,10 +83,10 @@ type run struct {
 func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	r := &run{Leaving: l, shift: shift}
 	for _, db := range l.f.DBs {
-		w := &world{db: db, keys: make(map[string]*keys), why: make(map[string]map[string]*keys),
+		w := &world{db: db, keys: make(map[string]*leftKeys), why: make(map[string]map[string]*leftKeys),
 			dirty: make(map[string]bool), took: make(map[string]time.Duration)}
 		for name, t := range l.tables {
-			if w.why[name] = make(map[string]*keys); t.keyed() {
+			if w.why[name] = make(map[string]*leftKeys); t.keyed() {
 				w.keys[name] = newKeys(t.Kinds)
 			}
 		}
@@ -164,13 +164,13 @@ func (e *edge) why() string { return "refers by " + catalog.ColumnList(e.key.Col
 
 // each lets several worlds be read at a time.
 func (r *run) each(ctx context.Context, read func(ctx context.Context, w *world) error) error {
-	return stream.SideBySide(ctx, r.f.DBs, func(ctx context.Context, db *declare.Database) error {
+	return stream.SideBySide(ctx, r.f.DBs, func(ctx context.Context, db *rules.Database) error {
 		return read(ctx, r.worlds[slices.Index(r.f.DBs, db)])
 	})
 }
 
 // add notes a row that stays behind.
-func (w *world) add(t *table, key rekey.Key, why string) {
+func (w *world) add(t *table, key keys.Key, why string) {
 	if key.Among(t.kept) || !w.keys[t.name].add(key) {
 		return
 	}
@@ -188,7 +188,7 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 		if c == nil {
 			continue
 		}
-		limit := cmp.Or(s.Limit, declare.LeaveLimit)
+		limit := cmp.Or(s.Limit, rules.LeaveLimit)
 		limited, stop := context.WithTimeout(ctx, limit)
 		defer stop()
 		fail := func(err error) error {
@@ -196,29 +196,29 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case limited.Err() != nil:
-				return declare.Unsuitable("%s: where: %s did not judge it, twice, within %s: give the columns that it looks up an index",
+				return rules.Unsuitable("%s: where: %s did not judge it, twice, within %s: give the columns that it looks up an index",
 					s.Place(), w.db.Name, limit)
 			}
-			return declare.Unsuitable("%s: where: %s says: %v", s.Place(), w.db.Name, err)
+			return rules.Unsuitable("%s: where: %s says: %v", s.Place(), w.db.Name, err)
 		}
-		asked, able := w.db.Opened.(declare.Selector)
+		asked, able := w.db.Opened.(rules.Selector)
 		if !able {
-			return declare.Unsuitable("%s: this kind of source judges no conditions", s.Place())
+			return rules.Unsuitable("%s: this kind of source judges no conditions", s.Place())
 		}
 		t, text := r.tables[s.Table], c.with(r.now)
 		judged := r.judging(w.db.Name, s.Where)
 		defer judged()
-		var twice [2]*keys
+		var twice [2]*leftKeys
 		for i := range twice {
 			twice[i] = newKeys(t.Kinds)
 			began := time.Now()
-			if err := asked.Select(limited, s.Table, t.RowKey, text, func(n rekey.Key) { twice[i].add(n) }); err != nil {
+			if err := asked.Select(limited, s.Table, t.RowKey, text, func(n keys.Key) { twice[i].add(n) }); err != nil {
 				return fail(err)
 			}
 			w.took[s.whyWhere()] = max(w.took[s.whyWhere()], time.Since(began))
 		}
 		if !twice[0].equal(twice[1]) {
-			return declare.Unsuitable("%s: where: in %s it gave other rows when it was asked again: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
+			return rules.Unsuitable("%s: where: in %s it gave other rows when it was asked again: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
 		}
 		for n := range twice[0].all {
 			w.add(t, n, s.whyWhere())
@@ -245,7 +245,7 @@ func (r *run) judging(source, condition string) (judged func()) {
 	}
 	ended, began := make(chan struct{}), time.Now()
 	go func() {
-		for wait := declare.JudgingSlow; ; wait = time.Second {
+		for wait := rules.JudgingSlow; ; wait = time.Second {
 			select {
 			case <-ended:
 				return
@@ -275,14 +275,14 @@ func (w *world) scan(ctx context.Context, scan catalog.Scan, take func(b *catalo
 }
 
 // integer is a value of a column, if it is one.
-func integer(v *catalog.Vector, row int) (n rekey.Integer, ok bool) {
+func integer(v *catalog.Vector, row int) (n keys.Integer, ok bool) {
 	if v.IsNull(row) {
 		return n, false
 	}
 	if v.Numbers != nil {
-		return rekey.Signed(v.Numbers[row]), true
+		return keys.Signed(v.Numbers[row]), true
 	}
-	return rekey.ParseInteger(v.At(row))
+	return keys.ParseInteger(v.At(row))
 }
 
 // carry adds a column to a scan, and returns its place.
@@ -296,15 +296,15 @@ func carry(scan *catalog.Scan, column string) int {
 
 // reader reads a key from rows of a scan.
 type reader struct {
-	kinds rekey.Kinds
+	kinds keys.Kinds
 	at    []int // in Carry
 }
 
-func reading(key declare.RowKey, scan *catalog.Scan) *reader {
+func reading(key rules.RowKey, scan *catalog.Scan) *reader {
 	return &reader{key.Kinds, slice.Map(key.Columns, func(column string) int { return carry(scan, column) })}
 }
 
-func (r *reader) key(b *catalog.Batch, row int) (key rekey.Key, ok bool) {
+func (r *reader) key(b *catalog.Batch, row int) (key keys.Key, ok bool) {
 	if r.kinds == "" {
 		key.Integer, ok = integer(&b.Carry[r.at[0]], row)
 		return key, ok
@@ -317,8 +317,8 @@ type following struct {
 	edges []*edge
 	at    []*reader
 	whens []int // in Carry
-	keys  []*keys
-	told  []map[rekey.Key]rekey.Key // by what they name, if that is another key, the keys of rows that stay
+	keys  []*leftKeys
+	told  []map[keys.Key]keys.Key // by what they name, if that is another key, the keys of rows that stay
 }
 
 // following adds what it has to know to a scan.
@@ -340,12 +340,12 @@ func (w *world) following(ctx context.Context, edges []*edge, scan *catalog.Scan
 }
 
 // told reads another key of the rows that stay so far; nil if a reference names that by which they are told.
-func (w *world) told(ctx context.Context, e *edge) (map[rekey.Key]rekey.Key, error) {
+func (w *world) told(ctx context.Context, e *edge) (map[keys.Key]keys.Key, error) {
 	if e.ToKey == nil || w.db.Tables[e.To] == nil {
 		return nil, nil
 	}
-	all, keys, scan := make(map[rekey.Key]rekey.Key), w.keys[e.To], catalog.Scan{Table: e.To}
-	key, other := reading(declare.RowKey{Columns: e.Told, Kinds: keys.kinds}, &scan), reading(e.to, &scan)
+	all, keys, scan := make(map[keys.Key]keys.Key), w.keys[e.To], catalog.Scan{Table: e.To}
+	key, other := reading(rules.RowKey{Columns: e.Told, Kinds: keys.kinds}, &scan), reading(e.to, &scan)
 	if keys.n == 0 {
 		return all, nil
 	}
@@ -359,7 +359,7 @@ func (w *world) told(ctx context.Context, e *edge) (map[rekey.Key]rekey.Key, err
 }
 
 // stays is the key of a row that stays, by what a reference names.
-func (f *following) stays(i int, named rekey.Key) (key rekey.Key, stays bool) {
+func (f *following) stays(i int, named keys.Key) (key keys.Key, stays bool) {
 	if f.edges[i].ToKey != nil {
 		key, stays = f.told[i][named]
 		return key, stays
@@ -368,9 +368,9 @@ func (f *following) stays(i int, named rekey.Key) (key rekey.Key, stays bool) {
 }
 
 // names is the key that a row names by a reference, if it names one.
-func (f *following) names(i int, b *catalog.Batch, row int) (n rekey.Key, ok bool) {
+func (f *following) names(i int, b *catalog.Batch, row int) (n keys.Key, ok bool) {
 	e := f.edges[i]
-	if n, ok = f.at[i].key(b, row); !ok || n.Among([]rekey.Values{e.none}) {
+	if n, ok = f.at[i].key(b, row); !ok || n.Among([]keys.Values{e.none}) {
 		return n, false
 	}
 	return n, f.whens[i] < 0 || e.When.Holds(b.Carry[f.whens[i]].At(row))
@@ -417,7 +417,7 @@ func (r *run) dropIn(ctx context.Context, w *world, t *table) error {
 		}
 		delete(w.dirty, name)
 		for _, e := range r.edges {
-			if e.To == name && e.says == declare.GoneDrop {
+			if e.To == name && e.says == rules.GoneDrop {
 				w.dirty[to(name, e.Table)] = true
 			}
 		}
@@ -492,7 +492,7 @@ func (r *run) judgeFewer(ctx context.Context) error {
 	type small struct {
 		w   *world
 		t   *table
-		key rekey.Key
+		key keys.Key
 		why string
 	}
 	var all []small
@@ -556,14 +556,14 @@ func (r *run) judgeFewer(ctx context.Context) error {
 
 // conclude says what stays behind, what is cleared, and what blocks.
 func (r *run) conclude(ctx context.Context, found *Found) error {
-	of := make(map[*world]map[string]*declare.Stays)
+	of := make(map[*world]map[string]*rules.Stays)
 	for _, w := range r.worlds {
-		of[w] = make(map[string]*declare.Stays)
+		of[w] = make(map[string]*rules.Stays)
 		for _, name := range r.order {
 			if w.db.Tables[name] == nil {
 				continue
 			}
-			t, s := r.tables[name], &declare.Stays{World: w.db.Name, Table: name, Why: []declare.Reason{}}
+			t, s := r.tables[name], &rules.Stays{World: w.db.Name, Table: name, Why: []rules.Reason{}}
 			if s.Columns, s.Kinds = t.Columns, t.Kinds; t.keyed() && t.Kinds == "" {
 				s.Key, s.Columns = t.Columns[0], nil
 			}
@@ -571,9 +571,9 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			found.Stays = append(found.Stays, s)
 			if s.Keyed() {
 				for why, keys := range w.why[name] {
-					s.Why = append(s.Why, declare.Reason{Why: why, Rows: keys.n, Keys: keys.set()})
+					s.Why = append(s.Why, rules.Reason{Why: why, Rows: keys.n, Keys: keys.set()})
 				}
-				slices.SortFunc(s.Why, func(a, b declare.Reason) int { return strings.Compare(a.Why, b.Why) })
+				slices.SortFunc(s.Why, func(a, b rules.Reason) int { return strings.Compare(a.Why, b.Why) })
 			}
 			for _, e := range r.drops(name) {
 				by := e.Severed
@@ -581,7 +581,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			}
 		}
 	}
-	if err := declare.Link(found.Stays); err != nil {
+	if err := rules.Link(found.Stays); err != nil {
 		return err
 	}
 	for _, w := range r.worlds {
@@ -599,19 +599,19 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 			if err := r.spelled(ctx, w, e); err != nil {
 				return err
 			}
-			if e.says == declare.GoneDrop {
+			if e.says == rules.GoneDrop {
 				continue
 			}
-			n, largest, to := int64(0), []declare.Heavy(nil), of[w][e.To]
+			n, largest, to := int64(0), []rules.Heavy(nil), of[w][e.To]
 			if to != nil && w.db.Tables[e.Table] != nil && to.Keys.Len() > 0 {
 				condition := e.Naming(to.Keys).SQL(catalog.SQLName)
 				if own := of[w][e.Table]; own != nil {
 					condition += " AND NOT " + own.SQL(catalog.SQLName)
 				}
 				var err error
-				if n, err = w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 &&
+				if n, err = w.db.Opened.(rules.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 &&
 					e.says == "" {
-					largest, err = w.db.Opened.(declare.Selector).Heaviest(ctx, e.Table, e.key, condition, shownKeys)
+					largest, err = w.db.Opened.(rules.Selector).Heaviest(ctx, e.Table, e.key, condition, shownKeys)
 				}
 				if err != nil {
 					return &catalog.ReadError{World: w.db.Name, Table: e.Table,
@@ -623,7 +623,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 				all = append(all, Blocked{w.db.Name, n, largest})
 			}
 		}
-		if e.says == declare.GoneNone {
+		if e.says == rules.GoneNone {
 			found.Cleared = append(found.Cleared, e.SeveredReference)
 		} else if len(all) > 0 {
 			found.Blocking = append(found.Blocking, Blocking{e.SeveredReference, all, false})
@@ -633,7 +633,7 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 }
 
 // apart finds rows of the first world in tables that come as they are, if they refer to rows that stay.
-func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays, found *Found) error {
+func (r *run) apart(ctx context.Context, of map[*world]map[string]*rules.Stays, found *Found) error {
 	for _, w := range r.worlds {
 		for to, s := range of[w] {
 			if w.db != r.f.Model() || !s.Keyed() || s.Rows() == 0 {
@@ -644,18 +644,18 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 				if r.f.Reset[ref.Table] || ref.Cells != nil || len(ref.Columns) != 1 || key < 0 {
 					continue
 				}
-				severed := declare.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Partly: true,
+				severed := rules.Severed{Table: ref.Table, Column: ref.Columns[0], To: to, Partly: true,
 					None: ref.Declared.None, When: ref.When, Staying: s.Keys, Told: s.RowKey().Columns}
 				if !ref.leadsTo(severed.Told) {
 					severed.ToKey = r.tables[to].keys[key]
 					severed.ToKinds = r.f.KindsOf(to, severed.ToKey)
 				}
-				n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, ref.Table, severed.SQL(catalog.SQLName))
+				n, err := w.db.Opened.(rules.Selector).CountWhere(ctx, ref.Table, severed.SQL(catalog.SQLName))
 				if err != nil {
 					return &catalog.ReadError{World: w.db.Name, Table: ref.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
 				}
 				if n > 0 {
-					found.Blocking = append(found.Blocking, Blocking{&declare.SeveredReference{Severed: severed, Ref: ref.Ref},
+					found.Blocking = append(found.Blocking, Blocking{&rules.SeveredReference{Severed: severed, Ref: ref.Ref},
 						[]Blocked{{w.db.Name, n, nil}}, true})
 				}
 			}
@@ -667,7 +667,7 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*declare.Stays
 // spelled makes sure that no reference of texts names a row otherwise than letter by letter, as a collation would let it.
 func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 	at := e.to.Columns
-	texts := strings.IndexByte(string(e.key.Kinds), rekey.KeyText) >= 0
+	texts := strings.IndexByte(string(e.key.Kinds), keys.KeyText) >= 0
 	if !texts || w.db.Tables[e.Table] == nil || w.db.Tables[e.To] == nil {
 		return nil
 	}
@@ -676,20 +676,20 @@ func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 		from, to := catalog.SQLName(e.Table)+"."+catalog.SQLName(column), "named."+catalog.SQLName(at[i])
 		same, differ = append(same, from+" = "+to), append(differ, "HEX("+from+") <> HEX("+to+")")
 	}
-	n, err := w.db.Opened.(declare.Selector).CountWhere(ctx, e.Table, "EXISTS (SELECT 1 FROM "+catalog.SQLName(e.To)+" AS named WHERE "+
+	n, err := w.db.Opened.(rules.Selector).CountWhere(ctx, e.Table, "EXISTS (SELECT 1 FROM "+catalog.SQLName(e.To)+" AS named WHERE "+
 		strings.Join(same, " AND ")+" AND ("+strings.Join(differ, " OR ")+"))")
 	if err != nil {
 		return &catalog.ReadError{World: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that may stay behind", Err: err}
 	}
 	if n > 0 {
-		return declare.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they name: write them alike first",
+		return rules.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they name: write them alike first",
 			e.place(), w.db.Name, printable.Count(n, "row refers", "rows refer"))
 	}
 	return nil
 }
 
 // countBy counts the rows of a table without a key of which the keys are known, by the first reference that they follow.
-func (r *run) countBy(ctx context.Context, w *world, s *declare.Stays) error {
+func (r *run) countBy(ctx context.Context, w *world, s *rules.Stays) error {
 	edges := r.drops(s.Table)
 	counts, scan := make([]int64, len(edges)), catalog.Scan{Table: s.Table}
 	follows, err := w.following(ctx, edges, &scan)
@@ -702,17 +702,17 @@ func (r *run) countBy(ctx context.Context, w *world, s *declare.Stays) error {
 		}
 	})
 	for i, e := range edges {
-		s.Why = append(s.Why, declare.Reason{Why: e.why(), Rows: counts[i]})
+		s.Why = append(s.Why, rules.Reason{Why: e.why(), Rows: counts[i]})
 	}
 	return err
 }
 
-// ranked is a row of a group of [declare.Best].
+// ranked is a row of a group of [rules.Best].
 type ranked struct {
 	by  [][]byte // nil for NULL
 	w   *world
 	of  int // the number of the world
-	key rekey.Key
+	key keys.Key
 }
 
 // compare is below 0 if a comes before b.

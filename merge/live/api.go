@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // The limits of requests.
@@ -53,7 +53,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) {
 
 // Events is the answer of /api/events.
 type Events struct {
-	Events []progress.Event `json:"events"`
+	Events []campaign.Event `json:"events"`
 	Next   int64            `json:"next"` // for after= of the next request
 	More   bool             `json:"more"` // there may be more already
 }
@@ -72,7 +72,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "the events of the campaign cannot be read: "+trim(err))
 		return
 	}
-	answer := Events{Events: append([]progress.Event{}, list...), Next: after, More: len(list) >= int(limit)}
+	answer := Events{Events: append([]campaign.Event{}, list...), Next: after, More: len(list) >= int(limit)}
 	if len(list) > 0 {
 		answer.Next = list[len(list)-1].Number
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 var update = flag.Bool("update", false, "rewrite the examples of docs/fleet-api.md")
@@ -55,13 +55,13 @@ func documented(t *testing.T) *book {
 	s := &b.status
 	s.Name, s.Parallel = "autumn", 2
 	took, ended := *s.Began, noon
-	s.Merges = []progress.MergeStatus{
-		{Worlds: []string{"w1", "w2", "w3"}, Phase: progress.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.verify.html"}},
-		{Worlds: []string{"w4", "w5"}, Phase: progress.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Copied: 450_000, Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
-		{Worlds: []string{"w6", "w7"}, Phase: progress.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
+	s.Merges = []campaign.MergeStatus{
+		{Worlds: []string{"w1", "w2", "w3"}, Phase: campaign.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.verify.html"}},
+		{Worlds: []string{"w4", "w5"}, Phase: campaign.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Copied: 450_000, Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
+		{Worlds: []string{"w6", "w7"}, Phase: campaign.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
 	}
 	b.events = nil
-	for _, e := range []progress.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Merge: "w1", Text: "1.2 M rows"}, {Kind: "merging", Merge: "w1", Text: "copying begins"}, {Kind: "verified", Merge: "w1", Text: "every row is as it was planned"}, {Kind: "failed", Merge: "w6", Text: "the table 'items' is full"}} {
+	for _, e := range []campaign.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Merge: "w1", Text: "1.2 M rows"}, {Kind: "merging", Merge: "w1", Text: "copying begins"}, {Kind: "verified", Merge: "w1", Text: "every row is as it was planned"}, {Kind: "failed", Merge: "w6", Text: "the table 'items' is full"}} {
 		b.happens(e.Kind, e.Merge, e.Text)
 	}
 	return b
@@ -116,7 +116,7 @@ func TestPlayers(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	hostile := night(t, 60)
 	hostile.status.Merges[26].Worlds[0] = "a\"b\\c\nd\xff{}"
-	for name, source := range map[string]Source{"night": hostile, "idle": &book{status: progress.Status{Now: noon}}, "none": &bookOf{away: os.ErrClosed}} {
+	for name, source := range map[string]Source{"night": hostile, "idle": &book{status: campaign.Status{Now: noon}}, "none": &bookOf{away: os.ErrClosed}} {
 		text := ask(New(source, Options{}), "GET", "/metrics", "").Body.String()
 		problems, err := promlint.New(strings.NewReader(text)).Lint()
 		if err != nil || len(problems) > 0 {
@@ -136,19 +136,19 @@ func TestMetrics(t *testing.T) {
 
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {
-		m     progress.MergeStatus
+		m     campaign.MergeStatus
 		want  string
 		known bool
 	}{
-		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 360}}, "4 to 6 min", true},
-		{progress.MergeStatus{Phase: progress.Waiting, Predicted: [2]float64{240, 240}}, "about 4 min", true}, // tried
-		{progress.MergeStatus{Phase: progress.Waiting}, "less than 1 s", false},
-		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 200, Left: 300}, "about 5 min", true}, // as it is measured,
-		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 400}, "less than 1 s", false},
-		{progress.MergeStatus{Phase: progress.Copying, Active: true, Predicted: [2]float64{10, 20}, Took: 400, PerSecond: 10, Left: 600}, "about 10 min", true},
-		{progress.MergeStatus{Phase: progress.Verified, Predicted: [2]float64{240, 360}}, "less than 1 s", true},
-		{progress.MergeStatus{Phase: progress.Planned, Predicted: [2]float64{5000, 9000}}, "83 min to 2 h 30 min", true},
-		{progress.MergeStatus{Phase: progress.Planned, Predicted: [2]float64{1, 90}}, "up to 90 s", true},
+		{campaign.MergeStatus{Phase: campaign.Waiting, Predicted: [2]float64{240, 360}}, "4 to 6 min", true},
+		{campaign.MergeStatus{Phase: campaign.Waiting, Predicted: [2]float64{240, 240}}, "about 4 min", true}, // tried
+		{campaign.MergeStatus{Phase: campaign.Waiting}, "less than 1 s", false},
+		{campaign.MergeStatus{Phase: campaign.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 200, Left: 300}, "about 5 min", true}, // as it is measured,
+		{campaign.MergeStatus{Phase: campaign.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 400}, "less than 1 s", false},
+		{campaign.MergeStatus{Phase: campaign.Copying, Active: true, Predicted: [2]float64{10, 20}, Took: 400, PerSecond: 10, Left: 600}, "about 10 min", true},
+		{campaign.MergeStatus{Phase: campaign.Verified, Predicted: [2]float64{240, 360}}, "less than 1 s", true},
+		{campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{5000, 9000}}, "83 min to 2 h 30 min", true},
+		{campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{1, 90}}, "up to 90 s", true},
 	} {
 		left, known := c.m.TimeLeft(true)
 		if left := span(left); left.String() != c.want || known != c.known {
@@ -159,25 +159,25 @@ func TestLeft(t *testing.T) {
 
 // The word in big letters is true.
 func TestWord(t *testing.T) {
-	verified := []progress.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: progress.Verified}}
-	copying := []progress.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: progress.Copying, Active: true}}
+	verified := []campaign.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: campaign.Verified}}
+	copying := []campaign.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: campaign.Copying, Active: true}}
 	began := noon
 	for _, c := range []struct {
-		s              progress.Status
+		s              campaign.Status
 		word, sentence string
 	}{
-		{progress.Status{Doing: "apply", Merges: copying}, "Merging", "1 merge runs"},
-		{progress.Status{Doing: "apply", Paused: true, Merges: copying}, "Paused", "By the operator"},
-		{progress.Status{Paused: true, Merges: copying, Began: &began}, "Paused", "No process"},
-		{progress.Status{Doing: "apply", Waits: "until 02:00, when the window opens", Merges: copying}, "Waiting", "It waits until 02:00, when the window opens."},
-		{progress.Status{Doing: "undo", Merges: copying}, "Undoing", "A process"},
-		{progress.Status{Merges: copying}, "Not begun", "To begin:"},
-		{progress.Status{Merges: copying, Began: &began}, "Stopped", "1 merge is open"}, // Active is of the past
-		{progress.Status{Merges: verified, Began: &began}, "Done", "Every merge is verified."},
-		{progress.Status{Merges: append([]progress.MergeStatus{{Phase: progress.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
-		{progress.Status{Merges: append([]progress.MergeStatus{{Phase: progress.Undone}, {Phase: progress.Skipped}}, verified...), Began: &began}, "Ended", "some were undone"},
-		{progress.Status{Merges: append([]progress.MergeStatus{{Phase: progress.Failed}}, verified...), Began: &began}, "Stopped", "1 merge is open"},
-		{progress.Status{Merges: []progress.MergeStatus{{Phase: progress.Skipped, Problem: "its new database is not open"}}, Began: &began}, "Stopped", "1 merge is open"},
+		{campaign.Status{Doing: "apply", Merges: copying}, "Merging", "1 merge runs"},
+		{campaign.Status{Doing: "apply", Paused: true, Merges: copying}, "Paused", "By the operator"},
+		{campaign.Status{Paused: true, Merges: copying, Began: &began}, "Paused", "No process"},
+		{campaign.Status{Doing: "apply", Waits: "until 02:00, when the window opens", Merges: copying}, "Waiting", "It waits until 02:00, when the window opens."},
+		{campaign.Status{Doing: "undo", Merges: copying}, "Undoing", "A process"},
+		{campaign.Status{Merges: copying}, "Not begun", "To begin:"},
+		{campaign.Status{Merges: copying, Began: &began}, "Stopped", "1 merge is open"}, // Active is of the past
+		{campaign.Status{Merges: verified, Began: &began}, "Done", "Every merge is verified."},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Undone}, {Phase: campaign.Skipped}}, verified...), Began: &began}, "Ended", "some were undone"},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Failed}}, verified...), Began: &began}, "Stopped", "1 merge is open"},
+		{campaign.Status{Merges: []campaign.MergeStatus{{Phase: campaign.Skipped, Problem: "its new database is not open"}}, Began: &began}, "Stopped", "1 merge is open"},
 	} {
 		c.s.Now = noon
 		b := newBoard(&view{Status: &c.s}, Options{File: "my night.toml"})
@@ -189,14 +189,14 @@ func TestWord(t *testing.T) {
 		}
 	}
 	// Nothing says that a world may be started in a new database before that is open.
-	made := []progress.MergeStatus{
-		{Worlds: []string{"w1", "x"}, New: "w1_m2", Phase: progress.Copying, Active: true, Done: 30, Total: 30},
-		{Worlds: []string{"w2", "x"}, New: "w2_m2", Phase: progress.Made},
-		{Worlds: []string{"w3", "x"}, New: "w3_m2", Phase: progress.Opening, Active: true},
-		{Worlds: []string{"w4", "x"}, New: "w4_m2", Phase: progress.Opening},
-		{Worlds: []string{"w5", "x"}, New: "w5_m2", Phase: progress.Verified, Open: true},
+	made := []campaign.MergeStatus{
+		{Worlds: []string{"w1", "x"}, New: "w1_m2", Phase: campaign.Copying, Active: true, Done: 30, Total: 30},
+		{Worlds: []string{"w2", "x"}, New: "w2_m2", Phase: campaign.Made},
+		{Worlds: []string{"w3", "x"}, New: "w3_m2", Phase: campaign.Opening, Active: true},
+		{Worlds: []string{"w4", "x"}, New: "w4_m2", Phase: campaign.Opening},
+		{Worlds: []string{"w5", "x"}, New: "w5_m2", Phase: campaign.Verified, Open: true},
 	}
-	shown := newBoard(&view{Status: &progress.Status{Now: noon, Doing: "apply", Merges: made}}, Options{})
+	shown := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: made}}, Options{})
 	for i, want := range []string{"copying", "made, not open", "opening", "proved, not open", "verified, open"} {
 		if m := shown.Merges[i]; m.Word != want {
 			t.Errorf("%s is shown as %q, want %q", m.Name(), m.Word, want)
@@ -217,8 +217,8 @@ func TestWord(t *testing.T) {
 		t.Errorf("%v, %s", err, parts[2].HTML)
 	}
 	// A merge that was interrupted needs a person; one that runs does not.
-	idle := newBoard(&view{Status: &progress.Status{Now: noon, Merges: copying}}, Options{})
-	busy := newBoard(&view{Status: &progress.Status{Now: noon, Doing: "apply", Merges: copying}}, Options{})
+	idle := newBoard(&view{Status: &campaign.Status{Now: noon, Merges: copying}}, Options{})
+	busy := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: copying}}, Options{})
 	if len(idle.Problems) != 1 || idle.Problems[0].Word != "interrupted while copying" || len(busy.Problems) != 0 {
 		t.Errorf("%+v, %+v", idle.Problems, busy.Problems)
 	}

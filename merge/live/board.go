@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // board is what the page shows, in words.
@@ -29,11 +28,11 @@ type board struct {
 	Paused    bool
 	Running   bool // a process works on the campaign
 
-	Problems []merge
-	Now      []merge
-	Next     []merge
-	Ended    []merge
-	Merges   []merge // all of them, in the order of the file
+	Problems []mergeView
+	Now      []mergeView
+	Next     []mergeView
+	Ended    []mergeView
+	Merges   []mergeView // all of them, in the order of the file
 	Legend   []legend
 	Events   []event
 	Earlier  int64 // events that are not shown
@@ -62,8 +61,8 @@ func fold[T any](all []T, n int) folded[T] {
 type folded[T any] struct{ Shown, More []T }
 
 // merge is one merge of the page.
-type merge struct {
-	progress.MergeStatus
+type mergeView struct {
+	campaign.MergeStatus
 	look
 	ID        string // of its line
 	Value     int64  // of the bar, of 1000
@@ -76,10 +75,10 @@ type merge struct {
 }
 
 // Others are the worlds but the first.
-func (m merge) Others() []string { return m.Worlds[min(1, len(m.Worlds)):] }
+func (m mergeView) Others() []string { return m.Worlds[min(1, len(m.Worlds)):] }
 
 type event struct {
-	progress.Event
+	campaign.Event
 	Hour string
 	Bad  bool
 }
@@ -101,7 +100,7 @@ func newBoard(v *view, o Options) *board {
 		count[m.look]++
 		allRows += m.Rows
 		rows += m.Came()
-		if (m.Phase == progress.Copying || m.Phase == progress.Trying) && b.Running {
+		if (m.Phase == campaign.Copying || m.Phase == campaign.Trying) && b.Running {
 			rate += m.PerSecond
 		}
 	}
@@ -117,23 +116,23 @@ func newBoard(v *view, o Options) *board {
 			delete(count, m.look)
 		}
 	}
-	slices.SortStableFunc(b.Ended, func(x, y merge) int { return y.When.Compare(x.When) })
+	slices.SortStableFunc(b.Ended, func(x, y mergeView) int { return y.When.Compare(x.When) })
 	b.say(s, o.File)
 	b.figures(s, rows, allRows, rate)
 	b.Title = fmt.Sprintf("%d/%d %s: %s", b.Done, b.All, b.Word, printable.Text(s.Name))
 	for _, e := range v.Events {
-		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == agenda.KindFailed || e.Kind == agenda.KindRefused})
+		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == campaign.KindFailed || e.Kind == campaign.KindRefused})
 		b.Earlier = e.Number - 1
 	}
 	return b
 }
 
 // add puts a merge where it belongs.
-func (b *board) add(m merge) {
-	over := m.Phase.IsTry() || m.Phase == progress.Verified || m.Phase == progress.Skipped || m.Phase == progress.Undone
+func (b *board) add(m mergeView) {
+	over := m.Phase.IsTry() || m.Phase == campaign.Verified || m.Phase == campaign.Skipped || m.Phase == campaign.Undone
 	m.Skippable = b.Control && m.Class != "working" && m.Class != "made" && !over
 	b.Merges = append(b.Merges, m)
-	if m.Phase == progress.Verified {
+	if m.Phase == campaign.Verified {
 		b.Done++
 	}
 	switch {
@@ -148,8 +147,8 @@ func (b *board) add(m merge) {
 	}
 }
 
-func newMerge(s *progress.Status, i int) merge {
-	m := merge{MergeStatus: s.Merges[i], ID: "m" + strconv.Itoa(i+1)}
+func newMerge(s *campaign.Status, i int) mergeView {
+	m := mergeView{MergeStatus: s.Merges[i], ID: "m" + strconv.Itoa(i+1)}
 	running := s.Doing != ""
 	m.look = lookOf(&m.MergeStatus, running)
 	m.Took = lasts(m.MergeStatus.Took)
@@ -189,15 +188,15 @@ func newMerge(s *progress.Status, i int) merge {
 var doings = map[string]string{"plan": "Planning", "try": "Trying", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
 
 // say tells in a word and a sentence what happens.
-func (b *board) say(s *progress.Status, file string) {
+func (b *board) say(s *campaign.Status, file string) {
 	file = printable.Quoted(cmp.Or(file, "CAMPAIGN"))
 	again := "fleet apply " + file
-	if !slices.ContainsFunc(b.Merges, func(m merge) bool { return m.Phase != progress.Waiting }) {
+	if !slices.ContainsFunc(b.Merges, func(m mergeView) bool { return m.Phase != campaign.Waiting }) {
 		again = "fleet plan " + file
 	}
 	open := b.All - b.Done
 	for _, m := range b.Ended {
-		if m.Phase != progress.Verified {
+		if m.Phase != campaign.Verified {
 			open--
 		}
 	}
@@ -224,7 +223,7 @@ func (b *board) say(s *progress.Status, file string) {
 		b.Sentence += "."
 	case s.Paused:
 		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator. No process works on it, and the next one waits until it is resumed."
-	case open == 0 && slices.ContainsFunc(b.Ended, func(m merge) bool { return m.Phase == progress.Undone }):
+	case open == 0 && slices.ContainsFunc(b.Ended, func(m mergeView) bool { return m.Phase == campaign.Undone }):
 		b.Word, b.Class, b.Sentence = "Ended", "unsure", "Not every merge is verified: some were undone. No process works on it."
 	case open == 0:
 		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped. No process works on it."
@@ -239,7 +238,7 @@ func (b *board) say(s *progress.Status, file string) {
 	}
 }
 
-func (b *board) figures(s *progress.Status, rows, all int64, rate float64) {
+func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 	add := func(value, what, note string) { b.Figures = append(b.Figures, figure{value, what, note}) }
 	note := ""
 	if n := len(b.Problems); n > 0 {

@@ -19,8 +19,8 @@ import (
 
 	"mergesafe/internal/browsertest"
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/campaign"
 )
 
 // quick is for pages that are looked at while they change: silence is 600 ms.
@@ -99,7 +99,7 @@ func testLooks(t *testing.T, b *browsertest.Browser) {
 		m.Worlds, m.Problem, m.Reports = []string{m.Name() + name, name, name, name}, strings.Repeat("x", 500), []string{name + ".html"}
 		m.Advice = []string{"fleet undo campaign.toml " + name, name}
 	}
-	long.status.Merges[1].Phase, long.status.Merges[2].Phase, long.status.Merges[3].Phase = progress.Failed, progress.Waiting, progress.Copying
+	long.status.Merges[1].Phase, long.status.Merges[2].Phase, long.status.Merges[3].Phase = campaign.Failed, campaign.Waiting, campaign.Copying
 	exported := filepath.Join(t.TempDir(), "night.html")
 	writeRecord(t, exported, night(t, 60))
 	all := map[string]string{"night": served(t, night(t, 60), quick(night(t, 1)), nil), "long": served(t, long, quick(long), nil), "record": "file://" + exported}
@@ -135,8 +135,8 @@ func testLooks(t *testing.T, b *browsertest.Browser) {
 func testColumns(t *testing.T, b *browsertest.Browser) {
 	both, ended, next := night(t, 60), night(t, 60), night(t, 60)
 	for i := range ended.status.Merges {
-		ended.status.Merges[i].Phase, ended.status.Merges[i].Active = progress.Verified, false
-		next.status.Merges[i].Phase, next.status.Merges[i].Active = progress.Waiting, false
+		ended.status.Merges[i].Phase, ended.status.Merges[i].Active = campaign.Verified, false
+		next.status.Merges[i].Phase, next.status.Merges[i].Active = campaign.Waiting, false
 	}
 	ended.status.Doing, next.status.Doing = "", ""
 	for name, c := range map[string]struct {
@@ -176,8 +176,8 @@ func testPaper(t *testing.T, b *browsertest.Browser) {
 func writeRecord(t *testing.T, file string, of *book) {
 	t.Helper()
 	of.status.Doing = ""
-	record := &Record{Status: &of.status, Events: of.events, Program: "fleet v1", Plan: func(merge string) (*transfer.Plan, error) {
-		return &transfer.Plan{Renames: []transfer.Rename{{Source: "eu-w2", Table: "characters", Column: "name", Old: "Aria", New: "Aria-2"}, {Source: "eu-w3", Table: "guild", Column: "name", Old: "Nightwatch", New: "Nightwatch-3"}}}, nil
+	record := &Record{Status: &of.status, Events: of.events, Program: "fleet v1", Plan: func(m string) (*merge.Plan, error) {
+		return &merge.Plan{Renames: []merge.Rename{{Source: "eu-w2", Table: "characters", Column: "name", Old: "Aria", New: "Aria-2"}, {Source: "eu-w3", Table: "guild", Column: "name", Old: "Nightwatch", New: "Nightwatch-3"}}}, nil
 	}}
 	f, err := os.Create(file)
 	if err != nil {
@@ -195,10 +195,10 @@ func testChanges(t *testing.T, b *browsertest.Browser) {
 	book := night(t, 60)
 	b.Open(t, served(t, book, quick(book), nil))
 	b.Eval(t, `(document.querySelector('#next details').open = true, document.querySelector('#next details button').focus(), window.mine = document.activeElement.dataset.merge, window.failed = document.querySelector('.problem'), true)`, nil)
-	book.change(func(s *progress.Status) {
-		s.Merges[25].Phase, s.Merges[25].Active = progress.Verified, false
-		s.Merges[26].Phase, s.Merges[26].Problem = progress.Failed, "out of room"
-		s.Merges[30].Phase, s.Merges[30].Active = progress.Copying, true
+	book.change(func(s *campaign.Status) {
+		s.Merges[25].Phase, s.Merges[25].Active = campaign.Verified, false
+		s.Merges[26].Phase, s.Merges[26].Problem = campaign.Failed, "out of room"
+		s.Merges[30].Phase, s.Merges[30].Active = campaign.Copying, true
 	})
 	const changed = `document.title.startsWith('23/60 Merging') && document.querySelector('#failures').textContent.includes('out of room') && document.querySelector('#now #m31') && document.querySelector('#ended #m26')`
 	b.Await(t, changed)
@@ -244,7 +244,7 @@ func testGone(t *testing.T, b *browsertest.Browser) {
 	stop()
 	b.Await(t, `document.getElementById('connection').textContent == 'Not connected since 03:12:05Z. What you see is from then.'`)
 	keep(t, b)
-	book.change(func(s *progress.Status) { s.Now, s.Paused = noon.Add(time.Hour), true })
+	book.change(func(s *campaign.Status) { s.Now, s.Paused = noon.Add(time.Hour), true })
 	_, stop = start(address)
 	defer stop()
 	b.Await(t, `document.getElementById('connection').textContent == '' && document.querySelector('.verdict').textContent == 'Paused' && document.getElementById('asof').textContent == '2026-11-21T04:12:05Z'`)
@@ -265,7 +265,7 @@ func testBuffered(t *testing.T, b *browsertest.Browser) {
 		})
 	}))
 	b.Await(t, `document.getElementById('connection').textContent.startsWith('Events do not come through')`)
-	book.change(func(s *progress.Status) { s.Paused = true })
+	book.change(func(s *campaign.Status) { s.Paused = true })
 	b.Await(t, `document.querySelector('.verdict').textContent == 'Paused' && document.getElementById('connection').className == ''`)
 }
 

@@ -11,9 +11,9 @@ import (
 	"io/fs"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/campaign"
+
+	"mergesafe/merge"
 )
 
 // maxRenames limits the renames of one merge on the page.
@@ -21,10 +21,10 @@ const maxRenames = 200
 
 // Record is a campaign as it is put on record.
 type Record struct {
-	Status  *progress.Status                           `json:"status"`
-	Events  []progress.Event                           `json:"events"`
-	Program string                                     `json:"program,omitempty"` // that wrote the record, with its version
-	Plan    func(merge string) (*transfer.Plan, error) `json:"-"`                 // an error like [fs.ErrNotExist] if there is none
+	Status  *campaign.Status                        `json:"status"`
+	Events  []campaign.Event                        `json:"events"`
+	Program string                                  `json:"program,omitempty"` // that wrote the record, with its version
+	Plan    func(merge string) (*merge.Plan, error) `json:"-"`                 // an error like [fs.ErrNotExist] if there is none
 }
 
 // WriteHTML writes the record as one page for those who were not there: what was merged, how
@@ -73,14 +73,14 @@ type recordPage struct {
 
 // recordLine is one merge.
 type recordLine struct {
-	merge
+	mergeView
 	Took    string
 	Between string
-	Renames []transfer.Rename // the first of them
-	Count   int               // of new names
-	Cells   int               // that change, of all kinds
-	Unread  string            // why its plan could not be read
-	Events  []event           // that tell of trouble
+	Renames []merge.Rename // the first of them
+	Count   int            // of new names
+	Cells   int            // that change, of all kinds
+	Unread  string         // why its plan could not be read
+	Events  []event        // that tell of trouble
 }
 
 func (p *recordPage) fill(r *Record) {
@@ -88,7 +88,7 @@ func (p *recordPage) fill(r *Record) {
 	worlds, gone, undone, failed, renames := 0, 0, 0, 0, 0
 	var rows int64
 	for _, m := range p.Merges {
-		l := recordLine{merge: m, Took: "–", Count: m.Renames}
+		l := recordLine{mergeView: m, Took: "–", Count: m.Renames}
 		if m.MergeStatus.Took > 0 {
 			l.Took = lasts(m.MergeStatus.Took)
 		}
@@ -97,12 +97,12 @@ func (p *recordPage) fill(r *Record) {
 		}
 		worlds += len(m.Worlds)
 		switch m.Phase {
-		case progress.Verified:
+		case campaign.Verified:
 			gone += len(m.Worlds) - 1
 			rows += m.Rows
-		case progress.Undone:
+		case campaign.Undone:
 			undone++
-		case progress.Failed, progress.Refused:
+		case campaign.Failed, campaign.Refused:
 			failed++
 		}
 		l.readPlan(r)
@@ -115,7 +115,7 @@ func (p *recordPage) fill(r *Record) {
 		if m.Class == "fail" || m.Class == "undone" || m.Class == "skipped" || m.Problem != "" || len(l.Events) > 0 {
 			p.Trouble = append(p.Trouble, l)
 		}
-		if m.Phase == progress.Verified {
+		if m.Phase == campaign.Verified {
 			renames += l.Count
 			if l.Count > 0 || l.Unread != "" {
 				p.Renamed = append(p.Renamed, l)
@@ -146,13 +146,13 @@ func (p *recordPage) fill(r *Record) {
 
 // trouble are the kinds of events that tell of some.
 var trouble = map[string]bool{
-	agenda.KindFailed: true, agenda.KindRefused: true, agenda.KindRetry: true, agenda.KindNotVerified: true,
-	agenda.KindUndoing: true, agenda.KindUndone: true, agenda.KindSkipped: true, agenda.KindHook: true,
+	campaign.KindFailed: true, campaign.KindRefused: true, campaign.KindRetry: true, campaign.KindNotVerified: true,
+	campaign.KindUndoing: true, campaign.KindUndone: true, campaign.KindSkipped: true, campaign.KindHook: true,
 }
 
 // readPlan takes from the plan who was renamed.
 func (l *recordLine) readPlan(r *Record) {
-	if r.Plan == nil || l.Phase != progress.Verified {
+	if r.Plan == nil || l.Phase != campaign.Verified {
 		return
 	}
 	plan, err := r.Plan(l.Name())

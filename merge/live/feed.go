@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // patience is how long the state may take to be read.
@@ -34,8 +34,8 @@ type view struct {
 	Version int64
 	Read    time.Time // when it was asked for; that it answered is another matter: see Err
 	Now     time.Time // when all this was so
-	Status  *progress.Status
-	Events  []progress.Event // the last ones, the newest first
+	Status  *campaign.Status
+	Events  []campaign.Event // the last ones, the newest first
 	Err     error            // why the state cannot be read now; the page shows an older one
 	Parts   []part
 	Shape   string // differs if other parts are there: such a page has to be loaded anew
@@ -79,7 +79,7 @@ func (f *feed) read(ctx context.Context, last *view) *view {
 		next.Version, next.Now, next.Status, next.Events = last.Version+1, last.Now, last.Status, last.Events
 	}
 	status, err := f.source.Status(ctx)
-	var events []progress.Event
+	var events []campaign.Event
 	if err == nil {
 		events, err = f.source.Events(ctx, max(0, status.LastEvent-shownEvents), shownEvents)
 	}
@@ -124,7 +124,7 @@ func (f *feed) version(stamp string) (n int64) {
 	return n
 }
 
-func reversed(events []progress.Event) []progress.Event {
+func reversed(events []campaign.Event) []campaign.Event {
 	events = slices.Clone(events)
 	slices.Reverse(events)
 	return events

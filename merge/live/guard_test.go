@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 const token = "correct-horse-battery"
@@ -198,9 +198,9 @@ func TestHeaders(t *testing.T) {
 // Names, problems and events are hostile: they stay text wherever they are shown.
 func TestHostile(t *testing.T) {
 	evil := "w\"'><script>pwned()</script>\u202e\x1b[2J\r\nevent: parts\r\nSet-Cookie: a=b\n\ndata: x"
-	book := &book{status: progress.Status{Name: evil, Now: noon, Doing: "apply", Waits: evil}}
-	for _, phase := range []progress.Phase{progress.Failed, progress.Copying, progress.Verified, progress.Waiting, progress.Phase(evil)} {
-		book.status.Merges = append(book.status.Merges, progress.MergeStatus{Worlds: []string{evil, evil, evil, evil, evil}, Phase: phase, Active: true, Problem: evil, Advice: []string{evil, "fleet undo " + evil}, Reports: []string{evil}, Step: evil})
+	book := &book{status: campaign.Status{Name: evil, Now: noon, Doing: "apply", Waits: evil}}
+	for _, phase := range []campaign.Phase{campaign.Failed, campaign.Copying, campaign.Verified, campaign.Waiting, campaign.Phase(evil)} {
+		book.status.Merges = append(book.status.Merges, campaign.MergeStatus{Worlds: []string{evil, evil, evil, evil, evil}, Phase: phase, Active: true, Problem: evil, Advice: []string{evil, "fleet undo " + evil}, Reports: []string{evil}, Step: evil})
 	}
 	book.happens(evil, evil, evil)
 	h := New(book, Options{File: evil, Control: book, Token: token})

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // Source tells how far a campaign is. *campaign.Book is one.
 type Source interface {
-	Status(ctx context.Context) (*progress.Status, error)
-	Events(ctx context.Context, after int64, limit int) ([]progress.Event, error)
+	Status(ctx context.Context) (*campaign.Status, error)
+	Events(ctx context.Context, after int64, limit int) ([]campaign.Event, error)
 }
 
 // Control takes the wishes of an operator. *campaign.Book does.
@@ -42,7 +42,7 @@ type Options struct {
 	// machine and the address that a request came to.
 	Hosts []string
 
-	// Reports is the folder of the files that [progress.MergeStatus] lists; nil: none are served.
+	// Reports is the folder of the files that [campaign.MergeStatus] lists; nil: none are served.
 	Reports fs.FS
 
 	// Players answers /api/players; nil: there is no such thing.

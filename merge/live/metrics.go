@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // metricsType is that of the text format of Prometheus.
@@ -52,7 +52,7 @@ func (h *Handler) metrics(w http.ResponseWriter, r *http.Request) {
 	w.Write(e.Bytes())
 }
 
-func (e *exposition) status(s *progress.Status) {
+func (e *exposition) status(s *campaign.Status) {
 	e.gauge("fleet_state_time_seconds", "When all this was so, since 1970.", float64(s.Now.UnixMilli())/1000)
 	e.metric("fleet_doing", "gauge", "1 for the step of the running process, 0 for the others. All are 0 if none runs.")
 	for _, doing := range []string{"apply", "plan", "try", "undo", "verify"} {
@@ -60,7 +60,7 @@ func (e *exposition) status(s *progress.Status) {
 	}
 	e.gauge("fleet_paused", "1 if the operator paused the campaign.", boolean(s.Paused))
 	e.gauge("fleet_waits", "1 if the process waits, such as for the window of time.", boolean(s.Waits != ""))
-	count := make(map[progress.Phase]int)
+	count := make(map[campaign.Phase]int)
 	var rows, all int64
 	for i := range s.Merges {
 		m := &s.Merges[i]
@@ -84,14 +84,14 @@ func (e *exposition) status(s *progress.Status) {
 	}
 	for _, of := range []struct {
 		name, help string
-		value      func(*progress.MergeStatus) float64
+		value      func(*campaign.MergeStatus) float64
 	}{
 		{"fleet_merge_rows_done", "Rows of the step at hand that are done, of merges that run.",
-			func(m *progress.MergeStatus) float64 { return float64(m.Done) }},
+			func(m *campaign.MergeStatus) float64 { return float64(m.Done) }},
 		{"fleet_merge_rows_per_second", "Rows a second, of merges that run.",
-			func(m *progress.MergeStatus) float64 { return m.PerSecond }},
+			func(m *campaign.MergeStatus) float64 { return m.PerSecond }},
 		{"fleet_merge_left_seconds", "How long merges that run still take, as predicted.",
-			func(m *progress.MergeStatus) float64 { return m.Left }},
+			func(m *campaign.MergeStatus) float64 { return m.Left }},
 	} {
 		e.metric(of.name, "gauge", of.help)
 		for i := range s.Merges {

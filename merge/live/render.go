@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 	"mergesafe/merge/report"
 )
 
@@ -46,13 +46,13 @@ func newRenderer() (renderer, error) {
 		"number":  printable.Number,
 		"some":    func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
 		"brief":   func(n int64) string { return brief(float64(n)) },
-		"lines":   func(all []merge) folded[merge] { return fold(all, shown) },
+		"lines":   func(all []mergeView) folded[mergeView] { return fold(all, shown) },
 		"log":     func(all []event) folded[event] { return fold(all, 2*shown) },
 		"exact":   url.PathEscape,
 		"word":    reportWord,
 		"few":     func(names []string) folded[string] { return fold(names, 2) },
 		"stamp":   clock,
-		"command": progress.IsCommand,
+		"command": campaign.IsCommand,
 		"lasts":   lasts,
 		"href":    func(name string) string { return (&url.URL{Path: "report/" + name}).EscapedPath() },
 	}).ParseFS(files, "page.html", "parts.html", "export.html")

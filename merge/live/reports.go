@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // reportPolicy lets a report show itself, and do nothing.
@@ -28,7 +28,7 @@ func (h *Handler) report(w http.ResponseWriter, r *http.Request) {
 	if v == nil {
 		return
 	}
-	has := func(m progress.MergeStatus) bool { return slices.Contains(m.Reports, name) }
+	has := func(m campaign.MergeStatus) bool { return slices.Contains(m.Reports, name) }
 	listed := slices.ContainsFunc(v.Status.Merges, has)
 	if !listed || h.options.Reports == nil {
 		refuse(w, http.StatusNotFound, "the campaign has no such report")

@@ -19,7 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // frame is one event of a stream, as a browser understands it.
@@ -119,7 +119,7 @@ func TestStream(t *testing.T) {
 		}
 		// Who comes back is sent what it does not have: nothing, or all that changed since.
 		s.close()
-		book.change(func(s *progress.Status) { s.Merges[26].Done += 100_000; s.Paused = true })
+		book.change(func(s *campaign.Status) { s.Merges[26].Done += 100_000; s.Paused = true })
 		time.Sleep(2 * time.Second)
 		for since, want := range map[string][]string{
 			first.id: {"events", "head", "now"}, changed.id: {"head", "now"}, "other-7": slices.Sorted(slices.Values(partIDs)), "nonsense\r\n": slices.Sorted(slices.Values(partIDs)),
@@ -184,8 +184,8 @@ func TestAway(t *testing.T) {
 
 type bookOf struct{ away error }
 
-func (b *bookOf) Status(context.Context) (*progress.Status, error)             { return nil, b.away }
-func (b *bookOf) Events(context.Context, int64, int) ([]progress.Event, error) { return nil, b.away }
+func (b *bookOf) Status(context.Context) (*campaign.Status, error)             { return nil, b.away }
+func (b *bookOf) Events(context.Context, int64, int) ([]campaign.Event, error) { return nil, b.away }
 
 // However many look on, the state is read once a second.
 func TestReads(t *testing.T) {
@@ -285,7 +285,7 @@ func TestServe(t *testing.T) {
 	if answer, err := client.Do(request); err != nil || answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("long headers: %v, %v", answer, err)
 	}
-	book.change(func(s *progress.Status) { s.Doing, s.Name = "", "the end" })
+	book.change(func(s *campaign.Status) { s.Doing, s.Name = "", "the end" })
 	cancel()
 	for _, s := range streams {
 		if f := s.next(); !strings.Contains(f.message.Parts["head"], "the end") {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // look is how a phase is shown: never by colour alone.
@@ -20,39 +20,39 @@ type look struct {
 
 // looks are in the order of the legend.
 var looks = []struct {
-	phase progress.Phase
+	phase campaign.Phase
 	look  look
 }{
-	{progress.Failed, look{"fail", "✕", "failed"}},
-	{progress.Refused, look{"fail", "!", "refused"}},
-	{progress.Planning, look{"working", "▸", "planning"}},
-	{progress.Copying, look{"working", "▸", "copying"}},
-	{progress.Verifying, look{"working", "▸", "verifying"}},
-	{progress.Opening, look{"working", "▸", "opening"}},
-	{progress.Trying, look{"working", "▸", "trying"}},
-	{progress.Undoing, look{"working", "◂", "undoing"}},
-	{progress.Made, look{"made", "◐", "made, not open"}},
-	{progress.Tried, look{"tried", "◌", "tried"}},
-	{progress.Planned, look{"planned", "○", "planned"}},
-	{progress.Waiting, look{"waiting", "·", "waiting"}},
-	{progress.Verified, look{"pass", "✓", "verified"}},
-	{progress.Undone, look{"undone", "↩", "undone"}},
-	{progress.Skipped, look{"skipped", "–", "skipped"}},
+	{campaign.Failed, look{"fail", "✕", "failed"}},
+	{campaign.Refused, look{"fail", "!", "refused"}},
+	{campaign.Planning, look{"working", "▸", "planning"}},
+	{campaign.Copying, look{"working", "▸", "copying"}},
+	{campaign.Verifying, look{"working", "▸", "verifying"}},
+	{campaign.Opening, look{"working", "▸", "opening"}},
+	{campaign.Trying, look{"working", "▸", "trying"}},
+	{campaign.Undoing, look{"working", "◂", "undoing"}},
+	{campaign.Made, look{"made", "◐", "made, not open"}},
+	{campaign.Tried, look{"tried", "◌", "tried"}},
+	{campaign.Planned, look{"planned", "○", "planned"}},
+	{campaign.Waiting, look{"waiting", "·", "waiting"}},
+	{campaign.Verified, look{"pass", "✓", "verified"}},
+	{campaign.Undone, look{"undone", "↩", "undone"}},
+	{campaign.Skipped, look{"skipped", "–", "skipped"}},
 }
 
 // lookOf is how a merge is shown. One that is in the middle without a process at it was
 // interrupted.
-func lookOf(m *progress.MergeStatus, running bool) look {
+func lookOf(m *campaign.MergeStatus, running bool) look {
 	l := look{"waiting", "?", printable.Text(string(m.Phase))}
 	for _, known := range looks {
 		if known.phase == m.Phase {
 			l = known.look
 		}
 	}
-	if m.Phase == progress.Opening && !m.Active {
+	if m.Phase == campaign.Opening && !m.Active {
 		return look{"made", "◐", m.PhaseWord()}
 	}
-	if m.Phase == progress.Verified {
+	if m.Phase == campaign.Verified {
 		l.Word = m.PhaseWord()
 	}
 	if l.Class == "working" && !(running && m.Active) {

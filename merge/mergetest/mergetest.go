@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
 )
 
 // Row is one row of a table by column: nil (NULL), a [gameid.ID], []byte,
@@ -265,7 +265,7 @@ func (d *Database) Takes(ctx context.Context, table, column string) ([]catalog.C
 }
 
 // Failing tries all rows, in the order of the key.
-func (d *Database) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*rekey.Shift, samples int) ([]catalog.Failing, error) {
+func (d *Database) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*keys.Shift, samples int) ([]catalog.Failing, error) {
 	if err := d.idle(ctx); err != nil {
 		return nil, err
 	}
@@ -310,9 +310,9 @@ func (d *Database) table(name string) *catalog.Table {
 }
 
 // shifted is a value with the key that a shift gives it; nil is none.
-func shifted(value any, shift *rekey.Shift) any {
+func shifted(value any, shift *keys.Shift) any {
 	if n, ok := value.(int64); ok && shift != nil {
-		image, _ := shift.Image(rekey.Signed(n))
+		image, _ := shift.Image(keys.Signed(n))
 		return int64(image.Bits)
 	}
 	return value

@@ -5,14 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"mergesafe/merge/check/kinds/tell"
-	"mergesafe/merge/check/read"
+	"mergesafe/merge/check"
+
 	"mergesafe/merge/verdict"
 )
 
 // classifier says of every column what it seems to be.
 type classifier struct {
-	f       *read.Facts
+	f       *check.Facts
 	x       *examination
 	roots   []*space
 	persons *space // those who play; nil if nothing names them
@@ -25,7 +25,7 @@ type judgement struct {
 	to     *space
 	cases  []proposedCase // what it names in some rows; none: to, in all
 	weak   bool           // these only have the range of the keys
-	kinds  *tell.Split    // in other rows than these it seems to name something else
+	kinds  *check.Split   // in other rows than these it seems to name something else
 	score  float64        // of the names
 	doubt  float64        // from 0 to 1
 	reason string
@@ -42,7 +42,7 @@ type traits struct {
 }
 
 // classify judges all columns.
-func classify(f *read.Facts, x *examination) *classifier {
+func classify(f *check.Facts, x *examination) *classifier {
 	c := &classifier{f: f, x: x, judged: make(map[*examined]*judgement)}
 	c.findRoots()
 	c.findPersons()

@@ -8,12 +8,10 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/check/kinds/tell"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/spaces"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -26,9 +24,9 @@ func (c *classifier) proposed() *verdict.Proposed {
 	slices.SortStableFunc(p.Columns, func(a, b verdict.ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
 	for _, s := range c.roots {
 		form := formOf(s)
-		declared := func(w declare.WorldColumn) bool { return w.Table == s.Table && w.Column == s.Column }
+		declared := func(w rules.WorldColumn) bool { return w.Table == s.Table && w.Column == s.Column }
 		if form != 0 && !slices.ContainsFunc(c.f.Worlds, declared) {
-			p.Worlds = append(p.Worlds, declare.WorldKey{At: s.String(), Value: fmt.Sprintf("id >> %d", form)})
+			p.Worlds = append(p.Worlds, rules.WorldKey{At: s.String(), Value: fmt.Sprintf("id >> %d", form)})
 		}
 		if !s.same {
 			if s.gapsText() == noGaps {
@@ -38,7 +36,7 @@ func (c *classifier) proposed() *verdict.Proposed {
 		}
 		own := slices.IndexFunc(c.x.columns, func(e *examined) bool { return e.String() == s.String() && c.judged[e].class == verdict.ClassKey })
 		switch {
-		case own < 0 || form != 0 || s.same || s.Class != undeclared.IntegerClass:
+		case own < 0 || form != 0 || s.same || s.Class != check.IntegerClass:
 		case c.judged[c.x.columns[own]].counted:
 			p.Rekey = true
 		default:
@@ -52,8 +50,8 @@ func (c *classifier) proposed() *verdict.Proposed {
 // servers that its registry lists, and 0 if they do not.
 func formOf(s *space) gameid.KeyForm {
 	for _, form := range gameid.KeyForms {
-		own := func(db *declare.Database, set *undeclared.KeySet) bool {
-			listed := func(n rekey.Integer) bool {
+		own := func(db *rules.Database, set *check.KeySet) bool {
+			listed := func(n keys.Integer) bool {
 				server, _, ok := form.Split(int64(n.Bits))
 				_, there := db.Listed[server]
 				return ok && there && !n.Negative
@@ -72,7 +70,7 @@ func formOf(s *space) gameid.KeyForm {
 			}
 			return true
 		}
-		all := s.Class == undeclared.IntegerClass
+		all := s.Class == check.IntegerClass
 		for db, set := range s.sets {
 			all = all && set.Gap == "" && (set.Integers.Len() == 0 || own(db, set))
 		}
@@ -86,7 +84,7 @@ func formOf(s *space) gameid.KeyForm {
 func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 	j := c.judged[e]
 	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Reason: j.reason, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own, InTexts: j.inTexts}
-	if i := slices.IndexFunc(c.x.byName, func(r declare.DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
+	if i := slices.IndexFunc(c.x.byName, func(r rules.DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
 		r := c.x.byName[i]
 		p.Class, p.To, p.None, p.Reason, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], c.x.reasons[i], 0.5
 		return []verdict.ProposedColumn{p}
@@ -97,7 +95,7 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		return []verdict.ProposedColumn{p}
 	}
 	if counts := countedBy(c, e); len(counts) > 0 && !j.declared &&
-		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && spaces.NamedCounter(e.table, e.column.Name)) {
+		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && check.NamedCounter(e.table, e.column.Name)) {
 		p.Reason = fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
 		evidence := p.Reason
 		if j.class == verdict.ClassUndecided {
@@ -146,7 +144,7 @@ func leadsNowhere(f fit) string {
 	if !f.exact {
 		about = "about "
 	}
-	return about + tell.Nowhere(f.rows, f.own, f.elsewhere)
+	return about + check.Nowhere(f.rows, f.own, f.elsewhere)
 }
 
 // evidence says what speaks for a class.
@@ -205,18 +203,18 @@ func gapsOf(roots []*space) string {
 
 // countedBy returns the keys that a column seems to count, as the check judges it too.
 func countedBy(c *classifier, e *examined) (all []string) {
-	named := spaces.NamedCounter(e.table, e.column.Name)
+	named := check.NamedCounter(e.table, e.column.Name)
 	if bitsOf(e.column) <= 8 && !named {
 		return nil
 	}
 	for _, s := range c.roots {
-		if s.same || s.Class != undeclared.IntegerClass || s.Table == e.table {
+		if s.same || s.Class != check.IntegerClass || s.Table == e.table {
 			continue
 		}
-		next, like := nextOf(c.f, s), spaces.CounterLike{Named: named}
+		next, like := nextOf(c.f, s), check.CounterLike{Named: named}
 		for _, p := range e.parts {
 			set := s.sets[p.db]
-			if p.values.rows+p.values.others > spaces.MaxCounterRows {
+			if p.values.rows+p.values.others > check.MaxCounterRows {
 				return nil
 			}
 			if set != nil && set.Gap == "" {
@@ -232,17 +230,17 @@ func countedBy(c *classifier, e *examined) (all []string) {
 
 // nextOf is where the keys of a space end after a merge: with the new keys that were chosen or,
 // if none were, with those that would be usual, a step for each world.
-func nextOf(f *read.Facts, s *space) uint64 {
+func nextOf(f *check.Facts, s *space) uint64 {
 	if k := f.Rekeyed; k != nil {
-		if m := k.Moving.Columns[declare.ColumnName{Table: s.Table, Column: s.Column}]; m != nil {
+		if m := k.Moving.Columns[rules.ColumnName{Table: s.Table, Column: s.Column}]; m != nil {
 			return k.Report.Next(k.Report.Space(m.Cases[0].Space.Name), 0)
 		}
 	}
-	var ranges []rekey.Range
+	var ranges []keys.Range
 	for _, set := range s.sets {
 		ranges = append(ranges, set.Integers.Range())
 	}
-	step, worlds := rekey.DefaultStep(ranges...), uint64(len(ranges))
+	step, worlds := keys.DefaultStep(ranges...), uint64(len(ranges))
 	if step > math.MaxUint64/worlds {
 		return math.MaxUint64
 	}
@@ -250,26 +248,26 @@ func nextOf(f *read.Facts, s *space) uint64 {
 }
 
 // references groups the columns that seem to be references as they are declared.
-func references(p *verdict.Proposed) (all []declare.DeclaredReference) {
+func references(p *verdict.Proposed) (all []rules.DeclaredReference) {
 	for _, c := range p.Columns {
 		if c.Class != verdict.ClassReference || c.Declared {
 			continue
 		}
-		same := func(r declare.DeclaredReference) bool {
+		same := func(r rules.DeclaredReference) bool {
 			return r.To[0] == c.To && slices.Equal(r.None, c.None) && c.When == nil && r.When == nil ||
 				r.To[0] == c.To && slices.Equal(r.None, c.None) && c.When != nil && r.When != nil && c.When.String() == r.When.String()
 		}
 		i := slices.IndexFunc(all, same)
 		if i < 0 {
 			i = len(all)
-			all = append(all, declare.DeclaredReference{To: []string{c.To}, None: c.None, When: c.When})
+			all = append(all, rules.DeclaredReference{To: []string{c.To}, None: c.None, When: c.When})
 		}
-		all[i].At = append(all[i].At, declare.Place(c.Table, c.Column))
+		all[i].At = append(all[i].At, rules.Place(c.Table, c.Column))
 	}
 	for i := range all {
 		slices.Sort(all[i].At)
 	}
-	slices.SortStableFunc(all, func(a, b declare.DeclaredReference) int {
+	slices.SortStableFunc(all, func(a, b rules.DeclaredReference) int {
 		return cmp.Or(strings.Compare(a.To[0], b.To[0]), slices.Compare(a.None, b.None))
 	})
 	return all

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+	"mergesafe/merge/keys"
 )
 
 // valueCounts counts the rows of each whole number in a column, in bounded memory: the
@@ -18,12 +18,12 @@ type valueCounts struct {
 	few    bool  // it has no room for small values of its own
 
 	small   []uint32 // rows by value
-	large   map[rekey.Integer]int64
+	large   map[keys.Integer]int64
 	most    uint64 // the highest hash that is kept
 	larges  int64  // rows with a large value, kept or not
 	halved  int    // times that the sample was halved
-	lowest  rekey.Integer
-	highest rekey.Integer
+	lowest  keys.Integer
+	highest keys.Integer
 }
 
 // maxLarge is how many distinct large values of a column are kept.
@@ -31,7 +31,7 @@ const maxLarge = 1 << 15
 
 func newValueCounts() *valueCounts { return &valueCounts{most: ^uint64(0)} }
 
-func (c *valueCounts) add(n rekey.Integer) {
+func (c *valueCounts) add(n keys.Integer) {
 	if c.rows == 0 || n.Less(c.lowest) {
 		c.lowest = n
 	}
@@ -39,9 +39,9 @@ func (c *valueCounts) add(n rekey.Integer) {
 		c.highest = n
 	}
 	c.rows++
-	if !n.Negative && n.Bits < undeclared.SmallIntegers && !c.few {
+	if !n.Negative && n.Bits < check.SmallIntegers && !c.few {
 		if c.small == nil {
-			c.small = make([]uint32, undeclared.SmallIntegers)
+			c.small = make([]uint32, check.SmallIntegers)
 		}
 		c.small[n.Bits]++
 		return
@@ -51,7 +51,7 @@ func (c *valueCounts) add(n rekey.Integer) {
 		return
 	}
 	if c.large == nil {
-		c.large = make(map[rekey.Integer]int64)
+		c.large = make(map[keys.Integer]int64)
 	}
 	c.large[n]++
 	for len(c.large) > maxLarge {
@@ -66,7 +66,7 @@ func (c *valueCounts) add(n rekey.Integer) {
 }
 
 // hashOfInteger spreads numbers evenly (splitmix64).
-func hashOfInteger(n rekey.Integer) uint64 {
+func hashOfInteger(n keys.Integer) uint64 {
 	z := n.Bits + 0x9E3779B97F4A7C15
 	if n.Negative {
 		z = bits.Reverse64(z)
@@ -78,7 +78,7 @@ func hashOfInteger(n rekey.Integer) uint64 {
 
 // valueRows is a value and the number of its rows.
 type valueRows struct {
-	value rekey.Integer
+	value keys.Integer
 	rows  int64
 }
 
@@ -90,7 +90,7 @@ func (c *valueCounts) values() (all []valueRows) {
 	}
 	for v, n := range c.small {
 		if n > 0 {
-			all = append(all, valueRows{rekey.Integer{Bits: uint64(v)}, int64(n)})
+			all = append(all, valueRows{keys.Integer{Bits: uint64(v)}, int64(n)})
 		}
 	}
 	slices.SortFunc(all, func(a, b valueRows) int { return a.value.Compare(b.value) })

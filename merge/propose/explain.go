@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/check"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
@@ -59,7 +59,7 @@ type Said struct {
 
 // ParseColumn reads the name of one column, "table.column".
 func ParseColumn(text string) (table, column string, err error) {
-	t, c, err := declare.ParsePlace(text)
+	t, c, err := rules.ParsePlace(text)
 	switch {
 	case err != nil:
 		return "", "", err
@@ -71,23 +71,23 @@ func ParseColumn(text string) (table, column string, err error) {
 
 // Explain describes a column. It only reads: the values of its table, the integer keys of
 // all tables, and the unique names that columns may repeat. Its errors are those of [merge.Check].
-func Explain(ctx context.Context, sources []catalog.Source, opts declare.Options, table, column string) (*Explanation, error) {
+func Explain(ctx context.Context, sources []catalog.Source, opts rules.Options, table, column string) (*Explanation, error) {
 	opts = opts.WithDefaults()
-	f, err := read.DescribeAll(ctx, sources, opts)
+	f, err := check.DescribeAll(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
 	if columns, known := f.Names[table]; !known {
-		return nil, declare.Unsuitable("no world has a table %q%s", table, nearest.Hint(table, slices.Sorted(maps.Keys(f.Names))))
+		return nil, rules.Unsuitable("no world has a table %q%s", table, naming.Hint(table, slices.Sorted(maps.Keys(f.Names))))
 	} else if columns == nil {
-		return nil, declare.Unsuitable("the table %q is not read", table)
+		return nil, rules.Unsuitable("the table %q is not read", table)
 	} else if columns[column] == nil {
-		return nil, declare.Unsuitable("table %q has no column %q%s", table, column, nearest.Hint(column, slices.Sorted(maps.Keys(columns))))
+		return nil, rules.Unsuitable("table %q has no column %q%s", table, column, naming.Hint(column, slices.Sorted(maps.Keys(columns))))
 	}
-	at := declare.ColumnName{Table: table, Column: column}
+	at := rules.ColumnName{Table: table, Column: column}
 	e := &Explanation{Version: verdict.ReportVersion, Table: table, Column: column, Rows: rowsText(f, table), Said: saidOf(f, at)}
 	e.Class = classText(f, at)
-	r := read.NewReader(f, stream.NewProgress(f.Resolved))
+	r := check.NewReader(f, stream.NewProgress(f.Resolved))
 	x := new(examination)
 	found, err := explainProposed(ctx, f, r, x, at)
 	if err != nil {
@@ -110,7 +110,7 @@ func Explain(ctx context.Context, sources []catalog.Source, opts declare.Options
 }
 
 // rowsText says what a merge does with the rows of a table.
-func rowsText(f *read.Facts, table string) string {
+func rowsText(f *check.Facts, table string) string {
 	switch {
 	case f.Reset[table]:
 		return "the table is empty after the merge (policy reset)"
@@ -133,11 +133,11 @@ func rowsText(f *read.Facts, table string) string {
 }
 
 // saidOf lists the statements about a column.
-func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
+func saidOf(f *check.Facts, at rules.ColumnName) (all []Said) {
 	wins := f.Declared.Roles[at]
 	key := f.Moving != nil && f.Moving.Columns[at] != nil && f.Moving.Columns[at].Key
 	names := func(pattern string) bool {
-		table, column, err := declare.ParsePlace(pattern)
+		table, column, err := rules.ParsePlace(pattern)
 		return err == nil && column != nil && table.Match(at.Table) && column.Match(at.Column)
 	}
 	if f.Opts.Rekey != nil {
@@ -162,7 +162,7 @@ func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
 		if from.File > 0 {
 			s.File = f.Opts.Rules[from.File-1].File
 		}
-		if r.Kind == declare.RoleReference {
+		if r.Kind == rules.RoleReference {
 			s.Text = referenceText(r.References[0].Declared)
 		}
 		switch {
@@ -181,7 +181,7 @@ func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
 	}
 	for _, r := range f.Declared.Composite {
 		if r.Table == at.Table && slices.Contains(r.Columns, at.Column) {
-			all = append(all, Said{Kind: declare.RoleReference.String(), Pattern: strings.Join(r.Columns, ", "), Text: referenceText(r.Declared), Counts: true})
+			all = append(all, Said{Kind: rules.RoleReference.String(), Pattern: strings.Join(r.Columns, ", "), Text: referenceText(r.Declared), Counts: true})
 		}
 	}
 	slice.Foremost(all, func(s Said) bool { return s.Counts })
@@ -189,7 +189,7 @@ func saidOf(f *read.Facts, at declare.ColumnName) (all []Said) {
 }
 
 // classText says what a merge takes a column for.
-func classText(f *read.Facts, at declare.ColumnName) string {
+func classText(f *check.Facts, at rules.ColumnName) string {
 	if f.Moving != nil {
 		if m := f.Moving.Columns[at]; m != nil && m.Key {
 			return "a key of the space " + m.Cases[0].Space.Name + ", which gets new values"
@@ -197,22 +197,22 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 	}
 	role := f.Declared.Role(at.Table, at.Column)
 	switch role.Kind {
-	case declare.RolePlain:
+	case rules.RolePlain:
 		return "plain: it names nothing"
-	case declare.RoleShared:
+	case rules.RoleShared:
 		return "shared: the same value is the same thing in all worlds"
-	case declare.RoleUndecided:
+	case rules.RoleUndecided:
 		return "undecided: NOT VERIFIED until a person says what it is"
-	case declare.RoleReference:
-		all := slice.Map(role.References, func(r *declare.Ref) string { return referenceClass(*r) })
-		if slices.ContainsFunc(role.References, func(r *declare.Ref) bool { return r.When != nil && r.Others == declare.OthersPlain }) {
+	case rules.RoleReference:
+		all := slice.Map(role.References, func(r *rules.Ref) string { return referenceClass(*r) })
+		if slices.ContainsFunc(role.References, func(r *rules.Ref) bool { return r.When != nil && r.Others == rules.OthersPlain }) {
 			all = append(all, "the other rows are plain")
 		}
 		return strings.Join(all, "; ")
 	}
 	for _, ref := range f.References(at.Table) {
 		if slices.Contains(ref.Columns, at.Column) {
-			text := "a reference to " + strings.Join(declare.Qualified(ref.ToTable, ref.ToColumns), ", ")
+			text := "a reference to " + strings.Join(rules.Qualified(ref.ToTable, ref.ToColumns), ", ")
 			if len(ref.Columns) > 1 {
 				text += ", by " + catalog.ColumnList(ref.Columns) + " together"
 			}
@@ -225,7 +225,7 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 	if slices.Contains(f.IDColumns(at.Table), at.Column) {
 		return "an ID: it names the row that has it"
 	}
-	if _, model := declare.KeyModel(f.Resolved, at.Table); model != nil {
+	if _, model := rules.KeyModel(f.Resolved, at.Table); model != nil {
 		if col := model.Column(at.Column); col != nil && col.Opaque != "" {
 			return "open: nothing declares it, and keys may be inside its values (" + col.Opaque + ")"
 		}
@@ -236,14 +236,14 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 	return "open: nothing declares it; a check judges it by its values"
 }
 
-func referenceClass(r declare.Ref) string {
+func referenceClass(r rules.Ref) string {
 	text := "a reference to "
 	if r.Space != "" {
 		text += "the space " + r.Space
 	} else {
-		all := declare.Qualified(r.ToTable, r.ToColumns)
+		all := rules.Qualified(r.ToTable, r.ToColumns)
 		for _, at := range r.Or {
-			all = append(all, declare.Place(at.Table, at.Column))
+			all = append(all, rules.Place(at.Table, at.Column))
 		}
 		text += strings.Join(all, " or ")
 	}
@@ -261,7 +261,7 @@ func referenceClass(r declare.Ref) string {
 
 // explainProposed returns what -propose would say of a column if nothing were declared of
 // it, as far as its own table and the keys of all others tell.
-func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, at declare.ColumnName) ([]verdict.ProposedColumn, error) {
+func explainProposed(ctx context.Context, f *check.Facts, r *check.Reader, x *examination, at rules.ColumnName) ([]verdict.ProposedColumn, error) {
 	if !slices.Contains(f.Tables, at.Table) {
 		return nil, nil
 	}
@@ -286,7 +286,7 @@ func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *exam
 	delete(said.Roles, at)
 	others.Declared = &said
 	without.Resolved = &others
-	bare := read.NewReader(&without, r.Progress)
+	bare := check.NewReader(&without, r.Progress)
 	bare.Kept = r.Kept
 	if err := proposeRepeats(ctx, &without, bare, x, at.Table); err != nil {
 		return nil, err
@@ -304,7 +304,7 @@ func explainProposed(ctx context.Context, f *read.Facts, r *read.Reader, x *exam
 }
 
 // referenceText writes a declared reference without the columns that it is about.
-func referenceText(r declare.DeclaredReference) string {
+func referenceText(r rules.DeclaredReference) string {
 	var parts []string
 	for _, key := range []struct {
 		name string

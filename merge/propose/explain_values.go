@@ -13,9 +13,9 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // ValuesOf describes the values of a column in one database.
@@ -74,7 +74,7 @@ type shownValue struct {
 }
 
 // explainValues reads a column of a database.
-func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, col *catalog.Column, at declare.ColumnName) (*ValuesOf, error) {
+func explainValues(ctx context.Context, r *check.Reader, db *rules.Database, col *catalog.Column, at rules.ColumnName) (*ValuesOf, error) {
 	found := &ValuesOf{World: db.Name, Type: col.Type}
 	seen, seed := make(map[uint64]*shownValue), maphash.MakeSeed()
 	var low, high []byte
@@ -135,8 +135,8 @@ func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, co
 
 // compare orders two values for people: numbers by what they count, others by their bytes.
 func compare(c *catalog.Column, a, b []byte) int {
-	if x, ok := rekey.ParseInteger(a); ok {
-		if y, ok := rekey.ParseInteger(b); ok {
+	if x, ok := keys.ParseInteger(a); ok {
+		if y, ok := keys.ParseInteger(b); ok {
 			return x.Compare(y)
 		}
 	}
@@ -152,9 +152,9 @@ func compare(c *catalog.Column, a, b []byte) int {
 
 // showCut writes the beginning of a value for people.
 func showCut(c *catalog.Column, v []byte) string {
-	text := read.Show(c, v[:min(len(v), 4*shownCharacter)])
+	text := check.Show(c, v[:min(len(v), 4*shownCharacter)])
 	if !utf8.Valid(v) || len(v) <= 4*shownCharacter { // a cut may be within a character
-		text = read.Show(c, v)
+		text = check.Show(c, v)
 	}
 	if runes := []rune(text); len(runes) > shownCharacter {
 		return string(runes[:shownCharacter]) + "…"
@@ -165,7 +165,7 @@ func showCut(c *catalog.Column, v []byte) string {
 }
 
 // keysNamed counts of what keys the numbers of a column of a database are.
-func keysNamed(x *examination, db *declare.Database, at declare.ColumnName) (all []KeysNamed) {
+func keysNamed(x *examination, db *rules.Database, at rules.ColumnName) (all []KeysNamed) {
 	for _, e := range x.columns {
 		if e.table != at.Table || e.column.Name != at.Column {
 			continue

@@ -12,7 +12,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -60,7 +60,7 @@ func (f rulesFile) of(class verdict.ColumnClass) (all []verdict.ProposedColumn) 
 	return all
 }
 
-func placeOf(c verdict.ProposedColumn) string { return declare.Place(c.Table, c.Column) }
+func placeOf(c verdict.ProposedColumn) string { return rules.Place(c.Table, c.Column) }
 
 func (f rulesFile) header() {
 	names := slice.Map(f.r.Worlds, func(s verdict.Summary) string { return s.Name })
@@ -78,7 +78,7 @@ func (f rulesFile) header() {
 	}
 	for _, blocked := range f.r.Results {
 		if blocked.Code == verdict.CodeKeySpace && blocked.Verdict == verdict.Fail {
-			f.comment("Before any merge: %s: %s", declare.Place(blocked.Table, blocked.Subject), blocked.Message)
+			f.comment("Before any merge: %s: %s", rules.Place(blocked.Table, blocked.Subject), blocked.Message)
 		}
 	}
 	f.line("#")
@@ -150,7 +150,7 @@ func (f rulesFile) undecided() {
 			if at.kinds != nil {
 				others = "and of the other rows a reference of their own, or: others = \"plain\""
 			}
-			r := declare.DeclaredReference{To: []string{c.To}, At: names, None: c.None, When: c.When}
+			r := rules.DeclaredReference{To: []string{c.To}, At: names, None: c.None, When: c.When}
 			for line := range strings.Lines(verdict.ReferenceTOML(r)) {
 				f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
 			}

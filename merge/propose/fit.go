@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"mergesafe/internal/slice"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+	"mergesafe/merge/keys"
 )
 
 // fit is how well the values of a column of one database lead to its own keys. What
@@ -37,7 +37,7 @@ type fit struct {
 const maxTested = 1 << 12
 
 // nobody reports whether a value is one of those by which games name nobody.
-func nobody(n rekey.Integer) bool { return n.Bits == 0 || n.Negative && n.Bits == math.MaxUint64 }
+func nobody(n keys.Integer) bool { return n.Bits == 0 || n.Negative && n.Bits == math.MaxUint64 }
 
 // testable are the values of a column of one database, made ready to be compared with
 // keys.
@@ -47,7 +47,7 @@ type testable struct {
 	exact  bool
 }
 
-func newTestable(counts *valueCounts, nobody func(rekey.Integer) bool) testable {
+func newTestable(counts *valueCounts, nobody func(keys.Integer) bool) testable {
 	t := testable{values: counts.values(), exact: counts.exact()}
 	t.values = slices.DeleteFunc(t.values, func(v valueRows) bool { return nobody(v.value) })
 	if len(t.values) == 0 {
@@ -67,7 +67,7 @@ func newTestable(counts *valueCounts, nobody func(rekey.Integer) bool) testable 
 
 // fit compares the values with the keys of their own database and with those of the
 // others.
-func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fit) {
+func (t testable) fit(own *check.KeySet, others []*check.KeySet) (f fit) {
 	f.exact = t.exact
 	f.distinct = int64(len(t.values))
 	known := own != nil && own.Gap == "" && !own.Integers.Sparse
@@ -86,7 +86,7 @@ func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fi
 			if !v.value.Negative {
 				f.highest = max(f.highest, v.value.Bits)
 			}
-		case slices.ContainsFunc(others, func(s *undeclared.KeySet) bool { return s.Has(v.value) }):
+		case slices.ContainsFunc(others, func(s *check.KeySet) bool { return s.Has(v.value) }):
 			f.elsewhere += v.rows
 		}
 	}
@@ -110,7 +110,7 @@ func (t testable) fit(own *undeclared.KeySet, others []*undeclared.KeySet) (f fi
 
 // likely reports whether enough of the tested values are keys that all are worth looking
 // up.
-func (t testable) likely(own *undeclared.KeySet) bool {
+func (t testable) likely(own *check.KeySet) bool {
 	hits := 0
 	for _, v := range t.tested {
 		if own.Integers.Has(v.value) {
@@ -122,7 +122,7 @@ func (t testable) likely(own *undeclared.KeySet) bool {
 
 // apart compares the numbers of rows of the values that are keys with those of the values
 // that lie between keys, by their ranks (Mann and Whitney's test).
-func (t testable) apart(own *undeclared.KeySet) float64 {
+func (t testable) apart(own *check.KeySet) float64 {
 	type ranked struct {
 		rows int64
 		hit  bool

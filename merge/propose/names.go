@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/check"
 )
 
 // idWords are words by which columns say that they hold a key.
@@ -89,7 +89,7 @@ func sameNames(name string) string { return strings.Join(nameWords(name), "") }
 // nouns returns what the name of a table calls its rows.
 func nouns(table string) (all []string) {
 	for _, w := range nameWords(table) {
-		all = append(all, undeclared.Singulars(w)...)
+		all = append(all, check.Singulars(w)...)
 	}
 	return all
 }
@@ -105,7 +105,7 @@ func aboutPeople(words []string) bool {
 	for len(head) > 1 && (slices.Contains(idWords, head[len(head)-1]) || slices.Contains([]string{"by", "to", "of"}, head[len(head)-1])) {
 		head = head[:len(head)-1]
 	}
-	return len(head) > 0 && slices.ContainsFunc(undeclared.Singulars(head[len(head)-1]), func(s string) bool {
+	return len(head) > 0 && slices.ContainsFunc(check.Singulars(head[len(head)-1]), func(s string) bool {
 		return slices.ContainsFunc(peopleWords, func(w string) bool { return s == w || len(w) >= 5 && strings.HasSuffix(s, w) })
 	})
 }
@@ -129,12 +129,12 @@ func nameScore(column, ofTable, table, key string) float64 {
 	}
 	of, far := nouns(table), []string(nil)
 	if parts := nameWords(table); len(parts) > 2 { // item_consume_log: a log rather than an item
-		of = slices.Concat(undeclared.Singulars(parts[len(parts)-1]), undeclared.Singulars(undeclared.Squeeze(table)))
+		of = slices.Concat(check.Singulars(parts[len(parts)-1]), check.Singulars(check.Squeeze(table)))
 		far = nouns(table)
 	}
 	var heads []string // what a row of the table is
 	if parts := nameWords(table); len(parts) > 0 {
-		heads = undeclared.Singulars(parts[len(parts)-1])
+		heads = check.Singulars(parts[len(parts)-1])
 	}
 	if !general {
 		for _, w := range keyWords {
@@ -157,14 +157,14 @@ func nameScore(column, ofTable, table, key string) float64 {
 		return 1 // item_id is something else where the key is item_no
 	}
 	noun := func(w string) bool {
-		return slices.ContainsFunc(undeclared.Singulars(w), func(s string) bool { return slices.Contains(of, s) })
+		return slices.ContainsFunc(check.Singulars(w), func(s string) bool { return slices.Contains(of, s) })
 	}
-	whole := undeclared.Squeeze(strings.Join(base, ""))
-	exact := slices.ContainsFunc(undeclared.Singulars(whole), func(s string) bool { return slices.Contains(undeclared.Singulars(table), s) })
+	whole := check.Squeeze(strings.Join(base, ""))
+	exact := slices.ContainsFunc(check.Singulars(whole), func(s string) bool { return slices.Contains(check.Singulars(table), s) })
 	switch last := base[len(base)-1]; {
 	case exact && len(base) < len(words):
 		return 3.5
-	case noun(last) && len(base) < len(words) && !slices.ContainsFunc(undeclared.Singulars(last), func(w string) bool { return slices.Contains(heads, w) }):
+	case noun(last) && len(base) < len(words) && !slices.ContainsFunc(check.Singulars(last), func(w string) bool { return slices.Contains(heads, w) }):
 		return 2.5 // guild_id beside guild_members, of which each is a member
 	case noun(last) && len(base) < len(words):
 		return 3
@@ -195,5 +195,5 @@ func sharesFirst(a, b string) bool {
 	if len(x) == 0 || len(y) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(undeclared.Singulars(x[0]), func(s string) bool { return slices.Contains(undeclared.Singulars(y[0]), s) })
+	return slices.ContainsFunc(check.Singulars(x[0]), func(s string) bool { return slices.Contains(check.Singulars(y[0]), s) })
 }

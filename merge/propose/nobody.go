@@ -8,24 +8,24 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // mostKey is the largest number that the column of a space takes.
-func (s *space) mostKey(f *read.Facts) rekey.Integer {
-	_, model := declare.KeyModel(f.Resolved, s.Table)
+func (s *space) mostKey(f *check.Facts) keys.Integer {
+	_, model := rules.KeyModel(f.Resolved, s.Table)
 	if c := model.Column(s.Column); c != nil {
 		if most, known := c.Most(f.Model().Catalog.Engine); known {
 			return most
 		}
 	}
-	return rekey.Integer{Bits: math.MaxUint64}
+	return keys.Integer{Bits: math.MaxUint64}
 }
 
 // has reports whether a number is a key in any database.
-func (s *space) has(n rekey.Integer) bool {
+func (s *space) has(n keys.Integer) bool {
 	for _, set := range s.sets {
 		if set.Gap == "" && set.Integers.Has(n) {
 			return true
@@ -37,8 +37,8 @@ func (s *space) has(n rekey.Integer) bool {
 // nobodyIn reports of the values of a column whether they name nobody, whatever it names:
 // 0 and -1, what is too large or too small for the type of any key, and the largest that its
 // own type holds, if no key is that.
-func (x *examination) nobodyIn(f *read.Facts, column *catalog.Column) func(rekey.Integer) bool {
-	var most rekey.Integer
+func (x *examination) nobodyIn(f *check.Facts, column *catalog.Column) func(keys.Integer) bool {
+	var most keys.Integer
 	for _, s := range x.spaces {
 		if m := s.mostKey(f); most.Less(m) {
 			most = m
@@ -46,7 +46,7 @@ func (x *examination) nobodyIn(f *read.Facts, column *catalog.Column) func(rekey
 	}
 	signed := slices.ContainsFunc(x.spaces, func(s *space) bool { return !s.unsigned(f) })
 	largest, known := column.Most(f.Model().Catalog.Engine)
-	return func(n rekey.Integer) bool {
+	return func(n keys.Integer) bool {
 		return nobody(n) || len(x.spaces) > 0 && (most.Less(n) || n.Negative && !signed) ||
 			known && n == largest && !slices.ContainsFunc(x.spaces, func(s *space) bool { return s.has(n) })
 	}
@@ -54,12 +54,12 @@ func (x *examination) nobodyIn(f *read.Facts, column *catalog.Column) func(rekey
 
 // none are the values of a column by which it names nobody, as a reference to the keys of a
 // space.
-func (e *examined) none(f *read.Facts, to *space) (all []string) {
+func (e *examined) none(f *check.Facts, to *space) (all []string) {
 	zero, minus, below := false, false, false
 	for _, p := range e.parts {
 		minus = minus || p.values.minus
 		zero = zero || p.values.zero
-		below = below || p.values.rows > 0 && p.values.lowest.Less(rekey.Signed(-1))
+		below = below || p.values.rows > 0 && p.values.lowest.Less(keys.Signed(-1))
 	}
 	if zero {
 		all = append(all, "0")
@@ -76,18 +76,18 @@ func (e *examined) none(f *read.Facts, to *space) (all []string) {
 	return all
 }
 
-func (s *space) unsigned(f *read.Facts) bool {
-	_, model := declare.KeyModel(f.Resolved, s.Table)
+func (s *space) unsigned(f *check.Facts) bool {
+	_, model := rules.KeyModel(f.Resolved, s.Table)
 	c := model.Column(s.Column)
 	return c != nil && strings.Contains(strings.ToLower(c.Type), "unsigned")
 }
 
 // tooLarge are the values of a column that no key of a space can be: the one that it has,
 // or a bound if there may be several.
-func (e *examined) tooLarge(f *read.Facts, to *space) []string {
+func (e *examined) tooLarge(f *check.Facts, to *space) []string {
 	most := to.mostKey(f)
 	largest, known := e.column.Most(f.Model().Catalog.Engine)
-	var odd []rekey.Integer
+	var odd []keys.Integer
 	several := false
 	for _, p := range e.parts {
 		here := 0
@@ -105,7 +105,7 @@ func (e *examined) tooLarge(f *read.Facts, to *space) []string {
 	case len(odd) == 0:
 		return nil
 	case len(odd) == 1 && !several || most.Bits > math.MaxInt64:
-		return slice.Map(odd, rekey.Integer.String)
+		return slice.Map(odd, keys.Integer.String)
 	default:
 		return []string{fmt.Sprintf(">%s", most)}
 	}

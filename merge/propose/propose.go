@@ -8,29 +8,28 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/spaces"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // space is a column of keys, each of one row, that other columns may name.
 type space struct {
-	undeclared.Candidate
+	check.Candidate
 	counts bool // the database counts it up
 	size   int64
 	root   *space // another whose rows these belong to, one to one; nil: none
 	same   bool   // in all databases: they are of the game's own data
 	alike  bool   // the table looks the same in all databases, and nobody has said that it is
 	runs   bool   // keys were deleted in runs, so that low numbers may all be keys, or none
-	sets   map[*declare.Database]*undeclared.KeySet
+	sets   map[*rules.Database]*check.KeySet
 }
 
-func (s *space) String() string { return declare.Place(s.Table, s.Column) }
+func (s *space) String() string { return rules.Place(s.Table, s.Column) }
 
 // others are the keys of the databases but one.
-func (s *space) others(db *declare.Database) (all []*undeclared.KeySet) {
+func (s *space) others(db *rules.Database) (all []*check.KeySet) {
 	for other, set := range s.sets {
 		if other != db {
 			all = append(all, set)
@@ -68,27 +67,27 @@ const (
 
 // examinedPart is what was read of a column in one database.
 type examinedPart struct {
-	db     *declare.Database
+	db     *rules.Database
 	values columnSummary
 	inside bool // fits are of numbers within texts
 	fits   map[*space]fit
-	firsts []rekey.Integer // the values with the most rows
-	lowest []rekey.Integer // those with the lowest hashes: a sample of the distinct ones
-	all    []rekey.Integer // all, of a table that may be one of counters
+	firsts []keys.Integer // the values with the most rows
+	lowest []keys.Integer // those with the lowest hashes: a sample of the distinct ones
+	all    []keys.Integer // all, of a table that may be one of counters
 }
 
 // columnSummary is what is kept of the values of a column.
 type columnSummary struct {
 	rows, others, distinct int64
-	nobody                 int64           // rows that name nobody, whatever the column names
-	zero, minus            bool            // 0, or -1, is among them
-	top                    []rekey.Integer // the two largest
-	sampled                bool            // there may be others beside them
-	lowest, highest        rekey.Integer
+	nobody                 int64          // rows that name nobody, whatever the column names
+	zero, minus            bool           // 0, or -1, is among them
+	top                    []keys.Integer // the two largest
+	sampled                bool           // there may be others beside them
+	lowest, highest        keys.Integer
 	inside                 int64 // numbers within texts
 }
 
-func (e *examined) String() string { return declare.Place(e.table, e.column.Name) }
+func (e *examined) String() string { return rules.Place(e.table, e.column.Name) }
 
 // pooled is the fit of all databases together.
 func (e *examined) pooled(s *space) (f fit) {
@@ -136,27 +135,27 @@ func (e *examined) rows() (n int64) {
 type examination struct {
 	spaces  []*space
 	columns []*examined
-	byName  []declare.DeclaredReference // to keys that are no numbers
-	reasons []string                    // of these
-	repeats map[string]repeat           // by column: texts that may repeat a name
+	byName  []rules.DeclaredReference // to keys that are no numbers
+	reasons []string                  // of these
+	repeats map[string]repeat         // by column: texts that may repeat a name
 }
 
 // repeat is the unique name that a column may repeat.
 type repeat struct{ to, figures string }
 
 // proposeKeys reads the keys that columns may name.
-func proposeKeys(ctx context.Context, f *read.Facts, r *read.Reader, x *examination) error {
-	open := undeclared.OpenReader{Reader: r, Code: ""}
-	for _, table := range declare.KeyTables(f.Resolved) {
-		_, model := declare.KeyModel(f.Resolved, table)
+func proposeKeys(ctx context.Context, f *check.Facts, r *check.Reader, x *examination) error {
+	open := check.OpenReader{Reader: r, Code: ""}
+	for _, table := range rules.KeyTables(f.Resolved) {
+		_, model := rules.KeyModel(f.Resolved, table)
 		for i := range model.Columns {
 			col := &model.Columns[i]
 			at := placeInKey(model, col.Name)
 			counted := model.AutoIncrement != nil && model.AutoIncrement.Column == col.Name
-			if at < singleKey && !counted || undeclared.KeyClassOf(col) != undeclared.IntegerClass {
+			if at < singleKey && !counted || check.KeyClassOf(col) != check.IntegerClass {
 				continue
 			}
-			s := &space{Candidate: undeclared.Candidate{Table: table, Column: col.Name, Class: undeclared.IntegerClass}, counts: counted}
+			s := &space{Candidate: check.Candidate{Table: table, Column: col.Name, Class: check.IntegerClass}, counts: counted}
 			if err := open.ReadKeys(ctx, s.Candidate); err != nil {
 				return err
 			}
@@ -201,8 +200,8 @@ func placeInKey(t *catalog.Table, column string) keyPlace {
 
 // sameInAll reports whether several databases have the same keys, though there are gaps
 // between these: no world counts like another.
-func sameInAll(sets map[*declare.Database]*undeclared.KeySet) bool {
-	var first *undeclared.KeySet
+func sameInAll(sets map[*rules.Database]*check.KeySet) bool {
+	var first *check.KeySet
 	for _, set := range sets {
 		if set.Gap != "" || set.Integers.Sparse || set.Integers.Len() == 0 || set.Integers.AnyNegative() {
 			return false
@@ -225,7 +224,7 @@ func numeric(c *catalog.Column) bool {
 
 // examine reads columns of a table, and compares what they hold with all keys: all of them, or only
 // one.
-func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table, only string) error {
+func examine(ctx context.Context, f *check.Facts, r *check.Reader, x *examination, table, only string) error {
 	_, model := f.ModelOf(table)
 	columns := make(map[string]*examined)
 	var read []string
@@ -241,12 +240,12 @@ func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination,
 			read = append(read, col.Name)
 		}
 	}
-	nobodyIn := make(map[string]func(rekey.Integer) bool)
+	nobodyIn := make(map[string]func(keys.Integer) bool)
 	for _, name := range read {
 		nobodyIn[name] = x.nobodyIn(f, columns[name].column)
 	}
 	for db := range f.Having(table) {
-		found, unread, err := values(ctx, undeclared.OpenReader{Reader: r, Code: ""}, db, table, read)
+		found, unread, err := values(ctx, check.OpenReader{Reader: r, Code: ""}, db, table, read)
 		if err != nil {
 			return err
 		}
@@ -261,7 +260,7 @@ func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination,
 }
 
 // compareWithKeys sums up what a column of a database holds.
-func compareWithKeys(db *declare.Database, c *columnValues, among []*space, e *examined, nobodyHere func(rekey.Integer) bool) examinedPart {
+func compareWithKeys(db *rules.Database, c *columnValues, among []*space, e *examined, nobodyHere func(keys.Integer) bool) examinedPart {
 	p := examinedPart{db: db, fits: make(map[*space]fit), values: columnSummary{
 		rows: c.rows, others: c.others, lowest: c.lowest, highest: c.highest,
 	}}
@@ -283,12 +282,12 @@ func compareWithKeys(db *declare.Database, c *columnValues, among []*space, e *e
 			p.values.zero = p.values.zero || !v.value.Negative
 		}
 	}
-	number := func(v valueRows) rekey.Integer { return v.value }
+	number := func(v valueRows) keys.Integer { return v.value }
 	p.values.top = slice.Map(values[max(0, len(values)-2):], number)
 	if p.values.sampled = !counts.exact(); p.values.sampled && !p.inside {
 		p.values.top = append(p.values.top, c.highest)
 	}
-	if c.rows+c.others <= spaces.MaxCounterRows {
+	if c.rows+c.others <= check.MaxCounterRows {
 		p.all = slice.Map(c.valueCounts.values(), number)
 	}
 	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -21,23 +21,23 @@ func TestValueCountsAreBounded(t *testing.T) {
 	rows := func(v uint64) int64 { return 1 + int64(v%3) }
 	for v := range uint64(distinct) {
 		for range rows(v) {
-			c.add(rekey.Integer{Bits: undeclared.SmallIntegers + v})
+			c.add(keys.Integer{Bits: check.SmallIntegers + v})
 		}
 	}
-	c.add(rekey.Integer{Bits: 7})
+	c.add(keys.Integer{Bits: 7})
 	kept := c.values()
 	if len(kept) > maxLarge+1 || c.exact() {
 		t.Fatalf("%d values are kept, want at most %d and a word that it is a sample", len(kept), maxLarge)
 	}
-	if kept[0] != (valueRows{rekey.Integer{Bits: 7}, 1}) {
+	if kept[0] != (valueRows{keys.Integer{Bits: 7}, 1}) {
 		t.Errorf("a small value is %v", kept[0])
 	}
 	low := 0
 	for _, v := range kept[1:] {
-		if want := rows(v.value.Bits - undeclared.SmallIntegers); v.rows != want {
+		if want := rows(v.value.Bits - check.SmallIntegers); v.rows != want {
 			t.Fatalf("%v has %d rows, want %d", v.value, v.rows, want)
 		}
-		if v.value.Bits-undeclared.SmallIntegers < distinct/2 {
+		if v.value.Bits-check.SmallIntegers < distinct/2 {
 			low++
 		}
 	}
@@ -47,26 +47,26 @@ func TestValueCountsAreBounded(t *testing.T) {
 	if estimate := float64(len(kept)-1) * math.Pow(2, float64(c.halved)); math.Abs(estimate-distinct) > distinct/50 {
 		t.Errorf("the sample says %.0f distinct values, there are %d", estimate, distinct)
 	}
-	if c.rows != distinct*2+1 || c.highest.Bits != undeclared.SmallIntegers+distinct-1 || c.lowest.Bits != 7 {
+	if c.rows != distinct*2+1 || c.highest.Bits != check.SmallIntegers+distinct-1 || c.lowest.Bits != 7 {
 		t.Errorf("%d rows from %v to %v", c.rows, c.lowest, c.highest)
 	}
 }
 
-func keys(of ...uint64) *undeclared.KeySet {
-	s := new(rekey.Set)
+func keySetOf(of ...uint64) *check.KeySet {
+	s := new(keys.Set)
 	for _, v := range of {
-		s.Add(rekey.Integer{Bits: v})
+		s.Add(keys.Integer{Bits: v})
 	}
 	s.Finish()
-	return &undeclared.KeySet{Integers: s}
+	return &check.KeySet{Integers: s}
 }
 
 // The density at a number is that of the numbers around it, without itself, within the
 // ends of the set; also of keys whose low bits are all the same.
 func TestDensity(t *testing.T) {
-	all := keys(1, 2, 3, 4, 6, 7, 9, 10)
+	all := keySetOf(1, 2, 3, 4, 6, 7, 9, 10)
 	for v, want := range map[uint64]float64{1: 7. / 9, 5: 8. / 9, 9: 7. / 9, 0: 0, 11: 0} {
-		if got := all.Integers.Density(rekey.Integer{Bits: v}); math.Abs(got-want) > 1e-9 {
+		if got := all.Integers.Density(keys.Integer{Bits: v}); math.Abs(got-want) > 1e-9 {
 			t.Errorf("at %d it is %.3f, want %.3f", v, got, want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestDensity(t *testing.T) {
 	for v := range uint64(20 << 10) {
 		strided = append(strided, v<<4|5)
 	}
-	if got := keys(strided...).Integers.Density(rekey.Integer{Bits: 100<<4 | 5}); math.Abs(got-4./64) > 1e-9 {
+	if got := keySetOf(strided...).Integers.Density(keys.Integer{Bits: 100<<4 | 5}); math.Abs(got-4./64) > 1e-9 {
 		t.Errorf("one in 16 has the density %.4f, want %.4f", got, 4./64)
 	}
 }
@@ -88,11 +88,11 @@ func TestGapsTellReferences(t *testing.T) {
 			alive = append(alive, v+1)
 		}
 	}
-	set := keys(alive...)
+	set := keySetOf(alive...)
 	answerOf := func(draw func() uint64) answer {
 		c := newValueCounts()
 		for range 4000 {
-			c.add(rekey.Integer{Bits: draw()})
+			c.add(keys.Integer{Bits: draw()})
 		}
 		return newTestable(c, nobody).fit(set, nil).answer()
 	}
@@ -149,14 +149,14 @@ func TestNames(t *testing.T) {
 
 // Where the keys are too far apart to be looked up, a column is not called plain.
 func TestSparseKeysLeaveDoubt(t *testing.T) {
-	set := keys(1, 1<<40)
+	set := keySetOf(1, 1<<40)
 	set.Integers.Sparse = true
-	s := &space{Candidate: undeclared.Candidate{Table: "items", Column: "id", Class: undeclared.IntegerClass}, sets: map[*declare.Database]*undeclared.KeySet{{Name: "a"}: set}, size: 2}
-	var db *declare.Database
+	s := &space{Candidate: check.Candidate{Table: "items", Column: "id", Class: check.IntegerClass}, sets: map[*rules.Database]*check.KeySet{{Name: "a"}: set}, size: 2}
+	var db *rules.Database
 	for db = range s.sets {
 	}
 	e := &examined{table: "mail", column: &catalog.Column{Name: "what", Type: "bigint", Kind: catalog.KindInteger}, parts: []examinedPart{{db: db, fits: make(map[*space]fit),
-		values: columnSummary{rows: 9, distinct: 9, lowest: rekey.Integer{Bits: 70_000}, highest: rekey.Integer{Bits: 90_000}}}}}
+		values: columnSummary{rows: 9, distinct: 9, lowest: keys.Integer{Bits: 70_000}, highest: keys.Integer{Bits: 90_000}}}}}
 	c := classifierOf(e, s)
 	if j := c.judge(e); j.class != verdict.ClassUndecided || j.to != s {
 		t.Errorf("it is %v: %s", j.class, j.reason)
@@ -164,5 +164,5 @@ func TestSparseKeysLeaveDoubt(t *testing.T) {
 }
 
 func classifierOf(e *examined, spaces ...*space) *classifier {
-	return &classifier{f: &read.Facts{Resolved: &declare.Resolved{Declared: &declare.Declared{}}}, x: &examination{spaces: spaces, columns: []*examined{e}}, roots: spaces}
+	return &classifier{f: &check.Facts{Resolved: &rules.Resolved{Declared: &rules.Declared{}}}, x: &examination{spaces: spaces, columns: []*examined{e}}, roots: spaces}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // columnValues is what a column of one database holds.
@@ -22,7 +22,7 @@ type columnValues struct {
 // values counts the values of columns of a table in one database, in one pass. Of
 // columns that turn out to be unreadable it says why. covers, if not nil, limits it to
 // some rows: it is given the values of the column by.
-func values(ctx context.Context, r undeclared.OpenReader, db *declare.Database, table string, columns []string) (all []*columnValues, unread map[string]string, err error) {
+func values(ctx context.Context, r check.OpenReader, db *rules.Database, table string, columns []string) (all []*columnValues, unread map[string]string, err error) {
 	t := db.Tables[table]
 	unread = make(map[string]string)
 	for {
@@ -66,7 +66,7 @@ func (c *columnValues) reads(col *catalog.Column) func(v []byte) {
 				text = []byte(whole)
 			}
 		}
-		if n, ok := rekey.ParseInteger(text); ok {
+		if n, ok := keys.ParseInteger(text); ok {
 			c.add(n)
 			return
 		}
@@ -74,8 +74,8 @@ func (c *columnValues) reads(col *catalog.Column) func(v []byte) {
 		if col.Kind != catalog.KindText && col.Kind != catalog.KindJSON && col.Kind != catalog.KindAny {
 			return
 		}
-		for t := range undeclared.Tokens(v) {
-			if n, ok := t.Decimal(); ok && t.Form == undeclared.TokenDecimal {
+		for t := range check.Tokens(v) {
+			if n, ok := t.Decimal(); ok && t.Form == check.TokenDecimal {
 				if c.inside == nil {
 					c.inside = newValueCounts()
 				}

@@ -7,12 +7,10 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/check/kinds"
-	"mergesafe/merge/check/kinds/groups"
-	"mergesafe/merge/check/read"
-	"mergesafe/merge/check/undeclared"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/check"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
@@ -78,9 +76,9 @@ func mayNameTwo(c *classifier, e *examined) bool {
 }
 
 // apart looks whether columns of a table name different things in different rows. It reads the table once.
-func apart(ctx context.Context, r *read.Reader, c *classifier, table string, columns []*examined) error {
-	open := undeclared.OpenReader{Reader: r}
-	var questions []groups.Question
+func apart(ctx context.Context, r *check.Reader, c *classifier, table string, columns []*examined) error {
+	open := check.OpenReader{Reader: r}
+	var questions []check.GroupQuestion
 	var conclude []func()
 	for _, e := range columns {
 		j := c.judged[e]
@@ -91,12 +89,12 @@ func apart(ctx context.Context, r *read.Reader, c *classifier, table string, col
 		if !mayNameTwo(c, e) {
 			continue
 		}
-		ref := &declare.Ref{Table: table, Reference: catalog.Reference{Columns: []string{e.column.Name}, ToTable: j.to.Table, ToColumns: []string{j.to.Column}}}
+		ref := &rules.Ref{Table: table, Reference: catalog.Reference{Columns: []string{e.column.Name}, ToTable: j.to.Table, ToColumns: []string{j.to.Column}}}
 		var err error
-		if ref.None, err = rekey.ParseValues(e.none(c.f, j.to)); err != nil {
+		if ref.None, err = keys.ParseValues(e.none(c.f, j.to)); err != nil {
 			return err
 		}
-		rows, err := kinds.Of(ctx, open, ref, c.others(j.to))
+		rows, err := check.Of(ctx, open, ref, c.others(j.to))
 		if err != nil {
 			return err
 		}
@@ -108,7 +106,7 @@ func apart(ctx context.Context, r *read.Reader, c *classifier, table string, col
 			})
 		}
 	}
-	if err := groups.Read(ctx, r, "", table, questions); err != nil {
+	if err := check.Read(ctx, r, "", table, questions); err != nil {
 		return err
 	}
 	for _, conclude := range conclude {
@@ -118,10 +116,10 @@ func apart(ctx context.Context, r *read.Reader, c *classifier, table string, col
 }
 
 // others are the keys that each world counts, without those of some rows.
-func (c *classifier) others(than *space) (all []declare.ColumnName) {
+func (c *classifier) others(than *space) (all []rules.ColumnName) {
 	for _, s := range c.roots {
 		if s != than && !s.same {
-			all = append(all, declare.ColumnName{Table: s.Table, Column: s.Column})
+			all = append(all, rules.ColumnName{Table: s.Table, Column: s.Column})
 		}
 	}
 	return all
@@ -139,15 +137,15 @@ type casesRead struct {
 type caseValue struct{ column, value string }
 
 // question asks for the values, database by database.
-func (r *casesRead) question() groups.Question {
+func (r *casesRead) question() check.GroupQuestion {
 	nobody := r.c.x.nobodyIn(r.c.f, r.e.column)
 	var read map[caseValue]*columnValues
 	var values map[string]int // of each column; more than mostCases: too many
 	var now []byte
-	return groups.Question{
+	return check.GroupQuestion{
 		Column: r.e.column.Name,
 		By:     func(*catalog.Table) []string { return slices.Clone(r.by) },
-		Begin: func(s *stream.Stream, db *declare.Database) func(row int) bool {
+		Begin: func(s *stream.Stream, db *rules.Database) func(row int) bool {
 			read, values = make(map[caseValue]*columnValues), make(map[string]int)
 			at := s.Carry(r.e.column.Name)
 			return func(row int) bool {
@@ -169,7 +167,7 @@ func (r *casesRead) question() groups.Question {
 			reads := group.reads(r.e.column)
 			return func() { reads(now) }
 		},
-		End: func(db *declare.Database) {
+		End: func(db *rules.Database) {
 			for g, counts := range read {
 				if values[g.column] > mostCases {
 					continue
@@ -228,7 +226,7 @@ func (r *casesRead) find(weak bool) bool {
 				continue
 			}
 			if cases[to] == nil {
-				cases[to] = &proposedCase{to: to, when: &declare.When{Column: name}}
+				cases[to] = &proposedCase{to: to, when: &rules.When{Column: name}}
 			}
 			cases[to].when.Is = append(cases[to].when.Is, g.value)
 			cases[to].fit = cases[to].fit.add(fits[to])
@@ -261,6 +259,6 @@ func (r *casesRead) find(weak bool) bool {
 // proposedCase is a reference of some rows of a column.
 type proposedCase struct {
 	to   *space
-	when *declare.When
+	when *rules.When
 	fit  fit
 }

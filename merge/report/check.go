@@ -10,8 +10,8 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/report/timeline"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -33,16 +33,16 @@ type Check struct {
 	Gaps     []gap  // by reason and database
 	Reasons  []gap  // by reason
 	Tables   []table
-	Keys     []keys
-	Timeline *timeline.Timeline
+	Keys     []mapKeys
+	Timeline *Timeline
 
-	Plan    *transfer.Plan // that was made with it; nil: none
-	Renames []transfer.Rename
+	Plan    *merge.Plan // that was made with it; nil: none
+	Renames []merge.Rename
 }
 
 // NewPlanned arranges the report of the check that a plan was made with, as the page of the
 // plan: its word is whether the merge can be done.
-func NewPlanned(r *verdict.Report, p *transfer.Plan) *Check {
+func NewPlanned(r *verdict.Report, p *merge.Plan) *Check {
 	c := NewCheck(r)
 	c.Plan, c.Renames = p, p.Renames[:min(len(p.Renames), maxRenames)]
 	word, color, stands := readiness(p)
@@ -63,7 +63,7 @@ func NewCheck(r *verdict.Report) *Check {
 		Reasons:  gaps(r.Results, func(g verdict.Gap) verdict.Gap { return verdict.Gap{Reason: g.Reason} }),
 		Tables:   tables(r),
 		Keys:     keyRanges(r),
-		Timeline: timeline.New(r),
+		Timeline: New(r),
 	}
 	for i, s := range r.Worlds {
 		if c.Worlds = append(c.Worlds, s.Name); i == 0 {

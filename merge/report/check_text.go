@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/report/timeline"
+
 	"mergesafe/merge/verdict"
 )
 
@@ -97,7 +96,7 @@ func (t *text) worlds(c *Check) {
 		rows = append(rows, []string{printable.Text(s.Name), printable.Text(s.Engine),
 			printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")})
 	}
-	for i, line := range columns.Lines(rows) {
+	for i, line := range printable.Columns(rows) {
 		t.line(2, line)
 		servers := r.Worlds[i].Servers
 		shown := min(textServers, len(servers))
@@ -123,8 +122,8 @@ func schemaOf(first string) string {
 }
 
 func serverText(s verdict.ServerSummary) string {
-	_, words := timeline.Standing(s)
-	text := fmt.Sprintf("server %d%s%s: %s", s.Server, timeline.Named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
+	_, words := Standing(s)
+	text := fmt.Sprintf("server %d%s%s: %s", s.Server, Named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
 	if s.IDs > 0 {
 		text += " from " + printable.Time(s.Oldest) + " to " + printable.Time(s.Newest)
 	}
@@ -252,7 +251,7 @@ func (t *text) passed(all []passed) {
 		if p.Tables > 0 {
 			what = printable.Count(int64(p.Tables), "table", "tables") + ", "
 		}
-		entries = append(entries, columns.Pad(p.Code, 22)+what+printable.Number(p.Read)+" read")
+		entries = append(entries, printable.Pad(p.Code, 22)+what+printable.Number(p.Read)+" read")
 	}
 	t.downwards(2, entries)
 	for _, p := range all {
@@ -269,7 +268,7 @@ func (t *text) next(steps []step) {
 	t.WriteString("\nNext steps\n")
 	used := 0
 	for i, step := range steps {
-		lines := columns.Wrap(fmt.Sprintf("  %d. ", i+1), printable.Text(strings.Join(step.Codes, ", ")+": "+step.Text), t.width)
+		lines := printable.Wrap(fmt.Sprintf("  %d. ", i+1), printable.Text(strings.Join(step.Codes, ", ")+": "+step.Text), t.width)
 		if used += len(lines); i > 0 && (i == textNext || used > textNextLines) {
 			t.line(2, "and "+inJSON(int64(len(steps)-i)))
 			return

@@ -5,20 +5,19 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/rules"
 )
 
 // combined is a table of which rows with one key become one, with what a proof found of it.
 type combined struct {
 	Table   string
 	Words   string
-	Columns []transfer.ColumnProof // without a proof, none is wrong
-	Sums    []transfer.SumProof    // without a proof, none has a verdict
-	Proof   *transfer.CombineProof // nil without one
+	Columns []merge.ColumnProof // without a proof, none is wrong
+	Sums    []merge.SumProof    // without a proof, none has a verdict
+	Proof   *merge.CombineProof // nil without one
 }
 
 func newCombined(o *Outcome) (all []combined) {
@@ -28,7 +27,7 @@ func newCombined(o *Outcome) (all []combined) {
 		}
 		c := combined{Table: t.Name, Words: combineWords(o.Plan, &t) + "."}
 		for _, column := range t.Combine.Columns {
-			c.Columns = append(c.Columns, transfer.ColumnProof{Column: column.Column, Formula: column.Formula})
+			c.Columns = append(c.Columns, merge.ColumnProof{Column: column.Column, Formula: column.Formula})
 		}
 		if !unknownCombine(o.Plan, &t) {
 			c.Sums = plannedSums(t.Combine)
@@ -46,14 +45,14 @@ func newCombined(o *Outcome) (all []combined) {
 }
 
 // plannedSums are the sums of a plan, as a proof has them.
-func plannedSums(c *transfer.Combine) []transfer.SumProof {
-	return slice.Map(c.Sums, func(s transfer.CombinedSum) transfer.SumProof {
-		return transfer.SumProof{Column: s.Column, Worlds: s.Worlds, After: s.After}
+func plannedSums(c *merge.Combine) []merge.SumProof {
+	return slice.Map(c.Sums, func(s merge.CombinedSum) merge.SumProof {
+		return merge.SumProof{Column: s.Column, Worlds: s.Worlds, After: s.After}
 	})
 }
 
 // combineWords says what becomes of the rows of a table.
-func combineWords(p *transfer.Plan, t *transfer.Table) string {
+func combineWords(p *merge.Plan, t *merge.Table) string {
 	c := t.Combine
 	if unknownCombine(p, t) {
 		return "the results for its rows are not known while something blocks the merge"
@@ -73,12 +72,12 @@ func combineWords(p *transfer.Plan, t *transfer.Table) string {
 
 // unknownCombine reports whether a plan is refused by reason of the table, so that its numbers
 // are not those of all rows.
-func unknownCombine(p *transfer.Plan, t *transfer.Table) bool {
-	return slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool { return r.Table == t.Name })
+func unknownCombine(p *merge.Plan, t *merge.Table) bool {
+	return slices.ContainsFunc(p.Refusals, func(r merge.Refusal) bool { return r.Table == t.Name })
 }
 
 // writePlannedCombines writes which rows become one, and what is added up.
-func writePlannedCombines(t *text, p *transfer.Plan) {
+func writePlannedCombines(t *text, p *merge.Plan) {
 	begun := false
 	for _, table := range p.Tables {
 		c := table.Combine
@@ -90,7 +89,7 @@ func writePlannedCombines(t *text, p *transfer.Plan) {
 			begun = true
 		}
 		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table))
-		formulas := slice.Map(c.Columns, func(f declare.CombinedColumn) string {
+		formulas := slice.Map(c.Columns, func(f rules.CombinedColumn) string {
 			return printable.Text(f.Column) + " " + printable.Text(f.Formula.String())
 		})
 		if len(formulas) > 0 {
@@ -122,15 +121,15 @@ func writeCombineProof(t *text, o *Outcome) {
 }
 
 // names are those of the worlds of a plan.
-func names(p *transfer.Plan) []string {
-	return slice.Map(p.Worlds, func(w transfer.World) string { return w.Name })
+func names(p *merge.Plan) []string {
+	return slice.Map(p.Worlds, func(w merge.World) string { return w.Name })
 }
 
 // texts are texts that can be printed.
 func texts(all []string) []string { return slice.Map(all, printable.Text) }
 
 // sums writes what the worlds have, and the new database.
-func (t *text) sums(p *transfer.Plan, all []transfer.SumProof) {
+func (t *text) sums(p *merge.Plan, all []merge.SumProof) {
 	if len(all) == 0 {
 		return
 	}
@@ -141,6 +140,6 @@ func (t *text) sums(p *transfer.Plan, all []transfer.SumProof) {
 	for _, s := range all {
 		rows = append(rows, row(s.Column, s.Worlds, s.After, string(s.Verdict)))
 	}
-	of := append([]columns.Column{{}}, slices.Repeat([]columns.Column{wide}, len(rows[0])-1)...)
-	t.lines(4, columns.Lines(rows, of...))
+	of := append([]printable.Column{{}}, slices.Repeat([]printable.Column{wide}, len(rows[0])-1)...)
+	t.lines(4, printable.Columns(rows, of...))
 }

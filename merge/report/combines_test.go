@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -13,15 +13,15 @@ import (
 // every form of a report.
 func TestCombinesAreShown(t *testing.T) {
 	done, proof := sampleOutcome(), sampleProof()
-	c := &transfer.Combine{Keys: 4, Combined: 6, Rows: 7, Combining: declare.Combining{When: &declare.When{Column: "season", Is: []string{"3"}},
-		Columns: []declare.CombinedColumn{{Column: "gold", Formula: declare.Formula{Op: declare.FormulaSum}}, {Column: "log", Formula: declare.Formula{Op: declare.FormulaAppend, Most: 80}}}},
-		Sums: []transfer.CombinedSum{{Column: "gold", Worlds: []string{"102", "20", "3"}, After: "125"}}}
+	c := &merge.Combine{Keys: 4, Combined: 6, Rows: 7, Combining: rules.Combining{When: &rules.When{Column: "season", Is: []string{"3"}},
+		Columns: []rules.CombinedColumn{{Column: "gold", Formula: rules.Formula{Op: rules.FormulaSum}}, {Column: "log", Formula: rules.Formula{Op: rules.FormulaAppend, Most: 80}}}},
+		Sums: []merge.CombinedSum{{Column: "gold", Worlds: []string{"102", "20", "3"}, After: "125"}}}
 	for _, o := range []*Outcome{done, proof} {
 		o.Plan.Tables[0].Name, o.Plan.Tables[0].Combine = "wallets", c
 	}
-	proof.Proof.Combines = []transfer.CombineProof{{Table: "wallets", Verdict: verdict.Fail, Keys: 4, Copied: 2, Wrong: 1,
-		Columns: []transfer.ColumnProof{{Column: "gold", Formula: c.Columns[0].Formula, Wrong: 1}, {Column: "log", Formula: c.Columns[1].Formula}},
-		Sums:    []transfer.SumProof{{Column: "gold", Verdict: verdict.Fail, Worlds: []string{"102", "20", "3"}, After: "126"}}, Details: []string{"row 1/1: gold is not as planned"}}}
+	proof.Proof.Combines = []merge.CombineProof{{Table: "wallets", Verdict: verdict.Fail, Keys: 4, Copied: 2, Wrong: 1,
+		Columns: []merge.ColumnProof{{Column: "gold", Formula: c.Columns[0].Formula, Wrong: 1}, {Column: "log", Formula: c.Columns[1].Formula}},
+		Sums:    []merge.SumProof{{Column: "gold", Verdict: verdict.Fail, Worlds: []string{"102", "20", "3"}, After: "126"}}, Details: []string{"row 1/1: gold is not as planned"}}}
 	var text, doc strings.Builder
 	if err := proof.WriteText(&text, TextOptions{}); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestCombinesAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := *done.Plan
-	refused.Refusals = []transfer.Refusal{{Table: "wallets", Reason: "its rows cannot be combined"}}
+	refused.Refusals = []merge.Refusal{{Table: "wallets", Reason: "its rows cannot be combined"}}
 	for what, c := range map[string]struct {
 		text  string
 		wants []string

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/rekey"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/verdict"
 )
 
@@ -130,12 +130,12 @@ func functions() template.FuncMap {
 		"stamp":     printable.Time,
 		"span":      rangeText,
 		"matched":   func(s verdict.RekeyedSpace) string { return matchedWords(&s) },
-		"offset":    func(n uint64) string { return numberText(rekey.Integer{Bits: n}) },
+		"offset":    func(n uint64) string { return numberText(keys.Integer{Bits: n}) },
 		"where":     where,
 		"class":     class,
 		"verdict":   func(s string) verdict.Verdict { return verdict.Verdict(s) },
 		"rows":      rowsOf,
-		"key":       transfer.KeyText,
+		"key":       merge.KeyText,
 		"some64":    printable.Count,
 		"suchas":    suchAs,
 		"digits":    digits,

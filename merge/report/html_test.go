@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -57,8 +57,8 @@ func fill(v reflect.Value) {
 			v.Set(reflect.ValueOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))
 			return
 		}
-		if v.Type() == reflect.TypeFor[rekey.Pairs]() { // numbers, which are made by nobody else
-			if err := v.Addr().Interface().(*rekey.Pairs).UnmarshalText([]byte("5:17")); err != nil {
+		if v.Type() == reflect.TypeFor[keys.Pairs]() { // numbers, which are made by nobody else
+			if err := v.Addr().Interface().(*keys.Pairs).UnmarshalText([]byte("5:17")); err != nil {
 				panic(err)
 			}
 			return
@@ -68,7 +68,7 @@ func fill(v reflect.Value) {
 				continue
 			}
 			switch v.Field(i).Type() {
-			case reflect.TypeFor[[]*declare.Stays](), reflect.TypeFor[*rekey.Set](): // of which no document says anything
+			case reflect.TypeFor[[]*rules.Stays](), reflect.TypeFor[*keys.Set](): // of which no document says anything
 			default:
 				fill(v.Field(i))
 			}
@@ -266,7 +266,7 @@ func sample1() *verdict.Report {
 	first[0].First, first[0].Last = "007b38970a0000010001", "007b38970a0000010064"
 	return &verdict.Report{
 		Version: verdict.ReportVersion, Verdict: verdict.Fail,
-		Proposals: []verdict.Proposal{{Unique: &declare.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
+		Proposals: []verdict.Proposal{{Unique: &rules.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
 		Started:   at(20, 3), Finished: at(20, 4),
 		Worlds: []verdict.Summary{
 			{Name: "s1", Engine: "mariadb 10.11.19", Tables: first, Servers: []verdict.ServerSummary{

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/rekey"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/verdict"
 )
 
@@ -19,7 +18,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 		return
 	}
 	t.WriteString("\nNew keys: the same number is added to all keys of a world, and to all references to them:\n")
-	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
+	t.lines(2, printable.Columns(keyOffsets(r), printable.Column{}, printable.Column{Right: true}))
 	t.WriteString("\n")
 	rows := [][]string{{"space", "world", "keys", "reserved", "become", "narrowest column"}}
 	for _, s := range r.Spaces {
@@ -38,7 +37,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 			rows = append(rows, []string{name, printable.Text(of.World), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
 		}
 	}
-	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
+	t.listed(rows, printable.Column{}, printable.Column{}, printable.Column{Right: true})
 	t.wrapped(2, "", "Reserved are the keys, the values of references to them, and what counters may have given. Beside the narrowest column is the largest value that it takes.")
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
@@ -49,7 +48,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 }
 
 // largest writes the largest value of a column.
-func largest(n rekey.Integer) string {
+func largest(n keys.Integer) string {
 	if n.Bits >= 1<<63-1 {
 		return "64 bits"
 	}
@@ -89,7 +88,7 @@ func keyOffsets(r *verdict.Rekeying) (rows [][]string) {
 		common := ""
 		var own [][]string
 		for _, s := range r.Spaces {
-			offset := "+ " + numberText(rekey.Integer{Bits: s.Worlds[i].Offset})
+			offset := "+ " + numberText(keys.Integer{Bits: s.Worlds[i].Offset})
 			if s.Own {
 				own = append(own, []string{"", offset, printable.Text(s.Name) + " alone"})
 			} else {
@@ -128,14 +127,14 @@ func (t *text) followed(r *verdict.Rekeying) {
 	if len(rows) == 1 {
 		return
 	}
-	right := columns.Column{Right: true}
+	right := printable.Column{Right: true}
 	t.WriteString("\nReferences to them, in all databases together (those without a match stay so):\n")
 	wide := false
-	for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right) {
-		wide = wide || t.width > 0 && columns.Width(line) > t.width-2
+	for _, line := range printable.Columns(rows, printable.Column{}, printable.Column{}, right, right, right) {
+		wide = wide || t.width > 0 && printable.Width(line) > t.width-2
 	}
 	for _, row := range rows[1:] {
-		if wide && columns.Width(row[1]) > mostTo { // it would push the numbers of all rows into a second line
+		if wide && printable.Width(row[1]) > mostTo { // it would push the numbers of all rows into a second line
 			row[0], row[1] = row[0]+" to "+row[1], ""
 		}
 	}
@@ -146,14 +145,14 @@ func (t *text) followed(r *verdict.Rekeying) {
 const mostTo = 24
 
 // aside writes a table of three numbers behind two texts. A row without the second one has the first on a line of its own.
-func (t *text) aside(rows [][]string, right columns.Column) {
+func (t *text) aside(rows [][]string, right printable.Column) {
 	in := slices.Clone(rows)
 	for i, row := range in {
 		if row[1] == "" {
 			in[i] = append([]string{"", ""}, row[2:]...)
 		}
 	}
-	lines := columns.Lines(in, columns.Column{}, columns.Column{}, right, right, right)
+	lines := printable.Columns(in, printable.Column{}, printable.Column{}, right, right, right)
 	t.line(2, lines[0])
 	t.some(len(lines)-1, shownTables, andMore, func(i int) {
 		if rows[i+1][1] == "" {
@@ -163,7 +162,7 @@ func (t *text) aside(rows [][]string, right columns.Column) {
 	})
 }
 
-func rangeText(r rekey.Range) string {
+func rangeText(r keys.Range) string {
 	if !r.Any {
 		return "none"
 	}
@@ -171,7 +170,7 @@ func rangeText(r rekey.Range) string {
 }
 
 // numberText writes a number with commas.
-func numberText(n rekey.Integer) string {
+func numberText(n keys.Integer) string {
 	if n.Negative || n.Bits <= 1<<63-1 {
 		return printable.Number(int64(n.Bits))
 	}
@@ -179,13 +178,13 @@ func numberText(n rekey.Integer) string {
 }
 
 // writeKeyProof writes the parts of the proof about keys.
-func writeKeyProof(t *text, p *transfer.Proof) {
+func writeKeyProof(t *text, p *merge.Proof) {
 	if len(p.Keys) == 0 {
 		return
 	}
 	t.WriteString("\nThe new keys:\n")
-	rows := slice.Map(p.Keys, func(k transfer.KeyProof) []string { return []string{string(k.Verdict), k.Part, keyProofCount(k)} })
-	for i, line := range columns.Lines(rows) {
+	rows := slice.Map(p.Keys, func(k merge.KeyProof) []string { return []string{string(k.Verdict), k.Part, keyProofCount(k)} })
+	for i, line := range printable.Columns(rows) {
 		t.line(2, line)
 		for _, detail := range p.Keys[i].Details {
 			t.line(6, strings.TrimSpace(detail))
@@ -195,9 +194,9 @@ func writeKeyProof(t *text, p *transfer.Proof) {
 }
 
 // keyProofCount says how much was looked at.
-func keyProofCount(k transfer.KeyProof) string {
+func keyProofCount(k merge.KeyProof) string {
 	switch {
-	case k.Checked == 0 && k.Part == transfer.PartSums:
+	case k.Checked == 0 && k.Part == merge.PartSums:
 		return "none is declared"
 	case k.Wrong > 0:
 		return fmt.Sprintf("%s of %s %s", printable.Number(k.Wrong), printable.Number(k.Checked), k.Of)

@@ -7,12 +7,12 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
 // staying is what is shown of the rows that stay behind by a plan; nil if none may.
-func staying(p *transfer.Plan) *verdict.Staying {
+func staying(p *merge.Plan) *verdict.Staying {
 	if p.Leaving == nil {
 		return nil
 	}

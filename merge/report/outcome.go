@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -19,26 +19,26 @@ const documentVersion = 1
 // Outcome is the result of a command that works on a plan. Its JSON form is the output
 // of servermerge -json.
 type Outcome struct {
-	Version  int                `json:"version"`
-	Program  string             `json:"program,omitempty"` // the program that wrote this, with its version
-	Command  string             `json:"command"`           // apply, status, verify, open or undo
-	PlanID   string             `json:"plan"`
-	Ending   Ending             `json:"outcome"`
-	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
-	Refusals []transfer.Refusal `json:"refusals,omitempty"` // the reasons for which it did not begin
-	Applied  *Applied           `json:"applied,omitempty"`
-	Status   *transfer.Status   `json:"status,omitempty"` // for the command status
-	Proof    *transfer.Proof    `json:"proof,omitempty"`
-	Opened   *transfer.Opened   `json:"opened,omitempty"`
-	Undone   *transfer.Undone   `json:"undone,omitempty"`
-	Phases   verdict.Phases     `json:"phases,omitempty"` // of this run, in their order
+	Version  int             `json:"version"`
+	Program  string          `json:"program,omitempty"` // the program that wrote this, with its version
+	Command  string          `json:"command"`           // apply, status, verify, open or undo
+	PlanID   string          `json:"plan"`
+	Ending   Ending          `json:"outcome"`
+	Reason   string          `json:"reason,omitempty"`   // why it stopped, or what changed
+	Refusals []merge.Refusal `json:"refusals,omitempty"` // the reasons for which it did not begin
+	Applied  *Applied        `json:"applied,omitempty"`
+	Status   *merge.Status   `json:"status,omitempty"` // for the command status
+	Proof    *merge.Proof    `json:"proof,omitempty"`
+	Opened   *merge.Opened   `json:"opened,omitempty"`
+	Undone   *merge.Undone   `json:"undone,omitempty"`
+	Phases   verdict.Phases  `json:"phases,omitempty"` // of this run, in their order
 
-	Plan         *transfer.Plan   `json:"-"`
-	Then         Commands         `json:"-"`
-	Began, Ended time.Time        `json:"-"`
-	Forced       bool             `json:"-"` // undo -force
-	Tried        bool             `json:"-"` // undo: what it dropped was a rehearsal
-	Now          *transfer.Status `json:"-"` // of the merge when the command ended; nil if it could not be read
+	Plan         *merge.Plan   `json:"-"`
+	Then         Commands      `json:"-"`
+	Began, Ended time.Time     `json:"-"`
+	Forced       bool          `json:"-"` // undo -force
+	Tried        bool          `json:"-"` // undo: what it dropped was a rehearsal
+	Now          *merge.Status `json:"-"` // of the merge when the command ended; nil if it could not be read
 }
 
 // Ending is how a command with a result ended.
@@ -68,8 +68,8 @@ type Applied struct {
 
 	// Try says that it was a rehearsal (apply -try), and Changed are the tables of which it found other rows
 	// than the plan did.
-	Try     bool               `json:"try,omitempty"`
-	Changed []transfer.Changed `json:"changed,omitempty"`
+	Try     bool            `json:"try,omitempty"`
+	Changed []merge.Changed `json:"changed,omitempty"`
 }
 
 // Commands are the commands for the same plan, ready to paste. They are empty if
@@ -81,7 +81,7 @@ type Commands struct {
 }
 
 // NewOutcome returns the outcome of a command that is done.
-func NewOutcome(command string, plan *transfer.Plan, then Commands) *Outcome {
+func NewOutcome(command string, plan *merge.Plan, then Commands) *Outcome {
 	return &Outcome{Version: documentVersion, Command: command, PlanID: plan.ID, Ending: Done, Plan: plan, Then: then}
 }
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -12,15 +12,15 @@ import (
 // or why it stopped. interrupted tells that the operator stopped it. It returns false if the
 // error is none of these: then there is no outcome.
 func (o *Outcome) Fail(err error, interrupted bool) bool {
-	if refusal, ok := errors.AsType[*transfer.RefusedError](err); ok {
+	if refusal, ok := errors.AsType[*merge.RefusedError](err); ok {
 		o.Ending, o.Refusals = Refused, refusal.Refusals
 		return true
 	}
-	if changed, ok := errors.AsType[*transfer.ChangedError](err); ok {
+	if changed, ok := errors.AsType[*merge.ChangedError](err); ok {
 		o.Ending, o.Reason = Changed, Plainly(changed).Error()
 		return true
 	}
-	if stop, ok := errors.AsType[*transfer.StoppedError](err); ok {
+	if stop, ok := errors.AsType[*merge.StoppedError](err); ok {
 		o.Ending, o.Reason = Stopped, "stopped while "+stop.Doing
 		if !interrupted {
 			o.Reason += ": " + stop.Cause.Error()
@@ -31,7 +31,7 @@ func (o *Outcome) Fail(err error, interrupted bool) bool {
 }
 
 // Prove takes a proof into the outcome.
-func (o *Outcome) Prove(proof *transfer.Proof) {
+func (o *Outcome) Prove(proof *merge.Proof) {
 	o.Proof = proof
 	switch proof.Verdict {
 	case verdict.Pass:
@@ -43,7 +43,7 @@ func (o *Outcome) Prove(proof *transfer.Proof) {
 }
 
 // Open takes into the outcome what open found, and whether the database is open.
-func (o *Outcome) Open(found *transfer.Opened, is bool) {
+func (o *Outcome) Open(found *merge.Opened, is bool) {
 	if found.Proof != nil {
 		o.Prove(found.Proof)
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"io"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -16,7 +16,7 @@ type outcomeView struct {
 	Outcome  *Outcome
 	Words    Words
 	Command  string // as it was given: "undo -force"
-	Plan     *transfer.Plan
+	Plan     *merge.Plan
 	Unequal  []unequal
 	Servers  []server
 	Worlds   []string
@@ -28,7 +28,7 @@ type outcomeView struct {
 	Emptied  []emptied
 	Combined []combined
 	Check    *Check // of the result; nil if there was none
-	Renames  []transfer.Rename
+	Renames  []merge.Rename
 }
 
 // WriteHTML writes the outcome as a page. It returns the error of w.
@@ -134,29 +134,29 @@ type mergeTable struct {
 // sum is a column of numbers that stands beside the rows of each world.
 type sum struct {
 	Head string
-	of   func(*transfer.Table) int64
+	of   func(*merge.Table) int64
 }
 
 // newSums are the planned rows, and beside them the rows that verify found or, if
 // the state of the merge is known, the rows that were copied.
-func newSums(o *Outcome, proved map[string]transfer.TableProof) []sum {
-	all := []sum{{"together", func(t *transfer.Table) int64 { return t.Rows() }}}
+func newSums(o *Outcome, proved map[string]merge.TableProof) []sum {
+	all := []sum{{"together", func(t *merge.Table) int64 { return t.Rows() }}}
 	if o.Proof != nil {
-		return append(all, sum{"found now", func(t *transfer.Table) int64 { return proved[t.Name].Rows }})
+		return append(all, sum{"found now", func(t *merge.Table) int64 { return proved[t.Name].Rows }})
 	}
-	if o.Now == nil || o.Now.State == transfer.StateNone {
+	if o.Now == nil || o.Now.State == merge.StateNone {
 		return all
 	}
-	at := make(map[string]transfer.TableStatus)
+	at := make(map[string]merge.TableStatus)
 	for _, t := range o.Now.Tables {
 		at[t.Table] = t
 	}
-	return append(all, sum{"copied", func(t *transfer.Table) int64 { return at[t.Name].Copied }})
+	return append(all, sum{"copied", func(t *merge.Table) int64 { return at[t.Name].Copied }})
 }
 
 // addTables adds the tables with their rows.
 func (v *outcomeView) addTables() {
-	proved := make(map[string]transfer.TableProof)
+	proved := make(map[string]merge.TableProof)
 	if v.Outcome.Proof != nil {
 		for _, t := range v.Outcome.Proof.Tables {
 			proved[t.Table] = t

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
+	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/transfer"
-	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/verdict"
 )
 
@@ -34,38 +34,38 @@ func hostileOutcome() *Outcome {
 // merge is tell.
 func sampleOutcome() *Outcome {
 	at := func(minute int) time.Time { return time.Date(2026, 3, 20, 4, minute, 0, 0, time.UTC) }
-	content := func(rows int64) transfer.Content { return transfer.Content{Rows: rows} }
+	content := func(rows int64) merge.Content { return merge.Content{Rows: rows} }
 	mark := gameid.MaxMillis / 400
-	p := &transfer.Plan{
-		Version: transfer.PlanVersion, ID: "5b1f0c3d9a7e4f20a1b2c3d4e5f60718", Made: at(0), Engine: "mariadb",
-		Check: transfer.Checked{Verdict: verdict.Fail,
-			Resolved: []transfer.Refusal{{Table: "players", Code: verdict.CodeUniqueCollision, Reason: "3 values occur more than once"}},
-			Allowed:  []transfer.Refusal{{Table: "mail", Code: verdict.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
+	p := &merge.Plan{
+		Version: merge.PlanVersion, ID: "5b1f0c3d9a7e4f20a1b2c3d4e5f60718", Made: at(0), Engine: "mariadb",
+		Check: merge.Checked{Verdict: verdict.Fail,
+			Resolved: []merge.Refusal{{Table: "players", Code: verdict.CodeUniqueCollision, Reason: "3 values occur more than once"}},
+			Allowed:  []merge.Refusal{{Table: "mail", Code: verdict.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
 		New: plan.New{Name: "new"},
-		Worlds: []transfer.World{
+		Worlds: []merge.World{
 			{Name: "s1", Fence: true, Servers: []catalog.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
 			{Name: "s2", Fence: true, Servers: []catalog.Server{{Server: 2, Name: "realm 2", Own: true, Reserved: mark}, {Server: 9, Reserved: mark}}},
 			{Name: "s3"},
 		},
-		Tables: []transfer.Table{
-			{Name: "players", Worlds: []transfer.Content{content(1234567), content(98765), content(500)}},
-			{Name: "items", Worlds: []transfer.Content{content(20), content(40), content(15)}},
+		Tables: []merge.Table{
+			{Name: "players", Worlds: []merge.Content{content(1234567), content(98765), content(500)}},
+			{Name: "items", Worlds: []merge.Content{content(20), content(40), content(15)}},
 		},
-		Left:   []transfer.Left{{Table: "chat_log", Reason: "rows that stay behind, as declared"}},
-		Copies: []transfer.NameCopy{{Table: "mail", Column: "to_name", Key: "player", OfTable: "players"}},
+		Left:   []merge.Left{{Table: "chat_log", Reason: "rows that stay behind, as declared"}},
+		Copies: []merge.NameCopy{{Table: "mail", Column: "to_name", Key: "player", OfTable: "players"}},
 	}
 	for i := range 3 {
 		p.Names++
-		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`,
+		p.Renames = append(p.Renames, merge.Rename{Source: "s2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`,
 			Old: fmt.Sprint("火球术士", i), New: fmt.Sprintf("火球术士%d.s2", i)})
 	}
 	p.Names = len(p.Renames)
 	o := NewOutcome("apply", p, Commands{Apply: "servermerge apply plan.json", Verify: "servermerge verify plan.json", Open: "servermerge open plan.json", Undo: "servermerge undo plan.json", Again: "servermerge again plan.json"})
 	o.Began, o.Ended = at(10), at(12)
 	o.Applied = &Applied{Rows: 1333907, Renames: 3}
-	o.Now = &transfer.Status{State: transfer.StateMade,
-		Tables: []transfer.TableStatus{{Table: "players", Rows: 1333832, Copied: 1333832}, {Table: "items", Rows: 75, Copied: 75}},
-		Fences: []transfer.FenceStatus{{World: "s1", Server: "1", Fenced: true}, {World: "s2", Server: "2", Fenced: true}}}
+	o.Now = &merge.Status{State: merge.StateMade,
+		Tables: []merge.TableStatus{{Table: "players", Rows: 1333832, Copied: 1333832}, {Table: "items", Rows: 75, Copied: 75}},
+		Fences: []merge.FenceStatus{{World: "s1", Server: "1", Fenced: true}, {World: "s2", Server: "2", Fenced: true}}}
 	return o
 }
 
@@ -73,14 +73,14 @@ func sampleOutcome() *Outcome {
 func sampleProof() *Outcome {
 	o := sampleOutcome()
 	o.Command, o.Ending, o.Applied = "verify", Differs, nil
-	o.Proof = &transfer.Proof{Verdict: verdict.Fail, Check: sample1(),
-		Tables: []transfer.TableProof{
+	o.Proof = &merge.Proof{Verdict: verdict.Fail, Check: sample1(),
+		Tables: []merge.TableProof{
 			{Table: "players", Verdict: verdict.Pass, Rows: 1333832, Want: 1333832},
-			{Table: "items", Verdict: verdict.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Others: true, Worlds: []string{"s3"}, Samples: []transfer.Difference{
+			{Table: "items", Verdict: verdict.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Others: true, Worlds: []string{"s3"}, Samples: []merge.Difference{
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd00007003f"]`, Missing: true},
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd000070040"]`, Columns: []string{"owner_id", "count"}}}},
 		},
-		Findings: []transfer.Refusal{{Table: "items", Code: verdict.CodeReferenceDangle, Reason: "1 row references a row that does not exist"}}}
+		Findings: []merge.Refusal{{Table: "items", Code: verdict.CodeReferenceDangle, Reason: "1 row references a row that does not exist"}}}
 	o.Proof.Check.Worlds = o.Proof.Check.Worlds[:1]
 	return o
 }
@@ -89,7 +89,7 @@ func sampleProof() *Outcome {
 func sampleUndo() *Outcome {
 	o := sampleOutcome()
 	o.Command, o.Forced, o.Applied = "undo", true, nil
-	o.Undone = &transfer.Undone{Dropped: true, Raised: true, Lifted: []transfer.Lifted{{Database: "s2", Server: "2"}}}
+	o.Undone = &merge.Undone{Dropped: true, Raised: true, Lifted: []merge.Lifted{{Database: "s2", Server: "2"}}}
 	return o
 }
 
@@ -109,20 +109,20 @@ func TestRefusedNext(t *testing.T) {
 	then := Commands{Again: "again", Apply: "apply", Open: "open", Undo: "undo", Plan: "plan"}
 	for _, c := range []struct {
 		want  string
-		asked []transfer.Next
+		asked []merge.Next
 	}{
-		{"again", []transfer.Next{""}},
-		{"plan", []transfer.Next{"", transfer.NextPlan}},
-		{"undo plan", []transfer.Next{transfer.NextUndoPlan, ""}},
-		{"undo", []transfer.Next{transfer.NextUndo}},
-		{"apply", []transfer.Next{transfer.NextApply}},
-		{"open undo", []transfer.Next{transfer.NextOpen}},
-		{"", []transfer.Next{transfer.NextNone}},
+		{"again", []merge.Next{""}},
+		{"plan", []merge.Next{"", merge.NextPlan}},
+		{"undo plan", []merge.Next{merge.NextUndoPlan, ""}},
+		{"undo", []merge.Next{merge.NextUndo}},
+		{"apply", []merge.Next{merge.NextApply}},
+		{"open undo", []merge.Next{merge.NextOpen}},
+		{"", []merge.Next{merge.NextNone}},
 	} {
 		o := sampleOutcome()
 		o.Ending, o.Applied, o.Then = Refused, nil, then
 		for _, next := range c.asked {
-			o.Refusals = append(o.Refusals, transfer.Refusal{Next: next})
+			o.Refusals = append(o.Refusals, merge.Refusal{Next: next})
 		}
 		commands := func() (all []string) {
 			for _, s := range o.Words().Next {
@@ -155,37 +155,37 @@ func sampleOutcomes() map[string]ended {
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
 		o.Ending, o.Proof.Verdict, o.Proof.Check.Verdict, o.Proof.Findings = ending, judged, judged, nil
-		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: verdict.Pass, Rows: 75, Want: 75}
+		o.Proof.Tables[1] = merge.TableProof{Table: "items", Verdict: verdict.Pass, Rows: 75, Want: 75}
 		return o
 	}
 	all["PASS"] = ended{proof(verdict.Pass, Done), "verify", "every row of s1, s2 and s3 is in new as planned, and nothing else; it is made as s1 is"}
 	all["NOT VERIFIED"] = ended{proof(verdict.NotVerified, NotVerified), "verify",
 		"every row of s1, s2 and s3 is in new as planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()
-	refused.Ending, refused.Applied, refused.Now = Refused, nil, &transfer.Status{State: transfer.StateNone}
-	refused.Refusals = []transfer.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
+	refused.Ending, refused.Applied, refused.Now = Refused, nil, &merge.Status{State: merge.StateNone}
+	refused.Refusals = []merge.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
 	all["REFUSED"] = ended{refused, "apply", "nothing was changed now"}
 	moved := sampleOutcome()
 	moved.Ending, moved.Applied, moved.Reason = Changed, nil, "database s2, table items: it was changed since the plan was made"
 	all["CHANGED"] = ended{moved, "apply", moved.Reason}
 	stopped := sampleUndo()
 	stopped.Ending, stopped.Reason = Stopped, "stopped while dropping the new database"
-	stopped.Now = &transfer.Status{State: transfer.StateUndoing, Tables: []transfer.TableStatus{{Table: "players", Copied: 99265}, {Table: "items"}}}
+	stopped.Now = &merge.Status{State: merge.StateUndoing, Tables: []merge.TableStatus{{Table: "players", Copied: 99265}, {Table: "items"}}}
 	restored := sampleOutcome()
 	restored.Command, restored.Ending, restored.Applied = "undo", Refused, nil
 	all["RESTORED"] = ended{restored, "undo", "nothing was changed now"}
 	fences := sampleUndo()
-	fences.Forced, fences.Undone = false, &transfer.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted}
+	fences.Forced, fences.Undone = false, &merge.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted}
 	all["FENCES"] = ended{fences, "undo", "the fences were lifted; of the merge nothing is left"}
 	others := sampleUndo()
-	others.Forced, others.Undone = false, &transfer.Undone{Others: []string{"VIEW mine"}}
+	others.Forced, others.Undone = false, &merge.Undone{Others: []string{"VIEW mine"}}
 	all["OTHERS"] = ended{others, "undo", "all that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
 	opened := sampleOutcome()
-	opened.Command, opened.Applied, opened.Opened = "open", nil, &transfer.Opened{Events: 2}
+	opened.Command, opened.Applied, opened.Opened = "open", nil, &merge.Opened{Events: 2}
 	all["OPENED"] = ended{opened, "open", "new is open: every row of s1, s2 and s3 is there as planned, and nothing else; it is made as s1 is"}
 	tried := sampleOutcome()
-	tried.Applied.Try, tried.Applied.Rows, tried.Now.State, tried.Now.Fences = true, 1333909, transfer.StateTried, nil
-	tried.Applied.Changed = []transfer.Changed{{World: "s2", Table: "items", Rows: 42, Want: 40}, {World: "s3", Table: "players", Rows: 500, Want: 500}}
+	tried.Applied.Try, tried.Applied.Rows, tried.Now.State, tried.Now.Fences = true, 1333909, merge.StateTried, nil
+	tried.Applied.Changed = []merge.Changed{{World: "s2", Table: "items", Rows: 42, Want: 40}, {World: "s3", Table: "players", Rows: 500, Want: 500}}
 	all["TRIED"] = ended{tried, "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,909 rows, with 3 renames, in 2m0s; it is a rehearsal and can never be opened"}
 	all["STOPPED"] = ended{stopped, "undo -force", stopped.Reason}
 	return all
@@ -331,8 +331,8 @@ func TestOutcomeIsThere(t *testing.T) {
 	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not known") || strings.Contains(html, ">copied") {
 		t.Error("what is not known is said")
 	}
-	for _, at := range []transfer.FenceStatus{{World: "s2", Server: "2"}, {World: "s3", Server: "2", Fenced: true}, {World: "s2", Server: "9", Fenced: true}} {
-		o.Now = &transfer.Status{Fences: []transfer.FenceStatus{at}}
+	for _, at := range []merge.FenceStatus{{World: "s2", Server: "2"}, {World: "s3", Server: "2", Fenced: true}, {World: "s2", Server: "9", Fenced: true}} {
+		o.Now = &merge.Status{Fences: []merge.FenceStatus{at}}
 		if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not fenced") {
 			t.Errorf("%+v is taken for the fence of server 2 of s2", at)
 		}

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -58,29 +57,29 @@ func writeEnd(t *text, o *Outcome, words Words) {
 }
 
 // someRefusals are the first of them.
-func (t *text) someRefusals(all []transfer.Refusal) {
+func (t *text) someRefusals(all []merge.Refusal) {
 	t.some(len(all), mostAgain, andMore, func(i int) { t.line(2, all[i].String()) })
 }
 
 // mostRefusals is how many reasons are shown as text.
 const mostRefusals = 40
 
-func (t *text) refusals(all []transfer.Refusal) {
+func (t *text) refusals(all []merge.Refusal) {
 	rest := func(n int64) string { return printable.Number(n) + " more: -json has them all" }
 	t.some(len(all), mostRefusals, rest, func(i int) { t.line(2, all[i].String()) })
 }
 
 // unequal is a table of a proof, with lines that say how it differs from the plan.
 type unequal struct {
-	transfer.TableProof
+	merge.TableProof
 	Lines []string
 }
 
 func newUnequal(o *Outcome) []unequal {
-	return slice.Map(o.Proof.Tables, func(t transfer.TableProof) unequal { return unequal{t, unequalLines(t)} })
+	return slice.Map(o.Proof.Tables, func(t merge.TableProof) unequal { return unequal{t, unequalLines(t)} })
 }
 
-func unequalLines(t transfer.TableProof) (lines []string) {
+func unequalLines(t merge.TableProof) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if t.Missing > 0 {
 		add("%s missing", printable.Count(t.Missing, "row of the worlds is", "rows of the worlds are"))
@@ -98,8 +97,8 @@ func unequalLines(t transfer.TableProof) (lines []string) {
 }
 
 // differences shows samples of a number of rows.
-func differences(samples []transfer.Difference, all int64) (lines []string) {
-	lines = slice.Map(samples, func(d transfer.Difference) string { return printable.Text(d.String()) })
+func differences(samples []merge.Difference, all int64) (lines []string) {
+	lines = slice.Map(samples, func(d merge.Difference) string { return printable.Text(d.String()) })
 	if n := all - int64(len(samples)); len(samples) > 0 && n > 0 {
 		lines = append(lines, "and "+printable.Number(n)+" more")
 	}
@@ -114,7 +113,7 @@ func writeProof(t *text, o *Outcome) {
 		rows = append(rows, []string{printable.Text(u.Table), printable.Number(u.Rows), printable.Number(u.Want), string(u.Verdict)})
 	}
 	t.WriteString("\n")
-	for i, line := range columns.Lines(rows, columns.Column{}, wide, wide) {
+	for i, line := range printable.Columns(rows, printable.Column{}, wide, wide) {
 		t.line(2, line)
 		if i > 0 {
 			t.lines(4, all[i-1].Lines)
@@ -134,7 +133,7 @@ func writeProof(t *text, o *Outcome) {
 }
 
 // wide is a column of numbers of rows.
-var wide = columns.Column{Min: 14, Right: true}
+var wide = printable.Column{Min: 14, Right: true}
 
 // writeStatus writes how far a merge is.
 func writeStatus(t *text, o *Outcome) {
@@ -147,23 +146,23 @@ func writeStatus(t *text, o *Outcome) {
 	color := verdict.NotVerified
 	then := func(text, command string) { next = append(next, step{Text: text, Commands: []string{command}}) }
 	switch at.State {
-	case transfer.StateNone:
+	case merge.StateNone:
 		word, sentence = "NOT BEGUN", "there is no record of it in "+printable.Text(o.Plan.New.Name)+"; it was not begun, or it was undone"
-		if slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced }) {
+		if slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced }) {
 			sentence += "; its worlds are fenced"
 			then("To lift the fences:", o.Then.Undo)
 		}
-	case transfer.StatePlanAgain:
+	case merge.StatePlanAgain:
 		word, sentence = "PLAN AGAIN", "there is no record of it in "+printable.Text(o.Plan.New.Name)+", and the worlds are not as planned any more, such as after an undo that raised their counters"
 		then("To make a new plan:", o.Then.Plan)
-	case transfer.StateTried:
+	case merge.StateTried:
 		word, sentence = "TRIED", "a rehearsal (apply -try), which can never be opened: "+copied
 		then("To drop what it made:", o.Then.Undo)
-	case transfer.StateMade:
+	case merge.StateMade:
 		word, sentence = "MADE", "made, and closed to the game until open"
 		then("To prove it and let the game in:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
-	case transfer.StateOpening:
+	case merge.StateOpening:
 		word, sentence = "OPENING", "proved, and being opened"
 		if at.Lost {
 			sentence = fmt.Sprintf("it was opened, as the fences of its worlds say, and %s is gone, or under another name", printable.Text(o.Plan.New.Name))
@@ -177,15 +176,15 @@ func writeStatus(t *text, o *Outcome) {
 		}
 		then("To go on, unless that runs elsewhere:", o.Then.Open)
 		then("To take it back:", o.Then.Undo)
-	case transfer.StateOpen:
+	case merge.StateOpen:
 		word, sentence, color = "OPEN", rows+" came, and it is open to the game", verdict.Pass
-		if slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return !f.Fenced }) {
+		if slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return !f.Fenced }) {
 			sentence, color = fmt.Sprintf("so says its record, but not all worlds are fenced: they may be running too, or %s is a copy from before an undo",
 				printable.Text(o.Plan.New.Name)), verdict.Fail
 			break
 		}
 		then("To prove it:", o.Then.Verify)
-	case transfer.StateUndoing:
+	case merge.StateUndoing:
 		word, sentence = "UNDOING", "an undo has begun to drop the new database"
 		then("To resume, unless it runs elsewhere:", o.Then.Undo)
 	default:
@@ -195,16 +194,16 @@ func writeStatus(t *text, o *Outcome) {
 	}
 	sentence = merging + ": " + sentence
 	t.verdict(word, color, sentence)
-	if at.State != transfer.StateNone && at.State != transfer.StatePlanAgain && !at.Lost {
+	if at.State != merge.StateNone && at.State != merge.StatePlanAgain && !at.Lost {
 		t.WriteString("\n")
 		table := [][]string{{"table", "planned", "copied"}}
 		for _, s := range at.Tables {
 			table = append(table, []string{printable.Text(s.Table), number(s.Rows), number(s.Copied)})
 		}
-		t.lines(2, columns.Lines(table, columns.Column{}, wide, wide))
+		t.lines(2, printable.Columns(table, printable.Column{}, wide, wide))
 	}
 	fences := at.Fences
-	if at.State == transfer.StateTried { // which has none
+	if at.State == merge.StateTried { // which has none
 		fences = nil
 	}
 	if len(fences) > 0 {

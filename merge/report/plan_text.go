@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -23,7 +22,7 @@ const (
 const perSecond = 50_000
 
 // will says of what a plan does whether it can be carried out.
-func will(p *transfer.Plan) string {
+func will(p *merge.Plan) string {
 	if len(p.Refusals) > 0 {
 		return "Would"
 	}
@@ -31,24 +30,24 @@ func will(p *transfer.Plan) string {
 }
 
 // Merging is, for example, "merging s1, s2 and s3 into the new database new".
-func Merging(p *transfer.Plan) string {
+func Merging(p *merge.Plan) string {
 	return "merging " + Worlds(p) + " into the new database " + printable.Text(p.New.Name)
 }
 
 // Worlds is, for example, "s1, s2 and s3".
-func Worlds(p *transfer.Plan) string { return printable.Names(names(p)) }
+func Worlds(p *merge.Plan) string { return printable.Names(names(p)) }
 
 // titleOf is, for example, "s1, s2, s3 into new".
-func titleOf(p *transfer.Plan) string { return strings.Join(names(p), ", ") + " into " + p.New.Name }
+func titleOf(p *merge.Plan) string { return strings.Join(names(p), ", ") + " into " + p.New.Name }
 
 // Amount is, for example, "12,345 rows in 4 tables, 3 renames, about 5s".
-func Amount(p *transfer.Plan) string {
+func Amount(p *merge.Plan) string {
 	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.Rows(), "row", "rows"), printable.Count(int64(len(p.Tables)), "table", "tables"),
 		Renamed(p), about(p.Estimate(perSecond)))
 }
 
 // Renamed counts what is renamed: "3 renames", or "3 renames, 211 new numbers, 40 cells that follow".
-func Renamed(p *transfer.Plan) string {
+func Renamed(p *merge.Plan) string {
 	names, numbers, cells := p.Renamed()
 	text := printable.Count(names, "rename", "renames")
 	if numbers > 0 {
@@ -74,7 +73,7 @@ func about(d time.Duration) string {
 
 // WritePlan writes a plan as text for the person who decides on it, with the next
 // command. It returns the error of w.
-func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) error {
+func WritePlan(w io.Writer, p *merge.Plan, then Commands, o TextOptions) error {
 	t := newText(o)
 	t.ready(p)
 	t.refusals(p.Refusals)
@@ -130,13 +129,13 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 }
 
 // ready says whether a plan can be carried out.
-func (t *text) ready(p *transfer.Plan) {
+func (t *text) ready(p *merge.Plan) {
 	word, color, stands := readiness(p)
 	t.verdict(word, color, Merging(p)+": "+stands)
 }
 
 // readiness is whether a planned merge can be done, in a word and in words.
-func readiness(p *transfer.Plan) (word string, color verdict.Verdict, stands string) {
+func readiness(p *merge.Plan) (word string, color verdict.Verdict, stands string) {
 	if n := int64(len(p.Refusals)); n > 0 {
 		return "REFUSED", verdict.Fail, printable.Count(n, "reason blocks it", "reasons block it")
 	}
@@ -148,7 +147,7 @@ func readiness(p *transfer.Plan) (word string, color verdict.Verdict, stands str
 }
 
 // plannedNew says what will be made.
-func (t *text) plannedNew(p *transfer.Plan) {
+func (t *text) plannedNew(p *merge.Plan) {
 	first := printable.Text(p.Worlds[0].Name)
 	t.section(fmt.Sprintf("%s make the database %s: the tables of %s, and %s (indexes, foreign keys, views, triggers, routines, events). "+
 		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers must not be started there any more.",
@@ -165,7 +164,7 @@ func (t *text) plannedNew(p *transfer.Plan) {
 	}
 }
 
-func (t *text) plannedTables(p *transfer.Plan) {
+func (t *text) plannedTables(p *merge.Plan) {
 	t.section(fmt.Sprintf("%s copy %s (at %s rows a second), begun in this order:",
 		will(p), Amount(p), printable.Number(perSecond)))
 	rows := [][]string{{"table", "rows", "about"}}
@@ -191,24 +190,24 @@ func (t *text) plannedTables(p *transfer.Plan) {
 		}
 		rows = append(rows, append(row, strings.Join(notes, "  ")))
 	}
-	t.listed(rows, columns.Column{}, wide, columns.Column{Min: 7, Right: true})
+	t.listed(rows, printable.Column{}, wide, printable.Column{Min: 7, Right: true})
 }
 
 // plannedCounters says which counters in rows, and which sequences, are raised above those of the first world.
-func (t *text) plannedCounters(p *transfer.Plan) {
+func (t *text) plannedCounters(p *merge.Plan) {
 	n := len(p.Counters)
 	title := "Will raise " + printable.Count(int64(n), "counter", "counters") + " of " + p.New.Name + ":"
 	t.list(title, n, shownTables, func(i int) string {
 		c := &p.Counters[i]
 		name := c.Table
 		if c.Column != "" {
-			name += "." + c.Column + ", row " + transfer.KeyText(c.Key) + ","
+			name += "." + c.Column + ", row " + merge.KeyText(c.Key) + ","
 		}
 		return fmt.Sprintf("%s from %d to %d", name, c.Before, c.After)
 	})
 }
 
-func (t *text) plannedRenames(p *transfer.Plan, then Commands) {
+func (t *text) plannedRenames(p *merge.Plan, then Commands) {
 	if len(p.Renames) == 0 {
 		return
 	}
@@ -220,7 +219,7 @@ func (t *text) plannedRenames(p *transfer.Plan, then Commands) {
 	}
 }
 
-func (t *text) plannedServers(p *transfer.Plan) {
+func (t *text) plannedServers(p *merge.Plan) {
 	t.WriteString("\nServers:\n")
 	for _, s := range servers(p) {
 		what := map[fate]string{

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/transfer"
-	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/verdict"
 )
 
@@ -22,7 +22,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-func planText(t *testing.T, p *transfer.Plan, then Commands) string {
+func planText(t *testing.T, p *merge.Plan, then Commands) string {
 	t.Helper()
 	var b strings.Builder
 	if err := WritePlan(&b, p, then, TextOptions{}); err != nil {
@@ -35,17 +35,17 @@ func planText(t *testing.T, p *transfer.Plan, then Commands) string {
 // with their count, and what nobody guards is said.
 func TestWritePlan(t *testing.T) {
 	evil := "\x1b[2J"
-	p := &transfer.Plan{
-		Check:  transfer.Checked{Verdict: verdict.Pass},
+	p := &merge.Plan{
+		Check:  merge.Checked{Verdict: verdict.Pass},
 		New:    plan.New{Name: "new" + evil, Grants: []string{evil}, Unseen: evil},
-		Worlds: []transfer.World{{Name: "s1" + evil}, {Name: "s2", Servers: []catalog.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
-		Tables: []transfer.Table{{Name: "mail" + evil, Worlds: []transfer.Content{{Rows: 60_000_000}, {}}, Counter: &transfer.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
-		Left:   []transfer.Left{{Table: evil, Reason: "rows that stay behind, as declared"}},
-		Copies: []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
+		Worlds: []merge.World{{Name: "s1" + evil}, {Name: "s2", Servers: []catalog.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
+		Tables: []merge.Table{{Name: "mail" + evil, Worlds: []merge.Content{{Rows: 60_000_000}, {}}, Counter: &merge.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
+		Left:   []merge.Left{{Table: evil, Reason: "rows that stay behind, as declared"}},
+		Copies: []merge.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
 	}
 	for range 20 {
 		p.Names++
-		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: evil, Column: "name", Key: `["s` + evil + `"]`, Old: evil, New: "x"})
+		p.Renames = append(p.Renames, merge.Rename{Source: "s2", Table: evil, Column: "name", Key: `["s` + evil + `"]`, Old: evil, New: "x"})
 	}
 	p.Names = len(p.Renames)
 	text := planText(t, p, Commands{Apply: "servermerge apply plan.json", Renames: "servermerge whois plan.json"})
@@ -69,7 +69,7 @@ func TestWritePlan(t *testing.T) {
 		}
 	}
 	for range 50 {
-		p.Refusals = append(p.Refusals, transfer.Refusal{Reason: evil})
+		p.Refusals = append(p.Refusals, merge.Refusal{Reason: evil})
 	}
 	if text := planText(t, p, Commands{}); strings.Contains(text, "\x1b") || !strings.HasPrefix(text, "REFUSED ") || !strings.Contains(text, "and 10 more: -json has them all") ||
 		!strings.Contains(text, "50 reasons block it") {
@@ -92,7 +92,7 @@ func TestLongFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if columns.Width(strings.TrimRight(line, "\n")) > 80 {
+		if printable.Width(strings.TrimRight(line, "\n")) > 80 {
 			t.Errorf("too wide: %s", line)
 		}
 	}

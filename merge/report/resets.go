@@ -1,21 +1,20 @@
 package report
 
 import (
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
 // plannedResets writes which tables are empty in the new database.
-func (t *text) plannedResets(p *transfer.Plan) {
+func (t *text) plannedResets(p *merge.Plan) {
 	if n := int64(len(p.Resets)); n > 0 {
 		t.section("Empty in the new database: " + printable.Count(n, "table", "tables") + ": " + printable.List(p.Resets, ", ", shownTables) + ".")
 	}
 }
 
 // writeResetProof writes whether the tables that are to be empty are empty.
-func writeResetProof(t *text, p *transfer.Proof) {
+func writeResetProof(t *text, p *merge.Proof) {
 	if len(p.Resets) == 0 {
 		return
 	}
@@ -24,7 +23,7 @@ func writeResetProof(t *text, p *transfer.Proof) {
 		rows = append(rows, []string{printable.Text(s.Table), printable.Number(s.Rows), "0", string(s.Verdict)})
 	}
 	t.WriteString("\n")
-	t.lines(2, columns.Lines(rows, columns.Column{}, wide, wide))
+	t.lines(2, printable.Columns(rows, printable.Column{}, wide, wide))
 }
 
 // emptied is a table that is empty in the new database, with what a proof found of it.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -13,7 +13,7 @@ func TestResetsAreShown(t *testing.T) {
 	resets := []string{"online", "visits"}
 	done, proof := sampleOutcome(), sampleProof()
 	done.Plan.Resets, proof.Plan.Resets = resets, resets
-	proof.Proof.Resets = []transfer.ResetProof{{Table: "online", Verdict: verdict.Pass}, {Table: "visits", Verdict: verdict.Fail, Rows: 3}}
+	proof.Proof.Resets = []merge.ResetProof{{Table: "online", Verdict: verdict.Pass}, {Table: "visits", Verdict: verdict.Fail, Rows: 3}}
 	var text, doc strings.Builder
 	if err := proof.WriteText(&text, TextOptions{}); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // shownColumns limits the columns, and whole tables, that a line about a file of rules
@@ -15,7 +15,7 @@ const shownColumns = 8
 
 // ruleFileText says how far the databases have the schema that a file of rules was
 // written for.
-func ruleFileText(r declare.RuleFile) string {
+func ruleFileText(r rules.RuleFile) string {
 	text := "rules of " + r.Name + ": "
 	if r.Reviewed == r.Found {
 		return text + "the schema is the one that they were written for (fingerprint " + r.Found + ")"
@@ -54,7 +54,7 @@ func byTable(columns []string) string {
 func (c *Check) RuleFiles() []string { return slice.Map(c.Report.RuleFiles, ruleFileText) }
 
 // ruleFiles writes a line for each file of rules that says what it was written for.
-func (t *text) ruleFiles(all []declare.RuleFile) {
+func (t *text) ruleFiles(all []rules.RuleFile) {
 	for _, r := range all {
 		t.wrapped(2, "", ruleFileText(r))
 	}

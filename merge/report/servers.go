@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 // server is a server of a database that takes part in a merge. A database
@@ -33,7 +33,7 @@ func (f fate) String() string {
 }
 
 // servers returns the servers of a plan, in the order of its worlds.
-func servers(p *transfer.Plan) (all []server) {
+func servers(p *merge.Plan) (all []server) {
 	for i, w := range p.Worlds {
 		of := server{Database: w.Name, Fence: w.Fence}
 		if len(w.Servers) == 0 {
@@ -55,8 +55,8 @@ func servers(p *transfer.Plan) (all []server) {
 
 // FenceIn says whether a server is fenced, according to the state of the merge; nothing of one that
 // was merged in earlier.
-func (s server) FenceIn(at *transfer.Status) string {
-	fenced := at != nil && slices.Contains(at.Fences, transfer.FenceStatus{World: s.Database, Server: s.ID.String(), Fenced: true})
+func (s server) FenceIn(at *merge.Status) string {
+	fenced := at != nil && slices.Contains(at.Fences, merge.FenceStatus{World: s.Database, Server: s.ID.String(), Fenced: true})
 	switch {
 	case s.Fate != ends && s.Fate != moves:
 		return ""

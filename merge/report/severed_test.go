@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // A plan says how many rows of which source stay behind, or lose what they refer to.
 func TestSeveredIsShown(t *testing.T) {
 	p := sampleOutcome().Plan
 	zero := "0"
-	p.Severed = []declare.Severed{{Table: "mail", Column: "auction", To: "auctions", Gone: declare.GoneDrop, Counts: []int64{0, 1234}},
-		{Table: "bids", Column: "lot", To: "auctions", Gone: declare.GoneNone, Counts: []int64{0, 0}}, {Table: "items", Column: "lot", To: "auctions", Gone: declare.GoneNone, Becomes: &zero, Counts: []int64{0, 7}}}
+	p.Severed = []rules.Severed{{Table: "mail", Column: "auction", To: "auctions", Gone: rules.GoneDrop, Counts: []int64{0, 1234}},
+		{Table: "bids", Column: "lot", To: "auctions", Gone: rules.GoneNone, Counts: []int64{0, 0}}, {Table: "items", Column: "lot", To: "auctions", Gone: rules.GoneNone, Becomes: &zero, Counts: []int64{0, 7}}}
 	text := planText(t, p, Commands{})
 	for _, want := range []string{"mail.auction to auctions: stay behind too: " + p.Worlds[1].Name + " 1,234\n", "bids.lot to auctions: get no reference (NULL): none\n", "items.lot to auctions: get no reference (0): " + p.Worlds[1].Name + " 7\n"} {
 		if !strings.Contains(text, want) {

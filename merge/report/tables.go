@@ -18,7 +18,7 @@ type table struct {
 }
 
 // keys are the ends of the primary key of one table in one database.
-type keys struct{ World, Table, First, Last string }
+type mapKeys struct{ World, Table, First, Last string }
 
 // tables returns the tables of all databases, the worst first.
 func tables(r *verdict.Report) (all []table) {
@@ -66,14 +66,14 @@ func badness(v verdict.Verdict) int {
 
 // keyRanges are sorted by table, so that the ranges of the databases can be
 // compared.
-func keyRanges(r *verdict.Report) (all []keys) {
+func keyRanges(r *verdict.Report) (all []mapKeys) {
 	for _, s := range r.Worlds {
 		for _, t := range s.Tables {
 			if t.First != "" || t.Last != "" {
-				all = append(all, keys{s.Name, t.Table, t.First, t.Last})
+				all = append(all, mapKeys{s.Name, t.Table, t.First, t.Last})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b keys) int { return strings.Compare(a.Table, b.Table) })
+	slices.SortStableFunc(all, func(a, b mapKeys) int { return strings.Compare(a.Table, b.Table) })
 	return all
 }

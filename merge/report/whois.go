@@ -11,12 +11,12 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/rekey"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 )
 
 // WriteWhois writes [WhoisText] as a terminal shows it. It returns the error of w.
-func WriteWhois(w io.Writer, o TextOptions, made, world, table string, key rekey.Integer, way []transfer.Origin) error {
+func WriteWhois(w io.Writer, o TextOptions, made, world, table string, key keys.Integer, way []merge.Origin) error {
 	t := newText(o)
 	t.lines(0, strings.Split(WhoisText(made, world, table, key, way), "\n"))
 	return t.to(w)
@@ -24,7 +24,7 @@ func WriteWhois(w io.Writer, o TextOptions, made, world, table string, key rekey
 
 // WhoisText says where a key came from, or its key in the merged database if world names the
 // one that had it.
-func WhoisText(made, world, table string, key rekey.Integer, way []transfer.Origin) string {
+func WhoisText(made, world, table string, key keys.Integer, way []merge.Origin) string {
 	place := printable.Text(table) + " " + key.String()
 	switch {
 	case len(way) == 0 && world == "":
@@ -44,7 +44,7 @@ func WhoisText(made, world, table string, key rekey.Integer, way []transfer.Orig
 }
 
 // WritePlanned says that a row stayed behind, or what its key became.
-func WritePlanned(w io.Writer, o TextOptions, s *transfer.Planned) error {
+func WritePlanned(w io.Writer, o TextOptions, s *merge.Planned) error {
 	t := newText(o)
 	became := "stayed behind: " + printable.Text(s.Why)
 	if s.Why == "" {
@@ -57,7 +57,7 @@ func WritePlanned(w io.Writer, o TextOptions, s *transfer.Planned) error {
 }
 
 // WriteFates writes the rows whose names change by a plan, and which stay behind, as text. It returns the error of w.
-func WriteFates(w io.Writer, o TextOptions, p *transfer.Plan) error {
+func WriteFates(w io.Writer, o TextOptions, p *merge.Plan) error {
 	t := newText(o)
 	t.line(0, Fates(p))
 	for _, r := range p.Renames {
@@ -68,7 +68,7 @@ func WriteFates(w io.Writer, o TextOptions, p *transfer.Plan) error {
 }
 
 // Fates counts the rows whose names change by a plan, and those that stay behind.
-func Fates(p *transfer.Plan) string {
+func Fates(p *merge.Plan) string {
 	text := Renamed(p)
 	if p.Leaving != nil {
 		text += "; " + stay(p.Leaving.Rows())
@@ -76,12 +76,12 @@ func Fates(p *transfer.Plan) string {
 	return text
 }
 
-func (t *text) rename(r transfer.Rename) {
-	t.line(2, fmt.Sprintf("%s of %s %s in %s: %q becomes %q", r.Column, r.Table, transfer.KeyText(r.Key), r.Source, r.Old, r.New))
+func (t *text) rename(r merge.Rename) {
+	t.line(2, fmt.Sprintf("%s of %s %s in %s: %q becomes %q", r.Column, r.Table, merge.KeyText(r.Key), r.Source, r.Old, r.New))
 }
 
 // ListFates calls each with rows, one after another.
-type ListFates func(each func(transfer.Fate) error) error
+type ListFates func(each func(merge.Fate) error) error
 
 // CSV writes the rows as CSV, with a line of headings: use it to tell players, and for a page where they look up what became of
 // them. Names come from players: one that a program for tables would take for a formula gets an apostrophe in front. It returns
@@ -91,7 +91,7 @@ func (list ListFates) CSV(w io.Writer) error {
 	if err := c.Write([]string{"old_world", "new_world", "table", "column", "old_key", "new_key", "old_name", "new_name", "stays"}); err != nil {
 		return err
 	}
-	err := list(func(f transfer.Fate) error {
+	err := list(func(f merge.Fate) error {
 		return c.Write(slice.Map([]string{f.OldWorld, f.NewWorld, f.Table, f.Column, f.OldKey, f.NewKey, f.OldName, f.NewName, f.Stays}, uncalculated))
 	})
 	c.Flush()
@@ -115,7 +115,7 @@ func (list ListFates) JSON(w io.Writer) error {
 		return err
 	}
 	between := "\n"
-	err := list(func(f transfer.Fate) error {
+	err := list(func(f merge.Fate) error {
 		b, err := json.Marshal(f)
 		if err == nil {
 			_, err = io.WriteString(w, between+string(b))

@@ -9,19 +9,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/columns"
-	"mergesafe/merge/rekey"
-	"mergesafe/merge/transfer"
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 )
 
 // Where a key came from, and renames, fit a narrow terminal, and lose no word.
 func TestAnswersAreWrapped(t *testing.T) {
-	way := []transfer.Origin{{Source: "the northern world", Table: "characters", Old: rekey.Integer{Bits: 7}, New: rekey.Integer{Bits: 1_000_007}, Merge: "0123456789abcdef"}}
-	renames := &transfer.Plan{ID: "id", Names: 1, Renames: []transfer.Rename{{Source: "s2", Table: "players", Column: "name", Key: `["i7"]`, Old: "一区的名字 Eva", New: "一区的名字 Eva of the North"}}}
+	way := []merge.Origin{{Source: "the northern world", Table: "characters", Old: keys.Integer{Bits: 7}, New: keys.Integer{Bits: 1_000_007}, Merge: "0123456789abcdef"}}
+	renames := &merge.Plan{ID: "id", Names: 1, Renames: []merge.Rename{{Source: "s2", Table: "players", Column: "name", Key: `["i7"]`, Old: "一区的名字 Eva", New: "一区的名字 Eva of the North"}}}
 	const width = 50
 	write := func(width int) (text string) {
 		var b strings.Builder
-		if err := WriteWhois(&b, TextOptions{Width: width}, "s1", "", "characters", rekey.Integer{Bits: 1_000_007}, way); err != nil {
+		if err := WriteWhois(&b, TextOptions{Width: width}, "s1", "", "characters", keys.Integer{Bits: 1_000_007}, way); err != nil {
 			t.Fatal(err)
 		}
 		if err := WriteFates(&b, TextOptions{Width: width}, renames); err != nil {
@@ -31,7 +31,7 @@ func TestAnswersAreWrapped(t *testing.T) {
 	}
 	wrapped := write(width)
 	for line := range strings.Lines(wrapped) {
-		if n := columns.Width(strings.TrimRight(line, "\n")); n > width {
+		if n := printable.Width(strings.TrimRight(line, "\n")); n > width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
@@ -42,12 +42,12 @@ func TestAnswersAreWrapped(t *testing.T) {
 
 // Renames are written in full wherever they are asked for.
 func TestFates(t *testing.T) {
-	p := &transfer.Plan{Names: 2, Worlds: []transfer.World{{Name: "s1"}, {Name: "s2"}, {Name: "s3"}}, Renames: []transfer.Rename{
+	p := &merge.Plan{Names: 2, Worlds: []merge.World{{Name: "s1"}, {Name: "s2"}, {Name: "s3"}}, Renames: []merge.Rename{
 		{Source: "s2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`, Old: "Eva", New: "Eva.s2"},
 		{Source: "s1", Table: "players", Column: "name", Key: `["t457661","i7"]`, Old: `=a,"b"`, New: "<c>"},
 	}}
 	var text, list strings.Builder
-	fates := ListFates(func(each func(transfer.Fate) error) error { return transfer.EachFate(p, each) })
+	fates := ListFates(func(each func(merge.Fate) error) error { return merge.EachFate(p, each) })
 	if err := errors.Join(WriteFates(&text, TextOptions{}, p), fates.CSV(&list)); err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func TestFates(t *testing.T) {
 
 // No name is a formula to a program for tables, and JSON has it as it is.
 func TestFatesFormats(t *testing.T) {
-	all := []transfer.Fate{
+	all := []merge.Fate{
 		{OldWorld: "w2", NewWorld: "w1", Table: "heroes", Column: "name", OldName: "=cmd|' /C calc'!A0", NewName: "@x", OldKey: "-5", NewKey: "1"},
 		{OldWorld: "w2", NewWorld: "w1", OldName: "a\"b,\nc", NewName: "-2+3", OldKey: "\tx", Stays: "=why"},
 	}
 	var asCSV, asJSON strings.Builder
-	list := ListFates(func(each func(transfer.Fate) error) (err error) {
+	list := ListFates(func(each func(merge.Fate) error) (err error) {
 		for _, f := range all {
 			err = errors.Join(err, each(f))
 		}
@@ -88,7 +88,7 @@ func TestFatesFormats(t *testing.T) {
 	}
 	var got struct {
 		Version int
-		Rows    []transfer.Fate
+		Rows    []merge.Fate
 	}
 	if err := json.Unmarshal([]byte(asJSON.String()), &got); err != nil || got.Version != documentVersion {
 		t.Fatal(err, got.Version)

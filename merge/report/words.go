@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -56,20 +56,20 @@ func (o *Outcome) Words() Words {
 
 // refused says what comes next: of several reasons, what the one that asks for most asks for.
 func (w *Words) refused(o *Outcome) {
-	asked := func(next transfer.Next) bool {
-		return slices.ContainsFunc(o.Refusals, func(r transfer.Refusal) bool { return r.Next == next })
+	asked := func(next merge.Next) bool {
+		return slices.ContainsFunc(o.Refusals, func(r merge.Refusal) bool { return r.Next == next })
 	}
 	switch {
-	case o.Then.Again == "" || asked(transfer.NextNone):
-	case asked(transfer.NextUndoPlan):
+	case o.Then.Again == "" || asked(merge.NextNone):
+	case asked(merge.NextUndoPlan):
 		w.next("The merge has begun. Undo it, then make a new plan:", o.Then.Undo, o.Then.Plan)
-	case asked(transfer.NextUndo):
+	case asked(merge.NextUndo):
 		w.next("Undo it:", o.Then.Undo)
-	case asked(transfer.NextOpen):
+	case asked(merge.NextOpen):
 		w.next("Open it, or take it back:", o.Then.Open, o.Then.Undo)
-	case asked(transfer.NextApply):
+	case asked(merge.NextApply):
 		w.next("Make it:", o.Then.Apply)
-	case asked(transfer.NextPlan):
+	case asked(merge.NextPlan):
 		w.next("When that is fixed, make a new plan:", o.Then.Plan)
 	default:
 		w.next("When that is fixed, run the same command again:", o.Then.Again)
@@ -203,7 +203,7 @@ func (w *Words) opened(o *Outcome, place, worlds string) {
 const shownServers = 10
 
 // retire returns the commands that retire the servers that ended.
-func retire(p *transfer.Plan) (commands []string) {
+func retire(p *merge.Plan) (commands []string) {
 	reason := printable.Quoted("merged into " + p.New.Name)
 	for _, w := range p.Worlds[1:] {
 		for _, s := range w.Servers {
@@ -248,8 +248,8 @@ func (w *Words) undone(o *Outcome, place, worlds string) {
 }
 
 // lifted names the servers that can be started again.
-func lifted(u *transfer.Undone) string {
-	return strings.Join(slice.Map(u.Lifted, func(f transfer.Lifted) string {
+func lifted(u *merge.Undone) string {
+	return strings.Join(slice.Map(u.Lifted, func(f merge.Lifted) string {
 		return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
 	}), ", ")
 }

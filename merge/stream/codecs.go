@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"mergesafe/merge/cell"
+	"mergesafe/merge/keys"
 )
 
 // KeysIn returns the keys in the cells of a row. In cells that do not have the format there
-// are none: what is wrong with them is for [spaces.CellRule] to say.
-func (s *Stream) KeysIn(r *cell.Row, cells [][]byte, row int) []cell.Key {
+// are none: what is wrong with them is for [check.CellRule] to say.
+func (s *Stream) KeysIn(r *keys.Row, cells [][]byte, row int) []keys.CellKey {
 	if s.Broken != nil {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (s *Stream) KeysIn(r *cell.Row, cells [][]byte, row int) []cell.Key {
 // CodecFails ends the reading if an error tells that a codec cannot work: nothing is known of
 // the cells then. It reports whether it does.
 func (s *Stream) CodecFails(err error, column string, row int) bool {
-	failed, is := errors.AsType[*cell.CodecError](err)
+	failed, is := errors.AsType[*keys.CodecError](err)
 	if is && s.Broken == nil {
 		s.Broken = fmt.Errorf("column %q, row %s: %w", column, s.RowText(row), failed)
 	}

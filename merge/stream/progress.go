@@ -3,13 +3,13 @@ package stream
 import (
 	"sync"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // Progress adds up how far the rows of every source are read.
 type Progress struct {
-	report func(declare.Progress) // nil: it is not wanted
-	work   map[*declare.Database]*work
+	report func(rules.Progress) // nil: it is not wanted
+	work   map[*rules.Database]*work
 	one    sync.Mutex // of several worlds that are read side by side
 }
 
@@ -22,8 +22,8 @@ type work struct {
 	read  map[string]int64 // the last rows of a stream, by rule and table
 }
 
-func NewProgress(f *declare.Resolved) *Progress {
-	p := &Progress{report: f.Opts.Progress, work: make(map[*declare.Database]*work)}
+func NewProgress(f *rules.Resolved) *Progress {
+	p := &Progress{report: f.Opts.Progress, work: make(map[*rules.Database]*work)}
 	for _, db := range f.DBs {
 		p.work[db] = &work{read: make(map[string]int64)}
 	}
@@ -47,12 +47,12 @@ func (p *Progress) Finish(code string, tables []string) {
 		if at := min(w.done, w.total); p.report != nil && at > w.told { // the database read rows that it did not send
 			w.told = at
 			rows := w.read[code+" "+tables[0]]
-			p.report(declare.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.Rows[tables[0]], rows), WorldRows: at, WorldTotal: w.total})
+			p.report(rules.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.Rows[tables[0]], rows), WorldRows: at, WorldTotal: w.total})
 		}
 	}
 }
 
-func rowsIn(db *declare.Database, tables []string) (n int64) {
+func rowsIn(db *rules.Database, tables []string) (n int64) {
 	for _, table := range tables {
 		n += db.Rows[table]
 	}
@@ -70,7 +70,7 @@ func (p *Progress) Of(s *Stream, code string) func(rows int) {
 		p.one.Lock()
 		defer p.one.Unlock()
 		w.read[code+" "+s.Scan.Table], w.told = s.Read, min(w.done+w.now, w.total)
-		p.report(declare.Progress{
+		p.report(rules.Progress{
 			Code: code, World: db.Name, Table: s.Scan.Table,
 			Rows: s.Read, Total: max(db.Rows[s.Scan.Table], s.Read),
 			WorldRows: min(w.done+w.now, w.total), WorldTotal: w.total,

@@ -5,7 +5,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 func Cut(v []byte) string {
@@ -37,7 +37,7 @@ type Conflict struct {
 
 // Member is a row that can be fetched after the pass.
 type Member struct {
-	DB      *declare.Database
+	DB      *rules.Database
 	Table   string
 	Columns []string
 	Values  [][]byte

@@ -5,16 +5,16 @@ import (
 	"runtime"
 	"sync"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // SideBySide lets read see each of the databases, several at a time: no source is used
 // by two goroutines. The first error ends the context of the others, and is returned
 // when all have ended.
-func SideBySide(ctx context.Context, dbs []*declare.Database, read func(ctx context.Context, db *declare.Database) error) error {
+func SideBySide(ctx context.Context, dbs []*rules.Database, read func(ctx context.Context, db *rules.Database) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	queue := make(chan *declare.Database, len(dbs))
+	queue := make(chan *rules.Database, len(dbs))
 	for _, db := range dbs {
 		queue <- db
 	}

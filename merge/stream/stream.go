@@ -11,13 +11,13 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // Stream reads one Scan and makes sure that it is what the merge relies on:
 // well-formed batches, in ascending order.
 type Stream struct {
-	DB    *declare.Database
+	DB    *rules.Database
 	Scan  catalog.Scan
 	Index int // among the streams of its pass
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/inventory"
 )
@@ -45,7 +45,7 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 	for _, apart := range w.Apart {
 		for _, name := range apart {
 			if _, found := slices.BinarySearch(names, name); !found {
-				return nil, fmt.Errorf("the world %q, which is to be kept apart, is not in the inventory%s", name, nearest.Hint(name, names))
+				return nil, fmt.Errorf("the world %q, which is to be kept apart, is not in the inventory%s", name, naming.Hint(name, names))
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func labelsKnown(all []inventory.World, same []string) error {
 	}
 	for _, label := range same {
 		if !known[label] {
-			return fmt.Errorf("no world has a label %q%s", label, nearest.Hint(label, slices.Sorted(maps.Keys(known))))
+			return fmt.Errorf("no world has a label %q%s", label, naming.Hint(label, slices.Sorted(maps.Keys(known))))
 		}
 	}
 	return nil

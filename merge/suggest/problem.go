@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // item is a world, as the packing sees it.
@@ -56,7 +56,7 @@ func (p *problem) group(members ...int) *group {
 
 // takes is how many milliseconds a merge takes, at the least and at the most.
 func (p *problem) takes(g *group) (least, most int64) {
-	w := progress.Work{Merges: 1, Worlds: len(g.members), Rows: g.rows}
+	w := campaign.Work{Merges: 1, Worlds: len(g.members), Rows: g.rows}
 	l, m := p.Rate.Takes(w.Weight())
 	return l.Milliseconds(), m.Milliseconds()
 }

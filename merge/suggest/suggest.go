@@ -9,7 +9,6 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
-	"mergesafe/merge/inventory/overlap"
 )
 
 // Suggestion is which worlds to merge, and why.
@@ -56,8 +55,8 @@ type Merge struct {
 	Notes   []string   `json:"notes,omitempty"`
 
 	// What several of the worlds have: nil if it was not counted.
-	Names    []overlap.Overlap `json:"names,omitempty"`
-	Accounts *overlap.Overlap  `json:"accounts,omitempty"`
+	Names    []inventory.Overlap `json:"names,omitempty"`
+	Accounts *inventory.Overlap  `json:"accounts,omitempty"`
 }
 
 // Method is the method in one sentence, for people.

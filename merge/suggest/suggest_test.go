@@ -13,11 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/columns"
-	"mergesafe/merge/agenda"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
-	"mergesafe/merge/inventory/overlap"
-	"mergesafe/merge/progress"
+
 	"mergesafe/merge/suggest"
 )
 
@@ -228,7 +227,7 @@ func TestWrongWishes(t *testing.T) {
 		`the world "w7", which is to be kept apart, is`:  {Players: 60, Apart: [][]string{{"w1", "w7"}}},
 		`no world has a label "langage" (did you mean "`: {Players: 60, Same: []string{"langage"}},
 		`no world is on the database server "db9"`:       {Players: 60, RoomOf: map[string]int64{"db9": 1}},
-		"a rate from 9 to 8 rows a second":               {Players: 60, Rate: progress.Rate{Slowest: 9, Fastest: 8}},
+		"a rate from 9 to 8 rows a second":               {Players: 60, Rate: campaign.Rate{Slowest: 9, Fastest: 8}},
 	} {
 		if _, err := suggest.Make(inv, w); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", w, err, want)
@@ -256,8 +255,8 @@ func sample(t *testing.T) *suggest.Suggestion {
 	inv.Worlds[5].Problem = "nothing answers"
 	inv.Worlds[1].State = inventory.Running
 	s := mustMake(t, inv, suggest.Wishes{Players: 3000, Parallel: 2})
-	s.Merges[0].Names = []overlap.Overlap{{Column: "characters.name", Values: 9000, Shared: 1200, Extra: 1300}, {Column: "guilds.name", Problem: "w0 has no column guilds.name"}}
-	s.Merges[0].Accounts = &overlap.Overlap{Column: "accounts.login", Values: 7000}
+	s.Merges[0].Names = []inventory.Overlap{{Column: "characters.name", Values: 9000, Shared: 1200, Extra: 1300}, {Column: "guilds.name", Problem: "w0 has no column guilds.name"}}
+	s.Merges[0].Accounts = &inventory.Overlap{Column: "accounts.login", Values: 7000}
 	return s
 }
 
@@ -315,7 +314,7 @@ SUGGESTED  1 merge: 5 worlds become 2.
 			most = 100
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := columns.Width(strings.TrimSuffix(line, "\n")); n > most && !strings.Contains(line, "  fewest  ") && !strings.HasPrefix(line, "before ") && !strings.HasPrefix(line, "after ") {
+			if n := printable.Width(strings.TrimSuffix(line, "\n")); n > most && !strings.Contains(line, "  fewest  ") && !strings.HasPrefix(line, "before ") && !strings.HasPrefix(line, "after ") {
 				t.Errorf("%d columns, want %d: %q", n, most, line)
 			}
 		}
@@ -340,12 +339,12 @@ func TestCampaign(t *testing.T) {
 	}
 	long := sample(t)
 	long.Merges[0].Notes = []string{strings.Repeat("ä", 2000)}
-	for _, c := range []*agenda.Campaign{c, long.Campaign("long")} {
+	for _, c := range []*campaign.Campaign{c, long.Campaign("long")} {
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := agenda.Parse("c.toml", b.String())
+		got, err := campaign.Parse("c.toml", b.String())
 		if err != nil {
 			t.Fatalf("%v in:\n%s", err, &b)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 )
 
 // Wishes describe the merged fleet. The zero value of a bound is no bound.
@@ -28,7 +28,7 @@ type Wishes struct {
 	Seconds  int64 `json:"seconds,omitempty"`  // that all merges may take together, by the slowest rate
 	Parallel int   `json:"parallel,omitempty"` // merges at a time; the default is 1
 
-	Rate progress.Rate `json:"rate"` // the default is [progress.DefaultRate]
+	Rate campaign.Rate `json:"rate"` // the default is [campaign.DefaultRate]
 }
 
 // complete returns the wishes with their defaults, or what is wrong with them.
@@ -53,7 +53,7 @@ func (w Wishes) complete() (Wishes, error) {
 		return w, errors.New("1 world at most becomes one: want 2 or more")
 	}
 	w.Parallel = max(w.Parallel, 1)
-	w.Rate = cmp.Or(w.Rate, progress.DefaultRate)
+	w.Rate = cmp.Or(w.Rate, campaign.DefaultRate)
 	if w.Rate.Slowest <= 0 || w.Rate.Fastest < w.Rate.Slowest {
 		return w, fmt.Errorf("a rate from %d to %d rows a second: want the slowest first, above 0", w.Rate.Slowest, w.Rate.Fastest)
 	}

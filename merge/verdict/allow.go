@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
-// Allowance is one entry of [declare.Options.Allow].
+// Allowance is one entry of [rules.Options.Allow].
 type Allowance struct {
 	text, code    string
-	table, column *declare.NamePattern // nil: any
+	table, column *rules.NamePattern // nil: any
 }
 
-// AllowIn is the entry of [declare.Options.Allow] that allows a code in one table.
+// AllowIn is the entry of [rules.Options.Allow] that allows a code in one table.
 func AllowIn(code, table string) string {
 	return code + ":" + catalog.SQLName(table)
 }
@@ -43,16 +43,16 @@ func parseAllowance(s string, all []Code) (a Allowance, err error) {
 	i := slices.IndexFunc(all, func(c Code) bool { return c.Code == code })
 	if i < 0 {
 		codes := slice.Map(all, func(c Code) string { return c.Code })
-		return a, declare.Unsuitable("allow: no rule has the code %q%s", code, nearest.Hint(code, codes))
+		return a, rules.Unsuitable("allow: no rule has the code %q%s", code, naming.Hint(code, codes))
 	}
 	if placed {
-		if a.table, a.column, err = declare.ParsePlace(place); err != nil {
-			return a, declare.Unsuitable("allow: %q: %v: want %s:table or %s:table.column", s, err, code, code)
+		if a.table, a.column, err = rules.ParsePlace(place); err != nil {
+			return a, rules.Unsuitable("allow: %q: %v: want %s:table or %s:table.column", s, err, code, code)
 		}
 	}
 	single := a.table != nil && a.table.Exact != "" && a.column != nil && a.column.Exact != ""
 	if all[i].OneColumn && !single {
-		return a, declare.Unsuitable("allow: %q: %s can be allowed for single columns only: want %s:table.column without * and ranges", s, code, code)
+		return a, rules.Unsuitable("allow: %q: %s can be allowed for single columns only: want %s:table.column without * and ranges", s, code, code)
 	}
 	return a, nil
 }
@@ -68,7 +68,7 @@ func (a Allowance) Allows(r *Result) bool {
 }
 
 // Resolve returns an error if nothing is there that the allowance names.
-func (a Allowance) Resolve(n declare.Names) error {
+func (a Allowance) Resolve(n rules.Names) error {
 	if a.table == nil {
 		return nil
 	}
@@ -88,15 +88,15 @@ func (a Allowance) Resolve(n declare.Names) error {
 	}
 	switch {
 	case !tables:
-		return declare.Unsuitable("allow: %q: no world has a table that matches %s%s", a.text, a.table.Text, nearest.Hint(a.table.Exact, slices.Sorted(maps.Keys(n))))
+		return rules.Unsuitable("allow: %q: no world has a table that matches %s%s", a.text, a.table.Text, naming.Hint(a.table.Exact, slices.Sorted(maps.Keys(n))))
 	case !columns:
-		return declare.Unsuitable("allow: %q: no such table has a column that matches %s%s", a.text, a.column.Text, nearest.Hint(a.column.Exact, near))
+		return rules.Unsuitable("allow: %q: no such table has a column that matches %s%s", a.text, a.column.Text, naming.Hint(a.column.Exact, near))
 	}
 	return nil
 }
 
 // Allowances reads all entries.
-func Allowances(o declare.Options) (all []Allowance, err error) {
+func Allowances(o rules.Options) (all []Allowance, err error) {
 	codes := Codes()
 	for _, s := range o.Allow {
 		a, err := parseAllowance(s, codes)

@@ -68,7 +68,7 @@ type Code struct {
 	Unverified string // what to do about NOT VERIFIED; never empty, also if no rule leaves it so
 
 	// OneColumn says that it can be allowed for single columns only; see
-	// [declare.Options.Allow].
+	// [rules.Options.Allow].
 	OneColumn bool
 }
 

@@ -1,10 +1,10 @@
 package verdict
 
-import "mergesafe/merge/declare"
+import "mergesafe/merge/rules"
 
 // Leave is a statement by which rows stay behind, and what became of it.
 type Leave struct {
-	declare.Leave
+	rules.Leave
 
 	// Now is the number of :now in its condition: seconds since 1970.
 	Now int64 `json:"now"`
@@ -20,12 +20,12 @@ type Leave struct {
 
 // Counted are the rows that Fewer counts, by the row that they name.
 type Counted struct {
-	Table  string        `json:"table"`
-	Column string        `json:"column"`
-	And    []string      `json:"and,omitempty"`  // further columns, in the order of the key
-	None   []string      `json:"none,omitempty"` // values that name no row
-	When   *declare.When `json:"when,omitempty"`
-	In     []string      `json:"in"` // the databases that have the table
+	Table  string      `json:"table"`
+	Column string      `json:"column"`
+	And    []string    `json:"and,omitempty"`  // further columns, in the order of the key
+	None   []string    `json:"none,omitempty"` // values that name no row
+	When   *rules.When `json:"when,omitempty"`
+	In     []string    `json:"in"` // the databases that have the table
 }
 
 // LeaveWorld is what became of a statement in one database.

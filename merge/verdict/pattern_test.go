@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 func TestPlacePatterns(t *testing.T) {
@@ -30,7 +30,7 @@ func TestPlacePatterns(t *testing.T) {
 		{"a+b.c", "a+b", "c", true},
 		{"a+*.c", "aab", "c", false},
 	} {
-		table, column, err := declare.ParsePlace(test.pattern)
+		table, column, err := rules.ParsePlace(test.pattern)
 		got := err == nil && table.Match(test.table) && (column == nil) == (test.column == "") && (column == nil || column.Match(test.column))
 		if got != test.want {
 			t.Errorf("%s matches %q %q: %v (%v), want %v", test.pattern, test.table, test.column, got, err, test.want)
@@ -51,7 +51,7 @@ func TestPlacePatterns(t *testing.T) {
 		"a}":         `"}" is alone`,
 		"a`b`":       "is alone",
 	} {
-		if _, _, err := declare.ParsePlace(pattern); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := rules.ParsePlace(pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", pattern, err, want)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // Proposal is a declaration that names, types and data suggest and the schema lacks:
 // configuration for the operator to judge and to paste. One of Unique and Reference is
 // set.
 type Proposal struct {
-	Unique    *declare.DeclaredUnique    `json:"unique,omitempty"`
-	Reference *declare.DeclaredReference `json:"reference,omitempty"`
+	Unique    *rules.DeclaredUnique    `json:"unique,omitempty"`
+	Reference *rules.DeclaredReference `json:"reference,omitempty"`
 
 	// Evidence is the reason: "distinct in every database: 12,345 of 12,345".
 	Evidence string `json:"evidence"`
@@ -62,7 +62,7 @@ type Proposed struct {
 
 	// Worlds are keys that carry their server, as numbers.Keys of package
 	// store/numbers makes them. No merge has to give them new values.
-	Worlds []declare.WorldKey `json:"worlds,omitempty"`
+	Worlds []rules.WorldKey `json:"worlds,omitempty"`
 }
 
 // ProposedColumn is what a column seems to be.
@@ -74,9 +74,9 @@ type ProposedColumn struct {
 	// To is the key that a reference names, or that an undecided column may name, as
 	// declarations write it; When limits it to some rows, and None are the values that
 	// name nothing.
-	To   string        `json:"to,omitempty"`
-	When *declare.When `json:"when,omitempty"`
-	None []string      `json:"none,omitempty"`
+	To   string      `json:"to,omitempty"`
+	When *rules.When `json:"when,omitempty"`
+	None []string    `json:"none,omitempty"`
 
 	// Own says that an undecided column may be a key of its own, and not a reference to the
 	// rows that To names.
@@ -130,7 +130,7 @@ func (p Proposal) TOML() string {
 	}
 	switch {
 	case p.Unique != nil:
-		b.WriteString("[[check.unique]]\nat = " + printable.TOMLList(declare.Qualified(p.Unique.Table, p.Unique.Columns)) + "\n")
+		b.WriteString("[[check.unique]]\nat = " + printable.TOMLList(rules.Qualified(p.Unique.Table, p.Unique.Columns)) + "\n")
 	case p.Reference != nil:
 		b.WriteString(ReferenceTOML(*p.Reference))
 	}
@@ -138,7 +138,7 @@ func (p Proposal) TOML() string {
 }
 
 // ReferenceTOML writes a reference as it is to stand in a file of rules.
-func ReferenceTOML(r declare.DeclaredReference) string {
+func ReferenceTOML(r rules.DeclaredReference) string {
 	var b strings.Builder
 	b.WriteString("[[check.reference]]\n")
 	if len(r.To) == 1 {
@@ -157,7 +157,7 @@ func ReferenceTOML(r declare.DeclaredReference) string {
 }
 
 // WhenTOML writes a condition as the rules have it.
-func WhenTOML(w *declare.When) string {
+func WhenTOML(w *rules.When) string {
 	values := ", is = " + TomlValues(w.Is)
 	if len(w.Is) == 0 {
 		values = ", not = " + TomlValues(w.Not)

@@ -6,19 +6,19 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 )
 
 // RekeyedCounter is a counter in a row of the first world, whose table otherwise comes
 // unchanged, or a sequence.
 type RekeyedCounter struct {
-	Table  string        `json:"table"`
-	Column string        `json:"column,omitempty"` // empty: Table is a sequence
-	When   *declare.When `json:"when,omitempty"`
-	Space  string        `json:"space"`
-	Next   uint64        `json:"next"`           // it is raised to this, unless it is higher
-	Most   uint64        `json:"most,omitempty"` // the largest number that it takes; 0: not known
+	Table  string      `json:"table"`
+	Column string      `json:"column,omitempty"` // empty: Table is a sequence
+	When   *rules.When `json:"when,omitempty"`
+	Space  string      `json:"space"`
+	Next   uint64      `json:"next"`           // it is raised to this, unless it is higher
+	Most   uint64      `json:"most,omitempty"` // the largest number that it takes; 0: not known
 }
 
 // Next is where a counter of a space continues: above all numbers that this space has,
@@ -75,11 +75,11 @@ type RekeyedSpace struct {
 	Most uint64 `json:"most,omitempty"`
 
 	// Step is what its counters continue at a multiple of, if that takes few of the numbers
-	// that are left: the operator's, or the [rekey.DefaultStep] of the numbers that came.
+	// that are left: the operator's, or the [keys.DefaultStep] of the numbers that came.
 	Step uint64 `json:"step,omitempty"`
 
 	// Keep are the keys of rows that are the same in every world, and stay; see
-	// [declare.Space.Keep].
+	// [rules.Space.Keep].
 	Keep string `json:"keep,omitempty"`
 
 	// Own says that it has offsets of its own, because its columns are too narrow for
@@ -88,8 +88,8 @@ type RekeyedSpace struct {
 
 	// By says which rows are the same thing in several worlds, and From is the plan of
 	// another merge by which the space moves; nil: none.
-	By   *declare.MatchedBy `json:"matched_by,omitempty"`
-	From *MapFile           `json:"map,omitempty"`
+	By   *rules.MatchedBy `json:"matched_by,omitempty"`
+	From *MapFile         `json:"map,omitempty"`
 
 	// Worlds are the space in each world, in their order. The keys of the first stay: its offset is 0.
 	Worlds []SpaceOf `json:"worlds"`
@@ -100,17 +100,17 @@ type SpaceOf struct {
 	World  string `json:"world"`
 	Offset uint64 `json:"offset"` // that is added; 0: the keys stay as they are
 
-	Rows   int64       `json:"keys"`
-	Keys   rekey.Range `json:"range"`     // of the keys
-	Values rekey.Range `json:"values"`    // of all values that move: the keys, references to them, counters
-	New    rekey.Range `json:"new_range"` // of Values, once they have moved
+	Rows   int64      `json:"keys"`
+	Keys   keys.Range `json:"range"`     // of the keys
+	Values keys.Range `json:"values"`    // of all values that move: the keys, references to them, counters
+	New    keys.Range `json:"new_range"` // of Values, once they have moved
 
 	// Narrow is the column with the least room left after that.
-	Narrow rekey.Limit `json:"narrow,omitzero"`
+	Narrow keys.Limit `json:"narrow,omitzero"`
 
 	// Matched are the keys that become those of the same things in other worlds: no offset
 	// is added to them.
-	Matched *rekey.Pairs `json:"matched,omitempty"`
+	Matched *keys.Pairs `json:"matched,omitempty"`
 }
 
 // MapFile names the plan of another merge.
@@ -130,9 +130,9 @@ type RekeyedColumn struct {
 
 // RekeyedCase are the rows of a column that refer to one space, or are keys of it.
 type RekeyedCase struct {
-	Space string        `json:"space"`
-	None  []string      `json:"none,omitempty"` // values that stay as they are
-	When  *declare.When `json:"when,omitempty"`
+	Space string      `json:"space"`
+	None  []string    `json:"none,omitempty"` // values that stay as they are
+	When  *rules.When `json:"when,omitempty"`
 
 	// Format says where in a cell the keys are; "": the value is the whole cell. With it, a row
 	// may be of several cases, and Counts are keys, and rows without any.
@@ -222,7 +222,7 @@ func (r *Rekeying) Counter(table string, own *catalog.AutoIncrement, others ...*
 }
 
 // high are all numbers that a space has after the merge.
-func (s *RekeyedSpace) high() (all rekey.Range) {
+func (s *RekeyedSpace) high() (all keys.Range) {
 	for _, of := range s.Worlds {
 		all.Join(of.New)
 	}
@@ -230,12 +230,12 @@ func (s *RekeyedSpace) high() (all rekey.Range) {
 }
 
 // Shift returns the change to the values of a case in a world.
-func (r *Rekeying) Shift(c *RekeyedCase, world string) (*rekey.Shift, error) {
-	stay, err := rekey.ParseValues(c.None)
-	return &rekey.Shift{By: r.Offset(c.Space, world), Stay: stay, Match: r.Matched(c.Space, world)}, err
+func (r *Rekeying) Shift(c *RekeyedCase, world string) (*keys.Shift, error) {
+	stay, err := keys.ParseValues(c.None)
+	return &keys.Shift{By: r.Offset(c.Space, world), Stay: stay, Match: r.Matched(c.Space, world)}, err
 }
 
 // Matched returns the keys of a space of a world that become those of other rows.
-func (r *Rekeying) Matched(space, world string) *rekey.Pairs {
+func (r *Rekeying) Matched(space, world string) *keys.Pairs {
 	return r.of(space, world).Matched
 }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge/keys"
 )
 
 // A counter continues above all numbers of its space, where it can; rounding takes a
@@ -21,7 +21,7 @@ func TestCounterRounds(t *testing.T) {
 			end = math.MaxUint64
 		}
 		high := rapid.OneOf(rapid.Uint64Range(1, min(end-1, 100_000_000)), rapid.Uint64Range(1, end-1)).Draw(t, "high")
-		of := func(high uint64) rekey.Range { return rekey.Range{High: rekey.Integer{Bits: high}, Any: true} }
+		of := func(high uint64) keys.Range { return keys.Range{High: keys.Integer{Bits: high}, Any: true} }
 		space := RekeyedSpace{Name: "a", Keys: []string{"a.id"}, Step: rapid.SampledFrom([]uint64{1, 1000, 10_000_000, math.MaxUint64}).Draw(t, "step"), Worlds: []SpaceOf{{World: "s1", Values: of(high), New: of(high)}, {World: "s2"}}}
 		column, narrow := most, uint64(0)
 		if rapid.Bool().Draw(t, "the clients end sooner") {

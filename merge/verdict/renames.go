@@ -2,20 +2,20 @@ package verdict
 
 import (
 	"mergesafe/internal/printable"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // ResolveByRenaming takes what a result counts as settled if the column is renamed. It
 // returns why that cannot be; "" if it can, or the column is not renamed.
-func (r *Result) ResolveByRenaming(f *declare.Resolved) (why string) {
-	column := declare.Renamed(f, r.Table, r.Columns)
+func (r *Result) ResolveByRenaming(f *rules.Resolved) (why string) {
+	column := rules.Renamed(f, r.Table, r.Columns)
 	if r.Count == 0 || column == nil {
 		return ""
 	}
-	if why = declare.Unchangeable(f.Model().Catalog, r.Table, r.Columns[0]); why != "" {
+	if why = rules.Unchangeable(f.Model().Catalog, r.Table, r.Columns[0]); why != "" {
 		return why
 	}
-	if why = declare.Unnamable(f.Model().Catalog.Engine, f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
+	if why = rules.Unnamable(f.Model().Catalog.Engine, f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
 		return why
 	}
 	r.Renamed = r.Rows - r.Count // one row keeps each value

@@ -1,6 +1,6 @@
 package verdict
 
-// Renumbered is the result of a [declare.Renumber] for a table.
+// Renumbered is the result of a [rules.Renumber] for a table.
 type Renumbered struct {
 	Table  string   `json:"table"`
 	Column string   `json:"column"`

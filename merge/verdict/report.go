@@ -8,7 +8,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // Verdict is the outcome of a check, or of all checks together.
@@ -64,12 +64,12 @@ type Report struct {
 	Rekeyed *Rekeying `json:"rekeyed,omitempty"`
 
 	// Severed are the references to rows that stay behind, and what happens to their rows.
-	Severed []declare.Severed `json:"severed,omitempty"`
+	Severed []rules.Severed `json:"severed,omitempty"`
 
 	// Leaves are the statements by which rows stay behind, and Stays these rows.
-	Leaves  []Leave          `json:"leaves,omitempty"`
-	Stays   []*declare.Stays `json:"-"`
-	Staying *Staying         `json:"staying,omitempty"`
+	Leaves  []Leave        `json:"leaves,omitempty"`
+	Stays   []*rules.Stays `json:"-"`
+	Staying *Staying       `json:"staying,omitempty"`
 
 	// Renumbered are columns of which rows get other values.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
@@ -78,10 +78,10 @@ type Report struct {
 	Reset []string `json:"reset,omitempty"`
 
 	// RuleFiles compare the databases with the schemas that files of rules were written for.
-	RuleFiles []declare.RuleFile `json:"rule_files,omitempty"`
+	RuleFiles []rules.RuleFile `json:"rule_files,omitempty"`
 
 	// Combined are the tables of which the rows with one key are combined.
-	Combined []declare.Combined `json:"combined,omitempty"`
+	Combined []rules.Combined `json:"combined,omitempty"`
 
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
@@ -189,7 +189,7 @@ type Result struct {
 	Alike bool `json:"alike,omitempty"`
 
 	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not checked
-	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most [declare.Samples]
+	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most [rules.Samples]
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
 
 	// Allow is the flag that allows what is not verified, for those who looked at it themselves; empty if a declaration

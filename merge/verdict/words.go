@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 )
 
 // ProposeRules says which command writes a file of rules, and which one uses it.
@@ -13,7 +13,7 @@ const ProposeRules = "run mergecheck -propose -o rules.toml with the same worlds
 
 // ChooseText writes the declarations to choose from.
 func ChooseText(open *OpenColumn, table, column string) string {
-	at := printable.TOML(declare.Place(table, column))
+	at := printable.TOML(rules.Place(table, column))
 	text := "declare in [check] plain = [" + at + "], or shared (the same in every world)"
 	if key := cmp.Or(open.Likely, strings.Join(open.Keys[:min(1, len(open.Keys))], "")); key != "" {
 		text += "; or [[check.reference]] at = [" + at + "], to = " + printable.TOML(key)
@@ -25,10 +25,10 @@ func ChooseText(open *OpenColumn, table, column string) string {
 }
 
 // OthersText writes what to declare of the rows that the references of a column do not cover.
-func OthersText(refs []*declare.Ref, table, column string) string {
+func OthersText(refs []*rules.Ref, table, column string) string {
 	text := `its [[check.reference]] covers some rows only: others = "plain" there, if the other rows name nothing; or a [[check.reference]] ` +
-		"of their own: at = [" + printable.TOML(declare.Place(table, column)) + "], to = the key that they name"
-	rest := &declare.When{}
+		"of their own: at = [" + printable.TOML(rules.Place(table, column)) + "], to = the key that they name"
+	rest := &rules.When{}
 	for _, r := range refs {
 		if r.When == nil || len(r.When.Is) == 0 || rest.Column != "" && rest.Column != r.When.Column {
 			return text
@@ -47,9 +47,9 @@ func (r *Result) AllowFlag() string {
 	case r.Table == "":
 		return flag
 	}
-	at := strings.TrimSuffix(declare.Place(r.Table, "c"), ".c")
+	at := strings.TrimSuffix(rules.Place(r.Table, "c"), ".c")
 	if len(r.Columns) == 1 {
-		at = declare.Place(r.Table, r.Columns[0])
+		at = rules.Place(r.Table, r.Columns[0])
 	}
 	if strings.ContainsAny(at, "`$'\" ") {
 		return flag + ":'" + strings.ReplaceAll(at, "'", `'\''`) + "'"

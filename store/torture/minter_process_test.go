@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/servertest/processes"
+	"mergesafe/internal/servertest"
 )
 
 // patience is how long a test waits for what must happen, on a slow and busy
@@ -212,10 +212,10 @@ func (p *Process) awaitMore(what string, n int64, count func() int64) {
 
 // Freeze stops the process as SIGSTOP does, and returns when all its threads
 // stand still.
-func (p *Process) Freeze() { p.must(processes.Freeze(p.cmd.Process)) }
+func (p *Process) Freeze() { p.must(servertest.Freeze(p.cmd.Process)) }
 
 // Thaw lets the process continue.
-func (p *Process) Thaw() { p.must(processes.Thaw(p.cmd.Process)) }
+func (p *Process) Thaw() { p.must(servertest.Thaw(p.cmd.Process)) }
 
 func (p *Process) must(err error) {
 	p.t.Helper()

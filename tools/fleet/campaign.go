@@ -18,16 +18,15 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/agenda"
+
 	"mergesafe/merge/campaign"
-	"mergesafe/merge/cell"
-	"mergesafe/merge/codec"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/keys"
+
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/fleetregistry"
-	"mergesafe/tools/internal/rules"
-	"mergesafe/tools/internal/throttle"
+
+	"mergesafe/tools/internal/rulefile"
 )
 
 // grace is how long a transaction that runs may go on after an interrupt.
@@ -63,7 +62,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	if strings.HasPrefix(file, "-") { // or a command to paste would have it as a flag
 		file = "./" + file
 	}
-	c, err := agenda.Load(file)
+	c, err := campaign.Load(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.WithHint(fmt.Errorf("there is no campaign file %s", file), "fleet suggest writes one; fleet -h plan says what is in it.")
 	}
@@ -109,8 +108,8 @@ func (s surroundings) onWhole(act func(*night, context.Context) error) cliv3.Act
 func workFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"},
-		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
-		&cliv3.IntFlag{Name: "workers", Value: transfer.DefaultParallel},
+		&cliv3.DurationFlag{Name: "patience", Value: merge.DefaultRetryFor},
+		&cliv3.IntFlag{Name: "workers", Value: merge.DefaultParallel},
 		&cliv3.DurationFlag{Name: "pause"},
 	}
 }
@@ -119,7 +118,7 @@ func workFlags() []cliv3.Flag {
 func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 	cmd, config := n.cmd, databases.NewConfig(n.cmd.String("config"), n.env)
 	patience, workers := cmd.Duration("patience"), cmd.Int("workers")
-	spare, err := throttle.Of(cmd)
+	spare, err := databases.Of(cmd)
 	switch {
 	case err != nil:
 		return o, err
@@ -144,47 +143,47 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 	}
 	o = campaign.Options{
 		Merges: n.merges,
-		Databases: func(world string) (transfer.Database, error) {
+		Databases: func(world string) (merge.Database, error) {
 			if d, ok := worlds[world]; ok {
 				return d, nil
 			}
 			return databaseOf(ctx, cmd, config, world)
 		},
-		Plan:    transfer.PlanOptions{Check: r.Check, Names: r.Names, Copies: r.Copies},
+		Plan:    merge.PlanOptions{Check: r.Check, Names: r.Names, Copies: r.Copies},
 		Basis:   basis,
-		Work:    transfer.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: spare.Pauser(nil, nil)},
+		Work:    merge.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: spare.Pauser(nil, nil)},
 		Rest:    spare.Pause,
 		Codecs:  codecsOf(r),
 		Command: n.kept,
 		Program: cmd.Root().Version,
 		Warn:    func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) },
 	}
-	o.Places = fleetregistry.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
+	o.Places = databases.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
 	return o, nil
 }
 
 // worlds finds the databases of all worlds of the campaign.
-func (n *night) worlds(ctx context.Context, config *databases.Config) (map[string]transfer.Database, error) {
-	all := make(map[string]transfer.Database)
+func (n *night) worlds(ctx context.Context, config *databases.Config) (map[string]merge.Database, error) {
+	all := make(map[string]merge.Database)
 	for _, m := range n.book.Campaign().Merges {
 		for _, world := range m.Worlds {
 			w, err := config.World(ctx, n.cmd, world)
 			if err != nil {
 				return nil, err
 			}
-			all[world] = transfer.Database{Name: world, DSN: w.DSN.Reveal()}
+			all[world] = merge.Database{Name: world, DSN: w.DSN.Reveal()}
 		}
 	}
 	return all, nil
 }
 
-func databaseOf(ctx context.Context, cmd *cliv3.Command, config *databases.Config, world string) (transfer.Database, error) {
+func databaseOf(ctx context.Context, cmd *cliv3.Command, config *databases.Config, world string) (merge.Database, error) {
 	w, err := config.World(ctx, cmd, world)
-	return transfer.Database{Name: world, DSN: w.DSN.Reveal()}, err
+	return merge.Database{Name: world, DSN: w.DSN.Reveal()}, err
 }
 
 // rules are those of the configuration, with what the campaign file allows. basis identifies them.
-func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, err error) {
+func (n *night) rules(config *databases.Config) (r rulefile.Rules, basis string, err error) {
 	if r, err = config.Rules(n.cmd); err != nil {
 		return r, "", err
 	}
@@ -210,19 +209,19 @@ func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, er
 
 // codecsOf makes the codecs of the game's own ready that the rules name. A plan is a file, and
 // may be somebody else's: what it names beside these is not run.
-func codecsOf(r rules.Rules) func(context.Context, *transfer.Plan) (cell.Codecs, func(), error) {
-	known := transfer.CodecsOf(r.Check.Rules)
-	return func(ctx context.Context, plan *transfer.Plan) (cell.Codecs, func(), error) {
+func codecsOf(r rulefile.Rules) func(context.Context, *merge.Plan) (keys.Codecs, func(), error) {
+	known := merge.CodecsOf(r.Check.Rules)
+	return func(ctx context.Context, plan *merge.Plan) (keys.Codecs, func(), error) {
 		wanted := known
 		if plan != nil {
-			wanted = slices.DeleteFunc(plan.Codecs(), func(f string) bool { return !cell.IsCommand(f) })
+			wanted = slices.DeleteFunc(plan.Codecs(), func(f string) bool { return !keys.IsCommand(f) })
 			for _, f := range wanted {
 				if !slices.Contains(known, f) {
 					return nil, nil, fmt.Errorf("the plan runs a command that no rule of the campaign names, %s: plan again", printable.Text(f))
 				}
 			}
 		}
-		codecs, stop := codec.Commands(ctx, wanted)
+		codecs, stop := keys.Commands(ctx, wanted)
 		return codecs, stop, nil
 	}
 }

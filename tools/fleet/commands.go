@@ -11,8 +11,8 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -56,7 +56,7 @@ func (n *night) name() string {
 // works is the action of a command that works on a campaign. question is asked before, if it is
 // not nil.
 func (s surroundings) works(
-	name string, work func(context.Context, *campaign.Book, campaign.Options) (*progress.Status, error),
+	name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error),
 	question func(*night) string,
 ) cliv3.ActionFunc {
 	return s.on(func(n *night, ctx context.Context) error {
@@ -110,7 +110,7 @@ func (n *night) failed(err error) error {
 		}
 		return cli.WithHint(cli.WithCode(not, code), "When that is fixed, run the same command again: "+n.command(n.name(), n.merges...))
 	}
-	if errors.Is(err, transfer.ErrStopped) {
+	if errors.Is(err, merge.ErrStopped) {
 		err := cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped)
 		if n.cmd.Bool("json") { // as text, the result says it
 			err = cli.WithHint(err, "To resume: "+n.command(n.name(), n.merges...))

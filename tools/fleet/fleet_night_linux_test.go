@@ -22,11 +22,10 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/agenda"
+
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/site"
+
 	"mergesafe/tools/internal/cli"
 )
 
@@ -96,10 +95,10 @@ func (n *fleetNight) at(text string) *sql.DB {
 var game = []string{"accounts", "characters", "equipment", "friends", "guilds", "guild_members", "items", "item_templates", "mail", "gameid_servers"}
 
 // made is the DSN of the new database of a merge.
-func (n *fleetNight) made(m agenda.Merge) string {
+func (n *fleetNight) made(m campaign.Merge) string {
 	at := slices.IndexFunc(n.fleet.Worlds, func(w gameworlds.FleetWorld) bool { return w.Name == m.Name() })
 	account, now := sqldb.SplitAccount(n.fleet.Worlds[at].DSN)
-	return site.WithAccount(site.New(m.Into, m.Name(), now), account)
+	return campaign.WithAccount(campaign.New(m.Into, m.Name(), now), account)
 }
 
 // dump is every row of the game in a world, and of its registry without times.
@@ -192,14 +191,14 @@ func TestNight(t *testing.T) {
 		t.Errorf("what was done is done once more: %s", again)
 	}
 
-	var s progress.Status
+	var s campaign.Status
 	status, _ := fleetIn(n.dir, "status", "-json", "night.toml").Output() // its exit code says that one failed
 	must(t, json.Unmarshal(status, &s))
-	count := make(map[progress.Phase]int)
+	count := make(map[campaign.Phase]int)
 	for _, m := range s.Merges {
 		count[m.Phase]++
 		switch failing := m.Worlds[1] == changed; {
-		case failing && m.Phase != progress.Undone, !failing && m.Phase != progress.Verified:
+		case failing && m.Phase != campaign.Undone, !failing && m.Phase != campaign.Verified:
 			t.Errorf("%s is %s: %s", m.Name(), m.Phase, m.Problem)
 		case failing && (!strings.Contains(m.Problem, `"characters"`) || !strings.Contains(said, m.Name()+":") || len(m.Advice) == 0):
 			t.Errorf("it is not said why %s failed: %q, %q\n%s", m.Name(), m.Problem, m.Advice, said)
@@ -234,12 +233,12 @@ func TestNight(t *testing.T) {
 
 // edit keeps as many of the suggested merges as wanted, of both engines, and says what a person
 // has to say.
-func (n *fleetNight) edit() *agenda.Campaign {
+func (n *fleetNight) edit() *campaign.Campaign {
 	n.t.Helper()
 	file := filepath.Join(n.dir, "night.toml")
-	c, err := agenda.Load(file)
+	c, err := campaign.Load(file)
 	must(n.t, err)
-	var lite, server []agenda.Merge
+	var lite, server []campaign.Merge
 	for _, m := range c.Merges {
 		odd := slices.ContainsFunc(n.fleet.Worlds, func(w gameworlds.FleetWorld) bool {
 			return w.Odd != "" && slices.Contains(m.Worlds, w.Name)
@@ -265,12 +264,12 @@ func (n *fleetNight) edit() *agenda.Campaign {
 	for i := range c.Merges {
 		c.Merges[i].Into = c.Into
 	}
-	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, agenda.ByHand, agenda.ByHand
+	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, campaign.ByHand, campaign.ByHand
 	n.write(c)
 	return c
 }
 
-func (n *fleetNight) write(c *agenda.Campaign) {
+func (n *fleetNight) write(c *campaign.Campaign) {
 	n.t.Helper()
 	f, err := os.Create(filepath.Join(n.dir, "night.toml"))
 	must(n.t, err)
@@ -279,9 +278,9 @@ func (n *fleetNight) write(c *agenda.Campaign) {
 }
 
 // suffer kills the program again and again, kills the server, and fills a disk.
-func (n *fleetNight) suffer(c *agenda.Campaign, disk *smalldisk.Disk) {
+func (n *fleetNight) suffer(c *campaign.Campaign, disk *smalldisk.Disk) {
 	t, full := n.t, c.Merges[0].Name()
-	loaded, err := agenda.Load(filepath.Join(n.dir, "night.toml"))
+	loaded, err := campaign.Load(filepath.Join(n.dir, "night.toml"))
 	must(t, err)
 	book, err := campaign.Open(t.Context(), loaded, filepath.Join(n.dir, "night.toml"))
 	must(t, err)
@@ -307,7 +306,7 @@ func (n *fleetNight) suffer(c *agenda.Campaign, disk *smalldisk.Disk) {
 				first = s.LastEvent
 			}
 			for _, m := range s.Merges {
-				if m.Name() == full && m.Phase == progress.Copying && filled == 0 {
+				if m.Name() == full && m.Phase == campaign.Copying && filled == 0 {
 					must(t, disk.Fill(0))
 					filled++
 					until = time.Now().Add(3 * time.Second)
@@ -341,7 +340,7 @@ func (n *fleetNight) suffer(c *agenda.Campaign, disk *smalldisk.Disk) {
 }
 
 // servermerge carries one merge out by itself.
-func (n *fleetNight) servermerge(m agenda.Merge) {
+func (n *fleetNight) servermerge(m campaign.Merge) {
 	n.t.Helper()
 	into := strings.NewReplacer("{first}", m.Name(), "{n}", "2").Replace(m.Into)
 	config, err := os.ReadFile(n.fleet.Config)

@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
-	"mergesafe/merge/agenda"
+
 	"mergesafe/merge/campaign"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -88,7 +88,7 @@ func TestAmount(t *testing.T) {
 	dir := t.TempDir()
 	nightIn(t, dir, 1, 1, 1, 1)
 	file := filepath.Join(dir, "night.toml")
-	c, err := agenda.Load(file)
+	c, err := campaign.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)

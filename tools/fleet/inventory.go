@@ -12,9 +12,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/slice"
+	"mergesafe/merge"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -91,7 +91,7 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 // worldsAt are worlds that the configuration names.
 func worldsAt(places []databases.World) (worlds []inventory.Database) {
 	for _, p := range places {
-		d := transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
+		d := merge.Database{Name: p.Name, DSN: p.DSN.Reveal()}
 		worlds = append(worlds, inventory.Database{Database: d, Labels: p.Labels, Lost: p.Err})
 	}
 	return worlds

@@ -19,10 +19,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/agenda"
+
 	"mergesafe/merge/campaign"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -119,7 +119,7 @@ func TestKilled(t *testing.T) {
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
 	must(t, os.CopyFS(alone, os.DirFS(dir)))
 	file := filepath.Join(dir, "night.toml")
-	c, err := agenda.Load(file)
+	c, err := campaign.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
@@ -132,17 +132,17 @@ func TestKilled(t *testing.T) {
 	for _, m := range c.Merges {
 		text, err := os.ReadFile(filepath.Join(alone, "night.toml.plans", m.Name()+".json"))
 		must(t, err)
-		plan, err := transfer.ReadPlan(bytes.NewReader(text))
+		plan, err := merge.ReadPlan(bytes.NewReader(text))
 		must(t, err)
-		at := func(name string) transfer.Database {
-			return transfer.Database{Name: name, DSN: "sqlite:" + filepath.Join(alone, name+".db")}
+		at := func(name string) merge.Database {
+			return merge.Database{Name: name, DSN: "sqlite:" + filepath.Join(alone, name+".db")}
 		}
-		into, worlds := at(plan.New.Name), []transfer.Database{at(m.Worlds[0]), at(m.Worlds[1])}
-		_, err = transfer.Apply(t.Context(), plan, into, worlds, transfer.Options{})
+		into, worlds := at(plan.New.Name), []merge.Database{at(m.Worlds[0]), at(m.Worlds[1])}
+		_, err = merge.Apply(t.Context(), plan, into, worlds, merge.Options{})
 		must(t, err)
-		_, err = transfer.Verify(t.Context(), plan, into, worlds, transfer.Options{})
+		_, err = merge.Verify(t.Context(), plan, into, worlds, merge.Options{})
 		must(t, err)
-		_, err = transfer.Open(t.Context(), plan, into, worlds, transfer.OpenOptions{})
+		_, err = merge.Open(t.Context(), plan, into, worlds, merge.OpenOptions{})
 		must(t, err)
 		for _, world := range append(m.Worlds, into.Name) {
 			if diff := cmp.Diff(dump(t, filepath.Join(alone, world+".db")), dump(t, filepath.Join(dir, world+".db"))); diff != "" {
@@ -157,10 +157,10 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("event %d has the number %d", i+1, e.Number)
 		}
 	}
-	var s progress.Status
+	var s campaign.Status
 	must(t, json.Unmarshal([]byte(output(t, fleetIn(dir, "status", "-json", "night.toml"))), &s))
 	for _, m := range s.Merges {
-		if m.Phase != progress.Verified {
+		if m.Phase != campaign.Verified {
 			t.Errorf("%s is %s", m.Name(), m.Phase)
 		}
 	}
@@ -230,12 +230,12 @@ func TestTwoProcesses(t *testing.T) {
 	first := fleetIn(dir, "apply", "night.toml")
 	must(t, first.Start())
 	file := filepath.Join(dir, "night.toml")
-	c, err := agenda.Load(file)
+	c, err := campaign.Load(file)
 	must(t, err)
 	book, err := campaign.Open(t.Context(), c, file)
 	must(t, err)
 	defer book.Close()
-	for s, start := new(progress.Status), time.Now(); s.Waits == ""; time.Sleep(5 * time.Millisecond) {
+	for s, start := new(campaign.Status), time.Now(); s.Waits == ""; time.Sleep(5 * time.Millisecond) {
 		s, err = book.Status(t.Context())
 		must(t, err)
 		if time.Since(start) > 30*time.Second {

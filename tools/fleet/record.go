@@ -6,19 +6,19 @@ import (
 
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/live"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 )
 
 // recordOf is what the page of -html shows, of a status that was just read.
-func recordOf(ctx context.Context, book *campaign.Book, status *progress.Status) (*live.Record, error) {
-	r := &live.Record{Status: status, Plan: func(merge string) (*transfer.Plan, error) {
-		f, err := os.Open(book.PlanFile(merge))
+func recordOf(ctx context.Context, book *campaign.Book, status *campaign.Status) (*live.Record, error) {
+	r := &live.Record{Status: status, Plan: func(m string) (*merge.Plan, error) {
+		f, err := os.Open(book.PlanFile(m))
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		return transfer.ReadPlan(f)
+		return merge.ReadPlan(f)
 	}}
 	const some = 1000
 	for after := int64(0); ; {

@@ -8,17 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
-	"mergesafe/merge/progress"
-	"mergesafe/merge/transfer"
+
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 )
 
 // conclude prints how the campaign is after a command that ended with err, and returns how the
 // command ends; nil if the error says so.
-func (n *night) conclude(name string, s *progress.Status, err error) error {
+func (n *night) conclude(name string, s *campaign.Status, err error) error {
 	v := n.verdict(name, s, err)
 	out := n.cmd.Root().Writer
 	if n.cmd.Bool("json") {
@@ -50,36 +49,36 @@ type tally struct {
 	incomplete int // of those failed or refused: for an error, and no finding
 }
 
-func count(s *progress.Status) (c tally) {
-	phases := make(map[progress.Phase]int)
+func count(s *campaign.Status) (c tally) {
+	phases := make(map[campaign.Phase]int)
 	for _, m := range s.Merges {
 		phases[m.Phase]++
 		if m.Active {
 			c.active++
 		}
 		switch {
-		case m.Incomplete && (m.Phase == progress.Failed || m.Phase == progress.Refused):
+		case m.Incomplete && (m.Phase == campaign.Failed || m.Phase == campaign.Refused):
 			c.incomplete++
-		case m.Phase == progress.Undone && m.Problem != "":
+		case m.Phase == campaign.Undone && m.Problem != "":
 			c.failed++
-		case m.Phase == progress.Skipped && m.Problem == "":
+		case m.Phase == campaign.Skipped && m.Problem == "":
 			c.leftOut++
-		case m.Phase == progress.Trying && m.Problem != "":
+		case m.Phase == campaign.Trying && m.Problem != "":
 			c.failed++
 			if m.Incomplete {
 				c.incomplete++
 			}
-		case m.Phase == progress.Trying:
+		case m.Phase == campaign.Trying:
 			c.trying++
 		}
 	}
-	c.all, c.verified, c.undone = len(s.Merges), phases[progress.Verified], phases[progress.Undone]
-	c.refused, c.skipped = phases[progress.Refused], phases[progress.Skipped]
-	c.made, c.planned, c.tried = phases[progress.Made], phases[progress.Planned], phases[progress.Tried]
-	c.waiting = phases[progress.Waiting] + phases[progress.Planning]
-	c.begun = c.all - c.verified - phases[progress.Failed] - c.undone - c.refused - c.skipped - c.made - c.planned -
-		c.waiting - c.tried - phases[progress.Trying] // all others
-	c.failed += phases[progress.Failed]
+	c.all, c.verified, c.undone = len(s.Merges), phases[campaign.Verified], phases[campaign.Undone]
+	c.refused, c.skipped = phases[campaign.Refused], phases[campaign.Skipped]
+	c.made, c.planned, c.tried = phases[campaign.Made], phases[campaign.Planned], phases[campaign.Tried]
+	c.waiting = phases[campaign.Waiting] + phases[campaign.Planning]
+	c.begun = c.all - c.verified - phases[campaign.Failed] - c.undone - c.refused - c.skipped - c.made - c.planned -
+		c.waiting - c.tried - phases[campaign.Trying] // all others
+	c.failed += phases[campaign.Failed]
 	return c
 }
 
@@ -95,7 +94,7 @@ func (c tally) of(n int) string {
 func (v *verdict) then(text, command string) { v.next = append(v.next, text+" "+command) }
 
 // verdict says how the campaign is after a command.
-func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) {
+func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) {
 	c := count(s)
 	switch {
 	case s.Doing != "":
@@ -137,7 +136,7 @@ func (n *night) verdict(name string, s *progress.Status, err error) (v verdict) 
 }
 
 // running is the verdict while a command works on the campaign.
-func (c tally) running(s *progress.Status) verdict {
+func (c tally) running(s *campaign.Status) verdict {
 	v := verdict{word: "RUNNING", sentence: fmt.Sprintf("%s; %s verified", s.Doing, c.of(c.verified)), code: cli.Stopped}
 	if s.Waits != "" {
 		v.sentence += "; waits " + s.Waits
@@ -146,7 +145,7 @@ func (c tally) running(s *progress.Status) verdict {
 }
 
 // missing is the verdict if merges have begun that the file does not have.
-func (c tally) missing(s *progress.Status, file string) verdict {
+func (c tally) missing(s *campaign.Status, file string) verdict {
 	n, are := len(s.Missing), "are"
 	if n == 1 {
 		are = "is"
@@ -157,7 +156,7 @@ func (c tally) missing(s *progress.Status, file string) verdict {
 
 // broken is the verdict of a command that ended with an error.
 func (n *night) broken(name string, c tally, err error) verdict {
-	if errors.Is(err, transfer.ErrStopped) {
+	if errors.Is(err, merge.ErrStopped) {
 		v := verdict{word: "STOPPED", sentence: c.of(c.verified) + " verified; nothing is lost", code: cli.Stopped}
 		v.then("To resume:", n.command(name, n.merges...))
 		return v
@@ -205,7 +204,7 @@ func (n *night) someFailed(name string, c tally) verdict {
 }
 
 // done is the verdict if all merges are verified but those that were left out.
-func (c tally) done(s *progress.Status) verdict {
+func (c tally) done(s *campaign.Status) verdict {
 	c.all -= c.leftOut
 	v := verdict{word: "DONE", sentence: c.of(c.verified) + " verified"}
 	if c.leftOut > 0 {
@@ -282,7 +281,7 @@ func (n *night) planned(c tally) verdict {
 }
 
 // tried is the verdict of a rehearsal.
-func (n *night) tried(s *progress.Status, c tally) verdict {
+func (n *night) tried(s *campaign.Status, c tally) verdict {
 	v := verdict{word: "TRIED", sentence: c.of(c.tried) + " tried"}
 	changed := 0
 	for _, m := range s.Merges {
@@ -303,9 +302,9 @@ func (n *night) tried(s *progress.Status, c tally) verdict {
 }
 
 // stuck counts merges that undo did not undo.
-func stuck(s *progress.Status) (n int) {
+func stuck(s *campaign.Status) (n int) {
 	for _, m := range s.Merges {
-		if m.Phase == progress.Failed || m.Phase == progress.Undoing || m.Phase.IsTry() && m.Problem != "" {
+		if m.Phase == campaign.Failed || m.Phase == campaign.Undoing || m.Phase.IsTry() && m.Problem != "" {
 			n++
 		}
 	}
@@ -316,13 +315,13 @@ func stuck(s *progress.Status) (n int) {
 const mostWidth = 80
 
 // write prints a status as text: the verdict first and, if it is long, last.
-func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
+func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 	screen := cli.ScreenOf(n.cmd, n.stdout, n.env)
 	width := screen.Width
 	width = cmp.Or(width, mostWidth)
 	var b strings.Builder
 	say := func(prefix, text string) {
-		b.WriteString(strings.Join(columns.Wrap(prefix, printable.Text(text), width), "\n") + "\n")
+		b.WriteString(strings.Join(printable.Wrap(prefix, printable.Text(text), width), "\n") + "\n")
 	}
 	line := func() { say(v.word+": ", s.Name+": "+v.sentence) }
 	line()
@@ -349,7 +348,7 @@ func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 			continue
 		}
 		for _, advice := range m.Advice {
-			if progress.IsCommand(advice) {
+			if campaign.IsCommand(advice) {
 				b.WriteString("    " + advice + "\n") // to paste: it stays on one line
 				continue
 			}
@@ -375,14 +374,14 @@ func (n *night) write(w io.Writer, s *progress.Status, v verdict) error {
 }
 
 // table has a line for each merge, as wide as the screen at the most.
-func table(s *progress.Status, width int) []string {
+func table(s *campaign.Status, width int) []string {
 	rows := [][]string{{"first", "other worlds", "rows", "state", ""}}
 	for _, m := range s.Merges {
 		state := m.PhaseWord()
-		if m.Phase == progress.Refused && m.Incomplete {
+		if m.Phase == campaign.Refused && m.Incomplete {
 			state = "incomplete"
 		}
-		if s.Doing == "" && (m.Phase == progress.Copying || m.Phase == progress.Trying || m.Phase == progress.Verifying || m.Phase == progress.Undoing) {
+		if s.Doing == "" && (m.Phase == campaign.Copying || m.Phase == campaign.Trying || m.Phase == campaign.Verifying || m.Phase == campaign.Undoing) {
 			state += ", interrupted"
 		}
 		from := printable.Text(strings.Join(m.Worlds[min(1, len(m.Worlds)):], " ") + into(m))
@@ -390,28 +389,28 @@ func table(s *progress.Status, width int) []string {
 	}
 	narrow := func(column, most int) {
 		for _, row := range rows {
-			row[column] = columns.Cut(row[column], most)
+			row[column] = printable.Cut(row[column], most)
 		}
 	}
 	narrow(0, 20)
 	widest := func() (n int) {
-		for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true}) {
-			n = max(n, columns.Width(line))
+		for _, line := range printable.Columns(rows, printable.Column{}, printable.Column{}, printable.Column{Right: true}) {
+			n = max(n, printable.Width(line))
 		}
 		return n
 	}
 	for most := 40; most >= 8 && widest() > width; most -= 4 {
 		narrow(1, most)
 	}
-	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
+	lines := printable.Columns(rows, printable.Column{}, printable.Column{}, printable.Column{Right: true})
 	for i := range lines {
-		lines[i] = columns.Cut(lines[i], width)
+		lines[i] = printable.Cut(lines[i], width)
 	}
 	return lines
 }
 
 // into is the new database of a merge behind its worlds: " > w1_m2".
-func into(m progress.MergeStatus) string {
+func into(m campaign.MergeStatus) string {
 	if m.New == "" {
 		return ""
 	}
@@ -419,7 +418,7 @@ func into(m progress.MergeStatus) string {
 }
 
 // remark is what else there is to say of a merge in one line.
-func remark(m progress.MergeStatus) string {
+func remark(m campaign.MergeStatus) string {
 	switch {
 	case m.Active && m.Waits != "":
 		return "waits"
@@ -440,11 +439,11 @@ func remark(m progress.MergeStatus) string {
 			text += ", time left unknown"
 		}
 		return text
-	case m.Phase == progress.Tried && len(m.Changed) > 0:
+	case m.Phase == campaign.Tried && len(m.Changed) > 0:
 		return printable.Count(int64(len(m.Changed)), "table was changed", "tables were changed")
-	case m.Took > 0 && (m.Phase == progress.Verified || m.Phase == progress.Failed || m.Phase == progress.Undone):
+	case m.Took > 0 && (m.Phase == campaign.Verified || m.Phase == campaign.Failed || m.Phase == campaign.Undone):
 		return "took " + printable.Seconds(m.Took)
-	case m.Phase == progress.Refused || m.Phase == progress.Skipped || m.Phase == progress.Opening && m.Active:
+	case m.Phase == campaign.Refused || m.Phase == campaign.Skipped || m.Phase == campaign.Opening && m.Active:
 	case m.Predicted[1] > 0:
 		text := "takes " + printable.Span(m.Predicted)
 		if m.Stay > 0 {

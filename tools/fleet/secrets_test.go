@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/tools/internal/cli/clitest/secrets"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an odd DSN are tried")
@@ -16,7 +16,7 @@ var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an o
 func TestSecrets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
+	clitest.Worlds(t)
 	if err := os.WriteFile("night.toml",
 		[]byte("[campaign]\nname = \"night\"\n[[merge]]\nworlds = [\"w1\", \"w2\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -35,14 +35,14 @@ func TestSecrets(t *testing.T) {
 		"fleet inventory": {"w1", "w2"},
 		"fleet suggest":   {"w1", "w2"},
 	}
-	secrets.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
+	clitest.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }
 
 // Nor does an error about the file of a campaign, of worlds, or about what the configuration says.
 func TestSecretsInFiles(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
+	clitest.Worlds(t)
 	const night, merge = "[campaign]\nname = \"night\"\n", "[[merge]]\nworlds = [\"w1\", \"w2\"]\n"
 	status := []string{"fleet", "status", "night.toml"}
 	for _, c := range []struct{ before, section string }{{merge, "[campaign]"}, {night, "[[merge]]"}, {night +
@@ -50,14 +50,14 @@ func TestSecretsInFiles(t *testing.T) {
 		if err := os.WriteFile("night.toml", []byte(c.before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		secrets.Texts(t, run, "night.toml", []string{c.section}, status)
+		clitest.Texts(t, run, "night.toml", []string{c.section}, status)
 	}
-	secrets.File(t, run, "worlds.csv", "", []string{
+	clitest.File(t, run, "worlds.csv", "", []string{
 		"name,dsn\nw1,§\n", "name,dsn\n§,sqlite:w1.db\n", "§,name,dsn\n§,w1,sqlite:w1.db\n",
 		"name,dsn,zone\nw1,sqlite:w1.db,§\n", "name,dsn_env\nw1,ODD\n", "name,dsn_env\nw1,§\n", "§\n",
 		"name,dsn\n\"w1\",\"§\n",
 	}, []string{"fleet", "inventory", "-json", "-worlds", "worlds.csv"})
-	secrets.File(t, run, "config.toml", "", []string{
+	clitest.File(t, run, "config.toml", "", []string{
 		"[registry]\ndsn = \"§\"\n", "[registry]\ndsn_env = \"ODD\"\n",
 		"[registry]\ndsn = \"sqlite:none.db\"\nworlds_account = \"§\"\n",
 		"[registry]\ndsn = \"sqlite:none.db\"\nworlds_account_env = \"ODD\"\n",

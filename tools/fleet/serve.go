@@ -16,7 +16,6 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/live"
 	"mergesafe/tools/internal/cli"
@@ -83,8 +82,8 @@ func (n *night) openPage(ctx context.Context, address string) (*livePage, error)
 		o.Control = book
 	}
 	say := cli.LogOf(cmd)
-	if masked.Word(address) != address { // the name server would be asked for parts of it
-		return nil, cli.Usage("-http %s: want an address and a port, such as 127.0.0.1:8080", masked.Word(address))
+	if cli.MaskedWord(address) != address { // the name server would be asked for parts of it
+		return nil, cli.Usage("-http %s: want an address and a port, such as 127.0.0.1:8080", cli.MaskedWord(address))
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -66,7 +66,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer file.Close()
-	find := func(name string) (transfer.Database, error) { return databaseOf(ctx, cmd, config, name) }
+	find := func(name string) (merge.Database, error) { return databaseOf(ctx, cmd, config, name) }
 	var inv *inventory.Inventory
 	if name := cmd.String("inventory"); name != "" {
 		if cmd.Args().Present() || cmd.Bool("all") {
@@ -81,11 +81,11 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 			return err
 		}
 		worlds := worldsAt(places)
-		known := make(map[string]transfer.Database)
+		known := make(map[string]merge.Database)
 		for _, w := range worlds {
 			known[w.Name] = w.Database
 		}
-		find = func(name string) (transfer.Database, error) { return known[name], nil }
+		find = func(name string) (merge.Database, error) { return known[name], nil }
 		inv = read(ctx, cmd, worlds, inventory.Options{Players: who.Players, Active: who.Active})
 		if ctx.Err() != nil {
 			return fmt.Errorf("no inventory: %w", ctx.Err())

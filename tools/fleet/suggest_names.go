@@ -7,26 +7,26 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge/inventory/overlap"
+	"mergesafe/merge"
+	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
-	"mergesafe/merge/transfer"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // counted are the columns whose values the worlds of a merge may share: names, and then the
 // accounts, if it is known where they are.
 type counted struct {
-	columns  []overlap.Column
+	columns  []inventory.Column
 	accounts bool
 }
 
-func columnsOf(who rules.Fleet) (c counted, err error) {
+func columnsOf(who rulefile.Fleet) (c counted, err error) {
 	texts := who.Names
 	if c.accounts = who.Accounts != ""; c.accounts {
 		texts = append(texts[:len(texts):len(texts)], who.Accounts)
 	}
 	for _, text := range texts {
-		column, err := overlap.ParseColumn(text)
+		column, err := inventory.ParseColumn(text)
 		if err != nil {
 			return c, fmt.Errorf("[fleet] of the configuration: %w", err)
 		}
@@ -39,7 +39,7 @@ func columnsOf(who rules.Fleet) (c counted, err error) {
 const mergesAtATime = 2
 
 // count fills in what the worlds of each merge share.
-func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Suggestion, find func(name string) (transfer.Database, error)) error {
+func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Suggestion, find func(name string) (merge.Database, error)) error {
 	if len(c.columns) == 0 || len(s.Merges) == 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Sugge
 	var mu sync.Mutex
 	done := 0
 	// Worlds are found one after the other: the configuration may ask the fleet registry.
-	worlds, problems := make([][]transfer.Database, len(s.Merges)), make([]error, len(s.Merges))
+	worlds, problems := make([][]merge.Database, len(s.Merges)), make([]error, len(s.Merges))
 	for i, m := range s.Merges {
 		for _, name := range m.Worlds {
 			d, err := find(name)
@@ -76,15 +76,15 @@ func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Sugge
 	return ctx.Err()
 }
 
-func (c counted) fill(ctx context.Context, m *suggest.Merge, worlds []transfer.Database, err error) {
-	var all []overlap.Overlap
+func (c counted) fill(ctx context.Context, m *suggest.Merge, worlds []merge.Database, err error) {
+	var all []inventory.Overlap
 	if err == nil {
-		all, err = overlap.Count(ctx, worlds, c.columns)
+		all, err = inventory.Count(ctx, worlds, c.columns)
 	}
 	if err != nil {
 		all = nil
 		for _, column := range c.columns {
-			all = append(all, overlap.Overlap{Column: column.String(), Problem: err.Error()})
+			all = append(all, inventory.Overlap{Column: column.String(), Problem: err.Error()})
 		}
 	}
 	if c.accounts {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/progress"
+	"mergesafe/merge/campaign"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -20,7 +20,7 @@ type watch struct {
 	log     *cli.Log
 	display *cli.Display
 	stop    func() // looking
-	now     atomic.Pointer[progress.Status]
+	now     atomic.Pointer[campaign.Status]
 	last    int64 // the last event that was told
 }
 
@@ -69,7 +69,7 @@ func (w *watch) look(ctx context.Context) {
 }
 
 // cameOf is how many rows came, and how many come in all.
-func cameOf(s *progress.Status) (done, total int64) {
+func cameOf(s *campaign.Status) (done, total int64) {
 	for i := range s.Merges {
 		done, total = done+s.Merges[i].Came(), total+s.Merges[i].Rows
 	}
@@ -120,7 +120,7 @@ func (w *watch) text() string {
 	return printable.Text(text)
 }
 
-func percent(m progress.MergeStatus) string {
+func percent(m campaign.MergeStatus) string {
 	if m.Total == 0 {
 		return ""
 	}

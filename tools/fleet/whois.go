@@ -8,9 +8,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -43,7 +43,7 @@ func (n *night) whois(ctx context.Context) error {
 		return err
 	}
 	var left []string
-	list := report.ListFates(func(each func(transfer.Fate) error) (err error) {
+	list := report.ListFates(func(each func(merge.Fate) error) (err error) {
 		left, err = n.book.EachFate(ctx, o, who, each)
 		return err
 	})
@@ -70,7 +70,7 @@ func (n *night) readingOptions(ctx context.Context, worlds bool) (o campaign.Opt
 		return o, err
 	}
 	all, err := n.worlds(ctx, config)
-	o.Databases = func(world string) (transfer.Database, error) { return all[world], nil }
+	o.Databases = func(world string) (merge.Database, error) { return all[world], nil }
 	o.Codecs = codecsOf(r)
 	return o, err
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
 )
@@ -28,7 +27,7 @@ func printList[E, T any](w io.Writer, width int, asJSON bool, all []E, none stri
 	for _, e := range all {
 		rows = append(rows, row(e))
 	}
-	return columns.Write(w, rows, width)
+	return printable.WriteColumns(w, rows, width)
 }
 
 // known is a time in JSON: null if it is zero.

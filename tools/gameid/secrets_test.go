@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest/secrets"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an odd DSN are tried")
@@ -15,7 +15,7 @@ var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an o
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
+	clitest.Worlds(t)
 	for _, line := range []string{"gameid servers init -fleet sqlite:fleet.db",
 		"gameid servers places set -fleet sqlite:fleet.db w1 mysql:tcp(127.0.0.1:1)/w1"} {
 		if code := run(t.Context(), strings.Fields(line), func(string) (string, bool) { return "", false },
@@ -40,5 +40,5 @@ func TestSecrets(t *testing.T) {
 		"gameid servers leave":         {"sqlite:w1.db"},
 		"gameid servers schema":        {},
 	}
-	secrets.CommandLines(t, run, command(nil), arguments, *secretRuns)
+	clitest.CommandLines(t, run, command(nil), arguments, *secretRuns)
 }

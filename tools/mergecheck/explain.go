@@ -5,14 +5,14 @@ import (
 	"errors"
 	"io"
 
-	"mergesafe/merge/codec"
-	"mergesafe/merge/declare"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/rules"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // explain prints what is known of one column. It gives no verdict.
@@ -25,13 +25,13 @@ func explain(ctx context.Context, s settings, out io.Writer, log *cli.Log) error
 		return err
 	}
 	p.begin(phaseSchemas)
-	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
+	codecs, stop := keys.Commands(ctx, merge.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
 	e, err := propose.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
 	switch {
-	case errors.Is(err, declare.ErrOptions):
-		return cli.WithHint(err, rules.Hint(err))
+	case errors.Is(err, rules.ErrOptions):
+		return cli.WithHint(err, rulefile.Hint(err))
 	case err != nil:
 		return err
 	}

@@ -22,7 +22,7 @@ func TestInterruptedWhileFrozen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		world(t, "mysql:"+dsn, i+1, 10, prefix)
+		makeWorld(t, "mysql:"+dsn, i+1, 10, prefix)
 		args = append(args, "mysql:"+dsn)
 	}
 	dsn, err := server.Database(t.Context())

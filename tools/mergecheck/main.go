@@ -12,14 +12,14 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
-	"mergesafe/merge/codec"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/rules"
+
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/rulefile"
 
 	_ "mergesafe/store/mysql"
 	_ "mergesafe/store/sqlite"
@@ -114,7 +114,7 @@ func find(ctx context.Context, s settings, log *cli.Log) (*report.Check, error) 
 		return nil, err
 	}
 	p.begin(phaseSchemas)
-	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
+	codecs, stop := keys.Commands(ctx, merge.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
 	s.options.Progress, s.options.Judging = p.report, p.judges
@@ -131,8 +131,8 @@ func noVerdict(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("no verdict")
-	case errors.Is(err, declare.ErrOptions):
-		return cli.WithHint(err, rules.Hint(err))
+	case errors.Is(err, rules.ErrOptions):
+		return cli.WithHint(err, rulefile.Hint(err))
 	default:
 		return cli.WithHint(err, "There is no verdict.")
 	}

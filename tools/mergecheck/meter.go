@@ -5,29 +5,29 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/declare"
+	"mergesafe/merge"
 	"mergesafe/merge/estimate"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/rules"
 )
 
 // meter measures how fast one database is read, or all of them, and how long the rest takes.
 type meter struct {
 	estimate.Meter
 	begun   bool
-	current declare.Progress
+	current rules.Progress
 	judging string // the condition that takes long
 	load    int    // running threads, while the reading rests because of them; 0 while it does not
 }
 
-func (m *meter) report(p declare.Progress, now time.Time) {
-	m.Report(transfer.Progress{Step: transfer.StepCheck, Database: p.World, Rows: p.WorldRows, Total: p.WorldTotal}, now)
+func (m *meter) report(p rules.Progress, now time.Time) {
+	m.Report(merge.Progress{Step: merge.StepCheck, Database: p.World, Rows: p.WorldRows, Total: p.WorldTotal}, now)
 	m.begun, m.current, m.load, m.judging = true, p, 0, ""
 }
 
 // howFar is, for example, "45 %  9.0 M of 20.0 M rows  1.5 M/s  7s left".
 func (m *meter) howFar(done, total int64, now time.Time) string {
 	left, _ := m.Left(now)
-	return printable.HowFar(done, total, m.Rate(transfer.StepCheck, now), left)
+	return printable.HowFar(done, total, m.Rate(merge.StepCheck, now), left)
 }
 
 // text is, for example,
@@ -52,6 +52,6 @@ func (m *meter) text(now time.Time) string {
 	return m.howFar(m.current.WorldRows, m.current.WorldTotal, now) + "  " + doing
 }
 
-func reading(p declare.Progress) string { return printable.Text(p.Table) + " " + p.Code }
+func reading(p rules.Progress) string { return printable.Text(p.Table) + " " + p.Code }
 
 func (m *meter) resting() string { return fmt.Sprintf("resting: %d threads are running", m.load) }

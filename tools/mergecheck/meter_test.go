@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -21,15 +21,15 @@ func TestMeter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		after time.Duration
-		now   declare.Progress
+		now   rules.Progress
 		want  string
 	}{
-		{0, declare.Progress{Code: "key-collision", Table: "items", WorldRows: 4096, WorldTotal: 60e6}, "0 %  4096 of 60.0 M rows  0/s  time left unknown  items key-collision"},
-		{2 * time.Second, declare.Progress{Code: "key-collision", Table: "items", WorldRows: 30e6, WorldTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  2s left  items key-collision"},
-		{4 * time.Second, declare.Progress{Code: "unique-collision", Table: "a\x1b[2J", WorldRows: 31e6, WorldTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7749 k/s  4s left  a\x1b[2J unique-collision`},
-		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", WorldRows: 36e6, WorldTotal: 3600e6}, "1 %  36.0 M of 3600.0 M rows  1390/s  time left unknown  players unique-collision"},
-		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", WorldRows: 0, WorldTotal: 10}, "0 %  0 of 10 rows  1390/s  1s left  players unique-collision"},
-		{time.Hour, declare.Progress{Code: "unique-collision", Table: "players", WorldRows: 0, WorldTotal: 0}, "0 rows are read  players unique-collision"},
+		{0, rules.Progress{Code: "key-collision", Table: "items", WorldRows: 4096, WorldTotal: 60e6}, "0 %  4096 of 60.0 M rows  0/s  time left unknown  items key-collision"},
+		{2 * time.Second, rules.Progress{Code: "key-collision", Table: "items", WorldRows: 30e6, WorldTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  2s left  items key-collision"},
+		{4 * time.Second, rules.Progress{Code: "unique-collision", Table: "a\x1b[2J", WorldRows: 31e6, WorldTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7749 k/s  4s left  a\x1b[2J unique-collision`},
+		{time.Hour, rules.Progress{Code: "unique-collision", Table: "players", WorldRows: 36e6, WorldTotal: 3600e6}, "1 %  36.0 M of 3600.0 M rows  1390/s  time left unknown  players unique-collision"},
+		{time.Hour, rules.Progress{Code: "unique-collision", Table: "players", WorldRows: 0, WorldTotal: 10}, "0 %  0 of 10 rows  1390/s  1s left  players unique-collision"},
+		{time.Hour, rules.Progress{Code: "unique-collision", Table: "players", WorldRows: 0, WorldTotal: 0}, "0 rows are read  players unique-collision"},
 	} {
 		now := start.Add(tt.after)
 		m.report(tt.now, now)
@@ -41,7 +41,7 @@ func TestMeter(t *testing.T) {
 	if got, want := m.text(start.Add(time.Hour)), "0 rows are read  resting: 41 threads are running"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	m.report(declare.Progress{Code: "key-collision", Table: "items"}, start)
+	m.report(rules.Progress{Code: "key-collision", Table: "items"}, start)
 	if m.load != 0 {
 		t.Error("still resting although rows are read")
 	}
@@ -52,7 +52,7 @@ func TestMeter(t *testing.T) {
 	if _, _, line := p.line(start); p.text(0) != "s1 has judged for 1m5s: level < 30" || !strings.Contains(line, p.text(0)) {
 		t.Errorf("got %q and %q", p.text(0), line)
 	}
-	if m.report(declare.Progress{Code: "key-collision", Table: "items"}, start); m.judging != "" {
+	if m.report(rules.Progress{Code: "key-collision", Table: "items"}, start); m.judging != "" {
 		t.Error("still judging although rows are read")
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/rulefile"
 )
 
 var profileMutations = flag.Int("profiles.mutations", 1, "how many statements of each profile to leave out, one by one; -1: all")
@@ -36,7 +36,7 @@ var profiles = map[string][]string{
 func profileFile(name string) string { return filepath.Join("../../profiles", name+".toml") }
 
 // names are the columns of which the values are to be changed.
-func names(r *rules.Rules) map[string]bool {
+func names(r *rulefile.Rules) map[string]bool {
 	all := make(map[string]bool)
 	for _, n := range r.Names {
 		all[n.Table+"."+n.Column] = true
@@ -44,7 +44,7 @@ func names(r *rules.Rules) map[string]bool {
 	for _, c := range r.Copies {
 		all[c.Table+"."+c.Column] = true
 	}
-	words := func(w *declare.When, at ...string) { // a condition with a word
+	words := func(w *rules.When, at ...string) { // a condition with a word
 		for _, at := range at {
 			if w != nil && strings.ContainsFunc(strings.Join(w.Is, ""), unicode.IsLetter) {
 				table, _, _ := strings.Cut(at, ".")
@@ -66,7 +66,7 @@ func names(r *rules.Rules) map[string]bool {
 }
 
 // policyOf is the policy of a table; nil: its rows are copied.
-func policyOf(r *rules.Rules, table string) *declare.TablePolicy {
+func policyOf(r *rulefile.Rules, table string) *rules.TablePolicy {
 	for i, p := range r.Check.Tables {
 		if slices.ContainsFunc(p.Tables, func(pattern string) bool { ok, _ := path.Match(pattern, table); return ok }) {
 			return &r.Check.Tables[i]
@@ -76,12 +76,12 @@ func policyOf(r *rules.Rules, table string) *declare.TablePolicy {
 }
 
 // staysBehind reports whether a column is in tables only of which no row is copied.
-func staysBehind(r *rules.Rules, at string) bool {
+func staysBehind(r *rulefile.Rules, at string) bool {
 	pattern, _, _ := strings.Cut(at, ".")
 	for _, d := range r.Check.Rules {
 		for table := range d.Schema.Tables {
 			p := policyOf(r, table)
-			if ok, _ := path.Match(pattern, table); ok && table != "notice_role" && (p == nil || p.Policy == declare.PolicyCombine) { // all rows of that one are dropped
+			if ok, _ := path.Match(pattern, table); ok && table != "notice_role" && (p == nil || p.Policy == rules.PolicyCombine) { // all rows of that one are dropped
 				return false
 			}
 		}
@@ -91,7 +91,7 @@ func staysBehind(r *rules.Rules, at string) bool {
 
 // inSomeRows are the columns of which a profile says what they are in some rows, so that
 // numbers in the others are open: the game has none there.
-func inSomeRows(r *rules.Rules) (all []string) {
+func inSomeRows(r *rulefile.Rules) (all []string) {
 	var said []string // what the other rows are
 	for _, d := range r.Check.Rules {
 		for _, ref := range d.References {
@@ -107,7 +107,7 @@ func inSomeRows(r *rules.Rules) (all []string) {
 
 // tablesOf are the tables that the last file with a schema lists, and those that a file names
 // beside it.
-func tablesOf(r *rules.Rules) map[string][]string {
+func tablesOf(r *rulefile.Rules) map[string][]string {
 	all := make(map[string][]string)
 	for _, declared := range r.Check.Rules {
 		if declared.Schema != nil {
@@ -126,7 +126,7 @@ func tablesOf(r *rules.Rules) map[string][]string {
 
 // profileWorlds makes two databases with the tables that a profile lists, in which every
 // column has the numbers 1 and 2: whatever is not declared may name a key.
-func profileWorlds(t *testing.T, r *rules.Rules) []string {
+func profileWorlds(t *testing.T, r *rulefile.Rules) []string {
 	t.Helper()
 	texts := names(r)
 	keys, kept := make(map[string]string), make(map[string]bool) // of spaces, by table
@@ -162,7 +162,7 @@ func profileWorlds(t *testing.T, r *rules.Rules) []string {
 				if keys[table] == c {
 					definition += " NOT NULL PRIMARY KEY"
 				}
-				if combined != nil && combined.Policy == declare.PolicyCombine && combined.Columns[c] == "" {
+				if combined != nil && combined.Policy == rules.PolicyCombine && combined.Columns[c] == "" {
 					key = append(key, `"`+c+`"`)
 				}
 				definitions = append(definitions, definition)
@@ -233,7 +233,7 @@ func TestProfilesClassifyEveryColumn(t *testing.T) {
 			if name == "landsandboat" && *profileMutations >= 0 {
 				t.Skip("NOT TESTED: it has the game's own data, too, and takes long: -profiles.mutations=-1")
 			}
-			var r rules.Rules
+			var r rulefile.Rules
 			var files []string
 			for _, part := range parts {
 				files = append(files, profileFile(part))
@@ -244,7 +244,7 @@ func TestProfilesClassifyEveryColumn(t *testing.T) {
 			sources := profileWorlds(t, &r)
 			before := openColumns(t, files, sources)
 			undecided := func(at string) bool {
-				return slices.ContainsFunc(r.Check.Rules, func(d declare.Declarations) bool { return slices.Contains(d.Undecided, at) })
+				return slices.ContainsFunc(r.Check.Rules, func(d rules.Declarations) bool { return slices.Contains(d.Undecided, at) })
 			}
 			if undeclared := slices.DeleteFunc(slices.Clone(before), func(at string) bool { return slices.Contains(inSomeRows(&r), at) || undecided(at) }); len(undeclared) > 0 {
 				t.Errorf("%d columns are open: %q", len(undeclared), undeclared)
@@ -277,7 +277,7 @@ func before(t *testing.T, files []string) (all []any) {
 }
 
 // leaveOut leaves out one statement after the other. open are the columns that are open with all of them.
-func leaveOut(t *testing.T, r *rules.Rules, files, sources, open []string) {
+func leaveOut(t *testing.T, r *rulefile.Rules, files, sources, open []string) {
 	file := files[len(files)-1]
 	var whole map[string]any
 	if _, err := toml.DecodeFile(file, &whole); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
@@ -30,7 +30,7 @@ type display struct {
 	all    meter             // of all together
 	phase  phase
 	phases verdict.Phases
-	latest declare.Progress
+	latest rules.Progress
 	early  string // what was found first, while it is not yet shown
 	seen   int64  // rows that the last line told of
 }
@@ -102,8 +102,8 @@ func (p *display) showEarly() {
 	p.early = ""
 }
 
-// report is [declare.Options.Progress].
-func (p *display) report(now declare.Progress) {
+// report is [rules.Options.Progress].
+func (p *display) report(now rules.Progress) {
 	i := slices.Index(p.names, now.World)
 	if i < 0 {
 		return

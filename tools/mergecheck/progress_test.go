@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vbauerster/mpb/v8"
 
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -50,8 +50,8 @@ func TestProgressOnTerminal(t *testing.T) {
 	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.Text.String()); diff != "" {
 		t.Error(diff)
 	}
-	p.report(declare.Progress{Code: "key-collision", World: "s2", Table: "items", WorldRows: 50, WorldTotal: 200})
-	p.report(declare.Progress{World: "unknown"})
+	p.report(rules.Progress{Code: "key-collision", World: "s2", Table: "items", WorldRows: 50, WorldTotal: 200})
+	p.report(rules.Progress{World: "unknown"})
 	refresh <- time.Now()
 	<-screen.Wrote
 	p.rests("s1", 99)
@@ -83,7 +83,7 @@ func TestProgressInLines(t *testing.T) {
 			log.Reset()
 		}
 		report := func(source, table string, rows int64) {
-			p.report(declare.Progress{Code: "key-collision", World: source, Table: table, WorldRows: rows, WorldTotal: 1_000_000})
+			p.report(rules.Progress{Code: "key-collision", World: source, Table: table, WorldRows: rows, WorldTotal: 1_000_000})
 		}
 		step(0, "mergecheck: opening s1 and s2\n")
 		p.begin(phaseSchemas)

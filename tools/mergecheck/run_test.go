@@ -28,13 +28,12 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/rules"
-	"mergesafe/tools/internal/throttle"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // result is what one run of the program gave.
@@ -89,7 +88,7 @@ func failures(r *verdict.Report) map[string]int64 {
 	return failed
 }
 
-func world(t *testing.T, dsn string, server, count int, prefix string) {
+func makeWorld(t *testing.T, dsn string, server, count int, prefix string) {
 	t.Helper()
 	if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(server), count, prefix); err != nil {
 		t.Fatal(err)
@@ -99,8 +98,8 @@ func world(t *testing.T, dsn string, server, count int, prefix string) {
 func TestJSON(t *testing.T) {
 	dir := t.TempDir()
 	s1, s3 := "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s3.db")
-	world(t, s1, 1, 20, "a")
-	world(t, s3, 1, 10, "c")
+	makeWorld(t, s1, 1, 20, "a")
+	makeWorld(t, s3, 1, 10, "c")
 	r := reported(t, cli.Conflicts, s1, s3)
 	if r.Version != verdict.ReportVersion || r.Verdict != verdict.Fail || len(r.Worlds) != 2 || r.Worlds[0].Name != filepath.Join(dir, "s1.db") {
 		t.Errorf("version %d, verdict %s, worlds %+v", r.Version, r.Verdict, r.Worlds)
@@ -109,7 +108,7 @@ func TestJSON(t *testing.T) {
 		if result.Code != verdict.CodeKeyCollision || result.Table != "players" {
 			continue
 		}
-		if len(result.Samples) != declare.Samples || len(result.Samples[0].Rows) != 2 {
+		if len(result.Samples) != rules.Samples || len(result.Samples[0].Rows) != 2 {
 			t.Fatalf("samples %v", result.Samples)
 		}
 		for i, want := range []string{"a0", "c0"} {
@@ -163,18 +162,18 @@ func TestProposals(t *testing.T) {
 	for _, p := range r.Proposals {
 		text.WriteString(p.TOML() + "\n")
 	}
-	var declared rules.Rules
+	var declared rulefile.Rules
 	if _, err := config.Parse("config.toml", text.String(), declared.Reader("config.toml")); err != nil {
 		t.Fatalf("%v in:\n%s", err, &text)
 	}
-	want := declare.Options{
-		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-		Rules: []declare.Declarations{{File: "config.toml", References: []declare.DeclaredReference{
+	want := rules.Options{
+		Uniques: []rules.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Rules: []rules.Declarations{{File: "config.toml", References: []rules.DeclaredReference{
 			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}, Line: 7},
 		}}},
 	}
-	if diff := cmp.Diff(want, declared.Check, cmpopts.IgnoreFields(declare.Declarations{}, "LineOf"), cmpopts.IgnoreFields(declare.DeclaredReference{}, "File"),
-		cmpopts.IgnoreFields(declare.DeclaredUnique{}, "File", "Line")); diff != "" {
+	if diff := cmp.Diff(want, declared.Check, cmpopts.IgnoreFields(rules.Declarations{}, "LineOf"), cmpopts.IgnoreFields(rules.DeclaredReference{}, "File"),
+		cmpopts.IgnoreFields(rules.DeclaredUnique{}, "File", "Line")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	file := filepath.Join(dir, "config.toml")
@@ -256,7 +255,7 @@ func TestMariaDB(t *testing.T) {
 		prefix        string
 	}{{1, 300, "a"}, {2, 200, "b"}, {1, 100, "c"}, {4, 50, "Á"}} {
 		dsn := servertest.DSN(t)
-		world(t, "mysql:"+dsn, w.server, w.count, w.prefix)
+		makeWorld(t, "mysql:"+dsn, w.server, w.count, w.prefix)
 		readers = append(readers, "mysql:"+servertest.Grant(t, "SELECT", dsn))
 		checksums = append(checksums, func() string { return checksum(t, dsn) })
 	}
@@ -292,7 +291,7 @@ func TestMariaDB(t *testing.T) {
 
 	// Different kinds of database cannot be held against each other.
 	file := "sqlite:" + filepath.Join(t.TempDir(), "s5.db")
-	world(t, file, 5, 1, "e")
+	makeWorld(t, file, 5, 1, "e")
 	r := mergecheck(t.Context(), readers[0], file)
 	if r.code != cli.Incomplete || r.stdout != "" || !strings.Contains(r.stderr, "no verdict") {
 		t.Errorf("MariaDB and SQLite: %+v", r)
@@ -343,7 +342,7 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 		}
 	}()
 	file := "sqlite:" + filepath.Join(t.TempDir(), "s1.db")
-	world(t, file, 1, 1, "a")
+	makeWorld(t, file, 1, 1, "a")
 	got := mergecheck(ctx, file, "mysql:checker:s3cret@tcp("+silent.Addr().String()+")/game")
 	interrupted(t, got)
 	if got.stdout != "" {
@@ -354,8 +353,8 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 // An interrupt in the middle of the check ends it, and leaves no verdict.
 func TestInterruptedWhileReading(t *testing.T) {
 	first, second := servertest.DSN(t), servertest.DSN(t)
-	world(t, "mysql:"+first, 1, 10, "a")
-	world(t, "mysql:"+second, 2, 10, "b")
+	makeWorld(t, "mysql:"+first, 1, 10, "a")
+	makeWorld(t, "mysql:"+second, 2, 10, "b")
 	db, err := sql.Open("mysql", second)
 	if err != nil {
 		t.Fatal(err)
@@ -408,8 +407,8 @@ func busy(t *testing.T, db *sql.DB) (end func()) {
 // The check rests while its server works on too much, and goes on by itself.
 func TestMaxLoad(t *testing.T) {
 	first, second := servertest.DSN(t), servertest.DSN(t)
-	world(t, "mysql:"+first, 1, 10, "a")
-	world(t, "mysql:"+second, 2, 10, "b")
+	makeWorld(t, "mysql:"+first, 1, 10, "a")
+	makeWorld(t, "mysql:"+second, 2, 10, "b")
 	db, err := sql.Open("mysql", first)
 	if err != nil {
 		t.Fatal(err)
@@ -422,7 +421,7 @@ func TestMaxLoad(t *testing.T) {
 	end := busy(t, db)
 	defer end()
 	rests := make(chan int, 1000)
-	s := settings{places: places, throttle: throttle.Throttle{MaxLoad: 3}}
+	s := settings{places: places, throttle: databases.Throttle{MaxLoad: 3}}
 	sources, closeAll, err := open(t.Context(), s, func(_ string, threads int) { rests <- threads })
 	defer closeAll()
 	if err != nil {
@@ -430,7 +429,7 @@ func TestMaxLoad(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		r, err := merge.Check(t.Context(), sources, declare.Options{})
+		r, err := merge.Check(t.Context(), sources, rules.Options{})
 		if err == nil && r.Verdict != verdict.Pass {
 			err = fmt.Errorf("verdict %s", r.Verdict)
 		}
@@ -457,7 +456,7 @@ func TestInterruptedHalfWay(t *testing.T) {
 	var readers []string
 	for i, prefix := range []string{"a", "A"} {
 		dsn = servertest.DSN(t)
-		world(t, "mysql:"+dsn, i+1, 10, prefix)
+		makeWorld(t, "mysql:"+dsn, i+1, 10, prefix)
 		readers = append(readers, servertest.Grant(t, "SELECT", dsn))
 	}
 	account, err := mysql.ParseDSN(readers[0])

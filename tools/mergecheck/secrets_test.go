@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/tools/internal/cli/clitest/secrets"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an odd DSN are tried")
@@ -15,8 +15,8 @@ var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an o
 func TestSecrets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
-	secrets.CommandLines(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db",
+	clitest.Worlds(t)
+	clitest.CommandLines(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db",
 		"sqlite:w2.db", "sqlite:w3.db"}}, *secretRuns)
 }
 
@@ -24,14 +24,14 @@ func TestSecrets(t *testing.T) {
 func TestSecretsInFiles(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
-	secrets.Texts(t, run, "config.toml", []string{
+	clitest.Worlds(t)
+	clitest.Texts(t, run, "config.toml", []string{
 		"[registry]", "[[source]]", "[check]", "[[check.unique]]",
 		"[[check.reference]]", "[[check.id]]", "[[check.world]]",
 		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]",
 		"[fleet]", "[schema]",
 	}, []string{"mergecheck", "w1", "w2"})
-	secrets.File(t, run, "config.toml", "", []string{
+	clitest.File(t, run, "config.toml", "", []string{
 		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n", "[[source]]\nname = \"w1\"\ndsn_env = \"ODD\"\n",
 		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
 		"[[source]]\nname = \"w{1..2}\"\ndsn = \"§\"\n",

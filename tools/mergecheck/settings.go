@@ -6,15 +6,14 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
+	"mergesafe/merge"
 	"mergesafe/merge/propose"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/throttle"
 )
 
 func flags() []cliv3.Flag {
@@ -26,18 +25,18 @@ func flags() []cliv3.Flag {
 		&cliv3.StringFlag{Name: "html"},
 		&cliv3.BoolFlag{Name: "codes"},
 	}
-	return slices.Concat(databases.RuleFlags(), throttle.Flags(), own)
+	return slices.Concat(databases.RuleFlags(), databases.Flags(), own)
 }
 
 // settings are what the command line and the configuration ask for.
 type settings struct {
 	places   []databases.Place
-	options  declare.Options // but for the callbacks
+	options  rules.Options // but for the callbacks
 	json     bool
 	html     string      // the file to write; "" for none
 	rules    string      // the file of rules to write; "" for none
 	inputs   []cli.Input // what must not be written over
-	throttle throttle.Throttle
+	throttle databases.Throttle
 	program  string // that makes the report
 
 	explain [2]string // table and column; none if there is no -explain
@@ -53,18 +52,18 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
 		program: cmd.Root().Version,
 	}
-	if s.throttle, err = throttle.Of(cmd); err != nil {
+	if s.throttle, err = databases.Of(cmd); err != nil {
 		return s, err
 	}
 	config := databases.NewConfig(cmd.String("config"), env)
-	rules, err := config.Rules(cmd)
+	ruled, err := config.Rules(cmd)
 	if err != nil {
 		return s, err
 	}
-	s.options, s.line = rules.Check, rules.Line
-	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
+	s.options, s.line = ruled.Check, ruled.Line
+	s.options.Renames, s.options.Copies = merge.Renamed(ruled.Names), ruled.Copies
 	if s.options.Propose = cmd.Bool("propose"); s.options.Propose {
-		rekey := declare.Rekey{}
+		rekey := rules.Rekey{}
 		if s.options.Rekey != nil {
 			rekey = *s.options.Rekey
 		}
@@ -89,7 +88,7 @@ func checkFlags(cmd *cliv3.Command) error {
 	codes := slice.Map(verdict.Codes(), func(c verdict.Code) string { return c.Code })
 	for _, text := range cmd.StringSlice("allow") {
 		if code, _, _ := strings.Cut(text, ":"); !slices.Contains(codes, code) {
-			return cli.Usage("-allow: no rule has the code %q%s: mergecheck -codes lists them", code, nearest.Hint(code, codes))
+			return cli.Usage("-allow: no rule has the code %q%s: mergecheck -codes lists them", code, naming.Hint(code, codes))
 		}
 	}
 	if cmd.IsSet("o") && !cmd.Bool("propose") {

@@ -7,9 +7,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/estimate"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -28,7 +28,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		w.close()
 		return err
 	}
-	result, err := transfer.Apply(ctx, j.plan, j.into, j.worlds, w.working(j.options))
+	result, err := merge.Apply(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
 	o := j.outcome("apply")
 	if try {
@@ -62,7 +62,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *
 		}
 	}
 	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")
-	at, err := transfer.LookUp(ctx, p, j.into, j.worlds)
+	at, err := merge.LookUp(ctx, p, j.into, j.worlds)
 	if err != nil {
 		return nil, false // the work itself waits, or says why
 	}

@@ -7,9 +7,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/cell"
-	"mergesafe/merge/codec"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/keys"
+
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -18,7 +18,7 @@ func codecFlag() cliv3.Flag { return &cliv3.StringSliceFlag{Name: "codec"} }
 // codecs makes the codecs of the plan that are commands ready to run: those that the command
 // line names. A plan is a file, and may be somebody else's: it must not say what is run here.
 // stop must be called.
-func (j *job) codecs(ctx context.Context) (all cell.Codecs, stop func(), err error) {
+func (j *job) codecs(ctx context.Context) (all keys.Codecs, stop func(), err error) {
 	inPlan := commandsOf(j.plan)
 	for _, f := range j.named {
 		if !slices.Contains(inPlan, f) {
@@ -30,7 +30,7 @@ func (j *job) codecs(ctx context.Context) (all cell.Codecs, stop func(), err err
 			return nil, nil, cli.Usage("the plan runs a command of the game, %s: if you know it and want to run it here, add -codec %s", printable.Text(f), printable.Quoted(f))
 		}
 	}
-	all, stop = codec.Commands(ctx, j.named)
+	all, stop = keys.Commands(ctx, j.named)
 	return all, stop, nil
 }
 
@@ -42,6 +42,6 @@ func runs(commands []string) string {
 }
 
 // commandsOf are the codecs of a plan that are commands.
-func commandsOf(p *transfer.Plan) []string {
-	return slices.DeleteFunc(p.Codecs(), func(f string) bool { return !cell.IsCommand(f) })
+func commandsOf(p *merge.Plan) []string {
+	return slices.DeleteFunc(p.Codecs(), func(f string) bool { return !keys.IsCommand(f) })
 }

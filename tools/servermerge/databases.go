@@ -12,24 +12,23 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
 
 // given returns the databases that a plan is made for, the new one first. The
 // commands that carry the plan out find them by the names that they have here.
-func given(config *databases.Config, args []string) ([]transfer.Database, error) {
+func given(config *databases.Config, args []string) ([]merge.Database, error) {
 	places, err := config.Locate(args)
 	return slice.Map(places, databaseAt), err
 }
 
-func databaseAt(p databases.Place) transfer.Database {
-	return transfer.Database{Name: p.FullName(), DSN: p.DSN.Reveal()}
+func databaseAt(p databases.Place) merge.Database {
+	return merge.Database{Name: p.FullName(), DSN: p.DSN.Reveal()}
 }
 
 // job is a plan with the databases that it is for.
@@ -37,10 +36,10 @@ type job struct {
 	call
 	ending
 	program string // that runs
-	plan    *transfer.Plan
-	into    transfer.Database // the new one
-	place   string            // of it, without secrets
-	worlds  []transfer.Database
+	plan    *merge.Plan
+	into    merge.Database // the new one
+	place   string         // of it, without secrets
+	worlds  []merge.Database
 }
 
 // job reads the plan that the arguments name, and finds its databases: those
@@ -74,7 +73,7 @@ func (s surroundings) locate(cmd *cliv3.Command, j *job) (*job, error) {
 		return nil, err
 	}
 	for i, p := range places {
-		d := transfer.Database{Name: names[i], DSN: p.DSN.Reveal()}
+		d := merge.Database{Name: names[i], DSN: p.DSN.Reveal()}
 		if i == 0 {
 			j.into, j.place = d, databases.Where(p.DSN.Reveal())
 		} else {
@@ -87,15 +86,15 @@ func (s surroundings) locate(cmd *cliv3.Command, j *job) (*job, error) {
 // asPlanned refuses a new database without the record of the merge that is not where the plan was made for: one that was
 // typed, or that the configuration names since.
 func (j *job) asPlanned(ctx context.Context, doing string) error {
-	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
+	at, err := merge.LookUp(ctx, j.plan, j.into, j.worlds)
 	if err != nil || !at.State.Nothing() {
 		return nil // the work itself waits, or says why; or the database is known by its record
 	}
-	refusal, err := transfer.Elsewhere(ctx, j.plan, j.into)
+	refusal, err := merge.Elsewhere(ctx, j.plan, j.into)
 	if err != nil || refusal == nil {
 		return err
 	}
-	return &transfer.RefusedError{Doing: doing, Refusals: []transfer.Refusal{*refusal}}
+	return &merge.RefusedError{Doing: doing, Refusals: []merge.Refusal{*refusal}}
 }
 
 // readJob reads the plan, and leaves the databases open.
@@ -115,7 +114,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 		return nil, err
 	}
 	defer f.Close()
-	plan, err := transfer.ReadPlan(f)
+	plan, err := merge.ReadPlan(f)
 	if err != nil {
 		return nil, cli.WithHint(fmt.Errorf("%s: %w", file, report.Plainly(err)), recorded(file+".recorded"))
 	}
@@ -142,7 +141,7 @@ func isRefused(name string) bool {
 		return false
 	}
 	defer f.Close()
-	plan, err := transfer.ReadPlan(f)
+	plan, err := merge.ReadPlan(f)
 	return err == nil && len(plan.Refusals) > 0
 }
 
@@ -193,7 +192,7 @@ func (c call) commands(running string) report.Commands {
 	}
 }
 
-// typedOf are the words of a command that makes a plan, for [transfer.Plan.Typed].
+// typedOf are the words of a command that makes a plan, for [merge.Plan.Typed].
 func typedOf(cmd *cliv3.Command) []string {
 	words := []string{cmd.Name}
 	for _, f := range cmd.Flags {
@@ -209,7 +208,7 @@ func typedOf(cmd *cliv3.Command) []string {
 }
 
 // planAgain is what to type for a new plan of the same merge, in a file beside that of the old one.
-func planAgain(file string, plan *transfer.Plan) string {
+func planAgain(file string, plan *merge.Plan) string {
 	words := append([]string{"servermerge"}, plan.Typed...)
 	ending := filepath.Ext(file)
 	fresh := file
@@ -232,7 +231,7 @@ func givenConfig(cmd *cliv3.Command) string {
 	if !cmd.IsSet("config") {
 		return ""
 	}
-	return masked.Word(cmd.String("config"))
+	return cli.MaskedWord(cmd.String("config"))
 }
 
 // findable reports whether a database is found by the name that it has in a
@@ -254,4 +253,4 @@ func (j *job) where() string {
 }
 
 // all are the databases, the new one first.
-func (j *job) all() []transfer.Database { return append([]transfer.Database{j.into}, j.worlds...) }
+func (j *job) all() []merge.Database { return append([]merge.Database{j.into}, j.worlds...) }

@@ -10,13 +10,13 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/slice"
-	"mergesafe/merge/declare"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // ending is where the outcome of a command goes.
@@ -34,13 +34,13 @@ func pageFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "html"} }
 
 // newPage makes the file that -html names, before the work. It is neither the
 // plan nor anything else that is still needed.
-func newPage(cmd *cliv3.Command, plan string, all ...transfer.Database) (*cli.File, error) {
+func newPage(cmd *cliv3.Command, plan string, all ...merge.Database) (*cli.File, error) {
 	return cli.NewFile("html", cmd.String("html"), inputs(cmd, plan, all...)...)
 }
 
 // inputs are the files that a command must not write.
-func inputs(cmd *cliv3.Command, plan string, all ...transfer.Database) []cli.Input {
-	dsns := slice.Map(all, func(d transfer.Database) string { return d.DSN })
+func inputs(cmd *cliv3.Command, plan string, all ...merge.Database) []cli.Input {
+	dsns := slice.Map(all, func(d merge.Database) string { return d.DSN })
 	return append(databases.Inputs(cmd, dsns...), cli.Input{What: "the plan", Name: plan})
 }
 
@@ -63,13 +63,13 @@ func (j *job) writePage(ctx context.Context, o *report.Outcome) error {
 
 // now is the state of the merge; nil if it cannot be read. After an interrupt it
 // waits no longer than grace.
-func (j *job) now(ctx context.Context) *transfer.Status {
+func (j *job) now(ctx context.Context) *merge.Status {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 	}
-	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
+	at, err := merge.LookUp(ctx, j.plan, j.into, j.worlds)
 	if err != nil {
 		return nil
 	}
@@ -139,12 +139,12 @@ func unread(ctx context.Context, err error, without string) error {
 	if ctx.Err() != nil {
 		return errors.New(without)
 	}
-	if stop, ok := errors.AsType[*transfer.StoppedError](err); ok { // there is nothing to go on with
+	if stop, ok := errors.AsType[*merge.StoppedError](err); ok { // there is nothing to go on with
 		err = fmt.Errorf("%s: %w", stop.Doing, stop.Cause)
 	}
 	hint := "There is " + without + "."
-	if errors.Is(err, declare.ErrOptions) {
-		hint = rules.Hint(err)
+	if errors.Is(err, rules.ErrOptions) {
+		hint = rulefile.Hint(err)
 	}
 	return cli.WithHint(report.Plainly(err), hint)
 }

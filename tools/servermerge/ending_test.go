@@ -12,15 +12,15 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
 // The command for a new plan has a variable in the place of a DSN with a secret, named after what it is for, and the
 // worlds as words of their own.
 func TestPlanAgainWithSecrets(t *testing.T) {
-	plan := &transfer.Plan{Typed: []string{"plan", "-into", cli.NewDSN, "-fleet", cli.FleetDSN}, Worlds: []transfer.World{{Name: "127.0.0.1:1/s1"}, {Name: "127.0.0.1:1/s2"}}}
+	plan := &merge.Plan{Typed: []string{"plan", "-into", cli.NewDSN, "-fleet", cli.FleetDSN}, Worlds: []merge.World{{Name: "127.0.0.1:1/s1"}, {Name: "127.0.0.1:1/s2"}}}
 	if got, want := planAgain("plan.json", plan), `servermerge plan -into "$NEW_DSN" -fleet "$FLEET_DSN" -o plan-2.json WORLD...`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -73,7 +73,7 @@ func TestPageFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Reset()
-		return &job{plan: &transfer.Plan{Worlds: make([]transfer.World, 1)}, ending: ending{out: &out, page: page}}
+		return &job{plan: &merge.Plan{Worlds: make([]merge.World, 1)}, ending: ending{out: &out, page: page}}
 	}
 
 	j := newJob()
@@ -88,7 +88,7 @@ func TestPageFails(t *testing.T) {
 	}
 
 	j = newJob()
-	err = j.failed(t.Context(), &transfer.StoppedError{Doing: "copying", Cause: errors.New("disk full")}, j.outcome("apply"))
+	err = j.failed(t.Context(), &merge.StoppedError{Doing: "copying", Cause: errors.New("disk full")}, j.outcome("apply"))
 	if err == nil || !strings.Contains(err.Error(), "stopped while copying: disk full; and write ") {
 		t.Errorf("got %v", err)
 	}

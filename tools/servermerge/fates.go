@@ -10,8 +10,8 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -30,7 +30,7 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	list := report.ListFates(func(each func(transfer.Fate) error) error { return transfer.EachFate(j.plan, each) })
+	list := report.ListFates(func(each func(merge.Fate) error) error { return merge.EachFate(j.plan, each) })
 	if names != "" {
 		table, column, err := cli.ColumnOfNames(names)
 		if err != nil {
@@ -45,8 +45,8 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 			return err
 		}
 		defer stop()
-		list = func(each func(transfer.Fate) error) error {
-			return transfer.EachFateOf(ctx, j.plan, j.into, j.worlds, table, column, codecs, each)
+		list = func(each func(merge.Fate) error) error {
+			return merge.EachFateOf(ctx, j.plan, j.into, j.worlds, table, column, codecs, each)
 		}
 	}
 	out := cmd.Root().Writer
@@ -76,7 +76,7 @@ func (s surroundings) planned(ctx context.Context, cmd *cliv3.Command) (*job, er
 	if err != nil {
 		return nil, err
 	}
-	plan, err := transfer.RecordedPlan(ctx, made, "")
+	plan, err := merge.RecordedPlan(ctx, made, "")
 	if err == nil && plan == nil {
 		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))
 	}

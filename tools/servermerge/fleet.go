@@ -7,23 +7,22 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/fleetregistry"
 )
 
 func fleetFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "fleet"} }
 
 // moving is what records in the fleet registry where the worlds of a plan are from now on.
 func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, why string,
-	record func(r fleetregistry.Registry, ctx context.Context, p *transfer.Plan, into transfer.Database, worlds []transfer.Database, why string) error,
+	record func(r databases.Registry, ctx context.Context, p *merge.Plan, into merge.Database, worlds []merge.Database, why string) error,
 ) (func(context.Context) error, error) {
 	dsn, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
 	if err != nil {
 		return nil, err
 	}
-	registry := fleetregistry.Registry{DSN: dsn, By: "servermerge " + cmd.Name}
+	registry := databases.Registry{DSN: dsn, By: "servermerge " + cmd.Name}
 	asking := func() (answered func()) {
 		if dsn.IsZero() {
 			return func() {}
@@ -47,5 +46,5 @@ func (j *work) unplaced(ctx context.Context, command string, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, sqldb.ErrUnavailable) {
 		return err
 	}
-	return j.failed(ctx, &transfer.StoppedError{Doing: "looking where the worlds are", Cause: err}, j.outcome(command))
+	return j.failed(ctx, &merge.StoppedError{Doing: "looking where the worlds are", Cause: err}, j.outcome(command))
 }

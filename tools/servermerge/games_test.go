@@ -23,8 +23,8 @@ import (
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
@@ -417,14 +417,14 @@ func outcome(t *testing.T, args []string) (d report.Outcome) {
 	return d
 }
 
-func plan(t *testing.T, file string) *transfer.Plan {
+func plan(t *testing.T, file string) *merge.Plan {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	p, err := transfer.ReadPlan(f)
+	p, err := merge.ReadPlan(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -730,7 +730,7 @@ func (o *oracle) sameInCell(world int, form *gameworlds.Form, to gameworlds.Colu
 }
 
 // trace asks for some keys of every kind where they came from and what became of them.
-func (o *oracle) trace(t *testing.T, made string, p *transfer.Plan) {
+func (o *oracle) trace(t *testing.T, made string, p *merge.Plan) {
 	t.Helper()
 	merged := o.keys[len(o.dbs)]
 	for c, keys := range merged {

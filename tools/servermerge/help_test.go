@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -30,10 +30,10 @@ func TestHelpJSON(t *testing.T) {
 		is     reflect.Type
 	}{
 		{"apply, status, verify, open and undo print this:", reflect.TypeFor[report.Outcome]()},
-		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
+		{"plan prints the plan", reflect.TypeFor[merge.Plan]()},
 		{"whois prints this of a PLAN, or of NEW alone:", reflect.TypeFor[struct {
-			Version int             `json:"version"`
-			Rows    []transfer.Fate `json:"rows"`
+			Version int          `json:"version"`
+			Rows    []merge.Fate `json:"rows"`
 		}]()},
 	} {
 		_, text, found := strings.Cut(helpJSON, tt.begins)

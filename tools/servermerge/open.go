@@ -7,10 +7,10 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/merge"
 	"mergesafe/merge/estimate"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/fleetregistry"
+	"mergesafe/tools/internal/databases"
 )
 
 func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
@@ -19,7 +19,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	placing, err := s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was opened", j.plan.ID), fleetregistry.Registry.Opened)
+	placing, err := s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was opened", j.plan.ID), databases.Registry.Opened)
 	if err != nil {
 		return j.unplaced(ctx, "open", err)
 	}
@@ -27,10 +27,10 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
-	opened, err := transfer.Open(ctx, j.plan, j.into, j.worlds, transfer.OpenOptions{Options: w.working(j.options), Placing: placing})
+	opened, err := merge.Open(ctx, j.plan, j.into, j.worlds, merge.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")
-	if err != nil && !errors.Is(err, transfer.ErrNotProved) {
+	if err != nil && !errors.Is(err, merge.ErrNotProved) {
 		if opened != nil && opened.Proof != nil { // the fleet registry refused
 			o.Prove(opened.Proof)
 		}

@@ -8,18 +8,17 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/codec"
+	"mergesafe/merge"
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/report"
-	"mergesafe/merge/site"
-	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/throttle"
 )
 
 func planFlags() []cliv3.Flag {
-	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
+	return append(append(databases.RuleFlags(), databases.Flags()...), cli.JSONFlag(),
 		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "into"}, pageFlag(), &cliv3.BoolFlag{Name: "recorded"})
 }
 
@@ -27,7 +26,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if cmd.Bool("recorded") {
 		return s.recordedPlan(ctx, cmd)
 	}
-	spare, err := throttle.Of(cmd)
+	spare, err := databases.Of(cmd)
 	if err != nil {
 		return err
 	}
@@ -59,9 +58,9 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	defer page.Close()
 
 	var checked *verdict.Report
-	options := transfer.PlanOptions{
+	options := merge.PlanOptions{
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
-		Free:   site.Free(all[1]),
+		Free:   campaign.Free(all[1]),
 		Report: func(r *verdict.Report) { checked = r },
 	}
 	plan, err := newPlan(ctx, cmd, all, options, spare)
@@ -81,13 +80,13 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 }
 
 // writePlan writes a plan that was kept in a file. Its error is the exit code.
-func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
+func (s surroundings) writePlan(cmd *cliv3.Command, plan *merge.Plan, file string, all []merge.Database) error {
 	var err error
 	if out := cmd.Root().Writer; cmd.Bool("json") {
 		err = plan.Write(out)
 	} else {
 		again := call{file: file, config: givenConfig(cmd), named: commandsOf(plan)}
-		again.databases = slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })
+		again.databases = slices.ContainsFunc(all, func(d merge.Database) bool { return !findable(d.Name) })
 		err = report.WritePlan(out, plan, again.commands("plan"), s.text(cmd))
 	}
 	if err == nil && len(plan.Refusals) > 0 {
@@ -97,14 +96,14 @@ func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file st
 }
 
 // newPlan plans, and says meanwhile how far it is. The first database is the new one.
-func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, options transfer.PlanOptions, t throttle.Throttle) (*transfer.Plan, error) {
-	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(options.Check.Rules))
+func newPlan(ctx context.Context, cmd *cliv3.Command, all []merge.Database, options merge.PlanOptions, t databases.Throttle) (*merge.Plan, error) {
+	codecs, stop := keys.Commands(ctx, merge.CodecsOf(options.Check.Rules))
 	defer stop()
 	options.Check.Codecs = codecs
 	w := newWatch(cli.LogOf(cmd), t, all[1:])
 	defer w.close()
 	options.Progress, options.Check.Judging = w.planning(ctx), w.progress.judges
-	plan, err := transfer.NewPlan(ctx, all[0], all[1:], options)
+	plan, err := merge.NewPlan(ctx, all[0], all[1:], options)
 	if plan != nil {
 		plan.Program, plan.Typed = cmd.Root().Version, typedOf(cmd)
 	}
@@ -114,8 +113,8 @@ func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, o
 // refusedCode is the exit code of a plan that will be refused. It is
 // NotVerified only if all that blocks it is what the check could not
 // look at.
-func refusedCode(p *transfer.Plan) cli.Code {
-	byOthers := slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool { return r.Code == "" }) // than the check
+func refusedCode(p *merge.Plan) cli.Code {
+	byOthers := slices.ContainsFunc(p.Refusals, func(r merge.Refusal) bool { return r.Code == "" }) // than the check
 	if p.Check.Verdict != verdict.NotVerified || byOthers {
 		return cli.Conflicts
 	}

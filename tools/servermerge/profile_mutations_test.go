@@ -22,7 +22,7 @@ import (
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 )
 
 var profileMutations = flag.Int("profiles.mutations", 2, "how many statements of each profile to leave out, one by one; -1: all")
@@ -37,13 +37,13 @@ type mutation struct {
 
 // planned is what became of a plan.
 type planned struct {
-	*transfer.Plan        // nil: the rules were not taken
-	failed         string // why
+	*merge.Plan        // nil: the rules were not taken
+	failed      string // why
 }
 
 // refuses reports whether something stands against a table, or against a column of it.
 func (p planned) refuses(table, column string) bool {
-	return p.Plan != nil && slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool {
+	return p.Plan != nil && slices.ContainsFunc(p.Refusals, func(r merge.Refusal) bool {
 		words := strings.FieldsFunc(r.Reason, func(c rune) bool { return strings.ContainsRune(" :,()[]", c) })
 		return r.Table == table && (column == "" || slices.Contains(words, column) || slices.Contains(words, table+"."+column))
 	})
@@ -192,7 +192,7 @@ func (w *fullWorlds) plan(t *testing.T, profile map[string]any) (p planned) {
 	if r.stdout == "" {
 		return planned{failed: r.stderr}
 	}
-	if p.Plan, err = transfer.ReadPlan(strings.NewReader(r.stdout)); err != nil {
+	if p.Plan, err = merge.ReadPlan(strings.NewReader(r.stdout)); err != nil {
 		t.Fatal(err)
 	}
 	return p

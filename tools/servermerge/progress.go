@@ -8,9 +8,9 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/estimate"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
@@ -25,8 +25,8 @@ type display struct {
 	mu      sync.Mutex
 	meter   meter
 	phases  verdict.Phases
-	waiting string            // what the work waits for; empty while it runs
-	seen    transfer.Progress // that the last line told of
+	waiting string         // what the work waits for; empty while it runs
+	seen    merge.Progress // that the last line told of
 }
 
 func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *display {
@@ -37,7 +37,7 @@ func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *d
 
 // report is what package transfer tells. It may be called by several
 // goroutines.
-func (p *display) report(now transfer.Progress) {
+func (p *display) report(now merge.Progress) {
 	p.mu.Lock()
 	p.waiting = ""
 	was := p.meter.Shown().Step
@@ -139,13 +139,13 @@ type meter struct{ estimate.Meter }
 
 // doing are the steps in the words of the operator.
 var doing = map[string]string{
-	transfer.StepCheck:   "checking",
-	transfer.StepMeasure: "summing up",
-	transfer.StepCopy:    "copying",
-	transfer.StepIndex:   "making indexes",
-	transfer.StepFinish:  "completing",
-	transfer.StepVerify:  "verifying",
-	transfer.StepResult:  "checking the result",
+	merge.StepCheck:   "checking",
+	merge.StepMeasure: "summing up",
+	merge.StepCopy:    "copying",
+	merge.StepIndex:   "making indexes",
+	merge.StepFinish:  "completing",
+	merge.StepVerify:  "verifying",
+	merge.StepResult:  "checking the result",
 }
 
 // text is, for example,
@@ -157,9 +157,9 @@ func (m *meter) text(now time.Time) string {
 	}
 	left, _ := m.Left(now)
 	switch p.Step {
-	case transfer.StepResult:
+	case merge.StepResult:
 		return doing[p.Step] + "  " + printable.Left(left)
-	case transfer.StepIndex, transfer.StepFinish:
+	case merge.StepIndex, merge.StepFinish:
 		return doing[p.Step] + "  all " + printable.Short(float64(p.Total)) + " rows are there  " + printable.Left(left)
 	}
 	text := doing[p.Step] + "  " + printable.HowFar(p.Rows, p.Total, m.Rate(p.Step, now), left)

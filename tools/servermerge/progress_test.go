@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vbauerster/mpb/v8"
 
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -24,17 +24,17 @@ func TestMeter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		after time.Duration
-		now   transfer.Progress
+		now   merge.Progress
 		want  string
 	}{
 		// The check counts every database by itself.
-		{0, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 0, Total: 60e6}, "checking  0 %  0 of 60.0 M rows  0/s  time left unknown  items of s1"},
-		{time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s2", Table: "items", Rows: 20e6, Total: 40e6}, "checking  20 %  20.0 M of 100.0 M rows  20.0 M/s  19s left  items of s2"},
-		{2 * time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  2s left  items of s1"},
+		{0, merge.Progress{Step: merge.StepCheck, Database: "s1", Table: "items", Rows: 0, Total: 60e6}, "checking  0 %  0 of 60.0 M rows  0/s  time left unknown  items of s1"},
+		{time.Second, merge.Progress{Step: merge.StepCheck, Database: "s2", Table: "items", Rows: 20e6, Total: 40e6}, "checking  20 %  20.0 M of 100.0 M rows  20.0 M/s  19s left  items of s2"},
+		{2 * time.Second, merge.Progress{Step: merge.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  2s left  items of s1"},
 		// What was copied before this call is no measure of how fast it is.
-		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  1s left  a\x1b[2J of s2`},
-		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  10s left  items of s2"},
-		{30 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "mail", Rows: 57e6, Total: 60e6, Before: 5e6}, "copying  95 %  57.0 M of 60.0 M rows  350 k/s  3s left  5000 k of them by an earlier run  mail of s2"},
+		{10 * time.Second, merge.Progress{Step: merge.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  1s left  a\x1b[2J of s2`},
+		{20 * time.Second, merge.Progress{Step: merge.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  10s left  items of s2"},
+		{30 * time.Second, merge.Progress{Step: merge.StepCopy, Database: "s2", Table: "mail", Rows: 57e6, Total: 60e6, Before: 5e6}, "copying  95 %  57.0 M of 60.0 M rows  350 k/s  3s left  5000 k of them by an earlier run  mail of s2"},
 	} {
 		now := start.Add(tt.after)
 		m.Report(tt.now, now)
@@ -42,7 +42,7 @@ func TestMeter(t *testing.T) {
 			t.Errorf("%+v: got %q, want %q", tt.now, got, tt.want)
 		}
 	}
-	for _, step := range []string{transfer.StepCheck, transfer.StepMeasure, transfer.StepCopy, transfer.StepIndex, transfer.StepFinish, transfer.StepVerify, transfer.StepResult} {
+	for _, step := range []string{merge.StepCheck, merge.StepMeasure, merge.StepCopy, merge.StepIndex, merge.StepFinish, merge.StepVerify, merge.StepResult} {
 		if doing[step] == "" {
 			t.Errorf("no words for the step %q", step)
 		}
@@ -54,7 +54,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	screen := clitest.NewScreen()
 	refresh := make(chan any)
 	p := newProgress(cli.NewLog(screen, "servermerge", false), true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
-	p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 50, Total: 200})
+	p.report(merge.Progress{Step: merge.StepCopy, Database: "s2", Table: "items", Rows: 50, Total: 200})
 	refresh <- time.Now()
 	<-screen.Wrote
 	p.rests("s1", 99)
@@ -89,7 +89,7 @@ func TestProgressInLines(t *testing.T) {
 			log.Reset()
 		}
 		report := func(rows int64) {
-			p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: rows, Total: 3_000_000})
+			p.report(merge.Progress{Step: merge.StepCopy, Database: "s2", Table: "items", Rows: rows, Total: 3_000_000})
 		}
 		step(20*time.Second, "")
 		report(0)

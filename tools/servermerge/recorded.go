@@ -8,8 +8,8 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -29,11 +29,11 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 		return err
 	}
 	defer file.Close()
-	plan, err := transfer.RecordedPlan(ctx, made, "")
+	plan, err := merge.RecordedPlan(ctx, made, "")
 	if err == nil && plan == nil {
 		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))
 	}
-	if errors.Is(err, transfer.ErrPartOfPlan) {
+	if errors.Is(err, merge.ErrPartOfPlan) {
 		return cli.WithHint(report.Plainly(err), "Restore the file, or drop the new database: then \"servermerge plan\" makes the same plan again, as long as the worlds are as they were, and undo lifts their fences.")
 	}
 	if err != nil {

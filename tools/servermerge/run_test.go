@@ -17,13 +17,13 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
-	"mergesafe/tools/internal/throttle"
+	"mergesafe/tools/internal/databases"
 )
 
 // result is what one run of the program gave.
@@ -80,7 +80,7 @@ func TestJSON(t *testing.T) {
 	if r.stdout != string(written) || !strings.HasPrefix(r.stderr, "servermerge: opening sqlite:") || strings.Count(r.stderr, "\n") != 3 {
 		t.Errorf("-json prints another plan than -o writes; stderr %q", r.stderr)
 	}
-	plan, err := transfer.ReadPlan(strings.NewReader(r.stdout))
+	plan, err := merge.ReadPlan(strings.NewReader(r.stdout))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,12 @@ func TestJSON(t *testing.T) {
 		right   func(d *report.Outcome) bool
 	}{
 		{"status", cli.OK, func(d *report.Outcome) bool {
-			return d.Status.State == transfer.StateNone && !d.Status.Fences[0].Fenced
+			return d.Status.State == merge.StateNone && !d.Status.Fences[0].Fenced
 		}},
 		{"apply", cli.OK, func(d *report.Outcome) bool { return cmp.Equal(*d.Applied, report.Applied{Rows: 80, RowsNow: 80}) }},
-		{"status", cli.Stopped, func(d *report.Outcome) bool { return d.Status.State == transfer.StateMade && d.Status.Copied() == 80 }},
+		{"status", cli.Stopped, func(d *report.Outcome) bool { return d.Status.State == merge.StateMade && d.Status.Copied() == 80 }},
 		{"verify", cli.OK, func(d *report.Outcome) bool {
-			return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 4 && len(d.Phases) > 1 && d.Phases[0].Step == transfer.StepVerify && !d.Phases[0].Began.IsZero()
+			return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 4 && len(d.Phases) > 1 && d.Phases[0].Step == merge.StepVerify && !d.Phases[0].Began.IsZero()
 		}},
 		{"apply", cli.OK, func(d *report.Outcome) bool {
 			return d.Applied.Rows == 80 && d.Applied.Resumed && d.Applied.RowsNow == 0 && d.Applied.Began != nil
@@ -233,8 +233,8 @@ func TestInterrupted(t *testing.T) {
 // However many databases there are, -pause is one pause for a batch.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := []transfer.Database{{Name: "s1", DSN: "sqlite:s1.db"}, {Name: "s2", DSN: "sqlite:s2.db"}}
-		s := newSparer(throttle.Throttle{Pause: time.Second, MaxLoad: 1}, all, func(string, int) { t.Error("SQLite has no server to be busy") })
+		all := []merge.Database{{Name: "s1", DSN: "sqlite:s1.db"}, {Name: "s2", DSN: "sqlite:s2.db"}}
+		s := newSparer(databases.Throttle{Pause: time.Second, MaxLoad: 1}, all, func(string, int) { t.Error("SQLite has no server to be busy") })
 		defer s.close()
 		began := time.Now()
 		for range 10 {
@@ -256,7 +256,7 @@ func TestPause(t *testing.T) {
 // A server tells how busy it is. One that does not answer is left to those who
 // work with it.
 func TestLoad(t *testing.T) {
-	l := &load{database: transfer.Database{Name: "s1", DSN: "mysql:" + servertest.DSN(t)}}
+	l := &load{database: merge.Database{Name: "s1", DSN: "mysql:" + servertest.DSN(t)}}
 	if n, err := l.threads(t.Context()); n < 1 || err != nil {
 		t.Errorf("%d running threads, %v", n, err)
 	}
@@ -264,7 +264,7 @@ func TestLoad(t *testing.T) {
 	if n, err := l.threads(t.Context()); n != 0 || err != nil {
 		t.Errorf("after its end: %d running threads, %v", n, err)
 	}
-	gone := &load{database: transfer.Database{Name: "s2", DSN: "mysql:root:pw@tcp(127.0.0.1:1)/s2"}}
+	gone := &load{database: merge.Database{Name: "s2", DSN: "mysql:root:pw@tcp(127.0.0.1:1)/s2"}}
 	if n, err := gone.threads(t.Context()); n != 0 || err != nil {
 		t.Errorf("without a server: %d running threads, %v", n, err)
 	}

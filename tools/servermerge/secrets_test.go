@@ -9,7 +9,7 @@ import (
 	"mergesafe/internal/odddsn"
 	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest/secrets"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an odd DSN are tried")
@@ -18,7 +18,7 @@ var secretRuns = flag.Int("secret.runs", 1000, "how many command lines with an o
 func TestSecrets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
+	clitest.Worlds(t)
 	line := []string{"servermerge", "plan", "-into", "sqlite:new.db", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
 	if code := run(t.Context(), line, func(string) (string, bool) { return "", false }, io.Discard,
 		io.Discard); code != cli.OK {
@@ -33,13 +33,13 @@ func TestSecrets(t *testing.T) {
 		"servermerge undo":   {"plan.json", "sqlite:new.db", "sqlite:w1.db", "sqlite:w2.db"},
 		"servermerge whois":  {"sqlite:w1.db", "characters", "1"},
 	}
-	secrets.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
+	clitest.CommandLines(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }
 
 // Nor does one whose new database is a name that no file can have, since it is too long.
 func TestSecretInto(t *testing.T) {
 	t.Chdir(t.TempDir())
-	secrets.Worlds(t)
+	clitest.Worlds(t)
 	for _, dsn := range odddsn.Each() {
 		if len(dsn) < 400 {
 			continue

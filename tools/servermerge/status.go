@@ -7,8 +7,8 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -21,15 +21,15 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 		return unread(ctx, err, "no status")
 	}
 	answered := cli.LogOf(cmd).Waiting(ctx, "asking "+printable.Names(j.names()))
-	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
+	at, err := merge.LookUp(ctx, j.plan, j.into, j.worlds)
 	answered()
 	if err != nil {
 		return unread(ctx, err, "no status")
 	}
 	o := j.outcome("status")
 	o.Status = at
-	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced })
-	if at.State != transfer.StateOpen && (!at.State.Nothing() || fenced) {
+	fenced := slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced })
+	if at.State != merge.StateOpen && (!at.State.Nothing() || fenced) {
 		o.Ending = report.Stopped
 	}
 	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))

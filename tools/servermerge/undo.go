@@ -8,10 +8,10 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/fleetregistry"
+	"mergesafe/tools/internal/databases"
 )
 
 func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
@@ -27,7 +27,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if tried {
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
-		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), fleetregistry.Registry.Undone); err != nil {
+		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), databases.Registry.Undone); err != nil {
 			return j.unplaced(ctx, "undo", err)
 		}
 		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", printable.Text(j.into.Name))
@@ -40,9 +40,9 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		w.close()
 		return err
 	}
-	undone, err := transfer.Undo(ctx, j.plan, j.into, j.worlds, transfer.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
+	undone, err := merge.Undo(ctx, j.plan, j.into, j.worlds, merge.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
 	w.close()
-	if errors.Is(err, transfer.ErrNoMerge) {
+	if errors.Is(err, merge.ErrNoMerge) {
 		return report.Plainly(err)
 	}
 	o := j.outcome("undo")
@@ -58,6 +58,6 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 
 // isTried reports whether a rehearsal made the new database. If that cannot be read, undo waits or says why.
 func isTried(ctx context.Context, j *job) bool {
-	at, err := transfer.LookUp(ctx, j.plan, j.into, j.worlds)
-	return err == nil && at.State == transfer.StateTried
+	at, err := merge.LookUp(ctx, j.plan, j.into, j.worlds)
+	return err == nil && at.State == merge.StateTried
 }

@@ -6,8 +6,8 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/merge"
 	"mergesafe/merge/estimate"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -18,10 +18,10 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer j.close()
 	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
-	proof, err := transfer.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
+	proof, err := merge.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
 	o := j.outcome("verify")
-	if _, refused := errors.AsType[*transfer.RefusedError](err); refused {
+	if _, refused := errors.AsType[*merge.RefusedError](err); refused {
 		return j.failed(ctx, err, o)
 	}
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/merge"
 	"mergesafe/merge/estimate"
-	"mergesafe/merge/sqlsource"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge/world"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/throttle"
+	"mergesafe/tools/internal/databases"
 )
 
 // watch is what goes along with work on databases: progress is shown, and
@@ -25,9 +25,9 @@ type watch struct {
 }
 
 // newWatch begins with the databases being opened.
-func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch {
+func newWatch(log *cli.Log, t databases.Throttle, all []merge.Database) *watch {
 	p := newProgress(log, log.ShowsBars())
-	p.display.Phase("opening " + printable.Names(slice.Map(all, func(d transfer.Database) string { return d.Name })))
+	p.display.Phase("opening " + printable.Names(slice.Map(all, func(d merge.Database) string { return d.Name })))
 	return &watch{progress: p, sparer: newSparer(t, all, p.rests)}
 }
 
@@ -44,9 +44,9 @@ func (j *work) watch(log *cli.Log, all ...estimate.Amount) *watch {
 
 // planning is what is told how far a plan has come, after every batch that is
 // read. It rests there.
-func (w *watch) planning(ctx context.Context) func(transfer.Progress) {
+func (w *watch) planning(ctx context.Context) func(merge.Progress) {
 	var one sync.Mutex // the check reads several databases at a time
-	return func(now transfer.Progress) {
+	return func(now merge.Progress) {
 		w.progress.report(now)
 		one.Lock()
 		defer one.Unlock()
@@ -56,7 +56,7 @@ func (w *watch) planning(ctx context.Context) func(transfer.Progress) {
 
 // working completes the options of what works through a plan: it rests between
 // batches.
-func (w *watch) working(o transfer.Options) transfer.Options {
+func (w *watch) working(o merge.Options) merge.Options {
 	o.Pause, o.Progress, o.Retrying = w.wait, w.progress.report, w.progress.waits
 	return o
 }
@@ -81,7 +81,7 @@ type sparer struct {
 
 // newSparer spares the servers of some databases. rests is told of every look
 // that finds one of them too busy.
-func newSparer(t throttle.Throttle, all []transfer.Database, rests func(database string, threads int)) *sparer {
+func newSparer(t databases.Throttle, all []merge.Database, rests func(database string, threads int)) *sparer {
 	s := &sparer{}
 	if t.Pause == 0 && t.MaxLoad == 0 {
 		return s
@@ -96,7 +96,7 @@ func newSparer(t throttle.Throttle, all []transfer.Database, rests func(database
 }
 
 // follow has the sparer wait for replicas too. lags is told of every look that finds one too far behind.
-func (s *sparer) follow(t throttle.Throttle, replicas []transfer.Database, lags func(replica string, lag time.Duration, err error)) {
+func (s *sparer) follow(t databases.Throttle, replicas []merge.Database, lags func(replica string, lag time.Duration, err error)) {
 	for _, d := range replicas {
 		l := &load{database: d}
 		s.asked = append(s.asked, l)
@@ -124,8 +124,8 @@ func (s *sparer) close() {
 
 // load asks the server of one database how busy it is.
 type load struct {
-	database transfer.Database
-	source   *sqlsource.Source // nil until it is asked
+	database merge.Database
+	source   *world.Source // nil until it is asked
 }
 
 // threads never fails: where the server does not answer, whoever works with it
@@ -149,7 +149,7 @@ func (l *load) reached(ctx context.Context) error {
 	if l.source != nil {
 		return nil
 	}
-	if _, err := l.lag(ctx); err != nil && !errors.Is(err, sqlsource.ErrNotReplicating) {
+	if _, err := l.lag(ctx); err != nil && !errors.Is(err, world.ErrNotReplicating) {
 		return fmt.Errorf("-replica %s: %w", printable.Text(l.database.Name), err)
 	}
 	return nil
@@ -165,7 +165,7 @@ func (l *load) lag(ctx context.Context) (time.Duration, error) {
 
 func (l *load) open(ctx context.Context) (err error) {
 	if l.source == nil {
-		l.source, err = sqlsource.OpenWith(ctx, l.database.Name, l.database.DSN, sqlsource.Options{NoSnapshot: true})
+		l.source, err = world.OpenWith(ctx, l.database.Name, l.database.DSN, world.Options{NoSnapshot: true})
 	}
 	return err
 }

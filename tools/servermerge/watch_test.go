@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/sqlsource"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/world"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -20,14 +20,14 @@ func TestLag(t *testing.T) {
 	defer cancel()
 	l := &load{}
 	l.database.Name, l.database.DSN = "replica", "mysql:"+servertest.DSN(t)
-	if lag, err := l.lag(ctx); !errors.Is(err, sqlsource.ErrNotReplicating) {
+	if lag, err := l.lag(ctx); !errors.Is(err, world.ErrNotReplicating) {
 		t.Fatalf("got %s, %v", lag, err)
 	}
 	if err := l.reached(ctx); err != nil {
 		t.Error(err)
 	}
 	l.source.Close()
-	away := &load{database: transfer.Database{Name: "away", DSN: "mysql:game:secret@tcp(127.0.0.1:1)/away"}}
+	away := &load{database: merge.Database{Name: "away", DSN: "mysql:game:secret@tcp(127.0.0.1:1)/away"}}
 	if err := away.reached(ctx); err == nil || !strings.Contains(err.Error(), "-replica away: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a replica that cannot be asked: %v", err)
 	}

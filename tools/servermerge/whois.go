@@ -7,9 +7,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge/rekey"
+	"mergesafe/merge"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -31,20 +31,20 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	table, text := args[len(args)-2], args[len(args)-1]
-	key, isInteger := rekey.ParseInteger([]byte(text))
+	key, isInteger := keys.ParseInteger([]byte(text))
 	if !isInteger && len(args) == 3 {
 		return cli.Usage("the key %.40q: want an integer, or the WORLD that had it too", text)
 	}
 	defer cli.LogOf(cmd).Waiting(ctx, "asking "+made.Name)()
-	var way []transfer.Origin
+	var way []merge.Origin
 	switch {
 	case len(args) == 3:
-		way, err = transfer.Whois(ctx, made, table, key)
+		way, err = merge.Whois(ctx, made, table, key)
 	case isInteger:
-		way, err = transfer.Whereis(ctx, made, args[1], table, key)
+		way, err = merge.Whereis(ctx, made, args[1], table, key)
 	}
 	if len(args) == 4 && len(way) == 0 && ctx.Err() == nil {
-		planned, other := transfer.ByPlan(ctx, made, args[1], table, text)
+		planned, other := merge.ByPlan(ctx, made, args[1], table, text)
 		if planned != nil {
 			return s.byPlan(cmd, planned)
 		}
@@ -58,7 +58,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	out := cmd.Root().Writer
 	if cmd.Bool("json") {
-		err = cli.WriteJSON(out, append([]transfer.Origin{}, way...))
+		err = cli.WriteJSON(out, append([]merge.Origin{}, way...))
 	} else {
 		world := ""
 		if len(args) == 4 {
@@ -73,7 +73,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 }
 
 // byPlan says what only a plan knows of a key.
-func (s surroundings) byPlan(cmd *cliv3.Command, row *transfer.Planned) error {
+func (s surroundings) byPlan(cmd *cliv3.Command, row *merge.Planned) error {
 	out := cmd.Root().Writer
 	var err error
 	if cmd.Bool("json") {
@@ -88,20 +88,20 @@ func (s surroundings) byPlan(cmd *cliv3.Command, row *transfer.Planned) error {
 }
 
 // remembering is the merged database, the first argument, or that of the plan which it names.
-func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error) {
+func (s surroundings) remembering(cmd *cliv3.Command) (merge.Database, error) {
 	name := cmd.Args().First()
 	if s.isPlan(cmd) {
 		j, err := readJob(cmd)
 		if err != nil {
-			return transfer.Database{}, err
+			return merge.Database{}, err
 		}
 		if name = j.plan.New.Name; !findable(name) {
-			return transfer.Database{}, cli.Usage("the plan was made for %q, which was given by DSN: give that database instead of the plan", name)
+			return merge.Database{}, cli.Usage("the plan was made for %q, which was given by DSN: give that database instead of the plan", name)
 		}
 	}
 	places, err := databases.NewConfig(cmd.String("config"), s.env).Places([]string{name})
 	if err != nil {
-		return transfer.Database{}, err
+		return merge.Database{}, err
 	}
 	return databaseAt(places[0]), nil
 }
@@ -115,9 +115,9 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 	if err != nil {
 		return err
 	}
-	list := report.ListFates(func(each func(transfer.Fate) error) error {
-		err := transfer.EachKey(ctx, made, args[1], args[2], func(o transfer.Origin) error {
-			return each(transfer.Fate{OldWorld: o.Source, NewWorld: made.Name, Table: o.Table, OldKey: o.Old.String(), NewKey: o.New.String()})
+	list := report.ListFates(func(each func(merge.Fate) error) error {
+		err := merge.EachKey(ctx, made, args[1], args[2], func(o merge.Origin) error {
+			return each(merge.Fate{OldWorld: o.Source, NewWorld: made.Name, Table: o.Table, OldKey: o.Old.String(), NewKey: o.New.String()})
 		})
 		if err != nil {
 			return report.Plainly(err)

@@ -9,10 +9,9 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
-	"mergesafe/tools/internal/throttle"
 )
 
 // grace is how long a transaction that runs may go on after an interrupt. A
@@ -27,19 +26,19 @@ const maxParallel = 64
 
 // workFlags are those of the commands that work through a plan.
 func workFlags() []cliv3.Flag {
-	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(), codecFlag(),
-		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
-		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
+	return append(databases.Flags(), databases.ConfigFlag(), cli.JSONFlag(), codecFlag(),
+		&cliv3.DurationFlag{Name: "patience", Value: merge.DefaultRetryFor},
+		&cliv3.IntFlag{Name: "parallel", Value: merge.DefaultParallel},
 		&cliv3.StringSliceFlag{Name: "replica"}, &cliv3.DurationFlag{Name: "max-lag"})
 }
 
 // work is a job with how it is to be done.
 type work struct {
 	*job
-	options transfer.Options
-	spare   throttle.Throttle
+	options merge.Options
+	spare   databases.Throttle
 
-	replicas []transfer.Database // that must not lag
+	replicas []merge.Database // that must not lag
 
 	close func() // ends the commands of the game that it runs, and its page
 }
@@ -47,7 +46,7 @@ type work struct {
 // work reads what a command with workFlags is to do, how, and where it goes what comes of it. It must
 // be closed.
 func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, error) {
-	spare, err := throttle.Of(cmd)
+	spare, err := databases.Of(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +97,14 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 		j.page.Close()
 		return nil, err
 	}
-	options := transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel, Codecs: codecs}
+	options := merge.Options{RetryFor: patience, Grace: grace, Parallel: parallel, Codecs: codecs}
 	return &work{
 		job: j, options: options, spare: spare, replicas: slice.Map(replicas, databaseAt), close: func() { stop(); j.page.Close() },
 	}, nil
 }
 
 // reachable asks each replica once, before anything is written: a DSN may be wrong.
-func reachable(ctx context.Context, replicas []transfer.Database) error {
+func reachable(ctx context.Context, replicas []merge.Database) error {
 	for _, d := range replicas {
 		l := &load{database: d}
 		err := l.reached(ctx)

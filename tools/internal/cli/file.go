@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
 )
 
@@ -87,7 +86,7 @@ func create(flag, name string, temporary func() (*os.File, error)) (*File, error
 	if name == "" {
 		return new(File), nil
 	}
-	if shown := masked.Word(name); shown != name {
+	if shown := MaskedWord(name); shown != name {
 		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
 	}
 	f, err := temporary()

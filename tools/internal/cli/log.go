@@ -11,8 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"mergesafe/internal/columns"
-	"mergesafe/internal/masked"
+	"mergesafe/internal/printable"
 )
 
 // LineEvery is how often a long operation gets a line if there is no terminal to show its
@@ -28,7 +27,7 @@ type Log struct {
 	name string
 	each time.Duration // between lines about what does not answer
 	json *slog.Logger  // nil for lines
-	mask *masked.Mask  // what no message shows; nil for nothing
+	mask *Mask         // what no message shows; nil for nothing
 }
 
 // WaitingLinesEvery makes the lines about what does not answer come more often, for tests.
@@ -86,7 +85,7 @@ func (l *Log) line(prefix, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if width := widthOf(l.w); width > 0 {
-		text = strings.Join(columns.Wrap("", prefix+text, width), "\n")
+		text = strings.Join(printable.Wrap("", prefix+text, width), "\n")
 	} else {
 		text = prefix + text
 	}

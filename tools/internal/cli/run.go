@@ -44,10 +44,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/garbage"
-	"mergesafe/internal/masked"
-	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
+
+	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
 )
 
@@ -83,7 +83,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		root.Version = versionText(root.Name, info)
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
-	log.mask = masked.Of(args[min(1, len(args)):], flagsOf(root))
+	log.mask = NewMask(args[min(1, len(args)):], flagsOf(root))
 	ours := ownOf(root)
 	log.each = cmp.Or(ours.waitingEvery, LineEvery)
 	ours.log, ours.args, ours.stdout = log, args, stdout
@@ -245,7 +245,7 @@ func noCommand(cmd *cli.Command, given string) error {
 	case strings.ContainsAny(given, ":@/"): // a DSN, perhaps with its password
 		return Usage("no command given before the arguments: %s", want)
 	default:
-		return Usage("unknown command %q%s: %s", given, nearest.Hint(given, names), want)
+		return Usage("unknown command %q%s: %s", given, naming.Hint(given, names), want)
 	}
 }
 
@@ -261,7 +261,7 @@ func misplaced(cmd *cli.Command, flag string) error {
 	for _, arg := range args[min(1, len(args)):] {
 		if sub := at.Command(arg); sub != nil {
 			at = sub
-		} else if at == cmd && !strings.HasPrefix(arg, "-") && nearest.Hint(arg, namesOf(cmd.Commands)) != "" {
+		} else if at == cmd && !strings.HasPrefix(arg, "-") && naming.Hint(arg, namesOf(cmd.Commands)) != "" {
 			return noCommand(cmd, arg)
 		}
 	}
@@ -287,9 +287,9 @@ func usage(cmd *cli.Command, err error) error {
 		for _, flag := range cmd.Flags {
 			known = append(known, flag.Names()...)
 		}
-		hint := nearest.Hint(name, known)
+		hint := naming.Hint(name, known)
 		if hint == "" {
-			name = masked.Flag(name)
+			name = MaskedFlag(name)
 		}
 		return Usage("unknown flag %q%s", "-"+name, hint)
 	}
@@ -358,7 +358,7 @@ func checkHelp(root, cmd *cli.Command) error {
 	mentions("Example")
 	for _, text := range append(slices.Collect(maps.Values(ownOf(cmd).topics)), cmd.Description) {
 		for line := range strings.Lines(text) {
-			if n := columns.Width(strings.TrimRight(line, "\n")); n > helpWidth {
+			if n := printable.Width(strings.TrimRight(line, "\n")); n > helpWidth {
 				errs = append(errs, fmt.Errorf("a line of the help of %q has %d columns: %s", cmd.Name, n, strings.TrimSpace(line)))
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 )
@@ -38,7 +37,7 @@ func Typed(cmd *cliv3.Command, f cliv3.Flag, variable string) (words []string) {
 		if variable != "" && sqldb.Redact(value) != value {
 			return []string{word, variable}
 		}
-		return []string{word, masked.Word(value)}
+		return []string{word, MaskedWord(value)}
 	}
 	return []string{word, fmt.Sprint(cmd.Value(flag))}
 }

@@ -12,10 +12,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/config"
-	"mergesafe/internal/masked"
 	"mergesafe/internal/slice"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // DefaultConfig is the configuration file if no -config names another.
@@ -38,7 +37,7 @@ type Config struct {
 
 type contents struct {
 	*config.Config
-	rules rules.Rules
+	rules rulefile.Rules
 }
 
 // NewConfig returns the configuration in a file.
@@ -64,7 +63,7 @@ func (c *Config) DSN(arg string) (config.Secret, error) {
 	if strings.Contains(arg, ":") {
 		return config.NewSecret(arg), nil
 	}
-	if shown := masked.Word(arg); shown != arg {
+	if shown := cli.MaskedWord(arg); shown != arg {
 		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: want \"sqlite:\" and the path of a file, or \"mysql:\" and user:password@tcp(host:port)/database", shown)
 	}
 	if isPath(arg) {
@@ -114,15 +113,15 @@ func RuleFlags() []cliv3.Flag {
 
 // Rules returns what the file, the files of rules that it names, and the flags say of the tables, in this order.
 // Only a file that was asked for has to be there.
-func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
+func (c *Config) Rules(cmd *cliv3.Command) (rulefile.Rules, error) {
 	file, err := c.optional(cmd.IsSet("config"))
 	if err != nil {
-		return rules.Rules{}, err
+		return rulefile.Rules{}, err
 	}
 	r := file.rules
 	for _, name := range slices.Concat(c.named(), cmd.StringSlice("rules")) {
 		if err := r.Load(name); err != nil {
-			return rules.Rules{}, err
+			return rulefile.Rules{}, err
 		}
 	}
 	r.Check.Allow = cmd.StringSlice("allow")
@@ -154,7 +153,7 @@ func (c *Config) named() []string {
 
 // Fleet returns the section [fleet] of the file. Only a file that was asked for has to be
 // there.
-func (c *Config) Fleet(cmd *cliv3.Command) (rules.Fleet, error) {
+func (c *Config) Fleet(cmd *cliv3.Command) (rulefile.Fleet, error) {
 	file, err := c.optional(cmd.IsSet("config"))
 	return file.rules.Fleet, err
 }

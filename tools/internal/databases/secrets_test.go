@@ -7,7 +7,7 @@ import (
 
 	"mergesafe/internal/fleet"
 	"mergesafe/internal/odddsn"
-	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/world"
 	"mergesafe/store"
 )
 
@@ -36,7 +36,7 @@ func TestSecrets(t *testing.T) {
 		_, errs[2] = c.Registry(dsn)
 		_, errs[3] = store.Open(ended, dsn)
 		_, errs[4] = store.OpenReadOnly(ended, dsn)
-		_, errs[5] = sqlsource.OpenWith(ended, "w1", dsn, sqlsource.Options{})
+		_, errs[5] = world.OpenWith(ended, "w1", dsn, world.Options{})
 		var f *fleet.Fleet
 		if f, errs[6] = fleet.Open(dsn); errs[6] == nil {
 			_, errs[6] = f.Places(ended)

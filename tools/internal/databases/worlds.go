@@ -13,8 +13,8 @@ import (
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/fleet"
-	"mergesafe/internal/nearest"
-	"mergesafe/internal/pattern"
+	"mergesafe/internal/naming"
+
 	"mergesafe/tools/internal/cli"
 )
 
@@ -69,7 +69,7 @@ func (c *Config) Worlds(ctx context.Context, cmd *cliv3.Command, args []string) 
 
 // World returns the world of a name, or the one that a DSN leads to.
 func (c *Config) World(ctx context.Context, cmd *cliv3.Command, name string) (World, error) {
-	if pattern.Is(name) && !strings.Contains(name, ":") {
+	if naming.IsPattern(name) && !strings.Contains(name, ":") {
 		return World{}, cli.Usage("%q is a pattern: want one world", name)
 	}
 	found, err := c.find(ctx, cmd, name)
@@ -115,12 +115,12 @@ func (l *worldList) once(load func() ([]known, string, error)) ([]known, string,
 
 // find returns the worlds that an argument means: at least one.
 func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]known, error) {
-	if strings.Contains(arg, ":") || isPath(arg) && !pattern.Is(arg) {
+	if strings.Contains(arg, ":") || isPath(arg) && !naming.IsPattern(arg) {
 		return []known{{name: arg, dsn: func() (config.Secret, error) { return c.DSN(arg) }}}, nil
 	}
 	match := func(w known) bool { return w.name == arg }
-	if pattern.Is(arg) {
-		re, err := pattern.Compile(arg)
+	if naming.IsPattern(arg) {
+		re, err := naming.CompilePattern(arg)
 		if err != nil {
 			return nil, cli.Usage("%q is no pattern of names: %v", arg, err)
 		}
@@ -130,7 +130,7 @@ func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]kn
 	if err != nil {
 		return nil, err
 	}
-	if cmd.String("worlds") == "" && (pattern.Is(arg) || !slices.ContainsFunc(worlds, match)) {
+	if cmd.String("worlds") == "" && (naming.IsPattern(arg) || !slices.ContainsFunc(worlds, match)) {
 		more, registry, err := c.placed.once(func() ([]known, string, error) { return c.listPlaces(ctx, cmd) })
 		if err != nil {
 			return nil, err
@@ -154,10 +154,10 @@ func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]kn
 		return found, nil
 	case len(names) == 0:
 		return nil, fmt.Errorf("no worlds are known in %s: want a [[source]] for each, or -worlds and a file that lists them", from)
-	case pattern.Is(arg):
+	case naming.IsPattern(arg):
 		return nil, fmt.Errorf("no world matches %q: there is %s, in %s", arg, some(names), from)
 	default:
-		return nil, fmt.Errorf("no world %q%s: there is %s, in %s", arg, nearest.Hint(arg, names), some(names), from)
+		return nil, fmt.Errorf("no world %q%s: there is %s, in %s", arg, naming.Hint(arg, names), some(names), from)
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 	"strings"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/declare"
-	"mergesafe/tools/internal/rules"
+	"mergesafe/merge/rules"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // profile is what the files of rules of a game say of its columns.
 type profile struct {
 	schema map[string][]string
 	source string // of the last file
-	rules  rules.Rules
-	said   *declare.Declared
+	rules  rulefile.Rules
+	said   *rules.Declared
 	spaces map[string]string // of the keys that move
 	why    map[[2]string]string
 }
@@ -41,7 +41,7 @@ func load(files ...string) (*profile, error) {
 			p.why[[2]string{pair[0], pair[1]}] = m[3]
 		}
 	}
-	names := make(declare.Names) // a list has no types: all may be keys
+	names := make(rules.Names) // a list has no types: all may be keys
 	for _, d := range p.rules.Check.Rules {
 		for table, columns := range d.Schema.Tables {
 			p.schema[table], names[table], p.source = columns, make(map[string]*catalog.Column), d.Schema.Source
@@ -56,7 +56,7 @@ func load(files ...string) (*profile, error) {
 		}
 	}
 	var err error
-	p.said, err = declare.Declare(p.rules.Check, names)
+	p.said, err = rules.Declare(p.rules.Check, names)
 	return p, err
 }
 
@@ -64,8 +64,8 @@ func load(files ...string) (*profile, error) {
 func (p *profile) stays(table string) (stays bool) {
 	for _, policy := range p.rules.Check.Tables {
 		for _, text := range policy.Tables {
-			if pattern, _, err := declare.ParsePlace(text); err == nil && pattern.Match(table) && policy.When == nil {
-				stays = policy.Policy == declare.PolicySkip || policy.Policy == declare.PolicyReset
+			if pattern, _, err := rules.ParsePlace(text); err == nil && pattern.Match(table) && policy.When == nil {
+				stays = policy.Policy == rules.PolicySkip || policy.Policy == rules.PolicyReset
 			}
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"mergesafe/internal/config"
-	"mergesafe/merge/declare"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
-	"mergesafe/tools/internal/fleetregistry"
+	"mergesafe/tools/internal/databases"
 )
 
 // The words of the design for the state of a merge.
@@ -43,12 +43,12 @@ const (
 )
 
 // merge is a plan, with what the operator knows of it.
-type merge struct {
+type aMerge struct {
 	name   string // for messages
 	worlds []string
 	into   string // the name of the new database
 
-	plan *transfer.Plan
+	plan *merge.Plan
 	chosen
 	file    string            // of the plan, for the program
 	planned []content         // the worlds as they were then
@@ -71,9 +71,9 @@ type answer struct {
 
 // tools are the commands, as a library in this process or as the program.
 type tools interface {
-	plan(l *life, m *merge, f *fault) answer
-	run(l *life, m *merge, command string, f *fault) answer
-	status(l *life, m *merge) (string, error)
+	plan(l *life, m *aMerge, f *fault) answer
+	run(l *life, m *aMerge, command string, f *fault) answer
+	status(l *life, m *aMerge) (string, error)
 }
 
 // ---------------------------------------------------------------- the library
@@ -98,18 +98,18 @@ func (lib *library) of(l *life, command string) []string {
 }
 
 // rules are how the game of the reference is merged; the program has them as text.
-func rules() transfer.PlanOptions {
-	counter := declare.CounterRow{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"pl"}}, Space: "pl.id"}
-	return transfer.PlanOptions{
-		Check: declare.Options{
-			Rules: []declare.Declarations{{
+func rulesOf() merge.PlanOptions {
+	counter := rules.CounterRow{At: "seq.next", When: &rules.When{Column: "name", Is: []string{"pl"}}, Space: "pl.id"}
+	return merge.PlanOptions{
+		Check: rules.Options{
+			Rules: []rules.Declarations{{
 				Plain:      []string{"pl.gold", "item.n"},
-				References: []declare.DeclaredReference{{At: []string{"item.owner"}, To: []string{"pl.id"}}},
+				References: []rules.DeclaredReference{{At: []string{"item.owner"}, To: []string{"pl.id"}}},
 			}},
-			Rekey:  &declare.Rekey{Auto: true, Counters: []declare.CounterRow{counter}},
-			Tables: []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}, {Tables: []string{"kind"}, Policy: declare.PolicySame}},
+			Rekey:  &rules.Rekey{Auto: true, Counters: []rules.CounterRow{counter}},
+			Tables: []rules.TablePolicy{{Tables: []string{"seq"}, Policy: rules.PolicySkip}, {Tables: []string{"kind"}, Policy: rules.PolicySame}},
 		},
-		Names: []transfer.NamePolicy{{Table: "pl", Column: "name", Template: "{name}.{source}"}},
+		Names: []merge.NamePolicy{{Table: "pl", Column: "name", Template: "{name}.{source}"}},
 	}
 }
 
@@ -133,11 +133,11 @@ func (lib *library) start(l *life, command string, f *fault) (context.Context, f
 	}
 }
 
-func (lib *library) plan(l *life, m *merge, f *fault) answer {
+func (lib *library) plan(l *life, m *aMerge, f *fault) answer {
 	ctx, end := lib.start(l, "plan", f)
 	into, worlds := l.databases(m)
-	options := rules()
-	p, err := transfer.NewPlan(ctx, into, worlds, options)
+	options := rulesOf()
+	p, err := merge.NewPlan(ctx, into, worlds, options)
 	if err != nil {
 		return end(ended(err))
 	}
@@ -148,14 +148,14 @@ func (lib *library) plan(l *life, m *merge, f *fault) answer {
 	return end(answer{word: ready})
 }
 
-func (lib *library) run(l *life, m *merge, command string, f *fault) answer {
+func (lib *library) run(l *life, m *aMerge, command string, f *fault) answer {
 	ctx, end := lib.start(l, command, f)
 	into, worlds := l.databases(m)
-	options := transfer.Options{RetryFor: -1, Parallel: 1, Grace: time.Millisecond}
+	options := merge.Options{RetryFor: -1, Parallel: 1, Grace: time.Millisecond}
 	if l.calm(f) {
 		options.RetryFor = time.Minute
 	}
-	registry := fleetregistry.Registry{By: "life"}
+	registry := databases.Registry{By: "life"}
 	if l.kind == fleetKind {
 		registry.DSN = config.NewSecret(l.fleetDSN())
 	}
@@ -163,36 +163,36 @@ func (lib *library) run(l *life, m *merge, command string, f *fault) answer {
 	switch command {
 	case "try", "apply":
 		options.Try = command == "try"
-		_, err = transfer.Apply(ctx, m.plan, into, worlds, options)
+		_, err = merge.Apply(ctx, m.plan, into, worlds, options)
 	case "verify":
-		var proof *transfer.Proof
-		if proof, err = transfer.Verify(ctx, m.plan, into, worlds, options); err == nil {
+		var proof *merge.Proof
+		if proof, err = merge.Verify(ctx, m.plan, into, worlds, options); err == nil {
 			return end(proved(proof))
 		}
 	case "open":
 		placing := func(ctx context.Context) error { return registry.Opened(ctx, m.plan, into, worlds, "it was opened") }
-		var opened *transfer.Opened
-		opened, err = transfer.Open(ctx, m.plan, into, worlds, transfer.OpenOptions{Options: options, Placing: f.mortal(placing)})
-		if errors.Is(err, transfer.ErrNotProved) {
+		var opened *merge.Opened
+		opened, err = merge.Open(ctx, m.plan, into, worlds, merge.OpenOptions{Options: options, Placing: f.mortal(placing)})
+		if errors.Is(err, merge.ErrNotProved) {
 			return end(proved(opened.Proof))
 		}
 	case "undo", "undo -force":
 		placing := func(ctx context.Context) error { return registry.Undone(ctx, m.plan, into, worlds, "it was undone") }
-		_, err = transfer.Undo(ctx, m.plan, into, worlds, transfer.UndoOptions{Options: options, Force: command == "undo -force", Placing: f.mortal(placing)})
+		_, err = merge.Undo(ctx, m.plan, into, worlds, merge.UndoOptions{Options: options, Force: command == "undo -force", Placing: f.mortal(placing)})
 	}
 	return end(ended(err))
 }
 
-func (lib *library) status(l *life, m *merge) (string, error) {
+func (lib *library) status(l *life, m *aMerge) (string, error) {
 	into, worlds := l.databases(m)
-	at, err := transfer.LookUp(context.Background(), m.plan, into, worlds)
+	at, err := merge.LookUp(context.Background(), m.plan, into, worlds)
 	if err != nil {
 		return "", err
 	}
 	return words[string(at.State)], nil
 }
 
-func proved(p *transfer.Proof) answer {
+func proved(p *merge.Proof) answer {
 	text, _ := json.Marshal(p)
 	word := map[verdict.Verdict]string{verdict.Pass: pass, verdict.Fail: fail, verdict.NotVerified: notVerified}[p.Verdict]
 	return answer{word: word, reason: string(text)}
@@ -204,8 +204,8 @@ func ended(err error) answer {
 		return answer{word: done}
 	}
 	a := answer{word: failed, reason: err.Error()}
-	no, isRefused := errors.AsType[*transfer.RefusedError](err)
-	_, isChanged := errors.AsType[*transfer.ChangedError](err)
+	no, isRefused := errors.AsType[*merge.RefusedError](err)
+	_, isChanged := errors.AsType[*merge.ChangedError](err)
 	switch {
 	case isChanged:
 		a.word = changed
@@ -214,9 +214,9 @@ func ended(err error) answer {
 		for _, r := range no.Refusals {
 			a.about = append(a.about, r.Source)
 		}
-	case errors.Is(err, transfer.ErrNoMerge):
+	case errors.Is(err, merge.ErrNoMerge):
 		a.word = nothing
-	case errors.Is(err, transfer.ErrStopped):
+	case errors.Is(err, merge.ErrStopped):
 		a.word = stopped
 	}
 	return a

@@ -11,7 +11,7 @@ import (
 // step, and from the reference; none asks the product.
 
 // state is what a merge is, from the record in the new database and the fences in the worlds: the later of the two.
-func (l *life) state(m *merge, now images) string {
+func (l *life) state(m *aMerge, now images) string {
 	if m.plan == nil {
 		return none
 	}
@@ -33,7 +33,7 @@ func (l *life) state(m *merge, now images) string {
 }
 
 // fences are what the fences of a merge say, of each world that has one.
-func (l *life) fences(m *merge, now images) (says []string) {
+func (l *life) fences(m *aMerge, now images) (says []string) {
 	for _, w := range m.worlds {
 		for _, s := range now[l.config[w]].servers {
 			if merge, text := fenceOf(s.holder); merge == m.plan.ID {
@@ -45,7 +45,7 @@ func (l *life) fences(m *merge, now images) (says []string) {
 }
 
 // reference is what the new database of a merge has to be, from the worlds as they are.
-func (l *life) reference(m *merge, now images) content {
+func (l *life) reference(m *aMerge, now images) content {
 	var worlds []content
 	for _, w := range m.worlds {
 		c := contentOf(now[l.config[w]])
@@ -58,7 +58,7 @@ func (l *life) reference(m *merge, now images) content {
 }
 
 // asPlanned reports whether the worlds are as they were at the plan.
-func (l *life) asPlanned(m *merge, now images) bool {
+func (l *life) asPlanned(m *aMerge, now images) bool {
 	for i := range m.worlds {
 		if !l.worldAsPlanned(m, i, now) {
 			return false
@@ -67,7 +67,7 @@ func (l *life) asPlanned(m *merge, now images) bool {
 	return true
 }
 
-func (l *life) worldAsPlanned(m *merge, i int, now images) bool {
+func (l *life) worldAsPlanned(m *aMerge, i int, now images) bool {
 	is := now[l.config[m.worlds[i]]]
 	for _, g := range m.plan.Worlds[i].Given {
 		if g.Key == "" && is.counts[g.Table]+1 > int64(g.Next) {
@@ -83,7 +83,7 @@ func (l *life) worldAsPlanned(m *merge, i int, now images) bool {
 }
 
 // raised reports whether a command raised something in a world.
-func (l *life) raised(m *merge, before, after images) bool {
+func (l *life) raised(m *aMerge, before, after images) bool {
 	for _, w := range m.worlds {
 		at := l.config[w]
 		if slices.ContainsFunc(changes(before[at], after[at]), func(c change) bool { return c.what != "fence" }) {
@@ -94,7 +94,7 @@ func (l *life) raised(m *merge, before, after images) bool {
 }
 
 // ran reports whether a game ran on a world since the plan.
-func (l *life) ran(m *merge, now images) bool {
+func (l *life) ran(m *aMerge, now images) bool {
 	for _, w := range m.plan.Worlds {
 		for i, s := range w.Servers {
 			if is := now[l.config[w.Name]].servers; i >= len(is) || is[i].reserved != s.Reserved || is[i].epoch>>40 != s.Generation {
@@ -192,7 +192,7 @@ func union[V any](a, b map[string]V) map[string]V {
 
 // untouched is the second invariant: no database, table or file was dropped or changed that the record of this merge did not
 // make; in the worlds nothing but fences, and after an undo from OPENING counters and marks, upwards.
-func (l *life) untouched(m *merge, command string, a answer, before, after images) {
+func (l *life) untouched(m *aMerge, command string, a answer, before, after images) {
 	new := l.config[m.into]
 	_, ours := before[new].recorded()[m.plan.ID]
 	empty := before[new].empty()
@@ -250,7 +250,7 @@ func (l *life) untouched(m *merge, command string, a answer, before, after image
 // ---------------------------------------------------------------- 1 and 5: words
 
 // truthful is the first and the fifth invariant for the word with which a command ended.
-func (l *life) truthful(m *merge, command string, a answer, before, after images) {
+func (l *life) truthful(m *aMerge, command string, a answer, before, after images) {
 	if m.plan == nil {
 		return
 	}
@@ -362,7 +362,7 @@ func (l *life) truthful(m *merge, command string, a answer, before, after images
 }
 
 // played reports whether a game ran on the new database, which then has given more than the first world.
-func (l *life) played(m *merge, now images) bool {
+func (l *life) played(m *aMerge, now images) bool {
 	new, has := own(now[l.config[m.into]])
 	first, _ := own(now[l.config[m.worlds[0]]])
 	return has && new.world == first.world && new.reserved > first.reserved
@@ -391,7 +391,7 @@ func (l *life) behind(new, first *image) string {
 }
 
 // opens is the first invariant, whatever opened the database: it holds the merge of the worlds as they were read.
-func (l *life) opens(m *merge, now images) {
+func (l *life) opens(m *aMerge, now images) {
 	was := m.open
 	if m.open = l.state(m, now) == opened; !m.open || was || m.odd {
 		return
@@ -406,7 +406,7 @@ func (l *life) opens(m *merge, now images) {
 }
 
 // blamed is the fifth invariant for the databases that a refusal names: something is the matter with each.
-func (l *life) blamed(m *merge, command string, a answer, before images) {
+func (l *life) blamed(m *aMerge, command string, a answer, before images) {
 	for _, name := range a.about {
 		if l.count.judged["5 blame"]++; name == "" || m.odd || m.given && command == "apply" {
 			continue
@@ -430,7 +430,7 @@ func (l *life) blamed(m *merge, command string, a answer, before images) {
 }
 
 // fenced is how many fences a merge has while it is under way.
-func (l *life) fenced(m *merge) int {
+func (l *life) fenced(m *aMerge) int {
 	if l.kind == bare {
 		return 0
 	}
@@ -438,7 +438,7 @@ func (l *life) fenced(m *merge) int {
 }
 
 // lacks says what a new database that is made lacks beside the rows of the game.
-func (l *life) lacks(m *merge, now images) (all []string) {
+func (l *life) lacks(m *aMerge, now images) (all []string) {
 	new := now[l.config[m.into]]
 	first := now[l.config[m.worlds[0]]]
 	for _, o := range sorted(first.objects) {
@@ -479,7 +479,7 @@ func (l *life) lacks(m *merge, now images) (all []string) {
 }
 
 // known is the fifth invariant for the word of status.
-func (l *life) known(m *merge, word string, now images) {
+func (l *life) known(m *aMerge, word string, now images) {
 	l.count.judged["5 status"]++
 	if m.odd {
 		return
@@ -492,7 +492,7 @@ func (l *life) known(m *merge, word string, now images) {
 // ---------------------------------------------------------------- 4: what leads on
 
 // works is the fourth invariant: where nothing stands in the way, a command comes to its end.
-func (l *life) works(m *merge, command string, a answer, f *fault, before images) {
+func (l *life) works(m *aMerge, command string, a answer, f *fault, before images) {
 	if m.odd || m.given && command == "apply" || f.kind != "" || l.beside || l.anyRuns(m) || m.plan == nil || len(m.plan.Refusals) > 0 || !l.asPlanned(m, before) || l.ran(m, before) && command == "apply" || l.otherFence(m, before) {
 		return
 	}
@@ -529,13 +529,13 @@ func (l *life) works(m *merge, command string, a answer, f *fault, before images
 }
 
 // gone reports whether a world is gone, or a table of it that has rows.
-func (l *life) gone(m *merge) bool {
+func (l *life) gone(m *aMerge) bool {
 	now := l.look()
 	return slices.ContainsFunc(m.worlds, func(w string) bool { return contentOf(now[l.config[w]]) == nil })
 }
 
 // anyRuns reports whether a game runs on a database of the merge, or on a copy of one of its worlds.
-func (l *life) anyRuns(m *merge) bool {
+func (l *life) anyRuns(m *aMerge) bool {
 	now := l.look()
 	for at, g := range l.games {
 		for _, name := range append([]string{m.into}, m.worlds...) {
@@ -548,12 +548,28 @@ func (l *life) anyRuns(m *merge) bool {
 }
 
 // otherFence reports whether another merge has fenced a world, or the new database as one of its own.
-func (l *life) otherFence(m *merge, now images) bool {
+func (l *life) otherFence(m *aMerge, now images) bool {
 	for _, w := range append([]string{m.into}, m.worlds...) {
 		for _, s := range now[l.config[w]].servers {
 			if merge, _ := fenceOf(s.holder); merge != "" && merge != m.plan.ID {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// cameElsewhere reports whether the fleet registry knows of a world that it came to a database which another merge opened:
+// it is refused also if its fence was lifted by hand.
+func (l *life) cameElsewhere(m *aMerge, at string, now images) bool {
+	defer func(config map[string]string) { l.config = config }(l.config)
+	for _, other := range l.merges {
+		if l.kind != fleetKind || other == m || other.plan == nil {
+			continue
+		}
+		l.config = other.led
+		if l.state(other, now) == opened && slices.ContainsFunc(other.worlds, func(w string) bool { return other.led[w] == at }) {
+			return true
 		}
 	}
 	return false

@@ -24,7 +24,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
-	"mergesafe/merge/transfer"
+	"mergesafe/merge"
 	"mergesafe/store"
 	_ "mergesafe/store/mysql"
 	_ "mergesafe/store/sqlite"
@@ -53,9 +53,9 @@ type life struct {
 
 	config  map[string]string // where the names of config.toml lead
 	aliased map[string]bool   // those that do so by a second name of the database
-	merges  []*merge
-	current *merge // of the command that runs
-	was     string // its state before
+	merges  []*aMerge
+	current *aMerge // of the command that runs
+	was     string  // its state before
 	games   map[string]*game
 	given   map[string]string // IDs, and where they were made
 	steps   []string
@@ -141,15 +141,15 @@ func (l *life) dsn(name string) string {
 func (l *life) calm(f *fault) bool { return f.kind == "" && !l.beside && !l.diskFull && !l.fleetAway }
 
 // databases are those of a merge as config.toml has them now.
-func (l *life) databases(m *merge) (into transfer.Database, worlds []transfer.Database) {
+func (l *life) databases(m *aMerge) (into merge.Database, worlds []merge.Database) {
 	for _, w := range m.worlds {
-		worlds = append(worlds, transfer.Database{Name: w, DSN: l.dsn(w)})
+		worlds = append(worlds, merge.Database{Name: w, DSN: l.dsn(w)})
 	}
-	return transfer.Database{Name: m.into, DSN: l.dsn(m.into)}, worlds
+	return merge.Database{Name: m.into, DSN: l.dsn(m.into)}, worlds
 }
 
 // do runs a command of a merge, and judges it.
-func (l *life) do(m *merge, command string, f *fault) answer {
+func (l *life) do(m *aMerge, command string, f *fault) answer {
 	if m.plan == nil && command != "plan" || m.plan != nil && len(m.plan.Refusals) > 0 && command != "plan" {
 		return answer{}
 	}
@@ -207,7 +207,7 @@ func (l *life) do(m *merge, command string, f *fault) answer {
 	return a
 }
 
-func (l *life) planned(m *merge, a answer, before, after images) {
+func (l *life) planned(m *aMerge, a answer, before, after images) {
 	m.chosen, m.planned, m.tables, m.given, m.led = chosenOf(m.plan), nil, nil, false, maps.Clone(l.config)
 	for _, w := range m.worlds {
 		m.planned = append(m.planned, contentOf(before[l.config[w]]))
@@ -228,7 +228,7 @@ func (l *life) planned(m *merge, a answer, before, after images) {
 }
 
 // chosenOf is what of a plan the reference may know.
-func chosenOf(p *transfer.Plan) chosen {
+func chosenOf(p *merge.Plan) chosen {
 	c := chosen{offsets: make(map[string]map[string]int64), names: make(map[string]string)}
 	for _, s := range p.Rekey.Spaces {
 		c.offsets[s.Keys[0]] = make(map[string]int64)
@@ -316,7 +316,7 @@ func (l *life) fault(o op) *fault {
 }
 
 // pick is a merge, most often the first.
-func (l *life) pick(n int) *merge {
+func (l *life) pick(n int) *aMerge {
 	if n < 4 || len(l.merges) == 1 {
 		return l.merges[0]
 	}
@@ -328,7 +328,7 @@ func (l *life) second(o op) {
 	if o.a == 0 && l.merges[0].plan != nil && l.state(l.merges[0], l.look()) != none {
 		return
 	}
-	m := &merge{name: string(rune('a' + len(l.merges))), worlds: [][]string{{"s1", "s2"}, {"s1", "s3"}, {"s3", "s1"}, {"s2", "s3"}, {"new", "s3"}}[o.a%5], into: []string{"new", "other"}[o.b%2]}
+	m := &aMerge{name: string(rune('a' + len(l.merges))), worlds: [][]string{{"s1", "s2"}, {"s1", "s3"}, {"s3", "s1"}, {"s2", "s3"}, {"new", "s3"}}[o.a%5], into: []string{"new", "other"}[o.b%2]}
 	if m.worlds[0] == "new" { // a chain
 		m.into = "other"
 	}
@@ -354,7 +354,7 @@ func (l *life) twoApplies(o op) {
 }
 
 // onward is the command that comes next.
-func (l *life) onward(m *merge, o op) {
+func (l *life) onward(m *aMerge, o op) {
 	if m.plan == nil {
 		l.do(m, "plan", l.fault(o))
 		return
@@ -417,7 +417,7 @@ func (l *life) prepare(end op) {
 	if o := end.at % 6; o < 3 {
 		l.backUp(locations[o])
 	}
-	l.merges = []*merge{{name: "a", worlds: []string{"s1", "s2"}, into: "new"}}
+	l.merges = []*aMerge{{name: "a", worlds: []string{"s1", "s2"}, into: "new"}}
 }
 
 // run is one sequence.
@@ -497,7 +497,7 @@ func (l *life) finish(end op) {
 				continue
 			}
 			at := l.config[w]
-			if l.start(at); !l.running(at) && !m.odd && !l.copied {
+			if l.start(at); !l.running(at) && !m.odd && !l.copied && !l.cameElsewhere(m, at, l.look()) {
 				l.broken(4, "after the undo of %s no game starts on %s", m.name, at)("")
 			}
 			l.stop(at)

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/merge/transfer"
 )
 
 // program is the built servermerge. It is killed by SIGKILL, interrupted where the library has a connection cut, and
@@ -136,7 +136,7 @@ func (p *program) call(l *life, command string, f *fault, args ...string) (out [
 // exits are the exit codes of the tools.
 var exits = map[int]string{-1: killed, 0: done, 1: refused, 2: failed, 3: notVerified, 4: stopped}
 
-func (p *program) plan(l *life, m *merge, f *fault) answer {
+func (p *program) plan(l *life, m *aMerge, f *fault) answer {
 	l.planFiles++
 	m.file = filepath.Join(l.dir, fmt.Sprintf("plan%d.json", l.planFiles))
 	out, code := p.call(l, "plan", f, append([]string{"-o", m.file, "-into", m.into}, m.worlds...)...)
@@ -147,12 +147,12 @@ func (p *program) plan(l *life, m *merge, f *fault) answer {
 	file, err := os.Open(m.file)
 	l.must(err)
 	defer file.Close()
-	m.plan, err = transfer.ReadPlan(file)
+	m.plan, err = merge.ReadPlan(file)
 	l.must(err)
 	return answer{word: ready}
 }
 
-func (p *program) run(l *life, m *merge, command string, f *fault) answer {
+func (p *program) run(l *life, m *aMerge, command string, f *fault) answer {
 	words := strings.Replace(command, "try", "apply -try", 1)
 	if command != "verify" {
 		words += " -yes"
@@ -186,7 +186,7 @@ func (p *program) run(l *life, m *merge, command string, f *fault) answer {
 	return a
 }
 
-func (p *program) status(l *life, m *merge) (string, error) {
+func (p *program) status(l *life, m *aMerge) (string, error) {
 	out, _ := p.call(l, "status", &fault{}, m.file)
 	var o report.Outcome
 	if err := json.Unmarshal(out, &o); err != nil || o.Status == nil {

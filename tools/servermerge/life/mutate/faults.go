@@ -3,18 +3,18 @@ package main
 import "mergesafe/internal/mutant"
 
 const (
-	opens  = "merge/transfer/open/open.go"
-	undoes = "merge/transfer/undo/undo.go"
-	raises = "merge/transfer/undo/raise.go"
-	ledger = "merge/transfer/ledger/manifest.go"
-	states = "merge/transfer/ledger/states.go"
-	proves = "merge/transfer/prove/verify.go"
-	gates  = "merge/transfer/apply/gate.go"
-	fleets = "tools/internal/fleetregistry/registry.go"
-	begins = "merge/transfer/job/begin.go"
-	asks   = "merge/transfer/apply/status.go"
-	twins  = "merge/transfer/rowio/twins.go"
-	ours   = "merge/transfer/prove/ours.go"
+	opens  = "merge/build/open.go"
+	undoes = "merge/build/undo.go"
+	raises = "merge/build/raise.go"
+	ledger = "merge/record/manifest.go"
+	states = "merge/record/states.go"
+	proves = "merge/prove/verify.go"
+	gates  = "merge/build/gate.go"
+	fleets = "tools/internal/databases/registry.go"
+	begins = "merge/job/begin.go"
+	asks   = "merge/build/status.go"
+	twins  = "merge/world/twins.go"
+	ours   = "merge/prove/ours.go"
 )
 
 // faults are those that attacks found in the life of a merge, put back where the program is right today.
@@ -31,11 +31,11 @@ var faults = mutant.Faults([][4]string{
 	{"6: one database is two worlds", twins, "same, unclear, failed := other.Same(ctx, at)", "same, unclear, failed := other.Same(ctx, at)\n\t\t\tsame = false"},
 	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tschema.Remove(ctx, u.New.Database)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
-	{"8: undo compares with the worlds", "merge/transfer/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
+	{"8: undo compares with the worlds", "merge/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
 	{"9: an undo whose answer is lost keeps the gate", undoes, "if failed != nil { // the refusal would say that nothing was changed\n\t\t\treturn failed\n\t\t}\n", "_ = failed\n"},
 	{"10: a server is gone from the registry", ours, "missing = append(missing, fmt.Sprintf(\"its registry does not list", "_ = append(missing, fmt.Sprintf(\"its registry does not list"},
 	{"10: the gate was lifted", ours, "case !open && (gate.Merge != merge || !gate.Here):", "case !open && gate.Merge != merge && gate.Merge != \"\":"},
-	{"11: what is beside the rows that come is not proved", "merge/transfer/prove/made.go", "proving.Findings = append(proving.Findings, f.Reasons...)", "_ = f.Reasons"},
-	{"11: a table more is left behind", "merge/transfer/plan/made.go", "for _, t := range was.Tables {", "for _, t := range slices.Concat(was.Tables, now.Tables) {"},
-	{"11: a counter may be lowered", "merge/transfer/change/counters/prove.go", "is.AutoIncrement.Next >= t.Counter.After {", "is.AutoIncrement.Next >= 0 {"},
+	{"11: what is beside the rows that come is not proved", "merge/prove/made.go", "proving.Findings = append(proving.Findings, f.Reasons...)", "_ = f.Reasons"},
+	{"11: a table more is left behind", "merge/plan/made.go", "for _, t := range was.Tables {", "for _, t := range slices.Concat(was.Tables, now.Tables) {"},
+	{"11: a counter may be lowered", "merge/change/counters_prove.go", "is.AutoIncrement.Next >= t.Counter.After {", "is.AutoIncrement.Next >= 0 {"},
 })

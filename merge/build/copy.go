@@ -1,0 +1,113 @@
+package build
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// copyPart copies the rows of one world to one table, or a range of them.
+func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
+	t, from := &r.Plan.Tables[p.Table], r.Worlds[p.World]
+	l, content := r.Layouts[t.Name], &t.Worlds[p.World]
+	begin, err := content.Begin(p.Number)
+	if err != nil {
+		return err
+	}
+	change := r.Changes.Of(from.Name, l)
+	f := &job.Filling{Checkpoint: record.Checkpoint{Place: record.Place{World: from.Name, Table: t.Name, Part: p.Number}}, After: begin}
+	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q of %q", t.Name, from.Name), func(soft context.Context) error {
+		if err := f.Settle(soft, r); err != nil {
+			return err
+		}
+		r.Progress(record.StepCopy, from.Name, t.Name, int(f.Rows))
+		if f.Finished {
+			return nil
+		}
+		want := job.Expected{Rows: content.Rows, Sum: content.Sum}
+		if ranges := content.Parts(); !r.Opts.Try {
+			want = job.Expected{Rows: ranges[p.Number].Rows, Sum: ranges[p.Number].Sum, Part: p.Number < len(ranges)-1}
+		}
+		err = job.Batches(r, ctx, soft, from, l, f, want, func(rows [][]any) error {
+			r.Seen.Add(r.Plan, p.World, l, rows) // their old keys
+			if err := change.Rows(rows); err != nil {
+				return err
+			}
+			return job.Insert(soft, r, l, rows)
+		})
+		if err != nil {
+			r.Seen.Forget(p.World, t.Name) // some of them may be written
+		}
+		return err
+	})
+}
+
+// copyKeyless copies the rows of all worlds to a table without a key. They have no order in which they could be
+// read on, so after an error the table is emptied and filled again.
+func copyKeyless(ctx context.Context, r *job.Run, t *plan.Table) error {
+	again := false
+	return r.RetryCounted(ctx, fmt.Sprintf("copying table %q", t.Name), func(soft context.Context) error {
+		if again {
+			if err := empty(soft, r, t.Name); err != nil {
+				return err
+			}
+		}
+		again = true
+		for world := range r.Worlds {
+			if !comes(t, world) {
+				continue
+			}
+			if err := copyKeylessFrom(ctx, soft, r, t, world); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func copyKeylessFrom(ctx, soft context.Context, r *job.Run, t *plan.Table, w int) error {
+	const atOnce = 1000
+	from, l := r.Worlds[w], r.Layouts[t.Name]
+	change := r.Changes.Of(from.Name, l)
+	f := &job.Filling{Checkpoint: record.Checkpoint{Place: record.Place{World: from.Name, Table: t.Name}}}
+	want := job.Expected{Rows: t.Worlds[w].Rows, Sum: t.Worlds[w].Sum}
+	var rows [][]any
+	var sum world.Sum
+	bytes := 0
+	flush := func(last bool) error {
+		if err := r.Between(ctx); err != nil {
+			return err
+		}
+		read := f.Checkpoint
+		read.Rows, read.Sum, read.Finished = read.Rows+int64(len(rows)), read.Sum.Add(sum), last
+		if err := want.As(r, &read); err != nil {
+			return err
+		}
+		err := f.Write(soft, r, len(rows), sum, nil, last, func() error { return job.Insert(soft, r, l, rows) })
+		rows, sum, bytes = rows[:0], world.Sum{}, 0
+		return err
+	}
+	var h world.Hasher
+	err := world.Every(soft, from, l, func(row []any) error {
+		one, err := h.Row(row)
+		if err != nil {
+			return err
+		}
+		if _, err := change.Row(row); err != nil {
+			return err
+		}
+		rows, sum, bytes = append(rows, row), sum.Add(one), bytes+job.RowSize(row)
+		if len(rows) < atOnce && bytes < world.PageBytes {
+			return nil
+		}
+		return flush(false)
+	})
+	if err != nil {
+		return err
+	}
+	return flush(true)
+}

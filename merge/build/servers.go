@@ -1,0 +1,145 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+)
+
+// fence keeps the servers of the worlds from being started, and then makes sure that their registries are those
+// of the plan. If one of them is not, or a server runs, the fences that this call set are lifted again, and the error
+// is a [*record.RefusedError].
+func fence(ctx context.Context, r *job.Run) error {
+	type fenced struct {
+		world  int
+		server gameid.ServerID
+	}
+	var set []fenced
+	refused := &record.RefusedError{Doing: "apply"}
+	err := eachFence(ctx, r, "fencing", func(i int, reg *worldregistry.Registry) error {
+		w := &r.Plan.Worlds[i]
+		refuse := func(next plan.Next, reason string) {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: w.Name, Reason: reason, Next: next})
+		}
+		before, err := reg.Servers(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.Hooks.Fail.At("before fence"); err != nil {
+			return err
+		}
+		for _, s := range before {
+			if s.Role != worldregistry.RoleOwn || s.Fenced(r.Plan.ID) {
+				continue
+			}
+			err := reg.Fence(ctx, s.ID, worldregistry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
+			if held, is := errors.AsType[*gameid.HeldError](err); is {
+				refuse(plan.NextAgain, worldregistry.Explain(held).Error())
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			set = append(set, fenced{i, s.ID})
+		}
+		now, err := reg.Servers(ctx)
+		if err != nil {
+			return err
+		}
+		if reason := record.ChangedServers(*w, now); reason != "" {
+			refuse(plan.NextUndoPlan, reason+" since the plan was made: a game server has run")
+		}
+		return r.Hooks.Fail.At("after fence")
+	})
+	if err != nil || len(refused.Refusals) == 0 {
+		return err
+	}
+	err = eachFence(ctx, r, "lifting the fence of", func(i int, reg *worldregistry.Registry) error {
+		for _, f := range set {
+			if f.world != i {
+				continue
+			}
+			if err := reg.LiftFence(ctx, f.server, r.Plan.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(refused, err)
+}
+
+// MarkFences changes the state of the fences that the worlds have. Where one has none, nothing changes, and the error
+// is [worldregistry.ErrNoFence].
+func MarkFences(ctx context.Context, r *job.Run, state worldregistry.FenceState) error {
+	for _, c := range r.Worlds {
+		c.Drop()
+	}
+	return eachFence(ctx, r, "marking the fence of", func(i int, reg *worldregistry.Registry) error {
+		for _, s := range r.Plan.Worlds[i].Servers {
+			if !s.Own {
+				continue
+			}
+			if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// LiftFences lets the servers of the worlds start again.
+func LiftFences(ctx context.Context, r *job.Run) error {
+	for _, c := range r.Worlds {
+		c.Drop()
+	}
+	err := eachFence(ctx, r, "lifting the fence of", func(i int, reg *worldregistry.Registry) error {
+		return lift(ctx, r, reg, r.Plan.Worlds[i].Name)
+	})
+	if err == nil {
+		err = r.Hooks.Fail.At("after lifting")
+	}
+	return err
+}
+
+// Lost returns a [*record.RefusedError] if the fences say that a game was let into the new database, though there is no
+// record of it: its rows are in a database of another name, or it was dropped.
+func Lost(ctx context.Context, r *job.Run, doing string) error {
+	say, err := r.FencesSay(ctx)
+	if err != nil || say != record.StateOpening {
+		return err
+	}
+	if now, err := r.State(ctx); err != nil || now != "" { // another process recorded it meanwhile
+		return errors.Join(err, r.Manifest.WrongState(now, ""))
+	}
+	into := printable.Text(r.New.Name)
+	return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(
+		"the merge was opened, as the fences of its worlds say, and there is no record of it: %s is gone, or under another name, with all that was played there: "+
+			"name the database that has the record; if it is gone for good, undo -force lifts the fences", into)}}}
+}
+
+// eachFence calls f with the registry of every world that has own servers in one, by its number.
+func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg *worldregistry.Registry) error) error {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		db, err := sqldb.Dial(ctx, r.Worlds[i].DSN, sqldb.WriteExisting)
+		if err != nil {
+			return fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		err = f(i, worldregistry.New(db))
+		db.Close()
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", doing, w.Name, err)
+		}
+	}
+	return nil
+}

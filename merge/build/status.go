@@ -1,0 +1,138 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"mergesafe/internal/worldregistry"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// Status is the state of a merge, as [LookUp] found it.
+type Status struct {
+	ID    string       `json:"id"`
+	State record.State `json:"state"`
+
+	// Lost says that there is no record of the merge though its fences say that it was opened: the new database is gone,
+	// or under another name.
+	Lost bool `json:"lost,omitempty"`
+
+	// Behind says that the new database is a copy from before the merge was opened, as its fences say it was.
+	Behind bool `json:"behind,omitempty"`
+
+	// Began is when the merge began, by the clock of the process that began it; nil if it did not.
+	Began *time.Time `json:"began,omitempty"`
+
+	// Tables are those of the plan, in their order there.
+	Tables []TableStatus `json:"tables"`
+
+	// Fences are the servers of the worlds that the plan fences.
+	Fences []FenceStatus `json:"fences,omitempty"`
+}
+
+// TableStatus is the state of one table.
+type TableStatus struct {
+	Table  string `json:"table"`
+	Rows   int64  `json:"rows"`   // planned
+	Copied int64  `json:"copied"` // so far
+}
+
+// FenceStatus says whether one server is fenced.
+type FenceStatus struct {
+	World  string `json:"world"`
+	Server string `json:"server"`
+	Fenced bool   `json:"fenced"`
+}
+
+// Copied is how many rows were copied, of all tables together.
+func (s *Status) Copied() int64 {
+	return world.Total(s.Tables, func(t *TableStatus) int64 { return t.Copied })
+}
+
+// LookUp returns the state of the merge of a plan. It only reads the checkpoints in the
+// new database and the registries of the worlds, so it is quick, and may be called
+// while [Apply] or [build.Undo] runs elsewhere.
+func LookUp(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database) (*Status, error) {
+	r, err := job.NewRun(plan, into, worlds, job.Options{}, job.Hooks{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	r.New.Writes = false
+	s, err := status(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: status: %w", err)
+	}
+	return s, nil
+}
+
+func status(ctx context.Context, r *job.Run) (*Status, error) {
+	s := &Status{ID: r.Plan.ID, State: record.StateNone, Tables: []TableStatus{}}
+	recorded, err := r.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := r.Later(ctx, recorded)
+	if err != nil {
+		return nil, err
+	}
+	s.Behind = state != recorded
+	copied := make(map[record.Place]int64)
+	if state != "" {
+		s.State = state
+		if s.Began, err = r.Manifest.Began(ctx); err != nil {
+			return nil, err
+		}
+		done, err := r.Manifest.Checkpoints(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for at, c := range done {
+			copied[record.Place{World: at.World, Table: at.Table}] += c.Rows
+		}
+	}
+	for i := range r.Plan.Tables {
+		t := &r.Plan.Tables[i]
+		at := TableStatus{Table: t.Name, Rows: t.Rows()}
+		for _, w := range r.Plan.Worlds {
+			at.Copied += copied[record.Place{World: w.Name, Table: t.Name}]
+		}
+		s.Tables = append(s.Tables, at)
+	}
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		now, err := record.Servers(ctx, r.Worlds[i].Database)
+		if err != nil {
+			return nil, fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		for _, server := range w.Servers {
+			if at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {
+				s.Fences = append(s.Fences, FenceStatus{World: w.Name, Server: server.Server.String(), Fenced: now[at].Fenced(r.Plan.ID)})
+			}
+		}
+	}
+	if state == "" {
+		s.State, err = unrecorded(ctx, r)
+		s.Lost = s.State == record.StateOpening
+	}
+	return s, err
+}
+
+// unrecorded is the state of a merge of which there is no record.
+func unrecorded(ctx context.Context, r *job.Run) (record.State, error) {
+	say, err := r.FencesSay(ctx)
+	if err != nil || say == record.StateOpening || say == record.StateUndoing {
+		return say, err
+	}
+	if how, err := moved(ctx, r); err != nil || how != "" {
+		return record.StatePlanAgain, err
+	}
+	return record.StateNone, nil
+}

@@ -1,0 +1,421 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/worldregistry"
+
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/prove"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// UndoOptions configures [Undo].
+type UndoOptions struct {
+	job.Options
+
+	// Force also drops a new database that was written to since it was made: the players' changes
+	// to it are lost. And it lifts the fences of a merge that was opened and whose new database is gone.
+	Force bool
+
+	// Placing, if not nil, is called before a new database is dropped that the game may have entered, when the worlds
+	// have the marks and the generation to go on: to note elsewhere where they are again. If the call is
+	// interrupted it is made again.
+	Placing func(ctx context.Context) error
+}
+
+// Undone is the result of [Undo].
+type Undone struct {
+	ID string `json:"id"`
+
+	// Dropped says that the new database is gone, or empty again if apply had found it so. Others is what else is left
+	// in it: what the merge did not make, and stays.
+	Dropped bool     `json:"dropped,omitempty"`
+	Kept    bool     `json:"kept,omitempty"` // it was there before the merge, and is empty again
+	Others  []string `json:"others,omitempty"`
+
+	// Raised says that a game may have given IDs, numbers and values of counters in the new database,
+	// so that those of the worlds were raised above these.
+	Raised bool `json:"raised,omitempty"`
+
+	// NoRecord says that there was no record of the merge: it had not begun, or an earlier undo
+	// was interrupted at its very end. Lifted are the fences, by this call.
+	NoRecord bool         `json:"no_record,omitempty"`
+	Lifted   []job.Lifted `json:"lifted,omitempty"`
+}
+
+// Undo takes a merge back, completed or not: it drops what the merge made, and lifts the fences of
+// the worlds. A database that was completed is compared with its record first. If the game may have entered it, the
+// worlds first learn what was given there: their marks, numbers and counters never fall behind, so that nothing is
+// given twice.
+//
+// It returns a [*record.RefusedError] if a game server runs on the new database, if others wrote to that
+// since it was made and Force is not set, or if a world is gone, forced or not: then the new
+// database has the only rows of it.
+//
+// If it is interrupted, the same call resumes, as with [Apply]. It returns a result beside an
+// error too, unless it could not read the record.
+//
+// Without a record of the merge nothing is dropped, and the fences decide. If there are none, nothing is to be undone:
+// the error is [record.ErrNoMerge]. If they say that the game was let in, the new database is gone or under another
+// name: that is a [*record.RefusedError] unless Force is set.
+func Undo(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions) (*Undone, error) {
+	return UndoWith(ctx, plan, into, worlds, opts, job.Hooks{})
+}
+
+func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions, h job.Hooks) (*Undone, error) {
+	r, err := job.NewRun(plan, into, worlds, opts.Options, h)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Needs(opts.Codecs); err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	r.New.Unchecked = true
+	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
+	u.writing(false)
+	recorded, err := r.Recorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = u.OrBusy(ctx, u.undo(ctx, recorded))
+	u.done.Lifted = r.Lifted
+	return u.done, err
+}
+
+type undo struct {
+	*job.Run
+	force   bool
+	placing func(ctx context.Context) error
+	done    *Undone
+
+	// older says that the record is behind the fences: the new database was restored from a copy, and does not know what
+	// it has given since.
+	older bool
+}
+
+// writing opens the new database in the other way when it is used next. A file on a full disk can be read, and removed,
+// but not be opened for writing.
+func (u *undo) writing(is bool) {
+	if is != u.New.Writes && !u.New.Dialect().MySQL() {
+		u.New.Close()
+		u.New.Writes = is
+	}
+}
+
+// undoAction is something that is done again until it works, and what it is called then.
+type undoAction struct {
+	doing string
+	do    func(ctx context.Context, u *undo) error
+}
+
+func (u *undo) each(ctx context.Context, all []undoAction) error {
+	for _, a := range all {
+		if err := u.Retry(ctx, a.doing, func(ctx context.Context) error { return a.do(ctx, u) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *undo) undo(ctx context.Context, recorded record.State) error {
+	if recorded == "" {
+		return u.nothing(ctx)
+	}
+	if err := u.each(ctx, []undoAction{{"looking at the worlds", worldsThere}}); err != nil {
+		return err
+	}
+	was := u.Manifest.Was
+	if recorded != record.StateUndoing {
+		var err error
+		if was, err = u.begin(ctx, recorded); err != nil {
+			return err
+		}
+	}
+	if was.Entered() {
+		u.done.Raised = true
+		if err := u.each(ctx, []undoAction{{"looking at the registries", asPlanned}, {"raising what the worlds have given", raise}, {"noting where the worlds are again", undoPlace}}); err != nil {
+			return err
+		}
+	}
+	return u.each(ctx, []undoAction{{"dropping the new database", drop}, {"lifting the fences", func(ctx context.Context, u *undo) error {
+		if was == record.StateTried { // which writes nothing to the worlds; but an undo that was killed may have left fences
+			if say, err := u.FencesSay(ctx); err != nil || say == "" {
+				return err
+			}
+		}
+		return LiftFences(ctx, u.Run)
+	}}})
+}
+
+// begin makes sure that the new database may be dropped, and records that it is. It returns the state in which the game
+// may have left it.
+func (u *undo) begin(ctx context.Context, recorded record.State) (was record.State, err error) {
+	err = u.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+		was, err = u.Later(ctx, recorded)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	u.older = u.Behind(was)
+	if err := mayDrop(ctx, u, was); err != nil {
+		return "", err
+	}
+	if was == record.StateCopying || was == record.StateMade {
+		ran, err := played(ctx, u)
+		if err != nil {
+			return "", err
+		}
+		if ran || u.force && was == record.StateMade { // or nobody looked what was written there, and by whom
+			was = record.StateOpening
+		}
+	}
+	return was, u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
+		u.writing(true)
+		err := u.New.Tx(ctx, func() error {
+			if err := u.Manifest.Undo(ctx, recorded, was); err != nil || !was.Whole() {
+				return err
+			}
+			return GateClosed(ctx, u.Run)
+		})
+		if errors.Is(sqldb.Translate(err), sqldb.ErrDiskFull) && !was.Entered() { // what is dropped makes room
+			u.Manifest.Left = recorded
+			u.writing(false)
+			return world.ForgetEmptyLog(u.New.Database)
+		}
+		return err
+	})
+}
+
+// undoPlace notes elsewhere where the worlds are again.
+func undoPlace(ctx context.Context, u *undo) error {
+	if u.placing == nil {
+		return nil
+	}
+	return u.placing(ctx)
+}
+
+// stillUndoing returns [record.ErrBusy] if another process came to the end of the undo meanwhile: what is there now may be
+// a later merge by the same plan. The database is opened again: a file that is open may have been removed.
+func stillUndoing(ctx context.Context, u *undo) error {
+	u.New.Close()
+	now, err := u.State(ctx)
+	if err == nil && now != u.Manifest.Left && (now != "" || !u.Manifest.Removing) {
+		err = u.Manifest.WrongState(now, u.Manifest.Left)
+	}
+	return err
+}
+
+// worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
+func worldsThere(ctx context.Context, u *undo) error {
+	err := u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
+		there, err := world.Exists(ctx, d)
+		var found []string
+		if err == nil && there {
+			found, err = world.Contains(ctx, u.Worlds[i])
+		}
+		missing := slices.ContainsFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Worlds[i].Rows > 0 && !contains(found, t.Name) })
+		if err != nil || there && !missing {
+			return "", err
+		}
+		return fmt.Sprintf("its database or tables are gone, so %s has the only rows of it, and is not dropped: restore the database, then run undo again", u.New.Name), nil
+	})
+	if err != nil {
+		return err
+	}
+	return u.Apart(ctx, "undo")
+}
+
+// fencesThere refuses to conclude anything from the fences while a world is gone, and its fence with it.
+func fencesThere(ctx context.Context, u *undo) error {
+	return u.RefuseWorlds("undo", func(_ int, d world.Database) (string, error) {
+		if there, err := world.Exists(ctx, d); err != nil || there {
+			return "", err
+		}
+		return "its database is gone, and with it what its fence says: restore it, then run undo again", nil
+	})
+}
+
+// asPlanned refuses to raise what another world gives.
+func asPlanned(ctx context.Context, u *undo) error { return u.SameWorlds(ctx, "undo") }
+
+// nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no
+// new database, or not one of this merge.
+func (u *undo) nothing(ctx context.Context) error {
+	u.done.NoRecord = true
+	var say record.State
+	err := u.each(ctx, []undoAction{{"looking at the fences", func(ctx context.Context, u *undo) (err error) {
+		if err := fencesThere(ctx, u); err != nil {
+			return err
+		}
+		say, err = u.FencesSay(ctx)
+		return err
+	}}})
+	if err != nil {
+		return err
+	}
+	ends := []undoAction{{"lifting the fences", func(ctx context.Context, u *undo) error { return LiftFences(ctx, u.Run) }}}
+	switch {
+	case say == "":
+		return fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", record.ErrNoMerge, u.New.Name, u.Plan.ID)
+	case say == record.StateOpening && !u.force:
+		return u.each(ctx, []undoAction{{"looking at the fences", func(ctx context.Context, u *undo) error { return Lost(ctx, u.Run, "undo") }}})
+	case say == record.StateOpening:
+		if err := u.each(ctx, []undoAction{{"looking at the worlds", worldsThere}, {"looking at the registries", asPlanned}}); err != nil {
+			return err
+		}
+		u.done.Raised = true
+		ends = append([]undoAction{{"raising what the worlds have given", raiseUnseen}, {"noting where the worlds are again", undoPlace}}, ends...)
+	}
+	return u.each(ctx, ends)
+}
+
+// played reports whether a game ran on the new database before its opening, as it can if its gate was lifted by hand: then
+// it has given more than the first world.
+func played(ctx context.Context, u *undo) (ran bool, err error) {
+	err = u.Retry(ctx, "looking at the registry of "+u.New.Name, func(ctx context.Context) error {
+		was, err := record.Servers(ctx, u.Worlds[0].Database)
+		if err != nil {
+			return err
+		}
+		now, err := record.Servers(ctx, u.New.Database)
+		for _, n := range now {
+			at := slices.IndexFunc(was, func(s worldregistry.Server) bool { return s.ID == n.ID && s.World == n.World })
+			ran = ran || at >= 0 && n.Reserved > was[at].Reserved
+		}
+		return err
+	})
+	return ran, err
+}
+
+// mayDrop refuses to drop a database that a game runs on, and one that was made and that others have written to since,
+// unless that is forced.
+func mayDrop(ctx context.Context, u *undo, state record.State) error {
+	err := u.Learn(ctx)
+	if err == nil && u.Registry {
+		err = u.Retry(ctx, "closing the gate of "+u.New.Name, func(ctx context.Context) error {
+			if GateClosed(ctx, u.Run) == nil {
+				return nil
+			}
+			u.writing(true)
+			if err := u.New.Open(ctx); err != nil {
+				return err
+			}
+			return CloseGate(ctx, u.Run, "undo")
+		})
+	}
+	if err == nil && !u.force && state.Whole() {
+		err = untouched(ctx, u)
+	}
+	if _, refused := errors.AsType[*record.RefusedError](err); refused && state == record.StateOpen && u.Registry { // the game goes on there
+		failed := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
+			u.writing(true) // an earlier undo may have closed it
+			return u.New.Tx(ctx, func() error {
+				if err := u.Manifest.HoldState(ctx, record.StateOpen, record.Exclusive); err != nil {
+					return err
+				}
+				return OpenGate(ctx, u.Run)
+			})
+		})
+		u.Run.Lifted = nil // it was this call that had closed it
+		if failed != nil { // the refusal would say that nothing was changed
+			return failed
+		}
+	}
+	return err
+}
+
+// untouched refuses if others than the merge wrote to the new database.
+func untouched(ctx context.Context, u *undo) error {
+	written, err := prove.Written(ctx, u.Run)
+	if err != nil || len(written) == 0 {
+		return err
+	}
+	for i := range written {
+		written[i].Reason += ": what was written there would be lost; -force drops it"
+	}
+	return &record.RefusedError{Doing: "undo", Refusals: written}
+}
+
+func contains(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// drop removes what the merge made, and the database if the merge made that and nothing else is in it. The record goes
+// last.
+func drop(ctx context.Context, u *undo) error {
+	if there, err := world.Exists(ctx, u.New.Database); err != nil || !there {
+		u.done.Dropped = err == nil
+		return err
+	}
+	if err := stillUndoing(ctx, u); err != nil {
+		return err
+	}
+	if u.Manifest.Removing && u.Manifest.Label.ID == "" { // the answer of the last statement was lost
+		others, err := world.Contains(ctx, u.New)
+		u.done.Others = slice.Map(others, printable.Text)
+		u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0
+		return err
+	}
+	u.Manifest.Removing = true
+	u.Worlds[0].Drop() // its registry may have been written to since
+	all, err := world.Read(ctx, u.Worlds[0])
+	if err != nil {
+		return err
+	}
+	made := u.Manifest.Label.Made
+	ours := slices.Concat(
+		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
+		u.Plan.Resets,
+		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == record.RecordTable }))
+	rec := []string{record.RecordTable}
+	var others []string
+	if made && !u.New.Dialect().MySQL() { // a file goes at once
+		others, err = all.Others(ctx, u.New, slices.Concat(ours, rec, []string{sqldb.KeysView}))
+	}
+	if err == nil && (len(others) > 0 || !made || u.New.Dialect().MySQL()) {
+		others, err = u.dropTables(ctx, all, ours, nil)
+		others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, record.RecordTable) })
+	}
+	if err != nil {
+		return err
+	}
+	u.done.Others = slice.Map(others, printable.Text)
+	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !made
+	if u.done.Dropped && made {
+		u.New.Close()
+		return world.Remove(ctx, u.New.Database)
+	}
+	_, err = u.dropTables(ctx, new(world.Schema), nil, rec)
+	return err
+}
+
+// dropTables drops what all has, more tables, and the last ones, unless another process came to the end of the undo. In
+// SQLite nobody comes between.
+func (u *undo) dropTables(ctx context.Context, all *world.Schema, more, last []string) (others []string, err error) {
+	u.writing(true)
+	drop := func() error {
+		err := u.Manifest.ExpectState(ctx, u.Manifest.Left)
+		if err == nil {
+			others, err = all.Drop(ctx, u.New, more, last)
+		}
+		return err
+	}
+	if u.New.Dialect().MySQL() {
+		err = drop()
+		return others, err
+	}
+	err = u.New.Tx(ctx, drop)
+	return others, err
+}

@@ -1,0 +1,5 @@
+//go:build !(linux || darwin || freebsd)
+
+package campaign
+
+func Disk(string) (id string, free int64, ok bool) { return "", 0, false }

@@ -1,0 +1,52 @@
+package campaign
+
+import (
+	"regexp"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+
+	_ "mergesafe/internal/sqldb/mysql"  // read addresses
+	_ "mergesafe/internal/sqldb/sqlite" // of databases
+)
+
+// What a name of a new database may have in it.
+const (
+	IntoFirst  = "{first}" // the name of the first world
+	IntoNumber = "{n}"     // the next number
+)
+
+// DefaultInto is the new database of a merge if the file names none: w1_m2, and w1_m3 if that is merged
+// again. A name that no server takes, and one that a world has, is a problem of the file.
+const DefaultInto = IntoFirst + "_m" + IntoNumber
+
+var (
+	intoBraces = regexp.MustCompile(`^[^{}]*(?:\{first\}[^{}]*)?(?:\pL\{n\}(?:[.?][^{}]*)?)?$`)
+	newName    = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.$-]{0,63}$`)
+)
+
+// intoProblem is what is wrong with the name or address of a new database; "" if nothing is.
+func intoProblem(text string) string { return intoProblemOf(text, "w") }
+
+// intoProblemOf is intoProblem for the merge of a world.
+func intoProblemOf(text, first string) string {
+	const want = `want a name such as "{first}_2026" or "{first}_m{n}", ` +
+		`or an address such as "mysql:tcp(db4:3306)/{first}_m{n}"`
+	filled := strings.NewReplacer(IntoFirst, first, IntoNumber, "2").Replace(text)
+	server, isServer := sqldb.ParseServer(filled)
+	isServer = isServer && strings.HasPrefix(text, "mysql:") && server.Database != ""
+	isFile := strings.HasPrefix(text, "sqlite:") && sqldb.Redact(filled) == filled
+	switch address := strings.Contains(text, ":"); {
+	case text == "":
+		return "is empty: " + want
+	case !intoBraces.MatchString(text):
+		return "has other braces than {first}, and {n} at the end of the name behind a letter: " + want
+	case !address && !newName.MatchString(filled):
+		return "is no name of a database: " + want
+	case strings.HasPrefix(text, "mysql:") && strings.Contains(text, "@"):
+		return "has an account in it: want no user and no password, since it is opened with the account of the first world"
+	case address && !isServer && !isFile:
+		return "is no address: " + want
+	}
+	return ""
+}

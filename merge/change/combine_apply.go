@@ -1,0 +1,65 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mergesafe/merge/job"
+	"mergesafe/merge/record"
+)
+
+// bringCombined brings the rows of the tables that are combined.
+func bringCombined(ctx context.Context, r *job.Run) error {
+	for _, table := range r.Plan.Combines() {
+		t := &r.Plan.Tables[table]
+		for world := range r.Worlds {
+			if r.Full[t.Name] || world > 0 && t.Worlds[world].Rows == 0 {
+				continue
+			}
+			if err := bringCombinedWorld(ctx, r, table, world); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bringCombinedWorld brings the rows of one world, and with them those of later ones that have their
+// keys.
+func bringCombinedWorld(ctx context.Context, r *job.Run, table, world int) error {
+	t, from, c := &r.Plan.Tables[table], r.Worlds[world], combinerOf(r, table)
+	f := &job.Filling{Checkpoint: record.Checkpoint{Place: record.Place{World: from.Name, Table: t.Name}}}
+	return r.RetryCounted(ctx, fmt.Sprintf("combining table %q of %q", t.Name, from.Name), func(soft context.Context) error {
+		if err := f.Settle(soft, r); err != nil {
+			return err
+		}
+		r.Progress(record.StepCopy, from.Name, t.Name, int(f.Rows))
+		if f.Finished {
+			return nil
+		}
+		want := job.Expected{Rows: t.Worlds[world].Rows, Sum: t.Worlds[world].Sum}
+		err := job.Batches(r, ctx, soft, from, c.L, f, want, func(rows [][]any) error { return writeCombined(soft, r, c, world, rows) })
+		if why, is := errors.AsType[*CombineError](err); is { // the plan was told something else
+			err = &record.ChangedError{Database: from.Name, Table: t.Name, Reason: why.Error()}
+		}
+		return err
+	})
+}
+
+// writeCombined writes what becomes of some rows of a world.
+func writeCombined(ctx context.Context, r *job.Run, c *Combiner, world int, rows [][]any) error {
+	groups, err := c.Groups(ctx, world, rows)
+	if err != nil {
+		return err
+	}
+	var results [][]any
+	for _, g := range groups {
+		row, err := c.Result(g)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", c.L.KeyText(g[0]), err)
+		}
+		results = append(results, row)
+	}
+	return job.Insert(ctx, r, c.L, results)
+}

@@ -1,0 +1,173 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/mapping"
+	"mergesafe/merge/rules"
+
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/world"
+)
+
+// Combiner finds the rows of one table that are to be combined, in all databases.
+type Combiner struct {
+	plan     *plan.Plan
+	Of       *plan.Combine
+	changes  *mapping.Mapping
+	Worlds   []*world.Connection
+	L        *world.Layout
+	Formulas []rules.Formula // by column of the layout
+	When     int             // the column of the condition, or -1
+	rows     []int64         // of each world
+}
+
+// combinerOf is that of a run.
+func combinerOf(r *job.Run, table int) *Combiner {
+	t := &r.Plan.Tables[table]
+	return newCombiner(r.Plan, t, r.Changes, r.Worlds, r.Layouts[t.Name])
+}
+
+func newCombiner(p *plan.Plan, t *plan.Table, changes *mapping.Mapping, worlds []*world.Connection, l *world.Layout) *Combiner {
+	rows := make([]int64, len(t.Worlds))
+	for i := range t.Worlds {
+		rows[i] = t.Worlds[i].Rows
+	}
+	c := &Combiner{rows: rows, plan: p, Of: t.Combine, changes: changes, Worlds: worlds, L: l, When: -1}
+	for _, name := range l.Columns {
+		c.Formulas = append(c.Formulas, t.Combine.Formula(name))
+	}
+	if t.Combine.When != nil {
+		c.When = slices.Index(l.Columns, t.Combine.When.Column)
+	}
+	return c
+}
+
+// Groups returns the rows that come with those of a world, and that no earlier world brings. It
+// changes the rows on their way.
+func (c *Combiner) Groups(ctx context.Context, world int, rows [][]any) ([]CombineGroup, error) {
+	if err := c.changes.Of(c.Worlds[world].Name, c.L).Rows(rows); err != nil {
+		return nil, err
+	}
+	for i := range world {
+		there, err := c.ofWorld(ctx, i, rows)
+		if err != nil {
+			return nil, err
+		}
+		var rest [][]any
+		for k, row := range rows {
+			if there[k] == nil {
+				rest = append(rest, row)
+			}
+		}
+		rows = rest
+	}
+	all := make([]CombineGroup, len(rows))
+	for k, row := range rows {
+		all[k] = CombineGroup{row}
+	}
+	for i := world + 1; i < len(c.Worlds); i++ {
+		there, err := c.ofWorld(ctx, i, rows)
+		if err != nil {
+			return nil, err
+		}
+		for k := range rows {
+			if there[k] != nil {
+				all[k] = append(all[k], there[k])
+			}
+		}
+	}
+	return all, nil
+}
+
+// ofWorld returns the rows of a world that come with the keys of these, as they come; nil
+// for one that it does not have.
+func (c *Combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, error) {
+	from, there := c.Worlds[w], make([][]any, len(rows))
+	if c.rows[w] == 0 || len(rows) == 0 {
+		return there, nil // it may not have the table
+	}
+	keys := make([][]any, len(rows))
+	for i, row := range rows {
+		keys[i] = c.L.KeyOf(row)
+	}
+	olds, at, err := mapping.OldRows(c.changes, c.plan, w, c.L.KeysOnly(), keys)
+	if err != nil || len(olds) == 0 {
+		return there, err
+	}
+	wanted := make([][]any, len(olds))
+	for i, old := range olds {
+		wanted[i] = make([]any, len(c.L.Columns))
+		for k, column := range c.L.Key {
+			wanted[i][column] = old[k]
+		}
+	}
+	query := func(n int) string {
+		return c.L.SelectFrom() + world.Where("("+c.L.Equal(n)+")", from.Comes(c.L.Table))
+	}
+	found, err := lookUp(ctx, from, c.L, query, wanted)
+	if err != nil {
+		return nil, err
+	}
+	way := c.changes.Of(from.Name, c.L)
+	for i, row := range found {
+		if row == nil {
+			continue
+		}
+		if _, err := way.Row(row); err != nil {
+			return nil, err
+		}
+		same, err := equalKeys(c.L.KeyOf(row), keys[at[i]])
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			there[at[i]] = row
+		}
+	}
+	return there, nil
+}
+
+// equalKeys compares keys as the database does: 0 and -0 are one.
+func equalKeys(a, b []any) (bool, error) {
+	one, err := world.AppendKey(nil, a)
+	if err != nil {
+		return false, err
+	}
+	other, err := world.AppendKey(nil, b)
+	return bytes.Equal(one, other), err
+}
+
+// lookUp returns the rows with the keys of these; nil for one that is not there. query is for
+// so many keys. A row of which the database says that it has such a key, and that writes it in
+// another way, is an error: to which of two it would belong is not to be guessed.
+func lookUp(ctx context.Context, on *world.Connection, l *world.Layout, query func(n int) string, rows [][]any) ([][]any, error) {
+	found, most := make([][]any, len(rows)), l.Dialect.Most(len(l.Key))
+	for begin := 0; begin < len(rows); begin += most {
+		some := rows[begin:min(begin+most, len(rows))]
+		places, err := l.Places(some)
+		if err != nil {
+			return nil, err
+		}
+		err = on.Rows(ctx, query(len(some)), len(some) == most, l.BoundOf(some), func(row []any) (bool, error) {
+			row = slices.Clone(row)
+			l.Tidy(row)
+			i, ok, err := places.Of(row)
+			if err == nil && !ok {
+				err = &CombineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although the two compare as equal: write both in the same way", l.KeyText(row), on.Name)}
+			}
+			if err == nil {
+				found[begin+i] = row
+			}
+			return true, err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading table %q of %q: %w", l.Table, on.Name, err)
+		}
+	}
+	return found, nil
+}

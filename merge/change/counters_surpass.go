@@ -1,0 +1,113 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/world"
+)
+
+// surpass raises the counters of a world above what the new database has given: of another than the first, those of tables
+// whose rows kept their keys.
+func surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error {
+	there, err := r.Worlds[w].Texts(ctx, to.Dialect().TableNames())
+	if err != nil {
+		return err
+	}
+	type column struct{ Table, Column string }
+	var counted []column // also tables without a row: there may be some now
+	err = r.LookAt(ctx, func(s *world.World) error {
+		r.Know(s)
+		counted = nil
+		for _, t := range s.Known.Tables {
+			if t.AutoIncrement != nil && slices.Contains(there, t.Name) && (w == 0 || counterStays(r.Plan, w, t.Name, t.AutoIncrement.Column)) {
+				counted = append(counted, column{t.Name, t.AutoIncrement.Column})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range counted {
+		if err := raiseCounter(ctx, r, r.Worlds[w], to, t.Table, t.Column); err != nil {
+			return err
+		}
+	}
+	if w > 0 {
+		return nil
+	}
+	have, err := world.Contains(ctx, r.New)
+	if err != nil {
+		return err
+	}
+	for _, c := range r.Plan.Counters {
+		if !slices.Contains(have, c.Table) {
+			continue // it was not made yet, or was dropped
+		}
+		if err := raiseOne(ctx, r, to, &c); err != nil {
+			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.Worlds[0].Name, r.New.Name, err)
+		}
+	}
+	return nil
+}
+
+// counterStays reports whether the keys that a counter of a world counts came as they were.
+func counterStays(p *plan.Plan, world int, table, column string) bool {
+	if !p.Gives(world, table) || p.Rekey == nil {
+		return p.Gives(world, table)
+	}
+	c := p.Rekey.Column(table, column)
+	return c == nil || p.Rekey.Offset(c.Cases[0].Space, p.Worlds[world].Name) == 0
+}
+
+// raiseCounter raises the counter of a table of a world, which is read by one connection and written by another, to that of
+// the new database.
+func raiseCounter(ctx context.Context, r *job.Run, w, to *world.Connection, table, column string) error {
+	next, err := world.Counter(ctx, r.New, table)
+	if err != nil {
+		return err
+	}
+	was, err := world.Counter(ctx, w, table)
+	if err != nil || next <= was {
+		return err
+	}
+	defer w.Drop()                         // it is read anew
+	if !to.Dialect().MySQL() && was == 0 { // the table never had a row there
+		_, err := to.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
+		return err
+	}
+	if err := job.SetCounter(ctx, to, table, column, next); err != nil {
+		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", table, w.Name, r.New.Name, err)
+	}
+	return nil
+}
+
+// raiseOne raises a counter in a row, or a sequence, that the merge had raised.
+func raiseOne(ctx context.Context, r *job.Run, first *world.Connection, c *plan.RowCounter) error {
+	d := r.New.Dialect()
+	if c.Column == "" {
+		next, err := sequenceAt(ctx, r, c)
+		if err == nil { // which lowers none
+			_, err = first.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", d.Quote(c.Table), next), false)
+		}
+		return err
+	}
+	n, found, err := counterValue(ctx, r, c)
+	if err != nil || !found {
+		return err
+	}
+	where, args, err := counterKey(r, c)
+	if err != nil {
+		return err
+	}
+	behind, err := r.Worlds[0].Number(ctx, fmt.Sprintf("SELECT COUNT(*) FROM %s%s AND %s < %d", d.Quote(c.Table), where, d.Quote(c.Column), n), false, args...)
+	if err == nil && behind > 0 {
+		defer r.Worlds[0].Drop() // it is read anew
+		_, err = first.Exec(ctx, "counter", fmt.Sprintf("UPDATE %s SET %s = %d%s AND %[2]s < %[3]d", d.Quote(c.Table), d.Quote(c.Column), n, where), false, args...)
+	}
+	return err
+}

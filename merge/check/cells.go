@@ -1,0 +1,52 @@
+package check
+
+import (
+	"context"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+
+	"mergesafe/merge/stream"
+)
+
+// CellsOf returns what lists the cells of a row in which a format looks, from what a stream carries.
+func CellsOf(r *keys.Row, s *stream.Stream) func(row int) [][]byte {
+	at := slice.Map(r.Columns(), s.Carry)
+	cells := make([][]byte, len(at))
+	return func(row int) [][]byte {
+		for i := range at {
+			cells[i] = s.CarriedAt(at[i], row)
+		}
+		return cells
+	}
+}
+
+// InCellsOf returns what lists the numbers in the cells of a row that name something. Of a
+// cell that does not have the format it lists none.
+func InCellsOf(r *rules.Ref, s *stream.Stream) func(row int) []keys.Integer {
+	cells := CellsOf(r.Cells, s)
+	return func(row int) (all []keys.Integer) {
+		for _, k := range s.KeysIn(r.Cells, cells(row), row) {
+			if !r.None.HasInteger(k.Value) {
+				all = append(all, k.Value)
+			}
+		}
+		return all
+	}
+}
+
+// Count returns the exact number of rows of a table.
+func Count(ctx context.Context, db *rules.Database, table string) (n int64, err error) {
+	if err = ctx.Err(); err == nil {
+		n, err = db.Opened.Count(ctx, table)
+		if ctxErr := ctx.Err(); ctxErr != nil {
+			err = ctxErr
+		}
+	}
+	if err != nil {
+		return 0, &catalog.ReadError{World: db.Name, Table: table, Doing: "the number of rows", Err: err}
+	}
+	return n, nil
+}

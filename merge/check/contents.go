@@ -1,0 +1,63 @@
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math/bits"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rules"
+)
+
+// Contents sums up all rows of a table of one world, or only some. unread says why it cannot;
+// "" if it could.
+func (r *Reader) Contents(ctx context.Context, db *rules.Database, table string, only catalog.Withheld) (sum string, rows int64, unread string, err error) {
+	names := slice.Map(db.Tables[table].Columns, func(c catalog.Column) string { return c.Name })
+	scan := catalog.Scan{Table: table, Only: only, Carry: names}
+	var all rowSum
+	s := r.Stream(db, "contents", 0, scan)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			all.add(b, row)
+		}
+	})
+	err = s.Drain(ctx)
+	if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
+		return "", 0, unsupported.Error(), nil
+	}
+	if err != nil {
+		return "", 0, "", err
+	}
+	return all.String(), s.Read, "", nil
+}
+
+// rowSum is the sum of the hashes of rows, in whatever order they come. Equal
+// rows count as often as they are there.
+type rowSum struct {
+	high, low uint64
+	row       []byte // of the row at hand
+}
+
+func (s *rowSum) add(b *catalog.Batch, row int) {
+	s.row = s.row[:0]
+	for i := range b.Carry {
+		// One more than the length, so that NULL is not an empty value.
+		if v := b.Carry[i].At(row); v == nil {
+			s.row = binary.AppendUvarint(s.row, 0)
+		} else {
+			s.row = append(binary.AppendUvarint(s.row, uint64(len(v))+1), v...)
+		}
+	}
+	h := sha256.Sum256(s.row)
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, binary.BigEndian.Uint64(h[8:]), 0)
+	s.high, _ = bits.Add64(s.high, binary.BigEndian.Uint64(h[:]), carry)
+}
+
+func (s *rowSum) String() string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.high), s.low))
+}

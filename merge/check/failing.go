@@ -1,0 +1,48 @@
+package check
+
+import (
+	"context"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rules"
+)
+
+// Failing finds the rows of a world for which conditions of another database do
+// not hold: one answer for each condition. It reads for the rule with a code.
+func (r *Reader) Failing(ctx context.Context, db *rules.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	all := make([]catalog.Failing, len(conditions))
+	source, ok := db.Opened.(catalog.Tester)
+	if !ok {
+		for i := range all {
+			all[i].Unclear = "this source cannot evaluate conditions"
+		}
+		return all, nil
+	}
+	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), rules.Samples)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "rows", Err: err}
+	}
+	s := r.Stream(db, code, 0, catalog.Scan{Table: table})
+	s.Read = db.Rows[table]
+	s.Progress(int(s.Read))
+	return all, nil
+}
+
+// Takes asks a database what values a column of it takes.
+func Takes(ctx context.Context, db *rules.Database, table, column string) ([]catalog.Condition, error) {
+	source, ok := db.Opened.(catalog.Tester)
+	if !ok {
+		return nil, nil
+	}
+	conditions, err := source.Takes(ctx, table, column)
+	if err != nil {
+		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "what a column takes", Err: err}
+	}
+	return conditions, nil
+}

@@ -1,0 +1,25 @@
+package check
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Folded is a text without regard to case and to spaces at its end. The keys inside
+// texts are compared so, for nothing tells the collation of a part of a text.
+func Folded(text []byte) []byte { return AppendFolded(nil, text) }
+
+// AppendFolded appends what folded returns.
+func AppendFolded(dst, text []byte) []byte {
+	text = bytes.TrimRight(text, " ")
+	for i, c := range text {
+		if c >= utf8.RuneSelf {
+			return append(dst[:len(dst)-i], bytes.ToLower(text)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}

@@ -1,0 +1,76 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+)
+
+// asking is the declared references of a table with rows to be told apart.
+type asking string
+
+// KindTask asks for the rows of a declared reference that match no key, if they are so many that it is worth it. The first such reference
+// of a table returns the task that reads them for all. A reference that is not about all rows, or not to numbers, has none.
+func KindTask(f *Facts, r *Reader, table string, ref rules.Ref, dangling int64) []Task {
+	about := dangling >= LeastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
+	if !about || len(f.DBs) < 2 {
+		return nil
+	}
+	ref.Table = table // a foreign key does not know
+	asked, known := r.Kept[asking(table)].([]rules.Ref)
+	r.Kept[asking(table)] = append(asked, ref)
+	if known {
+		return nil
+	}
+	return []Task{{Code: verdict.CodeReferenceTwoKinds, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
+		return judgeAll(ctx, OpenReader{Reader: r, Code: verdict.CodeReferenceTwoKinds}, table)
+	}}}
+}
+
+// judgeAll reads a table once for all of its references that were asked about.
+func judgeAll(ctx context.Context, r OpenReader, table string) (o Outcome, err error) {
+	var all []*Rows
+	var questions []GroupQuestion
+	refs, _ := r.Kept[asking(table)].([]rules.Ref)
+	for _, ref := range refs {
+		rows, err := Of(ctx, r, &ref, counted(r.Facts))
+		if err != nil {
+			return o, err
+		}
+		if rows != nil {
+			all, questions = append(all, rows), append(questions, rows.Question(r.Facts, len(refs)))
+		}
+	}
+	if err := Read(ctx, r.Reader, r.Code, table, questions); err != nil {
+		return o, err
+	}
+	for _, rows := range all {
+		if s := rows.Split(); s != nil {
+			o.Add(Found(result(s, table, rows.ref)))
+		}
+	}
+	return o, nil
+}
+
+// counted are the keys that each world counts by itself, as far as the rules tell: none that names rows itself.
+func counted(f *Facts) (all []rules.ColumnName) {
+	for _, table := range rules.KeyTables(f.Resolved) {
+		_, model := rules.KeyModel(f.Resolved, table)
+		key := model.Key()
+		if len(key) == 1 && f.Declared.Role(table, key[0]).Kind == rules.RoleOpen && !rules.ForeignKey(f.Resolved, table, key[0]) && !slices.Contains(f.IDColumns(table), key[0]) {
+			all = append(all, rules.ColumnName{Table: table, Column: key[0]})
+		}
+	}
+	return all
+}
+
+// result says that a declared reference names two kinds of things.
+func result(s *Split, table string, ref *rules.Ref) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
+	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
+	result.Next = []string{fmt.Sprintf("in the [[check.reference]]: %s, and say what the other rows are: a reference of their own, or others = \"plain\"", verdict.WhenTOML(s.When()))}
+	return result
+}

@@ -1,0 +1,84 @@
+package check
+
+import (
+	"fmt"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+)
+
+// MaxMatched is how many keys of one world may be matched: each is recorded in the plan.
+const MaxMatched = 1_000_000
+
+// MatchedRow is a row of one of several databases that are the same thing.
+type MatchedRow struct {
+	DB  int // number of its world, in their order
+	Key keys.Integer
+}
+
+// MatchedRows are the rows of a space that are the same thing.
+type MatchedRows struct {
+	Groups [][]MatchedRow // each in the order of the databases
+	Twice  []string       // natural keys that a database has more than once, and which; the first ones
+	Many   int64          // how many there are
+	Gaps   []verdict.Gap  // why they could not be read
+}
+
+// Pairs returns what becomes of the matched keys of each world: they become that of the first world with the same
+// thing. offset is what is added to the keys of one.
+func (m *MatchedRows) Pairs(worlds int, offset func(world int) uint64) ([]*keys.Pairs, error) {
+	all := make([][]keys.Pair, worlds)
+	for _, group := range m.Groups {
+		home, ok := group[0].Key.Add(offset(group[0].DB))
+		if !ok {
+			return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].DB))
+		}
+		for _, row := range group[1:] {
+			all[row.DB] = append(all[row.DB], keys.Pair{Old: row.Key, New: home})
+		}
+	}
+	found := make([]*keys.Pairs, worlds)
+	for i := range all {
+		if len(all[i]) == 0 {
+			continue
+		}
+		var err error
+		if found[i], err = keys.NewPairs(all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// ShiftOf is what becomes of the keys of a space of a database, but for values that stay.
+func (k *Rekeyed) ShiftOf(space *rules.KeySpace, db *rules.Database, stay keys.Values) *keys.Shift {
+	return &keys.Shift{By: k.Of[space][db], Stay: stay, Match: k.Pairs[space][db]}
+}
+
+// movesIn reports whether any key of a space of a database gets a new value.
+func (k *Rekeyed) movesIn(space *rules.KeySpace, db *rules.Database) bool {
+	return k.Of[space][db] > 0 || k.Pairs[space][db].Len() > 0
+}
+
+// Matched are the pairs of the keys that a column of a database has, or refers to in all rows.
+func (k *Rekeyed) Matched(db *rules.Database, table, column string) *keys.Pairs {
+	if k == nil {
+		return nil
+	}
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	if m == nil {
+		return nil
+	}
+	return k.Pairs[m.Cases[0].Space][db]
+}
+
+// MatchesAny reports whether keys of a space are matched, of any database.
+func (k *Rekeyed) MatchesAny(space *rules.KeySpace) bool {
+	for _, pairs := range k.Pairs[space] {
+		if pairs.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}

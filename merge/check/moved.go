@@ -1,0 +1,263 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// movingCells are the columns of a database in which keys inside cells get new values, and the
+// references that are about them.
+func (k *Rekeyed) movingCells(db *rules.Database, table string) map[string][]*rules.Ref {
+	all := make(map[string][]*rules.Ref)
+	for _, c := range k.Moving.Of(table) {
+		for _, of := range c.Cases {
+			cells := of.Cells()
+			if cells == nil || k.Of[of.Space][db] == 0 {
+				continue
+			}
+			for _, name := range cells.Columns() {
+				all[name] = append(all[name], of.Ref)
+			}
+		}
+	}
+	return all
+}
+
+// The keys of spaces and what refers to them are read before all else, so that offsets
+// can be chosen. What follows from that is not read again.
+
+// KnownKeys returns the keys in a column of a database if they were read for a space and
+// are those of all its rows, one by one; otherwise nil.
+func (k *Rekeyed) KnownKeys(db *rules.Database, table, column string) *keys.Set {
+	if k == nil || k.Read == nil {
+		return nil
+	}
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	if m == nil || !m.Key || !m.Cases[0].Space.Kept.Empty() {
+		return nil
+	}
+	set := k.Read.Keys[m.ColumnName][db]
+	if set == nil || set.Sparse || set.Len() != db.Rows[table] {
+		return nil
+	}
+	return set
+}
+
+// LeadsSomewhere reports whether every row of a database with a reference was seen to
+// lead to a row, or to nobody, when the keys were read.
+func (k *Rekeyed) LeadsSomewhere(db *rules.Database, table string, ref *rules.Ref) bool {
+	if k == nil || k.Read == nil || len(ref.Columns) != 1 || ref.Space != "" || len(ref.Or) > 0 {
+		return false
+	}
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}]
+	if m == nil || m.Key || len(m.Cases) != 1 || !m.Cases[0].Ref.Same(ref) {
+		return false
+	}
+	to := rules.ColumnName{Table: ref.ToTable, Column: ref.ToColumns[0]}
+	space, read := m.Cases[0].Space, k.Read.Rows[m][db]
+	if len(space.Columns) != 1 || space.Columns[0] != to || len(read) != 1 {
+		return false
+	}
+	return read[0].Dangling == 0 && read[0].Foreign == 0
+}
+
+// Measured is what was read.
+type Measured struct {
+	Keys map[rules.ColumnName]map[*rules.Database]*keys.Set
+	Of   map[*rules.KeySpace]map[*rules.Database]*spaceValues
+	Rows map[*rules.MovedColumn]map[*rules.Database][]CaseRows // by case
+
+	Matched map[*rules.KeySpace]*MatchedRows
+}
+
+// spaceValues are the values of a space in one database.
+type spaceValues struct {
+	Keys, Values keys.Range
+	Rows         int64
+	Limits       []keys.Limit
+}
+
+// CaseRows is what was read of one case of a column.
+type CaseRows struct {
+	verdict.CaseCounts
+	Moved    keys.Range
+	Stays    map[keys.Integer]bool // values that name nobody; nil if they are many
+	Kept     keys.Range            // of values that name what is the same in every world
+	Watched  Heavy                 // values that lead nowhere, or seldom somewhere
+	Odd      []OddValue
+	Foreign  int64 // rows with a value that is no number
+	Foreigns []stream.Member
+}
+
+// OddValue is a value that may mean nobody, though nothing says so.
+type OddValue struct {
+	Value keys.Integer
+	Rows  int64
+	Why   string
+}
+
+// Heavy counts the values that come most often. Of more than heavyValues different ones
+// it forgets the rare ones, and then counts a little less than there are.
+type Heavy struct{ Rows map[keys.Integer]int64 }
+
+const HeavyValues = 1 << 14
+
+func NewMeasured(m *rules.Moving, dbs ...*rules.Database) *Measured {
+	found := &Measured{Keys: make(map[rules.ColumnName]map[*rules.Database]*keys.Set), Of: make(map[*rules.KeySpace]map[*rules.Database]*spaceValues),
+		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows)}
+	for _, s := range m.Spaces {
+		found.Of[s] = make(map[*rules.Database]*spaceValues)
+		for _, db := range dbs {
+			found.Of[s][db] = new(spaceValues)
+		}
+		for _, at := range s.Columns {
+			found.Keys[at] = make(map[*rules.Database]*keys.Set)
+		}
+	}
+	for _, c := range m.Columns {
+		found.Rows[c] = make(map[*rules.Database][]CaseRows)
+	}
+	return found
+}
+
+// Rekeyed is what a merge does to keys, as the rules use it.
+type Rekeyed struct {
+	Moving *rules.Moving
+	Report *verdict.Rekeying
+	Of     map[*rules.KeySpace]map[*rules.Database]uint64
+	Pairs  map[*rules.KeySpace]map[*rules.Database]*keys.Pairs // that are matched
+	Bent   map[*rules.MovedColumn]bool                         // values do not keep their order
+	Step   uint64                                              // that offsets in common are multiples of
+	Read   *Measured                                           // by which it was chosen
+}
+
+// Offset is what is added to the keys in a column of a database, and to what refers to
+// them in other columns.
+func (k *Rekeyed) Offset(db *rules.Database, table, column string) uint64 {
+	if k == nil {
+		return 0
+	}
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	if m == nil {
+		return 0
+	}
+	return k.Of[m.Cases[0].Space][db]
+}
+
+// MovesAlone reports whether all values of a column that name anything move alike, so
+// that those of no two databases meet.
+func (k *Rekeyed) MovesAlone(table, column string) bool {
+	if k == nil {
+		return false
+	}
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	if m == nil {
+		return false
+	}
+	space, _, plain := m.PlainShift()
+	return plain && !k.MatchesAny(space)
+}
+
+// PlainShifts are what becomes of the values of columns of which all rows move alike.
+func (k *Rekeyed) PlainShifts(db *rules.Database, table string) map[string]*keys.Shift {
+	shifts := make(map[string]*keys.Shift)
+	if k == nil {
+		return shifts
+	}
+	for _, c := range k.Moving.Of(table) {
+		if space, stay, ok := c.PlainShift(); ok && k.movesIn(space, db) {
+			if shift := k.ShiftOf(space, db, stay); shift.InSQL() {
+				shifts[c.Column] = shift
+			}
+		}
+	}
+	return shifts
+}
+
+// MovesUnclear says why a condition on some columns of a database cannot be tried on the
+// values that they will have, or returns "". keeps reports whether it is as true of a cell in
+// which keys get new values as it was before.
+func (k *Rekeyed) MovesUnclear(db *rules.Database, table string, columns []string, keeps func(column string, in []*rules.Ref) bool) string {
+	if k == nil {
+		return ""
+	}
+	shifts := k.PlainShifts(db, table)
+	cells := k.movingCells(db, table)
+	for _, name := range columns {
+		m := k.Moving.Columns[rules.ColumnName{Table: table, Column: name}]
+		switch {
+		case cells[name] != nil:
+			if !keeps(name, cells[name]) {
+				return "keys in the cells of " + name + " get new values"
+			}
+		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.Cases, func(c rules.MovedCase) bool { return k.movesIn(c.Space, db) }):
+			return "only some of the values of " + name + " get new ones, or too many of them are matched"
+		case (len(shifts) > 0 || len(cells) > 0) && db.Tables[table].Column(name).Generated != "":
+			return name + " is generated, perhaps from values that get new ones"
+		}
+	}
+	return ""
+}
+
+// generatedFromMoving names a column of which values get new ones and from which a database
+// makes those of another column; "" if there is none.
+func (k *Rekeyed) generatedFromMoving(db *rules.Database, table, column string) string {
+	t := db.Tables[table]
+	if t == nil || t.Column(column) == nil || t.Column(column).Generated == "" {
+		return ""
+	}
+	made := strings.ToLower(t.Column(column).Generated)
+	for _, m := range k.Moving.Of(table) {
+		for _, of := range m.Cases {
+			if k.movesIn(of.Space, db) && strings.Contains(made, strings.ToLower(m.Column)) {
+				return m.Column
+			}
+		}
+	}
+	return ""
+}
+
+// Shift returns what becomes of the values of a column of a database. An error says why
+// they cannot be put in the order that they will have.
+func (k *Rekeyed) Shift(db *rules.Database, table, column string) (*keys.Shift, error) {
+	if k == nil {
+		return nil, nil
+	}
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	if m == nil {
+		if from := k.generatedFromMoving(db, table, column); from != "" {
+			return nil, &catalog.UnsupportedError{Column: column, Reason: "it is generated from " + from + ", whose values change, so its own will change too"}
+		}
+		return nil, nil
+	}
+	moves := slices.ContainsFunc(m.Cases, func(c rules.MovedCase) bool { return k.movesIn(c.Space, db) })
+	space, stay, plain := m.PlainShift()
+	switch {
+	case !moves:
+		return nil, nil
+	case !plain || k.Bent[m] && k.Pairs[space][db].Len() == 0: // where keys are matched, the rows are sorted again
+		return nil, &catalog.UnsupportedError{Column: column, Reason: "only some of its values move, so its rows are read in another order than they will have"}
+	default:
+		return k.ShiftOf(space, db, stay), nil
+	}
+}
+
+// TellsApart reports whether no row of a table is equal to one of another database in some
+// columns, since all values of one of them get new ones of one space: every database has
+// these in a range of its own.
+func (k *Rekeyed) TellsApart(table string, columns []string) bool {
+	return k != nil && slices.ContainsFunc(columns, func(name string) bool {
+		m := k.Moving.Columns[rules.ColumnName{Table: table, Column: name}]
+		if m == nil {
+			return false
+		}
+		space, stay, plain := m.PlainShift()
+		return plain && stay.Empty() && !k.MatchesAny(space)
+	})
+}

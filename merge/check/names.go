@@ -1,0 +1,150 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
+)
+
+// readNames reads the names of a renamed column that several rows have, in all
+// databases that are read together.
+func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
+	keyed := r.UndeclaredKeys()
+	if keyed.Sets[c] != nil {
+		return nil
+	}
+	sets, room := make(map[*rules.Database]*KeySet), new(int64)
+	*room = maxHashes
+	var streams []*stream.Stream
+	for _, db := range r.Facts.DBs {
+		sets[db] = &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room), twice: NewHashes(room), twiceWords: NewHashes(room)}
+		if t := db.Tables[c.Table]; t == nil || t.Column(c.Column) == nil {
+			continue
+		}
+		streams = append(streams, r.Stream(db, r.Code, 1, catalog.Scan{
+			Table: c.Table, Order: []catalog.Order{{Column: c.Column, Collation: c.collation}}, Carry: []string{c.Column}, SkipNull: true,
+		}))
+	}
+	none := r.Facts.Declared.NoNames(c.Table, c.Column)
+	seen := make(map[*rules.Database]int) // rows of the current name
+	take := func(p stream.Position) {
+		if none.Has(p.Stream.CarriedAt(0, p.Row)) {
+			return
+		}
+		set, form, word := sets[p.Stream.DB], p.Stream.Order(0, p.Row), Folded(p.Stream.CarriedAt(0, p.Row))
+		set.hashes.Add(form)
+		set.words.Add(word)
+		if seen[p.Stream.DB]++; seen[p.Stream.DB] > 1 {
+			set.twice.Add(form)
+			set.twiceWords.Add(word)
+		}
+	}
+	err := stream.MergeEqual(ctx, streams, 1, func(before, row stream.Position, begins bool) error {
+		if begins {
+			clear(seen)
+			take(before)
+		}
+		take(row)
+		return nil
+	})
+	gap := ""
+	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
+		gap, err = "the names to be changed are not known: "+unsupported.Error(), nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, set := range sets {
+		for _, h := range []*hashes{set.hashes, set.words, set.twice, set.twiceWords} {
+			if h.Finish(); h.sparse {
+				gap = "there are too many names to be changed to look them up"
+			}
+		}
+	}
+	for _, set := range sets {
+		set.Gap = gap
+	}
+	keyed.Sets[c] = sets
+	return nil
+}
+
+// Squeeze takes out what is written in different ways.
+func Squeeze(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
+
+// Singulars returns what the name of a table may call one of its rows.
+func Singulars(table string) []string {
+	name := Squeeze(table)
+	all := []string{name}
+	if s, ok := strings.CutSuffix(name, "ies"); ok {
+		all = append(all, s+"y")
+	}
+	if s, ok := strings.CutSuffix(name, "es"); ok {
+		all = append(all, s)
+	}
+	if s, ok := strings.CutSuffix(name, "s"); ok {
+		all = append(all, s)
+	}
+	return all
+}
+
+// PointsTo reports whether a column is called like one that holds the key of
+// another table: guild_id or guild for guilds.id, role_id for role.role_id,
+// owner for characters.guid.
+func PointsTo(column, table, key string) bool {
+	name := Squeeze(column)
+	generic := slices.Contains([]string{"id", "guid", "uid", "uuid", "name", "key"}, Squeeze(key))
+	if !generic && name == Squeeze(key) {
+		return true
+	}
+	base := name
+	for _, suffix := range []string{"guid", "uuid", "uid", "id"} {
+		if s, ok := strings.CutSuffix(name, suffix); ok {
+			base = s
+			break
+		}
+	}
+	one := Singulars(table)
+	if base != "" && slices.ContainsFunc(one, func(s string) bool { return strings.HasSuffix(base, s) }) {
+		return true
+	}
+	people := slices.ContainsFunc(one, func(s string) bool {
+		return slices.Contains([]string{"character", "char", "player", "role", "user", "hero", "avatar"}, s)
+	})
+	return people && (slices.Contains([]string{
+		"owner", "leader", "master", "creator", "sender", "receiver", "recipient", "killer", "victim", "seller", "buyer", "bidder", "member", "friend", "chr",
+	}, base) || name == "guid" && Squeeze(key) == "guid")
+}
+
+// LikelyFirst writes columns as table.column, those first whose names speak most for a reference.
+func LikelyFirst(f *Facts, columns []rules.ColumnName) []string {
+	unlike := func(c rules.ColumnName) int {
+		for _, table := range rules.KeyTables(f.Resolved) {
+			_, model := rules.KeyModel(f.Resolved, table)
+			if key := model.Key(); table != c.Table && len(key) == 1 && PointsTo(c.Column, table, key[0]) {
+				return 0
+			}
+		}
+		name := Squeeze(c.Column)
+		if strings.HasSuffix(name, "id") || strings.HasSuffix(name, "owner") {
+			return 1
+		}
+		return 2
+	}
+	rank := make(map[rules.ColumnName]int)
+	for _, c := range columns {
+		rank[c] = unlike(c)
+	}
+	sorted := slices.SortedFunc(slices.Values(columns), func(a, b rules.ColumnName) int {
+		return cmp.Or(rank[a]-rank[b], strings.Compare(a.String(), b.String()))
+	})
+	return slice.Map(sorted, rules.ColumnName.String)
+}

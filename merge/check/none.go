@@ -1,0 +1,209 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// NoneReader reads the keys that none of a reference covers, and the rows that refer to them.
+type NoneReader struct {
+	*Reader
+	Code string // of the rule for which it reads
+	Ref  *rules.Ref
+	None keys.Values // as it is declared, without the keys that are kept
+
+	Numbers keys.Set        // the keys that it covers
+	Words   map[string]bool // those that are no numbers, folded
+
+	Rows     Faults   // that refer to one of them
+	named    [][]byte // what those of rows that are kept refer to
+	Examples []string
+}
+
+// ReadKeys reads the keys of a database in one of the columns that the reference leads to, as
+// far as none covers them. Keys that are the same in every world are no matter.
+func (r *NoneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.ColumnName, n *int64) error {
+	t := db.KeyTable(to.Table)
+	if t == nil || t.Column(to.Column) == nil || r.Facts.Same[to.Table] {
+		return nil
+	}
+	kept, err := rules.ParseKeep(r.Facts.Keeps[to])
+	if err != nil {
+		return err
+	}
+	scan := catalog.Scan{Table: to.Table, Unsorted: true}
+	if _, able := db.Opened.(rules.Withholder); able {
+		scan.Only = &coveredRows{to.Table, to.Column, t.Column(to.Column).Kind, r.None}
+	}
+	s := r.Stream(db, r.Code, 0, scan)
+	at := s.Carry(to.Column)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			v := b.Carry[at].At(row)
+			number, ok := keys.ParseInteger(v)
+			switch {
+			case v == nil || !r.covers(v) || ok && kept.HasInteger(number):
+				continue
+			case ok:
+				r.Numbers.Add(number)
+			default:
+				r.Words[string(Folded(v))] = true
+			}
+			*n++
+		}
+	})
+	if err := s.Drain(ctx); err != nil {
+		return readable(err)
+	}
+	r.newKeys(db, to, n)
+	return nil
+}
+
+// newKeys adds the keys that none does not cover, but will as they are after the merge.
+func (r *NoneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) {
+	by := r.Facts.Rekeyed.Offset(db, to.Table, to.Column)
+	if by == 0 {
+		return
+	}
+	set := r.Facts.Rekeyed.Read.Keys[to][db]
+	if set == nil {
+		return
+	}
+	if moved, _ := set.Range().Shift(by); !r.None.Meets(moved) && moved.Any {
+		return
+	}
+	for key := range set.All() {
+		if now, ok := key.Add(by); ok && r.None.HasInteger(now) {
+			r.Numbers.Add(now)
+			*n++
+		}
+	}
+}
+
+// readable is an error of a reading, unless it is that a column cannot be read: other rules
+// say so.
+func readable(err error) error {
+	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported {
+		return nil
+	}
+	return err
+}
+
+// covers reports whether none has a key, however its letters are written.
+func (r *NoneReader) covers(key []byte) bool {
+	alike := func(v string) bool { return bytes.Equal(Folded([]byte(v)), Folded(key)) }
+	return r.None.Has(key) || slices.ContainsFunc(r.Ref.Declared.None, alike)
+}
+
+// ReadRows reads the rows of a database that refer to such a key.
+func (r *NoneReader) ReadRows(ctx context.Context, db *rules.Database, t *catalog.Table) error {
+	if t.Column(r.Ref.Columns[0]) == nil {
+		return nil
+	}
+	about := *r.Ref
+	about.None = keys.Values{}
+	carry := t.RowKey(about.Columns)
+	s := r.Stream(db, r.Code, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	leaves, at := Leaves(&about, s), s.Carry(about.Columns[0])
+	values := func(b *catalog.Batch, row int) [][]byte { return [][]byte{b.Carry[at].At(row)} }
+	if about.Cells != nil {
+		inCells := InCellsOf(&about, s)
+		values = func(_ *catalog.Batch, row int) (all [][]byte) {
+			return slice.Map(inCells(row), func(n keys.Integer) []byte { return []byte(n.String()) })
+		}
+	}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			if leaves(row) {
+				continue
+			}
+			if i := slices.IndexFunc(values(b, row), r.isCovered); i >= 0 {
+				r.note(s, row, values(b, row)[i])
+			}
+		}
+	})
+	return readable(s.Drain(ctx))
+}
+
+// isCovered reports whether a value is a key that none covers.
+func (r *NoneReader) isCovered(v []byte) bool {
+	if v == nil || !r.None.Has(v) {
+		return false
+	}
+	n, ok := keys.ParseInteger(v)
+	return ok && r.Numbers.Has(n) || !ok && r.Words[string(Folded(v))]
+}
+
+func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
+	if r.Rows.Add(s, row); len(r.named) < len(r.Rows.Kept) {
+		r.named = append(r.named, bytes.Clone(v))
+	}
+	text := stream.Cut(v)
+	if r.Ref.Cells == nil {
+		text = Show(s.DB.Tables[r.Ref.Table].Column(r.Ref.Columns[0]), v)
+	}
+	if text = printable.TOML(text); len(r.Examples) < 10 && !slices.Contains(r.Examples, text) {
+		r.Examples = append(r.Examples, text)
+	}
+}
+
+// Show shows rows that refer to such a key, each beside a row that has it: that of its own
+// database if there is one.
+func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
+	if r.Facts.Opts.Unshown {
+		return nil, nil
+	}
+	for i, c := range r.Rows.Kept {
+		own := c.Members[0].DB
+		for _, db := range append([]*rules.Database{own}, r.Facts.DBs...) {
+			for _, to := range Targets(r.Ref) {
+				if len(c.Members) > 1 || db.Tables[to.Table] == nil {
+					continue
+				}
+				named := stream.Member{DB: db, Table: to.Table, Columns: []string{to.Column}, Values: [][]byte{r.named[i]}, Names: 1}
+				if fields, err := Find(ctx, named); err != nil {
+					return nil, err
+				} else if fields != nil {
+					c.Members, c.Rows = append(c.Members, named), 2
+				}
+			}
+		}
+		s, err := Sample(ctx, c, r.Ref.Table, r.Ref.Columns)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Targets are the keys of which each value of a reference of one column names one.
+func Targets(r *rules.Ref) []rules.ColumnName {
+	return append([]rules.ColumnName{{Table: r.ToTable, Column: r.ToColumns[0]}}, r.Or...)
+}
+
+// coveredRows are the rows with a key that some values cover, and perhaps more.
+type coveredRows struct {
+	table, column string
+	kind          catalog.Kind
+	values        keys.Values
+}
+
+// Of implements [catalog.Withheld].
+func (c *coveredRows) Of() string { return c.table }
+
+// SQL implements [catalog.Withheld].
+func (c *coveredRows) SQL(quote func(string) string) string {
+	kinds := map[catalog.Kind]keys.ColumnKind{catalog.KindInteger: keys.Integers, catalog.KindText: keys.Texts, catalog.KindBytes: keys.Bytes}
+	return c.values.AmongSQL(quote(c.column), kinds[c.kind])
+}

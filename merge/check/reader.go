@@ -1,0 +1,321 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// Reader reads rows to answer the questions of rules. It knows how columns
+// compare and what IDs look like, and leaves to the rules what the answers
+// mean.
+type Reader struct {
+	Facts    *Facts
+	Progress *stream.Progress
+
+	// sampled are a few rows of a table, to look into.
+	sampled map[SampledTable][]stream.Member
+
+	Kept Memory // for the whole check
+
+	First int // how many rows of a large table are looked at first
+}
+
+// Memory is what tasks read once and others use again, by keys of types of their own.
+type Memory map[any]any
+
+// firstRows are enough to see of most columns that are open that they are.
+const firstRows = 4096
+
+func NewReader(f *Facts, p *stream.Progress) *Reader {
+	return &Reader{Facts: f, Progress: p, sampled: make(map[SampledTable][]stream.Member), Kept: make(Memory), First: firstRows}
+}
+
+// Question is what a pass over some columns of a table is to find out.
+type Question struct {
+	Code     string // of the rule that asks
+	Table    string
+	Columns  []string
+	SkipNull bool
+	ids      bool // judge the IDs in the rows along the way
+
+	// Across counts only the values of one column that several worlds have, in
+	// more than most rows together; 0 is any number of rows. A value that is 0
+	// or empty does not count.
+	Across bool
+	Most   int64
+
+	// None are values that do not count, as any of the columns has them.
+	None keys.Values
+
+	// Nobody are further values that do not count, by the column that has them.
+	Nobody map[string]keys.Values
+
+	// when, if not nil, counts the rows of collisions for which it does not hold.
+	when *rules.When
+}
+
+// Reading is the answer to a question.
+type Reading struct {
+	Parts          []Part        // the sources that took part
+	Gaps           []verdict.Gap // why the others did not
+	stream.Repeats               // its rows belong to parts, one by one
+	Samples        []verdict.Sample
+	IDs            []IDColumn
+	Crowds         crowds // if the question is about values across sources
+
+	Combined bool // see combinesAll
+}
+
+// Part is what was read of one world.
+type Part struct {
+	DB    *rules.Database
+	Read  int64 // rows
+	Nulls int64 // of these, the ones with a NULL in the columns
+	Ends  stream.KeyRange
+}
+
+// RowsRead counts the rows that were read of all worlds.
+func (r *Reading) RowsRead() (n int64) {
+	for _, p := range r.Parts {
+		n += p.Read
+	}
+	return n
+}
+
+// crowds counts values that are in several worlds.
+type crowds struct {
+	most   int64 // rows that one may have; 0: any number
+	Shared int64 // values that are in several worlds
+	Over   int64 // rows that are too many
+}
+
+// wanted counts a value, and reports whether it has too many rows since it is
+// in several worlds.
+func (c *crowds) wanted(rows []int64) bool {
+	sources, all := 0, int64(0)
+	for _, n := range rows {
+		all += n
+		if n > 0 {
+			sources++
+		}
+	}
+	if sources < 2 {
+		return false
+	}
+	c.Shared++
+	if c.most == 0 || all <= c.most {
+		return false
+	}
+	c.Over += all - c.most
+	return true
+}
+
+// KeyReading is what was read of the key of a table.
+type KeyReading struct {
+	Table string
+	Key   []string // nil: there is none, and only the IDs were read
+	*Reading
+}
+
+// Key reads the key of a table in every source that has it, and judges the IDs
+// in its rows. It reads for the rule with code or, if there is no key, for that
+// with idCode.
+func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReading, error) {
+	_, model := r.Facts.ModelOf(table)
+	key := model.Key()
+	q := Question{Code: code, Table: table, Columns: key, ids: true, when: r.Facts.Combined[table].Condition()}
+	var found *Reading
+	var err error
+	if key == nil {
+		found, err = r.idsAlone(ctx, table, idCode)
+	} else if found = keysApart(r, q); found == nil {
+		found, err = r.Read(ctx, q)
+	}
+	return &KeyReading{table, key, found}, err
+}
+
+// Read streams the columns of a table from all worlds that have it, merges
+// them, and counts the values that are there more than once.
+func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
+	p, err := r.pass(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a := &Reading{Gaps: slices.Clip(p.gaps), Repeats: p.found.Repeats, Crowds: *p.crowds}
+	for _, s := range p.streams {
+		a.Parts = append(a.Parts, Part{s.DB, s.Read, s.Nulls, keyRange(s)})
+	}
+	if a.Samples, err = r.Samples(ctx, p.found.Kept, q.Table, q.Columns); err != nil {
+		return nil, err
+	}
+	a.IDs, err = r.byColumn(ctx, q.Table, p.ids)
+	return a, err
+}
+
+// pass is one reading of a table in several worlds.
+type pass struct {
+	streams []*stream.Stream
+	gaps    []verdict.Gap
+	ids     []*idScan
+	found   *stream.Collisions
+	crowds  *crowds
+}
+
+// Exclusions are sources that cannot take part in a pass, and why.
+type Exclusions map[*rules.Database]string
+
+// pass reads for Read.
+func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
+	var p *pass
+	err := r.Retry(func(excluded Exclusions) error {
+		p = new(pass)
+		p.streams, p.gaps = r.KeyStreams(q.Code, q.Table, q.Columns, excluded)
+		apart := r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
+		for _, s := range p.streams {
+			s.Scan.SkipNull = q.SkipNull
+			if apart {
+				s.Unable = nil // no row is equal to one of another world, so the other columns may be as they were
+			}
+		}
+		if q.ids {
+			p.ids = r.judgeIDs(q.Table, p.streams)
+			if !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
+				for _, s := range p.streams {
+					s.Visit = append(s.Visit, r.sampler(s))
+				}
+			}
+		}
+		p.found, p.crowds = q.counting()
+		if q.Across {
+			value := valueOf(q.Columns[0], p.streams)
+			p.found.Ignore = func(at stream.Position) bool { return keys.IsZero(value(at)) }
+		}
+		if !q.None.Empty() || len(q.Nobody) > 0 {
+			p.found.Ignore = OfNone(q, p.streams)
+		}
+		if q.when != nil {
+			value := valueOf(q.when.Column, p.streams)
+			p.found.Outside = func(at stream.Position) bool { return !q.when.Holds(value(at)) }
+		}
+		return p.found.Count(ctx, p.streams)
+	})
+	return p, err
+}
+
+// OfNone returns what tells of a row that it has a value which does not count.
+func OfNone(q Question, streams []*stream.Stream) func(at stream.Position) bool {
+	columns := slice.Map(streams, func(s *stream.Stream) []int { return slice.Map(q.Columns, s.Carry) })
+	return func(at stream.Position) bool {
+		for i, c := range columns[at.Stream.Index] {
+			v, nobody := at.Stream.CarriedAt(c, at.Row), q.Nobody[q.Columns[i]]
+			if q.None.Has(v) || nobody.Has(v) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// counting returns what counts the runs that the question is about.
+func (q Question) counting() (*stream.Collisions, *crowds) {
+	found, crowds := &stream.Collisions{Samples: rules.Samples}, &crowds{most: q.Most}
+	if q.Across {
+		found.Wanted = crowds.wanted
+	}
+	return found, crowds
+}
+
+// Retry repeats a pass without the sources that turn out, on the way, to be
+// unable to sort and compare their rows, so that what is counted of the others
+// is exact.
+func (r *Reader) Retry(pass func(Exclusions) error) error {
+	excluded := make(Exclusions)
+	for {
+		err := pass(excluded)
+		read, isRead := errors.AsType[*catalog.ReadError](err)
+		unsupported, isUnsupported := errors.AsType[*catalog.UnsupportedError](err)
+		if !isRead || !isUnsupported {
+			return err
+		}
+		i := slices.IndexFunc(r.Facts.DBs, func(db *rules.Database) bool { return db.Name == read.World })
+		if i < 0 || excluded[r.Facts.DBs[i]] != "" {
+			return err
+		}
+		excluded[r.Facts.DBs[i]] = unsupported.Error()
+	}
+}
+
+// Stream prepares to read a scan of a world for the rule with a code. names is
+// how many columns of Carry name a row.
+func (r *Reader) Stream(db *rules.Database, code string, names int, scan catalog.Scan) *stream.Stream {
+	s := &stream.Stream{DB: db, Scan: scan, Names: names}
+	for i := range s.Scan.Order {
+		if o := &s.Scan.Order[i]; o.Shift == nil {
+			var unable error
+			if o.Shift, unable = r.Facts.Rekeyed.Shift(db, scan.Table, o.Column); s.Unable == nil {
+				s.Unable = unable
+			}
+		}
+	}
+	s.Progress = r.Progress.Of(s, code)
+	return s
+}
+
+// KeyStreams prepares to read the columns in every database that has them, in
+// the order of the model, and says which have not, or do not read the table. A
+// database without the table has no rows; schema-table reports it.
+func (r *Reader) KeyStreams(code, table string, columns []string, excluded Exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
+	owner, model := r.Facts.ModelOf(table)
+	for db, t := range r.Facts.Having(table) {
+		reason := excluded[db]
+		if reason == "" {
+			reason = Incomparable(t, columns, owner, model, columns)
+		}
+		if reason != "" {
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
+			continue
+		}
+		carry := t.RowKey(columns)
+		s := r.Stream(db, code, len(carry), catalog.Scan{Table: table, Order: catalog.OrderBy(columns, model), Carry: slices.Clip(carry)})
+		s.Strict = t.Unique(columns, model)
+		streams = append(streams, s)
+	}
+	for _, db := range r.Facts.DBs {
+		if reason := db.Unread(table); reason != "" {
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
+		}
+	}
+	return streams, gaps
+}
+
+// Incomparable says why values of some columns of one table cannot be compared
+// with those of the model, or returns "".
+func Incomparable(t *catalog.Table, columns []string, owner *rules.Database, model *catalog.Table, modelColumns []string) string {
+	for i, name := range columns {
+		col, want := t.Column(name), model.Column(modelColumns[i])
+		switch {
+		case col == nil:
+			return "has no column " + name
+		case want == nil:
+			return owner.Name + " has no column " + modelColumns[i]
+		case !col.Comparable(want):
+			return fmt.Sprintf("column %s is %s, and %s in %s: the values cannot be compared", name, col.Type, want.Type, owner.Name)
+		}
+	}
+	return ""
+}
+
+// valueOf makes streams carry a column, and returns what gives its value in a row.
+func valueOf(column string, streams []*stream.Stream) func(at stream.Position) []byte {
+	places := slice.Map(streams, func(s *stream.Stream) int { return s.Carry(column) })
+	return func(at stream.Position) []byte { return at.Stream.CarriedAt(places[at.Stream.Index], at.Row) }
+}

@@ -1,0 +1,196 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+)
+
+// ReferenceRule looks for rows that refer to something that their own database
+// does not have, and among these for those that would find it in another
+// database and so come to mean something else. Then it looks for rows whose
+// reference leads to a key that another database has too.
+var ReferenceRule = Rule{
+	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeReferenceTwoKinds},
+	Single: true,
+	Tasks:  referenceTasks,
+}
+
+func referenceTasks(f *Facts) (tasks []Task) {
+	for _, table := range f.Tables {
+		for _, ref := range f.References(table) {
+			tasks = append(tasks, referenceTask(f, table, ref))
+		}
+		for _, ref := range f.Declared.Severally(table) {
+			tasks = append(tasks, anyTask(f, ref))
+		}
+	}
+	return tasks
+}
+
+// anyTask reads a reference of which each value names a row of one of several tables.
+func anyTask(f *Facts, ref *rules.Ref) Task {
+	tables := []string{ref.Table, ref.ToTable}
+	for _, to := range ref.Or {
+		tables = append(tables, to.Table)
+	}
+	return Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
+		read, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, ref)
+		if err != nil {
+			return Outcome{}, err
+		}
+		dangling := judgeDangling(f, ref.Table, *ref, &read.Strays)
+		o := Found(dangling, judgeRebound(ref.Table, *ref, &read.Strays), judgeAmbiguous(ref.Table, *ref, &read.Ambiguous))
+		o.Tasks = KindTask(f, r, ref.Table, *ref, dangling.Rows)
+		return o, nil
+	}}
+}
+
+func referenceTask(f *Facts, table string, ref rules.Ref) Task {
+	return Task{Code: verdict.CodeReferenceDangle, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
+		if movesAsText(f, table, ref) {
+			return Found(judgeText(f, table, ref)...), nil
+		}
+		read, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind}).Strays(ctx)
+		if err != nil {
+			return Outcome{}, err
+		}
+		dangling := judgeDangling(f, table, ref, read)
+		o := Found(dangling, judgeRebound(table, ref, read))
+		if dangling.Rows == 0 && len(dangling.Gaps) == 0 && ref.None.Empty() && ref.When == nil {
+			o.Complete = map[rules.ColumnsID]bool{rules.IDOf(table, ref.Columns...): true}
+		}
+		o.Add(considerAmbiguous(f, table, ref, read))
+		o.Tasks = append(o.Tasks, KindTask(f, r, table, ref, dangling.Rows)...)
+		return o, nil
+	}}
+}
+
+// movesAsText reports whether a reference is of numbers in a text, which get new values.
+// These were looked up when the keys were read, and no others are among new ones.
+func movesAsText(f *Facts, table string, ref rules.Ref) bool {
+	if f.Rekeyed == nil || len(ref.Columns) != 1 || f.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}] == nil {
+		return false
+	}
+	for _, t := range f.Having(table) {
+		if c := t.Column(ref.Columns[0]); c != nil && c.Kind == catalog.KindInteger {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeText says of such a reference what was found when the keys were read.
+func judgeText(f *Facts, table string, ref rules.Ref) (results []verdict.Result) {
+	var n verdict.CaseCounts
+	for _, c := range f.Rekeyed.Report.Columns {
+		if c.Table != table || c.Column != ref.Columns[0] {
+			continue
+		}
+		for i := range c.Cases {
+			n.Add(c.Cases[i].All())
+		}
+	}
+	for _, code := range []string{verdict.CodeReferenceRebind, verdict.CodeReferenceDangle} {
+		r := verdict.Result{Code: code, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Read: n.Resolved + n.Dangling + n.None}
+		r.Message = fmt.Sprintf("numbers in a text, which get new values: %s a row, %s no row", printable.Count(n.Resolved, "leads to", "lead to"), printable.Count(n.Dangling, "leads", "lead"))
+		results = append(results, r)
+	}
+	return results
+}
+
+func judgeDangling(f *Facts, table string, ref rules.Ref, read *StrayReading) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceDangle, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Dangling}
+	var in []string
+	for _, s := range read.Worlds {
+		if len(s.Gaps) == 0 {
+			result.Read += s.DB.Rows[table]
+		}
+		result.Gaps = append(result.Gaps, s.Gaps...)
+		if s.Dangling > 0 {
+			result.Count += s.Dangling
+			in = append(in, s.DB.Name+": "+printable.Number(s.Dangling))
+			if ref.Cells == nil {
+				result.Next = append(result.Next, "in "+s.DB.Name+": "+danglingQuery(table, ref))
+			}
+		}
+	}
+	result.Rows = result.Count
+	result.Without("every reference matches a row")
+	if result.Count > 0 {
+		result.Message = printable.Count(result.Count, "row references", "rows reference") + " a row that does not exist: " + catalog.Few(in)
+		if goesAstray(f, table, ref) {
+			why := "the keys of all worlds are disjoint, so they match no row in the new database either"
+			if f.Rekeyed.Report.Moves() {
+				why = "they get new values that match no row either"
+			}
+			result.Message += "; " + why
+			result.Count, result.Next = 0, nil
+		}
+	}
+	return result
+}
+
+// goesAstray reports whether rows that refer to nothing are no matter, because their
+// values move beyond all keys and no database keeps such rows out.
+func goesAstray(f *Facts, table string, ref rules.Ref) bool {
+	if f.Rekeyed == nil || !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.Moving.Columns[rules.ColumnName{Table: table, Column: c}] != nil }) {
+		return false
+	}
+	for _, t := range f.Having(table) {
+		if slices.ContainsFunc(t.References, func(r catalog.Reference) bool { return slices.Equal(r.Columns, ref.Columns) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func judgeRebound(table string, ref rules.Ref, read *StrayReading) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceRebind, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Rebound}
+	var in []string
+	for _, s := range read.Worlds {
+		if len(s.Gaps) == 0 {
+			result.Read += s.DB.Rows[table]
+		}
+		result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
+		if n := s.ReboundRows(); n > 0 {
+			result.Count += n
+			result.Rows += s.Rebound.AllRows()
+			in = append(in, s.DB.Name+": "+printable.Number(n))
+		}
+	}
+	result.Without("no reference would find another database's row")
+	if result.Count > 0 {
+		result.Message = printable.Count(result.Count, "row", "rows") + " would refer to another database's row: " + catalog.Few(in)
+	}
+	return result
+}
+
+// danglingQuery selects the rows of which a reference leads nowhere.
+func danglingQuery(table string, ref rules.Ref) string {
+	set := slice.Map(ref.Columns, func(name string) string { return "c." + catalog.SQLName(name) + " IS NOT NULL" })
+	if ref.When != nil {
+		set = append(set, "c."+catalog.SQLName(ref.When.Column)+ref.When.SQL())
+	}
+	set = append(set, ref.None.SQL("c."+catalog.SQLName(ref.Columns[0]))...)
+	nowhere := func(toTable string, toColumns []string) string {
+		var match []string
+		for i, name := range ref.Columns {
+			match = append(match, "p."+catalog.SQLName(toColumns[i])+" = c."+catalog.SQLName(name))
+		}
+		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM %s p WHERE %s)", catalog.SQLName(toTable), strings.Join(match, " AND "))
+	}
+	set = append(set, nowhere(ref.ToTable, ref.ToColumns))
+	for _, to := range ref.Or {
+		set = append(set, nowhere(to.Table, []string{to.Column}))
+	}
+	return fmt.Sprintf("SELECT * FROM %s c WHERE %s", catalog.SQLName(table), strings.Join(set, " AND "))
+}

@@ -1,0 +1,589 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
+)
+
+// spaceReader reads the keys of spaces and what refers to them, so that offsets can be
+// chosen.
+type spaceReader struct {
+	*Reader
+	code   string // of the rule for which it reads
+	moving *rules.Moving
+	found  *Measured
+}
+
+func add(h *Heavy, n keys.Integer) {
+	if h.Rows == nil {
+		h.Rows = make(map[keys.Integer]int64)
+	}
+	if _, known := h.Rows[n]; known || len(h.Rows) < HeavyValues {
+		h.Rows[n]++
+		return
+	}
+	for v := range h.Rows {
+		if h.Rows[v]--; h.Rows[v] == 0 {
+			delete(h.Rows, v)
+		}
+	}
+}
+
+// measure reads all of it.
+func (r *spaceReader) measure(ctx context.Context) (*Measured, error) {
+	if err := r.readPasses(ctx, r.Facts.DBs); err != nil {
+		return nil, err
+	}
+	r.noteRanges()
+	if len(r.Facts.DBs) == 1 { // a merged one, in which nothing moves
+		return r.found, nil
+	}
+	r.countedBySequences()
+	if err := r.readApart(ctx); err != nil {
+		return nil, err
+	}
+	return r.found, r.readMatches(ctx)
+}
+
+// measureComing measures again when some rows stay behind. New keys lie above those of all rows, and pairs are
+// matched among all; what refers to what is counted of the rows that come.
+func (r *spaceReader) measureComing(ctx context.Context, all *Measured) (*Measured, error) {
+	leaves := func(db *rules.Database) bool {
+		for _, s := range r.Facts.Stays[db] {
+			if s.Rows() > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	again := slices.DeleteFunc(slices.Clone(r.Facts.DBs), func(db *rules.Database) bool { return !leaves(db) })
+	if err := r.readPasses(ctx, again); err != nil {
+		return nil, err
+	}
+	for _, db := range r.Facts.DBs { // of which all rows come, as they were measured
+		if leaves(db) {
+			continue
+		}
+		for at, sets := range all.Keys {
+			r.found.Keys[at][db] = sets[db]
+		}
+		for column, rows := range all.Rows {
+			r.found.Rows[column][db] = rows[db]
+		}
+	}
+	coming := *all
+	coming.Rows, coming.Keys, coming.Of = r.found.Rows, r.found.Keys, maps.Clone(all.Of)
+	for s, of := range coming.Of {
+		coming.Of[s] = maps.Clone(of)
+		for db, values := range of {
+			now := *values
+			now.Rows = 0
+			for _, set := range setsOf(r.found, s, db) {
+				now.Rows += set.Len()
+			}
+			coming.Of[s][db] = &now
+		}
+	}
+	for column, of := range all.Rows {
+		for db, cases := range of {
+			for i := range coming.Rows[column][db] {
+				coming.Rows[column][db][i].Moved.Join(cases[i].Moved)
+			}
+		}
+	}
+	return &coming, nil
+}
+
+// readPasses reads the tables one after the other, of several databases at a time.
+func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) error {
+	r.found = NewMeasured(r.moving, r.Facts.DBs...)
+	passes := passes(r.moving, r.Facts.Tables)
+	var one sync.Mutex
+	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) error {
+		of := &spaceReader{r.Reader, r.code, r.moving, NewMeasured(r.moving, db)}
+		for _, p := range passes {
+			if t := db.Tables[p.table]; t != nil {
+				if err := of.readPass(ctx, p, db, t); err != nil {
+					return err
+				}
+			}
+		}
+		one.Lock()
+		defer one.Unlock()
+		takeMeasured(r.found, of.found)
+		return nil
+	})
+}
+
+// takeMeasured adds the keys of another database, and what refers to them.
+func takeMeasured(m *Measured, other *Measured) {
+	for at, sets := range other.Keys {
+		maps.Copy(m.Keys[at], sets)
+	}
+	for column, rows := range other.Rows {
+		maps.Copy(m.Rows[column], rows)
+	}
+}
+
+// spacePass is one reading of a table: of keys of spaces, of what refers to such, or of
+// both.
+type spacePass struct {
+	table      string
+	keys       []rules.ColumnName
+	references []*rules.MovedColumn
+}
+
+// passes are what has to be read, so that the keys that a column refers to are known when
+// its turn comes. A table is read once, unless it refers to itself, or in a circle.
+func passes(m *rules.Moving, tables []string) (all []spacePass) {
+	referring := make(map[string][]*rules.MovedColumn)
+	for _, table := range tables {
+		referring[table] = slices.DeleteFunc(m.Of(table), func(c *rules.MovedColumn) bool { return c.Key })
+	}
+	var unread []spacePass // tables with keys
+	for _, s := range m.Spaces {
+		for _, at := range s.Columns {
+			i := slices.IndexFunc(unread, func(p spacePass) bool { return p.table == at.Table })
+			if i < 0 {
+				i, unread = len(unread), append(unread, spacePass{table: at.Table})
+			}
+			unread[i].keys = append(unread[i].keys, at)
+		}
+	}
+	ready := func(p spacePass) bool {
+		return !slices.ContainsFunc(referring[p.table], func(c *rules.MovedColumn) bool {
+			return slices.ContainsFunc(c.Cases, func(of rules.MovedCase) bool {
+				return slices.ContainsFunc(of.Space.Columns, func(at rules.ColumnName) bool {
+					return slices.ContainsFunc(unread, func(p spacePass) bool { return p.table == at.Table })
+				})
+			})
+		})
+	}
+	for len(unread) > 0 {
+		i := slices.IndexFunc(unread, ready)
+		p := unread[max(i, 0)]
+		if i >= 0 {
+			p.references = referring[p.table]
+			delete(referring, p.table)
+		}
+		all, unread = append(all, p), slices.Delete(unread, max(i, 0), max(i, 0)+1)
+	}
+	for _, table := range tables {
+		if len(referring[table]) > 0 {
+			all = append(all, spacePass{table: table, references: referring[table]})
+		}
+	}
+	return all
+}
+
+// readPass reads a table of a database.
+func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) error {
+	scan := catalog.Scan{Table: t.Name, Unsorted: true}
+	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *rules.MovedColumn) bool { return db.Rows[t.Name] == 0 || t.Column(c.Column) == nil })
+	if len(p.references) > 0 {
+		columns := slice.Map(p.references, func(c *rules.MovedColumn) string { return c.Column })
+		scan.Carry = slices.Clip(t.RowKey(columns)) // to show rows
+	} else if key := t.Key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].Column {
+		scan.Unsorted, scan.Order = false, []catalog.Order{{Column: key[0]}}
+	}
+	s := r.Stream(db, r.code, len(scan.Carry), scan)
+	for _, at := range p.keys {
+		r.addKeys(s, at)
+	}
+	reads := r.addReferences(s, p.references)
+	if len(p.keys)+len(reads) == 0 {
+		return nil
+	}
+	if err := s.Drain(ctx); err != nil {
+		return err
+	}
+	for _, at := range p.keys {
+		r.found.Keys[at][db].Finish()
+	}
+	for _, read := range reads {
+		for i := range read.cases {
+			most, bounded := r.most(read.column, i)
+			findOdd(&read.cases[i], &read.column.Cases[i].Ref.Dangling, func(n keys.Integer) bool { return bounded && n == most })
+		}
+		r.found.Rows[read.column][db] = read.cases
+	}
+	return nil
+}
+
+// addKeys makes a stream gather the keys in a column.
+func (r *spaceReader) addKeys(s *stream.Stream, at rules.ColumnName) {
+	set := &keys.Set{Exact: true}
+	r.found.Keys[at][s.DB] = set
+	column := s.Carry(at.Column)
+	s.Scan.Numbers = append(s.Scan.Numbers, at.Column)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		keyed := &b.Carry[column]
+		if keyed.Numbers != nil {
+			for row, n := range keyed.Numbers[:b.Len] {
+				if !keyed.IsNull(row) {
+					set.Add(keys.Signed(n))
+				}
+			}
+			return
+		}
+		for row := range b.Len {
+			if n, ok := keys.ParseInteger(keyed.At(row)); ok {
+				set.Add(n)
+			}
+		}
+	})
+}
+
+// noteRanges notes where the keys that were read lie, and what refers to them.
+func (r *spaceReader) noteRanges() {
+	for _, s := range r.moving.Spaces {
+		for _, at := range s.Columns {
+			for db, t := range r.Facts.Having(at.Table) {
+				r.noteKeys(s, at, db, t)
+			}
+		}
+	}
+	for _, table := range r.Facts.Tables {
+		for db := range r.Facts.Having(table) {
+			for _, c := range r.moving.Of(table) {
+				for i, read := range r.found.Rows[c][db] {
+					space := c.Cases[i].Space
+					r.found.Of[space][db].Values.Join(read.Moved)
+					most, known := r.most(c, i)
+					r.limit(space, c.ColumnName, db, read.Moved, most, known)
+				}
+			}
+		}
+	}
+}
+
+// noteKeys notes where the keys of a space in one column of a database lie.
+func (r *spaceReader) noteKeys(s *rules.KeySpace, at rules.ColumnName, db *rules.Database, t *catalog.Table) {
+	values, set := r.found.Of[s][db], r.found.Keys[at][db]
+	own := set.Range()
+	if counter := t.AutoIncrement; counter != nil && counter.Column == at.Column && counter.Next > 1 {
+		own.Add(keys.Integer{Bits: counter.Next - 1})
+	}
+	values.Rows += set.Len()
+	values.Keys.Join(set.Range())
+	values.Values.Join(own)
+	for _, g := range db.Catalog.Given {
+		if g.Table == at.Table && g.Column == at.Column && db == r.Facts.Model() {
+			values.Values.Join(g.Range)
+		}
+	}
+	most, known := MostOf(r.Facts.Resolved, at)
+	r.limit(s, at, db, own, most, known) // what other columns of the space have is no matter to this one
+}
+
+// most is the largest number that a case of a column takes; known is false if that cannot be
+// told.
+func (r *spaceReader) most(c *rules.MovedColumn, i int) (most keys.Integer, known bool) {
+	if cells := c.Cases[i].Ref.Cells; cells != nil {
+		return cells.Most()
+	}
+	return MostOf(r.Facts.Resolved, c.ColumnName)
+}
+
+// limit notes what room a column of the first world has for the values of a world; most is the
+// largest number that it takes, if that is known.
+func (r *spaceReader) limit(s *rules.KeySpace, at rules.ColumnName, db *rules.Database, values keys.Range, most keys.Integer, known bool) {
+	if values.Any && db != r.Facts.Model() {
+		if s.Max > 0 && (!known || s.Max < most.Bits) {
+			most, known = keys.Integer{Bits: s.Max}, true
+		}
+		if known {
+			of := r.found.Of[s][db]
+			of.Limits = append(of.Limits, keys.Limit{Column: at.String(), Most: most, High: values.High})
+		}
+	}
+}
+
+// addReferences makes a stream look at the columns that refer to spaces.
+func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColumn) (reads []*referenceRead) {
+	for _, c := range columns {
+		got := &referenceRead{column: c, at: s.Carry(c.Column), cases: make([]CaseRows, len(c.Cases)), cells: make([]func(int) [][]byte, len(c.Cases))}
+		for i, a := range c.Cases {
+			got.cases[i].Stays = make(map[keys.Integer]bool)
+			when := -1
+			if a.Ref.When != nil {
+				when = s.Carry(a.Ref.When.Column)
+			}
+			got.when = append(got.when, when)
+			if a.Ref.Cells != nil {
+				got.cells[i] = CellsOf(a.Ref.Cells, s)
+			}
+			got.sets = append(got.sets, setsOf(r.found, a.Space, s.DB))
+			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
+		}
+		reads = append(reads, got)
+	}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for _, read := range reads {
+			for row := range b.Len {
+				read.row(s, b, row)
+			}
+		}
+	})
+	return reads
+}
+
+// readApart reads what rows of the first world refer to in tables that are not merged: they
+// stay, and what leads nowhere there has to lead nowhere afterwards too.
+func (r *spaceReader) readApart(ctx context.Context) error {
+	first := r.Facts.Model()
+	cases := make(map[rules.ColumnName][]rules.MovedCase)
+	for more := true; more; {
+		more = false
+		for _, table := range slices.Sorted(maps.Keys(first.Apart)) {
+			for _, ref := range apartReferences(r.Facts, table) {
+				for c, name := range ref.Columns {
+					at := rules.ColumnName{Table: table, Column: name}
+					for _, to := range r.spacesOf(ref, c, cases) {
+						same := func(other rules.MovedCase) bool { return other.Space == to && other.Ref.Same(ref) }
+						if !slices.ContainsFunc(cases[at], same) {
+							cases[at], more = append(cases[at], rules.MovedCase{Space: to, Ref: ref}), true
+						}
+					}
+				}
+			}
+		}
+	}
+	for at, all := range cases {
+		if first.Apart[at.Table].Column(at.Column) == nil {
+			continue
+		}
+		s := r.Stream(first, r.code, 0, catalog.Scan{Table: at.Table, Unsorted: true})
+		value := s.Carry(at.Column)
+		for _, c := range all {
+			leaves := Leaves(c.Ref, s)
+			numbers := func(row int) []keys.Integer {
+				n, ok := keys.ParseInteger(s.CarriedAt(value, row))
+				return []keys.Integer{n}[:map[bool]int{true: 1}[ok]]
+			}
+			if c.Ref.Cells != nil {
+				numbers = InCellsOf(c.Ref, s)
+			}
+			s.Visit = append(s.Visit, func(b *catalog.Batch) {
+				for row := range b.Len {
+					if leaves(row) {
+						continue
+					}
+					for _, n := range numbers(row) {
+						r.found.Of[c.Space][first].Values.Add(n)
+					}
+				}
+			})
+		}
+		err := s.Drain(ctx)
+		if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); err != nil && !unsupported { // of what cannot be read nothing is said
+			return err
+		}
+	}
+	return nil
+}
+
+// apartReferences are those of a table of the first world that is not merged.
+func apartReferences(f *Facts, table string) (all []*rules.Ref) {
+	refs := f.References(table)
+	for i := range refs {
+		all = append(all, &refs[i])
+	}
+	for _, r := range f.Model().Apart[table].References {
+		all = append(all, &rules.Ref{Reference: r, Table: table})
+	}
+	return slices.Concat(all, f.Declared.Severally(table), f.Declared.OfSpaces(table))
+}
+
+// spacesOf are the spaces that a column of a reference leads to in the end, by way of
+// tables that are merged or, in cases, of others.
+func (r *spaceReader) spacesOf(ref *rules.Ref, column int, cases map[rules.ColumnName][]rules.MovedCase) (all []*rules.KeySpace) {
+	if ref.Space != "" {
+		i := slices.IndexFunc(r.moving.Spaces, func(s *rules.KeySpace) bool { return s.Name == ref.Space })
+		return r.moving.Spaces[i : i+1]
+	}
+	for _, to := range append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[column]}}, ref.Or...) {
+		there := cases[to]
+		if m := r.moving.Columns[to]; m != nil {
+			there = m.Cases
+		}
+		all = append(all, slice.Map(there, func(c rules.MovedCase) *rules.KeySpace { return c.Space })...)
+	}
+	return all
+}
+
+// setsOf returns the keys of a space in a database.
+func setsOf(m *Measured, s *rules.KeySpace, db *rules.Database) (sets []*keys.Set) {
+	for _, at := range s.Columns {
+		if set := m.Keys[at][db]; set != nil {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// referenceRead is the reading of one column.
+type referenceRead struct {
+	column *rules.MovedColumn
+	at     int                      // its place in Carry
+	when   []int                    // of each case, the place of the column of its condition; -1: it has none
+	cells  []func(row int) [][]byte // of each case, nil if the value is the whole cell
+	sets   [][]*keys.Set
+	stay   []*keys.Set // of each case, keys of rows that stay behind, if their reference is cleared
+	cases  []CaseRows
+}
+
+// row takes the values of one row in: that of the first case that is about it or, in cells,
+// those of all.
+func (r *referenceRead) row(s *stream.Stream, b *catalog.Batch, row int) {
+	for i := range r.cases {
+		ref := r.column.Cases[i].Ref
+		switch {
+		case r.when[i] >= 0 && !ref.When.Holds(b.Carry[r.when[i]].At(row)):
+		case ref.Cells == nil:
+			r.whole(s, i, b.Carry[r.at].At(row), row)
+			return
+		default:
+			r.inCells(s, i, row)
+		}
+	}
+}
+
+// whole takes a value in that is the whole cell.
+func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
+	c, ref := &r.cases[i], r.column.Cases[i].Ref
+	n, ok := keys.ParseInteger(v)
+	switch {
+	case v == nil:
+		c.None++
+	case ref.None.Has(v):
+		r.nobody(i, n, ok)
+	case ok && r.stay[i] != nil && r.stay[i].Has(n):
+		c.None++
+	case !ok || !n.Is(v):
+		if c.Foreign++; len(c.Foreigns) < 3 {
+			c.Foreigns = append(c.Foreigns, s.Member(row))
+		}
+	default:
+		r.key(i, n)
+	}
+}
+
+// inCells takes the keys in, or notes that there is none. What is wrong with cells is for
+// [CellRule] to say.
+func (r *referenceRead) inCells(s *stream.Stream, i, row int) {
+	ref := r.column.Cases[i].Ref
+	if slices.ContainsFunc(r.column.Cases[:i], func(c rules.MovedCase) bool { return c.Ref.Same(ref) }) {
+		return // one of several spaces
+	}
+	keys := s.KeysIn(ref.Cells, r.cells[i](row), row)
+	if len(keys) == 0 {
+		r.cases[i].None++
+	}
+	for _, k := range keys {
+		if ref.None.HasInteger(k.Value) {
+			r.nobody(i, k.Value, true)
+		} else {
+			r.key(i, k.Value)
+		}
+	}
+}
+
+// nobody notes a value that names nobody, as it is declared.
+func (r *referenceRead) nobody(i int, n keys.Integer, number bool) {
+	c := &r.cases[i]
+	c.None++
+	if number && r.column.Cases[i].Space.Kept.HasInteger(n) {
+		c.Kept.Add(n)
+	} else if number && c.Stays != nil {
+		if c.Stays[n] = true; len(c.Stays) > 64 {
+			c.Stays = nil
+		}
+	}
+}
+
+// key notes where a key leads.
+func (r *referenceRead) key(i int, n keys.Integer) {
+	c, ref := &r.cases[i], r.column.Cases[i].Ref
+	c.Moved.Add(n)
+	if len(r.column.Cases[i].Space.Columns) == 0 {
+		c.Resolved++
+		if suspicious(n) {
+			add(&c.Watched, n)
+		}
+		return
+	}
+	for k, sets := range r.sets {
+		same := k == i || r.column.Cases[k].Ref.Identity() == ref.Identity() // one of several spaces
+		if same && slices.ContainsFunc(sets, func(set *keys.Set) bool { return set.Has(n) }) {
+			c.Resolved++
+			if suspicious(n) {
+				add(&c.Watched, n)
+			}
+			return
+		}
+	}
+	c.Dangling++
+	add(&c.Watched, n)
+}
+
+// suspicious reports whether a number may mean nobody wherever it stands.
+func suspicious(n keys.Integer) bool { return n.Negative || n.Bits == 0 }
+
+// findOdd finds the values that may mean nobody, but for those that are declared to
+// lead nowhere.
+func findOdd(c *CaseRows, declared *keys.Values, largest func(keys.Integer) bool) {
+	all := c.Resolved + c.Dangling
+	for v, rows := range c.Watched.Rows {
+		why := ""
+		switch {
+		case declared.HasInteger(v):
+			continue
+		case suspicious(v):
+			why = "it is not above 0"
+		case largest(v):
+			why = "it is the largest value of the column"
+		case rows >= 10 && rows > all/100:
+			why = "it matches no row, in many rows"
+		default:
+			continue
+		}
+		c.Odd = append(c.Odd, OddValue{Value: v, Rows: rows, Why: why})
+	}
+	slices.SortFunc(c.Odd, func(a, b OddValue) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), a.Value.Whole().Cmp(b.Value.Whole()))
+	})
+	c.Watched.Rows = nil
+}
+
+// monotone reports whether the values of a case keep their order when they move by an
+// offset, those that stay included.
+func monotone(c *CaseRows, offset uint64) bool {
+	if offset == 0 || !c.Moved.Any {
+		return true
+	}
+	if c.Stays == nil {
+		return false
+	}
+	moved, ok := c.Moved.Shift(offset)
+	if ok && c.Kept.Any && c.Moved.Low.Less(c.Kept.High) && c.Kept.Low.Less(moved.High) {
+		return false
+	}
+	for n := range maps.Keys(c.Stays) {
+		if ok && c.Moved.Low.Less(n) && n.Less(moved.High) {
+			return false
+		}
+	}
+	return ok
+}

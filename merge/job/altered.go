@@ -1,0 +1,86 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// Unaltered returns a [*record.RefusedError] if the worlds are not those of the plan, or if their tables were altered
+// since. If there are none such, it calls look, unless that is nil, for each world in turn; from the first one again if it
+// has to retry.
+func (r *Run) Unaltered(ctx context.Context, doing string, look func(world int, s *world.World) error) error {
+	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
+		if err := r.Apart(ctx, doing); err != nil {
+			return err
+		}
+		refused := &record.RefusedError{Doing: doing}
+		for i, c := range r.Worlds {
+			s, err := world.OpenWorld(ctx, c.Database)
+			if err != nil {
+				return err
+			}
+			another, err := record.Another(ctx, r.Plan.Worlds[i], c.Database)
+			if another != "" {
+				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
+			} else if what := r.Plan.Altered(i, s, true); what != "" {
+				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": alter them back"})
+			}
+			if err == nil && len(refused.Refusals) == 0 && look != nil {
+				err = look(i, s)
+			}
+			s.Close()
+			if err != nil {
+				return err
+			}
+		}
+		if len(refused.Refusals) > 0 {
+			return refused
+		}
+		return nil
+	})
+}
+
+// SameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled is gone, or
+// has other columns than it was made with. [Run.Know] must have been called.
+func (r *Run) SameColumns(doing string) error {
+	refused := &record.RefusedError{Doing: doing}
+	refuse := func(table, what string) {
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: alter it back"})
+	}
+	for _, t := range r.Plan.Tables {
+		if l := r.Layouts[t.Name]; l == nil {
+			refuse(t.Name, "the table was dropped or renamed")
+		} else if !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))) {
+			refuse(t.Name, "its columns were altered")
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
+}
+
+// LookAt opens the new database as package merge sees it, for the time of f.
+func (r *Run) LookAt(ctx context.Context, f func(s *world.World) error) error {
+	return r.Retry(ctx, fmt.Sprintf("reading %q", r.New.Name), func(soft context.Context) error {
+		s, err := world.OpenWorld(soft, r.New.Database)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return f(s)
+	})
+}
+
+// Learn is [Run.Know] of the new database as it is now.
+func (r *Run) Learn(ctx context.Context) error {
+	return r.LookAt(ctx, func(s *world.World) error {
+		r.Know(s)
+		return nil
+	})
+}

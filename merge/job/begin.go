@@ -1,0 +1,152 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"mergesafe/internal/worldregistry"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// State returns the state of the merge by its record; "" if the new database does not know of it, or does not exist.
+func (r *Run) State(ctx context.Context) (record.State, error) {
+	if there, err := world.Exists(ctx, r.New.Database); err != nil || !there {
+		return "", err
+	}
+	return r.Manifest.Load(ctx)
+}
+
+// Begin returns the state of the merge: the later of its record's and what the fences say, since a database can be
+// restored from a copy.
+func (r *Run) Begin(ctx context.Context) (record.State, error) {
+	is, err := r.Recorded(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = r.Retry(ctx, "looking at the fences", func(ctx context.Context) (err error) {
+		is, err = r.Later(ctx, is)
+		return err
+	})
+	return is, err
+}
+
+// Recorded is [Run.State] as this process finds it when it begins.
+func (r *Run) Recorded(ctx context.Context) (is record.State, err error) {
+	err = r.Retry(ctx, "reading the record", func(ctx context.Context) (err error) {
+		is, err = r.State(ctx)
+		return err
+	})
+	r.Manifest.Left = is
+	return is, err
+}
+
+// Later is the later of the state of a record and what the fences say.
+func (r *Run) Later(ctx context.Context, recorded record.State) (record.State, error) {
+	if recorded != record.StateCopying && recorded != record.StateMade {
+		return recorded, nil // the fences say nothing later; without a record see [build.Lost]
+	}
+	say, err := r.FencesSay(ctx)
+	if say == record.StateOpening {
+		recorded = say
+	}
+	return recorded, err
+}
+
+// Behind reports whether the new database is a copy from before the opening of the merge, which is in that state:
+// open writes its record before it marks the fences.
+func (r *Run) Behind(state record.State) bool {
+	return state == record.StateOpening && r.Manifest.Left != record.StateOpening
+}
+
+// Kept refuses a new database that was made, and is in a state, if it is a copy from before its opening, if a world is another
+// one than was planned, or if one may have run without the fence of the merge.
+func (r *Run) Kept(ctx context.Context, doing string, state record.State) error {
+	if r.Behind(state) {
+		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the merge was opened before, " +
+			"as the fences of its worlds say, and this database is a copy from before that: name the one that was opened; if it is gone, undo the merge, " +
+			"which keeps what it gave, then plan again"}}}
+	}
+	return r.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+		if err := r.SameWorlds(ctx, doing); err != nil {
+			return err
+		}
+		err := r.Fenced(ctx)
+		if changed, is := errors.AsType[*record.ChangedError](err); is {
+			return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
+				": its game may have run since, and would live twice", Next: plan.NextUndoPlan}}}
+		}
+		return err
+	})
+}
+
+// SameWorlds refuses other worlds than the planned ones: the configuration may name them since.
+func (r *Run) SameWorlds(ctx context.Context, doing string) error {
+	return r.RefuseWorlds(doing, func(i int, d world.Database) (string, error) { return record.Another(ctx, r.Plan.Worlds[i], d) })
+}
+
+// RefuseWorlds returns a [*record.RefusedError] with the reason of each world for which there is one.
+func (r *Run) RefuseWorlds(doing string, why func(i int, d world.Database) (reason string, err error)) error {
+	refused := &record.RefusedError{Doing: doing}
+	for i, c := range r.Worlds {
+		reason, err := why(i, c.Database)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: reason})
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
+}
+
+// Fenced makes sure that the worlds have the fences of this merge, and have not run.
+func (r *Run) Fenced(ctx context.Context) error {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		now, err := record.Servers(ctx, r.Worlds[i].Database)
+		if err != nil {
+			return fmt.Errorf("looking at the fence of %q: %w", w.Name, err)
+		}
+		if reason := record.NotKept(w, now, r.Plan.ID); reason != "" {
+			return &record.ChangedError{Database: w.Name, Reason: reason}
+		}
+	}
+	return nil
+}
+
+// FencesSay is the state of a merge as far as its fences tell: [record.StateOpening] if one says that the game may have
+// been let in, [record.StateUndoing] if one says that an undo drops the new database, [record.StateCopying] if there
+// are others, and "" without one.
+func (r *Run) FencesSay(ctx context.Context) (say record.State, err error) {
+	for i, w := range r.Plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		now, err := record.Servers(ctx, r.Worlds[i].Database)
+		if err != nil {
+			return "", fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		for _, s := range now {
+			f, _ := worldregistry.FenceOf(s.Holder)
+			switch {
+			case !s.Fenced(r.Plan.ID):
+			case f.State == worldregistry.FenceDropping:
+				return record.StateUndoing, nil // which follows all others
+			case f.State == worldregistry.FenceMerging:
+				say = cmp.Or(say, record.StateCopying)
+			default:
+				say = record.StateOpening
+			}
+		}
+	}
+	return say, nil
+}

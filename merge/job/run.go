@@ -1,0 +1,102 @@
+package job
+
+import (
+	"fmt"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/mapping"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// Run is one call of [build.Apply], [build.Undo], [prove.Verify] or [build.LookUp], or one worker of it:
+// see [Run.InParallel].
+type Run struct {
+	Opts     Options
+	Hooks    Hooks
+	Plan     *plan.Plan
+	Changes  *mapping.Mapping
+	New      *world.Connection // the database that the merge makes
+	Worlds   []*world.Connection
+	Manifest *record.Manifest
+	Layouts  map[string]*world.Layout // how a table is read and written, as the new database has it
+	Registry bool                     // the new database has one
+	Full     map[string]bool          // tables that an earlier call filled
+
+	// Anew: read a file again if another process changed it meanwhile, and so find out which one: a game server, or the fence
+	// of another merge. A proof does not: its reads are of one moment.
+	Anew bool
+
+	// References are those of the new database's tables, and keys how their rows are found
+	// by their keys, by table.
+	References map[string][]catalog.Reference
+	Keys       map[string]*world.Layout
+	Clocked    map[string][]string // columns that an UPDATE may set without being told
+
+	Committed int64 // transactions; shows [Run.Retry] that the work gets on
+
+	Lifted []Lifted // the fences that this call lifted
+	Notes  []string // what the operator should know, though it worked
+
+	Seen    *record.SeenKeys // shared by all workers
+	Tally   *tally           // this, too
+	changed *changed         // this, too
+	counted int64            // rows of this worker's part that are in the tally
+}
+
+// NewRun makes a run. The worlds are given in the order of the plan.
+func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Options, h Hooks) (*Run, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if into.Name != p.New.Name || len(worlds) != len(p.Worlds) {
+		return nil, fmt.Errorf("transfer: the plan is for %q and %d worlds, got %q and %d", p.New.Name, len(p.Worlds), into.Name, len(worlds))
+	}
+	on := &world.Connection{Database: into, Writes: true, Fail: h.Fail}
+	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: mapping.NewMapping(p, opts.Codecs), New: on, Manifest: &record.Manifest{On: on, ID: p.ID, Try: opts.Try},
+		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &tally{parts: make(map[record.Place]int64)}, changed: new(changed)}
+	for i, d := range worlds {
+		if d.Name != p.Worlds[i].Name {
+			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
+		}
+		from := &world.Connection{Database: d, Fail: h.Fail}
+		from.Withheld, from.Sifted = p.WithheldOf(d.Name, from.Dialect())
+		r.Worlds = append(r.Worlds, from)
+	}
+	return r, nil
+}
+
+// Know takes what a database with the tables of the new one says of them: that one, or the first world.
+func (r *Run) Know(s *world.World) {
+	r.Registry = s.Known.HasRegistry
+	r.References, r.Clocked = make(map[string][]catalog.Reference), make(map[string][]string)
+	r.Keys = make(map[string]*world.Layout)
+	for i := range s.Known.Tables {
+		t := &s.Known.Tables[i]
+		r.References[t.Name], r.Keys[t.Name] = t.References, world.NewLayout(s.Dialect, t)
+		for _, c := range t.Columns {
+			if s.Dialect.MySQL() && c.Generated == "" && clocked(c.Type) {
+				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
+			}
+		}
+		if r.Plan.Table(t.Name) != nil {
+			r.Layouts[t.Name] = world.NewLayout(s.Dialect, t)
+		}
+	}
+}
+
+func (r *Run) Close() {
+	r.New.Close()
+	for _, c := range r.Worlds {
+		c.Close()
+	}
+}
+
+// drop closes all connections; the next use opens them again.
+func (r *Run) drop() {
+	r.New.Drop()
+	for _, c := range r.Worlds {
+		c.Drop()
+	}
+}

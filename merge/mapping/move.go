@@ -1,0 +1,163 @@
+package mapping
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mergesafe/merge/keys"
+
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+)
+
+// Value is a new value for a column of a row.
+type Value struct {
+	Column int
+	Value  any
+}
+
+// Put gives a row new values.
+func Put(row []any, all []Value) {
+	for _, v := range all {
+		row[v.Column] = v.Value
+	}
+}
+
+// Of returns the columns of a table of which values of a world get new ones.
+func Of(rekeying *verdict.Rekeying, codecs keys.Codecs, w string, l *world.Layout) (all []world.Move) {
+	if rekeying == nil {
+		return nil
+	}
+	for i := range rekeying.Columns {
+		column := &rekeying.Columns[i]
+		at := slices.Index(l.Columns, column.Column)
+		if column.Table != l.Table || at < 0 {
+			continue
+		}
+		m := world.Move{Column: at}
+		for j := range column.Cases {
+			of := &column.Cases[j]
+			shift, err := rekeying.Shift(of, w)
+			if err != nil {
+				panic(err) // the plan was validated
+			}
+			on := -1
+			if of.When != nil {
+				on = slices.Index(l.Columns, of.When.Column)
+			}
+			one := world.MoveCase{Space: of.Space, When: of.When, On: on, Shift: shift}
+			if of.Format != "" {
+				if slices.ContainsFunc(column.Cases[:j], func(first verdict.RekeyedCase) bool {
+					return first.Format == of.Format && first.When.Text() == of.When.Text()
+				}) {
+					continue // one of several spaces with the same offset
+				}
+				if one.Cells, err = keys.ParseRow(of.Format, column.Column, codecs); err != nil {
+					panic(err) // the plan was validated, and its codecs are there
+				}
+				for _, name := range one.Cells.Columns() {
+					one.At = append(one.At, slices.Index(l.Columns, name))
+				}
+			}
+			m.Cases = append(m.Cases, one)
+		}
+		if slices.ContainsFunc(m.Cases, func(c world.MoveCase) bool { return c.Shift.Moves() }) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Images appends what becomes of the values of a row; nothing if they stay.
+func Images(m *world.Move, all []Value, row []any) ([]Value, error) {
+	for i := range m.Cases {
+		c := &m.Cases[i]
+		switch {
+		case !c.About(row):
+			continue
+		case c.Cells != nil:
+			return InCells(m, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
+				image, ok := m.Cases[c].Shift.Image(n)
+				if !ok {
+					return image, fmt.Errorf("%s and %d is more than any column can hold", n, m.Cases[c].Shift.By)
+				}
+				return image, nil
+			})
+		case row[m.Column] == nil:
+			return all, nil
+		}
+		image, err := imageOf(row[m.Column], c.Shift)
+		if image != nil {
+			all = append(all, Value{m.Column, image})
+		}
+		return all, err
+	}
+	return all, nil
+}
+
+// InCells appends the cells of a row in which keys get new values: by image, which is told
+// the case of each.
+func InCells(m *world.Move, all []Value, row []any, image func(c int, n keys.Integer) (keys.Integer, error)) ([]Value, error) {
+	var formats []*keys.Row
+	var cases []int
+	columns := make(map[string]int)
+	for i := range m.Cases {
+		if c := &m.Cases[i]; c.Cells != nil && c.About(row) {
+			formats, cases = append(formats, c.Cells), append(cases, i)
+			for k, name := range c.Cells.Columns() {
+				columns[name] = c.At[k]
+			}
+		}
+	}
+	changed, err := keys.SpliceAll(formats, func(name string) []byte { return world.Printed(row[columns[name]]) },
+		func(i int, k keys.CellKey) (keys.Integer, error) { return image(cases[i], k.Value) })
+	if err != nil {
+		return all, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		v, err := written(row[columns[name]], changed[name])
+		if err != nil {
+			return all, err
+		}
+		all = append(all, Value{columns[name], v})
+	}
+	return all, nil
+}
+
+// written gives a cell the type of another value.
+func written(v any, b []byte) (any, error) {
+	switch v.(type) {
+	case string:
+		return string(b), nil
+	case []byte:
+		return b, nil
+	}
+	n, ok := keys.ParseInteger(b)
+	if !ok {
+		return nil, fmt.Errorf("%.40q is not an integer, as the column has", b)
+	}
+	return world.As(v, n)
+}
+
+// imageOf returns what becomes of a value, of the same type; nil if it stays.
+func imageOf(v any, shift *keys.Shift) (any, error) {
+	n, ok := world.AsInteger(v)
+	if !ok {
+		text := world.Printed(v)
+		if shift.Stay.Has(text) {
+			return nil, nil
+		}
+		if n, ok = keys.ParseInteger(text); !ok || !n.Is(text) {
+			return nil, fmt.Errorf("%.40q is not a number that can get a new value", text)
+		}
+	}
+	image, ok := shift.Image(n)
+	if !ok {
+		return nil, fmt.Errorf("%s and %d is more than any column can hold", n, shift.By)
+	}
+	if image == n {
+		return nil, nil
+	}
+	return world.As(v, image)
+}

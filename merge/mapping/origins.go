@@ -1,0 +1,298 @@
+package mapping
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"mergesafe/merge/keys"
+
+	"mergesafe/merge/plan"
+	"mergesafe/merge/world"
+)
+
+// Origins tells the rows of a table apart by the world that they came from.
+type Origins struct {
+	layout   *world.Layout
+	moves    [][]worldMove // by world; none of one that keeps its keys
+	matching []bool        // by world: it has keys that are matched
+
+	// Of a table of a world, which is the number of that; of one of the new database, -1.
+	world   int
+	rename  world.Changer                // of its rows
+	without func([]Value, []any) []Value // what is cleared in them
+}
+
+// worldMove is a column of which values of one world have moved.
+type worldMove struct {
+	world.Move
+	ranges []keys.Range // of the new values, by case
+}
+
+// OriginsInNew tells the rows of a table of the new database apart.
+func OriginsInNew(c *Mapping, p *plan.Plan, l *world.Layout) *Origins {
+	w := &Origins{layout: l, world: -1, moves: make([][]worldMove, len(p.Worlds)), matching: make([]bool, len(p.Worlds))}
+	for i, world := range p.Worlds {
+		for _, m := range c.Moves(world.Name, l) {
+			one := worldMove{Move: m}
+			for _, moved := range m.Cases {
+				one.ranges = append(one.ranges, p.Rekey.Space(moved.Space).Worlds[i].New)
+				w.matching[i] = w.matching[i] || moved.Shift.Match.Len() > 0
+			}
+			w.moves[i] = append(w.moves[i], one)
+		}
+	}
+	return w
+}
+
+// OriginsIn tells the rows of a table of a world apart: those whose keys become those of rows of another
+// world belong to that.
+func OriginsIn(c *Mapping, p *plan.Plan, l *world.Layout, world int) *Origins {
+	w := OriginsInNew(c, p, l)
+	w.world, w.rename, w.without = world, c.InPlace(p.Worlds[world].Name, l), c.WithoutCut(p.Worlds[world].Name, l)
+	return w
+}
+
+// group returns to which group a row belongs: that of the world whose keys moved, or 0 if it keeps its keys, as all
+// rows of the first world do. It gives a row of the new database its old keys back, and a row of a world its new
+// names; changed tells whether it did.
+func (w *Origins) group(row []any) (group int, changed bool, err error) {
+	if w.world < 0 {
+		return w.groupInNew(row)
+	}
+	var images []Value
+	for i := range w.moves[w.world] {
+		m := &w.moves[w.world][i]
+		if images, err = Images(&m.Move, images, row); err != nil {
+			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		}
+	}
+	images = w.without(images, row)
+	came := len(images) > 0
+	if came && w.matching[w.world] {
+		moved := slices.Clone(row)
+		Put(moved, images)
+		if _, came, err = w.before(w.world, moved); err != nil {
+			return 0, false, err
+		}
+	}
+	if w.rename != nil {
+		if changed, err = w.rename(row); err != nil {
+			return 0, false, err
+		}
+	}
+	switch {
+	case came:
+		return w.world, changed, nil
+	case len(images) == 0:
+		return 0, changed, nil
+	}
+	// It has only keys that are matched, as rows of other worlds may have.
+	Put(row, images)
+	group, _, err = w.groupInNew(row)
+	return group, true, err
+}
+
+// groupInNew is group of a row as it is in the new database. A world has numbers in a range that
+// no world before it has, and keys of those worlds, if keys are matched: so the last world with
+// a number in its range is that of the row.
+func (w *Origins) groupInNew(row []any) (group int, changed bool, err error) {
+	for world := len(w.moves) - 1; world >= 0; world-- {
+		olds, apart, err := w.before(world, row)
+		if err != nil {
+			return 0, false, err
+		}
+		if !apart {
+			continue
+		}
+		if !w.matching[world] {
+			Put(row, olds)
+			return world, true, nil
+		}
+		now := slices.Clone(row)
+		Put(row, olds)
+		if came, err := w.comes(world, row, now); err != nil || !came {
+			copy(row, now) // it would have other values
+			return 0, false, err
+		}
+		return world, true, nil
+	}
+	return 0, false, nil
+}
+
+// comes reports whether a row of a world, with its old keys, becomes that row of the new database.
+// That is looked at where keys are matched: an old key may be a key of another world, too.
+func (w *Origins) comes(of int, row, now []any) (bool, error) {
+	for i := range w.moves[of] {
+		m := &w.moves[of][i]
+		if !slices.ContainsFunc(m.Cases, func(c world.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
+			continue
+		}
+		again, err := Images(&m.Move, nil, row)
+		if err != nil {
+			return false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		}
+		image := slices.Clone(row)
+		Put(image, again)
+		columns := []int{m.Column}
+		for _, c := range m.Cases {
+			columns = append(columns, c.At...)
+		}
+		if slices.ContainsFunc(columns, func(c int) bool { return !world.Same(image[c], now[c]) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// before returns what the values of a row of the new database were, if it is one of a world, and whether
+// that world's number was added to any of them.
+func (w *Origins) before(world int, row []any) (olds []Value, shifted bool, err error) {
+	tell := func(one bool) { shifted = shifted || one }
+	for i := range w.moves[world] {
+		m := &w.moves[world][i]
+		if olds, err = m.appendOld(olds, row, tell); err != nil {
+			return nil, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		}
+	}
+	return olds, shifted, nil
+}
+
+// before appends what the values of a row were before they moved; nothing if they did not.
+func (m *worldMove) before(all []Value, row []any) ([]Value, error) {
+	return m.appendOld(all, row, func(bool) {})
+}
+
+// appendOld is before; note is told, for each number that moved, whether the shift of its world was added to it.
+func (m *worldMove) appendOld(all []Value, row []any, note func(shifted bool)) ([]Value, error) {
+	for i := range m.Cases {
+		c := &m.Cases[i]
+		if !c.About(row) {
+			continue
+		}
+		if c.Cells != nil {
+			any := false
+			changed, err := InCells(&m.Move, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
+				old, shifted, moved := m.old(c, n)
+				if !moved {
+					return n, nil
+				}
+				any = any || shifted
+				return old, nil
+			})
+			if failed, is := errors.AsType[*keys.CodecError](err); is {
+				return all, failed
+			}
+			if err != nil {
+				return all, nil // as it is in no row that came
+			}
+			note(any)
+			return changed, nil
+		}
+		text := world.Printed(row[m.Column])
+		if !c.Shift.Moves() || c.Shift.Stay.Has(text) {
+			return all, nil
+		}
+		n, ok := keys.ParseInteger(text)
+		if !ok {
+			return all, nil
+		}
+		old, shifted, moved := m.old(i, n)
+		if !moved {
+			return all, nil
+		}
+		note(shifted)
+		v, err := world.As(row[m.Column], old)
+		return append(all, Value{Column: m.Column, Value: v}), err
+	}
+	return all, nil
+}
+
+// old returns what a number of a case was before it moved, and whether the world's number was
+// added to it.
+func (m *worldMove) old(i int, n keys.Integer) (old keys.Integer, shifted, moved bool) {
+	c, r := &m.Cases[i], m.ranges[i]
+	if c.Shift.Stay.HasInteger(n) {
+		return old, false, false
+	}
+	if old, matched := c.Shift.Match.Old(n); matched {
+		return old, false, true
+	}
+	if c.Shift.By == 0 || !r.Any || n.Less(r.Low) || r.High.Less(n) {
+		return old, false, false
+	}
+	old, moved = n.Sub(c.Shift.By)
+	if _, matched := c.Shift.Match.Image(old); matched {
+		return old, false, false // that one became another
+	}
+	return old, true, moved
+}
+
+// OldContents is [world.Contents] that also sums up the groups of [Origins].
+func OldContents(ctx context.Context, on *world.Connection, l *world.Layout, w *Origins, between func(rows int) error) (plan.Apart, error) {
+	c := plan.Apart{Groups: make([]world.Content, len(w.moves))}
+	var h world.Hasher
+	add := func(row []any) error {
+		sum, err := h.Row(row)
+		if err != nil {
+			return err
+		}
+		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		group, changed, err := w.group(row)
+		if err != nil {
+			return err
+		}
+		if changed {
+			sum, err = h.Row(row)
+		}
+		g := &c.Groups[group]
+		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
+		return err
+	}
+	var err error
+	if l.Multiset() {
+		if err = world.Every(ctx, on, l, add); err == nil {
+			err = between(int(c.Rows))
+		}
+	} else {
+		err = world.EachPage(ctx, on, l, world.All, func(p *world.Page) error {
+			for _, row := range p.Rows {
+				if err := add(row); err != nil {
+					return err
+				}
+			}
+			return between(len(p.Rows))
+		})
+	}
+	c.After = c.Sum
+	return c, err
+}
+
+// OldRows returns the rows of the new database that may have come from a world, with the keys
+// that they had there, and the place of each among all.
+func OldRows(c *Mapping, p *plan.Plan, w int, l *world.Layout, rows [][]any) (olds [][]any, at []int, err error) {
+	moves := OriginsInNew(c, p, l).moves[w]
+	for i, row := range rows {
+		old, came := slices.Clone(row), true
+		for k := range moves {
+			olds, err := moves[k].before(nil, row)
+			if err != nil {
+				return nil, nil, cmp.Or(l.CodecFails(err, moves[k].Column, row), err)
+			}
+			Put(old, olds)
+			again, err := Images(&moves[k].Move, nil, old) // as a value of that world it would have moved
+			if failed := l.CodecFails(err, moves[k].Column, row); failed != nil {
+				return nil, nil, failed
+			}
+			moved := slices.Clone(old)
+			Put(moved, again)
+			touched := slices.Concat(olds, again)
+			came = came && err == nil && !slices.ContainsFunc(touched, func(v Value) bool { return !world.Same(moved[v.Column], row[v.Column]) })
+		}
+		if came {
+			olds, at = append(olds, old), append(at, i)
+		}
+	}
+	return olds, at, nil
+}

@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/world"
+)
+
+// RowsWithheld are the rows of all worlds but the first that do not come.
+func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
+	for i := range p.Severed {
+		if p.Severed[i].Gone == rules.GoneDrop {
+			all = append(all, &p.Severed[i])
+		}
+	}
+	if p.Rekey == nil {
+		return all
+	}
+	for _, c := range p.Rekey.Columns {
+		if space := p.Rekey.Space(c.Cases[0].Space); c.Key && space.Keep != "" {
+			all = append(all, &rules.KeptRows{Table: c.Table, Column: c.Column, Keys: space.Keep})
+		}
+	}
+	return all
+}
+
+// StayingBehind are the tables of which all rows stay behind, if it is said what becomes of rows that refer there: for a
+// check of the new database.
+func (p *Plan) StayingBehind() (all []rules.TablePolicy) {
+	for _, s := range p.Severed {
+		if s.Partly {
+			continue // others of its rows came
+		}
+		all = append(all, rules.TablePolicy{Tables: []string{rules.Name(s.To)}, Policy: rules.PolicySkip})
+	}
+	return all
+}
+
+// Withheld are the conditions for the rows of the sources that do not come, by table.
+func (p *Plan) Withheld(d world.Dialect) map[string]string {
+	conditions := make(map[string][]string)
+	for _, rows := range p.RowsWithheld() {
+		conditions[rows.Of()] = append(conditions[rows.Of()], rows.SQL(d.Quote))
+	}
+	all := make(map[string]string)
+	for table, of := range conditions {
+		all[table] = strings.Join(of, " OR ")
+	}
+	return all
+}
+
+// validateSevered returns an error unless the plan can be carried out.
+func (p *Plan) validateSevered() error {
+	for _, s := range p.Severed {
+		t := p.Table(s.Table)
+		if t == nil {
+			continue // none of its rows comes
+		}
+		_, err := keys.ParseValues(s.None)
+		texts := s.Partly && p.Leaving != nil && slices.ContainsFunc(p.Leaving.Stays, func(of Stays) bool {
+			return of.Stays != nil && of.Table == s.To && of.Kinds != ""
+		})
+		if err == nil && s.Becomes != nil && !texts {
+			if _, ok := keys.ParseInteger([]byte(*s.Becomes)); !ok {
+				err = fmt.Errorf("%.40q is not an integer", *s.Becomes)
+			}
+		}
+		if err != nil || !slices.Contains(t.Columns, s.Column) || s.When != nil && !slices.Contains(t.Columns, s.When.Column) {
+			return fmt.Errorf("transfer: the plan contradicts itself in the new values of %s.%s: %w", s.Table, s.Column, err)
+		}
+	}
+	return nil
+}

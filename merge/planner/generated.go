@@ -1,0 +1,102 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/change"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/world"
+)
+
+// The new database computes generated columns anew, and is strict. It cuts nothing, and refuses what a world that was not
+// strict has stored. So each row is tried whose value it might not give.
+
+// tryStored refuses a row of a world whose generated columns a strict server does not store as they are there.
+func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal, error) {
+	of := s.Table(table)
+	l := world.NewLayout(s.Dialect, of)
+	g := world.NewGenerated(l, of).Stored(s.Known.Engine)
+	if g == nil {
+		return nil, nil
+	}
+	bent, err := g.BentInTable(ctx, s.On)
+	if err != nil {
+		return nil, fmt.Errorf("database %q: computing the generated columns of table %q: %w", s.Name(), table, err)
+	}
+	if bent == nil {
+		return nil, nil
+	}
+	return &plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: table,
+		Reason: fmt.Sprintf("%s: correct the row, or change the column in all worlds: %s", bent, bent.Alter())}, nil
+}
+
+// trial tries rows that change on their way.
+type trial struct {
+	g     *world.Generated
+	l     *world.Layout
+	on    *world.Connection // to the first world, whose columns the new database has
+	world string
+	rows  [][]any
+	were  [][]any // the keys that they had
+	found *plan.Refusal
+}
+
+// newTrial returns nil if nothing is to be tried.
+func newTrial(p *change.Planning, model *world.Connection, w string, t *plan.Table, l *world.Layout) *trial {
+	g := world.NewGenerated(l, p.DBs[0].Table(t.Name))
+	if g == nil || t.Combine != nil { // of which the rows that come are made when it is measured
+		return nil
+	}
+	return &trial{g: g, l: l, on: model, world: w}
+}
+
+// of tries what another change makes of rows.
+func (y *trial) of(ctx context.Context, change world.Changer) world.Changer {
+	if y == nil || change == nil {
+		return change
+	}
+	return func(row []any) (bool, error) {
+		was := slices.Clone(row)
+		changed, err := change(row)
+		if err != nil || !changed || y.found != nil || !y.g.Differs(was, row) {
+			return changed, err
+		}
+		y.rows, y.were = append(y.rows, slices.Clone(row)), append(y.were, y.l.KeyOf(was))
+		const atOnce = 500
+		if len(y.rows) == atOnce {
+			err = y.flush(ctx)
+		}
+		return changed, err
+	}
+}
+
+func (y *trial) flush(ctx context.Context) error {
+	bent, err := y.g.BentAmong(ctx, y.on, y.rows)
+	if err != nil {
+		return fmt.Errorf("computing the generated columns of table %q: %w", y.l.Table, err)
+	}
+	if bent != nil {
+		if !y.l.Multiset() {
+			bent.Row = "row " + y.l.KeysOnly().KeyText(y.were[bent.At])
+		}
+		y.found = &plan.Refusal{Place: plan.PlaceValues, Source: y.world, Table: y.l.Table,
+			Reason: fmt.Sprintf("with its new keys and names, %s: change the column in all worlds: %s", bent, bent.Alter())}
+	}
+	y.rows, y.were = nil, nil
+	return nil
+}
+
+// end tries the last rows, and returns why the plan is refused; nil if it is not.
+func (y *trial) end(ctx context.Context) (*plan.Refusal, error) {
+	if y == nil {
+		return nil, nil
+	}
+	if len(y.rows) > 0 {
+		if err := y.flush(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return y.found, nil
+}

@@ -1,0 +1,167 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"mergesafe/merge/change"
+	"mergesafe/merge/job"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/mapping"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+)
+
+// Measure counts and sums up the rows of every table in every database, as they are
+// and as they will be. Several databases are read at a time.
+func Measure(ctx context.Context, p *change.Planning) error {
+	var mu sync.Mutex
+	now, databases := job.Progress{Step: record.StepMeasure}, make([]int, len(p.DBs))
+	for i, s := range p.DBs {
+		databases[i] = i
+		now.Total += world.Total(p.Plan.Tables, func(t *plan.Table) int64 { return p.Rows[s.Name()][t.Name] })
+	}
+	progress := func(database, table string, rows int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now.Database, now.Table, now.Rows = database, table, now.Rows+int64(rows)
+		if p.Opts.Progress != nil {
+			p.Opts.Progress(now)
+		}
+	}
+	changes, n := mapping.NewMapping(p.Plan, p.Opts.Check.Codecs), min(job.DefaultParallel, len(databases))
+	if refused(p, verdict.CodeCellFormat) { // not every cell can be given new keys
+		changes.Rekeying = nil
+	}
+	refuse := func(r plan.Refusal) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.Refuse(r)
+	}
+	err := job.Spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
+		for i := range queue {
+			p.DBs[i].On.Share = n
+			if err := measureIn(ctx, p, i, changes, progress, refuse); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if refused(p, verdict.CodeKeySpace) {
+		return nil // which rows come was not known, so they were counted in another way
+	}
+	for i := range p.Plan.Tables {
+		t := &p.Plan.Tables[i]
+		for j, s := range p.DBs {
+			if c, want := t.Worlds[j], p.Rows[s.Name()][t.Name]; !t.Only && s.Table(t.Name) != nil && c.Rows != want {
+				p.Refuse(plan.Refusal{Place: plan.PlaceRunning, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", record.CountRows(want), c.Rows)})
+			}
+		}
+	}
+	return nil
+}
+
+// refused reports whether the plan is refused by a rule of the check.
+func refused(p *change.Planning, code string) bool {
+	return slices.ContainsFunc(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == code })
+}
+
+// ranger divides the rows of a table; nil if they have no order.
+func ranger(p *change.Planning, l *world.Layout) *world.Ranger {
+	if l.Multiset() {
+		return nil
+	}
+	return &world.Ranger{Size: cmp.Or(p.Opts.RangeRows, world.RangeRows)}
+}
+
+// measureIn measures the tables of one world.
+func measureIn(ctx context.Context, p *change.Planning, database int, changes *mapping.Mapping,
+	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
+	s := p.DBs[database]
+	model := &world.Connection{Database: p.DBs[0].On.Database} // beside that of the rows that are read
+	defer model.Close()
+	for i := range p.Plan.Tables {
+		t := &p.Plan.Tables[i]
+		if s.Table(t.Name) == nil || t.Only && database > 0 {
+			continue
+		}
+		l := world.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
+		var divide *world.Ranger
+		if t.Combine == nil {
+			divide = ranger(p, l)
+		}
+		change := changes.Of(s.Name(), l)
+		if t.Only {
+			change = raised(p.Plan, l, change)
+		}
+		tried := newTrial(p, model, s.Name(), t, l)
+		s.On.Stayed = new(world.Content)
+		c, err := world.Contents(ctx, s.On, l, world.All, tried.of(ctx, change), divide, func(n int) error {
+			progress(s.Name(), t.Name, n)
+			return ctx.Err()
+		})
+		if null, is := errors.AsType[*world.NullKeyError](err); is {
+			refuse(plan.Refusal{Code: verdict.CodeTableUncopyable, Source: s.Name(), Table: t.Name, Reason: null.Error()})
+			c, err = world.Content{Rows: p.Rows[s.Name()][t.Name]}, nil
+		}
+		if err != nil {
+			return err
+		}
+		if stays := p.Plan.StaysOf(s.Name(), t.Name); stays != nil && s.On.Stayed.Rows > 0 {
+			stays.Sum, stays.Summed = s.On.Stayed.Sum, s.On.Stayed.Rows
+		}
+		s.On.Stayed = nil
+		t.Worlds[database] = c
+		found, err := tried.end(ctx)
+		if err == nil && found == nil {
+			found, err = tryStored(ctx, s, t.Name)
+		}
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			refuse(*found)
+		}
+	}
+	return nil
+}
+
+// raised changes the rows of a table in which the game counts keys, after another change.
+func raised(p *plan.Plan, l *world.Layout, before world.Changer) world.Changer {
+	next := make(map[string]map[int]uint64) // by key and column
+	for _, c := range p.Counters {
+		if c.Table != l.Table || c.Column == "" {
+			continue
+		}
+		if next[c.Key] == nil {
+			next[c.Key] = make(map[int]uint64)
+		}
+		next[c.Key][slices.Index(l.Columns, c.Column)] = c.After
+	}
+	if len(next) == 0 {
+		return before
+	}
+	return func(row []any) (bool, error) {
+		key, err := world.EncodeKey(l.KeyOf(row))
+		if err != nil {
+			return false, err
+		}
+		changed, err := before.Row(row)
+		for column, n := range next[key] {
+			if err == nil {
+				changed = true
+				row[column], err = world.As(row[column], keys.Integer{Bits: n})
+			}
+		}
+		return changed, err
+	}
+}

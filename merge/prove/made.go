@@ -1,0 +1,107 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"mergesafe/merge/change"
+	"mergesafe/merge/evidence"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+
+	"mergesafe/merge/verdict"
+)
+
+// proveMade compares how the new database is made with the first world, object by object.
+func proveMade(ctx context.Context, r *job.Run, proof *Proof) error {
+	err := r.Retry(ctx, "counting the rows of the worlds", func(ctx context.Context) error {
+		err := r.WorldsAsCounted(ctx)
+		changed, is := errors.AsType[*record.ChangedError](err)
+		if !is {
+			return err
+		}
+		i := slices.IndexFunc(proof.Tables, func(t evidence.TableProof) bool { return t.Table == changed.Table })
+		if i >= 0 && !slices.Contains(proof.Tables[i].Worlds, changed.Database) {
+			proof.Tables[i].Verdict, proof.Tables[i].Worlds = verdict.Fail, append(proof.Tables[i].Worlds, changed.Database)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.Retry(ctx, "comparing how the databases are made", func(ctx context.Context) error {
+		if err := noteHidden(ctx, proof, r.Worlds[0], r.New); err != nil {
+			return err
+		}
+		if err := noteRunning(ctx, proof, r); err != nil {
+			return err
+		}
+		want, err := world.Read(ctx, r.Worlds[0])
+		if err != nil {
+			return err
+		}
+		made, err := world.Read(ctx, r.New)
+		if err != nil {
+			return err
+		}
+		proof.Differing = want.Differences(made, r.Manifest.Left == record.StateOpen)
+		return nil
+	})
+}
+
+// noteHidden notes what the accounts cannot see, and so cannot be compared.
+func noteHidden(ctx context.Context, p *Proof, all ...*world.Connection) error {
+	p.Unseen = nil
+	for _, on := range all {
+		s, err := world.OpenWorld(ctx, on.Database)
+		if err != nil {
+			return err
+		}
+		hidden, err := s.HiddenObjects(ctx)
+		s.Close()
+		if err != nil {
+			return err
+		}
+		for _, what := range hidden {
+			p.Unseen = append(p.Unseen, plan.Refusal{Source: on.Name, Reason: "not compared: the account cannot see all: " + what})
+		}
+	}
+	return nil
+}
+
+// noteRunning notes events that may have changed rows of a world after these were read.
+func noteRunning(ctx context.Context, p *Proof, r *job.Run) error {
+	for _, w := range r.Worlds {
+		if r.Manifest.Left == record.StateOpen { // the old worlds may do as they like
+			break
+		}
+		running, err := world.Running(ctx, w)
+		if err != nil {
+			return err
+		}
+		for _, o := range running {
+			p.Unseen = append(p.Unseen, plan.Refusal{Source: w.Name, Reason: o.String() + "; then run it again"})
+		}
+	}
+	return nil
+}
+
+// proveUnchanged compares what the worlds have beside the rows that come with the plan, as apply did before its first
+// write. It refuses worlds that were altered during the proof.
+func proveUnchanged(ctx context.Context, proving *change.Proving) error {
+	r, f := proving.Run, new(change.Flight)
+	err := r.Unaltered(ctx, "verify", func(world int, s *world.World) error {
+		if world == 0 {
+			*f = change.Flight{Run: r, Model: s} // its catalogue, also when it is closed
+		}
+		f.World, f.Source = world, s
+		s.Withhold(r.Plan.WithheldRows(world))
+		return change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Flight] { return c.Unchanged }, f)
+	})
+	plan.AfterUndo(f.Reasons)
+	proving.Findings = append(proving.Findings, f.Reasons...)
+	return err
+}

@@ -1,0 +1,225 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/change"
+	"mergesafe/merge/evidence"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+
+	"mergesafe/merge/verdict"
+)
+
+// Proof is the result of [Verify].
+type Proof = evidence.Proof
+
+// Verify proves that the new database holds the merge as planned: it reads every row of
+// every table, in the new database and in every world, and compares the sums of their contents with those of the
+// plan. Generated columns are compared with what the server computes from their rows. It only reads. If the game ran
+// there since, its changes are found too.
+//
+// If sums differ it looks for the rows, and names the first of them. Finally it
+// runs the rules of the check over the result.
+//
+// The proof is about the moment at which it is made. [open.Open] makes one of its own.
+//
+// It returns a [*record.RefusedError] if a world has no fence of the merge any more, or if the new database is a copy from
+// before it was opened: what is open then is another one.
+//
+// It returns a proof without a verdict beside an error, unless it could not read
+// the new database or the merge is not completed. Tables are then those that were read
+// completely; Missing and Changed of the last ones may not be known yet.
+func Verify(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) (*Proof, error) {
+	return VerifyWith(ctx, plan, into, worlds, opts, job.Hooks{})
+}
+
+func VerifyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options,
+	h job.Hooks) (*Proof, error) {
+	r, err := job.NewRun(plan, into, worlds, opts, h)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	r.New.Writes = false
+	state, err := r.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case state == "":
+		return nil, fmt.Errorf("transfer: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, into.Name)
+	case state == record.StateTried:
+		return nil, fmt.Errorf("transfer: %q was made by a rehearsal, from worlds that may have run: there is nothing to verify", into.Name)
+	case !state.Whole():
+		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
+	}
+	if err := r.OrBusy(ctx, r.Kept(ctx, "verify", state)); err != nil {
+		return nil, err
+	}
+	proof, err := Prove(ctx, r)
+	r.New.Close() // a file that was written to meanwhile is read anew
+	err = r.OrBusy(ctx, err)
+	if err == nil && proof.Verdict != verdict.Pass { // open or undo may have gone on meanwhile
+		if now, unread := r.State(ctx); unread == nil && now != r.Manifest.Left {
+			return nil, r.Manifest.WrongState(now, r.Manifest.Left)
+		}
+	}
+	return proof, err
+}
+
+// Prove is [Verify] for a run that has begun.
+func Prove(ctx context.Context, r *job.Run) (*Proof, error) {
+	if err := r.Plan.Needs(r.Opts.Codecs); err != nil {
+		return nil, err
+	}
+	proof := &Proof{Tables: []evidence.TableProof{}}
+	proving := &change.Proving{Run: r, Proof: proof}
+	if err := verify(ctx, proving); err != nil {
+		return proof, err
+	}
+	proof.Verdict = proof.Check.Verdict
+	if len(proving.Findings) > 0 {
+		proof.Verdict, proof.Findings = verdict.Fail, append(proof.Findings, proving.Findings...)
+	}
+	for _, part := range proof.Verdicts() {
+		proof.Verdict = worse(proof.Verdict, part)
+	}
+	return proof, nil
+}
+
+func verify(ctx context.Context, proving *change.Proving) error {
+	r, proof := proving.Run, proving.Proof
+	if err := r.Unaltered(ctx, "verify", nil); err != nil {
+		return err
+	}
+	if err := r.Learn(ctx); err != nil {
+		return err
+	}
+	if err := r.SameColumns("verify"); err != nil {
+		return err
+	}
+	found, err := readAll(ctx, r)
+	for i := range r.Plan.Tables {
+		if t := &r.Plan.Tables[i]; found[i].whole() {
+			proof.Tables = append(proof.Tables, compareSums(r, t, found[i]))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := proveMade(ctx, r, proof); err != nil {
+		return err
+	}
+	if err := proveOurs(ctx, proving); err != nil {
+		return err
+	}
+	if err := proveGenerated(ctx, proving); err != nil {
+		return err
+	}
+	if err := change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Proving] { return c.Prove }, proving); err != nil {
+		return err
+	}
+	if r.Plan.Rekey != nil {
+		err := r.Retry(ctx, "reading the record of keys", func(ctx context.Context) error {
+			return proveKeys(ctx, proving, found)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range proof.Tables {
+		if t := &proof.Tables[i]; t.Verdict != verdict.Pass && r.Plan.Tables[i].Combine == nil {
+			err := r.RetryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
+				t.Missing, t.Changed, t.Samples, t.Others = 0, 0, nil, false
+				return explain(r, ctx, soft, &r.Plan.Tables[i], t, found[i].now)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.LookAt(ctx, func(s *world.World) error { return checkResult(ctx, r, s, proof) }); err != nil {
+		return err
+	}
+	if err := proveUnchanged(ctx, proving); err != nil || r.Plan.Rekey == nil {
+		return err
+	}
+	proof.Keys = concluded(append(proof.Keys, *proveReferences(r.Plan, proof.Check.Rekeyed), proving.Parts.Sums))
+	proof.Limit = limitLine(r.Plan.Check.Plain, r.Plan.Check.PlainOpen)
+	return nil
+}
+
+// compareSums compares what was read of a table with the plan.
+func compareSums(r *job.Run, t *plan.Table, read tableRead) evidence.TableProof {
+	want, now := t.Merged(), read.now
+	proof := evidence.TableProof{Table: t.Name, Verdict: verdict.Pass, Rows: now.Rows, Want: want.Rows}
+	for i, c := range t.Worlds {
+		if i >= len(read.worlds) { // they were not read
+			break
+		}
+		if read.worlds[i].Rows != c.Rows || read.worlds[i].Sum != c.Sum {
+			proof.Worlds = append(proof.Worlds, r.Worlds[i].Name)
+		}
+	}
+	if now.Rows != want.Rows || now.Sum != want.Sum || len(proof.Worlds) > 0 {
+		proof.Verdict = verdict.Fail
+	}
+	return proof
+}
+
+// explain looks for the rows that differ from the plan.
+func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *evidence.TableProof, now *plan.Apart) error {
+	l := r.Layouts[t.Name]
+	if l.Multiset() {
+		var err error
+		proof.Missing, err = r.Gone(soft, slices.IndexFunc(r.Plan.Tables, func(other plan.Table) bool { return other.Name == t.Name }))
+		if _, changed := errors.AsType[*record.ChangedError](err); changed {
+			return nil // it is named among the worlds
+		}
+		proof.Others = len(proof.Worlds) == 0 && (proof.Missing == 0 || now.Rows != proof.Want-proof.Missing)
+		return err
+	}
+	// What the rows of the worlds do not explain came from elsewhere.
+	left, rows := now.Sum.Sub(t.Merged().Sum), now.Rows-proof.Want
+	for i, w := range r.Worlds {
+		if t.Worlds[i].Rows == 0 {
+			continue
+		}
+		err := compare(r, ctx, soft, w, l, func(d *evidence.Difference, row, there []any) error {
+			if d.Missing {
+				proof.Missing++
+			} else {
+				proof.Changed++
+			}
+			if len(proof.Samples) < world.MaxSamples {
+				proof.Samples = append(proof.Samples, *d)
+			}
+			var h world.Hasher
+			sum, err := h.Row(row)
+			if err != nil {
+				return err
+			}
+			left = left.Add(sum)
+			if d.Missing {
+				rows++
+				return nil
+			}
+			if sum, err = h.Row(there); err == nil {
+				left = left.Sub(sum)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	// If a world was changed too, it cannot be told.
+	proof.Others = len(proof.Worlds) == 0 && (left != world.Sum{} || rows != 0)
+	return nil
+}

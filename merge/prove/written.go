@@ -1,0 +1,72 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/evidence"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
+	"mergesafe/merge/verdict"
+)
+
+// Written says what others than the merge wrote to the new database since it was made: how the tables of the game
+// differ from what the record says of them. It reads no world, since these may do as they like. [job.Run.Know] must
+// have been called.
+func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error) {
+	note := func(table, what string) {
+		written = append(written, plan.Refusal{Source: r.New.Name, Table: table, Reason: what})
+	}
+	var parts []plan.Part
+	rows := int64(0)
+	for i := range r.Plan.Tables {
+		t := &r.Plan.Tables[i]
+		l := r.Layouts[t.Name]
+		switch {
+		case l == nil:
+			note(t.Name, "the table was dropped or renamed since the merge made it")
+		case !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))):
+			note(t.Name, "its columns were altered since the merge made it")
+		default:
+			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
+		}
+	}
+	r.Step(rows)
+	found := make([]tableRead, len(r.Plan.Tables))
+	if err := readParts(ctx, r, parts, found); err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		t := &r.Plan.Tables[p.Table]
+		if proof := compareSums(r, t, found[p.Table]); proof.Verdict != verdict.Pass {
+			note(t.Name, writtenTo(&proof))
+		}
+	}
+	for _, table := range r.Plan.Resets {
+		if r.Keys[table] == nil {
+			continue // it was dropped
+		}
+		var n int64
+		err := r.Retry(ctx, fmt.Sprintf("counting the rows of table %q", table), func(ctx context.Context) (err error) {
+			n, err = r.Count(ctx, table)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			note(table, fmt.Sprintf("it has %s, and was empty", record.CountRows(n)))
+		}
+	}
+	return written, nil
+}
+
+// writtenTo says what was written to a table.
+func writtenTo(p *evidence.TableProof) string {
+	if p.Rows == p.Want {
+		return fmt.Sprintf("it has %s as it was made with, and some were changed", record.CountRows(p.Rows))
+	}
+	return fmt.Sprintf("it has %s, and was made with %d", record.CountRows(p.Rows), p.Want)
+}

@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+)
+
+// NameReference is a declared reference to a renamed column: its values are names, and
+// a row follows the row of its own database that it names.
+type NameReference struct {
+	Table, Column string
+	To            RenamedColumn
+
+	// Why says why the rows cannot follow; "" if they can.
+	Why string
+
+	ref *Ref
+}
+
+// NameReferences returns the references to the columns that are renamed, by table and column.
+func (f *Resolved) NameReferences() (all []NameReference) {
+	for _, to := range f.Opts.Renames {
+		for _, ref := range f.Declared.to(ColumnName{to.Table, to.Column}) {
+			all = append(all, NameReference{ref.Table, ref.Columns[0], to, cannotFollow(f, ref), ref})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b NameReference) int {
+		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column), strings.Compare(a.ref.Identity(), b.ref.Identity()))
+	})
+	return all
+}
+
+// to returns the references of which a value names a row by the column, alone or with
+// others.
+func (d *Declared) to(at ColumnName) (all []*Ref) {
+	add := func(refs []*Ref) {
+		for _, ref := range refs {
+			if ref.ToTable == at.Table && slices.Contains(ref.ToColumns, at.Column) || slices.Contains(ref.Or, at) {
+				all = append(all, ref)
+			}
+		}
+	}
+	for _, r := range d.Roles {
+		add(r.References)
+	}
+	add(d.Composite)
+	return all
+}
+
+// cannotFollow says why rows cannot follow the rows that they name when these are
+// renamed; "" if they can.
+func cannotFollow(f *Resolved, ref *Ref) string {
+	at := ColumnName{ref.Table, ref.Columns[0]}
+	switch {
+	case len(ref.Columns) > 1:
+		return fmt.Sprintf("%s names rows of %s by several columns, and cannot be renamed along", catalog.ColumnList(ref.Columns), ref.ToTable)
+	case ref.Cells != nil:
+		return fmt.Sprintf("the column %s has keys in its cells, and cannot be renamed along", at.Column)
+	case len(ref.Or) > 0:
+		return fmt.Sprintf("the column %s names rows of several tables, and cannot be renamed along", at.Column)
+	case slices.ContainsFunc(f.Opts.Renames, func(r RenamedColumn) bool { return r.Table == at.Table && r.Column == at.Column }):
+		return fmt.Sprintf("the column %s has a [[merge.name]] of its own, and cannot be renamed along with %s.%s", at.Column, ref.ToTable, ref.ToColumns[0])
+	}
+	if others := f.Declared.to(at); len(others) > 0 {
+		return fmt.Sprintf("%s.%s refers to the column %s, which is renamed along with %s.%s: let it refer to that one",
+			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
+	}
+	return Unchangeable(f.Model().Catalog, at.Table, at.Column)
+}
+
+// Carry are the columns of a row that [NameReference.Names] reads, Column first.
+func (r *NameReference) Carry() []string {
+	columns := []string{r.Column}
+	if r.ref.When != nil {
+		columns = append(columns, r.ref.When.Column)
+	}
+	return columns
+}
+
+// Names reports whether a row names anything, by its values in the columns of Carry, as
+// the database sent them.
+func (r *NameReference) Names(carry [][]byte) bool {
+	return carry[0] != nil && !r.ref.None.Has(carry[0]) && (r.ref.When == nil || r.ref.When.Holds(carry[1]))
+}
+
+// Follows reports whether rows that refer to a value of several databases follow the
+// row of their own when it is renamed.
+func Follows(f *Resolved, ref Ref) bool {
+	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && cannotFollow(f, &ref) == "" &&
+		Unchangeable(f.Model().Catalog, ref.ToTable, ref.ToColumns[0]) == ""
+}

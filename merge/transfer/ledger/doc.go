@@ -1,2 +1,0 @@
-// Package ledger is what a new database remembers of its merges: their plans, checkpoints, keys and matches.
-package ledger

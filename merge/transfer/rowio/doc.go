@@ -1,2 +1,0 @@
-// Package rowio reads, writes, pages and sums the rows of one table.
-package rowio

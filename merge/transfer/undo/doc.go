@@ -1,2 +1,0 @@
-// Package undo takes a merge back.
-package undo

@@ -1,0 +1,119 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
+	"mergesafe/merge/catalog"
+)
+
+// pure are the words of a condition by which every database of an engine, at any
+// time and for any account, comes to the same answer. Another word may be one that
+// does not: a clock, a setting of the session, a function that the game has added.
+var pure = func() map[string]bool {
+	words := make(map[string]bool)
+	for _, list := range []string{
+		"and or not xor in is null true false unknown between like regexp rlike glob escape isnull notnull distinct from",
+		"case when then else end div mod collate using charset character set as interval",
+		"cast convert signed unsigned integer int bigint smallint tinyint char varchar text binary varbinary blob decimal numeric real float double date datetime time json year",
+		"abs ceil ceiling floor round truncate sign pow power sqrt exp ln log log2 log10 greatest least min max bit_count bit_length",
+		"if iif ifnull nullif coalesce typeof likely unlikely",
+		"length octet_length char_length character_length lower lcase upper ucase concat concat_ws substr substring substring_index mid left right",
+		"trim ltrim rtrim both leading trailing lpad rpad replace reverse repeat instr locate position ascii ord unicode hex unhex bin oct conv quote",
+		"crc32 md5 sha sha1 sha2 field find_in_set elt strcmp regexp_like regexp_instr regexp_substr regexp_replace",
+		"json_valid json_type json_length json_contains json_contains_path json_extract json_unquote json_value json_exists json_depth json_keys json_schema_valid json_array_length",
+		"to_days to_seconds month day dayofmonth dayofweek dayofyear weekday week yearweek quarter hour minute second microsecond",
+		"datediff timestampdiff date_add date_sub adddate subdate time_to_sec sec_to_time last_day makedate extract unix_timestamp",
+		"inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6 is_uuid uuid_to_bin bin_to_uuid",
+	} {
+		for _, word := range strings.Fields(list) {
+			words[word] = true
+		}
+	}
+	return words
+}()
+
+// condition adds a condition that is given in the words of a statement.
+func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []sqltext.Token) {
+	r := conditionReader{d: d, t: t}
+	r.read(all)
+	c.Text, c.Columns, c.Unclear = r.text.String(), r.columns, cmp.Or(c.Unclear, r.unclear)
+	t.Conditions = append(t.Conditions, c)
+}
+
+// conditionReader writes a condition in a form that means the same in every
+// database that has the columns.
+type conditionReader struct {
+	d       sqldb.Dialect
+	t       *building
+	text    strings.Builder
+	columns []string
+	unclear string
+}
+
+func (r *conditionReader) read(all []sqltext.Token) {
+	end := -1
+	for i := 0; i < len(all); i++ {
+		t := all[i]
+		next := func(text string) bool { return i+1 < len(all) && all[i+1].Text == text }
+		if t.Text[0] != '\'' && next(".") && strings.EqualFold(t.Name(), r.t.name) {
+			i++ // the name of the table
+			continue
+		}
+		var before sqltext.Token
+		if i > 0 {
+			before = all[i-1]
+		}
+		marks := i+1 < len(all) && all[i+1].Start == t.End() && all[i+1].Text[0] == '\'' // x'00', _utf8mb4'text'
+		if r.text.Len() > 0 && end != t.Start {
+			r.text.WriteByte(' ')
+		}
+		r.text.WriteString(r.word(t, before, next("("), marks))
+		end = t.End()
+	}
+}
+
+// word is a token of a condition as it is written again.
+func (r *conditionReader) word(t, before sqltext.Token, called, marks bool) string {
+	quoted := t.Text[0] == '`' || t.Text[0] == '[' && r.d == sqldb.SQLite || t.Text[0] == '"'
+	switch {
+	case quoted, t.IsWord() && !called && !marks:
+		if name := r.column(t.Name()); name != "" {
+			return name
+		}
+	}
+	lower := strings.ToLower(t.Text)
+	switch {
+	case t.Text[0] == '"' && r.d == sqldb.SQLite:
+		return "'" + strings.ReplaceAll(t.Name(), "'", "''") + "'" // SQLite takes what is no column for a text
+	case quoted:
+		r.unclear = cmp.Or(r.unclear, "it names "+t.Text+", which is not a column of the table")
+	case t.IsWord() && (before.Text != "" && (before.Keyword("collate") || before.Keyword("using") || before.Keyword("charset") || before.Keyword("set"))):
+	case t.IsWord() && !marks && !pure[lower]:
+		r.unclear = cmp.Or(r.unclear, "the result of "+t.Text+" may depend on the database, the session or the time")
+	case t.IsWord() && !marks:
+		return lower
+	case lower == "'now'" || lower == "'localtime'":
+		r.unclear = cmp.Or(r.unclear, t.Text+" may be the time at which it is asked")
+	case t.Text == "@" || t.Text == "?" || t.Text == ":":
+		r.unclear = cmp.Or(r.unclear, "it depends on a variable")
+	}
+	return t.Text
+}
+
+// column notes a column, and quotes its name; "" if there is none.
+func (r *conditionReader) column(name string) string {
+	for _, c := range r.t.columns {
+		if !strings.EqualFold(c.Name, name) {
+			continue
+		}
+		if !slices.Contains(r.columns, c.Name) {
+			r.columns = append(r.columns, c.Name)
+		}
+		return r.d.Quote(c.Name)
+	}
+	return ""
+}

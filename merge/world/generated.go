@@ -1,0 +1,333 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
+	"mergesafe/merge/catalog"
+)
+
+// Generated has a server compute the generated columns of a table of MySQL or MariaDB as it does when it is strict and
+// stores them, by SELECT alone. In a recursive query the first SELECT gives the columns their types; what the next one
+// gives is converted like a value that is stored, so what does not fit, or cannot be computed, is an error.
+type Generated struct {
+	l       *Layout
+	reads   []int             // the columns of the layout that the expressions read
+	columns []*catalog.Column // in the order of the table: each may read those before it
+}
+
+// NewGenerated returns nil if the table has no generated columns, or is of SQLite, which keeps any value in any column.
+func NewGenerated(l *Layout, t *catalog.Table) *Generated {
+	g := &Generated{l: l}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Generated == "" || !l.Dialect.MySQL() {
+			continue
+		}
+		g.columns = append(g.columns, c)
+		for _, word := range sqltext.MySQL(c.Generated) {
+			at := slices.IndexFunc(l.Columns, func(name string) bool { return strings.EqualFold(name, word.Name()) })
+			if word.Text[0] == '`' && at >= 0 && !slices.Contains(g.reads, at) {
+				g.reads = append(g.reads, at)
+			}
+		}
+	}
+	if g.columns == nil {
+		return nil
+	}
+	return g
+}
+
+// Stored is g without the last columns if nothing of them is stored: a virtual one is computed when it is read, and by
+// MySQL also when a row is written.
+func (g *Generated) Stored(engine string) *Generated {
+	if g == nil || engine == "mysql" {
+		return g
+	}
+	columns := g.columns
+	for len(columns) > 0 && columns[len(columns)-1].Virtual {
+		columns = columns[:len(columns)-1]
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	return &Generated{g.l, g.reads, columns}
+}
+
+// Differs reports whether what is generated may be another value for one row than for the other.
+func (g *Generated) Differs(a, b []any) bool {
+	return slices.ContainsFunc(g.reads, func(i int) bool { return !Same(a[i], b[i]) })
+}
+
+// Bent is a row with a generated column that a strict server does not store as it is.
+type Bent struct {
+	At     int    // its place among the rows that were given
+	Row    string // as text, of a row of a table; "a row" if that has no key
+	column *catalog.Column
+	table  string
+	why    error // what the server says; nil if it computes another value
+}
+
+func (b *Bent) String() string {
+	text := fmt.Sprintf("%s: its generated column %q ", b.Row, b.column.Name)
+	if b.why == nil {
+		return text + "has another value than a strict server computes"
+	}
+	return text + "cannot be computed by a strict server: " + b.why.Error()
+}
+
+// Alter is the statement that makes the column anew, with a type that takes more if there is one.
+func (b *Bent) Alter() string {
+	c, q := b.column, sqldb.MySQL.Quote
+	typ, unsigned := strings.ToLower(c.Type), ""
+	if strings.Contains(typ, "unsigned") {
+		unsigned = " unsigned"
+	}
+	switch {
+	case ofKind(typ, []string{"tinyint", "smallint", "mediumint", "int"}):
+		typ = "bigint" + unsigned
+	case ofKind(typ, []string{"char", "varchar"}):
+		typ = "varchar(255)"
+	case ofKind(typ, []string{"binary", "varbinary"}):
+		typ = "varbinary(255)"
+	default:
+		typ = c.Type
+	}
+	if c.Collation != "" {
+		typ += " COLLATE " + c.Collation
+	}
+	way := "STORED"
+	if c.Virtual {
+		way = "VIRTUAL"
+	}
+	if !c.Nullable {
+		way += " NOT NULL"
+	}
+	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s GENERATED ALWAYS AS (%s) %s;", q(b.table), q(c.Name), typ, c.Generated, way)
+}
+
+// A query has steps, which are tables with a row 0 that gives the columns their types, and further rows.
+
+// step is one of them: its columns have the types of columns of the table, and get values from a source.
+func (g *Generated) step(n int, types, values []string, from string) string {
+	names, typed, read := []string{"mergesafe_n"}, []string{"0"}, []string{"1"}
+	for i, name := range types {
+		name = g.l.Dialect.Quote(name)
+		names, typed = append(names, columnOfStep(i)), append(typed, "t."+name)
+		if !slices.Contains(read, name) {
+			read = append(read, name)
+		}
+	}
+	// No row of the table is read: of a LEFT JOIN ON FALSE, MariaDB would read all.
+	return fmt.Sprintf("mergesafe_%d (%s) AS (SELECT %s FROM (SELECT 1) AS one LEFT JOIN (SELECT %s FROM %s LIMIT 0) AS t ON TRUE UNION ALL "+
+		"SELECT %s FROM mergesafe_%[1]d JOIN %[7]s AND mergesafe_%[1]d.mergesafe_n = 0)", n, strings.Join(names, ", "), strings.Join(typed, ", "),
+		strings.Join(read, ", "), g.l.Dialect.Quote(g.l.Table), strings.Join(append([]string{"1"}, values...), ", "), from)
+}
+
+func columnOfStep(i int) string { return "mergesafe_c" + strconv.Itoa(i) }
+
+// wrong is a query that returns how many of the rows of a step meet one of some conditions. It computes them all: for
+// a condition that no row can meet, nothing would be.
+func wrong(steps []string, conditions []string) string {
+	return fmt.Sprintf("WITH RECURSIVE %s SELECT COALESCE(SUM(%s), 0) FROM mergesafe_%d WHERE mergesafe_n = 1",
+		strings.Join(steps, ", "), strings.Join(append(conditions, "FALSE"), " OR "), len(steps)-1)
+}
+
+// ofRows is the query for rows that are given as (SELECT mergesafe_n, columns), of which the first of the generated
+// columns, so many, are computed: how many have none where one must be.
+func (g *Generated) ofRows(rows string, columns int) string {
+	q := g.l.Dialect.Quote
+	has := slice.Map(g.reads, func(i int) string { return g.l.Columns[i] })
+	values := func() []string { return slice.Map(has, func(name string) string { return "p." + q(name) }) }
+	steps := []string{g.step(0, has, values(), rows+" AS p ON TRUE")}
+	var conditions []string
+	for k, c := range g.columns[:columns] {
+		before := []string{"mergesafe_n"}
+		for i, name := range has {
+			before = append(before, columnOfStep(i)+" AS "+q(name))
+		}
+		computed := append(values(), "("+c.Generated+")")
+		if !c.Nullable {
+			conditions = append(conditions, columnOfStep(len(has))+" IS NULL")
+		}
+		has = append(has, c.Name)
+		steps = append(steps, g.step(k+1, has, computed, fmt.Sprintf("(SELECT %s FROM mergesafe_%d WHERE mergesafe_n = 1) AS p ON TRUE", strings.Join(before, ", "), k)))
+	}
+	return wrong(steps, conditions)
+}
+
+// ofTable is the query for the rows of the table that meet a condition: how many have another value in one of the first
+// columns, so many.
+func (g *Generated) ofTable(condition string, columns int) string {
+	var types, values, conditions []string
+	for _, c := range g.columns[:columns] {
+		stored, computed := columnOfStep(len(types)), columnOfStep(len(types)+1)
+		if c.Collation != "" {
+			stored, computed = "CAST("+stored+" AS BINARY)", "CAST("+computed+" AS BINARY)"
+		}
+		types, values = append(types, c.Name, c.Name), append(values, g.l.Dialect.Quote(c.Name), "("+c.Generated+")")
+		conditions = append(conditions, "NOT ("+stored+" <=> "+computed+")")
+	}
+	from := g.l.Dialect.Quote(g.l.Table) + " ON TRUE"
+	if condition != "" {
+		from = g.l.Dialect.Quote(g.l.Table) + " ON (" + condition + ")"
+	}
+	return wrong([]string{g.step(0, types, values, from)}, conditions)
+}
+
+// search finds the first of n rows that is bent, by halves. query is about some of them, and the first of the generated
+// columns, so many.
+func (g *Generated) search(ctx context.Context, on *Connection, first, n int, query func(first, n, columns int) (query string, args []any)) (*Bent, error) {
+	ask := func(columns int) (wrong bool, why, err error) {
+		text, args := query(first, n, columns)
+		rows, err := on.Number(ctx, text, false, args...)
+		if sqldb.Says(err, sqldb.Refused) {
+			return true, err, nil
+		}
+		return rows > 0, nil, err
+	}
+	wrong, why, err := ask(len(g.columns))
+	if !wrong || err != nil {
+		return nil, err
+	}
+	if n > 1 {
+		for _, half := range [][2]int{{first, n / 2}, {first + n/2, n - n/2}} {
+			if bent, err := g.search(ctx, on, half[0], half[1], query); bent != nil || err != nil {
+				return bent, err
+			}
+		}
+		return nil, fmt.Errorf("table %q: computing generated columns: %d rows are refused together, and none alone: %v", g.l.Table, n, why)
+	}
+	for k := 1; ; k++ {
+		if wrong, why, err = ask(k); err != nil {
+			return nil, err
+		}
+		if wrong || k == len(g.columns) {
+			return &Bent{At: first, Row: "a row", column: g.columns[k-1], table: g.l.Table, why: why}, nil
+		}
+	}
+}
+
+// BentAmong finds one among rows that are to be written whose generated columns a strict server does not compute; nil if there
+// is none. on is a connection to a database with the table.
+func (g *Generated) BentAmong(ctx context.Context, on *Connection, rows [][]any) (*Bent, error) {
+	if err := on.Connect(ctx); err != nil {
+		return nil, err
+	}
+	for first := 0; first < len(rows); {
+		n, size := 0, 0
+		for n < perStatement && first+n < len(rows) && (n == 0 || size < on.Packet) {
+			for _, i := range g.reads {
+				size += 2*len(Printed(rows[first+n][i])) + 80 // escaped, with the name
+			}
+			n++
+		}
+		if bent, err := g.bentAmong(ctx, on, rows[first:first+n]); bent != nil || err != nil {
+			if bent != nil {
+				bent.At += first
+			}
+			return bent, err
+		}
+		first += n
+	}
+	return nil, nil
+}
+
+func (g *Generated) bentAmong(ctx context.Context, on *Connection, rows [][]any) (*Bent, error) {
+	binary := g.l.columnsOf(bytesKinds...)
+	rows, _ = g.l.asNumbers(rows)
+	bent, err := g.search(ctx, on, 0, len(rows), func(first, n, columns int) (string, []any) {
+		var b []byte
+		for k, row := range rows[first : first+n] {
+			if k > 0 {
+				b = append(b, " UNION ALL "...)
+			}
+			b = append(b, "SELECT 1 AS mergesafe_n"...)
+			for _, i := range g.reads {
+				b = append(appendLiteral(append(b, ", "...), row[i], binary[i]), " AS "+g.l.Dialect.Quote(g.l.Columns[i])...)
+			}
+		}
+		return g.ofRows("("+string(b)+")", columns), nil
+	})
+	if bent != nil && bent.why != nil {
+		names := slice.Map(g.reads, func(i int) string { return g.l.Columns[i] })
+		for _, c := range g.columns {
+			names = append(names, c.Name)
+		}
+		bent.named(names)
+	}
+	return bent, err
+}
+
+// named gives the columns of a step that the server's words are about their names.
+func (b *Bent) named(names []string) {
+	text := b.why.Error()
+	for i, name := range slices.Backward(names) {
+		text = strings.ReplaceAll(text, columnOfStep(i), name)
+	}
+	b.why = errors.New(text)
+}
+
+// BentInTable finds a row of the table whose generated columns are not as a strict server computes them from it; nil if
+// there is none.
+func (g *Generated) BentInTable(ctx context.Context, on *Connection) (*Bent, error) {
+	var same []string
+	for _, c := range g.columns {
+		same = append(same, g.l.Dialect.Quote(c.Name)+" <=> ("+c.Generated+")")
+	}
+	both := func(conditions ...string) string {
+		return strings.TrimPrefix(Where(append(conditions, on.Comes(g.l.Table))...), " WHERE ")
+	}
+	// What an expression gives without a warning is what is stored, or it is converted on the way.
+	converted := "NOT (" + strings.Join(same, " AND ") + ")"
+	n, err := on.Number(ctx, "SELECT COUNT(*) FROM "+g.l.Dialect.Quote(g.l.Table)+Where(both(converted)), false)
+	if err == nil {
+		err = on.warned(ctx)
+	}
+	switch {
+	case err == nil && n == 0, err != nil && !sqldb.Says(err, sqldb.Refused):
+		return nil, err
+	case err != nil:
+		converted = ""
+	}
+	bent, err := g.search(ctx, on, 0, 1, func(_, _, columns int) (string, []any) { return g.ofTable(both(converted), columns), nil })
+	if bent == nil || err != nil || g.l.Multiset() {
+		return g.inTable(bent), err
+	}
+	keys, after := g.l.KeysOnly(), []any(nil)
+	for {
+		page, err := ReadPage(ctx, on, keys, after, perStatement, nil)
+		if err != nil || len(page.Rows) == 0 {
+			return g.inTable(bent), err
+		}
+		one, err := g.search(ctx, on, 0, len(page.Rows), func(first, n, columns int) (string, []any) {
+			return g.ofTable(both("("+keys.Equal(n)+")"), columns), keys.BoundOf(page.Rows[first : first+n])
+		})
+		if one != nil {
+			one.Row = "row " + keys.KeyText(page.Rows[one.At])
+			return g.inTable(one), err
+		}
+		if err != nil || page.Last {
+			return g.inTable(bent), err
+		}
+		after = page.after
+	}
+}
+
+func (g *Generated) inTable(b *Bent) *Bent {
+	if b != nil && b.why != nil {
+		var names []string
+		for _, c := range g.columns {
+			names = append(names, c.Name, c.Name)
+		}
+		b.named(names)
+	}
+	return b
+}

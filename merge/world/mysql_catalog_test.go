@@ -1,0 +1,55 @@
+package world
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+)
+
+// A unique index on an expression of MySQL is shown with it, each apart from the
+// others of its table. MariaDB has no such indexes.
+func TestIndexOnExpression(t *testing.T) {
+	t.Parallel()
+	if servertest.OnMariaDB(t) {
+		t.Skip("MariaDB has no index on an expression")
+	}
+	w := newMariaDBWorld(t)
+	w.exec(t, "CREATE TABLE k (id INT PRIMARY KEY, a VARCHAR(9), b VARCHAR(9), UNIQUE low ((LOWER(a))), UNIQUE two (b, (id + 1)))")
+	want := []catalog.Unique{
+		{Name: "low", Columns: []string{"(lower(`a`))"}, Unclear: "it covers the expression lower(`a`)"},
+		{Name: "two", Columns: []string{"b", "((`id` + 1))"}, Unclear: "it covers the expression (`id` + 1)"},
+	}
+	if diff := cmp.Diff(want, described(t, w, "mysql").Tables[0].Uniques); diff != "" {
+		t.Error(diff)
+	}
+	a, err := Open(t.Context(), "a", w.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := Open(t.Context(), "b", w.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	report, err := mergeCheck(t.Context(), []catalog.Source{a, b}, rules.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, r := range report.Results {
+		if r.Code == verdict.CodeUniqueCollision && r.Verdict == verdict.NotVerified {
+			found = append(found, r.Subject)
+		}
+	}
+	slices.Sort(found)
+	if diff := cmp.Diff([]string{"(b, ((`id` + 1)))", "(lower(`a`))"}, found); diff != "" {
+		t.Error(diff)
+	}
+}

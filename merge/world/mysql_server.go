@@ -1,0 +1,125 @@
+package world
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
+)
+
+const (
+	// mysqlSuperReadOnly is the query by which MySQL tells that no account may write to it, whatever its rights; other
+	// servers do not know the setting. With read_only an administrator may.
+	mysqlSuperReadOnly = "SELECT @@GLOBAL.super_read_only"
+	mysqlReadOnly      = "SELECT @@GLOBAL.read_only"
+	// noAdmin is the value of read_only with which MariaDB 12 refuses writes of administrators, too. Its other values
+	// are OFF, ON and NO_LOCK (jira.mariadb.org/browse/MDEV-36425).
+	noAdmin     = "NO_LOCK_NO_ADMIN"
+	mysqlPacket = "SELECT @@GLOBAL.max_allowed_packet"
+
+	// mysqlLengths finds the tables of which a row may be longer than a statement.
+	mysqlLengths = `SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
+		GROUP BY TABLE_NAME HAVING SUM(COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'json', 4294967295, 0))) > %d`
+)
+
+// mysqlReadServer reads what the server says of writing to it.
+func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
+	frozen, err := mysqlSwitch(ctx, conn, mysqlSuperReadOnly)
+	if err != nil {
+		return err
+	}
+	readOnly, err := mysqlSwitch(ctx, conn, mysqlReadOnly)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	var line string
+	if err := each(ctx, conn, "SHOW GRANTS", func() { lines = append(lines, line) }, &line); err != nil {
+		return err
+	}
+	switch {
+	case isOn(frozen):
+		b.Frozen = "its server accepts no writes (super_read_only is ON)"
+	case strings.EqualFold(readOnly, noAdmin):
+		b.Frozen = "its server accepts no writes (read_only is " + noAdmin + ")"
+	case isOn(readOnly) && !slices.ContainsFunc(lines, writesAnyway):
+		if readOnly == "1" {
+			readOnly = "ON"
+		}
+		b.Frozen = "its server takes writes of administrators only (read_only is " + readOnly + ")"
+	}
+	if err := mysqlReadReplica(ctx, conn, b); err != nil {
+		return err
+	}
+	var packet int64
+	if err := conn.QueryRowContext(ctx, mysqlPacket).Scan(&packet); err != nil {
+		return err
+	}
+	var name string
+	return each(ctx, conn, fmt.Sprintf(mysqlLengths, packet), func() {
+		if t := b.tables[name]; t != nil {
+			t.size(packet)
+		}
+	}, &name)
+}
+
+// mysqlSwitch reads a switch of the server; one that it does not know is off.
+func mysqlSwitch(ctx context.Context, conn *sql.Conn, query string) (value string, err error) {
+	if err := conn.QueryRowContext(ctx, query).Scan(&value); err != nil {
+		if sqldb.Says(err, sqldb.UnknownVariable) {
+			err = nil
+		}
+		return "OFF", err
+	}
+	return value, nil
+}
+
+func isOn(value string) bool { return value != "0" && !strings.EqualFold(value, "OFF") }
+
+// writesAnyway reports whether a line of SHOW GRANTS gives the right to write to a
+// server that is read_only.
+func writesAnyway(line string) bool {
+	m := grantLine.FindStringSubmatch(line)
+	return m != nil && m[1] == "GRANT" && m[3] == "*" && slices.ContainsFunc(strings.Split(m[2], ","), func(privilege string) bool {
+		switch strings.TrimSpace(privilege) {
+		case "ALL PRIVILEGES", "SUPER", "READ_ONLY ADMIN", "READ ONLY ADMIN", "CONNECTION_ADMIN":
+			return true
+		}
+		return false
+	})
+}
+
+// size adds the condition that a row fits into a statement of so many bytes.
+func (t *building) size(packet int64) {
+	// What else is in the statement: its head, and each value's type and length.
+	room := packet - 1024 - int64(100*len(t.columns))
+	c := catalog.Condition{Kind: catalog.ConditionSize, Name: fmt.Sprintf("max_allowed_packet = %d", packet)}
+	var lengths []string
+	for _, column := range t.columns {
+		if column.Generated != "" {
+			continue
+		}
+		name := sqldb.MySQL.Quote(column.Name)
+		switch column.kind {
+		case text:
+			name = "CONVERT(" + name + " USING utf8mb4)"
+		case raw:
+		default:
+			if column.Opaque == "" && !column.json {
+				continue // a few bytes
+			}
+			name = "CAST(" + name + " AS CHAR)"
+		}
+		lengths = append(lengths, "COALESCE(LENGTH("+name+"), 0)")
+		c.Columns = append(c.Columns, column.Name)
+	}
+	if len(lengths) == 0 {
+		return
+	}
+	c.Text = fmt.Sprintf("%s <= %d", strings.Join(lengths, " + "), room)
+	t.Conditions = append(t.Conditions, c)
+}

@@ -1,0 +1,245 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
+)
+
+// filePath is the path of a database that is a file, as connections find it.
+func filePath(d Database) (path string, is bool) {
+	if path, is = strings.CutPrefix(d.DSN, string(sqldb.SQLite)+":"); is && path != "" {
+		path = filepath.Clean(path)
+	}
+	return path, is
+}
+
+// Exists reports whether there is such a database. A file of 0 bytes is none yet.
+func Exists(ctx context.Context, d Database) (bool, error) {
+	if path, file := filePath(d); file {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("database %q: %w", d.Name, withoutPath(err))
+		}
+		return info.Size() > 0, nil
+	}
+	server, name, err := Server(d)
+	if err != nil {
+		return false, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	on := &Connection{Database: server}
+	defer on.Close()
+	n, err := on.Number(ctx, "SELECT COUNT(*) FROM SCHEMATA WHERE SCHEMA_NAME = ?", false, name)
+	return n > 0, err
+}
+
+// PlaceOf says where a database is, or is to be made.
+func PlaceOf(ctx context.Context, d Database) (p sqldb.Place, err error) {
+	if path, file := filePath(d); file {
+		if !sqldb.IsPlainPath(path) {
+			return p, nil // it is not shown
+		}
+		if p, err = sqldb.SQLite.PlaceOfFile(path); err != nil {
+			err = fmt.Errorf("database %q: %w", d.Name, withoutPath(err))
+		}
+		return p, err
+	}
+	server, name, err := Server(d)
+	if err != nil {
+		return p, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	db, err := sqldb.Dial(ctx, server.DSN, sqldb.ReadOnly)
+	if err != nil {
+		return p, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	defer db.Close()
+	at, err := db.Locate(ctx)
+	if err != nil {
+		return p, fmt.Errorf("database %q: %w", d.Name, err)
+	}
+	at.Place.Database = name
+	return at.Place, nil
+}
+
+// MayMake says why there cannot be a database that [Exists] did not find, as far as that is known before it is made.
+func MayMake(d Database) error {
+	if path, file := filePath(d); file {
+		return mayMake(path)
+	}
+	return nil
+}
+
+// Contains lists what is in a database, tables of ours among it.
+func Contains(ctx context.Context, on *Connection) ([]string, error) {
+	if !on.Dialect().MySQL() {
+		return on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
+	}
+	return on.Texts(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+		UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
+		UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`)
+}
+
+// Tables are the names of the tables.
+func (s *Schema) Tables() []string {
+	return slice.Map(s.of(Table), func(o *Object) string { return o.Name })
+}
+
+// Has reports whether there is such an object.
+func (s *Schema) Has(kind Kind, name string) bool {
+	return slices.ContainsFunc(s.of(kind), func(o *Object) bool { return o.Name == name })
+}
+
+// Besides is how many things are made beside tables and what is part of these.
+func (s *Schema) Besides() int {
+	return len(s.Objects) - len(s.of(Table, Column, PrimaryKey, Check, Period))
+}
+
+// Others are the names of what is in a database and is neither of s nor one of ours.
+func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]string, error) {
+	have, err := Contains(ctx, on)
+	return slices.DeleteFunc(have, func(name string) bool {
+		known := func(o Object) bool { return o.Name == name }
+		return slices.ContainsFunc(s.Objects, known) || slices.ContainsFunc(ours, func(our string) bool { return strings.EqualFold(our, name) })
+	}), err
+}
+
+// Drop removes from a database what s has, with the tables what is part of them, also their triggers (to drop one by
+// itself may need a right of the whole server), then more tables,
+// and the last ones with one request. others are the names of what is left in it.
+func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string) (others []string, err error) {
+	have, err := Contains(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	var statements []string
+	drop := func(kind, name string) {
+		statements = append(statements, "DROP "+kind+" IF EXISTS "+from.Dialect().Quote(name))
+	}
+	words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
+		PackageBody: "PACKAGE BODY", Package: "PACKAGE", Table: "TABLE", Sequence: "SEQUENCE"}
+	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, View, Table, Sequence} {
+		if from.Dialect().MySQL() && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
+			// Outside of that mode MariaDB 10.11 does not know the word.
+			mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
+			statements = append(statements, "SET SESSION sql_mode = "+mode)
+		}
+		for _, o := range s.of(kind) {
+			if slices.Contains(have, o.Name) {
+				drop(words[kind], o.Name)
+			}
+		}
+	}
+	drop("VIEW", sqldb.KeysView)
+	for _, table := range more {
+		drop("TABLE", table)
+	}
+	run := func() error {
+		for _, statement := range statements {
+			if _, err := from.Exec(ctx, "drop", statement, false); err != nil {
+				return fmt.Errorf("%.200s: %w", statement, err)
+			}
+		}
+		return nil
+	}
+	if from.Dialect().MySQL() {
+		if len(last) > 0 {
+			statements = append(statements, "DROP TABLE IF EXISTS "+from.Dialect().QuoteAll(last))
+		}
+		err = run()
+		from.Drop() // its sql_mode
+	} else {
+		for _, table := range last {
+			drop("TABLE", table)
+		}
+		err = from.Tx(ctx, run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Contains(ctx, from)
+}
+
+// Counter is the next value of the AUTO_INCREMENT column of a table, as far as the database keeps it.
+func Counter(ctx context.Context, on *Connection, table string) (next uint64, err error) {
+	if on.Dialect().MySQL() {
+		return counted(ctx, on, table)
+	}
+	there, err := on.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'", false)
+	if err != nil || there == 0 {
+		return 0, err
+	}
+	last, err := on.Texts(ctx, "SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?", table)
+	if err != nil || len(last) == 0 {
+		return 0, err
+	}
+	_, err = fmt.Sscan(last[0], &next)
+	return next + 1, err
+}
+
+// counted asks MySQL and MariaDB, of which the first remembers older answers.
+func counted(ctx context.Context, on *Connection, table string) (next uint64, err error) {
+	if _, err := on.Exec(ctx, "set", "/*!80000 SET SESSION information_schema_stats_expiry = 0 */", false); err != nil {
+		return 0, err
+	}
+	values, err := on.Texts(ctx, "SELECT CAST(AUTO_INCREMENT AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND AUTO_INCREMENT IS NOT NULL", table)
+	if err != nil || len(values) == 0 {
+		return 0, err
+	}
+	_, err = fmt.Sscan(values[0], &next)
+	return next, err
+}
+
+// Remove removes an empty database, or the file of one with what lies beside it.
+func Remove(ctx context.Context, d Database) error {
+	if path, file := filePath(d); file {
+		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Truncate(path, 0) // gives the room back at once, also while this process has the file open
+		}
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // without the first, the others are nothing
+			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("database %q: %w", d.Name, err)
+			}
+		}
+		return nil
+	}
+	server, name, err := Server(d)
+	if err != nil {
+		return err
+	}
+	on := &Connection{Database: server, Writes: true}
+	defer on.Close()
+	_, err = on.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
+	return err
+}
+
+// ForgetEmptyLog removes a write-ahead log without a byte beside a file, as it is left if there was no room to open the file
+// for writing: with it the file cannot be read.
+func ForgetEmptyLog(d Database) error {
+	path, _ := filePath(d)
+	info, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > 0 {
+		return nil
+	}
+	return errors.Join(err, os.Remove(path+"-wal"))
+}
+
+// Enabled is how many events run.
+func (s *Schema) Enabled() (n int) {
+	for _, o := range s.of(Event) {
+		if o.State == "ENABLE" {
+			n++
+		}
+	}
+	return n
+}

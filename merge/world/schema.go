@@ -1,0 +1,225 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
+)
+
+// Kind is what an object is, in words of people.
+type Kind string
+
+// The kinds of objects. A table of SQLite is one object, with its columns, constraints and foreign keys.
+const (
+	Sequence    Kind = "sequence"
+	Table       Kind = "table"
+	Column      Kind = "column"
+	PrimaryKey  Kind = "primary key"
+	Check       Kind = "check"
+	Period      Kind = "period"
+	Index       Kind = "index"
+	ForeignKey  Kind = "foreign key"
+	Package     Kind = "package"
+	PackageBody Kind = "package body"
+	Function    Kind = "function"
+	Procedure   Kind = "procedure"
+	View        Kind = "view"
+	Trigger     Kind = "trigger"
+	Event       Kind = "event"
+)
+
+// The engines.
+const (
+	mariadb     = "mariadb"
+	engineMySQL = "mysql"
+	sqlite      = "sqlite"
+)
+
+// Schema is what a database is made of, without rows, and without tables of ours ([sqldb.Ours]).
+type Schema struct {
+	Engine  string // "mariadb", "mysql" or "sqlite"
+	Version string // of the engine: "10.11"
+	Options string // of the database, as CREATE DATABASE takes them, or of an SQLite file, as PRAGMA takes them
+	Objects []Object
+
+	database, collation string     // its name and its collation
+	self                string     // the account that read it, as CURRENT_USER() tells it
+	lowerCase           string     // how the server compares names
+	others              []string   // other databases of the server
+	found               []Obstacle // by reading
+	index               map[key]*Object
+}
+
+// Object is a thing of a database that has a name.
+type Object struct {
+	Kind  Kind
+	Name  string
+	Table string // of a part of a table, and of a trigger
+	// SQL is the statement that makes it, of a part of a table its definition, and of a table of MySQL or MariaDB
+	// its options; "" if it cannot be read. Routines, views, triggers and events keep the bytes of the character
+	// set in which they were written.
+	SQL       string
+	Settings  string // of the session that made it, as SET SESSION takes them
+	Collation string // of the database when it was made
+	Place     string // of a column, an index of MySQL or MariaDB, or a trigger among its like
+	Counted   string // how far a table or a sequence has counted
+	State     string // of an event, whose SQL makes it with DISABLE
+}
+
+// String names the object: "index by_name of table player".
+func (o *Object) String() string {
+	name := strings.TrimSpace(string(o.Kind) + " " + printable.Text(o.Name))
+	if o.Table != "" {
+		name += " of table " + printable.Text(o.Table)
+	}
+	return name
+}
+
+// ours reports whether an object belongs to this project.
+func (o *Object) ours() bool {
+	return o.Kind == Table && sqldb.Ours(o.Name) || sqldb.Ours(o.Table) || o.Kind == View && o.Name == sqldb.KeysView
+}
+
+// Read describes a database, by SELECT and SHOW. Routines, triggers and events that the account must not see are
+// missing: [mergesafe/merge/catalog.Catalog] tells what is hidden.
+func Read(ctx context.Context, on *Connection) (*Schema, error) {
+	s, read := new(Schema), (*Schema).readSQLite
+	if on.Dialect().MySQL() {
+		read = (*Schema).readMySQL
+	}
+	if err := read(s, ctx, on); err != nil {
+		return nil, fmt.Errorf("reading the schema of %q: %w", on.Name, err)
+	}
+	s.find(&Object{}) // makes the index: from now on s may be used by several goroutines
+	return s, nil
+}
+
+// key tells objects apart.
+type key struct {
+	kind        Kind
+	name, table string
+}
+
+// find returns the object of the kind and name of o, in its table.
+func (s *Schema) find(o *Object) *Object {
+	if len(s.index) != len(s.Objects) {
+		s.index = make(map[key]*Object, len(s.Objects))
+		for i := range s.Objects {
+			is := &s.Objects[i]
+			s.index[key{is.Kind, is.Name, is.Table}] = is
+		}
+	}
+	return s.index[key{o.Kind, o.Name, o.Table}]
+}
+
+// of are the objects of these kinds.
+func (s *Schema) of(kinds ...Kind) (all []*Object) {
+	for i := range s.Objects {
+		if slices.Contains(kinds, s.Objects[i].Kind) {
+			all = append(all, &s.Objects[i])
+		}
+	}
+	return all
+}
+
+// Differences compares what was made, which is "here", with s, which is "there", as the servers describe both. The
+// name of the database and how far it has counted do not matter. events says that [Schema.EnableEvents] was called:
+// before, they have to be disabled here.
+func (s *Schema) Differences(made *Schema, events bool) (all []string) {
+	if s.Engine != made.Engine || s.Options != made.Options {
+		all = append(all, "the database: "+s.different(s.Engine+" "+s.Options, made.Engine+" "+made.Options))
+	}
+	for _, o := range s.of(Event) {
+		want := "DISABLE"
+		if events {
+			want = o.State
+		}
+		if is := made.find(o); is != nil && is.State != want {
+			all = append(all, o.String()+": "+s.different(want, is.State))
+		}
+	}
+	return append(all, s.differences(made, func(*Object) bool { return true })...)
+}
+
+// differences compares some of the objects.
+func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []string) {
+	var places []string // which differ also if an object before is missing
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if !some(o) {
+			continue
+		}
+		is := made.find(o)
+		if is == nil {
+			all = append(all, o.String()+": there, not here")
+			continue
+		}
+		say := func(what, there, here string) {
+			if there != here {
+				all = append(all, o.String()+": "+what+s.different(there, here))
+			}
+		}
+		if o.Kind != Column && o.Kind != Check || !slices.EqualFunc(s.plain(o.SQL), s.plain(is.SQL), sameWord) {
+			say("", o.SQL, is.SQL)
+		}
+		say("made with ", o.Settings, is.Settings)
+		say("made in a database of ", o.Collation, is.Collation)
+		if o.Place != is.Place {
+			places = append(places, fmt.Sprintf("%s: number %s there, %s here", o, o.Place, is.Place))
+		}
+	}
+	for i := range made.Objects {
+		if o := &made.Objects[i]; some(o) && s.find(o) == nil {
+			all = append(all, o.String()+": here, not there")
+		}
+	}
+	if len(all) == 0 {
+		return places
+	}
+	return all
+}
+
+// words takes a text of the engine apart.
+func (s *Schema) words(sql string) []sqltext.Token {
+	if s.Engine == sqlite {
+		return sqltext.SQLite(sql)
+	}
+	return sqltext.MySQL(sql)
+}
+
+// plain are the words of a part of a table without what depends on the age of a table: a remark on the version of a
+// server that made a column, and the character set of a literal (MySQL changes _utf8mb4'x' by any ALTER TABLE).
+func (s *Schema) plain(sql string) []sqltext.Token {
+	all := s.words(sql)
+	return slices.DeleteFunc(all, func(t sqltext.Token) bool {
+		return t.Text[0] == '_' && strings.HasPrefix(sql[t.End():], "'")
+	})
+}
+
+func sameWord(a, b sqltext.Token) bool { return a.Text == b.Text }
+
+// different shows what of two texts differs: "UNIQUE there, nothing here".
+func (s *Schema) different(there, here string) string {
+	a, b := s.words(there), s.words(here)
+	for len(a) > 0 && len(b) > 0 && sameWord(a[0], b[0]) {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && sameWord(a[len(a)-1], b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	show := func(sql string, all []sqltext.Token) string {
+		if len(all) == 0 {
+			return "nothing"
+		}
+		return printable.Text(fmt.Sprintf("%.100s", sql[all[0].Start:all[len(all)-1].End()]))
+	}
+	if len(a) == 0 && len(b) == 0 {
+		return "spaces or comments differ"
+	}
+	return show(there, a) + " there, " + show(here, b) + " here"
+}

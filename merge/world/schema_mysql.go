@@ -1,0 +1,232 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqltext"
+)
+
+const (
+	mysqlDatabaseObject = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, CURRENT_USER()
+		FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
+	mysqlOthers = `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME <> COALESCE(DATABASE(), '')
+		AND SCHEMA_NAME NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') ORDER BY SCHEMA_NAME`
+	mysqlTableObjects = `SELECT IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table'), TABLE_NAME, '',
+			IF(ENGINE = 'InnoDB' AND ROW_FORMAT IN ('Compact', 'Redundant'), UPPER(ROW_FORMAT), ''),
+			IF(TABLE_TYPE IN ('BASE TABLE', 'SEQUENCE'), LOWER(COALESCE(ENGINE, '')), TABLE_TYPE)
+		FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME NOT LIKE '#mysql50#%'
+			AND TABLE_TYPE NOT IN ('VIEW', 'TEMPORARY')
+		ORDER BY TABLE_TYPE = 'SEQUENCE' DESC, TABLE_NAME`
+	mysqlRoutineObjects = `SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME, '', '', '' FROM information_schema.ROUTINES
+		WHERE ROUTINE_SCHEMA = DATABASE() ORDER BY ROUTINE_TYPE LIKE 'PACKAGE%' DESC, ROUTINE_TYPE, ROUTINE_NAME`
+	mysqlViews = `SELECT 'view', TABLE_NAME, '', '', '' FROM information_schema.TABLES
+		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'VIEW' ORDER BY TABLE_NAME`
+	mysqlTriggers = `SELECT 'trigger', TRIGGER_NAME, EVENT_OBJECT_TABLE, ACTION_ORDER, '' FROM information_schema.TRIGGERS
+		WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, EVENT_MANIPULATION, ACTION_TIMING, ACTION_ORDER`
+	mysqlEventObjects = `SELECT 'event', EVENT_NAME, '', '', IF(ON_COMPLETION = 'NOT PRESERVE' AND
+			CONVERT_TZ(COALESCE(EXECUTE_AT, ENDS), TIME_ZONE, '+00:00') < UTC_TIMESTAMP(), 'over', '')
+		FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() ORDER BY EVENT_NAME`
+)
+
+const mysqlLibraries = "SELECT LIBRARY_NAME FROM information_schema.LIBRARIES WHERE LIBRARY_SCHEMA = DATABASE()"
+
+// ownRows are the engines whose tables keep their rows in the database.
+var ownRows = []string{"innodb", "aria", "myisam", "memory", "csv", "archive", "rocksdb"}
+
+func quote(name string) string { return sqldb.MySQL.Quote(name) }
+
+func (s *Schema) readMySQL(ctx context.Context, on *Connection) error {
+	if err := s.readDatabase(ctx, on); err != nil {
+		return err
+	}
+	var all []Object
+	for _, query := range []string{mysqlTableObjects, mysqlRoutineObjects, mysqlViews, mysqlTriggers, mysqlEventObjects} {
+		err := on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+			o := Object{Kind: Kind(Text(row[0])), Name: Text(row[1]),
+				Table: Text(row[2]), Place: Text(row[3])}
+			switch note := Text(row[4]); {
+			case o.ours():
+				return true, nil
+			case note == "over":
+				s.cannot(&o, "its last time has passed: a server does not make it", "DROP EVENT "+quote(o.Name)+";")
+			case note == "SYSTEM VERSIONED":
+				s.cannot(&o, "it is system-versioned: its history cannot be written again",
+					"ALTER TABLE "+quote(o.Name)+" DROP SYSTEM VERSIONING;")
+			case query == mysqlTableObjects && !slices.Contains(ownRows, note):
+				s.cannot(&o, fmt.Sprintf("its engine %q keeps no rows in this database", note),
+					"drop it, and make it again after the merge")
+			}
+			all = append(all, o)
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	libraries, err := on.Texts(ctx, mysqlLibraries)
+	if err != nil && !sqldb.Says(err, sqldb.Refused) { // other servers have none
+		return err
+	}
+	for _, name := range libraries {
+		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and make it again after the merge")
+	}
+	return s.readObjects(ctx, on, all)
+}
+
+// readDatabase reads what belongs to the database as a whole, and to its server.
+func (s *Schema) readDatabase(ctx context.Context, on *Connection) error {
+	if _, err := on.Exec(ctx, "session", "SET SESSION sql_quote_show_create = 1", false); err != nil {
+		return err
+	}
+	row, err := one(ctx, on, mysqlDatabaseObject)
+	if err != nil {
+		return err
+	}
+	version := Text(row[2])
+	if s.Engine = engineMySQL; strings.Contains(version, "MariaDB") {
+		s.Engine = mariadb
+	}
+	s.Version = version[:strings.LastIndex(version[:strings.IndexByte(version+"-", '-')], ".")]
+	s.database, s.collation, s.lowerCase = Text(row[0]), Text(row[1]), Text(row[3])
+	s.self = Text(row[4])
+	if s.others, err = on.Texts(ctx, mysqlOthers); err != nil {
+		return err
+	}
+	if s.database == serverDatabase { // asked for the server alone
+		return nil
+	}
+	row, err = one(ctx, on, "SHOW CREATE DATABASE "+quote(s.database))
+	if err == nil {
+		create := Text(row[1])
+		s.Options = strings.TrimSpace(create[sqltext.MySQL(create)[2].End():]) // CREATE DATABASE name
+	}
+	return err
+}
+
+// one reads the row of a query.
+func one(ctx context.Context, on *Connection, query string) (found []any, err error) {
+	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		found = slices.Clone(row)
+		return true, nil
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("no answer to %s", query)
+	}
+	return found, err
+}
+
+// unqualified takes the name of the database out of calls such as nextval(db.sequence), where a server puts it in.
+func (s *Schema) unqualified(sql string) string {
+	all := sqltext.MySQL(sql)
+	for i := len(all) - 1; i >= 4; i-- {
+		call := all[i-4]
+		if all[i-1].Text == "." && all[i-2].Name() == s.database && all[i-3].Text == "(" &&
+			(call.Keyword("nextval") || call.Keyword("lastval") || call.Keyword("setval")) {
+			sql = sql[:all[i-2].Start] + sql[all[i].Start:]
+		}
+	}
+	return sql
+}
+
+// readObjects reads the statements of objects, in the bytes in which the server keeps them.
+func (s *Schema) readObjects(ctx context.Context, on *Connection, all []Object) (err error) {
+	if _, err := on.Exec(ctx, "session", "SET SESSION character_set_results = NULL", false); err != nil {
+		return err
+	}
+	defer func() {
+		if _, failed := on.Exec(ctx, "session", "SET SESSION character_set_results = utf8mb4", false); failed != nil {
+			on.Drop()
+			err = failed
+		}
+	}()
+	for i := range all {
+		o := &all[i]
+		told, err := one(ctx, on, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+quote(o.Name))
+		if err == nil {
+			err = s.describe(ctx, on, o, told)
+		}
+		if sqldb.Says(err, sqldb.LacksARight) && o.Kind != Table && o.Kind != Sequence {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		if o.Kind != Table {
+			s.Objects = append(s.Objects, *o)
+		}
+		if o.SQL == "" {
+			s.cannot(o, "the account may not read its statement", s.rightToRead(o))
+		}
+	}
+	return nil
+}
+
+// describe takes what SHOW CREATE tells of an object.
+func (s *Schema) describe(ctx context.Context, on *Connection, o *Object, told []any) error {
+	statement, client, mode, zone := 2, 3, Text(told[1]), ""
+	switch o.Kind {
+	case Table, Sequence, View:
+		statement, client, mode = 1, 2, "" // the server writes the statement of a view, in no mode
+	case Event:
+		statement, client, zone = 3, 4, ", time_zone = '"+Text(told[2])+"'"
+	}
+	if told[statement] == nil {
+		return nil
+	}
+	o.SQL = s.unqualified(Text(told[statement]))
+	if client < len(told) {
+		o.Settings = fmt.Sprintf("sql_mode = '%s', character_set_client = %s, collation_connection = %s%s",
+			mode, Text(told[client]), Text(told[client+1]), zone)
+	}
+	switch o.Kind {
+	case Table:
+		s.addTable(o.Name, o.SQL, o.Place)
+	case Sequence:
+		values, err := one(ctx, on, "SELECT * FROM "+quote(o.Name))
+		for i, v := range values {
+			o.Counted += strings.Repeat(", ", min(i, 1)) + Text(v)
+		}
+		return err
+	case View:
+		return s.tryView(ctx, on, o)
+	default:
+		o.Collation = Text(told[client+2])
+	}
+	if o.Kind == Event { // ON COMPLETION PRESERVE ENABLE, or DISABLE, or DISABLE ON REPLICA
+		all := sqltext.MySQL(o.SQL)
+		first := 1 + slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("PRESERVE") })
+		last := first
+		if all[first+1].Keyword("ON") {
+			last += 2
+		}
+		o.State = o.SQL[all[first].Start:all[last].End()]
+		o.SQL = o.SQL[:all[first].Start] + "DISABLE" + o.SQL[all[last].End():]
+	}
+	return nil
+}
+
+// tryView notes a view that cannot be read.
+func (s *Schema) tryView(ctx context.Context, on *Connection, o *Object) error {
+	name := on.Dialect().Quote(o.Name)
+	err := on.Rows(ctx, "SELECT 1 FROM "+name+" LIMIT 0", false, nil, func([]any) (bool, error) { return true, nil })
+	if err != nil && (sqldb.Says(err, sqldb.Refused) || sqldb.Says(err, sqldb.LacksARight)) {
+		s.cannot(o, "it cannot be read: "+err.Error(), "DROP VIEW "+name+";")
+		return nil
+	}
+	return err
+}
+
+// rightToRead is the statement that lets the account see what an object does.
+func (s *Schema) rightToRead(o *Object) string {
+	right := "SELECT ON mysql.proc"
+	if o.Kind == View {
+		right = "SHOW VIEW ON " + quote(s.database) + ".*"
+	} else if s.Engine == engineMySQL {
+		right = "SHOW_ROUTINE ON *.*"
+	}
+	return "GRANT " + right + " TO " + account(s.self) + ";"
+}

@@ -1,0 +1,211 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+)
+
+// What an SQLite file keeps of itself, as PRAGMA takes it.
+const sqliteOptions = `SELECT
+	printf('encoding = ''%s''; page_size = %d; auto_vacuum = %d; user_version = %d; application_id = %d',
+	encoding, page_size, auto_vacuum, user_version, application_id)
+	FROM pragma_encoding, pragma_page_size, pragma_auto_vacuum, pragma_user_version, pragma_application_id`
+
+// The tables in which a virtual table keeps its rows are shadows.
+const sqliteObjects = `WITH t AS MATERIALIZED (SELECT name, type FROM pragma_table_list WHERE schema = 'main')
+	SELECT s.type, s.name, IIF(s.type IN ('index', 'trigger'), s.tbl_name, ''), s.sql, t.type
+	FROM sqlite_schema AS s LEFT JOIN t ON t.name = s.tbl_name
+	WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.type IS NOT 'shadow'
+	ORDER BY s.type = 'table' DESC, s.type = 'index' DESC, s.type = 'view' DESC, s.rowid`
+
+func (s *Schema) readSQLite(ctx context.Context, on *Connection) error {
+	options, err := one(ctx, on, sqliteOptions)
+	if err != nil {
+		return err
+	}
+	s.Engine, s.Options = sqlite, Text(options[0])
+	err = on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
+		o := Object{Kind: Kind(Text(row[0])), Name: Text(row[1]), Table: Text(row[2])}
+		o.SQL = Text(row[3])
+		if !o.ours() {
+			s.Objects = append(s.Objects, o)
+		}
+		if Text(row[4]) == "virtual" {
+			s.cannot(&o, "it is a virtual table, whose rows are kept in tables of its own",
+				"drop it, and make and fill it again after the merge")
+		}
+		return true, nil
+	})
+	for _, o := range s.of(View) {
+		if err == nil {
+			err = s.tryView(ctx, on, o)
+		}
+	}
+	return err
+}
+
+// createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
+func (s *Schema) createFile(ctx context.Context, d Database, record func(context.Context, *Connection) error) (made bool, err error) {
+	path, _ := filePath(d)
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 {
+		if err := mayMake(path); err != nil {
+			return false, err
+		}
+	}
+	if made = os.IsNotExist(err); err != nil && !made {
+		return false, fmt.Errorf("%q: %w", shown(path), withoutPath(err))
+	}
+	if info != nil && info.Size() > 0 {
+		to := &Connection{Database: d, Writes: true}
+		defer to.Close()
+		return made, s.set(ctx, to)
+	}
+	return made, s.setAside(ctx, d, path, record, made)
+}
+
+// shown is a path without what may be a password: a DSN of a server may have been given as a file.
+func shown(path string) string {
+	const prefix = string(sqldb.SQLite) + ":"
+	return strings.TrimPrefix(sqldb.Redact(prefix+path), prefix)
+}
+
+// withoutPath is what the system says of a file, without its path, which may be a DSN with a password.
+func withoutPath(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
+}
+
+// mayMake says why a file that is not there, or is empty, cannot be made.
+func mayMake(path string) error {
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return fmt.Errorf("there is no directory %q: make it first", shown(filepath.Dir(path)))
+	}
+	is, err := os.Stat(path)
+	if link, _ := os.Lstat(path); err != nil && link != nil {
+		return fmt.Errorf("%q is a link to what is not there: name the file itself", shown(filepath.Base(path)))
+	}
+	if err == nil && !is.Mode().IsRegular() {
+		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
+	}
+	if err == nil { // it may have two names
+		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, sqldb.ReadWrite); err != nil {
+			return err
+		}
+	}
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
+			return fmt.Errorf("%q is beside it and belongs to another database: move it away", shown(filepath.Base(path)+suffix))
+		}
+	}
+	return nil
+}
+
+// setAside gives the settings of s, and the record, to another file, which takes its place at once: a process that is
+// killed leaves no journal beside it, and no file without a record. An empty file that is there gets the bytes, and so keeps its owner. A file that another process
+// made meanwhile stays.
+func (s *Schema) setAside(ctx context.Context, d Database, path string, record func(context.Context, *Connection) error, made bool) error {
+	aside := path + ".making"
+	clear := func() (err error) {
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			if failed := os.Remove(aside + suffix); failed != nil && !os.IsNotExist(failed) {
+				err = withoutPath(failed)
+			}
+		}
+		return err
+	}
+	if err := clear(); err != nil {
+		return err
+	}
+	defer clear()
+	if err := os.WriteFile(aside, nil, 0o666); err != nil {
+		return withoutPath(err)
+	}
+	to := &Connection{Database: Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
+	err := s.set(ctx, to)
+	if err == nil && made && record != nil {
+		err = record(ctx, to)
+	}
+	if to.Close(); err != nil {
+		return err
+	}
+	if !made {
+		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
+			return err
+		}
+		bytes, err := os.ReadFile(aside)
+		if err == nil {
+			err = os.WriteFile(path, bytes, 0) // a page or two, with one call
+		}
+		return err
+	}
+	if err = os.Link(aside, path); os.IsExist(err) {
+		return nil
+	}
+	return err
+}
+
+// set gives a file without tables the settings of s, and WAL mode.
+func (s *Schema) set(ctx context.Context, to *Connection) error {
+	have := new(Schema)
+	if err := have.readSQLite(ctx, to); err != nil {
+		return err
+	}
+	switch tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false); {
+	case err != nil:
+		return err
+	case tables > 0 && have.Options != s.Options:
+		return fmt.Errorf("the file has tables and other settings: %s", s.different(s.Options, have.Options))
+	case tables > 0:
+		return nil
+	}
+	// In WAL mode a file keeps the size of its pages. It gets its encoding by its first table.
+	encoding, others, _ := strings.Cut(s.Options, "; ")
+	statements := []string{
+		"PRAGMA journal_mode = DELETE", "PRAGMA " + encoding, "BEGIN; CREATE TABLE t (a); DROP TABLE t; COMMIT",
+		"PRAGMA " + strings.ReplaceAll(others, "; ", "; PRAGMA "), "VACUUM",
+	}
+	if have.Options == s.Options {
+		statements = nil
+	}
+	for _, statement := range append(statements, "PRAGMA journal_mode = WAL") {
+		if _, err := to.Exec(ctx, "create", statement, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryFile makes the objects in a file that is thrown away, and notes those that SQLite does not make.
+func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
+	dir, err := os.MkdirTemp("", "schema")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	d := Database{Name: "a trial", DSN: string(sqldb.SQLite) + ":" + filepath.Join(dir, "trial.db")}
+	if _, err := s.createFile(ctx, d, nil); err != nil {
+		return nil, err
+	}
+	to := &Connection{Database: d, Writes: true}
+	defer to.Close()
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.Says(err, sqldb.Refused) {
+			all = append(all, Obstacle{Object: o.String(), Why: "it cannot be made again: " + err.Error(),
+				Do: "make it in a form that needs nothing of the game's program"})
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,191 @@
+package world
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/slice"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
+)
+
+var _ rules.Withholder = (*Source)(nil)
+
+// Withhold implements [rules.Withholder].
+func (s *Source) Withhold(rows []catalog.Withheld) {
+	s.withheld = make(map[string][]catalog.Withheld)
+	for _, r := range rows {
+		s.withheld[r.Of()] = append(s.withheld[r.Of()], r)
+	}
+}
+
+// out is the condition for the rows of a table that are withheld; "" if none is. alias is
+// that of the table, with a dot, or nothing. but leaves out the rows of [rules.Stays]: of what refers to these it
+// is said what becomes of it.
+func (s *Source) out(table, alias string, but bool) string {
+	var any []string
+	for _, rows := range s.withheld[table] {
+		if _, stays := rows.(*rules.Stays); !stays || !but {
+			any = append(any, rows.SQL(func(column string) string { return alias + s.dialect.Quote(column) }))
+		}
+	}
+	return strings.Join(any, " OR ")
+}
+
+// sifted are those of them that a scan leaves out as it reads.
+func (s *Source) sifted(table string) (all []catalog.Sifted) {
+	for _, rows := range s.withheld[table] {
+		if sifted, is := rows.(catalog.Sifted); is {
+			all = append(all, sifted)
+		}
+	}
+	return all
+}
+
+// kept are the conditions for those that are not.
+func (s *Source) kept(table, alias string) []string { return not(s.out(table, alias, false)) }
+
+func not(out string) []string {
+	if out != "" {
+		return []string{"NOT (" + out + ")"}
+	}
+	return nil
+}
+
+// where is a WHERE with conditions, of which there may be none.
+func where(conditions []string) string {
+	if len(conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(conditions, " AND ")
+}
+
+// Referring implements [rules.Withholder].
+func (s *Source) Referring(ctx context.Context, ref *rules.Severed) (n int64, err error) {
+	err = s.ask(ctx, "count", func(schema *schema) error {
+		t := schema.tables[ref.Table]
+		if t == nil {
+			return noTable(ref.Table)
+		}
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.Quote(t.name)+" WHERE "+ref.SQL(s.dialect.Quote)).Scan(&n)
+	})
+	return n, err
+}
+
+// Orphans implements [rules.Withholder].
+func (s *Source) Orphans(ctx context.Context, table string, ref *catalog.Reference) (n int64, err error) {
+	err = s.ask(ctx, "count", func(schema *schema) error {
+		t, to := schema.tables[table], schema.tables[ref.ToTable]
+		if t == nil || to == nil {
+			return noTable(table)
+		}
+		out := s.out(to.name, "p.", true)
+		if out == "" {
+			return nil
+		}
+		quote := s.dialect.Quote
+		conditions := []string{"(" + out + ")"}
+		for i, column := range ref.Columns {
+			conditions = append(conditions, "p."+quote(ref.ToColumns[i])+" = r."+quote(column))
+		}
+		conditions = append(s.kept(t.name, "r."), "EXISTS (SELECT 1 FROM "+quote(to.name)+" AS p"+where(conditions)+")")
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+quote(t.name)+" AS r"+where(conditions)).Scan(&n)
+	})
+	return n, err
+}
+
+var _ rules.Selector = (*Source)(nil)
+
+// selecting is the end of a statement about the rows of a table that are not withheld and for which a condition holds.
+func (s *Source) selecting(schema *schema, table, condition string) (string, error) {
+	t := schema.tables[table]
+	if t == nil {
+		return "", noTable(table)
+	}
+	return " FROM " + s.dialect.Quote(t.name) + where(append(s.kept(t.name, ""), "("+condition+")")), nil
+}
+
+// Select implements [rules.Selector].
+func (s *Source) Select(ctx context.Context, table string, key rules.RowKey, condition string, take func(keys.Key)) error {
+	return s.ask(ctx, "condition", func(schema *schema) error {
+		from, err := s.selecting(schema, table, condition)
+		if err != nil {
+			return err
+		}
+		rows, err := s.conn.QueryContext(ctx, "SELECT "+s.columns(key)+from)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			k, err := keyOf(rows, table, key)
+			if err != nil {
+				return err
+			}
+			take(k)
+		}
+		return rows.Err()
+	})
+}
+
+func (s *Source) columns(key rules.RowKey) string {
+	return strings.Join(slice.Map(key.Columns, s.dialect.Quote), ", ")
+}
+
+// keyOf reads a key, and what is selected behind it.
+func keyOf(rows *sql.Rows, table string, key rules.RowKey, more ...any) (k keys.Key, err error) {
+	values, into := make([]sql.RawBytes, len(key.Columns)), []any(nil)
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	if err := rows.Scan(append(into, more...)...); err != nil {
+		return k, err
+	}
+	k, ok := key.Kinds.Key(func(i int) []byte { return values[i] })
+	if !ok {
+		return k, fmt.Errorf("%s has the key %.40q in %s: want values that are not NULL, and integers where the columns have them", table, values, strings.Join(key.Columns, ", "))
+	}
+	return k, nil
+}
+
+// CountWhere implements [rules.Selector].
+func (s *Source) CountWhere(ctx context.Context, table, condition string) (n int64, err error) {
+	err = s.ask(ctx, "condition", func(schema *schema) error {
+		from, err := s.selecting(schema, table, condition)
+		if err != nil {
+			return err
+		}
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*)"+from).Scan(&n)
+	})
+	return n, err
+}
+
+// Heaviest implements [rules.Selector].
+func (s *Source) Heaviest(ctx context.Context, table string, key rules.RowKey, condition string, most int) (all []rules.Heavy, err error) {
+	err = s.ask(ctx, "condition", func(schema *schema) error {
+		from, err := s.selecting(schema, table, condition)
+		if err != nil {
+			return err
+		}
+		names := s.columns(key)
+		rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s, COUNT(*)%s GROUP BY %[1]s ORDER BY COUNT(*) DESC, %[1]s LIMIT %[3]d", names, from, most))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var one rules.Heavy
+			k, err := keyOf(rows, table, key, &one.Rows)
+			if err != nil {
+				return err
+			}
+			one.Value = k.String()
+			all = append(all, one)
+		}
+		return rows.Err()
+	})
+	return all, err
+}

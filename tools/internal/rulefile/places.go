@@ -1,0 +1,104 @@
+package rulefile
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"mergesafe/internal/strict"
+	"mergesafe/merge/rules"
+)
+
+// maxPlace is how many characters the place of a column may have.
+const maxPlace = 200
+
+// place checks "table.column". Whether it is a pattern that means something is for
+// the check to find out.
+func place(s string) string {
+	switch {
+	case s == "":
+		return `has an empty text in it: want "table.column"`
+	case len(s) > maxPlace || strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Sprintf("has a text in it that is too long, or has control characters: "+
+			"want \"table.column\" of at most %d bytes", maxPlace)
+	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
+		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
+	}
+	return ""
+}
+
+// exact checks the name of one column.
+func exact(s string) string {
+	if problem := place(s); problem != "" {
+		return problem
+	}
+	if table, column := split(s); table == "" || column == "" {
+		return fmt.Sprintf(`has %q in it: want the name of one column, such as "characters.name"`, s)
+	}
+	return ""
+}
+
+// split takes apart what exact accepts; of anything else one of the names is empty.
+func split(s string) (table, column string) {
+	t, c, err := rules.ParsePlace(s)
+	if err != nil || c == nil {
+		return "", ""
+	}
+	return t.Exact, c.Exact
+}
+
+// jointColumns is several columns of one table together: "ranks.(guild, rank)".
+var jointColumns = regexp.MustCompile(`^(.+)\.\(([^()]+,[^()]+)\)$`)
+
+// joint takes apart several columns together; is says that s are such.
+func joint(s string) (table string, columns []string, is bool) {
+	m := jointColumns.FindStringSubmatch(s)
+	if m == nil {
+		return "", nil, false
+	}
+	for _, part := range append([]string{m[1]}, strings.Split(m[2], ",")...) {
+		if p, rest, err := rules.ParsePlace(strings.TrimSpace(part)); err != nil || rest != nil || p.Exact == "" {
+			return "", nil, false
+		} else if table == "" {
+			table = p.Exact
+		} else {
+			columns = append(columns, p.Exact)
+		}
+	}
+	return table, columns, true
+}
+
+// placeOrJoint checks a place, or several columns together.
+func placeOrJoint(s string) string {
+	if jointColumns.MatchString(s) {
+		if _, _, is := joint(s); !is {
+			return fmt.Sprintf(`has %q in it: want the names of columns of one table, such as "ranks.(guild, rank)"`, s)
+		}
+	}
+	return place(s)
+}
+
+// columnAt reads which column a section is about.
+func columnAt(s *strict.Section) (table, column string) {
+	table, columns := among(s, []string{s.Text("at", exact)})
+	return table, strings.Join(columns, "")
+}
+
+// columnsAt reads which columns a section is about, of one table.
+func columnsAt(s *strict.Section) (table string, columns []string) {
+	return among(s, s.OneOrMore("at", exact))
+}
+
+// among takes the columns of at apart.
+func among(s *strict.Section, at []string) (of string, all []string) {
+	need(s, "at", `want the column, such as %s = "characters.name"`)
+	for _, text := range at {
+		table, column := split(text)
+		if of != "" && table != of {
+			s.Problem("at", "has columns of %q and of %q: want those of one table", of, table)
+		}
+		of, all = table, append(all, column)
+	}
+	return of, all
+}
