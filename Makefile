@@ -19,7 +19,7 @@ SERVER ?= mariadb
 
 # What touches a server. SQLite stays as it was, and so do the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = ./merge/world ./merge/oracle ./store/... ./merge/check ./merge/world ./tools/... ./examples/gameserver ./internal/sqldb
+ON_SERVER = ./merge/world ./merge/oracle ./store/... ./merge/check ./tools/... ./examples/gameserver ./internal/sqldb
 IN_MEMORY = SQLite|^TestAnySchema$$|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$
 
 # Tests of merges that ask something of the server, so that "make test" runs them on MySQL as well. All others ask of what the program does with
@@ -50,7 +50,7 @@ RACED = ./gameid ./gameid/gameidtest ./gameid/metrics ./store/... ./internal/sql
 ALONE = ^TestCrashesAtFullSpeed$$|^TestClockBackAcrossRestart$$|^TestSmallAdjustmentsDoNotCreep$$|^TestForgottenEnds$$|^TestOpaqueDoesNotMix$$
 
 # All other packages. The commands and examples, whose goroutines are those of the packages, run on MySQL alone.
-OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|layers|sqldb|sqldb/postgres|servertest.*)|merge/(agenda|codec|inventory|live|stream|report|transfer|campaign|check|sqlsource)|spec)$$')
+OTHERS = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/.*|store(/.*)?|gameid|gameid/gameidtest|gameid/metrics|internal/(docs|layers|sqldb|sqldb/postgres|servertest.*)|merge|merge/(campaign|keys|inventory|live|stream|report|check|world)|spec)$$')
 
 # Tests of checks that touch a server. All others read databases in memory.
 TOLD = OpenColumns|OnRealDatabases

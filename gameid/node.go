@@ -412,11 +412,19 @@ func (n *Node) missing(mark int64) int64 { return mark + minStep - n.horizon() }
 // word that skip set, is far beyond because the clock was set back, it reserves the next times
 // when they are needed, so that minting does not wait for the clock. Callers hold mu.
 func (n *Node) nextMark() int64 {
-	last := int64(n.word.Load() >> SequenceBits)
+	last := int64(n.last() >> SequenceBits)
 	if from := max(n.mark, last); n.missing(from) > minReach && last+minReach/2 >= n.mark {
 		return min(from+minReach, MaxMillis)
 	}
 	return max(n.mark, n.horizon())
+}
+
+// last is the last word that was issued or skipped, also when the node has ended. Callers hold mu.
+func (n *Node) last() uint64 {
+	if n.ended != nil {
+		return n.final
+	}
+	return n.word.Load()
 }
 
 // reservation is the claim of all times up to mark.

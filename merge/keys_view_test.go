@@ -47,7 +47,7 @@ func mergeViewed(t *testing.T, into world.Database, worlds ...world.Database) (*
 // The documented query finds what a key of a log is now, after one merge and after
 // several; an undo of the last one leaves the view of a world as it was. The view is no part of the schema.
 func TestKeysView(t *testing.T) {
-	page, err := os.ReadFile("../../docs/rekeying.md")
+	page, err := os.ReadFile("../docs/rekeying.md")
 	if err != nil {
 		t.Fatal(err)
 	}

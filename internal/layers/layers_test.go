@@ -15,7 +15,7 @@ import (
 // above it in this list, and no others. A word stands for a package and for all below it, unless a longer one is there.
 var layers = []struct{ what, packages string }{
 	{"IDs and numbers", "gameid number entity"},
-	{"texts", "internal/printable internal/slice internal/naming internal/strict internal/sqltext internal/garbage"},
+	{"texts", "internal/printable internal/columns internal/slice internal/naming internal/strict internal/sqltext internal/garbage"},
 	{"databases", "internal/sqldb internal/worldregistry internal/config"},
 	{"a game's database", "store internal/fleet"},
 	{"keys", "merge/keys"},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The proof shares no formula with the carrying out: prove.go uses nothing that fold.go declares.
+// The proof shares no formula with the carrying out: combine_prove.go uses nothing that combine_fold.go declares.
 func TestProofIsApart(t *testing.T) {
 	parse := func(file string) *ast.File {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -17,7 +17,7 @@ func TestProofIsApart(t *testing.T) {
 		return f
 	}
 	folds := make(map[string]bool)
-	for _, d := range parse("fold.go").Decls {
+	for _, d := range parse("combine_fold.go").Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			folds[d.Name.Name] = true
@@ -30,12 +30,12 @@ func TestProofIsApart(t *testing.T) {
 		}
 	}
 	if !folds["foldColumn"] || !folds["Result"] {
-		t.Fatalf("fold.go declares %v", folds)
+		t.Fatalf("combine_fold.go declares %v", folds)
 	}
 	delete(folds, "Error") // as every error has
-	ast.Inspect(parse("prove.go"), func(n ast.Node) bool {
+	ast.Inspect(parse("combine_prove.go"), func(n ast.Node) bool {
 		if name, ok := n.(*ast.Ident); ok && folds[name.Name] {
-			t.Errorf("prove.go uses %s of fold.go", name.Name)
+			t.Errorf("combine_prove.go uses %s of combine_fold.go", name.Name)
 		}
 		return true
 	})

@@ -15,7 +15,7 @@ import (
 
 // The documents list the kinds of reasons that only a plan knows.
 func TestPlacesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/checking.md")
+	text, err := os.ReadFile("../../docs/checking.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestPlacesAreDocumented(t *testing.T) {
 // Every reason that blocks a plan is one of the check, with its code, or of a place.
 func TestRefusalsSayWhatTheyAreOf(t *testing.T) {
 	found := 0
-	for _, dir := range []string{"../planner", "../change", "../step/planning.go"} {
+	for _, dir := range []string{"../planner", "../change"} {
 		err := filepath.WalkDir(dir, func(file string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 				return err
@@ -56,7 +56,7 @@ func TestRefusalsSayWhatTheyAreOf(t *testing.T) {
 					name := e.(*ast.KeyValueExpr).Key.(*ast.Ident).Name
 					said = said || name == "Place" || name == "Code"
 				}
-				if found++; !said && !strings.HasSuffix(file, "prove.go") { // where the findings of a proof are
+				if found++; !said && !strings.HasSuffix(file, "prove.go") && !strings.HasSuffix(file, "flight.go") { // what a proof found, and what changed since the plan
 					t.Errorf("%s: a reason without a place and a code", file)
 				}
 				return true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 
@@ -96,7 +97,7 @@ func (t *text) worlds(c *Check) {
 		rows = append(rows, []string{printable.Text(s.Name), printable.Text(s.Engine),
 			printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")})
 	}
-	for i, line := range printable.Columns(rows) {
+	for i, line := range columns.Lines(rows) {
 		t.line(2, line)
 		servers := r.Worlds[i].Servers
 		shown := min(textServers, len(servers))
@@ -251,7 +252,7 @@ func (t *text) passed(all []passed) {
 		if p.Tables > 0 {
 			what = printable.Count(int64(p.Tables), "table", "tables") + ", "
 		}
-		entries = append(entries, printable.Pad(p.Code, 22)+what+printable.Number(p.Read)+" read")
+		entries = append(entries, columns.Pad(p.Code, 22)+what+printable.Number(p.Read)+" read")
 	}
 	t.downwards(2, entries)
 	for _, p := range all {
@@ -268,7 +269,7 @@ func (t *text) next(steps []step) {
 	t.WriteString("\nNext steps\n")
 	used := 0
 	for i, step := range steps {
-		lines := printable.Wrap(fmt.Sprintf("  %d. ", i+1), printable.Text(strings.Join(step.Codes, ", ")+": "+step.Text), t.width)
+		lines := columns.Wrap(fmt.Sprintf("  %d. ", i+1), printable.Text(strings.Join(step.Codes, ", ")+": "+step.Text), t.width)
 		if used += len(lines); i > 0 && (i == textNext || used > textNextLines) {
 			t.line(2, "and "+inJSON(int64(len(steps)-i)))
 			return

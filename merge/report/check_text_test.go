@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/verdict"
@@ -55,7 +56,7 @@ func TestTextFitsItsWidth(t *testing.T) {
 			line = strings.TrimSuffix(line, "\n")
 			// The summary of a source is not cut: its numbers are what counts.
 			summary := strings.Contains(line, "server ") || strings.Contains(line, "sqlite 3")
-			if n := printable.Width(line); n > limit && !summary {
+			if n := columns.Width(line); n > limit && !summary {
 				t.Errorf("width %d: a line of %d: %s", width, n, line)
 			}
 			if line != strings.TrimRight(line, " ") {

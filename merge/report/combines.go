@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge"
@@ -140,6 +141,6 @@ func (t *text) sums(p *merge.Plan, all []merge.SumProof) {
 	for _, s := range all {
 		rows = append(rows, row(s.Column, s.Worlds, s.After, string(s.Verdict)))
 	}
-	of := append([]printable.Column{{}}, slices.Repeat([]printable.Column{wide}, len(rows[0])-1)...)
-	t.lines(4, printable.Columns(rows, of...))
+	of := append([]columns.Column{{}}, slices.Repeat([]columns.Column{wide}, len(rows[0])-1)...)
+	t.lines(4, columns.Lines(rows, of...))
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/propose"
@@ -97,8 +98,8 @@ func (t *text) kinds(k *verdict.Kinds) {
 		}
 		rows = append(rows, []string{value, printable.Number(g.Rows), printable.Number(g.Own), printable.Number(g.Rows - g.Own), printable.Number(g.Elsewhere), seems})
 	}
-	right := printable.Column{Right: true}
-	t.lines(4, printable.Columns(rows, printable.Column{}, right, right, right, right))
+	right := columns.Column{Right: true}
+	t.lines(4, columns.Lines(rows, columns.Column{}, right, right, right, right))
 }
 
 // values writes what a column of a database holds.

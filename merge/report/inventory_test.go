@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/printable"
+	"mergesafe/internal/columns"
 	"mergesafe/merge/inventory"
 )
 
@@ -75,7 +75,7 @@ func TestInventoryNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := printable.Width(strings.TrimSuffix(line, "\n")); n > width {
+			if n := columns.Width(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("%d columns on a screen of %d: %s", n, width, line)
 			}
 		}

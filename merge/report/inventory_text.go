@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/verdict"
@@ -54,10 +55,10 @@ func (v *Inventory) grid(width int) (lines, left []string) {
 		for i := range v.report.Worlds {
 			rows = append(rows, slice.Map(heads, func(h head) string { return printable.Text(h.of(&v.report.Worlds[i])) }))
 		}
-		aligned := slice.Map(heads, func(h head) printable.Column { return printable.Column{Right: h.Number} })
-		lines = printable.Columns(rows, aligned...)
+		aligned := slice.Map(heads, func(h head) columns.Column { return columns.Column{Right: h.Number} })
+		lines = columns.Lines(rows, aligned...)
 		least := slices.MaxFunc(heads, func(a, b head) int { return cmp.Compare(a.Least, b.Least) })
-		if width == 0 || slices.Max(slice.Map(lines, printable.Width)) <= width || least.Least == 0 {
+		if width == 0 || slices.Max(slice.Map(lines, columns.Width)) <= width || least.Least == 0 {
 			return lines, left
 		}
 		left = append(left, least.Name)

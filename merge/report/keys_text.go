@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge"
@@ -18,7 +19,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 		return
 	}
 	t.WriteString("\nNew keys: the same number is added to all keys of a world, and to all references to them:\n")
-	t.lines(2, printable.Columns(keyOffsets(r), printable.Column{}, printable.Column{Right: true}))
+	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
 	t.WriteString("\n")
 	rows := [][]string{{"space", "world", "keys", "reserved", "become", "narrowest column"}}
 	for _, s := range r.Spaces {
@@ -37,7 +38,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 			rows = append(rows, []string{name, printable.Text(of.World), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
 		}
 	}
-	t.listed(rows, printable.Column{}, printable.Column{}, printable.Column{Right: true})
+	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
 	t.wrapped(2, "", "Reserved are the keys, the values of references to them, and what counters may have given. Beside the narrowest column is the largest value that it takes.")
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
@@ -127,14 +128,14 @@ func (t *text) followed(r *verdict.Rekeying) {
 	if len(rows) == 1 {
 		return
 	}
-	right := printable.Column{Right: true}
+	right := columns.Column{Right: true}
 	t.WriteString("\nReferences to them, in all databases together (those without a match stay so):\n")
 	wide := false
-	for _, line := range printable.Columns(rows, printable.Column{}, printable.Column{}, right, right, right) {
-		wide = wide || t.width > 0 && printable.Width(line) > t.width-2
+	for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right) {
+		wide = wide || t.width > 0 && columns.Width(line) > t.width-2
 	}
 	for _, row := range rows[1:] {
-		if wide && printable.Width(row[1]) > mostTo { // it would push the numbers of all rows into a second line
+		if wide && columns.Width(row[1]) > mostTo { // it would push the numbers of all rows into a second line
 			row[0], row[1] = row[0]+" to "+row[1], ""
 		}
 	}
@@ -145,14 +146,14 @@ func (t *text) followed(r *verdict.Rekeying) {
 const mostTo = 24
 
 // aside writes a table of three numbers behind two texts. A row without the second one has the first on a line of its own.
-func (t *text) aside(rows [][]string, right printable.Column) {
+func (t *text) aside(rows [][]string, right columns.Column) {
 	in := slices.Clone(rows)
 	for i, row := range in {
 		if row[1] == "" {
 			in[i] = append([]string{"", ""}, row[2:]...)
 		}
 	}
-	lines := printable.Columns(in, printable.Column{}, printable.Column{}, right, right, right)
+	lines := columns.Lines(in, columns.Column{}, columns.Column{}, right, right, right)
 	t.line(2, lines[0])
 	t.some(len(lines)-1, shownTables, andMore, func(i int) {
 		if rows[i+1][1] == "" {
@@ -184,7 +185,7 @@ func writeKeyProof(t *text, p *merge.Proof) {
 	}
 	t.WriteString("\nThe new keys:\n")
 	rows := slice.Map(p.Keys, func(k merge.KeyProof) []string { return []string{string(k.Verdict), k.Part, keyProofCount(k)} })
-	for i, line := range printable.Columns(rows) {
+	for i, line := range columns.Lines(rows) {
 		t.line(2, line)
 		for _, detail := range p.Keys[i].Details {
 			t.line(6, strings.TrimSpace(detail))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge"
@@ -113,7 +114,7 @@ func writeProof(t *text, o *Outcome) {
 		rows = append(rows, []string{printable.Text(u.Table), printable.Number(u.Rows), printable.Number(u.Want), string(u.Verdict)})
 	}
 	t.WriteString("\n")
-	for i, line := range printable.Columns(rows, printable.Column{}, wide, wide) {
+	for i, line := range columns.Lines(rows, columns.Column{}, wide, wide) {
 		t.line(2, line)
 		if i > 0 {
 			t.lines(4, all[i-1].Lines)
@@ -133,7 +134,7 @@ func writeProof(t *text, o *Outcome) {
 }
 
 // wide is a column of numbers of rows.
-var wide = printable.Column{Min: 14, Right: true}
+var wide = columns.Column{Min: 14, Right: true}
 
 // writeStatus writes how far a merge is.
 func writeStatus(t *text, o *Outcome) {
@@ -200,7 +201,7 @@ func writeStatus(t *text, o *Outcome) {
 		for _, s := range at.Tables {
 			table = append(table, []string{printable.Text(s.Table), number(s.Rows), number(s.Copied)})
 		}
-		t.lines(2, printable.Columns(table, printable.Column{}, wide, wide))
+		t.lines(2, columns.Lines(table, columns.Column{}, wide, wide))
 	}
 	fences := at.Fences
 	if at.State == merge.StateTried { // which has none

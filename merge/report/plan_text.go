@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
 	"mergesafe/merge/verdict"
@@ -190,7 +191,7 @@ func (t *text) plannedTables(p *merge.Plan) {
 		}
 		rows = append(rows, append(row, strings.Join(notes, "  ")))
 	}
-	t.listed(rows, printable.Column{}, wide, printable.Column{Min: 7, Right: true})
+	t.listed(rows, columns.Column{}, wide, columns.Column{Min: 7, Right: true})
 }
 
 // plannedCounters says which counters in rows, and which sequences, are raised above those of the first world.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/printable"
+	"mergesafe/internal/columns"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/plan"
@@ -92,7 +92,7 @@ func TestLongFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if printable.Width(strings.TrimRight(line, "\n")) > 80 {
+		if columns.Width(strings.TrimRight(line, "\n")) > 80 {
 			t.Errorf("too wide: %s", line)
 		}
 	}

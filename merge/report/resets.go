@@ -1,6 +1,7 @@
 package report
 
 import (
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
 	"mergesafe/merge/verdict"
@@ -23,7 +24,7 @@ func writeResetProof(t *text, p *merge.Proof) {
 		rows = append(rows, []string{printable.Text(s.Table), printable.Number(s.Rows), "0", string(s.Verdict)})
 	}
 	t.WriteString("\n")
-	t.lines(2, printable.Columns(rows, printable.Column{}, wide, wide))
+	t.lines(2, columns.Lines(rows, columns.Column{}, wide, wide))
 }
 
 // emptied is a table that is empty in the new database, with what a proof found of it.

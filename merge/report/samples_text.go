@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
@@ -57,14 +58,14 @@ func rowText(r verdict.SampleRow, header []string) []string {
 // table writes rows in aligned columns, as many as there is room for. The first
 // row says how many there is no room for.
 func (t *text) table(indent int, rows [][]string) {
-	var widths []printable.Column
+	var widths []columns.Column
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
-				widths = append(widths, printable.Column{})
+				widths = append(widths, columns.Column{})
 			}
 			row[i] = printable.Text(cell)
-			widths[i].Min = max(widths[i].Min, min(printable.Width(row[i]), textCell))
+			widths[i].Min = max(widths[i].Min, min(columns.Width(row[i]), textCell))
 		}
 	}
 	const room = len("(+99)")
@@ -76,11 +77,11 @@ func (t *text) table(indent int, rows [][]string) {
 	for n, row := range rows {
 		rows[n] = slices.Clone(row[:min(fit, len(row))])
 		for i, cell := range rows[n] {
-			rows[n][i] = printable.Cut(cell, textCell)
+			rows[n][i] = columns.Cut(cell, textCell)
 		}
 		if n == 0 && fit < len(row) {
 			rows[n] = append(rows[n], fmt.Sprintf("(+%d)", len(row)-fit))
 		}
 	}
-	t.lines(indent, printable.Columns(rows, widths[:fit]...))
+	t.lines(indent, columns.Lines(rows, widths[:fit]...))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/verdict"
@@ -61,8 +62,8 @@ func (t *text) to(w io.Writer) error {
 			how, line = line[0], line[1:]
 		}
 		lines := []string{line}
-		if how != asItIs && t.width > 0 && printable.Width(line) > t.width {
-			lines = printable.Wrap(prefix(line, how), strings.TrimPrefix(line, prefix(line, how)), t.width)
+		if how != asItIs && t.width > 0 && columns.Width(line) > t.width {
+			lines = columns.Wrap(prefix(line, how), strings.TrimPrefix(line, prefix(line, how)), t.width)
 		}
 		if color := colors[how]; color != "" && t.color {
 			word, rest, _ := strings.Cut(lines[0]+"  ", "  ")
@@ -95,8 +96,8 @@ func (t *text) section(s string) {
 }
 
 // listed writes the first rows of a table below its heading, and the number of the others.
-func (t *text) listed(rows [][]string, of ...printable.Column) {
-	lines := printable.Columns(rows, of...)
+func (t *text) listed(rows [][]string, of ...columns.Column) {
+	lines := columns.Lines(rows, of...)
 	t.line(2, lines[0])
 	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
 }
@@ -128,7 +129,7 @@ func (t *text) verbatim(indent int, all []string) {
 // beginning of the first one.
 func (t *text) wrapped(indent int, first, s string) {
 	words := strings.Join(strings.Fields(printable.Text(s)), " ")
-	t.WriteString(strings.Join(printable.Wrap(strings.Repeat(" ", indent)+printable.Text(first), words, t.width), "\n") + "\n")
+	t.WriteString(strings.Join(columns.Wrap(strings.Repeat(" ", indent)+printable.Text(first), words, t.width), "\n") + "\n")
 }
 
 // verdict writes a line that begins with a verdict, or another word in its colour.
@@ -152,13 +153,13 @@ func (t *text) isLong() bool { return bytes.Count(t.Bytes(), []byte("\n")) > lon
 // downwards writes short entries in as many columns as there is room for, to be
 // read downwards.
 func (t *text) downwards(indent int, entries []string) {
-	width := slices.Max(slice.Map(entries, printable.Width)) + 3
+	width := slices.Max(slice.Map(entries, columns.Width)) + 3
 	n := max(1, (t.width-indent)/width)
 	height := (len(entries) + n - 1) / n
 	for row := range height {
 		line := ""
 		for i := row; i < len(entries); i += height {
-			line += printable.Pad(entries[i], width)
+			line += columns.Pad(entries[i], width)
 		}
 		t.line(indent, line)
 	}

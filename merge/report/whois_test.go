@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/printable"
+	"mergesafe/internal/columns"
 	"mergesafe/merge"
 	"mergesafe/merge/keys"
 )
@@ -31,7 +31,7 @@ func TestAnswersAreWrapped(t *testing.T) {
 	}
 	wrapped := write(width)
 	for line := range strings.Lines(wrapped) {
-		if n := printable.Width(strings.TrimRight(line, "\n")); n > width {
+		if n := columns.Width(strings.TrimRight(line, "\n")); n > width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

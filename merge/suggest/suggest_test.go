@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/printable"
+	"mergesafe/internal/columns"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
 
@@ -314,7 +314,7 @@ SUGGESTED  1 merge: 5 worlds become 2.
 			most = 100
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := printable.Width(strings.TrimSuffix(line, "\n")); n > most && !strings.Contains(line, "  fewest  ") && !strings.HasPrefix(line, "before ") && !strings.HasPrefix(line, "after ") {
+			if n := columns.Width(strings.TrimSuffix(line, "\n")); n > most && !strings.Contains(line, "  fewest  ") && !strings.HasPrefix(line, "before ") && !strings.HasPrefix(line, "after ") {
 				t.Errorf("%d columns, want %d: %q", n, most, line)
 			}
 		}

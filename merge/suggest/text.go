@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/inventory"
@@ -56,7 +57,7 @@ type text struct {
 
 // line writes a text over as many lines as it needs, below each other behind the prefix.
 func (t *text) line(prefix, s string) {
-	for _, line := range printable.Wrap(prefix, printable.Text(s), t.width) {
+	for _, line := range columns.Wrap(prefix, printable.Text(s), t.width) {
 		t.WriteString(strings.TrimRight(line, " ") + "\n")
 		t.lines++
 	}
@@ -68,7 +69,7 @@ func (t *text) numbers(s *Suggestion) {
 	for i, e := range []Ends{s.Before, s.After} {
 		rows = append(rows, []string{[]string{"before", "after"}[i], printable.Number(e.Least), printable.Number(e.Middle), printable.Number(e.Most)})
 	}
-	for _, line := range printable.Columns(rows, printable.Column{}, printable.Column{Right: true}, printable.Column{Right: true}, printable.Column{Right: true}) {
+	for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{Right: true}, columns.Column{Right: true}, columns.Column{Right: true}) {
 		t.line("", line)
 	}
 	t.line("", "")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
 
@@ -321,7 +322,7 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 	width = cmp.Or(width, mostWidth)
 	var b strings.Builder
 	say := func(prefix, text string) {
-		b.WriteString(strings.Join(printable.Wrap(prefix, printable.Text(text), width), "\n") + "\n")
+		b.WriteString(strings.Join(columns.Wrap(prefix, printable.Text(text), width), "\n") + "\n")
 	}
 	line := func() { say(v.word+": ", s.Name+": "+v.sentence) }
 	line()
@@ -389,22 +390,22 @@ func table(s *campaign.Status, width int) []string {
 	}
 	narrow := func(column, most int) {
 		for _, row := range rows {
-			row[column] = printable.Cut(row[column], most)
+			row[column] = columns.Cut(row[column], most)
 		}
 	}
 	narrow(0, 20)
 	widest := func() (n int) {
-		for _, line := range printable.Columns(rows, printable.Column{}, printable.Column{}, printable.Column{Right: true}) {
-			n = max(n, printable.Width(line))
+		for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true}) {
+			n = max(n, columns.Width(line))
 		}
 		return n
 	}
 	for most := 40; most >= 8 && widest() > width; most -= 4 {
 		narrow(1, most)
 	}
-	lines := printable.Columns(rows, printable.Column{}, printable.Column{}, printable.Column{Right: true})
+	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
 	for i := range lines {
-		lines[i] = printable.Cut(lines[i], width)
+		lines[i] = columns.Cut(lines[i], width)
 	}
 	return lines
 }

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/gameid"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/fleet"
 	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
@@ -277,7 +278,7 @@ func printServer(out io.Writer, width int, s fleet.Server, history []fleet.Chang
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
 		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
 	}
-	if err := printable.WriteColumns(out, facts, width); err != nil {
+	if err := columns.Write(out, facts, width); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)
@@ -285,7 +286,7 @@ func printServer(out io.Writer, width int, s fleet.Server, history []fleet.Chang
 	for _, h := range history {
 		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
 	}
-	return printable.WriteColumns(out, rows, width)
+	return columns.Write(out, rows, width)
 }
 
 func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {

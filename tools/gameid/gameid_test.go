@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/columns"
 	"mergesafe/internal/fleet"
-	"mergesafe/internal/printable"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
@@ -337,7 +337,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if n := printable.Width(strings.TrimRight(line, "\n")); n > width {
+		if n := columns.Width(strings.TrimRight(line, "\n")); n > width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
 )
@@ -27,7 +28,7 @@ func printList[E, T any](w io.Writer, width int, asJSON bool, all []E, none stri
 	for _, e := range all {
 		rows = append(rows, row(e))
 	}
-	return printable.WriteColumns(w, rows, width)
+	return columns.Write(w, rows, width)
 }
 
 // known is a time in JSON: null if it is zero.

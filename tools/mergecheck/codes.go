@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"mergesafe/internal/printable"
+	"mergesafe/internal/columns"
 	"mergesafe/merge/verdict"
 )
 
@@ -14,7 +14,7 @@ import (
 func writeCodes(w io.Writer, width int) error {
 	var b strings.Builder
 	line := func(prefix, text string) {
-		b.WriteString(strings.Join(printable.Wrap(prefix, text, width), "\n") + "\n")
+		b.WriteString(strings.Join(columns.Wrap(prefix, text, width), "\n") + "\n")
 	}
 	for _, c := range verdict.Codes() {
 		fmt.Fprintln(&b, c.Code)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/internal/printable"
+	"mergesafe/internal/columns"
 )
 
 // Codes fit the terminal, and no word of them is lost.
@@ -18,8 +18,8 @@ func TestCodesFitTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(codes.String()) {
-		if line = strings.TrimRight(line, "\n"); printable.Width(line) > width {
-			t.Errorf("%d columns: %s", printable.Width(line), line)
+		if line = strings.TrimRight(line, "\n"); columns.Width(line) > width {
+			t.Errorf("%d columns: %s", columns.Width(line), line)
 		}
 	}
 	if got, want := strings.Join(strings.Fields(codes.String()), " "), strings.Join(strings.Fields(plain.String()), " "); got != want {

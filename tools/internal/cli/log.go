@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v3"
+	"mergesafe/internal/columns"
 
-	"mergesafe/internal/printable"
+	"github.com/urfave/cli/v3"
 )
 
 // LineEvery is how often a long operation gets a line if there is no terminal to show its
@@ -85,7 +85,7 @@ func (l *Log) line(prefix, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if width := widthOf(l.w); width > 0 {
-		text = strings.Join(printable.Wrap("", prefix+text, width), "\n")
+		text = strings.Join(columns.Wrap("", prefix+text, width), "\n")
 	} else {
 		text = prefix + text
 	}

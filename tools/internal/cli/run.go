@@ -44,8 +44,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/garbage"
-	"mergesafe/internal/printable"
 
 	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
@@ -358,7 +358,7 @@ func checkHelp(root, cmd *cli.Command) error {
 	mentions("Example")
 	for _, text := range append(slices.Collect(maps.Values(ownOf(cmd).topics)), cmd.Description) {
 		for line := range strings.Lines(text) {
-			if n := printable.Width(strings.TrimRight(line, "\n")); n > helpWidth {
+			if n := columns.Width(strings.TrimRight(line, "\n")); n > helpWidth {
 				errs = append(errs, fmt.Errorf("a line of the help of %q has %d columns: %s", cmd.Name, n, strings.TrimSpace(line)))
 			}
 		}

@@ -1,4 +1,4 @@
-package printable
+package columns
 
 import (
 	"slices"
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Columns stand below each other on a terminal, whatever the script.
+// Lines stand below each other on a terminal, whatever the script.
 func TestWrite(t *testing.T) {
 	t.Setenv("LC_ALL", "zh_CN.UTF-8") // where some programs take "é" and "…" for wide
 	var b strings.Builder
-	if err := WriteColumns(&b, [][]string{
+	if err := Write(&b, [][]string{
 		{"NAME", "ROLE", "HOLDER"},
 		{"一区", "own", "-"},
 		{"café…", "merged", "pid 7"},
@@ -35,7 +35,7 @@ func TestWrite(t *testing.T) {
 // A table that is wider than the terminal is wrapped at its spaces, below its second column.
 func TestWriteWraps(t *testing.T) {
 	var b strings.Builder
-	if err := WriteColumns(&b, [][]string{{"NO", "NAME", "HOLDER"}, {"7", "一区", "game-server, pid 7 on host-1"}, {"8", "s2", "-"}}, 24); err != nil {
+	if err := Write(&b, [][]string{{"NO", "NAME", "HOLDER"}, {"7", "一区", "game-server, pid 7 on host-1"}, {"8", "s2", "-"}}, 24); err != nil {
 		t.Fatal(err)
 	}
 	const want = "NO  NAME  HOLDER\n" +
@@ -49,7 +49,7 @@ func TestWriteWraps(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	described := []Column{{}, {Min: 7, Right: true}, {Right: true}}
-	got := Columns([][]string{{"table", "rows", "own"}, {"一区", "1,234", "12,345", "more"}, nil, {"items", "1", "2", "", ""}}, described...)
+	got := Lines([][]string{{"table", "rows", "own"}, {"一区", "1,234", "12,345", "more"}, nil, {"items", "1", "2", "", ""}}, described...)
 	want := []string{
 		"table     rows     own",
 		"一区     1,234  12,345  more",
@@ -62,7 +62,7 @@ func TestLines(t *testing.T) {
 	if described[0].Min != 0 {
 		t.Error("the description is changed")
 	}
-	if got := Columns(nil, described...); len(got) != 0 {
+	if got := Lines(nil, described...); len(got) != 0 {
 		t.Errorf("no rows are %q", got)
 	}
 }

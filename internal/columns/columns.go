@@ -1,4 +1,5 @@
-package printable
+// Package columns writes texts in columns as wide as a terminal shows them.
+package columns
 
 import (
 	"io"
@@ -16,7 +17,7 @@ var terminal = &runewidth.Condition{StrictEmojiNeutral: true}
 // Width is how many columns of a terminal a text takes.
 func Width(text string) int { return terminal.StringWidth(text) }
 
-// Pad adds spaces to a text until it takes that many columns. A wider text stays
+// Pad adds spaces to a text until it takes that many  A wider text stays
 // as it is.
 func Pad(text string, width int) string { return terminal.FillRight(text, width) }
 
@@ -29,10 +30,10 @@ type Column struct {
 	Right bool // its texts end below each other, as numbers do
 }
 
-// Columns makes a line of each row, every column as wide as its widest text and
+// Lines makes a line of each row, every column as wide as its widest text and
 // two spaces apart from the next. Columns that are not described begin below
 // each other. Nothing in a text may end a line.
-func Columns(rows [][]string, described ...Column) []string {
+func Lines(rows [][]string, described ...Column) []string {
 	columns := slices.Clone(described)
 	for _, row := range rows {
 		for i, text := range row {
@@ -56,15 +57,15 @@ func Columns(rows [][]string, described ...Column) []string {
 	return lines
 }
 
-// WriteColumns writes rows as [Columns] makes them. A line that is wider than width continues below
+// Write writes rows as [Columns] makes them. A line that is wider than width continues below
 // the second column; a width of 0 means no limit.
-func WriteColumns(w io.Writer, rows [][]string, width int) error {
+func Write(w io.Writer, rows [][]string, width int) error {
 	first := 0
 	for _, row := range rows {
 		first = max(first, Width(row[0]))
 	}
 	var lines []string
-	for i, line := range Columns(rows) {
+	for i, line := range Lines(rows) {
 		if width > 0 && Width(line) > width {
 			prefix := Pad(rows[i][0], first) + "  "
 			lines = append(lines, Wrap(prefix, strings.TrimPrefix(line, prefix), width)...)
