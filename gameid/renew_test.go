@@ -303,6 +303,33 @@ func TestNothingIsIssuedBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// A clock that steps ahead while a renewal is on the way ends the lease by that clock, so the node skips to where
+// another may have been. When the clock is set back, it mints there at once, and asks the registry as rarely as ever.
+func TestSkippedAheadOfTheClock(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, clock := newRegistry(), gameidtest.NewClock()
+		n := open(t, r, gameid.Options{Clock: clock})
+		g := gameid.NewGenerator[player](n)
+		next(t, g)
+		r.with(func(r *registry) { r.delay = 2 * time.Second })
+		time.Sleep(10*time.Second/3 + time.Millisecond) // the first renewal is on the way
+		clock.Step(time.Minute)
+		time.Sleep(2 * time.Second) // its answer came
+		clock.Step(-time.Minute)
+		r.with(func(r *registry) { r.delay = time.Millisecond })
+		time.Sleep(2 * time.Second) // the one that began with the delay has ended
+		before := n.Stats().Renewals
+		if ahead := time.Until(next(t, g).Time()); ahead < time.Minute {
+			t.Errorf("the ID is %s ahead of the clock: the node did not skip", ahead)
+		}
+		time.Sleep(10 * time.Second)
+		next(t, g)
+		if asked := n.Stats().Renewals - before; asked > 10 {
+			t.Errorf("the node renewed its lease %d times in 10 s", asked)
+		}
+	})
+}
+
 // In a registry that was restored from an older copy the epoch comes round
 // again. The node that lives on loses then, instead of writing over the row of
 // the one that came after it.
