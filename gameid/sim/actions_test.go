@@ -343,6 +343,9 @@ func (w *world) rightClock() bool {
 // rightClock sets the clock of a process right. The world's mutex is held.
 func (p *process) rightClock() {
 	now := time.Now()
+	if p.clock.wall.rate <= slowest {
+		p.clock.stood = now
+	}
 	p.clock.wall.set(now, now.Round(0), rightRate)
 	p.clock.elapsed.set(now, p.clock.elapsed.at(now), rightRate)
 }

@@ -39,8 +39,7 @@ func (p *process) String() string {
 // much it wants to gain otherwise; in milliseconds.
 const minReach, minStep = 64, 16
 
-// longestWait is how long a node may wait for a clock that is only adjusted, or
-// runs slow.
+// longestWait is how long a node may wait for a clock that is only adjusted.
 const longestWait = 200 * time.Millisecond
 
 // asks looks at a claim when the node makes it. The world's mutex is held.
@@ -50,7 +49,7 @@ func (p *process) asks(c gameid.Claim) {
 		p.violates("window: it claims with %s, want %s", c.Window, p.window)
 	}
 	p.w.widest = max(p.w.widest, p.window)
-	mark := max(p.conn.asked, rec.Reserved)
+	mark := max(p.conn.asked, rec.Reserved, p.clock.horizon(p.window)) // the node may have skipped that far
 	least := p.clock.now() + p.window.Milliseconds()
 	if p.state == opening {
 		old := max(rec.Reserved, p.conn.floor)
@@ -64,7 +63,7 @@ func (p *process) asks(c gameid.Claim) {
 	}
 	most := max(p.clock.horizon(p.window), p.conn.asked, rec.Reserved)
 	if mark+minStep > least+minReach || p.state == opening && p.w.clocksWrong {
-		most = max(most, mark+minReach) // a clock was set back
+		most = max(most, mark+minReach+minStep) // a clock was set back; the node may have read it a little later
 	}
 	if c.Reserved > most || c.Reserved < least {
 		p.violates("reserve: it reserves up to %d, allowed is %d to %d", c.Reserved, least, most)
@@ -187,13 +186,14 @@ func (w *world) returned(p *process, c call) {
 	most := timeoutOf(p.opts) + full*rightRate/slowest + time.Millisecond
 	if max(c.after.ms(), p.base) > c.began.UnixMilli()-gameid.EpochMillis-longestWait.Milliseconds() || w.clocksWrong {
 		// At the end of the window: the call under way may bring nothing, and
-		// the next one waits for the clock.
-		most += timeoutOf(p.opts) + longestWait
+		// the next one waits for the clock, which may run slow.
+		most += timeoutOf(p.opts) + longestWait*rightRate/slowest
 	}
 	if c.froze {
 		most += timeoutOf(p.opts) // what was reserved at the first wait was over when it thawed: it waits once more
 	}
-	if c.awake > most {
+	most += 2 * minStep * time.Millisecond // a node that skipped waits for its clock before it asks
+	if stood := p.clock.stood.After(c.began) || p.clock.wall.rate <= slowest; c.awake > most && !stood {
 		p.violates("time: %s took %s, at most %s is allowed", what, c.awake, most)
 	}
 	if c.err != nil {

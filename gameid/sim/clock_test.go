@@ -34,6 +34,7 @@ type clock struct {
 	wall    hand
 	elapsed hand
 
+	stood    time.Time // when the wall clock, stopped or slow, was set right
 	shown    time.Time // what Wall returned last
 	compared time.Time // what it returned when the node, being opened, had read the row
 	fresh    bool      // the node has read the row and not yet looked at the clock

@@ -496,6 +496,9 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 	if m.odd || m.given && command == "apply" || f.kind != "" || l.beside || l.anyRuns(m) || m.plan == nil || len(m.plan.Refusals) > 0 || !l.asPlanned(m, before) || l.ran(m, before) && command == "apply" || l.otherFence(m, before) {
 		return
 	}
+	if (command == "open" || command == "verify") && len(l.fences(m, before)) < l.fenced(m) {
+		return // an undo lifted the fences, and an apply beside it had made the new database again
+	}
 	new := l.config[m.into]
 	was := l.state(m, before)
 	_, ours := before[new].recorded()[m.plan.ID]
