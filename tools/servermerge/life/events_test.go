@@ -245,8 +245,8 @@ func (l *life) alter(at string, n int) {
 	}
 	l.said("on %s: %s", at, s)
 	l.write(at, s)
-	for _, m := range l.merges {
-		if l.config[m.into] == at {
+	for _, m := range l.merges { // that make it, or that it is a world of
+		if l.config[m.into] == at || m.plan != nil && slices.ContainsFunc(m.worlds, func(w string) bool { return l.config[w] == at }) {
 			m.odd = true
 		}
 	}

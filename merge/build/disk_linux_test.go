@@ -1,0 +1,56 @@
+package build_test
+
+import (
+	"errors"
+	"testing"
+
+	"mergesafe/internal/smalldisk"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/record"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+	"mergesafe/store"
+)
+
+// A full disk stops the merge, resumable. With room again it resumes and completes.
+func TestDiskFull(t *testing.T) {
+	small := smalldisk.Mount(t, "6m")
+	e := worldtest.SqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
+	all := []world.Database{worldtest.ManyRows(t, e, "a", 1, 10), worldtest.ManyRows(t, e, "b", 100_000, 20_000)}
+	p, into := worldtest.PlanOf(t, worldtest.SqliteIn(func(testing.TB) string { return small.Path() }), all, worldtest.ManyOptions)
+
+	if err := small.Fill(512 << 10); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := build.Apply(t.Context(), p, into, all, job.Options{RetryFor: -1})
+		if !errors.Is(err, record.ErrStopped) || !errors.Is(err, store.ErrUnavailable) {
+			t.Fatalf("with a full disk: %v", err)
+		}
+	}
+	if err := small.Free(); err != nil {
+		t.Fatal(err)
+	}
+	worldtest.MustApply(t, p, into, all)
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+		t.Errorf("%+v", proof)
+	}
+}
+
+// A merge that is made and not opened is undone on a full disk: what is dropped makes room.
+func TestUndoOnAFullDisk(t *testing.T) {
+	small := smalldisk.Mount(t, "6m")
+	e := worldtest.SqliteIn(func(testing.TB) string { return small.Path() })
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 10, "anna"), worldtest.GameWorld(t, e, "s2", 2, 10, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	if err := small.Fill(0); err != nil {
+		t.Fatal(err)
+	}
+	done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once})
+	if err != nil || !done.Dropped || len(done.Lifted) != 2 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}

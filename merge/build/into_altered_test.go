@@ -1,0 +1,128 @@
+package build_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/prove"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// Whatever is altered in the first world after the plan, apply names it before its first write.
+func TestIntoAltered(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")}
+		for _, d := range all {
+			worldtest.Exec(t, d, "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5")
+		}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		cases := [][3]string{
+			{"CREATE VIEW more AS SELECT name FROM players", "DROP VIEW more", "view more was altered since the plan was made: plan again"},
+			{"DROP VIEW rich", "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5", "view rich was"},
+			{"CREATE INDEX more ON players (gold)", "DROP INDEX more", "table players was"},
+		}
+		if e.Name == "sqlite" {
+			cases = append(cases, [3]string{"PRAGMA user_version = 9", "PRAGMA user_version = 0", "the database was"})
+		} else {
+			cases[2][1] += " ON players"
+			cases = append(cases, [][3]string{
+				{"ALTER TABLE players COMMENT = 'else'", "ALTER TABLE players COMMENT = ''", "table players was"},
+				{"ALTER DATABASE COLLATE utf8mb4_bin", "ALTER DATABASE COLLATE utf8mb4_general_ci", "the database was"},
+				{"CREATE PROCEDURE p() SELECT 1", "DROP PROCEDURE p", "procedure p was"},
+				{"CREATE EVENT e ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1", "DROP EVENT e", "event e was"},
+				{"CREATE TRIGGER tr BEFORE DELETE ON players FOR EACH ROW SET @a = 1", "DROP TRIGGER tr", "trigger tr of table players was"},
+			}...)
+			collation := ""
+			if err := worldtest.Pool(t, all[0]).QueryRow("SELECT @@collation_database").Scan(&collation); err != nil {
+				t.Fatal(err)
+			}
+			cases[4][1] = "ALTER DATABASE COLLATE " + collation
+		}
+		for _, c := range cases {
+			worldtest.Exec(t, all[0], c[0])
+			_, err := build.Apply(t.Context(), p, into, all, job.Options{})
+			worldtest.RefusedBecause(t, c[0], c[2], err)
+			worldtest.Exec(t, all[0], c[1])
+		}
+		if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || there {
+			t.Errorf("something was written: %v", err)
+		}
+	})
+}
+
+// Events that run after the plan may change rows that were read: neither apply nor verify nor open goes on.
+func TestIntoEventsRun(t *testing.T) {
+	t.Parallel()
+	server := servertest.Private(t, "--event-scheduler=OFF")
+	e := worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return world.Database{Name: name, DSN: "mysql:" + dsn}
+	}}
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")}
+	for _, d := range all {
+		worldtest.Exec(t, d, "CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO SET @a = 1")
+	}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+	worldtest.Exec(t, all[0], "SET GLOBAL event_scheduler = ON")
+	const want = "SET GLOBAL event_scheduler = OFF"
+	refuses := func(doing string) {
+		_, err := build.Apply(t.Context(), p, into, all, job.Options{})
+		worldtest.RefusedBecause(t, doing, want, err)
+	}
+	refuses("apply")
+	worldtest.Exec(t, all[0], want)
+	on := job.Hooks{Fail: func(point string) error { // while apply runs
+		if point == "after fence" {
+			worldtest.Exec(t, all[0], "SET GLOBAL event_scheduler = ON")
+		}
+		return nil
+	}}
+	_, err := build.ApplyWith(t.Context(), p, into, all, job.Options{}, on)
+	worldtest.RefusedBecause(t, "the end of apply", want, err)
+	refuses("apply again")
+	worldtest.Exec(t, all[0], want)
+	worldtest.MustApply(t, p, into, all)
+	worldtest.Exec(t, all[0], "SET GLOBAL event_scheduler = ON")
+	proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
+	if err != nil || proof.Verdict != verdict.NotVerified || !strings.Contains(proof.Unseen[0].String(), want) {
+		t.Errorf("%+v, %v", proof, err)
+	}
+	worldtest.Exec(t, all[0], want)
+	worldtest.Proved(t, p, into, all)
+	worldtest.Exec(t, all[0], "SET GLOBAL event_scheduler = ON")
+	done, err := build.Open(t.Context(), p, into, all, build.Options{})
+	if !errors.Is(err, build.ErrNotProved) || !strings.Contains(done.Proof.Unseen[0].String(), want) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	worldtest.Exec(t, all[0], want)
+	if _, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	worldtest.Exec(t, all[0], "SET GLOBAL event_scheduler = ON")
+	if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict != verdict.Pass {
+		t.Errorf("opened: %+v, %v", proof, err)
+	}
+	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that cannot be made is refused by the plan.
+func TestIntoNowhere(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "one"), worldtest.GameWorld(t, e, "s2", 2, 2, "two")}
+	p, err := planner.NewPlan(t.Context(), world.Database{Name: "new", DSN: "sqlite:" + t.TempDir() + "/no/new.db"}, all, planner.PlanOptions{})
+	if err != nil || !strings.Contains(strings.Join(worldtest.ReasonsOf(p), "\n"), "cannot be made: there is no directory") {
+		t.Errorf("%v, %v", worldtest.ReasonsOf(p), err)
+	}
+}

@@ -1,0 +1,63 @@
+package build_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/build"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// What is told of the rows of the worlds that come is what the new database has of them afterwards.
+func TestEachFateOf(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.OldGame(t, e, "s1", "s2", "s3")
+		worldtest.Exec(t, all[2], "UPDATE chars SET name = 'nbe' WHERE guid = 2") // as in s2
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.OldRules(), Names: []plan.NamePolicy{{Table: "chars", Column: "name", MaxLength: 20}}})
+		if len(p.Renames) != 1 {
+			t.Fatalf("%+v", p.Renames)
+		}
+		worldtest.MustApply(t, p, into, all)
+		const rows = "SELECT guid, name FROM chars ORDER BY guid"
+		var olds, wantOlds []string
+		for _, d := range all[1:] {
+			wantOlds = append(wantOlds, keysAndNames(t, d, rows)...)
+		}
+		news := keysAndNames(t, all[0], rows) // as they were
+		err := build.EachFateOf(t.Context(), p, into, all, "chars", "name", nil, func(f build.Fate) error {
+			olds, news = append(olds, f.OldKey+" "+f.OldName), append(news, f.NewKey+" "+f.NewName)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(wantOlds, olds); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(keysAndNames(t, into, rows), news); diff != "" {
+			t.Error(diff)
+		}
+		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" of "s2" come by the plan`}} {
+			err := build.EachFateOf(t.Context(), p, into, all, c.table, c.column, nil, func(build.Fate) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		}
+	})
+}
+
+func keysAndNames(t *testing.T, d world.Database, query string) (all []string) {
+	t.Helper()
+	db := worldtest.Pool(t, d)
+	defer db.Close()
+	for _, row := range worldtest.ReadCell(t, db, query) {
+		all = append(all, fmt.Sprint(row[0], " ", row[1]))
+	}
+	return all
+}

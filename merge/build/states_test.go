@@ -1,0 +1,400 @@
+package build_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/prove"
+	"mergesafe/merge/record"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+	"mergesafe/store"
+	"mergesafe/store/storetest"
+)
+
+// Sequences of commands that opened, dropped or lost the wrong thing once are in this file; package life generates others.
+
+// killedBefore ends the work at a point for the first time that it comes.
+func killedBefore(point string) job.Hooks {
+	return job.Hooks{Fail: func(p string) error {
+		if p == point {
+			return context.Canceled
+		}
+		return nil
+	}}
+}
+
+var once = job.Options{RetryFor: -1}
+
+// Two merges that name one database: the one that began first has it, and the undo of the other drops nothing.
+func TestTwoMergesOfOneName(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		s1, s2, s3 := worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5), worldtest.ManyRows(t, e, "s3", 200, 5)
+		a, into := worldtest.PlanOf(t, e, []world.Database{s1, s2}, worldtest.ManyOptions)
+		b := worldtest.MustPlan(t, into, []world.Database{s1, s3}, worldtest.ManyOptions)
+		ofA, ofB := []world.Database{s1, s2}, []world.Database{s1, s3}
+		if _, err := build.ApplyWith(t.Context(), b, into, ofB, once, killedBefore("before manifest")); err == nil {
+			t.Fatal("nothing went wrong") // only the record is there, without a row
+		}
+		_, err := build.Apply(t.Context(), a, into, ofA, job.Options{})
+		worldtest.RefusedBecause(t, "apply", "it has the record of another merge", err)
+		if _, err := build.Undo(t.Context(), a, into, ofA, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
+			t.Errorf("the undo of the merge that did not begin: %v", err)
+		}
+		if at, err := build.LookUp(t.Context(), b, into, ofB); err != nil || at.State != record.StateCopying {
+			t.Errorf("%+v, %v", at, err)
+		}
+		worldtest.MustDrop(t, b, into, ofB)
+		worldtest.MustApply(t, a, into, ofA)
+		worldtest.Opened(t, a, into, ofA)
+		if _, err := build.Undo(t.Context(), b, into, ofB, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
+			t.Errorf("the undo of the other merge: %v", err)
+		}
+		if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || !there {
+			t.Errorf("%s was dropped by the undo of another merge: %v", into.Name, err)
+		}
+	})
+}
+
+// A merge of which a world is fenced by another merge while this one looks at it is refused, and names the other one.
+func TestTwoMergesOfOneWorld(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		s1, s2, s3 := worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 3, "bert"), worldtest.GameWorld(t, e, "s3", 3, 3, "carl")
+		ofA, ofB := []world.Database{s1, s2}, []world.Database{s1, s3}
+		intoA := e.Fresh(t, "a")
+		a := worldtest.MustPlan(t, intoA, ofA, planner.PlanOptions{})
+		b, intoB := worldtest.PlanOf(t, e, ofB, planner.PlanOptions{})
+		came := false
+		_, err := build.ApplyWith(t.Context(), b, intoB, ofB, job.Options{}, job.Hooks{Fail: func(point string) error {
+			if came || point != "read" {
+				return nil
+			}
+			came = true
+			_, err := build.Apply(t.Context(), a, intoA, ofA, job.Options{})
+			return err
+		}})
+		worldtest.RefusedBecause(t, "apply", fmt.Sprintf("its world goes to %q by the merge %q", intoA.Name, a.ID), err)
+	})
+}
+
+// A database that this merge did not make is not dropped, though it is empty.
+func TestUndoOfAnEmptyDatabase(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
+		worldtest.Exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)", "DROP TABLE mine")
+		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
+			t.Errorf("undone: %v", err)
+		}
+		worldtest.Exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)", "DROP TABLE mine")
+		worldtest.MustApply(t, p, into, all)
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Kept || len(done.Others) > 0 {
+			t.Errorf("%+v, %v", done, err)
+		}
+		worldtest.Exec(t, into, "CREATE TABLE mine (id INTEGER PRIMARY KEY)") // it is there
+	})
+}
+
+// An open that is killed, wherever, is gone on with by itself, or taken back by an undo that raises what the worlds give.
+func TestOpenKilled(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		for _, undone := range []bool{false, true} {
+			for _, c := range []struct {
+				point string // "": in the call that tells the fleet registry
+				state record.State
+			}{{"before state", record.StateMade}, {"", record.StateOpening}, {"before unguard", record.StateOpening}} {
+				all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+				p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+				told := 0
+				_, err := build.With(t.Context(), p, into, all, build.Options{Options: once, Placing: func(context.Context) error {
+					if told++; c.point == "" {
+						return context.Canceled
+					}
+					return nil
+				}}, killedBefore(c.point))
+				if err == nil {
+					t.Fatal("nothing went wrong")
+				}
+				if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != c.state {
+					t.Errorf("%s: %+v, %v", c.point, at, err)
+				}
+				worldtest.Startable(t, into, 1, false)
+				if !undone {
+					worldtest.Opened(t, p, into, all)
+					worldtest.Startable(t, into, 1, true)
+					continue
+				}
+				before := worldtest.RegistryIn(t, all[0])[0].Generation()
+				done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Placing: func(context.Context) error { told = -1; return nil }})
+				entered := c.state == record.StateOpening
+				if err != nil || !done.Dropped || done.Raised != entered || (told < 0) != entered {
+					t.Fatalf("%s: %+v, told %d, %v", c.point, done, told, err)
+				}
+				if after := worldtest.RegistryIn(t, all[0])[0].Generation(); entered && after < before+2 {
+					t.Errorf("%s: the first world is in generation %d, and the new database was in %d", c.point, after, before+1)
+				}
+				for i, d := range all {
+					worldtest.Startable(t, d, gameid.ServerID(i+1), true)
+				}
+			}
+		}
+	})
+}
+
+// A killed undo of an opened merge leaves the gate closed; open lifts it, and undo goes on.
+func TestUndoKilledBehindTheGate(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		worldtest.Opened(t, p, into, all)
+		worldtest.Mint(t, into, 1)
+		for range 2 {
+			if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+				t.Fatal("nothing went wrong")
+			}
+			worldtest.Startable(t, into, 1, false)
+			if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpen {
+				t.Errorf("%+v, %v", at, err)
+			}
+			if done, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil || !done.Before || len(done.Lifted) != 1 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			worldtest.Startable(t, into, 1, true)
+		}
+		worldtest.Exec(t, into, "UPDATE items SET count = count + 1")
+		if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+			t.Fatal("nothing went wrong")
+		}
+		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}) // which opens the gate that the one before closed
+		worldtest.RefusedBecause(t, "undo", "some were changed", err)
+		worldtest.Startable(t, into, 1, true)
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// If the gate is lifted by hand while rows are copied, the undo is refused while a game runs there, and later raises what it
+// gave: the first world can go on, also in a fleet registry.
+func TestUndoOfALiftedGate(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 400, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		halfway(t, p, into, all)
+		force(t, p, into)
+		db, err := store.Open(t.Context(), into.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		node, err := db.OpenNode(t.Context(), 1, storetest.NodeOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
+		worldtest.RefusedBecause(t, "undo", "server 1 runs", err)
+		if err := node.Close(); err != nil {
+			t.Fatal(err)
+		}
+		given := worldtest.RegistryIn(t, into)[0]
+		if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+			t.Fatal("nothing went wrong")
+		}
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped || !done.Raised {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		if now := worldtest.RegistryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {
+			t.Errorf("the first world is at %d in generation %d, and had given %d in generation %d", now.Reserved, now.Generation(), given.Reserved, given.Generation())
+		}
+		for i, d := range all {
+			worldtest.Startable(t, d, gameid.ServerID(i+1), true)
+		}
+	})
+}
+
+// An undo of an open database comes to its end though a table with a counter in it was dropped there.
+func TestUndoWithoutACounter(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all, opts := worldtest.CountingGame(t, e)
+		p, into := worldtest.MergeOf(t, e, all, opts)
+		worldtest.Opened(t, p, into, all)
+		worldtest.Exec(t, into, "DROP TABLE seq")
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// What hangs on the database beside its rows is proved too: the servers that came, the gate, and the view of the keys.
+func TestOursAreProved(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		fails := func(want string) {
+			t.Helper()
+			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
+			found := func(r plan.Refusal) bool { return strings.Contains(r.Reason, want) }
+			if err != nil || proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Findings, found) {
+				t.Errorf("%s: %+v, %v", want, proof, err)
+			}
+			if _, err := build.Open(t.Context(), p, into, all, build.Options{}); !errors.Is(err, build.ErrNotProved) {
+				t.Errorf("%s: opened: %v", want, err)
+			}
+		}
+		worldtest.MustApply(t, p, into, all)
+		worldtest.Exec(t, into, "UPDATE gameid_servers SET server_id = 77 WHERE server_id = 2")
+		fails(`its registry does not list server 2 of "s2"`)
+		worldtest.Exec(t, into, "UPDATE gameid_servers SET server_id = 2 WHERE server_id = 77")
+		worldtest.Proved(t, p, into, all)
+		worldtest.Exec(t, into, "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE server_id = 1")
+		fails("server 1 has no fence of this merge")
+
+		keyed := []world.Database{worldtest.ViewWorld(t, e, "s1", 1), worldtest.ViewWorld(t, e, "s2", 1, 7)}
+		all = keyed
+		p, into = worldtest.MergeOf(t, e, keyed, planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Auto: true}}})
+		worldtest.Exec(t, into, "DROP VIEW "+record.KeysView)
+		fails("the view mergesafe_moved is gone")
+	})
+}
+
+// A world whose fence was lifted may have run: the merge is neither proved nor opened, and no fence is made where there is none.
+func TestOpenDemandsFences(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		force(t, p, all[1])
+		_, err := build.Open(t.Context(), p, into, all, build.Options{})
+		worldtest.RefusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
+		_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+		worldtest.RefusedBecause(t, "verify", "server 2 is not fenced by this merge any more", err)
+		for i := range all {
+			f, fenced := worldregistry.FenceOf(worldtest.RegistryIn(t, all[i])[0].Holder)
+			if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
+				t.Errorf("world %d: %+v", i, f)
+			}
+		}
+		worldtest.MustDrop(t, p, into, all)
+	})
+}
+
+// An undo compares the new database with its record, whatever became of the worlds.
+func TestUndoComparesNoWorld(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+		worldtest.Exec(t, all[1], "UPDATE things SET note = 'later'")
+		worldtest.Exec(t, all[0], "ALTER TABLE things ADD COLUMN more INTEGER")
+		worldtest.Exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
+		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+		worldtest.RefusedBecause(t, "undo", `database "new": table "things": it has 10 rows as it was made with, and some were changed`, err)
+		worldtest.Exec(t, into, "UPDATE things SET note = (SELECT note FROM (SELECT note FROM things WHERE id = 2) AS other) WHERE id = 1")
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// What an undo need not write it does not open for writing: a world without a registry whose counters are not behind stays
+// as it is, byte by byte.
+func TestUndoWritesNothingNeedlessly(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	for _, d := range all {
+		worldtest.Exec(t, d, "PRAGMA journal_mode = DELETE")
+	}
+	before := worldtest.Untouched(t, all[0]) + worldtest.Untouched(t, all[1])
+	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+	worldtest.Opened(t, p, into, all)
+	worldtest.MustDrop(t, p, into, all)
+	if before != worldtest.Untouched(t, all[0])+worldtest.Untouched(t, all[1]) {
+		t.Error("a world was written to")
+	}
+	if _, err := os.Stat(strings.TrimPrefix(into.DSN, "sqlite:")); !os.IsNotExist(err) {
+		t.Errorf("the file of the new database: %v", err)
+	}
+}
+
+// An open whose database cannot be reached stops, and is resumed by the same call.
+func TestOpenStops(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		cut := job.Hooks{Fail: func(string) error { return driver.ErrBadConn }}
+		if _, err := build.With(t.Context(), p, into, all, build.Options{Options: once}, cut); !errors.Is(err, record.ErrStopped) {
+			t.Errorf("got %v, want that it stopped", err)
+		}
+		worldtest.Opened(t, p, into, all)
+	})
+}
+
+// A new database that was restored from before its opening is one that may have been entered: the fences say so.
+func TestRestoredFromBefore(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	copied := worldtest.Clone(t, e, into)
+	worldtest.Opened(t, p, into, all)
+	worldtest.Mint(t, into, 1)
+	given := worldtest.RegistryIn(t, into)[0].Reserved
+	worldtest.Refill(t, copied, into)
+	if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpening || at.Lost || !at.Behind {
+		t.Errorf("%+v, %v", at, err)
+	}
+	_, err := build.Apply(t.Context(), p, into, all, job.Options{})
+	worldtest.RefusedBecause(t, "apply", "it is being opened", err)
+	_, err = build.Open(t.Context(), p, into, all, build.Options{})
+	worldtest.RefusedBecause(t, "open", "this database is a copy from before that", err)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	worldtest.RefusedBecause(t, "verify", "this database is a copy from before that", err)
+	worldtest.Startable(t, into, 1, false)
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Raised {
+		t.Errorf("%+v, %v", done, err)
+	}
+	worldtest.Refill(t, copied, into)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	worldtest.RefusedBecause(t, "verify", "would live twice", err)
+	if now := worldtest.RegistryIn(t, all[0])[0].Reserved; now < given {
+		t.Errorf("the first world is at %d, and %d was given", now, given)
+	}
+}
+
+// An undo that is killed at its end leaves fences. A rehearsal after it is undone with them. It is of the worlds of the plan.
+func TestTryBehindFences(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+	if err := build.Fence(t.Context(), p, into, all, job.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build.Apply(t.Context(), p, into, all, job.Options{Try: true}); err != nil {
+		t.Fatal(err)
+	}
+	worldtest.Startable(t, all[0], 1, false)
+	other := worldtest.GameWorld(t, e, "s2", 3, 4, "bert")
+	_, err := build.Apply(t.Context(), p, e.Fresh(t, "new"), []world.Database{all[0], other}, job.Options{Try: true})
+	worldtest.RefusedBecause(t, "try", `database "s2": it is another world than the planned one`, err)
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || len(done.Lifted) != 2 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	worldtest.Startable(t, all[0], 1, true)
+}

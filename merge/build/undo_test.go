@@ -1,0 +1,89 @@
+package build_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+var keepActive = planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}}}
+
+// Without a record an undo drops nothing, and the fences decide. If nobody was let in, they are lifted.
+func TestUndoWithoutRecord(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 7, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		worldtest.Recordless(t, into)
+		before := worldtest.Dump(t, into)
+		undone, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+		if err != nil || !undone.NoRecord || undone.Dropped || len(undone.Lifted) != 2 {
+			t.Errorf("%+v, %v", undone, err)
+		}
+		if before != worldtest.Dump(t, into) {
+			t.Error("the database without a record was changed")
+		}
+		for i, d := range all {
+			worldtest.Startable(t, d, gameid.ServerID(i+1), true)
+		}
+	})
+}
+
+// If the game was let in, nobody knows where the rows are: an undo leaves the fences and changes nothing, whatever is in
+// the place of the new database; nor is the plan carried out in another place. By force the worlds live again, and give
+// nothing that may have been given there.
+func TestUndoWithoutRecordOpened(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 7, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		worldtest.Opened(t, p, into, all)
+		worldtest.Mint(t, into, 1)
+		given := worldtest.RegistryIn(t, into)[0]
+		elsewhere := e.Fresh(t, "new") // where there is nothing
+		worldtest.Recordless(t, into)
+		for what, wrong := range map[string]world.Database{"without its record": into, "in another place": elsewhere} {
+			before := []string{worldtest.Dump(t, all[0]), worldtest.Dump(t, all[1]), worldtest.Dump(t, wrong)}
+			_, err := build.Undo(t.Context(), p, wrong, all, build.UndoOptions{})
+			worldtest.RefusedBecause(t, "undo", "there is no record of it", err)
+			var refused *record.RefusedError
+			if _, err := build.Apply(t.Context(), p, wrong, all, job.Options{}); !errors.As(err, &refused) {
+				t.Errorf("an apply to a database %s: %v", what, err)
+			}
+			if !slices.Equal(before, []string{worldtest.Dump(t, all[0]), worldtest.Dump(t, all[1]), worldtest.Dump(t, wrong)}) {
+				t.Errorf("%s: something was changed", what)
+			}
+			for i, d := range all {
+				worldtest.Startable(t, d, gameid.ServerID(i+1), false)
+			}
+			_, err = build.Open(t.Context(), p, wrong, all, build.Options{})
+			worldtest.RefusedBecause(t, "open", "there is no record of it", err)
+			if _, err := build.Apply(t.Context(), p, wrong, all, job.Options{Try: true}); !errors.As(err, &refused) {
+				t.Errorf("a rehearsal in a database %s: %v", what, err)
+			}
+			if at, err := build.LookUp(t.Context(), p, wrong, all); err != nil || at.State != record.StateOpening || !at.Lost {
+				t.Errorf("%s: %+v, %v", what, at, err)
+			}
+		}
+		undone, err := build.Undo(t.Context(), p, elsewhere, all, build.UndoOptions{Force: true})
+		if err != nil || !undone.NoRecord || !undone.Raised || len(undone.Lifted) != 2 {
+			t.Fatalf("%+v, %v", undone, err)
+		}
+		if now := worldtest.RegistryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {
+			t.Errorf("the first world is at %d in generation %d, and had given %d in generation %d", now.Reserved, now.Generation(), given.Reserved, given.Generation())
+		}
+		for i, d := range all {
+			worldtest.Startable(t, d, gameid.ServerID(i+1), true)
+		}
+	})
+}

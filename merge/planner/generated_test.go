@@ -1,0 +1,167 @@
+package planner_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// generatedWorlds are two worlds with a table of these columns, of rows that sessions wrote which are not strict.
+func generatedWorlds(t *testing.T, e worldtest.Engine, columns string, rows ...string) (all []world.Database) {
+	t.Helper()
+	for i, values := range rows {
+		d := e.Fresh(t, fmt.Sprint("s", i+1))
+		onOne(t, d, "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO', time_zone = '+00:00'", "CREATE TABLE pl ("+columns+")", "INSERT INTO pl "+values)
+		all = append(all, d)
+	}
+	return all
+}
+
+// generatedOptions give the keys of s2 other values, and names that are taken.
+func generatedOptions(all []world.Database) planner.PlanOptions {
+	return planner.PlanOptions{
+		Check: rules.Options{Rules: worldtest.NamesNothing, Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"pl.id"}, Offsets: map[string]uint64{"s2": 1_000_000}}}}},
+		Names: []plan.NamePolicy{{Table: "pl", Column: "name", Template: "{name}.{source}"}},
+	}
+}
+
+// A generated column that is too narrow for a new key or a new name, or that has what only a server gives that is not
+// strict, refuses the plan, with the row and a statement that helps.
+func TestGeneratedRefused(t *testing.T) {
+	e := worldtest.Engines()[1]
+	const common = "id INT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, t VARCHAR(20), n INT"
+	const plain = "(id, name, t, n) VALUES (10, 'p10', '5', 5)"
+	type test struct {
+		column      string
+		s1, s2      string // further rows
+		source, row string
+		says        string
+		correct     string // "": by the statement of the refusal
+	}
+	tests := map[string]test{
+		"a number of a new key":      {"TINYINT UNSIGNED AS (id DIV 4000) STORED", "", "(250000, 'a', '', 0)", "s2", "250000", "Out of range", ""},
+		"a text of a new name":       {"VARCHAR(6) AS (name) STORED", "(1, 'Annabe', '', 0)", "(2, 'Annabe', '', 0)", "s2", "2", "for column 'g'", ""},
+		"a virtual one":              {"TINYINT UNSIGNED AS (id DIV 4000) VIRTUAL", "", "(250000, 'a', '', 0)", "s2", "250000", "Out of range", ""},
+		"one that reads another one": {"INT AS (id) VIRTUAL, h TINYINT AS (g DIV 8000) STORED", "", "(250000, 'a', '', 0)", "s2", "250000", "Out of range", ""},
+		"bytes of a new name":        {"VARBINARY(6) AS (name) STORED", "(1, 'Annabe', '', 0)", "(2, 'Annabe', '', 0)", "s2", "2", "for column 'g'", ""},
+		"no number, of s1":           {"INT AS (CAST(t AS SIGNED)) STORED", "(1, 'a', 'abc', 0)", "", "s1", "1", "Truncated incorrect", "UPDATE pl SET t = '0' WHERE t = 'abc'"},
+		"no number, of s2":           {"INT AS (CAST(t AS SIGNED)) STORED", "", "(1, 'a', '12abc', 0)", "s2", "1", "Truncated incorrect", "UPDATE pl SET t = '0' WHERE t = '12abc'"},
+		"a number that was cut":      {"TINYINT AS (n) STORED", "(1, 'a', '', 300)", "", "s1", "1", "Out of range", ""},
+		"a text that was cut":        {"VARCHAR(2) AS (t) STORED", "(1, 'a', 'abc', 0)", "", "s1", "1", "for column 'g'", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			rows := func(more string) string {
+				if more == "" {
+					return plain
+				}
+				return plain + ", " + more
+			}
+			all := generatedWorlds(t, e, common+", g "+tt.column, rows(tt.s1), strings.NewReplacer("10", "20").Replace(rows(tt.s2)))
+			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, generatedOptions(all))
+			worldtest.RefusedFor(t, p, err, all[slices.IndexFunc(all, func(d world.Database) bool { return d.Name == tt.source })], tt.says)
+			reason := p.Refusals[0].Reason
+			if !strings.Contains(reason, "row "+tt.row+": its generated column") {
+				t.Errorf("refused for %s", reason)
+			}
+			statement := tt.correct
+			if statement == "" {
+				statement = strings.TrimSuffix(reason[strings.Index(reason, "ALTER TABLE"):], ";")
+			}
+			for _, d := range all {
+				worldtest.Exec(t, d, statement)
+			}
+			p, into := worldtest.MergeOf(t, e, all, generatedOptions(all))
+			if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+				t.Errorf("%+v", proof)
+			}
+		})
+	}
+}
+
+// So does one that is too narrow for what rows become that are combined.
+func TestGeneratedOfCombined(t *testing.T) {
+	e := worldtest.Engines()[1]
+	all := generatedWorlds(t, e, "id INT PRIMARY KEY, n INT NOT NULL, g TINYINT AS (n) STORED", "(id, n) VALUES (1, 70), (2, 1)", "(id, n) VALUES (1, 80), (2, 1)")
+	opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Tables: []rules.TablePolicy{
+		{Tables: []string{"pl"}, Policy: rules.PolicyCombine, Columns: map[string]string{"n": "sum"}}}}}
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `its generated column "g" cannot be computed`) || !strings.Contains(p.Refusals[0].Reason, "row 1") {
+		t.Errorf("%v, %v", p.Refusals, err)
+	}
+	for _, d := range all {
+		worldtest.Exec(t, d, "ALTER TABLE pl MODIFY g BIGINT GENERATED ALWAYS AS (n) STORED")
+	}
+	p, into := worldtest.MergeOf(t, e, all, opts)
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+		t.Errorf("%+v", proof)
+	}
+	worldtest.Asked(t, into, "SELECT id, g FROM pl ORDER BY id", "1|150", "2|2")
+}
+
+// What a strict server stores is no reason to refuse, however it converts what is computed.
+func TestGeneratedTaken(t *testing.T) {
+	worldtest.OnEachWay(t, func(t *testing.T, e worldtest.Engine) {
+		columns := "id INT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, at DATETIME(6), f DOUBLE, e ENUM('x', 'X', 'y') CHARACTER SET latin1, s SET('p', 'q'), b VARBINARY(9), bits BIT(9), " +
+			"day DATE, hour TIME(2), y YEAR, l VARCHAR(9) CHARACTER SET latin1, d DECIMAL(20, 10), " +
+			"g1 DECIMAL(9, 2) AS (id / 3) STORED, g2 INT AS (id / 3) STORED, g3 FLOAT AS (f / 3) STORED, g4 DATE AS (at) STORED, g5 CHAR(30) AS (CONCAT(name, ' ')) STORED, " +
+			"g6 BINARY(12) AS (b) STORED, g7 VARCHAR(30) AS (UPPER(name)) VIRTUAL, g8 INT AS (e + s + bits) STORED, g9 VARCHAR(20) CHARACTER SET latin1 AS (CONCAT(l, 'ä')) STORED, " +
+			"g10 BIGINT AS (g2 * 2) STORED, g11 TEXT AS (CONCAT_WS('''`', day, hour, y, d, e)) STORED, g13 VARCHAR(40) AS (IF(name LIKE '%.s2', name, NULL)) STORED, " +
+			"g14 INT AS (7 DIV (id - id)) STORED, g15 ENUM('p10', 'p20') AS (IF(name LIKE 'p_0', name, NULL)) STORED, KEY (g7), KEY (g1)"
+		const row = "(%d, '%s', '2026-01-02 03:04:05.678901', 0.1, 2, 'p,q', x'00ff27', b'101010101', '2024-02-29', '-12:34:56.78', 2026, 'äöÿ', -1.0000000001)"
+		const list = "(id, name, at, f, e, s, b, bits, day, hour, y, l, d) VALUES "
+		const nothing = "(%d, '%s', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+		all := generatedWorlds(t, e, columns,
+			list+fmt.Sprintf(row, 0, "p10")+", "+fmt.Sprintf(row, 1, "Annabe")+", "+fmt.Sprintf(nothing, 2, "n"),
+			list+fmt.Sprintf(row, 0, "p20")+", "+fmt.Sprintf(row, 1, "Annabe")+", "+fmt.Sprintf(nothing, 2, "N2"))
+		p, into := worldtest.MergeOf(t, e, all, generatedOptions(all))
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+			t.Errorf("%+v", proof)
+		}
+		const query = "SELECT name, g3, g4, g6, g8, g9, g11, g14, g15 FROM pl WHERE name NOT LIKE 'Anna%' ORDER BY name"
+		want := slices.Concat(worldtest.ReadCell(t, worldtest.Pool(t, all[0]), query), worldtest.ReadCell(t, worldtest.Pool(t, all[1]), query))
+		slices.SortFunc(want, slices.Compare)
+		got := worldtest.ReadCell(t, worldtest.Pool(t, into), query)
+		slices.SortFunc(got, slices.Compare)
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		worldtest.Asked(t, into, "SELECT g1, g2, g7, g10, g13 FROM pl WHERE id = 1000001", "333333.67|333334|ANNABE.S2|666668|Annabe.s2")
+	})
+}
+
+// The proof names a generated column of the new database that holds another value than a strict server computes.
+func TestGeneratedProved(t *testing.T) {
+	e := worldtest.Engines()[1]
+	for _, key := range []string{"PRIMARY KEY", "NOT NULL"} {
+		const rows = "(id, n, t) VALUES (%d, 5, 'a'), (%[1]d1, 5, 'a')"
+		all := generatedWorlds(t, e, "id INT "+key+", n INT, t VARCHAR(9), g TINYINT AS (n) STORED, h VARCHAR(2) AS (t) STORED", fmt.Sprintf(rows, 1), fmt.Sprintf(rows, 2))
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass || len(proof.Findings) != 0 {
+			t.Fatalf("%+v", proof)
+		}
+		row := "row 21"
+		if key == "NOT NULL" {
+			row = "a row"
+		}
+		for change, want := range map[string]string{
+			"UPDATE pl SET n = 300 WHERE id = 21":   row + `: its generated column "g" cannot be computed`,
+			"UPDATE pl SET t = 'abc' WHERE id = 21": row + `: its generated column "h" cannot be computed`,
+		} {
+			onOne(t, into, "SET sql_mode = ''", change)
+			proof := worldtest.Verified(t, p, into, all)
+			if proof.Verdict != verdict.Fail || len(proof.Findings) != 1 || !strings.Contains(proof.Findings[0].Reason, want) {
+				t.Errorf("%s: %v, %v", change, proof.Verdict, proof.Findings)
+			}
+			onOne(t, into, "UPDATE pl SET n = 5, t = 'a' WHERE id = 21")
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package merge
-
-const withRace = false

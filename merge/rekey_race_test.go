@@ -1,7 +1,0 @@
-//go:build race
-
-package merge
-
-// What runs on a server as well is not run on SQLite with the race detector: "make test" runs
-// that without it.
-const withRace = true

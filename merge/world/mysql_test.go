@@ -1,0 +1,307 @@
+package world_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/record"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// privateMySQL is a MySQL with options of its own.
+func privateMySQL(t *testing.T, args ...string) worldtest.Engine {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(servertest.PrivateMySQL(t, args...).DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	return worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
+		n++
+		of := cfg.Clone()
+		of.DBName = "mysql" // exists
+		fresh := "World_" + name + strings.Repeat("x", n)
+		worldtest.Exec(t, world.Database{Name: name, DSN: "mysql:" + of.FormatDSN()}, "CREATE DATABASE `"+fresh+"` CHARACTER SET utf8mb4")
+		of.DBName = fresh
+		return world.Database{Name: name, DSN: "mysql:" + of.FormatDSN()}
+	}}
+}
+
+// One server for what needs options that do no harm to each other.
+func TestMySQLOptions(t *testing.T) {
+	e := privateMySQL(t, "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1", "--log-bin=binlog", "--sql-require-primary-key=ON")
+	t.Run("replicated", func(t *testing.T) { testReplicated(t, e) })
+	t.Run("read only", func(t *testing.T) { testReadOnly(t, e) })
+	t.Run("lower_case_table_names", func(t *testing.T) { testLowerCase(t, e, privateMySQL(t, "--lower-case-table-names=1")) })
+}
+
+// A merge takes no statement that GTIDs, binlog ROW or sql_require_primary_key
+// forbid: a replica gets it, and every row of it.
+func testReplicated(t *testing.T, e worldtest.Engine) {
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+	for i, d := range all {
+		worldtest.Exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
+	}
+	if n := worldtest.Number(t, all[0], "SELECT @@gtid_mode = 'ON' AND @@binlog_format = 'ROW' AND @@sql_require_primary_key"); n != 1 {
+		t.Fatal("the server does not have its options")
+	}
+	worldtest.MergedAndBack(t, e, all, worldtest.OddAllowed)
+	p, into := worldtest.PlanOf(t, e, all, worldtest.OddAllowed)
+	worldtest.Exec(t, all[0], "FLUSH BINARY LOGS")
+	worldtest.MustApply(t, p, into, all)
+	// Each change of a row is in the log as rows, none as a statement.
+	events := make(map[string]int)
+	db := worldtest.Pool(t, into)
+	var log string
+	for _, row := range worldtest.ReadCell(t, db, "SHOW BINARY LOG STATUS") {
+		log = row[0]
+	}
+	for _, row := range worldtest.ReadCell(t, db, "SHOW BINLOG EVENTS IN '"+log+"'") {
+		events[row[2]]++
+		if row[2] == "Query" && strings.Contains(row[5], "INSERT INTO") {
+			t.Errorf("a statement in the log: %s", row[5])
+		}
+	}
+	if events["Write_rows"] == 0 || events["Gtid"] == 0 {
+		t.Errorf("the log has %v", events)
+	}
+}
+
+// With lower_case_table_names=1 a server has all names in lower case. Tables whose
+// names differ in case are two tables for a merge, and are refused; those that have
+// the same names are merged.
+func testLowerCase(t *testing.T, asWritten, lower worldtest.Engine) {
+	for _, tt := range []struct {
+		name         string
+		first, other worldtest.Engine
+	}{{"0 into 1", lower, asWritten}, {"1 into 0", asWritten, lower}} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := []world.Database{tt.first.Fresh(t, "s1"), tt.other.Fresh(t, "s2")}
+			for i, d := range all {
+				worldtest.Exec(t, d, "CREATE TABLE mails (Id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO mails VALUES (%d)", i))
+			}
+			worldtest.MergedAndBack(t, tt.first, all, planner.PlanOptions{})
+			for i, d := range all {
+				worldtest.Exec(t, d, "CREATE TABLE `Items` (id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO `Items` VALUES (%d)", i))
+			}
+			p, err := planner.NewPlan(t.Context(), tt.first.Fresh(t, "new"), all, planner.PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var codes []string
+			for _, r := range p.Refusals {
+				codes = append(codes, r.Table+" "+r.Code)
+			}
+			slices.Sort(codes)
+			if want := []string{"Items schema-table", "items schema-table"}; !slices.Equal(slices.Compact(codes), want) {
+				t.Errorf("refused for %q, want %q: %v", codes, want, p.Refusals)
+			}
+		})
+	}
+}
+
+// Tables of engines without transactions are copied from other worlds. In the first one, whose tables the new
+// database gets, they are refused, with the statements that convert them; once these ran, they are merged.
+func TestTablesWithoutTransactions(t *testing.T) {
+	e := worldtest.Engines()[1]
+	for _, engine := range []string{"MyISAM", "Aria", "MEMORY"} {
+		t.Run(engine, func(t *testing.T) {
+			if engine == "Aria" {
+				servertest.OnlyMariaDB(t, "an engine of its own")
+			}
+			all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
+			for i, d := range all {
+				worldtest.Exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE = "+engine, "CREATE TABLE none (id INT PRIMARY KEY) ENGINE = "+engine,
+					fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d, 'x'), (%d, NULL)", 10*i, 10*i+1))
+			}
+			into := e.Fresh(t, "new")
+			p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 2 tables ("+engine+") has no transactions") {
+				t.Errorf("refused for %v", p.Refusals)
+			}
+			const options = " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;"
+			if !slices.Equal(p.Prepare, []string{"ALTER TABLE `logs`" + options, "ALTER TABLE `none`" + options}) {
+				t.Errorf("to be run: %q", p.Prepare)
+			}
+			if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); err == nil {
+				t.Error("it was carried out")
+			}
+			worldtest.Exec(t, all[0], p.Prepare...)
+			worldtest.MergedAndBack(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+
+			// A row that is changed after the plan is noticed, as in every table.
+			p = worldtest.MustPlan(t, into, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+			worldtest.Exec(t, all[1], "UPDATE logs SET v = 'y' WHERE id = 10")
+			changed := new(record.ChangedError)
+			if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
+				t.Errorf("apply: %v", err)
+			}
+		})
+	}
+}
+
+// The statements that plan prints run, whatever options a table without transactions has, and the
+// table is merged then.
+func TestPreparedTables(t *testing.T) {
+	e := worldtest.Engines()[1]
+	const two = " (id INT NOT NULL PRIMARY KEY, v VARCHAR(200)"
+	tables := []string{
+		two + ") ENGINE=MyISAM ROW_FORMAT=FIXED",
+		two + ") ENGINE=MyISAM ROW_FORMAT=DYNAMIC",
+		two + ") ENGINE=MyISAM ROW_FORMAT=COMPRESSED",
+		two + ") ENGINE=MyISAM KEY_BLOCK_SIZE=1024",
+		two + ") ENGINE=MyISAM KEY_BLOCK_SIZE=3 ROW_FORMAT=FIXED",
+		two + ", KEY sized (v) KEY_BLOCK_SIZE=2048) ENGINE=MyISAM",
+		two + ", w VARCHAR(250) CHARACTER SET utf8mb4, KEY long_one (w)) ENGINE=MyISAM ROW_FORMAT=COMPACT",
+		// more than 767 bytes
+		two + ", w VARCHAR(250) CHARACTER SET utf8mb4, KEY long_one (w)) ENGINE=MyISAM ROW_FORMAT=REDUNDANT",
+		two + ", FULLTEXT (v)) ENGINE=MyISAM",
+		two + ", g GEOMETRY NULL, p POINT NOT NULL DEFAULT (POINT(1, 2)), SPATIAL KEY (p)) ENGINE=MyISAM",
+		two + ") ENGINE=MyISAM CHECKSUM=1 DELAY_KEY_WRITE=1 PACK_KEYS=1 MIN_ROWS=1 MAX_ROWS=1000 " +
+			"AVG_ROW_LENGTH=9 COMMENT='x'",
+		two + ") ENGINE=MyISAM DATA DIRECTORY='{dir}' INDEX DIRECTORY='{dir}'",
+		two + ") ENGINE=MyISAM INDEX DIRECTORY='{dir}'",
+		two + ") ENGINE=MEMORY MAX_ROWS=1000",
+		two + ", KEY hashed (v) USING HASH, KEY sorted (v) USING BTREE) ENGINE=MEMORY",
+		" (v INT NOT NULL, id INT NOT NULL AUTO_INCREMENT, PRIMARY KEY (v, id)) ENGINE=MyISAM", // counts for each v
+		" (v INT NOT NULL, id INT NOT NULL AUTO_INCREMENT, PRIMARY KEY (id, v)) ENGINE=MyISAM",
+		" (v INT NOT NULL, id INT NOT NULL AUTO_INCREMENT, PRIMARY KEY (v, id), KEY (id)) ENGINE=MyISAM",
+	}
+	if servertest.OnMariaDB(t) {
+		tables = append(tables, two+") ENGINE=Aria ROW_FORMAT=PAGE", two+") ENGINE=Aria ROW_FORMAT=PAGE TRANSACTIONAL=1",
+			two+") ENGINE=Aria ROW_FORMAT=FIXED TRANSACTIONAL=0 PAGE_CHECKSUM=1",
+			two+") ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS 2")
+	}
+	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
+	for i, d := range all {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, 0o777); err != nil { // the server may be another user
+			t.Fatal(err)
+		}
+		for n, table := range tables {
+			name := fmt.Sprintf("t%d", n)
+			worldtest.Exec(t, d, "CREATE TABLE "+name+strings.ReplaceAll(table, "{dir}", dir),
+				fmt.Sprintf("INSERT INTO %s (v, id) VALUES (%d, %d), (%d, %d)", name, 2*i+1, 10*i+1, 2*i+2, 10*i+2))
+		}
+	}
+	options := worldtest.OddAllowed
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options)
+	if err != nil || len(p.Prepare) != len(tables) {
+		t.Fatalf("%d statements for %d tables: %q, %v, %v", len(p.Prepare), len(tables), p.Prepare, p.Refusals, err)
+	}
+	counting := func(r plan.Refusal) bool {
+		return strings.Contains(r.Reason, "its column id counts anew for each value")
+	}
+	if rest := slices.DeleteFunc(p.Refusals, func(r plan.Refusal) bool {
+		return r.Table == "t15" &&
+			counting(r)
+	}); len(rest) != 1 {
+		t.Errorf("refused for %v", rest)
+	}
+	for _, statement := range p.Prepare {
+		db := worldtest.Pool(t, all[0])
+		if _, err := db.Exec(strings.TrimSuffix(statement, ";")); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+		db.Close()
+	}
+	worldtest.MergedAndBack(t, e, all, options)
+}
+
+// An invisible primary key that MySQL made of itself is a key like others: it
+// counts from 1 in each world, so rows collide; and where it does not, the rows
+// keep theirs. That holds for a server that hides such keys, too.
+func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
+	e := worldtest.Engines()[1]
+	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
+	if servertest.OnMariaDB(t) {
+		t.Skip("MariaDB makes no key of itself")
+	}
+	for _, d := range all {
+		db := worldtest.Pool(t, d)
+		db.SetMaxOpenConns(1)
+		for _, s := range []string{"SET SESSION sql_generate_invisible_primary_key = ON", "CREATE TABLE logs (line VARCHAR(20))", "INSERT INTO logs VALUES ('one'), ('two')"} {
+			if _, err := db.Exec(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db.Close()
+	}
+	collides := func(shown string) {
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.OddAllowed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeKeyCollision || p.Refusals[0].Table != "logs" {
+			t.Errorf("keys shown %s: refused for %v", shown, p.Refusals)
+		}
+	}
+	collides("ON")
+	const hide = "SET GLOBAL show_gipk_in_create_table_and_information_schema = "
+	t.Cleanup(func() { worldtest.Exec(t, all[0], hide+"ON") })
+	worldtest.Exec(t, all[0], hide+"OFF")
+	collides("OFF")
+	worldtest.Exec(t, all[1], "UPDATE logs SET my_row_id = my_row_id + 10 ORDER BY my_row_id DESC", "ALTER TABLE logs AUTO_INCREMENT = 13")
+	worldtest.MergedAndBack(t, e, all, worldtest.OddAllowed)
+	p, into := worldtest.MergeOf(t, e, all, worldtest.OddAllowed)
+	worldtest.Opened(t, p, into, all)
+	worldtest.Exec(t, into, hide+"ON")
+	if got := worldtest.ReadCell(t, worldtest.Pool(t, into), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {
+		t.Errorf("the rows are %v", got)
+	}
+	worldtest.Exec(t, into, "INSERT INTO logs (line) VALUES ('three')")
+	if n := worldtest.Number(t, into, "SELECT MAX(my_row_id) FROM logs"); n != 13 {
+		t.Errorf("the next key is %d, want 13", n)
+	}
+}
+
+// A server that accepts no writes is refused by the plan, and before the first write
+// where it became so later; with read_only an administrator may merge.
+func testReadOnly(t *testing.T, e worldtest.Engine) {
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+	other, before := e.Fresh(t, "new"), []string{worldtest.Dump(t, all[0]), worldtest.Dump(t, all[1])}
+	worldtest.Exec(t, all[0], "SET GLOBAL super_read_only = ON")
+	refused := new(record.RefusedError)
+	if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "running with the --super-read-only option") {
+		t.Errorf("apply: %v", err)
+	}
+	frozen, err := planner.NewPlan(t.Context(), other, all, planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var from []string
+	for _, r := range frozen.Refusals {
+		if strings.Contains(r.Reason, "accepts no writes (super_read_only is ON)") {
+			from = append(from, r.Code+r.Source)
+		}
+	}
+	if strings.Join(from, " ") != "s1 s2" {
+		t.Errorf("the plan has %v", frozen.Refusals)
+	}
+	worldtest.Exec(t, all[0], "SET GLOBAL super_read_only = OFF")
+	if before[0] != worldtest.Dump(t, all[0]) || before[1] != worldtest.Dump(t, all[1]) {
+		t.Error("something was changed")
+	}
+	worldtest.Dropped(t, into)
+	worldtest.Exec(t, all[0], "SET GLOBAL read_only = ON")
+	worldtest.MergedAndBack(t, e, all, planner.PlanOptions{})
+	worldtest.Exec(t, all[0], "SET GLOBAL read_only = OFF")
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package worldtest
+
+const WithRace = false
