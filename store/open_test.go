@@ -75,7 +75,7 @@ func TestOpenErrors(t *testing.T) {
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at", true},
 		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address is known for the host "db.invalid": is its name right`, false},
 	}
-	if os.Getenv(servertest.EnvDSN) != "" {
+	if !testing.Short() {
 		cfg, err := mysql.ParseDSN(servertest.DSN(t))
 		must(t, err)
 		wrong, missing := cfg.Clone(), cfg.Clone()

@@ -22,6 +22,9 @@ import (
 	"mergesafe/store/storetest"
 )
 
+// What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
+func init() { servertest.Prefer(servertest.MySQL) }
+
 // client talks to a game server within the test.
 type client struct {
 	t   *testing.T

@@ -13,7 +13,9 @@ import (
 
 // Whatever engine a server takes by default, ours have transactions: a world starts
 // and is bound in a fleet, and takes numbers.
-func TestDefaultEngines(t *testing.T) {
+func TestDefaultEngines(t *testing.T) { servertest.OnMySQLToo(t, testDefaultEngines) }
+
+func testDefaultEngines(t *testing.T) {
 	ctx := t.Context()
 	engines := []string{"MyISAM", "MEMORY"}
 	if servertest.OnMariaDB(t) {

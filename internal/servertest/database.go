@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,23 +14,18 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// EnvDSN is the environment variable that names the server for tests, in the form of go-sql-driver/mysql. Its account
-// must be allowed to create and drop databases.
-const EnvDSN = "TEST_MYSQL_DSN"
-
 // adminTimeout bounds what this package itself does on the server, a cleanup that waits for a forgotten transaction
 // in particular.
 const adminTimeout = 30 * time.Second
 
-// DSN makes a fresh, empty database (utf8mb4, a random name) for this test on the server that
-// TEST_MYSQL_DSN names, drops it at the test's end, and returns its DSN in the form of
-// go-sql-driver/mysql. Where TEST_MYSQL_DSN is not set, the test is skipped. It may be called several
-// times for several databases.
+// DSN makes a fresh, empty database (utf8mb4, a random name) for this test on the test's server (see [Needs]), drops
+// it at the test's end, and returns its DSN in the form of go-sql-driver/mysql. Where there is no server, the test is
+// skipped. It may be called several times for several databases.
 //
 // Transactions must have ended by then: the drop would wait for them, give up, and fail the test.
 func DSN(t testing.TB) string {
 	t.Helper()
-	cfg := parse(t, envDSN(t))
+	cfg := parse(t, ServerDSN(t))
 	cfg.DBName = randomName()
 	if err := execute(t, cfg, createSQL(cfg.DBName)); err != nil {
 		t.FailNow()
@@ -71,23 +65,23 @@ func Grant(t testing.TB, privileges, dsn string) string {
 	return granted.FormatDSN()
 }
 
-// Admin opens the server that TEST_MYSQL_DSN names with the account given there and no database selected, closed at the
-// test's end. Where TEST_MYSQL_DSN is not set, the test is skipped.
+// Admin opens the test's server (see [Needs]) with the account given there and no database selected, closed at the
+// test's end. Where there is no server, the test is skipped.
 func Admin(t testing.TB) *sql.DB {
 	t.Helper()
-	cfg := parse(t, envDSN(t))
+	cfg := parse(t, ServerDSN(t))
 	cfg.DBName = ""
 	db := open(t, cfg)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
-// Private starts a server for this test alone, which it may kill and restart, and stops it at the
-// test's end. Where this machine has no server program, the test is skipped. Starting takes a second
-// or two: share one where tests can.
+// Private starts a server of the test's kind (see [Needs]) for this test alone, which it may kill and restart, and
+// stops it at the test's end. Where this machine has no server program, the test is skipped. Starting takes a
+// second or two: share one where tests can.
 func Private(t testing.TB, args ...string) *Server {
 	t.Helper()
-	return private(t, Options{Args: args})
+	return private(t, Options{Name: Kind(t), Args: args})
 }
 
 func private(t testing.TB, opts Options) *Server {
@@ -123,24 +117,6 @@ func (s *Server) Database(ctx context.Context) (dsn string, err error) {
 	return cfg.FormatDSN(), err
 }
 
-// NotShort skips a test that takes seconds, such as one with a server, in "go test -short".
-func NotShort(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("not in -short")
-	}
-}
-
-func envDSN(t testing.TB) string {
-	t.Helper()
-	NotShort(t)
-	dsn := os.Getenv(EnvDSN)
-	if dsn == "" {
-		t.Skipf("%s is not set; \"make test\" sets it, or: go run ./internal/servertest/with-server mariadb -- go test ./...", EnvDSN)
-	}
-	return dsn
-}
-
 func createSQL(name string) string {
 	return "CREATE DATABASE `" + name + "` CHARACTER SET utf8mb4"
 }
@@ -156,7 +132,7 @@ func execute(t testing.TB, cfg *mysql.Config, statement string) error {
 	defer cancel()
 	_, err := db.ExecContext(ctx, statement)
 	if err != nil {
-		t.Errorf("on the server of %s: %v", EnvDSN, err)
+		t.Errorf("on the server for tests: %v", err)
 	}
 	return err
 }
@@ -165,7 +141,7 @@ func open(t testing.TB, cfg *mysql.Config) *sql.DB {
 	t.Helper()
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		t.Fatalf("on the server of %s: %v", EnvDSN, err)
+		t.Fatalf("on the server for tests: %v", err)
 	}
 	return sql.OpenDB(connector)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// onServer gives the test a server of TEST_MYSQL_DSN: the one that is there, or a private one.
+// onServer gives the test a MariaDB: the one that is there, or a private one.
 func onServer(t *testing.T) {
 	t.Helper()
-	if os.Getenv(EnvDSN) == "" {
-		t.Setenv(EnvDSN, Private(t).DSN())
+	if os.Getenv(EnvMariaDB) == "" {
+		t.Setenv(EnvMariaDB, Private(t).DSN())
 	}
 }
 
@@ -84,8 +84,13 @@ func TestSkips(t *testing.T) {
 	onServer(t)
 	reader := Grant(t, "SELECT", DSN(t))
 	for name, f := range map[string]func(*testing.T){
-		"DSN, no server":       func(t *testing.T) { t.Setenv(EnvDSN, ""); DSN(t) },
-		"Admin, no server":     func(t *testing.T) { t.Setenv(EnvDSN, ""); Admin(t) },
+		"DSN, no server": func(t *testing.T) { t.Setenv(EnvMariaDB, ""); t.Setenv(EnvMySQL, ""); t.Setenv(EnvServers, ""); DSN(t) },
+		"Admin, no server": func(t *testing.T) {
+			t.Setenv(EnvMariaDB, "")
+			t.Setenv(EnvMySQL, "")
+			t.Setenv(EnvServers, "")
+			Admin(t)
+		},
 		"Grant, not permitted": func(t *testing.T) { Grant(t, "SELECT", reader) },
 	} {
 		var skipped bool
@@ -105,7 +110,7 @@ func TestUnreachableServerIsAFailure(t *testing.T) {
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(EnvDSN, s.DSN())
+	t.Setenv(EnvMariaDB, s.DSN())
 	fake := &recorder{TB: t}
 	done := make(chan struct{})
 	go func() { defer close(done); DSN(fake) }() // in a goroutine, which FailNow ends

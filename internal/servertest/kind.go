@@ -2,29 +2,9 @@ package servertest
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 )
-
-// OnMariaDB reports whether the server that TEST_MYSQL_DSN names is MariaDB, and not MySQL. If the variable is not set,
-// the test is skipped.
-func OnMariaDB(t testing.TB) bool {
-	t.Helper()
-	var version string
-	if err := Admin(t).QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(version, "MariaDB")
-}
-
-// OnlyMariaDB skips a test of a feature that MySQL does not have, and gives the reason.
-func OnlyMariaDB(t testing.TB, reason string) {
-	t.Helper()
-	if name := os.Getenv(EnvServer); name == MySQL || name == "" && os.Getenv(EnvDSN) != "" && !OnMariaDB(t) {
-		t.Skipf("only on MariaDB: %s", reason)
-	}
-}
 
 // Settings puts the names that MySQL has for settings of a session into a text that has MariaDB's, with limits of a
 // statement in seconds, if the server is MySQL.
@@ -48,12 +28,8 @@ func Seq(first, last int) string {
 	return fmt.Sprintf("(SELECT %s AS seq FROM %s HAVING seq <= %d ORDER BY seq) AS s", sum, strings.TrimPrefix(from, ", "), last)
 }
 
-// PrivateMySQL is [Private] for a MySQL, whichever server the other tests of the run use. A test of
-// MySQL alone is skipped in a run on MariaDB.
+// PrivateMySQL is [Private] for a MySQL.
 func PrivateMySQL(t testing.TB, args ...string) *Server {
 	t.Helper()
-	if name := os.Getenv(EnvServer); name != "" && name != MySQL || name == "" && os.Getenv(EnvDSN) != "" && OnMariaDB(t) {
-		t.Skipf("only on MySQL, with %q", args)
-	}
 	return private(t, Options{Name: MySQL, Args: args})
 }

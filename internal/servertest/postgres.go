@@ -24,10 +24,6 @@ import (
 // PostgreSQL is the name of that server, for with-server.
 const PostgreSQL = "postgres"
 
-// EnvPostgres is the environment variable that names a PostgreSQL for tests, as a URL without a database. Its
-// account must be a superuser.
-const EnvPostgres = "TEST_POSTGRES_DSN"
-
 // Postgres is a private PostgreSQL, as [Server] is a MySQL: it listens on a loopback port of its own, keeps its
 // data in a temporary folder, and dies with the process that started it. Commits wait for the disk or the memory
 // that the folder is on.
@@ -244,13 +240,14 @@ func PrivatePostgres(t testing.TB, settings ...string) *Postgres {
 	return p
 }
 
-// PostgresDSN makes a fresh, empty database on the server that TEST_POSTGRES_DSN names, drops it at the test's
-// end, and returns its URL. Where the variable is not set, the test is skipped.
+// PostgresDSN makes a fresh, empty database on the PostgreSQL for tests, drops it at the test's end, and returns its
+// URL. Where there is none, the test is skipped.
 func PostgresDSN(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv(EnvPostgres)
+	NotShort(t)
+	server := serverOf(t, PostgreSQL)
 	if server == "" {
-		t.Skipf("%s is not set", EnvPostgres)
+		lacks(t, PostgreSQL)
 	}
 	return PostgresDatabase(t, server)
 }

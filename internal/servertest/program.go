@@ -20,10 +20,6 @@ const (
 	MySQL     = "mysql"        // unpacked, or the one that is installed
 )
 
-// EnvServer is the environment variable with the name of the server that TEST_MYSQL_DSN leads to, and that [Private]
-// starts. The default is [MariaDB].
-const EnvServer = "TEST_SERVER"
-
 // ErrNoProgram says that this machine does not have a server of that name. The error says how to bring it.
 var ErrNoProgram = errors.New("no such database server here")
 
@@ -85,7 +81,7 @@ func (p *Program) String() string { return p.Name + " " + p.Version }
 
 // serversDir is where .ci/server unpacks servers.
 func serversDir() (string, error) {
-	if dir := os.Getenv("TEST_SERVERS"); dir != "" {
+	if dir := os.Getenv("TEST_SERVER_PROGRAMS"); dir != "" {
 		return filepath.Abs(dir)
 	}
 	cache, err := os.UserCacheDir()

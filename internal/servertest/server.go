@@ -1,11 +1,11 @@
 // Package servertest gives tests and benchmarks a real MariaDB or MySQL: a private server that they
 // may fill, freeze, kill and start again, or a fresh database on the server that the environment
-// variable TEST_MYSQL_DSN names.
+// variable TEST_MARIADB_DSN or TEST_MYSQL_DSN names.
 //
 // In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights) and [Private] (a
 // server to kill). [OnlyMariaDB] is for tests of features that MySQL does not have. Without a
 // *testing.T, use [Start]; to run the program of a server in a way of one's own, [Find]. The command
-// with-server below this package runs any command with TEST_MYSQL_DSN set:
+// with-server below this package runs any command beside servers:
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
 package servertest
@@ -78,7 +78,7 @@ type running struct {
 // Start makes a data folder, starts a server on it and waits until it answers. The error is ErrNoProgram where this
 // machine has no server program. The caller must call Stop. The context bounds Start alone.
 func Start(ctx context.Context, opts Options) (*Server, error) {
-	program, err := Find(ctx, cmp.Or(opts.Name, os.Getenv(EnvServer), MariaDB))
+	program, err := Find(ctx, cmp.Or(opts.Name, MariaDB))
 	if err != nil {
 		return nil, err
 	}

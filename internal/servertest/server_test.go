@@ -97,7 +97,7 @@ func TestIdentities(t *testing.T) {
 
 // A server that is not here is told apart from one that does not work, and the error says how to bring it.
 func TestNoProgram(t *testing.T) {
-	t.Setenv("TEST_SERVERS", t.TempDir())
+	t.Setenv("TEST_SERVER_PROGRAMS", t.TempDir())
 	if _, err := Find(t.Context(), MariaDB11); !errors.Is(err, ErrNoProgram) || !strings.Contains(err.Error(), "run .ci/server mariadb-11.8") {
 		t.Errorf("got %v", err)
 	}

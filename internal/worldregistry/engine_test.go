@@ -23,7 +23,7 @@ func TestUnsoundTables(t *testing.T) {
 		}
 	}
 	ctx := t.Context()
-	t.Run("mysql", func(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
 		db := storetest.WithTables(t, "mysql:"+servertest.DSN(t))
 		reg := db.Registry()
 		must(t, numbers.Create(ctx, reg))

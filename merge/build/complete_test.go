@@ -81,7 +81,7 @@ func TestReferencesChecked(t *testing.T) {
 
 // A counter continues beyond what any of the worlds has given out, and those of the worlds stay.
 func TestCounters(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		create := "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTOINCREMENT, v INTEGER)"
 		if e.Name == "mariadb" {
 			create = "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTO_INCREMENT, v INTEGER)"

@@ -17,7 +17,7 @@ import (
 
 // Whatever is altered in the first world after the plan, apply names it before its first write.
 func TestIntoAltered(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")}
 		for _, d := range all {
 			worldtest.Exec(t, d, "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5")
@@ -58,7 +58,9 @@ func TestIntoAltered(t *testing.T) {
 }
 
 // Events that run after the plan may change rows that were read: neither apply nor verify nor open goes on.
-func TestIntoEventsRun(t *testing.T) {
+func TestIntoEventsRun(t *testing.T) { servertest.OnMySQLToo(t, testIntoEventsRun) }
+
+func testIntoEventsRun(t *testing.T) {
 	t.Parallel()
 	server := servertest.Private(t, "--event-scheduler=OFF")
 	e := worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {

@@ -38,7 +38,7 @@ import (
 // nothing. What the rows are is compared by the tests of package oracle.
 func TestInto(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 25, "same"), worldtest.GameWorld(t, e, "s2", 2, 32, "same"), worldtest.GameWorld(t, e, "s3", 3, 11, "other")}
 		opts := planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}}}
 		before := make([]string, len(all))
@@ -296,7 +296,9 @@ func newPlayer(t testing.TB, d world.Database, server gameid.ServerID, name stri
 }
 
 // Values of every type arrive as they are, by both ways in which rows are written.
-func TestIntoTypes(t *testing.T) {
+func TestIntoTypes(t *testing.T) { servertest.OnMySQLToo(t, testIntoTypes) }
+
+func testIntoTypes(t *testing.T) {
 	servertest.NotShort(t)
 	server := servertest.Private(t)
 	e := worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
@@ -373,7 +375,9 @@ func TestIntoChain(t *testing.T) {
 
 // What the account may not see cannot come along unnoticed: a plan is refused, with the grants that
 // show all, and so is an apply by another account.
-func TestIntoHidden(t *testing.T) {
+func TestIntoHidden(t *testing.T) { servertest.OnMySQLToo(t, testIntoHidden) }
+
+func testIntoHidden(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	worldtest.Exec(t, all[0], "CREATE TRIGGER seen BEFORE DELETE ON items FOR EACH ROW SET @seen = 1", "CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DISABLE DO SET @n = 1",
@@ -449,7 +453,9 @@ func TestIntoWorldsChanged(t *testing.T) {
 }
 
 // The number 0 of an ENUM is taken by no strict server, and if there is an empty member, cannot be told from that.
-func TestIntoEnumNumberless(t *testing.T) {
+func TestIntoEnumNumberless(t *testing.T) { servertest.OnMySQLToo(t, testIntoEnumNumberless) }
+
+func testIntoEnumNumberless(t *testing.T) {
 	e := worldtest.Engines()[1]
 	for members, says := range map[string]string{"'a', '', 'b'": "has the value 0 in 1 row", "'a', 'b'": "1 row would be refused"} {
 		all := []world.Database{e.Fresh(t, "w0"), e.Fresh(t, "w1")}

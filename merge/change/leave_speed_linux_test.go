@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
@@ -31,7 +32,7 @@ func TestLeaveSpeed(t *testing.T) {
 		t.Skip("no -leave-rows")
 	}
 	e := worldtest.Engines()[0]
-	if os.Getenv("TEST_MYSQL_DSN") != "" {
+	if os.Getenv(servertest.EnvMariaDB) != "" {
 		e = worldtest.Engines()[1]
 	}
 	n := *leaveRows / 10 // heroes

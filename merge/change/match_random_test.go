@@ -89,7 +89,7 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 	if *worldtest.Long {
 		n = 400
 	}
-	worldtest.OnSQLite(t, func(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
 		matched := 0
 		for seed := range n {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -80,7 +80,7 @@ type schemas struct {
 }
 
 func (s *schemas) database(name string, made bool) (database, error) {
-	cfg, err := mysql.ParseDSN(os.Getenv(servertest.EnvDSN))
+	cfg, err := mysql.ParseDSN(servertest.ServerDSN(s.t))
 	if err != nil {
 		return database{}, err
 	}

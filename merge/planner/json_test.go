@@ -17,7 +17,9 @@ import (
 // JSON of MySQL has types inside that its text does not have. Rows with such
 // values are refused by name, and all others arrive so that SQL says that they are
 // equal. In MariaDB, JSON is text.
-func TestJSONTypes(t *testing.T) {
+func TestJSONTypes(t *testing.T) { servertest.OnMySQLToo(t, testJSONTypes) }
+
+func testJSONTypes(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	mysql := !servertest.OnMariaDB(t)

@@ -17,6 +17,10 @@ import (
 // A plan that was made with an account that may only read names the rights that
 // apply takes, and is the plan that another account makes, but for the grants that it shows.
 func TestPlanNamesTheRightsThatAreMissing(t *testing.T) {
+	servertest.OnMySQLToo(t, testPlanNamesTheRightsThatAreMissing)
+}
+
+func testPlanNamesTheRightsThatAreMissing(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	full, _ := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
@@ -49,6 +53,10 @@ func TestPlanNamesTheRightsThatAreMissing(t *testing.T) {
 // An account that may not make the new database as a whole is told so by the plan, and apply begins
 // nothing: it would leave a part that the account cannot drop.
 func TestIntoNamesTheRightsThatAreMissing(t *testing.T) {
+	servertest.OnMySQLToo(t, testIntoNamesTheRightsThatAreMissing)
+}
+
+func testIntoNamesTheRightsThatAreMissing(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	into := e.Fresh(t, "new")

@@ -93,7 +93,9 @@ func TestApplyRefuses(t *testing.T) {
 
 // An account that lacks the right to write a fence is told so before anything is written. What it lacks on the new
 // database is in TestIntoNamesTheRightsThatAreMissing.
-func TestApplyRights(t *testing.T) {
+func TestApplyRights(t *testing.T) { servertest.OnMySQLToo(t, testApplyRights) }
+
+func testApplyRights(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	with := func(d world.Database, rights string) world.Database {
@@ -129,7 +131,9 @@ func TestApplyRights(t *testing.T) {
 }
 
 // The right to raise a counter of the first world is missed before the new database is dropped, not after.
-func TestUndoRightsOfCounters(t *testing.T) {
+func TestUndoRightsOfCounters(t *testing.T) { servertest.OnMySQLToo(t, testUndoRightsOfCounters) }
+
+func testUndoRightsOfCounters(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	for i, d := range all {

@@ -54,7 +54,7 @@ func TestReady(t *testing.T) {
 // Once the databases of a merge are fenced, none of their servers starts; Apply finds its own
 // fences, and Undo and Unfence lift them.
 func TestFence(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 		free := func(want bool) {
 			t.Helper()

@@ -127,7 +127,7 @@ func TestCatalogSQLiteUTF16(t *testing.T) {
 func TestCatalogMariaDB(t *testing.T) {
 	t.Parallel()
 	servertest.OnlyMariaDB(t, "it has sequences, periods and system versions")
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t,
 		"CREATE TABLE parents (id BINARY(10) PRIMARY KEY, name VARCHAR(32) COLLATE utf8mb4_unicode_520_ci NOT NULL UNIQUE, key16 BINARY(16), photo BLOB, note TEXT COLLATE utf8mb4_bin, extra JSON) COLLATE utf8mb4_bin",
 		"CREATE TABLE children (n BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, parent BINARY(10), CONSTRAINT up FOREIGN KEY (parent) REFERENCES parents (id))",
@@ -187,7 +187,7 @@ func TestCatalogMariaDB(t *testing.T) {
 // What MySQL tells in its own way: no widths of integers, expressions in brackets, JSON as a type.
 func TestCatalogMySQL(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	if servertest.OnMariaDB(t) {
 		t.Skip("only on MySQL: see TestCatalogMariaDB")
 	}
@@ -225,7 +225,7 @@ func TestCatalogMySQL(t *testing.T) {
 // triggers, and it says so.
 func TestCatalogPrivileges(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t,
 		"CREATE TABLE a (id BINARY(10) PRIMARY KEY, name VARCHAR(9) DEFAULT 'x' UNIQUE, j JSON, n INT AS (1), p INT AUTO_INCREMENT, KEY (p))",
 		"CREATE TABLE b (id BINARY(10) PRIMARY KEY, FOREIGN KEY (id) REFERENCES a (id))",

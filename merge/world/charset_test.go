@@ -138,7 +138,9 @@ func sameBytes(t *testing.T, in world.Database, charset string, worlds ...world.
 
 // Rows are sent in utf8mb4, and what that changes of text in another character set is refused, row
 // by row: of each code of each character set it is known. All other text comes as it is.
-func TestCharsets(t *testing.T) {
+func TestCharsets(t *testing.T) { servertest.OnMySQLToo(t, testCharsets) }
+
+func testCharsets(t *testing.T) {
 	servertest.NotShort(t)
 	t.Parallel()
 	e := worldtest.Engines()[1]
@@ -197,7 +199,9 @@ func TestCharsets(t *testing.T) {
 }
 
 // All kinds of columns with text are looked into, of all rows that come and of no others.
-func TestCharsetColumns(t *testing.T) {
+func TestCharsetColumns(t *testing.T) { servertest.OnMySQLToo(t, testCharsetColumns) }
+
+func testCharsetColumns(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	for i, d := range all {

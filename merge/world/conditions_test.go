@@ -211,7 +211,7 @@ func TestConditionsThatCannotBeTried(t *testing.T) {
 			"own": "the result of printf may depend", "coll": "COLLATE BINARY here", "less": "has no column b", "row": "the result of rowid may depend"})
 	})
 	t.Run("mysql", func(t *testing.T) {
-		target, source := newMariaDBWorld(t), newMariaDBWorld(t)
+		target, source := newServerWorld(t), newServerWorld(t)
 		want := map[string]string{"own": "the result of soundex may depend", "coll": "COLLATE utf8mb4_bin here", "less": "has no column b"}
 		target.exec(t, "CREATE TABLE own (a VARCHAR(9), CHECK (SOUNDEX(a) <> 'A'))", "CREATE TABLE coll (a VARCHAR(9) COLLATE utf8mb4_general_ci, CHECK (a <> 'X'))", "CREATE TABLE less (a INT, b INT, CHECK (a > b))")
 		source.exec(t, "CREATE TABLE own (a VARCHAR(9))", "CREATE TABLE coll (a VARCHAR(9) COLLATE utf8mb4_bin)", "CREATE TABLE less (a INT)",
@@ -239,7 +239,7 @@ func expectUnclear(t *testing.T, found []verdict.Result, want map[string]string)
 // A constraint that is not enforced refuses nothing, and only MySQL has such.
 func TestNotEnforced(t *testing.T) {
 	t.Parallel()
-	target, source := newMariaDBWorld(t), newMariaDBWorld(t)
+	target, source := newServerWorld(t), newServerWorld(t)
 	if servertest.OnMariaDB(t) {
 		t.Skip("MariaDB enforces every CHECK")
 	}
@@ -254,7 +254,7 @@ func TestNotEnforced(t *testing.T) {
 // A row that the target's server does not take as one statement is found.
 func TestRowLargerThanAStatement(t *testing.T) {
 	t.Parallel()
-	target, source := newMariaDBWorld(t), newMariaDBWorld(t)
+	target, source := newServerWorld(t), newServerWorld(t)
 	for _, w := range []*world{target, source} {
 		w.exec(t, "CREATE TABLE maps (id INT PRIMARY KEY, cells LONGBLOB, note LONGTEXT)")
 	}
@@ -274,7 +274,7 @@ func TestRowLargerThanAStatement(t *testing.T) {
 // What a schema does besides holding rows is compared.
 func TestDriftOfRealDatabases(t *testing.T) {
 	t.Parallel()
-	target, source := newMariaDBWorld(t), newMariaDBWorld(t)
+	target, source := newServerWorld(t), newServerWorld(t)
 	const up = "CREATE TABLE up (id INT PRIMARY KEY)"
 	target.exec(t, up, "CREATE TABLE a (id INT PRIMARY KEY, u INT, CONSTRAINT f FOREIGN KEY (u) REFERENCES up (id))", "CREATE TABLE b (id INT PRIMARY KEY, u INT, CHECK (u > 0))")
 	source.exec(t, up, "CREATE TABLE a (id INT PRIMARY KEY, u INT, CONSTRAINT f FOREIGN KEY (u) REFERENCES up (id) ON DELETE SET NULL ON UPDATE CASCADE)",

@@ -14,7 +14,9 @@ import (
 
 // A statement ends with its context on the server as well, where it would keep
 // others from the tables.
-func TestCancelledStatementEnds(t *testing.T) {
+func TestCancelledStatementEnds(t *testing.T) { servertest.OnMySQLToo(t, testCancelledStatementEnds) }
+
+func testCancelledStatementEnds(t *testing.T) {
 	d := worldtest.Engines()[1].Fresh(t, "s1")
 	worldtest.Exec(t, d, "CREATE TABLE many (id INT PRIMARY KEY)")
 	for start := range 5 {

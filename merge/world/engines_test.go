@@ -31,14 +31,20 @@ type engine struct {
 func engines() []engine {
 	return []engine{
 		{"sqlite", "BLOB", newSQLiteWorld},
-		{"mariadb", "BINARY(10)", newMariaDBWorld},
+		{"mariadb", "BINARY(10)", newServerWorld},
+		{"mysql", "BINARY(10)", newServerWorld},
 	}
 }
 
 // forEach runs a test on every engine.
 func forEach(t *testing.T, test func(t *testing.T, e engine, w *world)) {
 	for _, e := range engines() {
-		t.Run(e.name, func(t *testing.T) { test(t, e, e.world(t)) })
+		t.Run(e.name, func(t *testing.T) {
+			if e.name != "sqlite" {
+				servertest.Needs(t, e.name)
+			}
+			test(t, e, e.world(t))
+		})
 	}
 }
 
@@ -50,7 +56,7 @@ func sqliteWorld(t *testing.T, path, journal string) *world {
 	return openWorld(t, "sqlite:"+path, "sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+url.Values{"_journal_mode": {journal}, "_busy_timeout": {"5000"}}.Encode())
 }
 
-func newMariaDBWorld(t *testing.T) *world {
+func newServerWorld(t *testing.T) *world {
 	dsn := servertest.DSN(t)
 	return openWorld(t, "mysql:"+dsn, "mysql", dsn)
 }

@@ -403,7 +403,7 @@ func typedMerge(t *testing.T, e worldtest.Engine, tables []typedTable, options p
 // form that the database has for its values.
 func TestKeyTypes(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		types, suffixes := sqliteKeyTypes(), []string{"", " WITHOUT ROWID"}
 		if e.Name != "sqlite" {
 			d := e.Fresh(t, "server")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
 	"mergesafe/merge/planner"
@@ -56,7 +57,7 @@ var heapAllowed = planner.PlanOptions{Check: rules.Options{Allow: []string{verdi
 
 // A table without a key is copied as it is, proved and undone; a row that is equal to some that came is found.
 func TestTableWithoutKey(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		all := heap(t, e)
 		p, into := worldtest.PlanOf(t, e, all, heapAllowed)
 		if n := p.Table("kills").Rows(); n != 6+10+8 {
@@ -166,6 +167,10 @@ func TestTableWithoutKeyInterrupted(t *testing.T) {
 
 // Rows are told apart by values of every type.
 func TestTableWithoutKeyOfManyTypes(t *testing.T) {
+	servertest.OnMySQLToo(t, testTableWithoutKeyOfManyTypes)
+}
+
+func testTableWithoutKeyOfManyTypes(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	for _, d := range all {

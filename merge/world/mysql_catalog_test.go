@@ -19,7 +19,7 @@ func TestIndexOnExpression(t *testing.T) {
 	if servertest.OnMariaDB(t) {
 		t.Skip("MariaDB has no index on an expression")
 	}
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE k (id INT PRIMARY KEY, a VARCHAR(9), b VARCHAR(9), UNIQUE low ((LOWER(a))), UNIQUE two (b, (id + 1)))")
 	want := []catalog.Unique{
 		{Name: "low", Columns: []string{"(lower(`a`))"}, Unclear: "it covers the expression lower(`a`)"},

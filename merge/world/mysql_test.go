@@ -159,7 +159,9 @@ func TestTablesWithoutTransactions(t *testing.T) {
 
 // The statements that plan prints run, whatever options a table without transactions has, and the
 // table is merged then.
-func TestPreparedTables(t *testing.T) {
+func TestPreparedTables(t *testing.T) { servertest.OnMySQLToo(t, testPreparedTables) }
+
+func testPreparedTables(t *testing.T) {
 	e := worldtest.Engines()[1]
 	const two = " (id INT NOT NULL PRIMARY KEY, v VARCHAR(200)"
 	tables := []string{
@@ -229,6 +231,10 @@ func TestPreparedTables(t *testing.T) {
 // counts from 1 in each world, so rows collide; and where it does not, the rows
 // keep theirs. That holds for a server that hides such keys, too.
 func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
+	servertest.OnMySQLToo(t, testGeneratedInvisiblePrimaryKey)
+}
+
+func testGeneratedInvisiblePrimaryKey(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	if servertest.OnMariaDB(t) {

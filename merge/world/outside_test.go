@@ -21,7 +21,7 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 	}
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
-			target, source := newMariaDBWorld(t), newMariaDBWorld(t)
+			target, source := newServerWorld(t), newServerWorld(t)
 			target.exec(t, "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE=InnoDB", "INSERT INTO logs VALUES (1, 'a')")
 			source.exec(t, "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE="+engine, "INSERT INTO logs VALUES (2, 'b'), (3, NULL)")
 			for _, tt := range []struct {
@@ -71,7 +71,7 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 // A look at such a table leaves the snapshot of the others as it is.
 func TestStampKeepsTheSnapshot(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE old (id INT PRIMARY KEY) ENGINE=MyISAM", "CREATE TABLE k (id INT PRIMARY KEY)", "INSERT INTO k VALUES (1)")
 	s := w.open(t)
 	w.exec(t, "INSERT INTO k VALUES (2)")

@@ -119,7 +119,7 @@ func TestSQLiteRefusesWrites(t *testing.T) {
 // write even where the account might.
 func TestMariaDBIsNotChanged(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE k (id BINARY(10) PRIMARY KEY, name VARCHAR(20) UNIQUE)", "INSERT INTO k VALUES (RANDOM_BYTES(10), 'a'), (RANDOM_BYTES(10), 'b')")
 	checksum := fmt.Sprint(w.query(t, "CHECKSUM TABLE k EXTENDED"))
 	readAll(t, &world{dsn: "mysql:" + grant(t, "SELECT", w)})
@@ -140,7 +140,7 @@ func TestMariaDBIsNotChanged(t *testing.T) {
 // would pass without them.
 func TestOpenNeedsAllTables(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
 	dsn := grant(t, "SELECT", w)
 	user, _, _ := strings.Cut(dsn, ":")

@@ -16,7 +16,9 @@ import (
 // An account that may do all in the new database, and in the worlds only read and write fences, is told by one plan
 // what it lacks: with the statements that the plan names it carries the whole merge out, with views, triggers and
 // routines of which it is the definer. A definer that it cannot set is named as well.
-func TestRightsOfOneAccount(t *testing.T) {
+func TestRightsOfOneAccount(t *testing.T) { servertest.OnMySQLToo(t, testRightsOfOneAccount) }
+
+func testRightsOfOneAccount(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 6, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	into := e.Fresh(t, "new")

@@ -60,7 +60,7 @@ func TestScanIntegers(t *testing.T) {
 // A signed and an unsigned column can be held against each other.
 func TestScanUnsigned(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE n (id BIGINT UNSIGNED PRIMARY KEY, small TINYINT, y YEAR, filled INT(7) ZEROFILL)",
 		"INSERT INTO n VALUES (18446744073709551615, -1, 2155, 1), (9223372036854775808, 1, 1901, 2), (0, 0, 1970, 10), (127, 127, 0, 9)")
 	s := w.open(t)
@@ -375,7 +375,7 @@ func (u unquoted) Quote(name string) string {
 // snapshot is gone, and another one would not fit what was read before.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	// More than all buffers between the server and us can hold.
 	const total = 30000
 	w.exec(t, "CREATE TABLE wide (id INT PRIMARY KEY, v VARCHAR(1000))", "INSERT INTO wide SELECT seq, REPEAT('x', 1000) FROM "+servertest.Seq(1, total))
@@ -542,7 +542,7 @@ func TestScanOtherStorageClass(t *testing.T) {
 
 func TestScanDates(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.db.SetMaxOpenConns(1) // for its settings
 	w.exec(t, "CREATE TABLE a (d DATE PRIMARY KEY)", "CREATE TABLE b (d DATETIME(6) PRIMARY KEY)", "CREATE TABLE c (d TIMESTAMP PRIMARY KEY)",
 		"SET time_zone = '+00:00'",
@@ -577,7 +577,7 @@ func TestScanDates(t *testing.T) {
 // read. (A DSN that sets what every session needs otherwise is refused.)
 func TestSessionSettings(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	fill(t, engines()[1], w, 100)
 	separator := "?"
 	if strings.Contains(w.dsn, "?") {

@@ -16,7 +16,7 @@ import (
 // next is what their forms say.
 func TestTextComesInOrderOfItsForm(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE texts (id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_bin)",
 		"CREATE TABLE placed (place INT PRIMARY KEY, id INT NOT NULL)")
 	var values []string

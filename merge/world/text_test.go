@@ -58,7 +58,7 @@ func (w *world) knows(t *testing.T, collation string) bool {
 // equal, and the rows come in the order of that form.
 func TestTextEqualsAsTheServerSays(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE texts (id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_bin) CHARACTER SET utf8mb4")
 	for i, text := range difficultTexts() {
 		w.exec(t, fmt.Sprintf("INSERT INTO texts VALUES (%d, CONVERT(x'%x' USING utf8mb4))", i, text))
@@ -119,7 +119,7 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 // the same names are made the same way.
 func TestTextNeedsNoLevels(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE texts (v VARCHAR(20))")
 	s := w.open(t)
 	schema, err := s.schema(t.Context())
@@ -137,7 +137,7 @@ func TestTextNeedsNoLevels(t *testing.T) {
 // The forms do not depend on how wide a column is, nor on its character set.
 func TestTextFormIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t,
 		"CREATE TABLE narrow (v VARCHAR(10) COLLATE utf8mb4_general_ci PRIMARY KEY)",
 		"CREATE TABLE wide (v VARCHAR(200) COLLATE utf8mb4_bin PRIMARY KEY)",
@@ -170,7 +170,7 @@ func TestTextFormIsTheSameEverywhere(t *testing.T) {
 
 func TestTextUnsupported(t *testing.T) {
 	t.Parallel()
-	w := newMariaDBWorld(t)
+	w := newServerWorld(t)
 	w.exec(t, "CREATE TABLE texts (v VARCHAR(20), l VARCHAR(20) CHARACTER SET latin1)", "INSERT INTO texts VALUES ('a', 'a')")
 	s := w.open(t)
 	for _, tt := range []struct {

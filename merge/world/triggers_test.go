@@ -15,7 +15,7 @@ import (
 // The triggers of the first world are in the new database, and none of any world runs while rows come, are renamed
 // or counted.
 func TestTriggers(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		trigger := func(name, event string) string {
 			return "CREATE TRIGGER " + name + " " + event + " ON t " + worldtest.Body(e, "INSERT INTO log VALUES (1)")
 		}

@@ -45,7 +45,7 @@ func oddRows(t testing.TB, e worldtest.Engine, table string, all ...world.Databa
 
 // Rows of all types arrive as they are.
 func TestTypes(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		runs := 1
 		if *worldtest.Long {
 			runs = 30
@@ -73,7 +73,7 @@ func TestTypes(t *testing.T) {
 // The two zeros are equal, so they are one key; and they are two values, which come as they are,
 // and of which one is not taken for the other.
 func TestNegativeZero(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		double, single := "DOUBLE", "FLOAT"
 		if e.Name == "sqlite" {
 			double, single = "", "" // a REAL makes it 0

@@ -63,23 +63,20 @@ func Engines() []Engine {
 	}
 }
 
-// OnEach runs a test on every engine.
+// OnEvery is [OnEach], and on MySQL too: a test that asks something of the server in which MySQL may differ.
+func OnEvery(t *testing.T, test func(t *testing.T, e Engine)) {
+	OnEach(t, test)
+	t.Run(servertest.MySQL, func(t *testing.T) {
+		servertest.Needs(t, servertest.MySQL)
+		test(t, Engines()[1])
+	})
+}
+
+// OnEach runs a test on SQLite and on a server.
 func OnEach(t *testing.T, test func(t *testing.T, e Engine)) {
 	t.Parallel()
 	for _, e := range Engines() {
-		if e.Name == "sqlite" {
-			OnSQLite(t, func(t *testing.T) { test(t, e) })
-			continue
-		}
 		t.Run(e.Name, func(t *testing.T) { test(t, e) })
-	}
-}
-
-// OnSQLite runs a test that is named by it. Beside a server and with the race detector it does not:
-// the Makefile runs what is named so once more, without.
-func OnSQLite(t *testing.T, test func(t *testing.T)) {
-	if !WithRace || os.Getenv("TEST_MYSQL_DSN") == "" {
-		t.Run("sqlite", test)
 	}
 }
 

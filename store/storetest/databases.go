@@ -41,13 +41,12 @@ func Node(t testing.TB, open func(store.NodeOptions) (*gameid.Node, error), wind
 	return node
 }
 
-// OnEach runs a test on each of SQLite, MariaDB and PostgreSQL. newDSN names a fresh, empty database.
+// OnEach runs a test on each of SQLite, MariaDB, MySQL and PostgreSQL. newDSN names a fresh, empty database.
 func OnEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
 	})
-	t.Run("mysql", func(t *testing.T) {
-		servertest.DSN(t) // or skip
+	servertest.OnMySQLToo(t, func(t *testing.T) {
 		test(t, func() string { return "mysql:" + servertest.DSN(t) })
 	})
 	t.Run("postgres", func(t *testing.T) {

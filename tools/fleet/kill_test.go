@@ -27,6 +27,9 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
+// What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
+func init() { servertest.Prefer(servertest.MySQL) }
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -26,6 +26,9 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
+// What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
+func init() { servertest.Prefer(servertest.MySQL) }
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gameid": main, "sql": clitest.SQLMain})
 }

@@ -36,6 +36,9 @@ import (
 	"mergesafe/tools/internal/rulefile"
 )
 
+// What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
+func init() { servertest.Prefer(servertest.MySQL) }
+
 // result is what one run of the program gave.
 type result struct {
 	code           cli.Code

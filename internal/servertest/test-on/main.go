@@ -48,7 +48,11 @@ func run(ctx context.Context, on string, args []string, out io.Writer) (failed b
 		return false, fmt.Errorf("the server does not answer: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-vet=off"}, args...)...)
-	cmd.Env, cmd.Stderr = append(os.Environ(), servertest.EnvDSN+"="+dsn), os.Stderr
+	variable := servertest.EnvMySQL
+	if strings.Contains(version, "MariaDB") {
+		variable = servertest.EnvMariaDB
+	}
+	cmd.Env, cmd.Stderr = append(os.Environ(), variable+"="+dsn), os.Stderr
 	events, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -1,15 +1,13 @@
-// Command with-server runs a command with TEST_MYSQL_DSN set to a private database server, which it
-// starts before and stops after, whatever happens. It also stops every process that the command has
-// started. TEST_SERVER is the name of the server: mariadb, mariadb-11.8 or mysql. For postgres it is TEST_POSTGRES_DSN
-// that is set, and no other.
+// Command with-server runs a command beside private database servers, which it starts before and stops after,
+// whatever happens. It also stops every process that the command has started. NAME is mariadb, mariadb-11.8, mysql,
+// postgres, or several of them with commas; TEST_MARIADB_DSN, TEST_MYSQL_DSN and TEST_POSTGRES_DSN then lead to them.
 //
-//	go run ./internal/servertest/with-server mysql -- go test ./store/...
+//	go run ./internal/servertest/with-server mariadb,postgres -- go test ./store/...
 //
-// If TEST_MYSQL_DSN is set already, it starts no server and the command uses that one.
+// A server whose variable is set already is not started: the command uses that one.
 //
-// If this machine does not have the server, it says how to bring it. With -optional it then says in
-// one line what is not tested and runs the command without TEST_MYSQL_DSN, so that tests are skipped;
-// unless TEST_SERVERS_REQUIRED is set.
+// If this machine does not have a server, it says how to bring it. With -optional it then says in one line what is not
+// tested and runs the command without it, so that tests are skipped; unless TEST_SERVERS_REQUIRED is set.
 //
 // Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it
 // could not run it. Note that "go run" turns every exit code but 0 into 1.
@@ -34,9 +32,6 @@ import (
 const (
 	exitCannot = 2
 
-	// envRequired, if set, makes a server that is not here an error in any case.
-	envRequired = "TEST_SERVERS_REQUIRED"
-
 	// startTimeout bounds the start of the server on a slow and busy machine.
 	startTimeout = 2 * time.Minute
 	// grace is what a command gets to end by itself after SIGINT or SIGTERM.
@@ -57,40 +52,25 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err := flags.Parse(args)
 	args = flags.Args()
 	if err != nil || len(args) < 3 || args[1] != "--" {
-		fmt.Fprintln(stderr, "usage: with-server [-optional] NAME -- COMMAND [ARGUMENT...]")
+		fmt.Fprintln(stderr, "usage: with-server [-optional] NAME[,NAME...] -- COMMAND [ARGUMENT...]")
 		return exitCannot
 	}
-	name, args := args[0], args[2:]
-	env := append(os.Environ(), servertest.EnvServer+"="+name)
-	switch {
-	case name == servertest.PostgreSQL && os.Getenv(servertest.EnvPostgres) == "":
-		starting, cancel := context.WithTimeout(ctx, startTimeout)
-		server, err := servertest.StartPostgres(starting, servertest.Options{})
-		cancel()
-		switch {
-		case err == nil:
-			defer server.Stop()
-			env = append(os.Environ(), servertest.EnvPostgres+"="+server.DSN())
-		case *optional && errors.Is(err, servertest.ErrNoProgram) && os.Getenv(envRequired) == "":
-			fmt.Fprintf(stderr, "\n*** NOT TESTED ON %s: %v ***\n\n", strings.ToUpper(name), err)
-		default:
-			fmt.Fprintf(stderr, "with-server: %v\n", err)
-			return exitCannot
+	names, args := strings.Split(args[0], ","), args[2:]
+	env := os.Environ()
+	for _, name := range names {
+		if os.Getenv(servertest.Env(name)) != "" {
+			continue
 		}
-	case name != servertest.PostgreSQL && os.Getenv(servertest.EnvDSN) == "":
-		starting, cancel := context.WithTimeout(ctx, startTimeout)
-		server, err := servertest.Start(starting, servertest.Options{Name: name})
-		cancel()
+		dsn, stop, err := start(ctx, name)
 		switch {
 		case err == nil:
-			fmt.Fprintf(stderr, "with-server: %s\n", server.Program())
 			defer func() {
-				if err := server.Stop(); err != nil {
+				if err := stop(); err != nil {
 					fmt.Fprintf(stderr, "with-server: %v\n", err)
 				}
 			}()
-			env = append(env, servertest.EnvDSN+"="+server.DSN())
-		case *optional && errors.Is(err, servertest.ErrNoProgram) && os.Getenv(envRequired) == "":
+			env = append(env, servertest.Env(name)+"="+dsn)
+		case *optional && errors.Is(err, servertest.ErrNoProgram) && os.Getenv(servertest.EnvRequired) == "":
 			fmt.Fprintf(stderr, "\n*** NOT TESTED ON %s: %v ***\n\n", strings.ToUpper(name), err)
 		default:
 			fmt.Fprintf(stderr, "with-server: %v\n", err)
@@ -113,4 +93,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 128 + int(ws.Signal())
 	}
 	return cmd.ProcessState.ExitCode()
+}
+
+// start starts a server, which stop stops.
+func start(ctx context.Context, name string) (dsn string, stop func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if name == servertest.PostgreSQL {
+		server, err := servertest.StartPostgres(ctx, servertest.Options{})
+		if err != nil {
+			return "", nil, err
+		}
+		return server.DSN(), func() error { server.Stop(); return nil }, nil
+	}
+	server, err := servertest.Start(ctx, servertest.Options{Name: name})
+	if err != nil {
+		return "", nil, err
+	}
+	return server.DSN(), server.Stop, nil
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Setenv("WITH_SERVER_TEST", os.Getenv("WITH_SERVER_COMMAND"))
 		main()
 	case "query":
-		db, err := sql.Open("mysql", os.Getenv(servertest.EnvDSN))
+		db, err := sql.Open("mysql", os.Getenv(servertest.EnvMariaDB))
 		if err == nil {
 			err = db.Ping()
 		}
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func withServer(t *testing.T, tmp, command string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "WITH_SERVER_TEST=main", "WITH_SERVER_COMMAND="+command, "TMPDIR="+tmp, servertest.EnvDSN+"=")
+	cmd.Env = append(os.Environ(), "WITH_SERVER_TEST=main", "WITH_SERVER_COMMAND="+command, "TMPDIR="+tmp, servertest.EnvMariaDB+"=")
 	return cmd
 }
 
@@ -67,8 +67,8 @@ func TestCommandGetsAServerAndItsExitCodeComesBack(t *testing.T) {
 
 func TestServerOfTheEnvironmentIsUsed(t *testing.T) {
 	tmp := t.TempDir()
-	cmd := withServer(t, tmp, "", "mariadb", "--", "sh", "-c", "echo $TEST_MYSQL_DSN; ls $TMPDIR; kill -KILL $$")
-	cmd.Env = append(cmd.Env, servertest.EnvDSN+"=theirs")
+	cmd := withServer(t, tmp, "", "mariadb", "--", "sh", "-c", "echo $TEST_MARIADB_DSN; ls $TMPDIR; kill -KILL $$")
+	cmd.Env = append(cmd.Env, servertest.EnvMariaDB+"=theirs")
 	out, _ := cmd.CombinedOutput()
 	if string(out) != "theirs\n" {
 		t.Errorf("output %q; want the DSN, and no folder of a server", out)
@@ -133,7 +133,7 @@ func TestCannotRun(t *testing.T) {
 		{[]string{"mariadb", "--", "no-such-command"}, "no-such-command"},
 	} {
 		cmd := withServer(t, t.TempDir(), "", tt.args...)
-		cmd.Env = append(cmd.Env, servertest.EnvDSN+"=theirs")
+		cmd.Env = append(cmd.Env, servertest.EnvMariaDB+"=theirs")
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != exitCannot || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%q: exit code %d, output %q; want %d and %q", tt.args, code, out, exitCannot, tt.want)
@@ -153,8 +153,8 @@ func TestServerIsNotHere(t *testing.T) {
 		{[]string{"-optional", "mariadb-11.8"}, "", true},
 		{[]string{"-optional", "mariadb-11.8"}, "1", false},
 	} {
-		cmd := withServer(t, t.TempDir(), "", append(tt.args, "--", "sh", "-c", `echo "ran on <$TEST_MYSQL_DSN>"`)...)
-		cmd.Env = append(cmd.Env, "TEST_SERVERS="+t.TempDir(), envRequired+"="+tt.required)
+		cmd := withServer(t, t.TempDir(), "", append(tt.args, "--", "sh", "-c", `echo "ran on <$TEST_MARIADB_DSN>"`)...)
+		cmd.Env = append(cmd.Env, "TEST_SERVER_PROGRAMS="+t.TempDir(), servertest.EnvRequired+"="+tt.required)
 		out, _ := cmd.CombinedOutput()
 		code := cmd.ProcessState.ExitCode()
 		if ran := strings.Contains(string(out), "ran on <>"); ran != tt.ran || (code == 0) != tt.ran || !strings.Contains(string(out), ".ci/server mariadb-11.8") {

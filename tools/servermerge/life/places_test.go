@@ -198,7 +198,7 @@ type schemas struct {
 }
 
 func newSchemas(t testing.TB, admin *sql.DB) *schemas {
-	config, err := mysql.ParseDSN(os.Getenv(servertest.EnvDSN))
+	config, err := mysql.ParseDSN(servertest.ServerDSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}
