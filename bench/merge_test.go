@@ -8,9 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 func TestMerge(t *testing.T) {
+	servertest.Long(t)
 	for name, measure := range map[string]func(context.Context, options) ([]section, error){"MariaDB": mariadbMerge, "MySQL": mysqlMerge} {
 		t.Run(name, func(t *testing.T) {
 			sections, err := measure(t.Context(), short(t))
@@ -27,6 +30,7 @@ func TestMerge(t *testing.T) {
 
 // Each command reads each row, and the worlds have the rows that the section says.
 func TestRowsRead(t *testing.T) {
+	servertest.Long(t)
 	sections, err := rowsRead(t.Context(), short(t))
 	complete(t, sections, err, 5)
 	if !strings.Contains(sections[0].intro, " rows together") {

@@ -45,7 +45,7 @@ type database struct {
 	pool        *sql.DB
 }
 
-// onEach runs test on SQLite, and on the server that TEST_MYSQL_DSN names.
+// onEach runs test on SQLite, and on a server.
 func onEach(t *testing.T, test func(t *testing.T, d database)) {
 	for driver, dsn := range map[string]func(testing.TB) string{
 		"sqlite": func(t testing.TB) string {

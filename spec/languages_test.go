@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/number"
 )
 
@@ -97,6 +98,7 @@ const required = "TEST_LANGUAGES_REQUIRED"
 // Every reader gives the answers of vectors.json, and those of gameid and number to
 // random questions.
 func TestLanguages(t *testing.T) {
+	servertest.Long(t)
 	must := strings.Fields(os.Getenv(required))
 	for _, name := range must {
 		if !slices.ContainsFunc(languages, func(l language) bool { return l.name == name }) {

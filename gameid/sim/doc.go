@@ -2,7 +2,7 @@
 // tests let real nodes live through thousands of simulated worlds.
 //
 //	go test ./gameid/sim                  a few hundred worlds
-//	make sim                              ten thousand, with the counts
+//	LONG=1 go test ./gameid/sim           ten thousand, with the counts
 //	go test ./gameid/sim -sim.seed 4711   one of them again, with every event in it
 //
 // A world is made from one number, its seed, and runs in virtual time: the same

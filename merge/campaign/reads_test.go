@@ -12,7 +12,7 @@ import (
 	"mergesafe/store/storetest/faulty"
 )
 
-var long = flag.Bool("torture.long", false, "let every request to a database fail once")
+var long = flag.Bool("torture.long", servertest.Scale(0, 1) == 1, "let every request to a database fail once")
 
 // A request to a database that fails is no finding: no merge that is completed is taken back for
 // it, nothing that was verified is said to differ, and the same command again comes to the end that

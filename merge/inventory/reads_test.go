@@ -6,11 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/store/storetest"
 	"mergesafe/store/storetest/faulty"
 )
 
-var long = flag.Bool("torture.long", false, "let every request to a database fail once")
+var long = flag.Bool("torture.long", servertest.Scale(0, 1) == 1, "let every request to a database fail once")
 
 // A request to a database that fails is no finding: the world has a problem, and what else is said
 // of it, and of the others, is what is said if no request fails.

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"math/rand/v2"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
-var randomCells = flag.Int("cell.random", 20_000, "how many random cells of each format")
+var randomCells = flag.Int("cell.random", servertest.Scale(20_000, 1_000_000), "how many random cells of each format")
 
 // Random cells of every format: those that have it, and mutations of such. The identity
 // changes nothing, and a shift only the keys, or there is an error.

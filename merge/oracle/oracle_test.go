@@ -44,16 +44,15 @@ var (
 func TestOracle(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		n := 60
+		n := servertest.Scale(60, 2000)
 		if testing.Short() {
 			n = 5
 		}
 		judge(t, n, false, func(t *testing.T) places { return files{t.TempDir()} })
 	})
-	t.Run("server", func(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
 		admin := servertest.Admin(t)
-		t.Parallel()
-		judge(t, 5, true, func(t *testing.T) places { return &schemas{t: t, admin: admin} })
+		judge(t, servertest.Scale(5, 300), true, func(t *testing.T) places { return &schemas{t: t, admin: admin} })
 	})
 }
 

@@ -37,8 +37,8 @@ const (
 )
 
 var (
-	kills  = flag.Int("numbers.kills", 4, "processes that TestNumbersKilled kills")
-	before = flag.Int("numbers.each", 1, "numbers that each of them takes before it is killed, or more")
+	kills  = flag.Int("numbers.kills", servertest.Scale(4, 400), "processes that TestNumbersKilled kills")
+	before = flag.Int("numbers.each", servertest.Scale(1, 2_600_000), "numbers that each of them takes before it is killed, or more")
 
 	killedBlock = numbers.Options{MinBlock: 10, MaxBlock: 50, Timeout: time.Minute}
 )

@@ -12,7 +12,7 @@ import (
 // are killed and started again: no two have one server, and no ID comes twice.
 func TestFreeServers(t *testing.T) {
 	if !*wanted {
-		t.Skip("it takes minutes and three database servers: make test-cluster")
+		t.Skip("it takes minutes and three database servers: LONG=1 go test ./store/torture")
 	}
 	c := startGalera(t)
 	c.createDatabase("game")

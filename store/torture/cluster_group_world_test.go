@@ -12,7 +12,7 @@ import (
 // one again.
 func TestGroup(t *testing.T) {
 	if !*wanted {
-		t.Skip("it takes minutes and three database servers: make test-cluster")
+		t.Skip("it takes minutes and three database servers: LONG=1 go test ./store/torture")
 	}
 	for _, mode := range []struct {
 		name       string

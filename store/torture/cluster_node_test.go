@@ -69,7 +69,7 @@ const server = "the server"
 // onEach runs a test on a cluster of each kind.
 func onEach(t *testing.T, test func(*testing.T, *cluster)) {
 	if !*wanted {
-		t.Skip("it takes minutes and three database servers: make test-cluster")
+		t.Skip("it takes minutes and three database servers: LONG=1 go test ./store/torture")
 	}
 	t.Run("Galera", func(t *testing.T) { test(t, startGalera(t)) })
 	t.Run("group of one primary", func(t *testing.T) { test(t, startGroup(t, true)) })

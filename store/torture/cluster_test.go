@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
 
 var (
-	wanted = flag.Bool("cluster", false, "start a cluster of three database servers and test on it")
+	wanted = flag.Bool("cluster", servertest.Scale(0, 1) == 1, "start a cluster of three database servers and test on it")
 	rounds = flag.Int("cluster.rounds", 1, "how often each node is killed and frozen")
 )
 
@@ -32,7 +33,7 @@ var (
 // outcome than was said.
 func TestCluster(t *testing.T) {
 	if !*wanted {
-		t.Skip("it takes minutes and three database servers: make test-cluster")
+		t.Skip("it takes minutes and three database servers: LONG=1 go test ./store/torture")
 	}
 	c := newWorld(t, startGalera(t))
 	c.calm()

@@ -2,9 +2,9 @@
 // issued twice: its tests kill and freeze processes that mint, set their
 // clocks, take the database away from them, and fill its disk.
 //
-//	go test ./store/torture    a few faults of each kind
-//	make torture               hundreds, with a table of the counts
-//	make test-cluster          the registry and a game's tables on distributed engines (minutes)
+//	go test ./store/torture           a few faults of each kind
+//	LONG=1 go test ./store/torture    hundreds, with a table of the counts, and the registry and a game's
+//	                                  tables on distributed engines
 //
 // The processes are the test program itself, started once more. A test makes a
 // World, starts processes in it, and ends with World.Check, which reads the logs

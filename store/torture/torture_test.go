@@ -18,7 +18,7 @@ import (
 	"mergesafe/store"
 )
 
-var long = flag.Bool("torture.long", false, "inject hundreds of faults instead of a few")
+var long = flag.Bool("torture.long", servertest.Scale(0, 1) == 1, "inject hundreds of faults instead of a few")
 
 func TestMain(m *testing.M) {
 	actAsMinter()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -24,7 +25,7 @@ import (
 	"mergesafe/tools/internal/rulefile"
 )
 
-var profileMutations = flag.Int("profiles.mutations", 1, "how many statements of each profile to leave out, one by one; -1: all")
+var profileMutations = flag.Int("profiles.mutations", servertest.Scale(1, -1), "how many statements of each profile to leave out, one by one; -1: all")
 
 // profiles are the rule files of games, as an operator gives them.
 var profiles = map[string][]string{

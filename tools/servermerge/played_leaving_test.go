@@ -16,7 +16,7 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-var playedLeaving = flag.Bool("played-leaving", false, "merge the played worlds with rules by which characters stay behind")
+var playedLeaving = flag.Bool("played-leaving", servertest.Scale(0, 1) == 1, "merge the played worlds with rules by which characters stay behind")
 
 // Of two played worlds, characters below level 20 stay behind with all that is theirs, and guilds of fewer than five
 // members who come, whose key has two columns; everything else is as

@@ -25,7 +25,7 @@ import (
 	"mergesafe/merge"
 )
 
-var profileMutations = flag.Int("profiles.mutations", 2, "how many statements of each profile to leave out, one by one; -1: all")
+var profileMutations = flag.Int("profiles.mutations", servertest.Scale(2, -1), "how many statements of each profile to leave out, one by one; -1: all")
 
 // mutation is a statement of a profile, or a part of one, that is left out.
 type mutation struct {

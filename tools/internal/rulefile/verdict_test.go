@@ -14,6 +14,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/world"
@@ -26,7 +27,7 @@ import (
 const verdictCasesByDefault = 40
 
 var (
-	verdictCases = flag.Int("verdict.cases", verdictCasesByDefault, "how many random worlds and rule files are judged")
+	verdictCases = flag.Int("verdict.cases", servertest.Scale(verdictCasesByDefault, 2000), "how many random worlds and rule files are judged")
 	verdictSeed  = flag.Uint64("verdict.seed", 1, "the seed of the first of them; each has the next one")
 )
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/report"
 )
@@ -198,9 +199,9 @@ func (p *program) status(l *life, m *aMerge) (string, error) {
 // The same with the built servermerge, and kill -9.
 func TestLifeKilled(t *testing.T) {
 	if *sequences == 0 {
-		t.Skip("takes minutes: -life.sequences 200")
+		servertest.Long(t)
 	}
 	t.Run("sqlite", func(t *testing.T) {
-		check(t, 0, func(dir string) places { return newFiles(dir) }, built(t))
+		check(t, 200, func(dir string) places { return newFiles(dir) }, built(t))
 	})
 }
