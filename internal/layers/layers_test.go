@@ -19,7 +19,7 @@ var layers = []struct{ what, packages string }{
 	{"databases", "internal/sqldb internal/worldregistry internal/config"},
 	{"a game's database", "store internal/fleet"},
 	{"keys", "merge/keys"},
-	{"what there is, and what the operator says", "merge/catalog merge/rules merge/verdict"},
+	{"catalogue, rules, verdicts", "merge/catalog merge/rules merge/verdict"},
 	{"the check", "merge/stream merge/leave merge/check"},
 	{"guesses", "merge/propose"},
 	{"a world", "merge/world"},
@@ -31,7 +31,7 @@ var layers = []struct{ what, packages string }{
 	{"the face", "merge"},
 	{"many merges and reports", "merge/report merge/inventory merge/estimate merge/campaign merge/suggest merge/live"},
 	{"programs", "tools examples"},
-	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/oracle tools/internal/cli/clitest " +
+	{"for tests", "gameid/sim store/storetest store/torture merge/mergetest merge/worldtest merge/oracle tools/internal/cli/clitest " +
 		"tools/servermerge/life internal/servertest internal/smalldisk internal/browsertest internal/gameworlds internal/odddsn internal/inventory internal/mutant"},
 	{"this repository", "internal/docs internal/layers tools/internal/profiles"},
 }
@@ -89,7 +89,7 @@ func TestLayers(t *testing.T) {
 			if other, ours := strings.CutPrefix(imported, "mergesafe/"); ours && place(other) > at {
 				t.Errorf("%s (%s) imports %s (%s)", p.name, layers[at].what, other, layers[place(other)].what)
 			}
-			dialect := within(p.name, "internal/sqldb") || within(p.name, "internal/servertest") || within(p.name, "store/storetest/faulty")
+			dialect := within(p.name, "internal/sqldb") || within(p.name, "internal/servertest") || within(p.name, "store/storetest/faulty") || p.name == "merge/worldtest"
 			if slices.ContainsFunc(drivers, func(driver string) bool { return within(imported, driver) }) && !dialect {
 				t.Errorf("%s imports the driver %s", p.name, imported)
 			}
@@ -104,42 +104,86 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the packages into ARCHITECTURE.md")
+var update = flag.Bool("update", false, "draw docs/architecture.svg")
 
-// The list of packages in ARCHITECTURE.md is made from layers and from the package comments.
+// drawn is how many of the layers are drawn: those of the product.
+const drawn = 17
+
+// The picture in ARCHITECTURE.md is drawn from layers and from what packages import, and the page has a sentence for each.
 func TestDrawing(t *testing.T) {
-	const file, begin, end = "../../ARCHITECTURE.md", "<!-- packages -->\n```\n", "```\n<!-- end of packages -->\n"
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, _ := strings.Cut(string(data), begin)
-	_, after, found := strings.Cut(rest, end)
-	if !found {
-		t.Fatalf("%s has no list between %q and %q", file, begin, end)
-	}
-	var b strings.Builder
 	all := list(t)
-	for i, layer := range layers {
-		fmt.Fprintf(&b, "%s\n", layer.what)
-		for _, p := range all {
-			if place(p.name) == i {
-				sentence, _, _ := strings.Cut(strings.Join(strings.Fields(p.Doc), " "), ". ")
-				_, purpose, _ := strings.Cut(strings.TrimSuffix(sentence, "."), p.name[strings.LastIndexByte(p.name, '/')+1:]+" ")
-				fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(fmt.Sprintf("%-30s %s", p.name, purpose)))
+	uses := make(map[[2]int]bool) // of two layers, the upper one first
+	for _, p := range all {
+		for _, i := range p.Imports {
+			if from, to := place(p.name), place(strings.TrimPrefix(i, "mergesafe/")); strings.HasPrefix(i, "mergesafe/") && from != to && from >= 0 && to >= 0 {
+				uses[[2]int{to, from}] = true
 			}
 		}
 	}
-	want := before + begin + b.String() + end + after
-	if want == string(data) {
-		return
+	const file = "../../docs/architecture.svg"
+	want := draw(uses)
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if !*update {
-		t.Fatalf("%s has another list of packages than the code: go test ./internal/layers -run TestDrawing -update", file)
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s is another picture than that of the code: go test ./internal/layers -run TestDrawing -update (%v)", file, err)
 	}
-	if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
 		t.Fatal(err)
 	}
+	for _, layer := range layers[:drawn] {
+		for name := range strings.FieldsSeq(layer.packages) {
+			if !strings.Contains(string(page), "`"+name+"`") {
+				t.Errorf("ARCHITECTURE.md does not say what %s is for", name)
+			}
+		}
+	}
+}
+
+// draw is the layers from the lowest one down, with an arrow to each other that one uses, unless it does so by one between.
+func draw(uses map[[2]int]bool) string {
+	var b strings.Builder
+	const height, pitch, width = 30, 42, 620
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">
+<style>rect{fill:#fff;stroke:#456}text{fill:#123}path{fill:none;stroke:#456}@media(prefers-color-scheme:dark){rect{fill:#123;stroke:#9bd}text{fill:#def}path{stroke:#9bd}}</style>
+<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0,0L8,4L0,8"/></marker></defs>
+`, width+180, drawn*pitch+10)
+	for i, layer := range layers[:drawn] {
+		y := 10 + i*pitch
+		fmt.Fprintf(&b, "<rect x=\"10\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/><text x=\"20\" y=\"%d\" font-weight=\"bold\">%s</text><text x=\"250\" y=\"%d\" font-size=\"11\">%s</text>\n",
+			y, width, height, y+20, layer.what, y+20, short(layer.packages))
+	}
+	between := func(up, down int) bool { // whether it is used by way of another one
+		for m := up + 1; m < down; m++ {
+			if uses[[2]int{up, m}] && uses[[2]int{m, down}] {
+				return true
+			}
+		}
+		return false
+	}
+	for down := range drawn {
+		for up := range down {
+			if !uses[[2]int{up, down}] || between(up, down) {
+				continue
+			}
+			from, to, bend := 10+down*pitch+10, 10+up*pitch+20, width+10+14*(down-up)
+			fmt.Fprintf(&b, "<path marker-end=\"url(#a)\" d=\"M%d,%d C%d,%d %d,%d %d,%d\"/>\n", width+10, from, bend, from, bend, to, width+12, to)
+		}
+	}
+	return b.String() + "</svg>\n"
+}
+
+// short is a list of packages as it fits into a box.
+func short(packages string) string {
+	const fits = 62
+	text := strings.ReplaceAll(packages, "internal/", "")
+	if len(text) <= fits {
+		return text
+	}
+	return text[:strings.LastIndexByte(text[:fits], ' ')] + " …"
 }
 
 type listed struct {

@@ -1,3 +1,4 @@
+// Package worldtest has worlds on each kind of database, games with odd rows, and the steps of a merge over them, for tests.
 package worldtest
 
 import (
