@@ -84,13 +84,9 @@ func TestSkips(t *testing.T) {
 	onServer(t)
 	reader := Grant(t, "SELECT", DSN(t))
 	for name, f := range map[string]func(*testing.T){
-		"DSN, no server": func(t *testing.T) { t.Setenv(EnvMariaDB, ""); t.Setenv(EnvMySQL, ""); t.Setenv(EnvServers, ""); DSN(t) },
-		"Admin, no server": func(t *testing.T) {
-			t.Setenv(EnvMariaDB, "")
-			t.Setenv(EnvMySQL, "")
-			t.Setenv(EnvServers, "")
-			Admin(t)
-		},
+		"DSN, no server":       func(t *testing.T) { noServer(t); DSN(t) },
+		"Admin, no server":     func(t *testing.T) { noServer(t); Admin(t) },
+		"Needs another":        func(t *testing.T) { noServer(t); Needs(t, PostgreSQL) },
 		"Grant, not permitted": func(t *testing.T) { Grant(t, "SELECT", reader) },
 	} {
 		var skipped bool
@@ -102,6 +98,53 @@ func TestSkips(t *testing.T) {
 			t.Errorf("%s: not skipped", name)
 		}
 	}
+}
+
+// noServer takes all servers away from a test.
+func noServer(t *testing.T) {
+	for _, name := range []string{EnvMariaDB, EnvMySQL, EnvPostgres, EnvServers, EnvRequired} {
+		t.Setenv(name, "")
+	}
+}
+
+// What a test needs, its subtests use; what is not there is started if TEST_SERVERS names it, and a failure if
+// TEST_SERVERS_REQUIRED is set.
+func TestNeeds(t *testing.T) {
+	t.Run("a subtest", func(t *testing.T) {
+		noServer(t)
+		t.Setenv(EnvMySQL, "u:p@tcp(one)/")
+		t.Setenv(EnvMariaDB, "u:p@tcp(two)/")
+		if Kind(t) != MariaDB || ServerDSN(t) != "u:p@tcp(two)/" {
+			t.Errorf("by default it is %s", Kind(t))
+		}
+		Needs(t, MySQL)
+		t.Run("below", func(t *testing.T) {
+			if Kind(t) != MySQL || ServerDSN(t) != "u:p@tcp(one)/" {
+				t.Errorf("got %s at %s", Kind(t), ServerDSN(t))
+			}
+		})
+	})
+	t.Run("required", func(t *testing.T) {
+		noServer(t)
+		t.Setenv(EnvRequired, "1")
+		fake := &recorder{TB: t}
+		done := make(chan struct{})
+		go func() { defer close(done); Needs(fake, MySQL) }()
+		<-done
+		if !fake.failed || fake.skipped {
+			t.Errorf("failed %t, skipped %t", fake.failed, fake.skipped)
+		}
+	})
+	t.Run("started", func(t *testing.T) {
+		if _, err := Find(t.Context(), MariaDB); err != nil {
+			t.Skip(err)
+		}
+		noServer(t)
+		t.Setenv(EnvServers, "postgres,mariadb")
+		if dsn := ServerDSN(t); dsn == "" || dsn != ServerDSN(t) {
+			t.Errorf("got %q, then %q", dsn, ServerDSN(t))
+		}
+	})
 }
 
 // A server that should be there and is not must fail the tests: skipping them would hide that.

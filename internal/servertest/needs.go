@@ -154,9 +154,9 @@ func lacks(t testing.TB, name string) {
 	t.Helper()
 	text := "there is no " + name + " for tests: TEST_SERVERS=" + name + " go test, or make test"
 	if os.Getenv(EnvRequired) != "" {
-		t.Fatal(text)
+		t.Fatalf("%s", text)
 	}
-	t.Skip(text)
+	t.Skipf("%s", text)
 }
 
 // The servers that this process has started.
