@@ -129,14 +129,17 @@ func Elsewhere(ctx context.Context, plan *Plan, into Database) (*Refusal, error)
 	return build.Elsewhere(ctx, plan, into)
 }
 
+// Exists is [world.Exists].
+func Exists(ctx context.Context, d Database) (bool, error) { return world.Exists(ctx, d) }
+
 // EachKey is [record.EachKey].
 func EachKey(ctx context.Context, merged Database, source string, table string, use func(Origin) error) error {
 	return record.EachKey(ctx, merged, source, table, use)
 }
 
 // ByPlan is [record.ByPlan].
-func ByPlan(ctx context.Context, merged Database, source, table, key string) (*Planned, error) {
-	return record.ByPlan(ctx, merged, source, table, key)
+func ByPlan(ctx context.Context, merged Database, source, table, key string, way []Origin) ([]Planned, error) {
+	return record.ByPlan(ctx, merged, source, table, key, way)
 }
 
 // EachFate is [build.EachFate].

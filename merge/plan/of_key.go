@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/keys"
@@ -29,79 +30,125 @@ func (p *Plan) keyOfRows(source, table string) (key rules.RowKey) {
 	return key
 }
 
-// Stayed is why the row with a key stayed behind; "" if it did not.
-func (p *Plan) Stayed(source, table, text string) (why string, err error) {
-	s := p.StaysOf(source, table)
-	if s == nil || s.Rows() == 0 {
-		return "", nil
+// TableName is the name of a table as the plan has it: SQLite takes names of any case.
+func (p *Plan) TableName(table string) string {
+	if p.Engine != "sqlite" {
+		return table
 	}
+	for _, t := range p.Tables {
+		if strings.EqualFold(t.Name, table) {
+			return t.Name
+		}
+	}
+	return table
+}
+
+// Numbered reports whether the rows of a table of a world are told by one column of integers that moves.
+func (p *Plan) Numbered(source, table string) bool {
 	key := p.keyOfRows(source, table)
+	if len(key.Columns) != 1 {
+		return false
+	}
+	c := p.Rekey.Column(table, key.Columns[0])
+	return c != nil && c.Key
+}
+
+// OfKey says why the row with a key of a world stays behind, or else what its key becomes, if the world has it. Keys are
+// written as [keys.Key.String] does. Both are empty if no row of the table comes, and the plan does not know of rows that stay
+// behind; it is an error if the plan does not know what became of the key.
+func (p *Plan) OfKey(source, table, text string) (why, image string, err error) {
+	w, s := p.World(source), p.StaysOf(source, table)
+	if w < 0 {
+		return "", "", nil
+	}
+	if slices.ContainsFunc(p.Alike, func(a Alike) bool { return a.Table == table }) {
+		return "", text, nil // which is the same in all worlds
+	}
+	comes := p.comes(w, table) != nil && len(p.Table(table).Key) > 0
+	if !comes && (s == nil || s.Rows() == 0) {
+		return "", "", nil
+	}
+	of := p.keyOfRows(source, table)
+	key, ok := of.Kinds.Parse(text)
+	if !ok {
+		return "", "", fmt.Errorf("the key is of another form: want %s", wantedKey(of))
+	}
+	if s != nil && s.Rows() > 0 {
+		if why, err = p.stays(s, of, key); err != nil || why != "" {
+			return why, "", err
+		}
+	}
+	if comes {
+		image, err = p.becomes(source, table, of, key)
+	}
+	return "", image, err
+}
+
+// wantedKey says how keys are written.
+func wantedKey(of rules.RowKey) string {
+	kinds := map[byte]string{keys.KeyInteger: "an integer", keys.KeyBytes: "bytes as digits from 00 to ff"}
+	if len(of.Columns) == 1 {
+		if of.Kinds == "" {
+			return "an integer"
+		}
+		return kinds[of.Kinds[0]]
+	}
+	named := slices.Clone(of.Columns)
+	for i := range named {
+		if kind := kinds[of.Kinds[i]]; kind != "" {
+			named[i] += " (" + kind + ")"
+		}
+	}
+	return strings.Join(named, "/") + ", in which a slash is written %2F, and % is %25"
+}
+
+// stays says why the row with a key stays behind; "" if it does not.
+func (p *Plan) stays(s *Stays, of rules.RowKey, key keys.Key) (why string, err error) {
 	if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
 		return "", err
 	}
-	for _, k := range key.Kinds.Parse(text) {
-		for _, r := range s.Why {
-			if r.Keys != nil && r.Keys.HasKey(k) {
-				return r.Why, nil
-			}
+	for _, r := range s.Why {
+		if r.Keys != nil && r.Keys.HasKey(key) {
+			return r.Why, nil
 		}
-		if s.Keyed() {
-			continue
+	}
+	if s.Keyed() {
+		return "", nil
+	}
+	values := key.Values()
+	for i, by := range s.By { // in the order of Why
+		one := rules.Stays{By: []*rules.Severed{by}}
+		columns, is := one.Sift()
+		if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(of.Columns, name) }) {
+			return "", fmt.Errorf("it may have stayed behind, since it %s, and the key does not say to which row: look in %s",
+				s.Why[i].Why, s.World)
 		}
-		values := k.Values()
-		for i, by := range s.By { // in the order of Why
-			one := rules.Stays{By: []*rules.Severed{by}}
-			columns, is := one.Sift()
-			at := func(i int) any {
-				return []byte(values[slices.Index(key.Columns, columns[i])])
-			}
-			if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(key.Columns, name) }) {
-				return "", fmt.Errorf("it may have stayed behind, since it %s, and the key does not say to which row: look in %s",
-					s.Why[i].Why, source)
-			}
-			if is(at) {
-				return s.Why[i].Why, nil
-			}
+		if is(func(i int) any { return []byte(values[slices.Index(of.Columns, columns[i])]) }) {
+			return s.Why[i].Why, nil
 		}
 	}
 	return "", nil
 }
 
-// Became is what a key has become; "" if the plan has no such rows, or their key is one column of integers that move.
-func (p *Plan) Became(source, table, text string) (image string, err error) {
-	key := p.keyOfRows(source, table)
-	world := p.World(source)
-	comes := world >= 0 && p.comes(world, table) != nil
-	if len(key.Columns) == 1 {
-		c := p.Rekey.Column(table, key.Columns[0])
-		comes = comes && (c == nil || !c.Key)
-	}
-	if !comes || len(key.Columns) == 0 {
-		return "", nil
-	}
+// becomes is what a key of a row that comes becomes.
+func (p *Plan) becomes(source, table string, of rules.RowKey, key keys.Key) (image string, err error) {
 	if slices.ContainsFunc(p.Renames, func(r Rename) bool {
-		return r.Source == source && r.Table == table && slices.Contains(key.Columns, r.Column)
+		return r.Source == source && r.Table == table && slices.Contains(of.Columns, r.Column)
 	}) {
 		return "", errors.New("the names in such keys changed: servermerge whois with the plan alone has them")
 	}
-	for _, k := range key.Kinds.Parse(text) {
-		k = k.Image(func(i int, n keys.Integer) keys.Integer {
-			c := p.Rekey.Column(table, key.Columns[i])
-			if c == nil {
-				return n
-			}
-			one := &c.Cases[0]
-			shift, wrong := p.Rekey.Shift(one, source)
-			if to, ok := shift.Image(n); wrong == nil && ok && len(c.Cases) == 1 && one.When == nil && one.Format == "" {
-				return to
-			}
-			err = fmt.Errorf("what became of its %s depends on other columns of the row: look in %s", c.Column, source)
+	key = key.Image(func(i int, n keys.Integer) keys.Integer {
+		c := p.Rekey.Column(table, of.Columns[i])
+		if c == nil {
 			return n
-		})
-		if one := k.String(); image != "" && image != one {
-			return "", errors.New("it may be several keys, with slashes in their texts")
 		}
-		image = k.String()
-	}
-	return image, err
+		one := &c.Cases[0]
+		shift, wrong := p.Rekey.Shift(one, source)
+		if to, ok := shift.Image(n); wrong == nil && ok && len(c.Cases) == 1 && one.When == nil && one.Format == "" {
+			return to
+		}
+		err = fmt.Errorf("what became of its %s depends on other columns of the row: look in %s", c.Column, source)
+		return n
+	})
+	return key.String(), err
 }

@@ -70,9 +70,9 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 // planned is the plan that the first argument names, or that the database has on record which it names.
 func (s surroundings) planned(ctx context.Context, cmd *cliv3.Command) (*job, error) {
 	if s.isPlan(cmd) {
-		return readJob(cmd)
+		return readTaken(cmd)
 	}
-	made, err := s.remembering(cmd)
+	made, err := s.remembering(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
