@@ -148,8 +148,8 @@ func EachFate(plan *Plan, each func(Fate) error) error {
 }
 
 // EachFateOf is [build.EachFateOf].
-func EachFateOf(ctx context.Context, plan *Plan, into Database, worlds []Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
-	return build.EachFateOf(ctx, plan, into, worlds, table, column, codecs, each)
+func EachFateOf(ctx context.Context, plan *Plan, worlds []Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
+	return build.EachFateOf(ctx, plan, worlds, table, column, codecs, each)
 }
 
 // Fence is [build.Fence].

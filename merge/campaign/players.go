@@ -51,9 +51,7 @@ func (o Options) eachFateOf(ctx context.Context, plan *merge.Plan, m *record, wh
 		return err
 	}
 	defer stop()
-	into := all[0] // which has the tables of the new database
-	into.Name = plan.New.Name
-	return merge.EachFateOf(ctx, plan, into, all, who.Table, who.Column, codecs, each)
+	return merge.EachFateOf(ctx, plan, all, who.Table, who.Column, codecs, each)
 }
 
 // announced are the merges that players are told of, and the names of the others.

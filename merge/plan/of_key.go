@@ -74,7 +74,18 @@ func (p *Plan) OfKey(source, table, text string) (why, image string, err error) 
 		return "", "", fmt.Errorf("the key is of another form: want %s", wantedKey(of))
 	}
 	if s != nil && s.Rows() > 0 {
-		if why, err = p.stays(s, of, key); err != nil || why != "" {
+		if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
+			return "", "", err
+		}
+		values := key.Values()
+		why, err = s.WhyOf(func(column string) (v any, known bool) {
+			at := slices.Index(of.Columns, column)
+			if at < 0 {
+				return nil, false
+			}
+			return []byte(values[at]), true
+		})
+		if err != nil || why != "" {
 			return why, "", err
 		}
 	}
@@ -100,34 +111,6 @@ func wantedKey(of rules.RowKey) string {
 		}
 	}
 	return strings.Join(named, "/") + ", in which a slash is written %2F, and % is %25"
-}
-
-// stays says why the row with a key stays behind; "" if it does not.
-func (p *Plan) stays(s *Stays, of rules.RowKey, key keys.Key) (why string, err error) {
-	if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
-		return "", err
-	}
-	for _, r := range s.Why {
-		if r.Keys != nil && r.Keys.HasKey(key) {
-			return r.Why, nil
-		}
-	}
-	if s.Keyed() {
-		return "", nil
-	}
-	values := key.Values()
-	for i, by := range s.By { // in the order of Why
-		one := rules.Stays{By: []*rules.Severed{by}}
-		columns, is := one.Sift()
-		if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(of.Columns, name) }) {
-			return "", fmt.Errorf("it may have stayed behind, since it %s, and the key does not say to which row: look in %s",
-				s.Why[i].Why, s.World)
-		}
-		if is(func(i int) any { return []byte(values[slices.Index(of.Columns, columns[i])]) }) {
-			return s.Why[i].Why, nil
-		}
-	}
-	return "", nil
 }
 
 // becomes is what a key of a row that comes becomes.

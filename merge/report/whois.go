@@ -130,6 +130,9 @@ func (list ListFates) JSON(w io.Writer) error {
 		between = ",\n"
 		return err
 	})
-	_, failed := io.WriteString(w, "\n]}\n")
-	return errors.Join(err, failed)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "\n]}\n")
+	return err
 }

@@ -338,9 +338,10 @@ then, nor whether the game made a key here later in such a gap: whois does.
   -names T.COLUMN   with -csv or -json: every row of the table T of all worlds
                     but the first, and those of the first that stay behind or
                     whose names change, with the names in the column, read from
-                    the worlds, which have to be as they were planned. It needs
-                    SELECT. After PLAN the databases may be given again: NEW
-                    WORLD...
+                    the worlds. Nothing is written if their rows are not those
+                    of the plan. It needs SELECT. After PLAN the databases may
+                    be given again: NEW WORLD... A name with a dot in it is in
+                    backquotes, as in rules
   -json             print as JSON
 ` + helpPlaces + helpCodec + `
 Exit codes: 0 it came by a merge, or the list is written; 1 it came by none, or
