@@ -253,3 +253,13 @@ func lifted(u *merge.Undone) string {
 		return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
 	}), ", ")
 }
+
+// LaterMerge says what undo cannot know of a merge in a state: whether its new database became a world of a later one. It is ""
+// if the fence of that one would tell, or if there can be none.
+func LaterMerge(p *merge.Plan, state merge.State) string {
+	if state != merge.StateOpening && state != merge.StateOpen || len(p.Worlds[0].Servers) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s keeps no registry, so undo cannot tell whether a later merge was made of it: if one was, undo that one first",
+		printable.Text(p.New.Name))
+}
