@@ -28,8 +28,11 @@ func (o *Outcome) Words() Words {
 	switch {
 	case o.Ending == Refused:
 		w.Color, w.Sentence = verdict.Fail, "nothing was changed now"
-		if o.Proof != nil {
+		switch {
+		case o.Proof != nil:
 			w.Sentence = place + " was proved, and stays closed"
+		case o.Wrote > 0:
+			w.Sentence = "what was copied is kept"
 		}
 		w.refused(o)
 	case o.Ending == Changed:
