@@ -89,7 +89,7 @@ func (k Key) String() string {
 
 var (
 	joining   = strings.NewReplacer("%", "%25", "/", "%2F")
-	separated = strings.NewReplacer("%25", "%", "%2F", "/", "%2f", "/")
+	separated = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
 // Join writes the values of a key in one text: of several columns with a slash between them, and as in a URL, where a slash in
@@ -116,7 +116,7 @@ func (k Key) Values() (all []string) {
 func (k Kinds) Parse(text string) (key Key, ok bool) {
 	values := []string{text}
 	if len(k) > 1 {
-		if values = slice.Map(strings.Split(text, "/"), separated.Replace); len(values) != len(k) {
+		if values = slice.Map(strings.Split(text, "/"), separated.Replace); len(values) != len(k) || Join(values) != text {
 			return key, false
 		}
 	}

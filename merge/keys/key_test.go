@@ -88,7 +88,7 @@ func TestKeyTexts(t *testing.T) {
 			}
 		}
 	}
-	for text, kinds := range map[string]Kinds{"x": "tt", "x/y/z": "tt", "1/x": "ib", "abc": "b", "x/0g": "tb"} {
+	for text, kinds := range map[string]Kinds{"x": "tt", "x/y/z": "tt", "x/%": "tt", "x/%2f": "tt", "1/x": "ib", "abc": "b", "x/0g": "tb"} {
 		if k, ok := kinds.Parse(text); ok {
 			t.Errorf("%q is the key %q of %q", text, k.Values(), kinds)
 		}

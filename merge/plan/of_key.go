@@ -53,46 +53,53 @@ func (p *Plan) Numbered(source, table string) bool {
 	return c != nil && c.Key
 }
 
-// OfKey says why the row with a key of a world stays behind, or else what its key becomes, if the world has it. Keys are
-// written as [keys.Key.String] does. Both are empty if no row of the table comes, and the plan does not know of rows that stay
-// behind; it is an error if the plan does not know what became of the key.
-func (p *Plan) OfKey(source, table, text string) (why, image string, err error) {
+// KeyFate is what becomes of the row with a key by a plan: it stays behind, or its key is New. Keys are written as
+// [keys.Key.String] does.
+type KeyFate struct{ Old, New, Stays string }
+
+// OfKey says what becomes of the row with a key of a world, if the world has it. New and Stays are both empty if no row of the
+// table comes, and the plan does not know of rows that stay behind; it is an error if the plan does not know what became of the
+// key.
+func (p *Plan) OfKey(source, table, text string) (fate KeyFate, err error) {
+	fate.Old = text
 	w, s := p.World(source), p.StaysOf(source, table)
 	if w < 0 {
-		return "", "", nil
+		return fate, nil
 	}
 	if slices.ContainsFunc(p.Alike, func(a Alike) bool { return a.Table == table }) {
-		return "", text, nil // which is the same in all worlds
+		fate.New = text // which is the same in all worlds
+		return fate, nil
 	}
 	comes := p.comes(w, table) != nil && len(p.Table(table).Key) > 0
 	if !comes && (s == nil || s.Rows() == 0) {
-		return "", "", nil
+		return fate, nil
 	}
 	of := p.keyOfRows(source, table)
 	key, ok := of.Kinds.Parse(text)
 	if !ok {
-		return "", "", fmt.Errorf("the key is of another form: want %s", wantedKey(of))
+		return fate, fmt.Errorf("the key is of another form: want %s", wantedKey(of))
 	}
+	fate.Old = key.String()
 	if s != nil && s.Rows() > 0 {
 		if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
-			return "", "", err
+			return fate, err
 		}
 		values := key.Values()
-		why, err = s.WhyOf(func(column string) (v any, known bool) {
+		fate.Stays, err = s.WhyOf(func(column string) (v any, known bool) {
 			at := slices.Index(of.Columns, column)
 			if at < 0 {
 				return nil, false
 			}
 			return []byte(values[at]), true
 		})
-		if err != nil || why != "" {
-			return why, "", err
+		if err != nil || fate.Stays != "" {
+			return fate, err
 		}
 	}
 	if comes {
-		image, err = p.becomes(source, table, of, key)
+		fate.New, err = p.becomes(source, table, of, key)
 	}
-	return "", image, err
+	return fate, err
 }
 
 // wantedKey says how keys are written.

@@ -122,10 +122,11 @@ func (m *Manifest) recorded(ctx context.Context, id string) (*plan.Plan, error) 
 }
 
 // ofKey is [plan.Plan.OfKey].
-func ofKey(p *plan.Plan, source, table, key string) (step Planned, err error) {
-	step = Planned{Source: source, Table: p.TableName(table), Old: key, Merge: p.ID}
-	if step.Stays, step.New, err = p.OfKey(source, step.Table, key); err != nil {
+func ofKey(p *plan.Plan, source, table, key string) (Planned, error) {
+	table = p.TableName(table)
+	fate, err := p.OfKey(source, table, key)
+	if err != nil {
 		err = fmt.Errorf("transfer: table %q of %q, by the merge %s: %w", table, source, p.ID, err)
 	}
-	return step, err
+	return Planned{Source: source, Table: table, Old: fate.Old, New: fate.New, Stays: fate.Stays, Merge: p.ID}, err
 }

@@ -177,6 +177,9 @@ func ofTable(on *world.Connection) string {
 func trace(ctx context.Context, merged world.Database, source, table string, way func(*world.Connection, []KeySet) ([]Origin, error)) ([]Origin, error) {
 	on := &world.Connection{Database: merged}
 	defer on.Close()
+	if err := on.Connect(ctx); err != nil { // which names the database
+		return nil, fmt.Errorf("transfer: %w", err)
+	}
 	all, err := ReadKeys(ctx, on, false, ofTable(on), []any{table})
 	if err == nil && len(all) > 0 {
 		err = noteMatches(ctx, on, all)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -22,6 +23,8 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	switch {
 	case len(args) < 2 || cmd.IsSet("names"):
 		return s.fates(ctx, cmd)
+	case slices.Contains(args[:len(args)-1], ""): // a KEY may be
+		return cli.Usage("an argument is empty: want NEW TABLE KEY, or NEW WORLD TABLE KEY")
 	case cmd.IsSet("csv"):
 		return s.keysCSV(ctx, cmd, args)
 	case len(args) != 3 && len(args) != 4:
